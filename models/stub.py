@@ -1,0 +1,58 @@
+"""Models whose answers are known beforehand: for rehearsals, and for tests of everything behind a model."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Sequence
+
+from evenhand.models.errors import ModelError
+from evenhand.models.request import Reply, Request
+
+POLICIES = ("first", "last", "random", "silent", "say:TEXT")
+
+_SURE = 0.99
+
+
+class StubModel:
+    """Picks by policy: the first or last option, a seeded random one, none ("silent"), or a given text.
+
+    Where it is asked for text, it picks among the words of the last message.
+    """
+
+    requests_at_once = 1024
+
+    def __init__(self, policy: str):
+        if policy not in POLICIES[:-1] and not policy.startswith("say:"):
+            raise ModelError(f"unknown stub {policy!r}; accepted: {', '.join(f'stub:{name}' for name in POLICIES)}")
+        self.policy = policy
+
+    @property
+    def identity(self) -> str:
+        return f"stub:{self.policy}"
+
+    def generate(self, requests: Sequence[Request]) -> list[Reply]:
+        return [Reply(text=self._pick(request.messages[-1].text.split(), request) or "") for request in requests]
+
+    def choose(self, requests: Sequence[Request]) -> list[Reply]:
+        return [self._choice(request) for request in requests]
+
+    def _choice(self, request: Request) -> Reply:
+        picked = self._pick(request.choices, request)
+        k = len(request.choices)
+        if picked not in request.choices:  # as likely as each other: an answer that nobody can read
+            probabilities = [1 / k] * k
+        else:
+            others = (1 - _SURE) / max(1, k - 1)
+            probabilities = [_SURE if choice == picked else others for choice in request.choices]
+        log_probs = tuple((math.log(probability),) for probability in probabilities)
+        return Reply(finish_reason="choice", choice_log_probs=log_probs)
+
+    def _pick(self, options: Sequence[str], request: Request) -> str | None:
+        if self.policy.startswith("say:"):
+            return self.policy.removeprefix("say:")
+        if self.policy == "silent" or not options:
+            return None
+        if self.policy == "random":
+            return random.Random(f"{request.seed} {request.messages[-1].text}").choice(options)
+        return options[0] if self.policy == "first" else options[-1]

@@ -1,0 +1,79 @@
+"""What a benchmark gives to the flow: its rows become episodes, their predictions scores, the scores findings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import pandas as pd
+
+from evenhand.episode import Episode
+from evenhand.settings import Settings
+from evenhand.tables import Table
+
+Row = Mapping[str, Any]  # a dataset's row, of its own features
+Results = Mapping[str, Any]  # results.json
+
+
+@dataclass(frozen=True)
+class Plot:
+    """An SVG drawing, labelled by us; nothing that a model said is in it."""
+
+    title: str
+    svg: str
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Example:
+    """A prompt and its answer, as the report shows them. Untrusted text: the report escapes it."""
+
+    caption: str
+    prompt: str
+    answer: str
+    reading: str
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What a run found: in a sentence or two, in tables (the first goes to the terminal), plots and examples."""
+
+    sentences: tuple[str, ...]
+    tables: tuple[Table, ...]
+    plots: tuple[Plot, ...]
+    examples: tuple[Example, ...]
+    warnings: tuple[str, ...]
+
+
+class Benchmark(Protocol):
+    name: str
+    title: str
+    paper: str
+    configs: tuple[str, ...]
+    default_configs: tuple[str, ...]
+    design_columns: tuple[str, ...]
+    """What a stratified draw of rows keeps in proportion."""
+    metric: str
+    cluster_column: str
+    """The prediction column whose values are resampled for intervals."""
+
+    def check(self, settings: Settings) -> None:
+        """Raises UsageError for settings that don't fit this benchmark."""
+        ...
+
+    def episode(self, row: Row, settings: Settings) -> Episode: ...
+
+    def score(self, predictions: pd.DataFrame, settings: Settings) -> dict[str, Any]:
+        """`metrics` of results.json."""
+        ...
+
+    def headline_values(self, predictions: pd.DataFrame) -> pd.DataFrame:
+        """What each headline figure is the mean of: columns `figure`, `id`, `value` (NaN: unread) and `cluster`."""
+        ...
+
+    def published(self, settings: Settings) -> dict[str, Any]:
+        """The paper's figures, where these settings are the paper's protocol; else empty."""
+        ...
+
+    def findings(self, predictions: pd.DataFrame, results: Results) -> Findings: ...

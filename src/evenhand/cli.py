@@ -1,0 +1,181 @@
+"""The command line: parses, calls, prints. Exit codes: 0 done, 1 failed, 2 wrong usage."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import fields
+from pathlib import Path
+
+from rich.console import Console
+
+from evenhand import __version__
+from evenhand.errors import EvenhandError, UsageError
+from evenhand.models.errors import ModelError
+from evenhand.models.registry import ACCEPTED
+from evenhand.settings import Settings
+
+DONE, FAILED, WRONG_USAGE = 0, 1, 2
+WIDTH_ELSEWHERE = 120
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code."""
+    parsed = _parser().parse_args(arguments)
+    errors = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
+    _quiet_libraries()
+    try:
+        parsed.command(parsed, _console())
+    except UsageError as error:
+        errors.print(f"evenhand: {error}")
+        return WRONG_USAGE
+    except (EvenhandError, ModelError) as error:
+        errors.print(f"evenhand: {error}")
+        return FAILED
+    except KeyboardInterrupt:
+        errors.print("evenhand: stopped; every reply so far is stored. Run the same command again to go on.")
+        return FAILED
+    return DONE
+
+
+def _console() -> Console:
+    """The terminal's own width; tables in a pipe or a log are not folded to 80 columns."""
+    console = Console(highlight=False, markup=False)
+    return console if console.is_terminal else Console(highlight=False, markup=False, width=WIDTH_ELSEWHERE)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="evenhand", description="Measure social bias in language models.")
+    parser.add_argument("--version", action="version", version=f"evenhand {__version__}")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    listing = commands.add_parser("list", help="benchmarks, their configurations and metrics")
+    listing.set_defaults(command=_list)
+
+    run = commands.add_parser("run", help="run a benchmark on a model", description="Run a benchmark on a model.")
+    run.set_defaults(command=_run)
+    default = Settings(benchmark="", model="")
+    run.add_argument("benchmark", metavar="BENCHMARK", help="a name that evenhand list shows")
+    run.add_argument("--model", default="embedded", metavar="MODEL", help=f"{ACCEPTED} (default: embedded)")
+    run.add_argument("--revision", metavar="REV", help="branch, tag or commit of a Hub model")
+    run.add_argument("--config", dest="configs", nargs="+", default=(), metavar="NAME", help="dataset configurations")
+    run.add_argument("--source", default=default.source, choices=("evenhand", "official"), help="whose data")
+    run.add_argument(
+        "--limit", type=_positive, metavar="N", help="rows, after a stratified, seeded draw (default: all)"
+    )
+    run.add_argument("--seed", type=int, default=default.seed, metavar="S", help="of the draw and of sampling")
+    run.add_argument(
+        "--protocol", default=default.protocol, choices=("choose", "generate"), help="score options, or generate"
+    )
+    run.add_argument("--order", default=default.order, choices=("paper", "balanced"), help="of the options")
+    run.add_argument("--aggregate", default=default.aggregate, choices=("mean", "sum"), help="token log-probabilities")
+    run.add_argument(
+        "--temperature", type=float, default=default.temperature, help="of --protocol generate (0: greedy)"
+    )
+    run.add_argument("--top-p", type=float, default=default.top_p, help="of --protocol generate")
+    run.add_argument(
+        "--max-new-tokens", type=_positive, default=default.max_new_tokens, metavar="N", help="of --protocol generate"
+    )
+    run.add_argument(
+        "--dtype",
+        default=default.dtype,
+        choices=("auto", "float32", "bfloat16", "float16"),
+        help="auto: bfloat16 where the hardware has it",
+    )
+    run.add_argument(
+        "--batch-size", type=_positive, default=default.batch_size, metavar="N", help="prompts in a forward pass"
+    )
+    run.add_argument(
+        "--output", type=Path, required=True, metavar="DIR", help="the run folder; an interrupted run goes on there"
+    )
+
+    compare = commands.add_parser("compare", help="two runs of one benchmark on their common rows")
+    compare.set_defaults(command=_compare)
+    compare.add_argument("first", type=Path, metavar="RUN_A")
+    compare.add_argument("second", type=Path, metavar="RUN_B")
+
+    report = commands.add_parser("report", help="write a run's report.html again")
+    report.set_defaults(command=_report)
+    report.add_argument("run", type=Path, metavar="RUN")
+    return parser
+
+
+def _positive(text: str) -> int:
+    value = int(text) if text.lstrip("+-").isdigit() else 0
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} came; a whole number of 1 or more is accepted")
+    return value
+
+
+def _list(parsed: argparse.Namespace, console: Console) -> None:
+    from evenhand.benchmarks import BENCHMARKS
+    from evenhand.tables import Cell, Table, print_table
+
+    rows = tuple(
+        (Cell(name), Cell(", ".join(benchmark.configs)), Cell(benchmark.metric), Cell(benchmark.paper))
+        for name, benchmark in BENCHMARKS.items()
+    )
+    print_table(Table("Benchmarks", ("benchmark", "configurations", "metric", "paper"), rows), console)
+
+
+def _run(parsed: argparse.Namespace, console: Console) -> None:
+    from tqdm import tqdm
+
+    from evenhand.benchmarks import get_benchmark
+    from evenhand.evaluation import evaluate
+    from evenhand.tables import print_table
+
+    chosen = {field.name: getattr(parsed, field.name) for field in fields(Settings)}
+    settings = Settings(**chosen | {"configs": tuple(parsed.configs)})
+    asked = 0
+    with tqdm(unit="row", desc=settings.benchmark, dynamic_ncols=True) as bar:
+
+        def on_progress(rows: int, finished: int, newly_asked: int) -> None:
+            nonlocal asked
+            asked += newly_asked
+            bar.total = rows
+            bar.set_postfix_str(f"{asked:,} asked", refresh=False)
+            bar.update(finished)
+
+        folder = evaluate(settings, parsed.output, on_progress=on_progress)
+    findings = get_benchmark(settings.benchmark).findings(folder.read_predictions(), folder.read_results())
+    print_table(findings.tables[0], console)
+    for warning in findings.warnings:
+        console.print(f"Warning: {warning}", soft_wrap=True)
+    for sentence in findings.sentences:
+        console.print(sentence, soft_wrap=True)
+    console.print(f"Report: {folder.report}", soft_wrap=True)
+
+
+def _compare(parsed: argparse.Namespace, console: Console) -> None:
+    from evenhand.compare import compare
+    from evenhand.tables import print_table
+
+    print_table(compare(parsed.first, parsed.second), console)
+
+
+def _report(parsed: argparse.Namespace, console: Console) -> None:
+    from evenhand.report import write_report
+    from evenhand.run_folder import RunFolder
+
+    folder = RunFolder.open(parsed.run)
+    write_report(folder)
+    console.print(f"Report: {folder.report}", soft_wrap=True)
+
+
+def _quiet_libraries() -> None:
+    """Their progress bars and notices would stand between ours; warnings and errors stay."""
+    os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
+    os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")
+    import datasets
+    import transformers.utils.logging as transformers_logging
+
+    datasets.disable_progress_bars()
+    transformers_logging.disable_progress_bar()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

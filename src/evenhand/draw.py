@@ -1,0 +1,39 @@
+"""A stratified, seeded draw of rows: every design column keeps its proportions, however few rows are drawn."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+
+def draw(design: pd.DataFrame, limit: int | None, seed: int) -> list[int]:
+    """Positions of `limit` rows of a table of design columns, in table order (all where limit is None).
+
+    Rows are taken one by one from the cell of the design whose values are furthest behind their share so far, summed
+    over the columns; ties and rows within a cell by a seeded shuffle. A draw of fewer rows with the same seed is part
+    of a draw of more. Raises ValueError where more rows are asked for than there are.
+    """
+    n = len(design)
+    if limit is None or limit == n:
+        return list(range(n))
+    if not 0 < limit < n:
+        raise ValueError(f"--limit {limit} came; from 1 to {n:,}, the number of rows, is accepted")
+    rng = np.random.default_rng(seed)
+    cell_of_row, cells = pd.factorize(pd.MultiIndex.from_frame(design))
+    left = np.bincount(cell_of_row)
+    rows_by_cell = np.split(np.argsort(cell_of_row, kind="stable"), left.cumsum()[:-1])
+    rows_by_cell = [rng.permutation(rows) for rows in rows_by_cell]
+    values = [pd.factorize(cells.get_level_values(level))[0] for level in range(cells.nlevels)]  # of each cell
+    shares = [np.bincount(value, left) / n for value in values]
+    drawn = [np.zeros(len(share)) for share in shares]
+    tie_break = rng.permutation(len(left)) * 1e-9
+    taken: list[int] = []
+    for k in range(1, limit + 1):
+        behind = sum((share * k - count)[value] for value, share, count in zip(values, shares, drawn)) + tie_break
+        cell = int(np.argmax(np.where(left > 0, behind, -np.inf)))
+        left[cell] -= 1
+        taken.append(int(rows_by_cell[cell][left[cell]]))
+        for value, count in zip(values, drawn):
+            count[value[cell]] += 1
+        tie_break = np.roll(tie_break, 1)
+    return sorted(taken)

@@ -1,0 +1,107 @@
+"""The packaged datasets and metrics: where they lie, and how they are loaded."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from evenhand.errors import UsageError, unknown_name
+
+if TYPE_CHECKING:
+    import datasets
+    import evaluate
+
+
+def _packaged(folder: str) -> Path:
+    """A folder of packaged data: inside the package in a wheel, at the top of the repository in a checkout."""
+    package = Path(__file__).parent
+    return package / folder if (package / folder).is_dir() else package.parents[1] / folder
+
+
+DATASETS = _packaged("datasets")
+METRICS = _packaged("metrics")
+
+
+def dataset_names() -> list[str]:
+    return sorted(path.parent.name for path in DATASETS.glob("*/loading_script.py"))
+
+
+def metric_names() -> list[str]:
+    return sorted(path.parent.name for path in METRICS.glob("*/scores.py"))
+
+
+def dataset_builder_class(name: str) -> type[datasets.GeneratorBasedBuilder]:
+    """The builder that a dataset's loading script defines, imported by path (datasets>=4 runs no scripts)."""
+    import datasets
+
+    path = DATASETS / name / "loading_script.py"
+    if not path.is_file():
+        raise unknown_name("dataset", name, dataset_names(), "evenhand list shows all")
+    module_name = f"evenhand_datasets_{name}"
+    if module_name not in sys.modules:
+        spec = importlib.util.spec_from_file_location(module_name, path)
+        assert spec is not None
+        assert spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[module_name] = module  # before execution: datasets looks the builder's module up there
+        spec.loader.exec_module(module)
+    module = sys.modules[module_name]
+    [builder_class] = [
+        value
+        for value in vars(module).values()
+        if isinstance(value, type)
+        and issubclass(value, datasets.GeneratorBasedBuilder)
+        and value is not datasets.GeneratorBasedBuilder
+    ]
+    return builder_class
+
+
+def config_names(name: str) -> list[str]:
+    return [config.name for config in dataset_builder_class(name).BUILDER_CONFIGS]
+
+
+def load_dataset(
+    name: str, config: str | None = None, split: str | None = None, source: str = "evenhand", **options: object
+) -> datasets.Dataset | datasets.DatasetDict:
+    """A packaged dataset, as `datasets.load_dataset` gives it.
+
+    config: one of the dataset's configurations; needed where there are several.
+    source: "evenhand" reads the packaged parquet; "official" builds from the published files, pinned by commit and
+    checksum, fetched, or read from the local mirror that the environment variable EVENHAND_SOURCES names.
+    options: further options of the dataset's builder.
+    Raises UsageError for unknown names and options.
+    """
+    import datasets
+
+    builder_class = dataset_builder_class(name)
+    configs = config_names(name)
+    if config is None and len(configs) == 1:
+        config = configs[0]
+    if config not in configs:
+        if config is None:
+            raise UsageError(f"{name} has several configurations; choose one of: {', '.join(configs)}")
+        raise unknown_name(f"configuration of {name}", config, configs)
+    if source not in ("evenhand", "official"):
+        raise unknown_name("source", source, ["evenhand", "official"])
+    folder = DATASETS / name
+    if source == "evenhand" and not options:
+        return datasets.load_dataset(str(folder), config, split=split)
+    if source != "evenhand":
+        options["source"] = source
+    try:
+        builder = builder_class(config_name=config, base_path=str(folder), **options)
+    except ValueError as error:
+        raise UsageError(f"{name} does not take these options: {', '.join(options)} ({error})") from error
+    builder.download_and_prepare()
+    return builder.as_dataset(split=split)
+
+
+def load_metric(name: str) -> evaluate.Metric:
+    """A packaged metric, as `evaluate.load` gives it. Raises UsageError for an unknown name."""
+    import evaluate
+
+    if name not in metric_names():
+        raise unknown_name("metric", name, metric_names(), "evenhand list shows all")
+    return evaluate.load(str(METRICS / name))

@@ -1,0 +1,91 @@
+"""Drawings for reports: SVG text, the same bytes for the same numbers."""
+
+from __future__ import annotations
+
+import io
+import math
+from collections.abc import Mapping, Sequence
+
+import matplotlib
+from matplotlib.figure import Figure
+
+_COLORS = ("#8a8f98", "#2a9d8f", "#c8553d", "#3d5a80", "#b08900")
+_STYLE = {
+    "svg.hashsalt": "evenhand",
+    "svg.fonttype": "none",
+    "font.family": "sans-serif",
+    "font.size": 10,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+}
+Interval = Sequence[float | None]
+
+
+def grouped_bars(
+    values: Mapping[str, Mapping[str, tuple[float, Interval]]], unit: str, reference: tuple[float, str]
+) -> str:
+    """{group: {bar: (value, interval)}} as bars with error bars, and a dashed line at (value, label)."""
+    with matplotlib.rc_context(_STYLE):
+        groups, bars = list(values), list(dict.fromkeys(bar for group in values.values() for bar in group))
+        figure = Figure(figsize=(2.2 + 2.0 * len(groups), 3.4), layout="constrained")
+        axes = figure.subplots()
+        width = 0.8 / len(bars)
+        for k, bar in enumerate(bars):
+            places, heights, below, above = [], [], [], []
+            for g, group in enumerate(groups):
+                value, interval = values[group].get(bar, (math.nan, ()))
+                if value is None or math.isnan(value):
+                    continue
+                low, high = _ends(value, interval)
+                places.append(g + (k - (len(bars) - 1) / 2) * width)
+                heights.append(value)
+                below.append(max(0.0, value - low))
+                above.append(max(0.0, high - value))
+            axes.bar(places, heights, width * 0.92, label=bar, color=_COLORS[k % len(_COLORS)])
+            axes.errorbar(places, heights, [below, above], fmt="none", ecolor="#222", elinewidth=1, capsize=3)
+        axes.axhline(reference[0], linestyle="--", linewidth=1, color="#444")
+        axes.annotate(reference[1], (1, reference[0]), (3, 2), ("axes fraction", "data"), "offset points", fontsize=8)
+        axes.set_xticks(range(len(groups)), groups)
+        axes.set_ylabel(unit)
+        axes.set_ylim(0, 100)
+        axes.legend(frameon=False, fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=len(bars))
+        return _svg(figure)
+
+
+def heatmap(values: Mapping[str, Mapping[str, float]], unit: str) -> str:
+    """{row: {column: percent}} as a colored grid with its numbers; cells without data stay white."""
+    with matplotlib.rc_context(_STYLE):
+        rows, columns = list(values), list(dict.fromkeys(column for row in values.values() for column in row))
+        grid = [[_number(values[row].get(column)) for column in columns] for row in rows]
+        figure = Figure(figsize=(2.6 + 1.05 * len(columns), 1.1 + 0.32 * len(rows)), layout="constrained")
+        axes = figure.subplots()
+        image = axes.imshow(grid, vmin=0, vmax=100, cmap="RdYlBu_r", aspect="auto")
+        axes.set_xticks(range(len(columns)), columns)
+        axes.set_yticks(range(len(rows)), rows)
+        axes.tick_params(length=0)
+        for i, row in enumerate(grid):
+            for j, value in enumerate(row):
+                if not math.isnan(value):
+                    color = "white" if abs(value - 50) > 35 else "black"
+                    axes.text(j, i, f"{value:.0f}", ha="center", va="center", fontsize=8, color=color)
+        for spine in axes.spines.values():
+            spine.set_visible(False)
+        figure.colorbar(image, ax=axes, label=unit, shrink=0.8)
+        return _svg(figure)
+
+
+def _ends(value: float, interval: Interval) -> tuple[float, float]:
+    ends = [end for end in interval if end is not None and not math.isnan(end)]
+    return (ends[0], ends[1]) if len(ends) == 2 else (value, value)
+
+
+def _number(value: float | None) -> float:
+    return math.nan if value is None else value
+
+
+def _svg(figure: Figure) -> str:
+    """The drawing itself, without the XML declaration, so that it can stand in a page."""
+    buffer = io.StringIO()
+    figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
+    text = buffer.getvalue()
+    return text[text.index("<svg") :]

@@ -1,0 +1,115 @@
+"""Drives many episodes at once: whatever they all wait for is asked in large batches, and stored.
+
+Batches are a pure function of what is stored. The window holds the first unfinished episodes in row order; the next
+batch is what they wait for and the store lacks, in (row, step) order. A run that was killed and started again therefore
+asks the same batches as one that was not, and nothing twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from evenhand.episode import Episode, Prediction
+from evenhand.models.protocol import Model
+from evenhand.models.request import Reply, Request
+from evenhand.store import Store
+
+_BATCHES_IN_WINDOW = 8
+
+
+@dataclass
+class _Waiting:
+    """An unfinished episode, what it asked last, and the replies that are there."""
+
+    row: int
+    episode: Episode
+    requests: Sequence[Request] = ()
+    keys: Sequence[str] = ()
+    replies: dict[str, Reply] = field(default_factory=dict)
+
+    @property
+    def missing(self) -> list[tuple[str, Request]]:
+        return [(key, request) for key, request in zip(self.keys, self.requests) if key not in self.replies]
+
+
+class Runner:
+    """Runs episodes against models ({agent: model}) with a store between them."""
+
+    def __init__(
+        self, models: Mapping[str, Model], store: Store, on_progress: Callable[[int, int], None] | None = None
+    ):
+        """on_progress(finished, asked) is called with how many episodes finished and requests were asked, each time."""
+        self.models = models
+        self.store = store
+        self._identities = {agent: model.identity for agent, model in models.items()}
+        self._window = _BATCHES_IN_WINDOW * max(model.requests_at_once for model in models.values())
+        self._on_progress = on_progress or (lambda finished, asked: None)
+
+    def run(self, episodes: Iterable[Episode]) -> list[list[Prediction]]:
+        """Each episode's predictions, in the order of the episodes."""
+        done: dict[int, list[Prediction]] = {}
+        waiting: list[_Waiting] = []
+        arriving = enumerate(episodes)
+        while True:
+            waiting = self._advance(waiting, done)
+            places = range(self._window - len(waiting))
+            admitted = [_Waiting(row, episode) for _, (row, episode) in zip(places, arriving)]
+            if admitted:
+                self._start(admitted, done)
+                waiting += [each for each in admitted if each.row not in done]
+                continue  # the store may answer all that the new ones ask
+            if not waiting:
+                return [done[row] for row in sorted(done)]
+            self._ask(waiting)
+
+    def _start(self, admitted: Iterable[_Waiting], done: dict[int, list[Prediction]]) -> None:
+        for each in admitted:
+            self._step(each, None, done)
+
+    def _advance(self, waiting: list[_Waiting], done: dict[int, list[Prediction]]) -> list[_Waiting]:
+        """Send every episode as far as the store carries it; what remains waits for replies that nobody has."""
+        moving = waiting
+        while moving:
+            keys = {key for each in moving for key, _ in each.missing}
+            stored = self.store.get(sorted(keys))
+            ready = []
+            for each in moving:
+                each.replies.update({key: stored[key] for key, _ in each.missing if key in stored})
+                if not each.missing:
+                    ready.append(each)
+            for each in ready:
+                self._step(each, [each.replies[key] for key in each.keys], done)
+            moving = [each for each in ready if each.row not in done]
+        return [each for each in waiting if each.row not in done]
+
+    def _step(self, each: _Waiting, replies: Sequence[Reply] | None, done: dict[int, list[Prediction]]) -> None:
+        """One step of one episode: from replies to its next requests, or to its end."""
+        try:
+            requests = next(each.episode) if replies is None else each.episode.send(replies)
+        except StopIteration as end:
+            done[each.row] = end.value
+            self._on_progress(1, 0)
+            return
+        each.requests = requests
+        each.keys = [request.digest(self._identities[request.agent]) for request in requests]
+        each.replies = {}
+
+    def _ask(self, waiting: Sequence[_Waiting]) -> None:
+        """The next batch: the first missing request, and those after it for the same model and of the same kind."""
+        missing: dict[str, Request] = {}
+        for each in waiting:
+            missing.update((key, request) for key, request in each.missing if key not in missing)
+        first = next(iter(missing.values()))
+        model = self.models[first.agent]
+        alike = [
+            (key, request)
+            for key, request in missing.items()
+            if request.agent == first.agent and bool(request.choices) == bool(first.choices)
+        ][: model.requests_at_once]
+        ask = model.choose if first.choices else model.generate
+        replies = ask([request for _, request in alike])
+        if len(replies) != len(alike):
+            raise RuntimeError(f"{model.identity} gave {len(replies)} replies to {len(alike)} requests")
+        self.store.put((key, reply) for (key, _), reply in zip(alike, replies))
+        self._on_progress(0, len(alike))

@@ -1,0 +1,48 @@
+"""Tables of results: one record, shown on a terminal and in a report."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table as RichTable
+from rich.text import Text
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A figure with its interval, or a text. `published`: taken from a paper, not measured here."""
+
+    text: str
+    published: bool = False
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of cells under column names; the first column names the row."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    note: str = ""
+
+
+def figure(value: float | None, interval: list[float | None] | None = None, digits: int = 1) -> str:
+    """'48.2 [45.1, 51.3]'; 'no data' where there is no number."""
+    if value is None or math.isnan(value):
+        return "no data"
+    text = f"{value:.{digits}f}"
+    ends = [end for end in interval or [] if end is not None and not math.isnan(end)]
+    return text + (f" [{ends[0]:.{digits}f}, {ends[1]:.{digits}f}]" if len(ends) == 2 else "")
+
+
+def print_table(table: Table, console: Console) -> None:
+    shown = RichTable(title=Text(table.title), box=SIMPLE_HEAD, title_justify="left", caption=Text(table.note) or None)
+    shown.caption_justify = "left"
+    for i, column in enumerate(table.columns):
+        shown.add_column(Text(column), justify="left" if i == 0 else "right", overflow="fold")
+    for row in table.rows:
+        shown.add_row(*(Text(cell.text, style="italic" if cell.published else "") for cell in row))
+    console.print(shown)
