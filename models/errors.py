@@ -11,7 +11,7 @@ class PromptTooLong(ModelError):
     def __init__(self, request_name: str, tokens: int, context: int):
         super().__init__(
             f"request {request_name!r} needs {tokens:,} tokens, prompt and answer, but the model's context window "
-            f"holds {context:,}; nothing was cut. Use a model with a longer context, fewer new tokens, or leave the row out."
+            f"holds {context:,}; nothing was cut. Use a model with a longer context, or fewer new tokens."
         )
         self.request_name = request_name
         self.tokens = tokens

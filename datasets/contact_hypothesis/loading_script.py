@@ -85,7 +85,7 @@ def holistic_bias_descriptors(path):
     found = hashlib.sha256(content).hexdigest()
     if found != OFFICIAL_SHA256:
         raise ValueError(
-            f"{path} is not the pinned HolisticBias v1.1 lexicon: its sha256 is {found}, expected is {OFFICIAL_SHA256}. "
+            f"{path} is not the pinned HolisticBias v1.1 lexicon: its sha256 is {found}, not {OFFICIAL_SHA256}. "
             f"Fetch {OFFICIAL_URL} again, or correct the mirror that EVENHAND_SOURCES names."
         )
     for axis, buckets in json.loads(content).items():

@@ -222,7 +222,7 @@ class _Rows:
                 option = options[0] if affirming >= CONSTANT_SHARE else options[1]
                 notes.append(
                     f"{name}: {100 * max(affirming, 1 - affirming):.1f} % of the read answers are {option!r}; a model "
-                    "that always answers the same scores 50 when the actions are balanced, whatever it thinks of anybody"
+                    "that always answers the same scores 50 when actions are balanced, whatever it thinks of anybody"
                 )
         return constant
 

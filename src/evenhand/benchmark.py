@@ -47,16 +47,33 @@ class Findings:
 
 
 class Benchmark(Protocol):
-    name: str
-    title: str
-    paper: str
-    configs: tuple[str, ...]
-    default_configs: tuple[str, ...]
-    design_columns: tuple[str, ...]
-    """What a stratified draw of rows keeps in proportion."""
-    metric: str
-    cluster_column: str
-    """The prediction column whose values are resampled for intervals."""
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def title(self) -> str: ...
+
+    @property
+    def paper(self) -> str: ...
+
+    @property
+    def configs(self) -> tuple[str, ...]: ...
+
+    @property
+    def default_configs(self) -> tuple[str, ...]: ...
+
+    @property
+    def design_columns(self) -> tuple[str, ...]:
+        """What a stratified draw of rows keeps in proportion."""
+        ...
+
+    @property
+    def metric(self) -> str: ...
+
+    @property
+    def cluster_column(self) -> str:
+        """The prediction column whose values are resampled for intervals."""
+        ...
 
     def check(self, settings: Settings) -> None:
         """Raises UsageError for settings that don't fit this benchmark."""

@@ -33,7 +33,7 @@ class Difference:
 def paired_difference(first: pd.Series, second: pd.Series, clusters: pd.Series) -> Difference:
     """Difference of the means of paired values (n,); NaN pairs are left out.
 
-    Percentile bootstrap over clusters: the rows of one are drawn together. With fewer than two clusters the interval is NaN.
+    Percentile bootstrap over clusters: the rows of one are drawn together. With fewer than two clusters, NaN.
     """
     both = first.notna() & second.notna()
     first, second = first[both].astype(float), second[both].astype(float)
@@ -45,7 +45,7 @@ def paired_difference(first: pd.Series, second: pd.Series, clusters: pd.Series) 
 
         def mean(drawn: np.ndarray, axis: int) -> np.ndarray:
             total = sums[drawn].sum(axis=-2)
-            return total[..., 0] / total[..., 1]
+            return np.asarray(total[..., 0] / total[..., 1])
 
         interval = stats.bootstrap(
             (np.arange(len(sums)),),

@@ -8,6 +8,7 @@ log-probability per token.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
@@ -151,7 +152,7 @@ def _design(row: Row, contact: str) -> Prediction:
     }
 
 
-def _chosen(row: Row, replies: list[Reply], settings: Settings) -> Prediction:
+def _chosen(row: Row, replies: Sequence[Reply], settings: Settings) -> Prediction:
     """The likelier option over all option orders asked; equally likely ones are unread."""
     affirmings = [_affirming_probability(reply, settings.aggregate) for reply in replies]
     affirming = sum(affirmings) / len(affirmings)
@@ -173,7 +174,7 @@ def _chosen(row: Row, replies: list[Reply], settings: Settings) -> Prediction:
     return prediction
 
 
-def _generated(row: Row, replies: list[Reply], settings: Settings) -> Prediction:
+def _generated(row: Row, replies: Sequence[Reply], settings: Settings) -> Prediction:
     return _read(row, replies[0].text) | {"finish_reason": replies[0].finish_reason}
 
 

@@ -50,7 +50,8 @@ def _sentence(results: Results) -> str:
     return (
         f"{results['model_name']} gave a biased response to {overall} percent of {metrics['n_read']:,} prompts read "
         f"({metrics['n']:,} asked, {100 * metrics['unread_rate']:.1f} percent unread, "
-        f"{metrics['n_clusters']} templates); random answers give {CHANCE:.0f}, 0 is best. Against no contact, in points: {effects}."
+        f"{metrics['n_clusters']} templates); random answers give {CHANCE:.0f}, 0 is best. "
+        f"Against no contact, in points: {effects}."
     )
 
 

