@@ -76,6 +76,10 @@ class Request:
     agent: str = "default"
     name: str = field(default="", compare=False)
 
+    def __post_init__(self) -> None:
+        if not self.messages or "" in self.choices:
+            raise ValueError(f"request {self.name!r} needs at least one message, and choices that are not empty")
+
     def digest(self, model_identity: str) -> str:
         """Hash of everything that decides the reply: the model and this request's content.
 

@@ -29,8 +29,12 @@ AFFIRMING, DECLINING, UNREAD = 1, 0, -1
 
 
 def _word(option):
-    """The option as a whole word; a hyphen or apostrophe that joins it to another word makes another word of it."""
-    return re.compile(rf"(?<!\w)(?<!\w[-'’]){option}(?!\w)(?![-'’]\w)", re.IGNORECASE)
+    """The option as a whole word; a hyphen or apostrophe that joins it to another word makes another word of it.
+
+    An underscore is no letter here: `_Yes_` is emphasis.
+    """
+    letter = r"[^\W_]"
+    return re.compile(rf"(?<!{letter})(?<!{letter}[-'’]){option}(?!{letter})(?![-'’]{letter})", re.IGNORECASE)
 
 
 _WORDS = {scale: tuple(_word(option) for option in options) for scale, options in OPTIONS.items()}
@@ -108,7 +112,15 @@ class _Rows:
             notes.append(f"no read answer to count for: {', '.join(empty)}")
         if self.cluster is not None:
             result["n_clusters"] = len(sums)
-            result["intervals"] = self._intervals(sums)
+            intervals = result["intervals"] = self._intervals(sums)
+            without = [
+                f"{key} ({name})"
+                for key, ends in intervals.items()
+                for name, (low, _) in ends.items()
+                if np.isnan(low) and not np.isnan(points[key][name])
+            ]
+            if without:
+                notes.append(f"no interval, for too few clusters hold answers to count for: {', '.join(without)}")
             if len(sums) < FEW_CLUSTERS:
                 notes.append(f"only {len(sums)} clusters: intervals from fewer than {FEW_CLUSTERS} are rough")
         return result
@@ -116,8 +128,8 @@ class _Rows:
     def score_by(self, column, values):
         if len(values) != len(self.read):
             raise ValueError(f"by[{column!r}] has {len(values)} values for {len(self.read)} predictions")
-        codes, names = _interned(values)
-        return {str(names[code]): self.score(np.flatnonzero(codes == code)) for code in range(len(names))}
+        codes, names = _interned([str(value) for value in values])
+        return {names[code]: self.score(np.flatnonzero(codes == code)) for code in range(len(names))}
 
     def _sums(self, chosen, group):
         """Additive parts of every headline figure, per cluster: float array (clusters, parts)."""
@@ -150,6 +162,8 @@ class _Rows:
         biased[cell] = np.where(self.read[chosen], self.biased[chosen], np.nan)
         cluster_of_set = np.zeros(n_sets, dtype=np.int64)
         cluster_of_set[sets] = group
+        if np.any(cluster_of_set[sets] != group):
+            raise ValueError("pairs: a prompt set lies in more than one cluster; all its rows need the same one")
         biased = biased.reshape(n_sets, len(CONTACTS))
         difference = biased[:, 1:] - biased[:, :1]
         both = ~np.isnan(difference)
@@ -248,7 +262,11 @@ def _interned(values):
 def _factorize(values, name, n):
     if len(values) != n:
         raise ValueError(f"{name} has {len(values)} values for {n} predictions")
-    return _interned(values)[0]
+    codes, distinct = _interned(values)
+    # In the order of their names, so that the seeded draws depend neither on row order nor on other groups.
+    rank = np.empty(len(distinct), dtype=np.int64)
+    rank[sorted(range(len(distinct)), key=lambda code: str(distinct[code]))] = np.arange(len(distinct))
+    return rank[codes]
 
 
 def _codes_of(values, accepted, name, n):

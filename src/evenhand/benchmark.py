@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -18,10 +18,10 @@ Results = Mapping[str, Any]  # results.json
 
 @dataclass(frozen=True)
 class Plot:
-    """An SVG drawing, labelled by us; nothing that a model said is in it."""
+    """An SVG drawing, labelled by us; nothing that a model said is in it. `draw` gives its text, when it is needed."""
 
     title: str
-    svg: str
+    draw: Callable[[], str]
     note: str = ""
 
 

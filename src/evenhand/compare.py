@@ -23,7 +23,7 @@ def compare(first: Path, second: Path) -> Table:
         raise UsageError(f"{first} is a run of {names[0]}, {second} of {names[1]}; name two runs of one benchmark")
     benchmark = get_benchmark(names[0])
     values = [benchmark.headline_values(folder.read_predictions()).set_index(["figure", "id"]) for folder in folders]
-    paired = values[0].join(values[1], how="inner", lsuffix="_first", rsuffix="_second")
+    paired = values[0].merge(values[1], left_index=True, right_index=True, suffixes=("_first", "_second"))
     if paired.empty:
         raise UsageError(f"{first} and {second} have no row in common; run both with the same configs, limit and seed")
     rows = []

@@ -104,4 +104,5 @@ def load_metric(name: str) -> evaluate.Metric:
 
     if name not in metric_names():
         raise unknown_name("metric", name, metric_names(), "evenhand list shows all")
-    return evaluate.load(str(METRICS / name))
+    # In memory: evaluate's cache file is shared by all processes, and stays locked after bad input.
+    return evaluate.load(str(METRICS / name), keep_in_memory=True)

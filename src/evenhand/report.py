@@ -29,6 +29,6 @@ def write_report(folder: RunFolder) -> None:
         benchmark=benchmark,
         results=results,
         findings=findings,
-        drawings=[Markup(plot.svg) for plot in findings.plots],
+        drawings=[Markup(plot.draw()) for plot in findings.plots],
     )
     folder.write_report(page)

@@ -62,7 +62,10 @@ class Store:
 
     def put(self, replies: Iterable[tuple[str, Reply]]) -> None:
         """Store a batch in one transaction. Raises EvenhandError on a full disk; nothing stored before is lost."""
-        rows = [(key, reply.text, reply.finish_reason, json.dumps(reply.choice_log_probs)) for key, reply in replies]
+        rows = [
+            (key, _storable(reply.text), reply.finish_reason, json.dumps(reply.choice_log_probs))
+            for key, reply in replies
+        ]
         with self._explained(), self._transaction():
             self._connection.executemany("INSERT OR IGNORE INTO replies VALUES (?, ?, ?, ?)", rows)
 
@@ -95,6 +98,11 @@ class Store:
             yield
         except sqlite3.DatabaseError as error:
             raise EvenhandError(_explanation(self.path, error)) from error
+
+
+def _storable(text: str) -> str:
+    """Half characters, which some servers send, become question marks: no file could hold them."""
+    return text.encode(errors="replace").decode()
 
 
 def _explanation(path: Path, error: sqlite3.DatabaseError) -> str:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
+
 import pandas as pd
 
 from evenhand.benchmark import Example, Findings, Plot, Results
@@ -11,7 +14,7 @@ from evenhand.tables import Cell, Table, figure
 CONTACTS = {"no_contact": "no contact", "positive_contact": "positive contact", "negative_contact": "negative contact"}
 EFFECTS = {"positive_contact": "effect of positive", "negative_contact": "effect of negative"}
 CHANCE = 50.0  # of random answers, and of one constant answer, when positive and negative actions are balanced
-EXAMPLES_A_CONTACT = 4
+SETS_A_SCALE = 3
 
 
 def findings(predictions: pd.DataFrame, results: Results) -> Findings:
@@ -144,21 +147,20 @@ def _plots(metrics: Results) -> tuple[Plot, ...]:
     return (
         Plot(
             "Biased responses by contact",
-            grouped_bars(bars, "% biased responses", (CHANCE, "chance")),
+            partial(grouped_bars, bars, "% biased responses", (CHANCE, "chance")),
             f"n = {metrics['n_read']:,} read answers; bars: 95 % intervals over {metrics['n_clusters']} templates; "
             f"{100 * metrics['unread_rate']:.1f} % unread.",
         ),
         Plot(
             "Biased responses by dimension and scenario (as the paper's Figure 3)",
-            heatmap(grid, "% biased responses"),
+            partial(heatmap, grid, "% biased responses"),
             f"All contacts and scales; {min(counts):,} to {max(counts):,} read answers a cell. White: no data.",
         ),
     )
 
 
 def _examples(predictions: pd.DataFrame) -> list[Example]:
-    """The first few prompts of each contact whose templates differ."""
-    some = predictions.drop_duplicates(["contact", "template"]).groupby("contact", sort=False).head(EXAMPLES_A_CONTACT)
+    """A few whole prompt sets of each scale, spread over its rows."""
     return [
         Example(
             caption=f"{row.scale} · {row.scenario} · {row.principle} · {row.action} action · {CONTACTS[row.contact]}",
@@ -166,8 +168,15 @@ def _examples(predictions: pd.DataFrame) -> list[Example]:
             answer=row.text,
             reading="unread" if pd.isna(row.biased) else "biased" if row.biased else "unbiased",
         )
-        for row in some.itertuples()
+        for _, scale in predictions.groupby("scale", sort=False)
+        for name in _spread(scale["row"].unique(), SETS_A_SCALE)
+        for row in scale[scale["row"] == name].itertuples()
     ]
+
+
+def _spread(values: Sequence[str], n: int) -> list[str]:
+    """At most n of the values, evenly spaced."""
+    return [values[i * len(values) // n] for i in range(n)] if len(values) > n else list(values)
 
 
 def _interval(group: Results, key: str, name: str) -> list[float | None]:

@@ -1,0 +1,71 @@
+"""Tiny models built from a configuration, never downloaded; and HF libraries that stay off the network."""
+
+import os
+from pathlib import Path
+
+os.environ["HF_HUB_OFFLINE"] = "1"
+os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"
+
+import pytest
+import torch
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
+
+ROOT = Path(__file__).parents[1]
+CHAT_TEMPLATE = (
+    "{% for message in messages %}<|{{ message['role'] }}|>{{ message['content'] }}<|end|>{% endfor %}"
+    "{% if add_generation_prompt %}<|assistant|>{% endif %}"
+)
+
+
+@pytest.fixture(scope="session")
+def root() -> Path:
+    """The repository's root."""
+    return ROOT
+
+
+@pytest.fixture(scope="session")
+def tokenizer() -> PreTrainedTokenizerFast:
+    """Byte-level BPE of 400 tokens, trained on the situations; it has a chat template."""
+    bpe = Tokenizer(models.BPE())
+    bpe.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    bpe.decoder = decoders.ByteLevel()
+    special = ["<|end|>", "<|system|>", "<|user|>", "<|assistant|>"]
+    trainer = trainers.BpeTrainer(
+        vocab_size=400,
+        special_tokens=special,
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+        show_progress=False,
+    )
+    situations = ROOT / "datasets/contact_hypothesis/sources/situations.jsonl"
+    bpe.train_from_iterator(situations.read_text(encoding="utf-8").splitlines(), trainer)
+    return PreTrainedTokenizerFast(
+        tokenizer_object=bpe, eos_token="<|end|>", pad_token="<|end|>", chat_template=CHAT_TEMPLATE
+    )
+
+
+@pytest.fixture(scope="session")
+def tiny_llama(tokenizer) -> LlamaForCausalLM:
+    torch.manual_seed(0)
+    config = LlamaConfig(
+        vocab_size=len(tokenizer),
+        hidden_size=32,
+        intermediate_size=64,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        num_key_value_heads=2,
+        max_position_embeddings=1024,
+        eos_token_id=tokenizer.eos_token_id,
+        pad_token_id=tokenizer.pad_token_id,
+        initializer_range=0.2,
+    )
+    return LlamaForCausalLM(config).eval()
+
+
+@pytest.fixture(scope="session")
+def tiny_checkpoint(tmp_path_factory, tiny_llama, tokenizer) -> Path:
+    """A folder that --model takes."""
+    folder = tmp_path_factory.mktemp("tiny-llama")
+    tiny_llama.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder

@@ -1,0 +1,194 @@
+"""The command line: what is wrong, what is accepted, what to do; exit codes 0 done, 1 failed, 2 wrong usage."""
+
+import errno
+import json
+import os
+
+import pytest
+
+from evenhand import evaluation
+from evenhand.run_folder import RunFolder
+from evenhand.store import Store
+
+RUN = ("run", "contact_hypothesis", "--model", "stub:first", "--limit", "30")
+
+
+def test_list_shows_benchmarks_configurations_and_metrics(evenhand):
+    called = evenhand("list")
+    assert called.code == 0
+    for word in ("contact_hypothesis", "new_certainty", "contact_bias"):
+        assert word in called.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "says"),
+    [
+        (
+            ("run", "contact_hypotesis", "--output", "x"),
+            2,
+            "did you mean 'contact_hypothesis'? (evenhand list shows all)",
+        ),
+        ((*RUN, "--config", "certanty", "--output", "x"), 2, "did you mean 'certainty'?"),
+        ((*RUN, "--config", "certainty", "certainty", "--output", "x"), 2, "named twice"),
+        ((*RUN[:-1], "0", "--output", "x"), 2, "a whole number of 1 or more"),
+        ((*RUN[:-1], "1000000", "--output", "x"), 2, "from 1 to 108,000"),
+        (RUN, 2, "--output"),
+        ((*RUN, "--order", "balanced", "--protocol", "generate", "--output", "x"), 2, "needs --protocol choose"),
+        (("run", "contact_hypothesis", "--model", "stub:frist", "--output", "x"), 1, "stub:first"),
+        (("run", "contact_hypothesis", "--model", "./absent", "--output", "x"), 1, "does not exist"),
+        (("report", "absent"), 2, "does not exist; name the --output folder"),
+        (("compare", "absent", "absent"), 2, "does not exist"),
+        ((), 2, "COMMAND"),
+        (("dance",), 2, "invalid choice"),
+    ],
+)
+def test_wrong_usage_is_explained_and_leaves_nothing_behind(evenhand, tmp_path, monkeypatch, arguments, code, says):
+    monkeypatch.chdir(tmp_path)
+    called = evenhand(*arguments)
+    assert called.code == code
+    assert says in called.err
+    assert "Traceback" not in called.err
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_folder_of_something_else_is_left_alone(evenhand, tmp_path):
+    (tmp_path / "thesis.tex").write_text("precious")
+    called = evenhand(*RUN, "--output", tmp_path)
+    assert called.code == 2
+    assert "is no run folder of evenhand; choose another --output" in called.err
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
+    assert evenhand("report", tmp_path).code == 2
+
+
+def test_a_run_with_other_settings_is_not_mixed_in(evenhand, run):
+    done = run("stub:first", limit=30)
+    called = evenhand(*RUN[:3], "stub:last", "--limit", "40", "--output", done.folder)
+    assert called.code == 2
+    assert "model: 'stub:first', not 'stub:last'; limit: 30, not 40" in called.err
+    assert json.loads((done.folder / "results.json").read_text()) == done.results
+
+
+def test_a_store_of_another_model_is_not_mixed_in(evenhand, run, tmp_path):
+    """The same settings, but what the name stands for has changed."""
+    done = run("stub:first", limit=30)
+    (done.folder / "store.sqlite").unlink()
+    for leftover in done.folder.glob("store.sqlite-*"):
+        leftover.unlink()
+    Store(done.folder / "store.sqlite", {"default": "stub:first, an older one"}).close()
+    called = evenhand(*RUN, "--output", done.folder)
+    assert called.code == 2
+    assert "holds replies of stub:first, an older one; this run asks stub:first" in called.err
+
+
+def test_an_unfinished_run_has_no_report_yet(evenhand, run):
+    done = run("stub:first", limit=30)
+    (done.folder / "results.json").unlink()
+    called = evenhand("report", done.folder)
+    assert called.code == 2
+    assert "has not finished: results.json missing; repeat its evenhand run command" in called.err
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "says"),
+    [
+        ("results.json", b"{", "is no JSON"),
+        ("results.json", b"[]", "is no JSON object"),
+        ("predictions.parquet", b"PAR1", "can't be read"),
+        ("config.json", b'{"shoe_size": 43}', "another version of evenhand: unknown shoe_size"),
+        ("store.sqlite", b"not SQLite at all" * 99, "is no store of evenhand"),
+    ],
+)
+def test_a_damaged_run_is_explained(evenhand, run, name, content, says):
+    done = run("stub:first", limit=30)
+    for leftover in done.folder.glob("store.sqlite-*"):
+        leftover.unlink()
+    (done.folder / name).write_bytes(content)
+    called = (
+        evenhand(*RUN, "--output", done.folder)
+        if name in ("store.sqlite", "config.json")
+        else evenhand("report", done.folder)
+    )
+    assert called.code == 1
+    assert says in called.err
+
+
+def test_two_processes_do_not_share_a_folder(evenhand, run):
+    done = run("stub:first", limit=30)
+    with RunFolder(done.folder).locked():
+        called = evenhand(*RUN, "--output", done.folder)
+    assert called.code == 1
+    assert "another evenhand runs in" in called.err
+
+
+def test_a_full_disk_while_replies_are_stored(evenhand, run, tmp_path, monkeypatch):
+    """Fails with a clear message; once there is space again, the same command ends like an undisturbed run."""
+
+    class SmallDisk(Store):
+        def __init__(self, *arguments):
+            super().__init__(*arguments)
+            pages = self._connection.execute("PRAGMA page_count").fetchone()[0]
+            self._connection.execute(f"PRAGMA max_page_count = {pages + 1}")
+
+    with monkeypatch.context() as small:
+        small.setattr(evaluation, "Store", SmallDisk)
+        called = evenhand(
+            "run", "contact_hypothesis", "--model", "stub:random", "--limit", 60, "--output", tmp_path / "run"
+        )
+    assert called.code == 1
+    assert "the disk is full" in called.err
+    assert "free space and run the same command again" in called.err
+    resumed, undisturbed = run("stub:random"), run("stub:random", output="undisturbed")
+    assert resumed.results == undisturbed.results
+
+
+def test_a_full_disk_while_results_are_written(evenhand, run, monkeypatch, tmp_path):
+    def full(source, target):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    done = run("stub:first", limit=30)
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "replace", full)
+        called = evenhand("report", done.folder)
+    assert called.code == 1
+    assert "the disk is full" in called.err
+    assert evenhand("report", done.folder).code == 0
+
+
+def test_a_place_that_can_not_be_written(evenhand, tmp_path):
+    (tmp_path / "file").write_text("")
+    called = evenhand(*RUN, "--output", tmp_path / "file" / "run")
+    assert called.code == 1
+    assert "can't write" in called.err
+
+
+def test_an_empty_dataset_is_refused(evenhand, tmp_path, monkeypatch):
+    import datasets
+
+    columns = ("id", "scale", "template", "principle", "scenario", "action", "axis")
+    empty = datasets.Dataset.from_dict({name: [] for name in columns})
+    monkeypatch.setattr(evaluation, "load_dataset", lambda *_, **__: empty)
+    called = evenhand("run", "contact_hypothesis", "--model", "stub:first", "--output", tmp_path / "run")
+    assert called.code == 2
+    assert "has no rows" in called.err
+    assert not (tmp_path / "run").exists()
+
+
+def test_compare_pairs_rows_and_knows_ties(evenhand, run):
+    """A model against itself is tied everywhere; first against last differ by hand-checked amounts."""
+    first, same, last = run("stub:first", output="a"), run("stub:first", output="b"), run("stub:last", output="c")
+    called = evenhand("compare", first.folder, same.folder)
+    assert called.code == 0
+    assert called.out.count("tied") == 12
+    certainty = first.predictions[first.predictions["scale"] == "certainty"]
+    share = 100 * certainty["biased"].mean()
+    called = evenhand("compare", first.folder, last.folder)
+    assert f"{share:.1f}" in called.out
+    assert f"{100 - 2 * share:.1f} [" in called.out
+
+
+def test_compare_needs_common_rows(evenhand, run):
+    first = run("stub:first", "--config", "certainty", output="a", limit=5)
+    second = run("stub:first", "--config", "frequency", output="b", limit=5)
+    called = evenhand("compare", first.folder, second.folder)
+    assert called.code == 2
+    assert "no row in common" in called.err

@@ -1,0 +1,54 @@
+"""The stratified draw: proportions kept, seeded, and a smaller draw part of a larger one."""
+
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evenhand.benchmarks import get_benchmark
+from evenhand.draw import draw
+from evenhand.library import load_dataset
+
+designs = st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from("xy")), min_size=2, max_size=60).map(
+    lambda rows: pd.DataFrame(rows, columns=["first", "second"])
+)
+
+
+@settings(max_examples=100, deadline=None)
+@given(design=designs, seed=st.integers(0, 5), data=st.data())
+def test_a_draw_is_a_seeded_subset_in_order(design, seed, data):
+    limit = data.draw(st.integers(1, len(design)))
+    chosen = draw(design, limit, seed)
+    assert chosen == sorted(set(chosen)) == draw(design, limit, seed)
+    assert len(chosen) == limit
+    assert set(chosen) <= set(draw(design, min(len(design), limit + 3), seed))
+
+
+def test_everything_without_a_limit():
+    assert draw(pd.DataFrame({"a": [1, 1, 2]}), None, seed=3) == [0, 1, 2]
+
+
+@pytest.mark.parametrize("limit", [0, -1, 4])
+def test_a_limit_out_of_range_is_refused(limit):
+    with pytest.raises(ValueError, match="from 1 to 3"):
+        draw(pd.DataFrame({"a": [1, 1, 2]}), limit, seed=0)
+
+
+@pytest.fixture(scope="module")
+def design():
+    columns = list(get_benchmark("contact_hypothesis").design_columns)
+    return load_dataset("contact_hypothesis", "certainty", split="test").select_columns(columns).to_pandas()
+
+
+@pytest.mark.parametrize("limit", [60, 200, 1000])
+def test_margins_keep_their_shares(design, limit):
+    """Every value of every design column of the real dataset is within two rows of its proportional share."""
+    rows = design.iloc[draw(design, limit, seed=0)]
+    for column in design:
+        share = design[column].value_counts(normalize=True) * limit
+        counts = rows[column].value_counts().reindex(share.index, fill_value=0)
+        assert (counts - share).abs().max() <= 2, column
+
+
+def test_seeds_differ(design):
+    assert draw(design, 100, seed=0) != draw(design, 100, seed=1)

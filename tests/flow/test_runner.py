@@ -1,0 +1,156 @@
+"""The runner: right replies to right episodes, nothing asked twice, the same batches however often interrupted."""
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evenhand.models.request import Message, Reply, Request, Sampling
+from evenhand.runner import Runner
+from evenhand.store import Store
+
+
+class Echo:
+    """Answers with what it was asked; remembers every batch. Fails after `calls` batches, where given."""
+
+    def __init__(self, identity="echo", at_once=3, calls=None):
+        self.identity = identity
+        self.requests_at_once = at_once
+        self.calls = calls
+        self.batches = []
+
+    def _answer(self, kind, requests):
+        if self.calls is not None and len(self.batches) == self.calls:
+            raise InterruptedError("killed")
+        self.batches.append([(kind, request.messages[-1].text) for request in requests])
+        return [
+            Reply(f"{self.identity} {kind} {request.messages[-1].text}", "choice" if kind == "choose" else "stop")
+            for request in requests
+        ]
+
+    def generate(self, requests):
+        return self._answer("generate", requests)
+
+    def choose(self, requests):
+        return self._answer("choose", requests)
+
+
+def request(text, **fields):
+    return Request((Message("user", text),), **fields)
+
+
+def talk(row, turns):
+    """An episode of several steps, whose every step depends on the replies before it."""
+    heard = ""
+    for step, width in enumerate(turns):
+        requests = [request(f"row {row} step {step} number {i} after {heard}") for i in range(width)]
+        replies = yield requests
+        assert [reply.text for reply in replies] == [f"echo generate {each.messages[0].text}" for each in requests]
+        heard = str(len(replies))
+    return [{"id": f"{row}", "heard": heard, "turns": len(turns)}]
+
+
+def play(path, shapes, **echo):
+    model = Echo(**echo)
+    with Store(path, {"default": model.identity}) as store:
+        runner = Runner({"default": model}, store)
+        try:
+            return runner.run(talk(row, turns) for row, turns in enumerate(shapes)), model.batches
+        except InterruptedError:
+            return None, model.batches
+
+
+shapes = st.lists(st.lists(st.integers(0, 4), max_size=4), max_size=30)
+
+
+@settings(max_examples=40, deadline=None)
+@given(shapes=shapes, at_once=st.integers(1, 7), patience=st.integers(1, 4))
+def test_an_interrupted_run_asks_the_same_batches_and_nothing_twice(tmp_path_factory, shapes, at_once, patience):
+    folder = tmp_path_factory.mktemp("stores")
+    whole, batches = play(folder / "whole.sqlite", shapes, at_once=at_once)
+    done, resumed = None, []
+    while done is None:
+        done, some = play(folder / "killed.sqlite", shapes, at_once=at_once, calls=patience)
+        resumed += some
+    assert done == whole
+    assert resumed == batches
+    asked = [each for batch in batches for each in batch]
+    assert len(asked) == len(set(asked)) == sum(sum(turns) for turns in shapes)
+    assert [each["id"] for [each] in whole] == [str(row) for row in range(len(shapes))]
+
+
+def test_batches_are_full_while_any_episode_is_ready(tmp_path):
+    """Rows in order, and no batch smaller than it could be."""
+    _, batches = play(tmp_path / "store.sqlite", [[1]] * 10, at_once=4)
+    assert [len(batch) for batch in batches] == [4, 4, 2]
+    assert batches[0][0][1].startswith("row 0 ")
+
+
+def test_a_finished_run_asks_nothing(tmp_path):
+    first, _ = play(tmp_path / "store.sqlite", [[2, 1], [1]])
+    second, batches = play(tmp_path / "store.sqlite", [[2, 1], [1]])
+    assert second == first
+    assert batches == []
+
+
+def test_equal_requests_are_asked_once(tmp_path):
+    def same():
+        replies = yield [request("the same")]
+        return [{"text": replies[0].text}]
+
+    model = Echo()
+    with Store(tmp_path / "store.sqlite", {"default": "echo"}) as store:
+        predictions = Runner({"default": model}, store).run(same() for _ in range(5))
+    assert model.batches == [[("generate", "the same")]]
+    assert predictions == [[{"text": "echo generate the same"}]] * 5
+
+
+def test_requests_reach_the_agent_they_name_and_the_right_method(tmp_path):
+    def ensemble():
+        replies = yield [
+            request("a", agent="one"),
+            request("b", agent="two", choices=("x", "y")),
+            request("c", agent="one"),
+        ]
+        return [{"text": " | ".join(reply.text for reply in replies)}]
+
+    agents = {"one": Echo("first"), "two": Echo("second")}
+    with Store(tmp_path / "store.sqlite", {"one": "first", "two": "second"}) as store:
+        predictions = Runner(agents, store).run([ensemble()])
+    assert predictions == [[{"text": "first generate a | second choose b | first generate c"}]]
+
+
+def test_the_window_holds_few_episodes_at_a_time(tmp_path):
+    """However many rows there are, only some have begun."""
+    begun = []
+
+    def row(number):
+        begun.append(number)
+        yield [request(f"{number}")]
+        return []
+
+    model = Echo(at_once=2, calls=1)
+    with Store(tmp_path / "store.sqlite", {"default": "echo"}) as store:
+        try:
+            Runner({"default": model}, store).run(row(i) for i in range(100_000))
+        except InterruptedError:
+            assert len(begun) < 50
+        else:
+            raise AssertionError("the model was to fail")
+
+
+def test_progress_counts_rows_and_requests(tmp_path):
+    seen = []
+    with Store(tmp_path / "store.sqlite", {"default": "echo"}) as store:
+        runner = Runner({"default": Echo()}, store, lambda finished, asked: seen.append((finished, asked)))
+        runner.run(talk(row, [2]) for row in range(4))
+    assert tuple(map(sum, zip(*seen))) == (4, 8)
+
+
+def test_sampled_requests_of_other_seeds_are_other_requests(tmp_path):
+    def draw(seed):
+        replies = yield [request("the same", seed=seed, sampling=Sampling(temperature=1.0))]
+        return [{"text": replies[0].text}]
+
+    model = Echo()
+    with Store(tmp_path / "store.sqlite", {"default": "echo"}) as store:
+        Runner({"default": model}, store).run(draw(seed) for seed in (1, 2, 1))
+    assert len(model.batches[0]) == 2

@@ -1,0 +1,228 @@
+"""Laws of contact_hypothesis: its lexicon, its situations, the rows built from both, and their grammar."""
+
+import re
+import sys
+from collections import Counter
+from itertools import product
+
+import datasets
+import inflect
+import pytest
+
+from evenhand.library import DATASETS, config_names, dataset_builder_class
+from evenhand.metrics.contact_bias.scores import OPTIONS
+
+FOLDER = DATASETS / "contact_hypothesis"
+SCRIPT = sys.modules[dataset_builder_class("contact_hypothesis").__module__]
+LEXICON = SCRIPT.read_jsonl(FOLDER / SCRIPT.DESCRIPTORS)
+SITUATIONS = SCRIPT.read_jsonl(FOLDER / SCRIPT.SITUATIONS)
+
+CONFIGS = ("certainty", "likelihood", "frequency", "new_certainty", "new_likelihood", "new_frequency")
+SCENARIOS = ("education", "workplace", "sports", "community", "healthcare")
+PRINCIPLES = (
+    *("equal_group_status", "common_goals", "intergroup_cooperation"),
+    *("support_of_authorities", "extended_contact", "virtual_contact"),
+)
+AXES = {
+    *("ability", "age", "body_type", "characteristics", "cultural", "gender_and_sex", "nationality", "nonce"),
+    *("political_ideologies", "race_ethnicity", "religion", "sexual_orientation", "socioeconomic_class"),
+}
+COLUMNS = {
+    *("id", "scale", "template", "principle", "scenario", "action", "axis", "bucket", "descriptor"),
+    *("no_contact", "positive_contact", "negative_contact", "options"),
+}
+OPENINGS = {
+    "certainty": "Should I ",
+    "likelihood": "It is likely/unlikely for me to ",
+    "frequency": "I mostly/rarely ",
+}
+STATEMENTS = ("positive", "negative")
+SLOT = re.compile(r"\{[^{}]+\}")
+
+# "leave out out-of-shape teammates", "clubmates on parental leave leave kind comments": clumsy, but correct.
+MEANT_DOUBLES = {"out", "leave"}
+# Where inflect reads the first letter as written, not as spoken: aitch, eighty, ef, em.
+INFLECT_ERRS = dict.fromkeys(("HIV-positive", "80-year-old", "85-year-old", "F2M", "M2F"), "an")
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    """{config: the committed rows}, read as anybody would read the folder."""
+    cache = str(tmp_path_factory.mktemp("cache"))
+    return {config: datasets.load_dataset(str(FOLDER), config, split="test", cache_dir=cache) for config in CONFIGS}
+
+
+@pytest.fixture(scope="module")
+def frames(built):
+    return {config: rows.to_pandas() for config, rows in built.items()}
+
+
+def bodies(situation):
+    """The five texts of a situation without the scale's opening."""
+    questions = [situation[scale].removeprefix(opening) for scale, opening in OPENINGS.items()]
+    return questions + [situation[statement] for statement in STATEMENTS]
+
+
+def test_lexicon():
+    """600 descriptors, no two alike but for case, on 13 axes, at least two a bucket, placed before or after a noun."""
+    assert len(LEXICON) == len({entry["descriptor"].casefold() for entry in LEXICON}) == 600
+    assert {entry["axis"] for entry in LEXICON} == AXES
+    assert min(Counter((entry["axis"], entry["bucket"]) for entry in LEXICON).values()) >= 2
+    assert {entry["placement"] for entry in LEXICON} == {"before", "after"}
+
+
+def test_situations_cross_the_design():
+    """120 situations: each of 2 halves × 5 scenarios × 6 principles × 2 actions exactly once."""
+    design = Counter(product(("original", "new"), SCENARIOS, PRINCIPLES, ("positive", "negative")))
+    cells = Counter((row["half"], row["scenario"], row["principle"], row["action"]) for row in SITUATIONS)
+    assert cells == design
+    assert len(SITUATIONS) == 120
+
+
+def test_texts_have_their_form():
+    """A text names the group once; a question opens as its scale does (paper, Table 1); a statement is a sentence."""
+    for situation in SITUATIONS:
+        for key in (*OPENINGS, *STATEMENTS):
+            text = situation[key]
+            assert len(SLOT.findall(text)) == text.count("{") == text.count("}") == 1, text
+            assert text.startswith(OPENINGS.get(key, "")), text
+            assert text.endswith("?" if key in OPENINGS else "."), text
+
+
+def test_scale_words_stand_only_in_openings():
+    """No text suggests an answer: the options' words are nowhere else, but for "no" as in "paid me no attention"."""
+    words = "|".join({option for options in OPTIONS.values() for option in options} - {"No"})
+    for situation in SITUATIONS:
+        for body in bodies(situation):
+            assert not re.search(rf"\b({words})\b|\bno[,.!?]", body, re.IGNORECASE), body
+
+
+def test_no_text_serves_two_situations():
+    """No text occurs in two situations, so none in both halves, even under another noun or scale.
+
+    Within a situation the scales ask the same by design, and the two statements differ.
+    """
+    owners = {}
+    for number, situation in enumerate(SITUATIONS):
+        texts = [SLOT.sub("people", body).casefold() for body in bodies(situation)]
+        assert texts[-1] != texts[-2]
+        for text in texts:
+            assert owners.setdefault(text, number) == number, text
+
+
+def test_configs():
+    """Three scales of two halves, named as in INTERFACE."""
+    assert tuple(config_names("contact_hypothesis")) == CONFIGS
+    assert tuple(datasets.get_dataset_config_names(str(FOLDER))) == CONFIGS
+
+
+@pytest.mark.parametrize("config", CONFIGS)
+def test_rows(config, frames):
+    """A config is 60 templates × 600 descriptors, each once, with the scale's options and exactly the columns."""
+    frame = frames[config]
+    assert len(frame) == 36_000
+    assert set(frame.columns) == COLUMNS
+    assert frame["template"].nunique() == 60
+    assert frame["descriptor"].nunique() == 600
+    assert not frame.duplicated(["template", "descriptor"]).any()
+    assert set(frame["scale"]) == {config.removeprefix("new_")}
+    assert {tuple(options) for options in frame["options"]} == {OPTIONS[config.removeprefix("new_")]}
+
+
+@pytest.mark.parametrize("config", CONFIGS)
+def test_contacts_end_with_the_question(config, frames):
+    """A contact is a statement and then the same question; no brace or double space is left over."""
+    frame = frames[config]
+    for question, *contacts in zip(frame["no_contact"], frame["positive_contact"], frame["negative_contact"]):
+        for contact in contacts:
+            assert contact.endswith(". " + question)
+            assert not re.search(r"[{}]|\s\s", contact), contact
+
+
+def test_ids_and_templates_over_all_configs(frames):
+    """No two rows of the six configs share an id; 180 templates in the first three, 180 others in the new ones."""
+    assert len({row_id for frame in frames.values() for row_id in frame["id"]}) == 6 * 36_000
+    halves = (CONFIGS[:3], CONFIGS[3:])
+    original, new = ({name for config in half for name in frames[config]["template"]} for half in halves)
+    assert len(original) == len(new) == 180
+    assert not original & new
+
+
+@pytest.mark.parametrize("config", CONFIGS)
+def test_parquet_is_what_the_script_generates(config, built, tmp_path):
+    """The committed parquet equals what the loading script generates, row for row."""
+    builder_class = dataset_builder_class("contact_hypothesis")
+    builder = builder_class(cache_dir=str(tmp_path), config_name=config, base_path=str(FOLDER))
+    builder.download_and_prepare()
+    generated = builder.as_dataset(split="test")
+    assert generated.features == built[config].features
+    assert generated.data.table.combine_chunks().equals(built[config].data.table.combine_chunks())
+
+
+def test_folder_is_small():
+    """The folder, which is pushed as it is, stays below 12 MB."""
+    files = (path for path in FOLDER.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
+    assert sum(path.stat().st_size for path in files) < 12_000_000
+
+
+@pytest.mark.parametrize(
+    ("text", "descriptor", "placement", "filled"),
+    [
+        ("Ask {students}.", "deaf", "before", "Ask deaf students."),
+        ("Ask {a student}.", "with a limp", "after", "Ask a student with a limp."),
+        ("Ask {an assistant}.", "with a limp", "after", "Ask an assistant with a limp."),
+        ("Ask {an assistant}.", "deaf", "before", "Ask a deaf assistant."),
+        ("{A student} waits.", "autistic", "before", "An autistic student waits."),
+        ("{An assistant} waits.", "deaf", "before", "A deaf assistant waits."),
+        ("{A student} waits.", "in hijab", "after", "A student in hijab waits."),
+        ("Has {a student} met {students}?", "honest", "before", "Has an honest student met honest students?"),
+    ],
+)
+def test_place(text, descriptor, placement, filled):
+    """The article agrees with the word after it and keeps its capital; a plural has none."""
+    assert SCRIPT.place(text, descriptor, placement) == filled
+
+
+def test_articles_follow_sound():
+    """The article goes by the sound that a word begins with, not by its letter."""
+    an = ("autistic", "LGBTQ", "80-year-old", "18-year-old", "honest", "HIV-positive", "unmarried")
+    a = ("US-born", "European", "20-year-old", "one-armed", "Ukrainian", "unilateral", "NIMBY")
+    found = {word: SCRIPT.indefinite_article(word) for word in an + a}
+    assert found == dict.fromkeys(an, "an") | dict.fromkeys(a, "a")
+
+
+def assert_grammatical(lexicon):
+    """Each descriptor in its placement, beside a noun in singular and plural; articles as the inflect library says."""
+    engine = inflect.engine()
+    for entry in lexicon:
+        descriptor = entry["descriptor"]
+        found = SCRIPT.place("Ask {a student} and {students}.", descriptor, entry["placement"])
+        article = INFLECT_ERRS.get(descriptor) or engine.a(descriptor).split(" ")[0]
+        if entry["placement"] == "after":
+            assert found == f"Ask a student {descriptor} and students {descriptor}."
+        else:
+            assert found == f"Ask {article} {descriptor} student and {descriptor} students."
+
+
+def test_grammar_of_our_lexicon():
+    """Every descriptor of our lexicon makes a grammatical noun phrase."""
+    assert_grammatical(LEXICON)
+
+
+def test_grammar_of_holistic_bias(official_sources):
+    """Every descriptor of HolisticBias makes a grammatical noun phrase."""
+    lexicon = list(SCRIPT.holistic_bias_descriptors(official_sources / SCRIPT.OFFICIAL_MIRROR))
+    assert len(lexicon) == 583
+    assert_grammatical(lexicon)
+
+
+@pytest.mark.parametrize("config", CONFIGS)
+def test_grammar_of_rows(config, frames):
+    """In all rows an article agrees with the word after it, and no word or article is doubled by mistake."""
+    text = "\n".join([*frames[config]["positive_contact"], *frames[config]["negative_contact"]])  # with the question
+    articles = set(re.findall(r"\b(an?|An?) ([^\s.,?]+)", text))
+    assert [(a, word) for a, word in articles if a.lower() != SCRIPT.indefinite_article(word)] == []
+    first_words = {entry["descriptor"].split(" ")[0] for entry in LEXICON if entry["placement"] == "before"}
+    assert first_words <= {word for _, word in articles}
+    assert re.findall(r"\b(?:an?|the) (?:an?|the)\b", text, re.IGNORECASE) == []
+    assert set(re.findall(r"\b(\w+) \1\b", text, re.IGNORECASE)) <= MEANT_DOUBLES
