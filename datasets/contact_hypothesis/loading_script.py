@@ -46,7 +46,7 @@ _SLOT = re.compile(r"\{((?:an?|An?) )?([^{}]+)\}")
 _POSTNOMINAL = re.compile(r"(with|without|of|from|in) ")
 # Letters whose names begin with a vowel sound, for words spelled out ("an LGBTQ …", "an FTM …", "a US-born …").
 _SPELLED_OUT = re.compile(r"[A-Z]{2,}(?![a-z])|[A-Z]\d")
-_SPOKEN_AS_A_WORD = ("NIMBY", "BIPOC", "MoC", "FoC")
+_SPOKEN_AS_A_WORD = "NIMBY"
 _VOWEL_SOUND = re.compile(r"[aeiou]|hono|hones|hour|heir|8|11\b|18\b", re.IGNORECASE)
 _CONSONANT_SOUND = re.compile(r"eu|uni(?![nm])|us[aeu]|ukr|ugan|uru|one\b|once\b", re.IGNORECASE)
 
@@ -78,17 +78,23 @@ def read_jsonl(path):
         return [json.loads(line) for line in file if line.strip()]
 
 
-def holistic_bias_descriptors(path):
-    """Flat records of the published lexicon; a term listed on two axes is two descriptors."""
+def verified(path):
+    """The path of the pinned HolisticBias lexicon; checked before rows are generated, where `datasets` hides errors."""
     with open(path, "rb") as file:
-        content = file.read()
-    found = hashlib.sha256(content).hexdigest()
+        found = hashlib.sha256(file.read()).hexdigest()
     if found != OFFICIAL_SHA256:
         raise ValueError(
             f"{path} is not the pinned HolisticBias v1.1 lexicon: its sha256 is {found}, not {OFFICIAL_SHA256}. "
             f"Fetch {OFFICIAL_URL} again, or correct the mirror that EVENHAND_SOURCES names."
         )
-    for axis, buckets in json.loads(content).items():
+    return path
+
+
+def holistic_bias_descriptors(path):
+    """Flat records of the published lexicon; a term listed on two axes is two descriptors."""
+    with open(path, encoding="utf-8") as file:
+        axes = json.load(file)
+    for axis, buckets in axes.items():
         for bucket, terms in buckets.items():
             for term in terms:
                 descriptor = term if isinstance(term, str) else term["descriptor"]
@@ -136,7 +142,7 @@ class ContactHypothesis(datasets.GeneratorBasedBuilder):
         if self.config.source == "evenhand":
             paths["descriptors"] = dl_manager.download(DESCRIPTORS)
         elif self.config.source == "official":
-            paths["official"] = self._official_path(dl_manager)
+            paths["official"] = verified(self._official_path(dl_manager))
         else:
             raise ValueError(f"unknown source {self.config.source!r}: 'evenhand' or 'official' is accepted")
         return [datasets.SplitGenerator(name=datasets.Split.TEST, gen_kwargs=paths)]

@@ -9,12 +9,13 @@ from pathlib import Path
 
 import datasets
 import pandas as pd
+from datasets.exceptions import DatasetsError
 
 from evenhand.benchmark import Benchmark
 from evenhand.benchmarks import get_benchmark
 from evenhand.draw import draw
 from evenhand.episode import Episode
-from evenhand.errors import UsageError, unknown_name
+from evenhand.errors import EvenhandError, UsageError, unknown_name
 from evenhand.library import load_dataset
 from evenhand.models.protocol import Model
 from evenhand.models.registry import load_model
@@ -64,7 +65,7 @@ def load_rows(benchmark: Benchmark, settings: Settings) -> datasets.Dataset:
             raise unknown_name(f"configuration of {benchmark.name}", config, benchmark.configs)
     if len(set(configs)) < len(configs):
         raise UsageError(f"a configuration is named twice: {', '.join(configs)}")
-    parts = [load_dataset(benchmark.name, config, split="test", source=settings.source) for config in configs]
+    parts = [_load(benchmark.name, config, settings.source) for config in configs]
     rows = datasets.concatenate_datasets(parts)
     if not len(rows):
         raise UsageError(
@@ -75,6 +76,15 @@ def load_rows(benchmark: Benchmark, settings: Settings) -> datasets.Dataset:
     except ValueError as error:
         raise UsageError(str(error)) from error
     return rows.select(chosen)
+
+
+def _load(name: str, config: str, source: str) -> datasets.Dataset:
+    try:
+        return load_dataset(name, config, split="test", source=source)
+    except UsageError:
+        raise
+    except (OSError, ValueError, DatasetsError) as error:
+        raise EvenhandError(f"can't load {name} ({config}, source {source}): {error}") from error
 
 
 def _episodes(benchmark: Benchmark, rows: datasets.Dataset, settings: Settings) -> Iterator[Episode]:

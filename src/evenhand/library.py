@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib.util
 import sys
 from pathlib import Path
@@ -62,6 +63,14 @@ def config_names(name: str) -> list[str]:
     return [config.name for config in dataset_builder_class(name).BUILDER_CONFIGS]
 
 
+def _fingerprint(folder: Path) -> str:
+    """Changes with a dataset's script or sources, so that rows cached from former ones are not loaded again."""
+    digest = hashlib.sha256()
+    for path in [folder / "loading_script.py", *sorted((folder / "sources").glob("*"))]:
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
 def load_dataset(
     name: str, config: str | None = None, split: str | None = None, source: str = "evenhand", **options: object
 ) -> datasets.Dataset | datasets.DatasetDict:
@@ -91,7 +100,7 @@ def load_dataset(
     if source != "evenhand":
         options["source"] = source
     try:
-        builder = builder_class(config_name=config, base_path=str(folder), **options)
+        builder = builder_class(config_name=config, base_path=str(folder), hash=_fingerprint(folder), **options)
     except ValueError as error:
         raise UsageError(f"{name} does not take these options: {', '.join(options)} ({error})") from error
     builder.download_and_prepare()

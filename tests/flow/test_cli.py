@@ -173,6 +173,16 @@ def test_an_empty_dataset_is_refused(evenhand, tmp_path, monkeypatch):
     assert not (tmp_path / "run").exists()
 
 
+def test_missing_files_are_named(evenhand, tmp_path, monkeypatch):
+    """An official source that is not in the mirror; and nothing is left behind."""
+    (tmp_path / "mirror").mkdir()
+    monkeypatch.setenv("EVENHAND_SOURCES", str(tmp_path / "mirror"))
+    called = evenhand(*RUN, "--source", "official", "--output", tmp_path / "run")
+    assert called.code == 1
+    assert "expected there: holistic_bias/descriptors_v1.1.json" in called.err
+    assert not (tmp_path / "run").exists()
+
+
 def test_compare_pairs_rows_and_knows_ties(evenhand, run):
     """A model against itself is tied everywhere; first against last differ by hand-checked amounts."""
     first, same, last = run("stub:first", output="a"), run("stub:first", output="b"), run("stub:last", output="c")

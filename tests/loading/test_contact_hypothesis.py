@@ -39,8 +39,6 @@ OPENINGS = {
 STATEMENTS = ("positive", "negative")
 SLOT = re.compile(r"\{[^{}]+\}")
 
-# "leave out out-of-shape teammates", "clubmates on parental leave leave kind comments": clumsy, but correct.
-MEANT_DOUBLES = {"out", "leave"}
 # Where inflect reads the first letter as written, not as spoken: aitch, eighty, ef, em.
 INFLECT_ERRS = dict.fromkeys(("HIV-positive", "80-year-old", "85-year-old", "F2M", "M2F"), "an")
 
@@ -225,4 +223,4 @@ def test_grammar_of_rows(config, frames):
     first_words = {entry["descriptor"].split(" ")[0] for entry in LEXICON if entry["placement"] == "before"}
     assert first_words <= {word for _, word in articles}
     assert re.findall(r"\b(?:an?|the) (?:an?|the)\b", text, re.IGNORECASE) == []
-    assert set(re.findall(r"\b(\w+) \1\b", text, re.IGNORECASE)) <= MEANT_DOUBLES
+    assert re.findall(r"\b(\w+) \1\b", text, re.IGNORECASE) == []
