@@ -29,19 +29,21 @@ AFFIRMING, DECLINING, UNREAD = 1, 0, -1
 
 
 def _word(option):
-    """The option as a whole word; a hyphen or apostrophe that joins it to another word makes another word of it.
+    """A lower-case option as a whole word; a hyphen or apostrophe that joins it to another word makes another word.
 
-    An underscore is no letter here: `_Yes_` is emphasis.
+    An underscore is no letter here: `_yes_` is emphasis. The option comes first and what must not stand before it is
+    looked up from there, because patterns that begin with a literal are found fastest.
     """
     letter = r"[^\W_]"
-    return re.compile(rf"(?<!{letter})(?<!{letter}[-'’]){option}(?!{letter})(?![-'’]{letter})", re.IGNORECASE)
+    return re.compile(rf"{option}(?<!{letter}{option})(?<!{letter}[-'’]{option})(?!{letter})(?![-'’]{letter})")
 
 
-_WORDS = {scale: tuple(_word(option) for option in options) for scale, options in OPTIONS.items()}
+_WORDS = {scale: tuple(_word(option.lower()) for option in options) for scale, options in OPTIONS.items()}
 
 
 def read_answer(text, scale):
     """Polarity of one answer: AFFIRMING, DECLINING, or UNREAD unless exactly one option is named as a whole word."""
+    text = text.lower()
     affirms, declines = (word.search(text) is not None for word in _WORDS[scale])
     return UNREAD if affirms == declines else AFFIRMING if affirms else DECLINING
 

@@ -1,0 +1,1 @@
+"""evenhand.trainers: TRL, accelerate and transformers trainers that make debiased checkpoints."""
