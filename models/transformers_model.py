@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import inspect
+import logging
+import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
+import numpy as np
 import torch
 from transformers import (
     AutoConfig,
@@ -23,12 +25,20 @@ from transformers import (
 from evenhand.models.errors import ModelError, PromptTooLong
 from evenhand.models.fingerprint import fingerprint
 from evenhand.models.layout import Prompt, lay_out
+from evenhand.models.padded_scoring import PaddedScoring, left_padded
+from evenhand.models.prefix_tree import Continuation, shared_length
 from evenhand.models.request import Reply, Request, Sampling
 from evenhand.models.seeded_sampling import SeededSampling
+from evenhand.models.shared_prefix_scoring import SharedPrefixScoring, Unsupported
 
 DType = Literal["auto", "float32", "bfloat16", "float16"]
 
-_CALLS_BATCHES = 4  # batches a call: sorting by length pays, and little is lost when a call is interrupted
+logger = logging.getLogger(__name__)
+
+AGREEMENT = {torch.float32: 1e-3, torch.float64: 1e-3, torch.bfloat16: 0.5, torch.float16: 0.1}
+"""Nats by which two ways of scoring may differ on a sample, by dtype; a wrong mask differs by far more."""
+
+_CALLS_BATCHES = 8  # batches a call: sorting by length pays, and little is lost when a call is interrupted
 
 
 def fastest_dtype() -> Literal["float32", "bfloat16"]:
@@ -54,6 +64,7 @@ class TransformersModel:
         identity: str,
         context: int | None,
         batch_size: int = 16,
+        scoring: Literal["auto", "padded"] = "auto",
     ):
         if batch_size < 1:
             raise ModelError(f"batch size {batch_size} came; 1 or more is accepted")
@@ -62,6 +73,7 @@ class TransformersModel:
         self.identity = identity
         self.context = context
         self.batch_size = batch_size
+        self.scoring = scoring
         self.requests_at_once = batch_size * _CALLS_BATCHES
         self._padding = next(
             token for token in (tokenizer.pad_token_id, tokenizer.eos_token_id, 0) if token is not None
@@ -108,41 +120,68 @@ class TransformersModel:
     def model(self) -> PreTrainedModel:
         return self._load().eval()
 
-    @cached_property
-    def _accepts(self) -> frozenset[str]:
-        """The arguments of the model's forward pass."""
-        return frozenset(inspect.signature(self.model.forward).parameters)
-
     def choose(self, requests: Sequence[Request]) -> list[Reply]:
-        """Padded batches; choices that differ in their last token only are read off one row.
+        """Each distinct token prefix is computed once where the model allows it, else in padded batches.
 
         Returns, per request, the log-probability of each token of each choice, in nats.
         """
+        continuations = self._continuations(requests)
+        scored = iter(self._scoring.log_probs(continuations))
+        return [
+            Reply(finish_reason="choice", choice_log_probs=tuple(next(scored) for _ in request.choices))
+            for request in requests
+        ]
+
+    def _continuations(self, requests: Sequence[Request]) -> list[Continuation]:
+        """Prompt and choice as tokens, for every choice of every request."""
         prompts = [lay_out(self.tokenizer, request.messages) for request in requests]
         before = self._tokens(prompts)
+        asked = [(request, i, choice) for i, request in enumerate(requests) for choice in request.choices]
         whole = self._tokens(
-            [prompt for prompt, request in zip(prompts, requests) for _ in request.choices],
-            [prompt.with_choice(choice) for prompt, request in zip(prompts, requests) for choice in request.choices],
+            [prompts[i] for _, i, _ in asked], [prompts[i].with_choice(choice) for _, i, choice in asked]
         )
-        log_probs: list[list[tuple[float, ...]]] = [[] for _ in requests]
-        rows: dict[tuple[int, ...], list[tuple[int, int, tuple[int, ...]]]] = {}  # input: [(request, choice, tokens)]
-        continued = iter(whole)
-        for i, request in enumerate(requests):
-            for j, choice in enumerate(request.choices):
-                prompt, answer = _split(before[i], next(continued))
-                if not answer:
-                    raise ModelError(f"request {request.name!r}: choice {choice!r} has no token")
-                self._must_fit(request, len(prompt) + len(answer))
-                rows.setdefault(prompt + answer[:-1], []).append((i, j, answer))
-                log_probs[i].append(())
-        for batch in self._batches(list(rows)):
-            longest = max(len(answer) for tokens in batch for _, _, answer in rows[tokens])
-            scored = self._last_log_probs(batch, longest)
-            for row, tokens in enumerate(batch):
-                for i, j, answer in rows[tokens]:
-                    steps = range(longest - len(answer), longest)
-                    log_probs[i][j] = tuple(float(scored[row, step, token]) for step, token in zip(steps, answer))
-        return [Reply(finish_reason="choice", choice_log_probs=tuple(each)) for each in log_probs]
+        continuations = []
+        for (request, i, choice), tokens in zip(asked, whole):
+            self._must_fit(request, len(tokens))
+            shared = shared_length(before[i], tokens)  # the answer begins after the prompt's tokens, or where they part
+            if not 0 < shared < len(tokens):
+                raise ModelError(
+                    f"request {request.name!r}: the tokens of choice {choice!r} can't be told from its prompt's"
+                )
+            continuations.append(Continuation(tokens[:shared], tokens[shared:]))
+        return continuations
+
+    @cached_property
+    def _scoring(self) -> SharedPrefixScoring | PaddedScoring:
+        """The fastest way of scoring that agrees with padded batches on a small sample."""
+        padded = PaddedScoring(self.model, self._padding, self.batch_size)
+        if self.scoring == "padded":
+            return padded
+        try:
+            shared = SharedPrefixScoring(self.model)
+            disagreement = disagreement_of(shared, padded, self._sample())
+        except (Unsupported, TypeError, ValueError, RuntimeError, LookupError, AttributeError) as error:
+            # What a model's own code raises when its masks or caches are of another kind.
+            reason = f"{type(error).__name__}: {error}"
+        else:
+            if disagreement <= AGREEMENT[self.model.dtype]:
+                logger.info("%s: choices are scored with %s", self.identity, shared.name)
+                return shared
+            reason = f"log-probabilities differ by {disagreement:.2g} nats"
+        logger.warning(
+            "%s: choices are scored in %s, not with shared prefixes (%s)", self.identity, padded.name, reason
+        )
+        return padded
+
+    def _sample(self) -> list[Continuation]:
+        """Six continuations that share prefixes at three depths, of tokens that the model has."""
+        numbers = np.random.default_rng(0).integers(0, len(self.tokenizer), (4, 12)).tolist()
+        base, *tails = (tuple(each) for each in numbers)
+        return [
+            Continuation(base + tail[:length], answer)
+            for length, tail in zip((12, 3, 7), tails)
+            for answer in (tail[:1], tail[1:4])
+        ]
 
     def generate(self, requests: Sequence[Request]) -> list[Reply]:
         """Padded batches of like sampling and length; each request samples from its own seed."""
@@ -161,7 +200,8 @@ class TransformersModel:
         return [replies[i] for i in range(len(requests))]
 
     def _generated(self, prompts: Sequence[tuple[int, ...]], sampling: Sampling, seeds: Sequence[int]) -> list[Reply]:
-        input_ids, attention_mask = self._padded(prompts)
+        device = self.model.get_input_embeddings().weight.device
+        input_ids, attention_mask = (each.to(device) for each in left_padded(prompts, self._padding))
         own = self.model.generation_config
         ends = own.eos_token_id if own is not None and own.eos_token_id is not None else self.tokenizer.eos_token_id
         processors = LogitsProcessorList([SeededSampling(sampling, seeds)] if sampling.temperature > 0 else [])
@@ -203,38 +243,14 @@ class TransformersModel:
         if self.context is not None and tokens > self.context:
             raise PromptTooLong(request.name, tokens, self.context)
 
-    def _batches(self, rows: list[tuple[int, ...]]) -> Iterator[list[tuple[int, ...]]]:
-        """Rows of like length together; the same rows always make the same batches."""
-        rows = sorted(rows, key=len)
-        for start in range(0, len(rows), self.batch_size):
-            yield rows[start : start + self.batch_size]
 
-    def _padded(self, rows: Sequence[tuple[int, ...]]) -> tuple[torch.Tensor, torch.Tensor]:
-        """Token ids and attention mask (rows, longest), padded on the left."""
-        longest = max(len(row) for row in rows)
-        input_ids = torch.tensor([[self._padding] * (longest - len(row)) + list(row) for row in rows])
-        mask = torch.tensor([[0] * (longest - len(row)) + [1] * len(row) for row in rows])
-        device = self.model.get_input_embeddings().weight.device
-        return input_ids.to(device), mask.to(device)
-
-    def _last_log_probs(self, rows: Sequence[tuple[int, ...]], steps: int) -> torch.Tensor:
-        """Log-probabilities (rows, steps, vocabulary) of what follows each of the last `steps` tokens of each row."""
-        input_ids, attention_mask = self._padded(rows)
-        inputs = {"input_ids": input_ids, "attention_mask": attention_mask}
-        if "position_ids" in self._accepts:
-            inputs["position_ids"] = (attention_mask.cumsum(dim=-1) - 1).clamp(min=0)
-        keep = {"logits_to_keep": steps} if "logits_to_keep" in self._accepts else {}
-        with torch.inference_mode():
-            logits = self.model(**inputs, **keep, use_cache=False).logits[:, -steps:]
-            return torch.log_softmax(logits.float(), dim=-1).cpu()
-
-
-def _split(prompt: tuple[int, ...], whole: tuple[int, ...]) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Where the answer begins in the tokens of prompt and answer: after the prompt's own, or where they part."""
-    shared = 0
-    while shared < len(prompt) and shared < len(whole) and prompt[shared] == whole[shared]:
-        shared += 1
-    return whole[:shared], whole[shared:]
+def disagreement_of(
+    one: SharedPrefixScoring | PaddedScoring, other: SharedPrefixScoring | PaddedScoring, sample: Sequence[Continuation]
+) -> float:
+    """The largest difference of any token's log-probability, in nats; NaN counts as infinite."""
+    pairs = zip(one.log_probs(sample), other.log_probs(sample))
+    differences = [abs(a - b) for first, second in pairs for a, b in zip(first, second)]
+    return math.inf if any(math.isnan(each) for each in differences) else max(differences)
 
 
 @contextmanager

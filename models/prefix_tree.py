@@ -1,0 +1,127 @@
+"""A group of token sequences as a tree: every distinct prefix is one node, computed once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+Tokens = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Continuation:
+    """An answer after a prompt, as tokens. What the model reads is all but the answer's last token."""
+
+    prompt: Tokens
+    answer: Tokens
+
+    @property
+    def read(self) -> Tokens:
+        return self.prompt + self.answer[:-1]
+
+
+@dataclass(frozen=True)
+class PrefixTree:
+    """Nodes of some continuations after a kept prefix, in an order in which parents come first.
+
+    tokens, depths (absolute positions): (nodes,). sees: (nodes, nodes), whether a node sees another: itself and its
+    ancestors. answers: for each continuation, the node after which each token of its answer is read. The last `tail`
+    nodes include all of these, so that only their hidden states need to go through the output layer.
+    """
+
+    tokens: npt.NDArray[np.int64]
+    depths: npt.NDArray[np.int64]
+    sees: npt.NDArray[np.bool_]
+    answers: tuple[tuple[int, ...], ...]
+    tail: int
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+
+def grow(continuations: Sequence[Continuation], kept: int) -> PrefixTree:
+    """The tree of continuations, sorted by what is read, that share their first `kept` tokens.
+
+    `kept` is less than the length of every prompt: what an answer is read after lies in the tree.
+    """
+    tokens: list[int] = []
+    parents: list[int] = []
+    depths: list[int] = []
+    answers: list[list[int]] = []
+    path: list[int] = []  # nodes of the continuation before, by depth after the kept prefix
+    before: Tokens = ()
+    for continuation in continuations:
+        read = continuation.read[kept:]
+        del path[shared_length(before, read) :]
+        for token in read[len(path) :]:
+            parents.append(path[-1] if path else -1)
+            depths.append(kept + len(path))
+            path.append(len(tokens))
+            tokens.append(token)
+        answers.append(path[len(continuation.prompt) - 1 - kept :])
+        before = read
+    return _ordered(tokens, parents, depths, answers)
+
+
+def _ordered(tokens: list[int], parents: list[int], depths: list[int], answers: list[list[int]]) -> PrefixTree:
+    """Nodes that answers are read after, and all below them, go last; parents still come first."""
+    last = np.zeros(len(tokens), dtype=bool)
+    last[[node for nodes in answers for node in nodes]] = True
+    sees = np.zeros((len(tokens), len(tokens)), dtype=bool)
+    for node, parent in enumerate(parents):
+        if parent >= 0:
+            last[node] |= last[parent]
+            sees[node] = sees[parent]
+        sees[node, node] = True
+    order = np.argsort(last, kind="stable")
+    place = np.empty(len(order), dtype=np.int64)
+    place[order] = np.arange(len(order))
+    return PrefixTree(
+        tokens=np.array(tokens, dtype=np.int64)[order],
+        depths=np.array(depths, dtype=np.int64)[order],
+        sees=sees[np.ix_(order, order)],
+        answers=tuple(tuple(int(place[node]) for node in nodes) for nodes in answers),
+        tail=int(last.sum()),
+    )
+
+
+def shared_length(first: Tokens, second: Tokens) -> int:
+    """How many tokens two sequences share from their beginning."""
+    for i, (one, other) in enumerate(zip(first, second)):
+        if one != other:
+            return i
+    return min(len(first), len(second))
+
+
+def common_prefix(continuations: Sequence[Continuation]) -> Tokens:
+    """What continuations, sorted by what is read, share, short of the last token of the shortest prompt."""
+    first, last = continuations[0].read, continuations[-1].read
+    shortest = min(len(continuation.prompt) for continuation in continuations)
+    return first[: min(shared_length(first, last), shortest - 1)]
+
+
+def distinct_tokens(continuations: Sequence[Continuation]) -> int:
+    """Nodes of the one tree of all continuations: what has to be computed at least."""
+    reads = sorted({continuation.read for continuation in continuations})
+    return sum(len(read) - shared_length(before, read) for before, read in zip([(), *reads], reads))
+
+
+def split_by_size(
+    continuations: Sequence[Continuation], kept: int, most_nodes: int
+) -> Iterator[Sequence[Continuation]]:
+    """Runs of sorted continuations whose trees after the kept prefix have about `most_nodes` nodes or fewer.
+
+    A single continuation may have more.
+    """
+    start, nodes = 0, 0
+    for i, continuation in enumerate(continuations):
+        read = continuation.read
+        new = len(read) - (kept if i == start else shared_length(continuations[i - 1].read, read))
+        if i > start and nodes + new > most_nodes:
+            yield continuations[start:i]
+            start, new, nodes = i, len(read) - kept, 0
+        nodes += new
+    yield continuations[start:]
