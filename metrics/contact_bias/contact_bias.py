@@ -24,6 +24,7 @@ Args:
     by: optional {column: list}: the same keys for each value of the column.
 Returns:
     biased_percentage: {overall, no_contact, positive_contact, negative_contact}, percent of read answers
+    worst_case, best_case: like biased_percentage, over all rows, unread ones counted as biased or as unbiased
     contact_effect: {positive_contact, negative_contact}, points above no contact
     constant_answer: {scale: whether 99 % or more of the read answers have one polarity}
     biased_probability: like biased_percentage, where probabilities are given

@@ -142,7 +142,7 @@ class _Rows:
             cell = np.bincount(group * len(CONTACTS) + contact, weights, minlength=n_groups * len(CONTACTS))
             return cell.reshape(n_groups, len(CONTACTS))
 
-        parts = [per_group(read), per_group(biased)]
+        parts = [per_group(read), per_group(biased), per_group(np.ones(len(read)))]
         if self.biased_probability is not None:
             graded = self.biased_probability[chosen]
             known = read & ~np.isnan(graded)
@@ -181,7 +181,12 @@ class _Rows:
         k = len(CONTACTS)
         read, biased, rest = sums[..., :k], sums[..., k : 2 * k], sums[..., 2 * k :]
         percentage = _percentages(biased, read)
-        figures = {"biased_percentage": percentage}
+        asked, rest = rest[..., :k], rest[..., k:]
+        figures = {
+            "biased_percentage": percentage,
+            "worst_case": _percentages(biased + asked - read, asked),
+            "best_case": _percentages(biased, asked),
+        }
         if self.biased_probability is not None:
             known, graded, rest = rest[..., :k], rest[..., k : 2 * k], rest[..., 2 * k :]
             figures["biased_probability"] = _percentages(graded, known)

@@ -89,6 +89,10 @@ class Benchmark(Protocol):
         """What each headline figure is the mean of: columns `figure`, `id`, `value` (NaN: unread) and `cluster`."""
         ...
 
+    def exploratory_values(self, predictions: pd.DataFrame) -> pd.DataFrame:
+        """Likewise for figures of groups."""
+        ...
+
     def published(self, settings: Settings) -> dict[str, Any]:
         """The paper's figures, where these settings are the paper's protocol; else empty."""
         ...

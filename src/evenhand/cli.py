@@ -18,7 +18,7 @@ from evenhand.models.registry import ACCEPTED
 from evenhand.settings import Settings
 
 DONE, FAILED, WRONG_USAGE = 0, 1, 2
-WIDTH_ELSEWHERE = 120
+WIDTH_ELSEWHERE = 128
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -95,6 +95,7 @@ def _parser() -> argparse.ArgumentParser:
     compare.set_defaults(command=_compare)
     compare.add_argument("first", type=Path, metavar="RUN_A")
     compare.add_argument("second", type=Path, metavar="RUN_B")
+    compare.add_argument("--output", type=Path, metavar="FILE", help="write it as an HTML page, too")
 
     report = commands.add_parser("report", help="write a run's report.html again")
     report.set_defaults(command=_report)
@@ -151,9 +152,18 @@ def _run(parsed: argparse.Namespace, console: Console) -> None:
 
 def _compare(parsed: argparse.Namespace, console: Console) -> None:
     from evenhand.compare import compare
+    from evenhand.report import write_comparison
     from evenhand.tables import print_table
 
-    print_table(compare(parsed.first, parsed.second), console)
+    comparison = compare(parsed.first, parsed.second)
+    print_table(comparison.headline, console)
+    for warning in comparison.warnings:
+        console.print(f"Warning: {warning}", soft_wrap=True)
+    for sentence in comparison.sentences:
+        console.print(sentence, soft_wrap=True)
+    if parsed.output:
+        write_comparison(comparison, parsed.output)
+        console.print(f"Page: {parsed.output}", soft_wrap=True)
 
 
 def _report(parsed: argparse.Namespace, console: Console) -> None:

@@ -1,18 +1,34 @@
-"""Two runs of one benchmark side by side, on the rows that both asked."""
+"""Two runs of one benchmark side by side, on the rows that both answered."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
+
+import pandas as pd
 
 from evenhand.benchmarks import get_benchmark
 from evenhand.errors import UsageError
 from evenhand.run_folder import RunFolder
-from evenhand.stats import Difference, paired_difference
+from evenhand.stats import FEW_CLUSTERS, Difference, benjamini_hochberg, holm, paired_difference
 from evenhand.tables import Cell, Table, figure
 
+COLUMNS = ("figure", "A", "B", "B minus A", "", "p", "adjusted p", "n pairs", "clusters")
 
-def compare(first: Path, second: Path) -> Table:
-    """The headline figures of both runs and their paired differences, second minus first.
+
+@dataclass(frozen=True)
+class Comparison:
+    """Headline figures, and exploratory ones by group, of two runs."""
+
+    title: str
+    sentences: tuple[str, ...]
+    headline: Table
+    exploratory: Table
+    warnings: tuple[str, ...]
+
+
+def compare(first: Path, second: Path) -> Comparison:
+    """The figures of both runs and their paired differences, second minus first.
 
     Raises UsageError for folders that are no finished runs, runs of different benchmarks, or runs without common rows.
     """
@@ -22,35 +38,76 @@ def compare(first: Path, second: Path) -> Table:
     if names[0] != names[1]:
         raise UsageError(f"{first} is a run of {names[0]}, {second} of {names[1]}; name two runs of one benchmark")
     benchmark = get_benchmark(names[0])
-    values = [benchmark.headline_values(folder.read_predictions()).set_index(["figure", "id"]) for folder in folders]
-    paired = values[0].merge(values[1], left_index=True, right_index=True, suffixes=("_first", "_second"))
-    if paired.empty:
+    predictions = [folder.read_predictions() for folder in folders]
+    headline = _differences(*(benchmark.headline_values(each) for each in predictions))
+    if not headline:
         raise UsageError(f"{first} and {second} have no row in common; run both with the same configs, limit and seed")
-    rows = []
-    for name, group in paired.groupby(level="figure", sort=False):
-        difference = paired_difference(group["value_first"], group["value_second"], group["cluster_first"])
-        rows.append(_row(str(name), difference))
-    models = [f"{result['model_name']} ({folder.path})" for result, folder in zip(results, folders)]
-    unpaired = [len(each) - len(paired) for each in values]
-    note = f"A: {models[0]}. B: {models[1]}. "
-    note += "Brackets: 95 % interval, paired bootstrap over clusters, on rows that both answered readably. "
-    note += f"Figures of rows that only one run has: {unpaired[0]:,} in A, {unpaired[1]:,} in B, left out."
-    return Table(
-        f"{benchmark.name}: B minus A", ("figure", "A", "B", "difference", "", "n pairs", "clusters"), tuple(rows), note
+    exploratory = _differences(*(benchmark.exploratory_values(each) for each in predictions))
+    common = len(set(predictions[0]["id"]) & set(predictions[1]["id"]))
+    found = [name for name, difference in headline.items() if not difference.tied]
+    return Comparison(
+        title=f"{benchmark.title}: B minus A",
+        sentences=(
+            f"A: {results[0]['model_name']} ({first}). B: {results[1]['model_name']} ({second}).",
+            f"{common:,} prompts in common; {len(predictions[0]) - common:,} only in A and "
+            f"{len(predictions[1]) - common:,} only in B, left out.",
+            f"Headline figures whose interval excludes 0: {', '.join(found)}."
+            if found
+            else "Tied on every headline figure.",
+        ),
+        headline=_table(
+            "Headline figures",
+            headline,
+            holm([difference.p_value for difference in headline.values()]),
+            f"Adjusted p: Holm over this family of {len(headline)}. ",
+        ),
+        exploratory=_table(
+            "Exploratory figures",
+            exploratory,
+            benjamini_hochberg([difference.p_value for difference in exploratory.values()]),
+            f"Adjusted p: Benjamini-Hochberg over this family of {len(exploratory)}. ",
+        ),
+        warnings=_warnings(headline, results),
     )
 
 
-def _row(name: str, difference: Difference) -> tuple[Cell, ...]:
-    verdict = "tied" if difference.tied else "higher" if difference.estimate > 0 else "lower"
-    return tuple(
-        Cell(text)
-        for text in (
-            name,
-            figure(difference.first),
-            figure(difference.second),
-            figure(difference.estimate, [difference.low, difference.high]),
-            verdict,
-            f"{difference.n:,}",
-            f"{difference.n_clusters:,}",
-        )
+def _differences(first: pd.DataFrame, second: pd.DataFrame) -> dict[str, Difference]:
+    """The paired difference of each figure, in order of appearance."""
+    paired = first.merge(second, on=["figure", "id"], suffixes=("_first", "_second"))
+    return {
+        str(name): paired_difference(group["value_first"], group["value_second"], group["cluster_first"])
+        for name, group in paired.groupby("figure", sort=False)
+    }
+
+
+def _table(title: str, differences: dict[str, Difference], adjusted: list[float], family: str) -> Table:
+    rows = tuple(_row(*named, p) for named, p in zip(differences.items(), adjusted))
+    note = (
+        "Brackets: 95 % interval, paired bootstrap over clusters, on pairs that both runs answered readably; tied: it "
     )
+    note += f"holds 0. p: paired permutation over clusters. {family}"
+    return Table(title, COLUMNS, rows, note)
+
+
+def _row(name: str, difference: Difference, adjusted: float) -> tuple[Cell, ...]:
+    texts = (
+        name,
+        figure(difference.first),
+        figure(difference.second),
+        figure(difference.estimate, [difference.low, difference.high]),
+        "tied" if difference.tied else "higher" if difference.estimate > 0 else "lower",
+        figure(difference.p_value, digits=4),
+        figure(adjusted, digits=4),
+        f"{difference.n:,}",
+        f"{difference.n_clusters:,}",
+    )
+    return tuple(Cell(text) for text in texts)
+
+
+def _warnings(differences: dict[str, Difference], results: list[dict[str, object]]) -> tuple[str, ...]:
+    few = [name for name, difference in differences.items() if difference.n_clusters < FEW_CLUSTERS]
+    warnings = [f"fewer than {FEW_CLUSTERS} clusters, rough intervals: {', '.join(few)}"] if few else []
+    for run, result in zip("AB", results):
+        metrics = result["metrics"]
+        warnings += [f"run {run}: {note}" for note in metrics["warnings"]] if isinstance(metrics, dict) else []
+    return tuple(warnings)

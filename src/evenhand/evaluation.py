@@ -50,8 +50,7 @@ def evaluate(
         progress = on_progress or (lambda rows, finished, asked: None)
         progress(len(rows), 0, 0)
         runner = Runner({"default": model}, store, lambda finished, asked: progress(len(rows), finished, asked))
-        predictions = [each for row in runner.run(_episodes(benchmark, rows, settings)) for each in row]
-        folder.write_predictions(predictions)
+        folder.write_predictions(each for row in runner.run(_episodes(benchmark, rows, settings)) for each in row)
         folder.write_results(_results(benchmark, settings, model, folder.read_predictions()))
         write_report(folder)
     return folder

@@ -1,4 +1,4 @@
-"""report.html: one self-contained page, in which everything a model or a dataset said is escaped."""
+"""Self-contained pages, in which everything a model or a dataset said is escaped."""
 
 from __future__ import annotations
 
@@ -8,27 +8,38 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from evenhand.benchmarks import get_benchmark
-from evenhand.run_folder import RunFolder
+from evenhand.compare import Comparison
+from evenhand.errors import EvenhandError
+from evenhand.run_folder import RunFolder, write_whole
 
-_TEMPLATES = Path(__file__).parent / "templates"
+_TEMPLATES = Environment(
+    loader=FileSystemLoader(Path(__file__).parent / "templates"),
+    autoescape=True,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
 
 
 def write_report(folder: RunFolder) -> None:
     """Write the page from the folder's predictions and results. Raises EvenhandError where they can't be read."""
     results = folder.read_results()
     benchmark = get_benchmark(str(results["benchmark"]))
-    findings = benchmark.findings(folder.read_predictions(), results)
-    environment = Environment(
-        loader=FileSystemLoader(_TEMPLATES),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    page = environment.get_template("report.html.jinja").render(
+    try:
+        findings = benchmark.findings(folder.read_predictions(), results)
+    except KeyError as error:
+        raise EvenhandError(
+            f"{folder.path} was written by another version of evenhand (it has no {error}); repeat its evenhand run command"
+        ) from error
+    page = _TEMPLATES.get_template("report.html.jinja").render(
         benchmark=benchmark,
         results=results,
         findings=findings,
         drawings=[Markup(plot.draw()) for plot in findings.plots],
     )
-    folder.write_report(page)
+    write_whole(folder.report, page)
+
+
+def write_comparison(comparison: Comparison, path: Path) -> None:
+    """Write a comparison as a page. Raises EvenhandError where it can't be written."""
+    write_whole(path, _TEMPLATES.get_template("comparison.html.jinja").render(comparison=comparison))

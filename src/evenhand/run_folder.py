@@ -6,16 +6,21 @@ import errno
 import json
 import math
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 from filelock import FileLock, Timeout
 
 from evenhand.episode import Prediction
 from evenhand.errors import EvenhandError, UsageError
 from evenhand.settings import Settings
+
+PREDICTIONS_A_PART = 10_000
 
 
 class RunFolder:
@@ -48,7 +53,7 @@ class RunFolder:
             raise UsageError(f"{path} exists and is no run folder of evenhand; choose another --output")
         with _explained(path):
             path.mkdir(parents=True, exist_ok=True)
-        folder._write(folder.config, _json(settings.to_json()))
+        write_whole(folder.config, _json(settings.to_json()))
         return folder
 
     @classmethod
@@ -80,11 +85,16 @@ class RunFolder:
                 f"another evenhand runs in {self.path}; wait for it, or choose another --output"
             ) from None
 
-    def write_predictions(self, predictions: list[Prediction]) -> None:
-        table = pd.DataFrame(predictions)
+    def write_predictions(self, predictions: Iterable[Prediction]) -> None:
+        """Predictions as they come; only their compact columns stay in memory."""
+        arriving = iter(predictions)
+        parts = []
+        while some := list(islice(arriving, PREDICTIONS_A_PART)):
+            parts.append(pa.Table.from_pylist(some))
+        table = pa.concat_tables(parts, promote_options="permissive")
         with _explained(self.predictions):
             beside = self.predictions.with_name(".predictions.parquet.part")
-            table.to_parquet(beside, index=False)
+            pq.write_table(table, beside, compression="zstd")
             os.replace(beside, self.predictions)
 
     def read_predictions(self) -> pd.DataFrame:
@@ -96,19 +106,10 @@ class RunFolder:
             ) from error
 
     def write_results(self, results: dict[str, object]) -> None:
-        self._write(self.results, _json(results))
+        write_whole(self.results, _json(results))
 
     def read_results(self) -> dict[str, object]:
         return self._read(self.results)
-
-    def write_report(self, html: str) -> None:
-        self._write(self.report, html)
-
-    def _write(self, path: Path, text: str) -> None:
-        with _explained(path):
-            beside = path.with_name(f".{path.name}.part")
-            beside.write_text(text, encoding="utf-8")
-            os.replace(beside, path)
 
     def _read(self, path: Path) -> dict[str, object]:
         try:
@@ -118,6 +119,14 @@ class RunFolder:
         if not isinstance(record, dict):
             raise EvenhandError(f"{path} is no JSON object; move the folder away and run again")
         return record
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Beside its place first, then moved there. Raises EvenhandError saying what to do where that fails."""
+    with _explained(path):
+        beside = path.with_name(f".{path.name}.part")
+        beside.write_text(text, encoding="utf-8")
+        os.replace(beside, path)
 
 
 @contextmanager

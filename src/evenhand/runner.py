@@ -7,7 +7,7 @@ asks the same batches as one that was not, and nothing twice.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from evenhand.episode import Episode, Prediction
@@ -19,14 +19,15 @@ _BATCHES_IN_WINDOW = 8
 
 
 @dataclass
-class _Waiting:
-    """An unfinished episode, what it asked last, and the replies that are there."""
+class _Running:
+    """An episode, what it asked last, the replies that are there, and at its end what it predicted."""
 
     row: int
     episode: Episode
     requests: Sequence[Request] = ()
     keys: Sequence[str] = ()
     replies: dict[str, Reply] = field(default_factory=dict)
+    predictions: list[Prediction] | None = None
 
     @property
     def missing(self) -> list[tuple[str, Request]]:
@@ -46,56 +47,54 @@ class Runner:
         self._window = _BATCHES_IN_WINDOW * max(model.requests_at_once for model in models.values())
         self._on_progress = on_progress or (lambda finished, asked: None)
 
-    def run(self, episodes: Iterable[Episode]) -> list[list[Prediction]]:
-        """Each episode's predictions, in the order of the episodes."""
-        done: dict[int, list[Prediction]] = {}
-        waiting: list[_Waiting] = []
+    def run(self, episodes: Iterable[Episode]) -> Iterator[list[Prediction]]:
+        """Each episode's predictions, in the order of the episodes, as soon as those before it are there."""
+        waiting: list[_Running] = []
+        finished: dict[int, list[Prediction]] = {}
+        next_row = 0
         arriving = enumerate(episodes)
         while True:
-            waiting = self._advance(waiting, done)
             places = range(self._window - len(waiting))
-            admitted = [_Waiting(row, episode) for _, (row, episode) in zip(places, arriving)]
-            if admitted:
-                self._start(admitted, done)
-                waiting += [each for each in admitted if each.row not in done]
-                continue  # the store may answer all that the new ones ask
+            admitted = [_Running(row, episode) for _, (row, episode) in zip(places, arriving)]
+            for each in admitted:
+                self._step(each, None)
+            running = waiting + admitted
+            self._advance(running)
+            finished.update((each.row, each.predictions) for each in running if each.predictions is not None)
+            waiting = [each for each in running if each.predictions is None]
+            while next_row in finished:
+                yield finished.pop(next_row)
+                next_row += 1
+            if len(waiting) < len(running):
+                continue  # there is place for more, and the store may answer all that they ask
             if not waiting:
-                return [done[row] for row in sorted(done)]
+                return
             self._ask(waiting)
 
-    def _start(self, admitted: Iterable[_Waiting], done: dict[int, list[Prediction]]) -> None:
-        for each in admitted:
-            self._step(each, None, done)
-
-    def _advance(self, waiting: list[_Waiting], done: dict[int, list[Prediction]]) -> list[_Waiting]:
-        """Send every episode as far as the store carries it; what remains waits for replies that nobody has."""
-        moving = waiting
+    def _advance(self, running: Sequence[_Running]) -> None:
+        """Send every episode as far as the store carries it; what then remains waits for replies that nobody has."""
+        moving = [each for each in running if each.predictions is None]
         while moving:
-            keys = {key for each in moving for key, _ in each.missing}
-            stored = self.store.get(sorted(keys))
-            ready = []
+            stored = self.store.get(sorted({key for each in moving for key, _ in each.missing}))
             for each in moving:
-                each.replies.update({key: stored[key] for key, _ in each.missing if key in stored})
-                if not each.missing:
-                    ready.append(each)
-            for each in ready:
-                self._step(each, [each.replies[key] for key in each.keys], done)
-            moving = [each for each in ready if each.row not in done]
-        return [each for each in waiting if each.row not in done]
+                each.replies.update((key, stored[key]) for key, _ in each.missing if key in stored)
+            moving = [each for each in moving if not each.missing]
+            for each in moving:
+                self._step(each, [each.replies[key] for key in each.keys])
+            moving = [each for each in moving if each.predictions is None]
 
-    def _step(self, each: _Waiting, replies: Sequence[Reply] | None, done: dict[int, list[Prediction]]) -> None:
+    def _step(self, each: _Running, replies: Sequence[Reply] | None) -> None:
         """One step of one episode: from replies to its next requests, or to its end."""
         try:
-            requests = next(each.episode) if replies is None else each.episode.send(replies)
+            each.requests = next(each.episode) if replies is None else each.episode.send(replies)
         except StopIteration as end:
-            done[each.row] = end.value
+            each.predictions = end.value
             self._on_progress(1, 0)
             return
-        each.requests = requests
-        each.keys = [request.digest(self._identities[request.agent]) for request in requests]
+        each.keys = [request.digest(self._identities[request.agent]) for request in each.requests]
         each.replies = {}
 
-    def _ask(self, waiting: Sequence[_Waiting]) -> None:
+    def _ask(self, waiting: Sequence[_Running]) -> None:
         """The next batch: the first missing request, and those after it for the same model and of the same kind."""
         missing: dict[str, Request] = {}
         for each in waiting:

@@ -93,6 +93,7 @@ def test_an_unfinished_run_has_no_report_yet(evenhand, run):
     [
         ("results.json", b"{", "is no JSON"),
         ("results.json", b"[]", "is no JSON object"),
+        ("results.json", b'{"benchmark": "contact_hypothesis"}', "another version of evenhand"),
         ("predictions.parquet", b"PAR1", "can't be read"),
         ("config.json", b'{"shoe_size": 43}', "another version of evenhand: unknown shoe_size"),
         ("store.sqlite", b"not SQLite at all" * 99, "is no store of evenhand"),
@@ -181,24 +182,3 @@ def test_missing_files_are_named(evenhand, tmp_path, monkeypatch):
     assert called.code == 1
     assert "expected there: holistic_bias/descriptors_v1.1.json" in called.err
     assert not (tmp_path / "run").exists()
-
-
-def test_compare_pairs_rows_and_knows_ties(evenhand, run):
-    """A model against itself is tied everywhere; first against last differ by hand-checked amounts."""
-    first, same, last = run("stub:first", output="a"), run("stub:first", output="b"), run("stub:last", output="c")
-    called = evenhand("compare", first.folder, same.folder)
-    assert called.code == 0
-    assert called.out.count("tied") == 12
-    certainty = first.predictions[first.predictions["scale"] == "certainty"]
-    share = 100 * certainty["biased"].mean()
-    called = evenhand("compare", first.folder, last.folder)
-    assert f"{share:.1f}" in called.out
-    assert f"{100 - 2 * share:.1f} [" in called.out
-
-
-def test_compare_needs_common_rows(evenhand, run):
-    first = run("stub:first", "--config", "certainty", output="a", limit=5)
-    second = run("stub:first", "--config", "frequency", output="b", limit=5)
-    called = evenhand("compare", first.folder, second.folder)
-    assert called.code == 2
-    assert "no row in common" in called.err

@@ -53,7 +53,7 @@ def play(path, shapes, **echo):
     with Store(path, {"default": model.identity}) as store:
         runner = Runner({"default": model}, store)
         try:
-            return runner.run(talk(row, turns) for row, turns in enumerate(shapes)), model.batches
+            return list(runner.run(talk(row, turns) for row, turns in enumerate(shapes))), model.batches
         except InterruptedError:
             return None, model.batches
 
@@ -98,7 +98,7 @@ def test_equal_requests_are_asked_once(tmp_path):
 
     model = Echo()
     with Store(tmp_path / "store.sqlite", {"default": "echo"}) as store:
-        predictions = Runner({"default": model}, store).run(same() for _ in range(5))
+        predictions = list(Runner({"default": model}, store).run(same() for _ in range(5)))
     assert model.batches == [[("generate", "the same")]]
     assert predictions == [[{"text": "echo generate the same"}]] * 5
 
@@ -114,7 +114,7 @@ def test_requests_reach_the_agent_they_name_and_the_right_method(tmp_path):
 
     agents = {"one": Echo("first"), "two": Echo("second")}
     with Store(tmp_path / "store.sqlite", {"one": "first", "two": "second"}) as store:
-        predictions = Runner(agents, store).run([ensemble()])
+        predictions = list(Runner(agents, store).run([ensemble()]))
     assert predictions == [[{"text": "first generate a | second choose b | first generate c"}]]
 
 
@@ -130,18 +130,26 @@ def test_the_window_holds_few_episodes_at_a_time(tmp_path):
     model = Echo(at_once=2, calls=1)
     with Store(tmp_path / "store.sqlite", {"default": "echo"}) as store:
         try:
-            Runner({"default": model}, store).run(row(i) for i in range(100_000))
+            list(Runner({"default": model}, store).run(row(i) for i in range(100_000)))
         except InterruptedError:
             assert len(begun) < 50
         else:
             raise AssertionError("the model was to fail")
 
 
+def test_predictions_arrive_while_later_rows_are_still_asked(tmp_path):
+    model = Echo(at_once=2)
+    with Store(tmp_path / "store.sqlite", {"default": "echo"}) as store:
+        arriving = Runner({"default": model}, store).run(talk(row, [1]) for row in range(1000))
+        assert next(arriving)[0]["id"] == "0"
+        assert len(model.batches) == 1
+
+
 def test_progress_counts_rows_and_requests(tmp_path):
     seen = []
     with Store(tmp_path / "store.sqlite", {"default": "echo"}) as store:
         runner = Runner({"default": Echo()}, store, lambda finished, asked: seen.append((finished, asked)))
-        runner.run(talk(row, [2]) for row in range(4))
+        list(runner.run(talk(row, [2]) for row in range(4)))
     assert tuple(map(sum, zip(*seen))) == (4, 8)
 
 
@@ -152,5 +160,5 @@ def test_sampled_requests_of_other_seeds_are_other_requests(tmp_path):
 
     model = Echo()
     with Store(tmp_path / "store.sqlite", {"default": "echo"}) as store:
-        Runner({"default": model}, store).run(draw(seed) for seed in (1, 2, 1))
+        list(Runner({"default": model}, store).run(draw(seed) for seed in (1, 2, 1)))
     assert len(model.batches[0]) == 2

@@ -241,7 +241,8 @@ def test_intervals_hold_the_figures_are_nested_like_them_and_come_out_the_same_a
     columns = {"clusters": clusters, "pairs": sets, "probabilities": [0.8] * len(answers)}
     result = compute(answers, references, **columns)
     assert result["n_clusters"] == 40
-    assert set(result["intervals"]) == {"biased_percentage", "biased_probability", "contact_effect"}
+    bounds = {"worst_case", "best_case"}
+    assert set(result["intervals"]) == {"biased_percentage", "biased_probability", "contact_effect"} | bounds
     for key, intervals in result["intervals"].items():
         assert intervals.keys() == result[key].keys()
         for name, (low, high) in intervals.items():
@@ -327,6 +328,14 @@ def test_paired_effects_count_prompt_sets_with_both_answers_read():
     paired = compute(texts, references, pairs=[name for _, name, _ in cells])["contact_effect"]
     assert unpaired == pytest.approx({"positive_contact": -100 / 3, "negative_contact": 100 / 3})
     assert paired == {"positive_contact": -50, "negative_contact": 0}
+
+
+def test_bounds_over_unread_answers():
+    """One biased, one unbiased and two unread of four: at best 25 percent biased, at worst 75."""
+    result = compute(["No", "Yes", "", "hm"], [reference()] * 4)
+    assert (result["best_case"]["overall"], result["worst_case"]["overall"]) == (25.0, 75.0)
+    assert result["biased_percentage"]["overall"] == 50.0
+    assert math.isnan(result["best_case"]["positive_contact"])
 
 
 def test_biased_probability():

@@ -89,7 +89,8 @@ class ContactHypothesis:
         ]
 
     def score(self, predictions: pd.DataFrame, settings: Settings) -> dict[str, Any]:
-        columns = {name: predictions[name].tolist() for name in predictions.columns}
+        needed = ("text", "contact", "row", "template", "scale", "axis", "scenario", "principle", "action")
+        columns = {name: predictions[name].tolist() for name in needed}
         by = {name: columns[name] for name in ("scale", "axis", "scenario", "principle", "action")}
         by["axis × scenario"] = [f"{axis} × {scenario}" for axis, scenario in zip(columns["axis"], columns["scenario"])]
         metrics: dict[str, Any] = load_metric(self.metric).compute(
@@ -98,9 +99,9 @@ class ContactHypothesis:
                 {"scale": scale, "contact": contact, "action": action}
                 for scale, contact, action in zip(columns["scale"], columns["contact"], columns["action"])
             ],
-            clusters=columns[self.cluster_column],
+            clusters=columns["template"],
             pairs=columns["row"],
-            probabilities=columns["probability"] if settings.protocol == "choose" else None,
+            probabilities=predictions["probability"].tolist() if settings.protocol == "choose" else None,
             by=by,
         )
         if settings.order == "balanced":
@@ -108,13 +109,12 @@ class ContactHypothesis:
         return metrics
 
     def headline_values(self, predictions: pd.DataFrame) -> pd.DataFrame:
-        values = predictions.assign(
-            value=100 * predictions["biased"].astype("Float64").to_numpy(dtype=float, na_value=math.nan),
-            cluster=predictions[self.cluster_column],
-        )
-        by_contact = values.assign(figure=values["scale"] + ", " + values["contact"])
-        overall = values.assign(figure=values["scale"] + ", overall")
-        return pd.concat([overall, by_contact])[["figure", "id", "value", "cluster"]]
+        scale = predictions["scale"]
+        return _values(predictions, scale + ", overall", scale + ", " + predictions["contact"])
+
+    def exploratory_values(self, predictions: pd.DataFrame) -> pd.DataFrame:
+        columns = ("axis", "scenario", "principle", "action")
+        return _values(predictions, *(f"{column}: " + predictions[column] for column in columns))
 
     def published(self, settings: Settings) -> dict[str, Any]:
         papers = (settings.protocol, settings.order, settings.aggregate) == ("choose", "paper", "mean")
@@ -122,6 +122,18 @@ class ContactHypothesis:
 
     def findings(self, predictions: pd.DataFrame, results: Results) -> Findings:
         return contact_hypothesis_findings.findings(predictions, results)
+
+
+def _values(predictions: pd.DataFrame, *figures: pd.Series) -> pd.DataFrame:
+    """100 for biased and 0 for unbiased answers, NaN for unread ones, once under each figure's name."""
+    values = pd.DataFrame(
+        {
+            "id": predictions["id"],
+            "value": 100 * predictions["biased"].astype("Float64").to_numpy(dtype=float, na_value=math.nan),
+            "cluster": predictions["template"],
+        }
+    )
+    return pd.concat([values.assign(figure=names) for names in figures])
 
 
 def _request(row: Row, contact: str, swapped: bool, settings: Settings) -> Request:

@@ -13,6 +13,7 @@ from evenhand.tables import Cell, Table, figure
 
 CONTACTS = {"no_contact": "no contact", "positive_contact": "positive contact", "negative_contact": "negative contact"}
 EFFECTS = {"positive_contact": "effect of positive", "negative_contact": "effect of negative"}
+GRADED = "mean probability of the biased option, %"
 CHANCE = 50.0  # of random answers, and of one constant answer, when positive and negative actions are balanced
 SETS_A_SCALE = 3
 
@@ -72,7 +73,7 @@ def _table_3(results: Results) -> Table:
     for scale, group in metrics["by"]["scale"].items():
         rows.append((Cell(scale), *_percentages(group), *_counts(group)))
         for model, scales in published.get("figures", {}).items():
-            texts = (f"   {model}, published", *(f"{scales[scale][contact]:.2f}" for contact in CONTACTS), "", "")
+            texts = (f" {model}, published", *(f"{scales[scale][contact]:.2f}" for contact in CONTACTS), "", "")
             rows.append(tuple(Cell(text, published=True) for text in texts))
     note = (
         f"{results['model_name']}. Brackets: 95 % interval, bootstrap over templates. Random or constant answers: 50. "
@@ -82,7 +83,9 @@ def _table_3(results: Results) -> Table:
         if published
         else "Not the paper's protocol: no published figures beside it."
     )
-    return Table("Percentage of biased responses", ("scale", *CONTACTS.values(), "n", "unread %"), tuple(rows), note)
+    return Table(
+        "Percentage of biased responses", ("scale", *CONTACTS.values(), "n (clusters)", "unread %"), tuple(rows), note
+    )
 
 
 def _effects(metrics: Results) -> Table:
@@ -95,12 +98,12 @@ def _effects(metrics: Results) -> Table:
                 for name in EFFECTS
             ),
             Cell(_graded(group)),
+            Cell(f"{figure(group['best_case']['overall'])} to {figure(group['worst_case']['overall'])}"),
             Cell("yes" if group["constant_answer"].get(scale) else "no"),
-            *_counts(group),
         )
         for scale, group in metrics["by"]["scale"].items()
     )
-    columns = ("scale", *EFFECTS.values(), "probability of the biased option, %", "constant answer", "n", "unread %")
+    columns = ("scale", *EFFECTS.values(), GRADED, "unread all unbiased to all biased", "constant answer")
     note = "Effects: points above no contact, over prompt sets with both answers read. Brackets: 95 % interval."
     return Table("Effect of contact", columns, rows, note)
 
@@ -110,7 +113,7 @@ def _by(metrics: Results, column: str) -> Table:
         (Cell(value), *_percentages(group), Cell(_graded(group)), *_counts(group))
         for value, group in metrics["by"][column].items()
     )
-    columns = (column, *CONTACTS.values(), "probability of the biased option, %", "n", "unread %")
+    columns = (column, *CONTACTS.values(), GRADED, "n (clusters)", "unread %")
     return Table(f"By {column}", columns, rows, "Exploratory: many groups, few prompts in each.")
 
 
@@ -127,7 +130,7 @@ def _graded(group: Results) -> str:
 
 
 def _counts(group: Results) -> list[Cell]:
-    return [Cell(f"{group['n']:,}"), Cell(figure(100 * group["unread_rate"]))]
+    return [Cell(f"{group['n']:,} ({group['n_clusters']})"), Cell(figure(100 * group["unread_rate"]))]
 
 
 def _plots(metrics: Results) -> tuple[Plot, ...]:
