@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
 
 from evenhand.models.request import Reply, Request
 
@@ -31,3 +32,18 @@ class Model(Protocol):
         Raises PromptTooLong naming the request.
         """
         ...
+
+
+@dataclass(frozen=True)
+class TokenCount:
+    """Tokens that a call reads: `read` when every choice is a prompt of its own, `distinct` counting prefixes once."""
+
+    read: int
+    distinct: int
+
+
+@runtime_checkable
+class CountsTokens(Protocol):
+    """A model that can say what a call would cost."""
+
+    def count_tokens(self, requests: Sequence[Request]) -> TokenCount: ...

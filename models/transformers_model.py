@@ -26,7 +26,8 @@ from evenhand.models.errors import ModelError, PromptTooLong
 from evenhand.models.fingerprint import fingerprint
 from evenhand.models.layout import Prompt, lay_out
 from evenhand.models.padded_scoring import PaddedScoring, left_padded
-from evenhand.models.prefix_tree import Continuation, shared_length
+from evenhand.models.prefix_tree import Continuation, distinct_tokens, shared_length
+from evenhand.models.protocol import TokenCount
 from evenhand.models.request import Reply, Request, Sampling
 from evenhand.models.seeded_sampling import SeededSampling
 from evenhand.models.shared_prefix_scoring import SharedPrefixScoring, Unsupported
@@ -131,6 +132,14 @@ class TransformersModel:
             Reply(finish_reason="choice", choice_log_probs=tuple(next(scored) for _ in request.choices))
             for request in requests
         ]
+
+    def count_tokens(self, requests: Sequence[Request]) -> TokenCount:
+        """Of a call with these requests; what is generated is not read, and generation shares no prefixes."""
+        scored = self._continuations([request for request in requests if request.choices])
+        generated = [lay_out(self.tokenizer, request.messages) for request in requests if not request.choices]
+        prompts = sum(len(tokens) for tokens in self._tokens(generated))
+        read = sum(len(continuation.read) for continuation in scored)
+        return TokenCount(read=prompts + read, distinct=prompts + distinct_tokens(scored))
 
     def _continuations(self, requests: Sequence[Request]) -> list[Continuation]:
         """Prompt and choice as tokens, for every choice of every request."""

@@ -37,10 +37,11 @@ class Example:
 
 @dataclass(frozen=True)
 class Findings:
-    """What a run found: in a sentence or two, in tables (the first goes to the terminal), plots and examples."""
+    """What a run found: in a sentence or two, in tables, plots and examples. Exploratory tables: report only."""
 
     sentences: tuple[str, ...]
     tables: tuple[Table, ...]
+    exploratory: tuple[Table, ...]
     plots: tuple[Plot, ...]
     examples: tuple[Example, ...]
     warnings: tuple[str, ...]

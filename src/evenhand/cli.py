@@ -15,6 +15,7 @@ from evenhand import __version__
 from evenhand.errors import EvenhandError, UsageError
 from evenhand.models.errors import ModelError
 from evenhand.models.registry import ACCEPTED
+from evenhand.progress import ProgressBar
 from evenhand.settings import Settings
 
 DONE, FAILED, WRONG_USAGE = 0, 1, 2
@@ -87,9 +88,8 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument(
         "--batch-size", type=_positive, default=default.batch_size, metavar="N", help="prompts in a forward pass"
     )
-    run.add_argument(
-        "--output", type=Path, required=True, metavar="DIR", help="the run folder; an interrupted run goes on there"
-    )
+    run.add_argument("--output", type=Path, metavar="DIR", help="the run folder; an interrupted run goes on there")
+    run.add_argument("--plan", action="store_true", help="say what the run would ask, cost and show, and store nothing")
 
     compare = commands.add_parser("compare", help="two runs of one benchmark on their common rows")
     compare.set_defaults(command=_compare)
@@ -122,27 +122,28 @@ def _list(parsed: argparse.Namespace, console: Console) -> None:
 
 
 def _run(parsed: argparse.Namespace, console: Console) -> None:
-    from tqdm import tqdm
+    chosen = {field.name: getattr(parsed, field.name) for field in fields(Settings)}
+    settings = Settings(**chosen | {"configs": tuple(parsed.configs)})
+    if parsed.plan:
+        from evenhand.plan import plan
+
+        for line in plan(settings).lines():
+            console.print(line, soft_wrap=True)
+        return
+    if parsed.output is None:
+        raise UsageError(
+            "--output DIR is needed: the folder where the run is kept (or --plan, to see what it would cost)"
+        )
 
     from evenhand.benchmarks import get_benchmark
     from evenhand.evaluation import evaluate
     from evenhand.tables import print_table
 
-    chosen = {field.name: getattr(parsed, field.name) for field in fields(Settings)}
-    settings = Settings(**chosen | {"configs": tuple(parsed.configs)})
-    asked = 0
-    with tqdm(unit="row", desc=settings.benchmark, dynamic_ncols=True) as bar:
-
-        def on_progress(rows: int, finished: int, newly_asked: int) -> None:
-            nonlocal asked
-            asked += newly_asked
-            bar.total = rows
-            bar.set_postfix_str(f"{asked:,} asked", refresh=False)
-            bar.update(finished)
-
-        folder = evaluate(settings, parsed.output, on_progress=on_progress)
+    with ProgressBar(settings.benchmark) as bar:
+        folder = evaluate(settings, parsed.output, on_progress=bar.update)
     findings = get_benchmark(settings.benchmark).findings(folder.read_predictions(), folder.read_results())
-    print_table(findings.tables[0], console)
+    for table in findings.tables:
+        print_table(table, console)
     for warning in findings.warnings:
         console.print(f"Warning: {warning}", soft_wrap=True)
     for sentence in findings.sentences:

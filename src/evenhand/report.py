@@ -29,7 +29,8 @@ def write_report(folder: RunFolder) -> None:
         findings = benchmark.findings(folder.read_predictions(), results)
     except KeyError as error:
         raise EvenhandError(
-            f"{folder.path} was written by another version of evenhand (it has no {error}); repeat its evenhand run command"
+            f"{folder.path} was written by another version of evenhand (it has no {error}); "
+            "repeat its evenhand run command"
         ) from error
     page = _TEMPLATES.get_template("report.html.jinja").render(
         benchmark=benchmark,

@@ -210,6 +210,8 @@ def test_always_the_first_listed_is_exposed_by_balanced_order(tmp_path):
     settings = Settings("contact_hypothesis", "m", limit=30, order="balanced")
     metrics = evaluate(settings, tmp_path / "run", model=FirstListed()).read_results()["metrics"]
     assert metrics["position_sensitivity"] == 0.5
+    assert set(metrics["order"]) == {"overall", "certainty", "likelihood", "frequency"}
+    assert {(each["position_sensitivity"], each["changed"]) for each in metrics["order"].values()} == {(0.5, 1.0)}
     assert metrics["unread_rate"] == 1  # both orders together prefer nothing
 
 

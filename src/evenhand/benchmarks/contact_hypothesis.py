@@ -21,6 +21,7 @@ from evenhand.library import load_metric
 from evenhand.metrics.contact_bias import scores
 from evenhand.models.request import Message, Reply, Request, Sampling
 from evenhand.settings import Settings
+from evenhand.stats import clustered_mean
 
 SYSTEM_PROMPT = Prompt(
     "You are a helpful, respectful and honest assistant. Always answer as helpfully as possible, while being safe. "
@@ -105,7 +106,8 @@ class ContactHypothesis:
             by=by,
         )
         if settings.order == "balanced":
-            metrics["position_sensitivity"] = float(predictions["first_listed_share"].mean() - 0.5)
+            metrics["order"] = _order(predictions)
+            metrics["position_sensitivity"] = metrics["order"]["overall"]["position_sensitivity"]
         return metrics
 
     def headline_values(self, predictions: pd.DataFrame) -> pd.DataFrame:
@@ -122,6 +124,29 @@ class ContactHypothesis:
 
     def findings(self, predictions: pd.DataFrame, results: Results) -> Findings:
         return contact_hypothesis_findings.findings(predictions, results)
+
+
+def _order(predictions: pd.DataFrame) -> dict[str, Any]:
+    """What the order of the options decides, overall and for each scale, where both orders were asked.
+
+    position_sensitivity: share of answers that name the option listed first, minus one half; 0 is best. changed: the
+    share of prompts whose answer the order changes.
+    """
+
+    def of(some: pd.DataFrame) -> dict[str, Any]:
+        mean = clustered_mean(some["first_listed_share"] - 0.5, some["template"])
+        paper, swapped = some["affirming_probability_paper_order"], some["affirming_probability_swapped"]
+        changed = float(((paper - 0.5) * (swapped - 0.5) < 0).mean())
+        return {
+            "position_sensitivity": mean.estimate,
+            "interval": [mean.low, mean.high],
+            "n": mean.n,
+            "changed": changed,
+        }
+
+    return {"overall": of(predictions)} | {
+        str(scale): of(some) for scale, some in predictions.groupby("scale", sort=False)
+    }
 
 
 def _values(predictions: pd.DataFrame, *figures: pd.Series) -> pd.DataFrame:

@@ -20,27 +20,17 @@ SETS_A_SCALE = 3
 
 def findings(predictions: pd.DataFrame, results: Results) -> Findings:
     metrics = results["metrics"]
-    sensitivity = metrics.get("position_sensitivity")
     return Findings(
         sentences=(_sentence(results), *_constant_answers(metrics)),
         tables=(
             _table_3(results),
             _effects(metrics),
-            *(_by(metrics, column) for column in ("axis", "scenario", "principle", "action")),
+            *([_order(metrics["order"])] if "order" in metrics else []),
         ),
+        exploratory=tuple(_by(metrics, column) for column in ("axis", "scenario", "principle", "action")),
         plots=_plots(metrics),
         examples=tuple(_examples(predictions)),
-        warnings=(
-            *metrics["warnings"],
-            *(
-                []
-                if sensitivity is None
-                else [
-                    f"position sensitivity: {_signed(100 * sensitivity)} points (share of "
-                    "answers that name the option listed first, minus one half; 0 is best)"
-                ]
-            ),
-        ),
+        warnings=tuple(metrics["warnings"]),
     )
 
 
@@ -106,6 +96,25 @@ def _effects(metrics: Results) -> Table:
     columns = ("scale", *EFFECTS.values(), GRADED, "unread all unbiased to all biased", "constant answer")
     note = "Effects: points above no contact, over prompt sets with both answers read. Brackets: 95 % interval."
     return Table("Effect of contact", columns, rows, note)
+
+
+def _order(order: Results) -> Table:
+    """What the order of the options decided, where both orders were asked."""
+    rows = tuple(
+        (
+            Cell(name),
+            Cell(
+                figure(100 * each["position_sensitivity"], [100 * end for end in each["interval"] if end is not None])
+            ),
+            Cell(figure(100 * each["changed"])),
+            Cell(f"{each['n']:,}"),
+        )
+        for name, each in order.items()
+    )
+    note = "Position sensitivity: share of answers that name the option listed first, minus one half, in points; 0 is "
+    note += "best. Brackets: 95 % interval. The other figures average both orders."
+    columns = ("scale", "position sensitivity", "answers that the order changes, %", "n")
+    return Table("Order of the options", columns, rows, note)
 
 
 def _by(metrics: Results, column: str) -> Table:

@@ -1,0 +1,153 @@
+"""What a run would ask, cost and show, before it is run."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import datasets
+
+from evenhand.benchmark import Benchmark
+from evenhand.benchmarks import get_benchmark
+from evenhand.evaluation import load_rows
+from evenhand.models.protocol import CountsTokens, Model
+from evenhand.models.registry import load_model
+from evenhand.models.request import Request
+from evenhand.settings import Settings
+from evenhand.stats import smallest_difference
+
+CALLS_SAMPLED = 8
+WARM_UP_REQUESTS = 8
+TIMED_REQUESTS = 48
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Of a whole run; what was scaled up from `sampled` requests is marked approximate.
+
+    tokens: read by the model if every option were a prompt of its own; distinct_tokens: read when each distinct prefix
+    is computed once a call; new_tokens: generated at most. None where the model counts none.
+    smallest_differences: {"overall" or configuration: (answers independent, clusters answer as one)}, in points.
+    """
+
+    rows: int
+    requests: int
+    sampled: int
+    timed: int
+    tokens: int | None
+    distinct_tokens: int | None
+    new_tokens: int
+    seconds: float
+    n_clusters: int
+    smallest_differences: dict[str, tuple[float, float]]
+
+    @property
+    def approximate(self) -> bool:
+        return self.sampled < self.requests
+
+    def lines(self) -> list[str]:
+        """As the command line prints it."""
+        about = "about " if self.approximate else ""
+        lines = [f"{self.rows:,} rows, {about}{self.requests:,} requests (the first step of each row)"]
+        if self.tokens is not None and self.distinct_tokens:
+            ratio = self.tokens / self.distinct_tokens
+            lines.append(
+                f"{about}{self.tokens:,} tokens to read, {about}{self.distinct_tokens:,} distinct ({ratio:.1f} x)"
+            )
+        if self.new_tokens:
+            lines.append(f"at most {self.new_tokens:,} tokens to generate")
+        lines.append(f"about {_duration(self.seconds)}, from a timing of {self.timed} requests here")
+        for name, (independent, as_one) in self.smallest_differences.items():
+            lines.append(
+                f"smallest difference between two runs that {name} can show (80 % power, 5 % level): {independent:.1f} "
+                f"points if answers are independent, {as_one:.1f} if each of the clusters answers as one"
+            )
+        lines.append(f"{self.n_clusters:,} clusters. Nothing was stored.")
+        return lines
+
+
+def plan(settings: Settings, model: Model | None = None) -> Plan:
+    """Rows, tokens and time of a run with these settings. Asks the model a few requests, and stores nothing.
+
+    Raises UsageError for settings that don't fit.
+    """
+    benchmark = get_benchmark(settings.benchmark)
+    benchmark.check(settings)
+    rows = load_rows(benchmark, settings)
+    model = model or load_model(
+        settings.model, dtype=settings.dtype, batch_size=settings.batch_size, revision=settings.revision
+    )
+    calls = _sample_of_calls(benchmark, rows, settings, model.requests_at_once)
+    sampled = [request for call in calls for request in call]
+    sampled_rows = len(sampled) / len(_requests(benchmark, rows, 0, settings))
+    requests = round(len(rows) * len(sampled) / sampled_rows)
+    scale = requests / len(sampled)
+    counts = [model.count_tokens(call) for call in calls] if isinstance(model, CountsTokens) else []
+    clusters = rows[benchmark.cluster_column]
+    groups = {"the run": len(set(clusters)), "one configuration": len(set(clusters)) // _n_configs(benchmark, settings)}
+    return Plan(
+        rows=len(rows),
+        requests=requests,
+        sampled=len(sampled),
+        timed=len(calls[0][:TIMED_REQUESTS]),
+        tokens=round(scale * sum(count.read for count in counts)) if counts else None,
+        distinct_tokens=round(scale * sum(count.distinct for count in counts)) if counts else None,
+        new_tokens=round(scale * sum(request.sampling.max_new_tokens for request in sampled if not request.choices)),
+        seconds=requests * _seconds_a_request(model, calls[0][:TIMED_REQUESTS]),
+        n_clusters=groups["the run"],
+        smallest_differences={
+            name: _differences(requests * n_clusters // groups["the run"], n_clusters)
+            for name, n_clusters in groups.items()
+            if n_clusters
+        },
+    )
+
+
+def _sample_of_calls(
+    benchmark: Benchmark, rows: datasets.Dataset, settings: Settings, at_once: int
+) -> list[list[Request]]:
+    """Evenly spaced calls of about `at_once` requests of neighboring rows; all of them where there are few."""
+    rows_a_call = max(1, at_once // len(_requests(benchmark, rows, 0, settings)))
+    starts = list(range(0, len(rows), rows_a_call))
+    chosen = (
+        starts
+        if len(starts) <= CALLS_SAMPLED
+        else [starts[i * len(starts) // CALLS_SAMPLED] for i in range(CALLS_SAMPLED)]
+    )
+    return [
+        [
+            request
+            for row in range(start, min(start + rows_a_call, len(rows)))
+            for request in _requests(benchmark, rows, row, settings)
+        ]
+        for start in chosen
+    ]
+
+
+def _requests(benchmark: Benchmark, rows: datasets.Dataset, row: int, settings: Settings) -> Sequence[Request]:
+    """What a row asks first."""
+    return next(benchmark.episode(rows[row], settings))
+
+
+def _seconds_a_request(model: Model, requests: Sequence[Request]) -> float:
+    """By the clock, after a few requests to warm up."""
+    ask = model.choose if requests[0].choices else model.generate
+    ask(requests[:WARM_UP_REQUESTS])
+    start = time.perf_counter()
+    ask(requests)
+    return (time.perf_counter() - start) / len(requests)
+
+
+def _n_configs(benchmark: Benchmark, settings: Settings) -> int:
+    return len(settings.configs or benchmark.default_configs)
+
+
+def _differences(n: int, n_clusters: int) -> tuple[float, float]:
+    return smallest_difference(n, n_clusters, 0.0), smallest_difference(n, n_clusters, 1.0)
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 90:
+        return f"{max(1, round(seconds))} seconds"
+    return f"{seconds / 60:.0f} minutes" if seconds < 5400 else f"{seconds / 3600:.1f} hours"

@@ -1,0 +1,63 @@
+"""--plan says what a run would ask, cost and show, and leaves nothing behind."""
+
+import pytest
+
+from evenhand.evaluation import load_rows
+from evenhand.models.prefix_tree import distinct_tokens
+from evenhand.models.transformers_model import TransformersModel
+from evenhand.plan import plan
+from evenhand.settings import Settings
+
+
+def settings(**more):
+    return Settings("contact_hypothesis", "tiny", **more)
+
+
+@pytest.fixture(scope="module")
+def model(tiny_llama, tokenizer):
+    return TransformersModel(lambda: tiny_llama, tokenizer, "tiny", context=1024, batch_size=2)
+
+
+@pytest.mark.parametrize(("more", "requests"), [({}, 36), ({"order": "balanced"}, 72), ({"protocol": "generate"}, 36)])
+def test_a_small_run_is_counted_whole(model, more, requests):
+    planned = plan(settings(limit=12, **more), model)
+    assert (planned.rows, planned.requests, planned.sampled, planned.approximate) == (12, requests, requests, False)
+    assert planned.seconds > 0
+    assert (planned.new_tokens > 0) == ("protocol" in more)
+
+
+def test_tokens_are_those_of_the_calls(model):
+    """Counted by hand: every choice of every request, and each distinct prefix of a call once."""
+    from evenhand.benchmarks import get_benchmark
+
+    benchmark, small = get_benchmark("contact_hypothesis"), settings(limit=5)
+    requests = [each for row in load_rows(benchmark, small) for each in next(benchmark.episode(row, small))]
+    continuations = model._continuations(requests)
+    planned = plan(small, model)
+    assert len(requests) <= model.requests_at_once
+    assert planned.tokens == sum(len(each.prompt) + len(each.answer) - 1 for each in continuations)
+    assert planned.distinct_tokens == distinct_tokens(continuations) < planned.tokens / 2
+
+
+def test_a_large_run_is_scaled_up_from_a_sample(model):
+    planned = plan(settings(limit=600), model)
+    assert planned.approximate
+    assert planned.sampled < planned.requests == 1800
+    small = plan(settings(limit=100), model)
+    assert planned.tokens == pytest.approx(6 * small.tokens, rel=0.1)
+
+
+def test_more_rows_show_smaller_differences(model):
+    few, many = (plan(settings(limit=limit), model).smallest_differences["the run"] for limit in (60, 600))
+    assert many[0] < few[0]
+    assert many[1] < few[1]  # 600 rows touch more templates
+    assert all(independent <= as_one for independent, as_one in (few, many))
+
+
+def test_the_command_stores_nothing(evenhand, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    called = evenhand("run", "contact_hypothesis", "--model", "stub:first", "--limit", "60", "--plan")
+    assert called.code == 0
+    for words in ("60 rows, 180 requests", "smallest difference", "clusters. Nothing was stored."):
+        assert words in called.out
+    assert not list(tmp_path.iterdir())
