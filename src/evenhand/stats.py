@@ -115,7 +115,7 @@ def _cluster_sums(values: pd.Series, clusters: pd.Series) -> FloatArray:
     """Sum and count of the values of each cluster that has any: (clusters, 2)."""
     known = values.notna().to_numpy()
     grouped = values[known].astype(float).groupby(clusters.to_numpy()[known])
-    return grouped.agg(["sum", "count"]).to_numpy(dtype=float)
+    return np.asarray(grouped.agg(["sum", "count"]).to_numpy(dtype=float))
 
 
 def _interval(sums: FloatArray) -> tuple[float, float]:
