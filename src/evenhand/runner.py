@@ -58,30 +58,35 @@ class Runner:
             admitted = [_Running(row, episode) for _, (row, episode) in zip(places, arriving)]
             for each in admitted:
                 self._step(each, None)
+            self._advance(admitted)
             running = waiting + admitted
-            self._advance(running)
             finished.update((each.row, each.predictions) for each in running if each.predictions is not None)
             waiting = [each for each in running if each.predictions is None]
             while next_row in finished:
                 yield finished.pop(next_row)
                 next_row += 1
             if len(waiting) < len(running):
-                continue  # there is place for more, and the store may answer all that they ask
+                continue  # there is place for more
             if not waiting:
                 return
             self._ask(waiting)
+            self._advance([each for each in waiting if not each.missing])
 
-    def _advance(self, running: Sequence[_Running]) -> None:
-        """Send every episode as far as the store carries it; what then remains waits for replies that nobody has."""
-        moving = [each for each in running if each.predictions is None]
+    def _advance(self, moving: list[_Running]) -> None:
+        """Send episodes as far as the store carries them; what then remains waits for replies that nobody has."""
+        moving = [each for each in moving if each.predictions is None]
         while moving:
-            stored = self.store.get(sorted({key for each in moving for key, _ in each.missing}))
-            for each in moving:
-                each.replies.update((key, stored[key]) for key, _ in each.missing if key in stored)
+            self._receive(moving, [key for each in moving for key, _ in each.missing])
             moving = [each for each in moving if not each.missing]
             for each in moving:
                 self._step(each, [each.replies[key] for key in each.keys])
             moving = [each for each in moving if each.predictions is None]
+
+    def _receive(self, running: Iterable[_Running], keys: Iterable[str]) -> None:
+        """Give episodes what the store has of these keys."""
+        stored = self.store.get(sorted(set(keys)))
+        for each in running:
+            each.replies.update((key, stored[key]) for key, _ in each.missing if key in stored)
 
     def _step(self, each: _Running, replies: Sequence[Reply] | None) -> None:
         """One step of one episode: from replies to its next requests, or to its end."""
@@ -95,7 +100,10 @@ class Runner:
         each.replies = {}
 
     def _ask(self, waiting: Sequence[_Running]) -> None:
-        """The next batch: the first missing request, and those after it for the same model and of the same kind."""
+        """The next batch: the first missing request, and those after it for the same model and of the same kind.
+
+        Replies are read back from the store: what an episode sees is what a resumed run would see.
+        """
         missing: dict[str, Request] = {}
         for each in waiting:
             missing.update((key, request) for key, request in each.missing if key not in missing)
@@ -111,4 +119,5 @@ class Runner:
         if len(replies) != len(alike):
             raise RuntimeError(f"{model.identity} gave {len(replies)} replies to {len(alike)} requests")
         self.store.put((key, reply) for (key, _), reply in zip(alike, replies))
+        self._receive(waiting, [key for key, _ in alike])
         self._on_progress(0, len(alike))
