@@ -13,6 +13,7 @@ from evenhand.run_folder import RunFolder
 from evenhand.stats import FEW_CLUSTERS, Difference, benjamini_hochberg, holm, paired_difference
 from evenhand.tables import Cell, Table, figure
 
+LEVEL = 0.05
 COLUMNS = ("figure", "A", "B", "B minus A", "", "p", "adjusted p", "n pairs", "clusters")
 
 
@@ -44,21 +45,19 @@ def compare(first: Path, second: Path) -> Comparison:
         raise UsageError(f"{first} and {second} have no row in common; run both with the same configs, limit and seed")
     exploratory = _differences(*(benchmark.exploratory_values(each) for each in predictions))
     common = len(set(predictions[0]["id"]) & set(predictions[1]["id"]))
-    found = [name for name, difference in headline.items() if not difference.tied]
+    adjusted = holm([difference.p_value for difference in headline.values()])
     return Comparison(
         title=f"{benchmark.title}: B minus A",
         sentences=(
             f"A: {results[0]['model_name']} ({first}). B: {results[1]['model_name']} ({second}).",
             f"{common:,} prompts in common; {len(predictions[0]) - common:,} only in A and "
             f"{len(predictions[1]) - common:,} only in B, left out.",
-            f"Headline figures whose interval excludes 0: {', '.join(found)}."
-            if found
-            else "Tied on every headline figure.",
+            _found(headline, adjusted),
         ),
         headline=_table(
             "Headline figures",
             headline,
-            holm([difference.p_value for difference in headline.values()]),
+            adjusted,
             f"Adjusted p: Holm over this family of {len(headline)}. ",
         ),
         exploratory=_table(
@@ -69,6 +68,16 @@ def compare(first: Path, second: Path) -> Comparison:
         ),
         warnings=_warnings(headline, results),
     )
+
+
+def _found(headline: dict[str, Difference], adjusted: list[float]) -> str:
+    """Which headline figures differ: after adjustment over the family, and by their own interval alone."""
+    untied = [name for name, difference in headline.items() if not difference.tied]
+    if not untied:
+        return "Tied on every headline figure."
+    certain = [name for name, p in zip(headline, adjusted) if p < LEVEL]
+    sentence = f"Different at the {100 * LEVEL:.0f} % level over all {len(headline)} headline figures (Holm): "
+    return f"{sentence}{', '.join(certain) or 'none'}. By their own interval alone: {', '.join(untied)}."
 
 
 def _differences(first: pd.DataFrame, second: pd.DataFrame) -> dict[str, Difference]:

@@ -3,7 +3,8 @@
 import pandas as pd
 import pytest
 
-from evenhand.compare import compare
+from evenhand.compare import _found, compare
+from evenhand.stats import Difference
 
 
 def cells(table):
@@ -45,6 +46,16 @@ def test_actions_tell_first_from_last(run, first):
     assert rows["action: positive"]["B minus A"] == "100.0 [100.0, 100.0]"
     assert (rows["action: positive"][""], rows["action: negative"][""]) == ("higher", "lower")
     assert float(rows["action: positive"]["adjusted p"]) < 0.01
+
+
+def test_what_differs_by_its_own_interval_is_not_yet_different_over_the_family():
+    def differing(low, high):
+        return Difference(40.0, 50.0, 10.0, low, high, p_value=0.02, n=100, n_clusters=40)
+
+    headline = {"one": differing(1.0, 19.0), "two": differing(-1.0, 21.0)}
+    assert _found(headline, [0.01, 0.2]).endswith("(Holm): one. By their own interval alone: one.")
+    assert _found(headline, [0.06, 0.2]).endswith("(Holm): none. By their own interval alone: one.")
+    assert _found({"two": headline["two"]}, [0.2]) == "Tied on every headline figure."
 
 
 def test_families_are_stated(run, first):
