@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -107,6 +108,35 @@ def distinct_tokens(continuations: Sequence[Continuation]) -> int:
     """Nodes of the one tree of all continuations: what has to be computed at least."""
     reads = sorted({continuation.read for continuation in continuations})
     return sum(len(read) - shared_length(before, read) for before, read in zip([(), *reads], reads))
+
+
+class Forks:
+    """Where sorted continuations part from each other: how much they share, and the branches below that."""
+
+    def __init__(self, continuations: Sequence[Continuation], parting: Sequence[int] | None = None):
+        """parting: how much each shares with the one before it (0 for the first); found where not given."""
+        self.continuations = continuations
+        reads = [continuation.read for continuation in continuations]
+        self._parting = [0, *map(shared_length, reads, reads[1:])] if parting is None else parting
+
+    def __len__(self) -> int:
+        return len(self.continuations)
+
+    @property
+    def prefix(self) -> Tokens:
+        return common_prefix(self.continuations)
+
+    def nodes(self, kept: int) -> int:
+        """Of their tree after `kept` tokens."""
+        lengths = (len(continuation.read) for continuation in self.continuations)
+        return sum(length - max(kept, parting) for length, parting in zip(lengths, [kept, *self._parting[1:]]))
+
+    def branches(self) -> Iterator[Forks]:
+        """The runs of neighbors that share more with each other than all share."""
+        least = min(self._parting[1:], default=0)
+        cuts = [0, *(i for i in range(1, len(self)) if self._parting[i] == least), len(self)]
+        for start, end in pairwise(cuts):
+            yield Forks(self.continuations[start:end], [0, *self._parting[start + 1 : end]])
 
 
 def split_by_size(

@@ -10,6 +10,7 @@ it.
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -18,11 +19,12 @@ import torch
 from transformers import PreTrainedModel
 from transformers.cache_utils import Cache, DynamicLayer
 
-from evenhand.models.prefix_tree import Continuation, PrefixTree, Tokens, common_prefix, grow, split_by_size
+from evenhand.models.prefix_tree import Continuation, Forks, PrefixTree, Tokens, common_prefix, grow, split_by_size
 
 NODES_A_TREE = 256  # masks grow with its square
 NODES_A_BATCH = 2048
-SHORTEST_KEPT = 8  # a shorter prefix costs less inside the trees than a pass of its own
+SHORTEST_KEPT = 8  # a shorter prefix of all costs less inside the trees than a pass of its own
+TOKENS_WORTH_A_PASS = 64  # a pass over a few tokens takes about as long as these take in a large batch
 
 KeysAndValues = tuple[tuple[torch.Tensor, torch.Tensor], ...]  # of each layer, (1, heads, tokens, head size)
 
@@ -76,9 +78,10 @@ class SharedPrefixScoring:
         if missing:
             raise Unsupported(f"its forward pass takes no {', '.join(sorted(missing))}")
         self._n_layers = config.num_hidden_layers
-        window = getattr(config, "sliding_window", None) if getattr(config, "use_sliding_window", True) else None
-        self._window: int | None = window
         self._mask_by_layer_type = "sliding_attention" in layer_types
+        windowed = self._mask_by_layer_type or not layer_types  # without types, the window is every layer's
+        windowed = windowed and getattr(config, "use_sliding_window", True)
+        self._window: int | None = getattr(config, "sliding_window", None) if windowed else None
         self._common = _Kept()  # of the call before: many calls begin alike
 
     def log_probs(self, continuations: Sequence[Continuation]) -> list[tuple[float, ...]]:
@@ -90,17 +93,34 @@ class SharedPrefixScoring:
         prefix = common_prefix(ordered)
         if prefix != self._common.tokens:
             self._common = self._run(prefix, _Kept()) if len(prefix) >= SHORTEST_KEPT else _Kept()
-        scored = [answer for batch in self._batches(ordered) for answer in self._score(*batch)]
+        scored: list[tuple[float, ...]] = []
+        for some, kept in self._by_kept_prefix(Forks(ordered), self._common):
+            for batch in split_by_size(some, len(kept.tokens), NODES_A_BATCH):
+                scored += self._score(list(split_by_size(batch, len(kept.tokens), NODES_A_TREE)), kept)
         return [answer for _, answer in sorted(zip(order, scored))]
 
-    def _batches(self, ordered: Sequence[Continuation]) -> Iterator[tuple[list[Sequence[Continuation]], _Kept]]:
-        """Groups of trees to be run together, with the prefix that is kept for them."""
-        for some in split_by_size(ordered, len(self._common.tokens), NODES_A_BATCH):
-            prefix = common_prefix(some)
-            kept = self._common
-            if len(prefix) - len(kept.tokens) >= SHORTEST_KEPT and len(some) > 1:
-                kept = self._run(prefix, kept)
-            yield list(split_by_size(some, len(kept.tokens), NODES_A_TREE)), kept
+    def _by_kept_prefix(self, forks: Forks, kept: _Kept) -> Iterator[tuple[list[Continuation], _Kept]]:
+        """Runs of neighbors, with a further prefix of theirs kept where that saves more than a pass of its own costs.
+
+        Without it, every tree would compute anew what its neighbors in other trees share with it.
+        """
+        run: list[Continuation] = []
+        kept_for_run = kept
+        ahead = [(forks, kept)]
+        while ahead:
+            forks, kept = ahead.pop()
+            trees = math.ceil(forks.nodes(len(kept.tokens)) / NODES_A_TREE)
+            if trees > 1 and len(forks) > 1:
+                if (len(forks.prefix) - len(kept.tokens)) * (trees - 1) >= TOKENS_WORTH_A_PASS:
+                    kept = self._run(forks.prefix, kept)
+                ahead += [(branch, kept) for branch in reversed(list(forks.branches()))]
+                continue
+            if kept is not kept_for_run and run:
+                yield run, kept_for_run
+                run = []
+            kept_for_run = kept
+            run += forks.continuations
+        yield run, kept_for_run
 
     def _run(self, prefix: Tokens, kept: _Kept) -> _Kept:
         """The prefix's keys and values, from those of a shorter one."""

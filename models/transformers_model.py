@@ -76,6 +76,7 @@ class TransformersModel:
         self.batch_size = batch_size
         self.scoring = scoring
         self.requests_at_once = batch_size * _CALLS_BATCHES
+        self._agrees: dict[int, bool] = {}
         self._padding = next(
             token for token in (tokenizer.pad_token_id, tokenizer.eos_token_id, 0) if token is not None
         )
@@ -127,7 +128,7 @@ class TransformersModel:
         Returns, per request, the log-probability of each token of each choice, in nats.
         """
         continuations = self._continuations(requests)
-        scored = iter(self._scoring.log_probs(continuations))
+        scored = iter(self._scoring(continuations).log_probs(continuations))
         return [
             Reply(finish_reason="choice", choice_log_probs=tuple(next(scored) for _ in request.choices))
             for request in requests
@@ -160,37 +161,60 @@ class TransformersModel:
             continuations.append(Continuation(tokens[:shared], tokens[shared:]))
         return continuations
 
-    @cached_property
-    def _scoring(self) -> SharedPrefixScoring | PaddedScoring:
-        """The fastest way of scoring that agrees with padded batches on a small sample."""
-        padded = PaddedScoring(self.model, self._padding, self.batch_size)
-        if self.scoring == "padded":
-            return padded
-        try:
-            shared = SharedPrefixScoring(self.model)
-            disagreement = disagreement_of(shared, padded, self._sample())
-        except (Unsupported, TypeError, ValueError, RuntimeError, LookupError, AttributeError) as error:
-            # What a model's own code raises when its masks or caches are of another kind.
-            reason = f"{type(error).__name__}: {error}"
-        else:
-            if disagreement <= AGREEMENT[self.model.dtype]:
-                logger.info("%s: choices are scored with %s", self.identity, shared.name)
-                return shared
-            reason = f"log-probabilities differ by {disagreement:.2g} nats"
-        logger.warning(
-            "%s: choices are scored in %s, not with shared prefixes (%s)", self.identity, padded.name, reason
-        )
-        return padded
+    def _scoring(self, continuations: Sequence[Continuation]) -> SharedPrefixScoring | PaddedScoring:
+        """Shared prefixes where they agree with padded batches on a sample as long as these continuations.
 
-    def _sample(self) -> list[Continuation]:
-        """Six continuations that share prefixes at three depths, of tokens that the model has."""
-        numbers = np.random.default_rng(0).integers(0, len(self.tokenizer), (4, 12)).tolist()
-        base, *tails = (tuple(each) for each in numbers)
-        return [
-            Continuation(base + tail[:length], answer)
-            for length, tail in zip((12, 3, 7), tails)
-            for answer in (tail[:1], tail[1:4])
-        ]
+        Lengths are rounded up to a power of two, and each is tried once: what is chosen is a function of the call's
+        own prompts, whatever was scored before.
+        """
+        if self._shared is None:
+            return self._padded
+        longest = max((len(continuation.read) for continuation in continuations), default=0)
+        length = 1 << max(5, (longest - 1).bit_length())
+        if length not in self._agrees:
+            self._agrees[length] = self._try(self._shared, min(length, self.context or length))
+        return self._shared if self._agrees[length] else self._padded
+
+    @cached_property
+    def _padded(self) -> PaddedScoring:
+        return PaddedScoring(self.model, self._padding, self.batch_size)
+
+    @cached_property
+    def _shared(self) -> SharedPrefixScoring | None:
+        if self.scoring == "padded":
+            return None
+        try:
+            return SharedPrefixScoring(self.model)
+        except Unsupported as error:
+            self._explain_padding(str(error))
+            return None
+
+    def _try(self, shared: SharedPrefixScoring, length: int) -> bool:
+        """Whether shared prefixes give what padded batches give, on a sample of this many tokens; a word in the log."""
+        sample = self._sample(length)
+        try:
+            disagreement = disagreement_of(shared, self._padded, sample)
+        except (TypeError, ValueError, RuntimeError, LookupError, AttributeError) as error:
+            # What a model's own code raises when its masks or caches are of another kind.
+            self._explain_padding(f"{type(error).__name__}: {error}")
+            return False
+        if disagreement > AGREEMENT[self.model.dtype]:
+            self._explain_padding(f"log-probabilities of {length} tokens differ by {disagreement:.2g} nats")
+            return False
+        logger.info("%s: choices of up to %d tokens are scored with %s", self.identity, length, shared.name)
+        return True
+
+    def _explain_padding(self, reason: str) -> None:
+        name = PaddedScoring.name
+        logger.warning("%s: choices are scored in %s, not with shared prefixes (%s)", self.identity, name, reason)
+
+    def _sample(self, length: int) -> list[Continuation]:
+        """Three continuations, the longest of `length` tokens, that share prefixes at two depths."""
+        tokens = np.random.default_rng(0).integers(0, len(self.tokenizer), (3, length + 1)).tolist()
+        base, *tails = (tuple(each) for each in tokens)
+        whole = base[: length // 2] + tails[0]
+        prompts = (whole[: length - 2], whole[: length * 3 // 4] + tails[1][: length // 8], base[: length // 2])
+        return [Continuation(prompt, tails[1][-3:]) for prompt in prompts]
 
     def generate(self, requests: Sequence[Request]) -> list[Reply]:
         """Padded batches of like sampling and length; each request samples from its own seed."""
