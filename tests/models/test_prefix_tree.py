@@ -1,10 +1,20 @@
 """The prefix tree against brute force over sets of prefixes. Tokens are letters here, so that trees can be read."""
 
+import itertools
+
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evenhand.models.prefix_tree import Continuation, common_prefix, distinct_tokens, grow, shared_length, split_by_size
+from evenhand.models.prefix_tree import (
+    Continuation,
+    Forks,
+    common_prefix,
+    distinct_tokens,
+    grow,
+    shared_length,
+    split_by_size,
+)
 
 untimed = settings(deadline=None)
 
@@ -84,6 +94,8 @@ def test_a_tree_drawn_by_hand():
     assert text(common_prefix(drawn)) == "a"
     assert text(grow(drawn, kept=1).tokens) == "dbcxey"
     assert list(split_by_size(drawn, kept=1, most_nodes=3)) == [drawn[:3], drawn[3:]]  # b, c, x and d, e, y
+    assert [branch.continuations for branch in Forks(drawn).branches()] == [drawn[:3], drawn[3:]]  # below a: b and d
+    assert [branch.continuations for branch in Forks(drawn[:3]).branches()] == [drawn[:1], drawn[1:3]]  # below ab
 
 
 @untimed
@@ -155,6 +167,27 @@ def test_splitting_covers_each_continuation_once_in_groups_as_large_as_fit(conti
     for group, after in zip(groups, [*groups[1:], None]):
         assert len(group) == 1 or len(grow(group, kept)) <= most_nodes
         assert after is None or len(grow([*group, after[0]], kept)) > most_nodes
+
+
+@untimed
+@given(sorted_continuations(), st.data())
+def test_branches_of_branches_count_their_trees_nodes_down_to_single_continuations(continuations, data):
+    ahead, leaves = [Forks(continuations)], []
+    while ahead:
+        forks = ahead.pop()
+        assert forks.prefix == common_prefix(forks.continuations)
+        kept = data.draw(st.integers(0, len(forks.prefix)))
+        assert forks.nodes(kept) == len(grow(forks.continuations, kept))
+        if len(forks) == 1:
+            leaves += forks.continuations
+            continue
+        branches = list(forks.branches())
+        assert [each for branch in branches for each in branch.continuations] == forks.continuations
+        for before, after in itertools.pairwise(branches):  # where they part is as early as any two of all part
+            parting = shared_length(before.continuations[-1].read, after.continuations[0].read)
+            assert parting == shared_length(forks.continuations[0].read, forks.continuations[-1].read)
+        ahead += reversed(branches)
+    assert leaves == continuations
 
 
 @untimed
