@@ -70,7 +70,7 @@ class SharedPrefixScoring:
     def __init__(self, model: PreTrainedModel):
         self.model = model
         config = model.config.get_text_config()
-        layer_types = set(getattr(config, "layer_types", None) or ())
+        layer_types = set(getattr(config, "layer_types", None) or getattr(config, "attention_layers", None) or ())
         if not layer_types <= {"full_attention", "sliding_attention"} or model.config.is_encoder_decoder:
             raise Unsupported(f"layers of type {', '.join(sorted(layer_types)) or 'encoder-decoder'}")
         accepts = inspect.signature(model.forward).parameters
@@ -95,9 +95,22 @@ class SharedPrefixScoring:
             self._common = self._run(prefix, _Kept()) if len(prefix) >= SHORTEST_KEPT else _Kept()
         scored: list[tuple[float, ...]] = []
         for some, kept in self._by_kept_prefix(Forks(ordered), self._common):
-            for batch in split_by_size(some, len(kept.tokens), NODES_A_BATCH):
-                scored += self._score(list(split_by_size(batch, len(kept.tokens), NODES_A_TREE)), kept)
+            for groups in self._batches(some, len(kept.tokens)):
+                scored += self._score(groups, kept)
         return [answer for _, answer in sorted(zip(order, scored))]
+
+    def _batches(self, some: Sequence[Continuation], kept: int) -> Iterator[list[Sequence[Continuation]]]:
+        """Groups whose trees, padded to the longest, have NODES_A_BATCH nodes or fewer; a single tree may have more."""
+        batch: list[Sequence[Continuation]] = []
+        longest = 0
+        for group in split_by_size(some, kept, NODES_A_TREE):
+            size = Forks(group).nodes(kept)
+            longest = max(longest, size)
+            if batch and (len(batch) + 1) * longest > NODES_A_BATCH:
+                yield batch
+                batch, longest = [], size
+            batch.append(group)
+        yield batch
 
     def _by_kept_prefix(self, forks: Forks, kept: _Kept) -> Iterator[tuple[list[Continuation], _Kept]]:
         """Runs of neighbors, with a further prefix of theirs kept where that saves more than a pass of its own costs.

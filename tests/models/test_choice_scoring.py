@@ -160,7 +160,7 @@ def test_memory_and_work_are_bounded_for_2000_prompts(llama, preambles):
     longest = max(len(each.read) for each in asked)
     assert sum(prod(input_ids) for input_ids, _ in fed) < 1.5 * distinct_tokens(asked)
     for input_ids, mask in fed:
-        assert prod(input_ids) <= NODES_A_BATCH + NODES_A_TREE + longest
+        assert prod(input_ids) <= NODES_A_BATCH
         assert prod(mask) <= prod(input_ids) * (max(NODES_A_TREE, longest) + longest)
 
 
@@ -234,6 +234,23 @@ def test_what_is_picked_is_right_for_prompts_longer_than_the_self_check(config, 
     network = tiny(config, len(tokenizer))
     picked = TransformersModel(lambda: network, tokenizer, "tiny", context=None)._scoring(asked)
     assert_agree(asked, picked.log_probs(asked), PaddedScoring(network, padding=0, batch_size=8).log_probs(asked))
+
+
+def test_gpt_neos_window_counts_places_so_that_it_takes_no_tree(tokenizer):
+    """Its local attention goes by place: short prompts go wrong too, once a tree is longer than the window."""
+    config = GPTNeoConfig(**IDS, num_layers=2, num_heads=4, attention_types=[[["global", "local"], 1]], window_size=256)
+    base = tokens(60, seed=0)
+    asked = [Continuation(base + tokens(20, seed=i), answer) for i in range(1, 41) for answer in ANSWERS]
+    network = tiny(config, len(tokenizer))
+    picked = TransformersModel(lambda: network, tokenizer, "tiny", context=None)._scoring(asked)
+    assert_agree(asked, picked.log_probs(asked), PaddedScoring(network, padding=0, batch_size=8).log_probs(asked))
+
+
+def test_one_long_prompt_among_short_ones_pads_no_batch_beyond_its_size(llama):
+    asked = [Continuation(tokens(n, seed=i), (5,)) for i, n in enumerate([1500, *[5] * 200])]
+    with forward_passes(llama) as fed:
+        SharedPrefixScoring(llama).log_probs(asked)
+    assert max(prod(input_ids) for input_ids, _ in fed) <= NODES_A_BATCH
 
 
 @pytest.mark.slow
