@@ -28,16 +28,16 @@ class Continuation:
 class PrefixTree:
     """Nodes of some continuations after a kept prefix, in an order in which parents come first.
 
-    tokens, depths (absolute positions): (nodes,). sees: (nodes, nodes), whether a node sees another: itself and its
-    ancestors. answers: for each continuation, the node after which each token of its answer is read. The last `tail`
-    nodes include all of these, so that only their hidden states need to go through the output layer.
+    continuations: what it was grown from, in order. tokens, depths (absolute positions): (nodes,).
+    sees: (nodes, nodes), whether a node sees another: itself and its ancestors.
+    answers: for each continuation, the node after which each token of its answer is read.
     """
 
+    continuations: Sequence[Continuation]
     tokens: npt.NDArray[np.int64]
     depths: npt.NDArray[np.int64]
     sees: npt.NDArray[np.bool_]
     answers: tuple[tuple[int, ...], ...]
-    tail: int
 
     def __len__(self) -> int:
         return len(self.tokens)
@@ -51,7 +51,7 @@ def grow(continuations: Sequence[Continuation], kept: int) -> PrefixTree:
     tokens: list[int] = []
     parents: list[int] = []
     depths: list[int] = []
-    answers: list[list[int]] = []
+    answers: list[tuple[int, ...]] = []
     path: list[int] = []  # nodes of the continuation before, by depth after the kept prefix
     before: Tokens = ()
     for continuation in continuations:
@@ -62,30 +62,14 @@ def grow(continuations: Sequence[Continuation], kept: int) -> PrefixTree:
             depths.append(kept + len(path))
             path.append(len(tokens))
             tokens.append(token)
-        answers.append(path[len(continuation.prompt) - 1 - kept :])
+        answers.append(tuple(path[len(continuation.prompt) - 1 - kept :]))
         before = read
-    return _ordered(tokens, parents, depths, answers)
-
-
-def _ordered(tokens: list[int], parents: list[int], depths: list[int], answers: list[list[int]]) -> PrefixTree:
-    """Nodes that answers are read after, and all below them, go last; parents still come first."""
-    last = np.zeros(len(tokens), dtype=bool)
-    last[[node for nodes in answers for node in nodes]] = True
-    sees = np.zeros((len(tokens), len(tokens)), dtype=bool)
+    sees = np.eye(len(tokens), dtype=bool)
     for node, parent in enumerate(parents):
         if parent >= 0:
-            last[node] |= last[parent]
-            sees[node] = sees[parent]
-        sees[node, node] = True
-    order = np.argsort(last, kind="stable")
-    place = np.empty(len(order), dtype=np.int64)
-    place[order] = np.arange(len(order))
+            sees[node] |= sees[parent]
     return PrefixTree(
-        tokens=np.array(tokens, dtype=np.int64)[order],
-        depths=np.array(depths, dtype=np.int64)[order],
-        sees=sees[np.ix_(order, order)],
-        answers=tuple(tuple(int(place[node]) for node in nodes) for nodes in answers),
-        tail=int(last.sum()),
+        continuations, np.array(tokens, dtype=np.int64), np.array(depths, dtype=np.int64), sees, tuple(answers)
     )
 
 

@@ -19,7 +19,12 @@ class Model(Protocol):
 
     @property
     def requests_at_once(self) -> int:
-        """How many requests one call should bring: enough to fill the model, few enough to lose when interrupted."""
+        """How many requests one call of `choose` should bring: enough to fill the model, few enough to lose."""
+        ...
+
+    @property
+    def texts_at_once(self) -> int:
+        """Likewise for `generate`, which takes longer a request."""
         ...
 
     def generate(self, requests: Sequence[Request]) -> list[Reply]:

@@ -1,10 +1,10 @@
 """Choice scoring that computes each distinct token prefix once.
 
 The prompts of a call are sorted; what they all share is run once and its keys and values are kept. The rest is taken
-in groups: each group's distinct prefixes are the nodes of a tree, packed into one sequence in which a node sees the
-kept prefix, its ancestors and itself (position ids are depths). Small trees in a batch keep the masks small and the
-matrix products large. Everything computed is a pure function of the call's prompts, so that an interrupted run repeats
-it.
+in groups: each group's distinct prefixes are the nodes of a tree, in which a node sees the kept prefix, its ancestors
+and itself (position ids are depths). Trees stand one after another in one sequence: small ones keep the masks small,
+many of them the matrix products large. Everything computed is a pure function of the call's prompts, so that an
+interrupted run repeats it.
 """
 
 from __future__ import annotations
@@ -12,16 +12,20 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
+from itertools import accumulate
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from transformers import PreTrainedModel
 from transformers.cache_utils import Cache, DynamicLayer
 
 from evenhand.models.prefix_tree import Continuation, Forks, PrefixTree, Tokens, common_prefix, grow, split_by_size
+from evenhand.models.tree_attention import BASE, attending
 
-NODES_A_TREE = 256  # masks grow with its square
+NODES_A_TREE = 128  # attention and masks grow with its square
 NODES_A_BATCH = 2048
 SHORTEST_KEPT = 8  # a shorter prefix of all costs less inside the trees than a pass of its own
 TOKENS_WORTH_A_PASS = 64  # a pass over a few tokens takes about as long as these take in a large batch
@@ -55,7 +59,7 @@ class _KeptLayer(DynamicLayer):  # type: ignore[misc]
         self.new = (key_states, value_states)
         if self.kept is None:
             return key_states, value_states
-        keys, values = (each.expand(key_states.shape[0], -1, -1, -1) for each in self.kept)
+        keys, values = self.kept
         return torch.cat([keys, key_states], dim=-2), torch.cat([values, value_states], dim=-2)
 
     def get_seq_length(self, *args: object) -> int:
@@ -67,9 +71,10 @@ class SharedPrefixScoring:
 
     name = "shared prefixes"
 
-    def __init__(self, model: PreTrainedModel):
+    def __init__(self, model: PreTrainedModel, nodes_a_tree: int = NODES_A_TREE, nodes_a_batch: int = NODES_A_BATCH):
         self.model = model
-        config = model.config.get_text_config()
+        self.nodes_a_tree = nodes_a_tree
+        self._config = config = model.config.get_text_config()
         layer_types = set(getattr(config, "layer_types", None) or getattr(config, "attention_layers", None) or ())
         if not layer_types <= {"full_attention", "sliding_attention"} or model.config.is_encoder_decoder:
             raise Unsupported(f"layers of type {', '.join(sorted(layer_types)) or 'encoder-decoder'}")
@@ -77,6 +82,8 @@ class SharedPrefixScoring:
         missing = {"attention_mask", "position_ids", "past_key_values", "logits_to_keep"} - set(accepts)
         if missing:
             raise Unsupported(f"its forward pass takes no {', '.join(sorted(missing))}")
+        # Attention of another kind is given one tree at a time.
+        self.nodes_a_batch = nodes_a_batch if config._attn_implementation == BASE else 0
         self._n_layers = config.num_hidden_layers
         self._mask_by_layer_type = "sliding_attention" in layer_types
         windowed = self._mask_by_layer_type or not layer_types  # without types, the window is every layer's
@@ -95,21 +102,19 @@ class SharedPrefixScoring:
             self._common = self._run(prefix, _Kept()) if len(prefix) >= SHORTEST_KEPT else _Kept()
         scored: list[tuple[float, ...]] = []
         for some, kept in self._by_kept_prefix(Forks(ordered), self._common):
-            for groups in self._batches(some, len(kept.tokens)):
-                scored += self._score(groups, kept)
+            for trees in self._batches(some, len(kept.tokens)):
+                scored += self._score(trees, kept)
         return [answer for _, answer in sorted(zip(order, scored))]
 
-    def _batches(self, some: Sequence[Continuation], kept: int) -> Iterator[list[Sequence[Continuation]]]:
-        """Groups whose trees, padded to the longest, have NODES_A_BATCH nodes or fewer; a single tree may have more."""
-        batch: list[Sequence[Continuation]] = []
-        longest = 0
-        for group in split_by_size(some, kept, NODES_A_TREE):
-            size = Forks(group).nodes(kept)
-            longest = max(longest, size)
-            if batch and (len(batch) + 1) * longest > NODES_A_BATCH:
+    def _batches(self, some: Sequence[Continuation], kept: int) -> Iterator[list[PrefixTree]]:
+        """Trees of nodes_a_batch nodes or fewer in all; a single tree may have more."""
+        batch: list[PrefixTree] = []
+        for group in split_by_size(some, kept, self.nodes_a_tree):
+            tree = grow(group, kept)
+            if batch and sum(map(len, batch)) + len(tree) > self.nodes_a_batch:
                 yield batch
-                batch, longest = [], size
-            batch.append(group)
+                batch = []
+            batch.append(tree)
         yield batch
 
     def _by_kept_prefix(self, forks: Forks, kept: _Kept) -> Iterator[tuple[list[Continuation], _Kept]]:
@@ -122,7 +127,7 @@ class SharedPrefixScoring:
         ahead = [(forks, kept)]
         while ahead:
             forks, kept = ahead.pop()
-            trees = math.ceil(forks.nodes(len(kept.tokens)) / NODES_A_TREE)
+            trees = math.ceil(forks.nodes(len(kept.tokens)) / self.nodes_a_tree)
             if trees > 1 and len(forks) > 1:
                 if (len(forks.prefix) - len(kept.tokens)) * (trees - 1) >= TOKENS_WORTH_A_PASS:
                     kept = self._run(forks.prefix, kept)
@@ -138,7 +143,7 @@ class SharedPrefixScoring:
     def _run(self, prefix: Tokens, kept: _Kept) -> _Kept:
         """The prefix's keys and values, from those of a shorter one."""
         chain = grow([Continuation(prefix, (0,))], len(kept.tokens))
-        layers = self._forward([chain], kept)[1]
+        layers = self._forward([chain], kept, np.array([len(chain) - 1]))[1]
         if kept.layers:
             layers = tuple(
                 (torch.cat([keys, more_keys], dim=-2), torch.cat([values, more_values], dim=-2))
@@ -146,65 +151,59 @@ class SharedPrefixScoring:
             )
         return _Kept(prefix, layers)
 
-    def _score(self, groups: Sequence[Sequence[Continuation]], kept: _Kept) -> Iterator[tuple[float, ...]]:
-        trees = [grow(group, len(kept.tokens)) for group in groups]
-        logits, _ = self._forward(trees, kept)
-        rows: list[int] = []
-        columns: list[int] = []
+    def _score(self, trees: Sequence[PrefixTree], kept: _Kept) -> Iterator[tuple[float, ...]]:
+        nodes: list[int] = []
         tokens: list[int] = []
-        for row, (tree, group) in enumerate(zip(trees, groups)):
-            for nodes, continuation in zip(tree.answers, group):
-                rows += [row] * len(nodes)
-                columns += [logits.shape[1] - len(tree) + node for node in nodes]
+        for start, tree in zip(accumulate(map(len, trees), initial=0), trees):
+            for continuation, read_after in zip(tree.continuations, tree.answers):
+                nodes += [start + node for node in read_after]
                 tokens += continuation.answer
-        wanted = logits[rows, columns].float()
-        picked = iter((wanted[range(len(tokens)), tokens] - wanted.logsumexp(dim=-1)).tolist())
-        for group in groups:
-            for continuation in group:
+        needed, rows = np.unique(nodes, return_inverse=True)
+        logits, _ = self._forward(trees, kept, needed)
+        picked = iter((logits[rows, tokens] - logits.logsumexp(dim=-1)[rows]).tolist())
+        for tree in trees:
+            for continuation in tree.continuations:
                 yield tuple(next(picked) for _ in continuation.answer)
 
-    def _forward(self, trees: Sequence[PrefixTree], kept: _Kept) -> tuple[torch.Tensor, KeysAndValues]:
-        """Logits (trees, longest tail, vocabulary) of the last nodes, and the keys and values of all nodes.
-
-        Trees are padded on the left; padding sees itself alone and is seen by nobody.
-        """
-        length, before = max(len(tree) for tree in trees), len(kept.tokens)
-        input_ids = np.zeros((len(trees), length), dtype=np.int64)
-        position_ids = np.zeros((len(trees), length), dtype=np.int64)
-        sees = np.zeros((len(trees), length, before + length), dtype=bool)
-        sees[:, range(length), range(before, before + length)] = True
-        for row, tree in enumerate(trees):
-            start = length - len(tree)
-            input_ids[row, start:] = tree.tokens
-            position_ids[row, start:] = tree.depths
-            sees[row, start:, :before] = True
-            sees[row, start:, before + start :] = tree.sees
-        layers = [_KeptLayer(kept.layers[i] if kept.layers else None) for i in range(self._n_layers)]
+    def _forward(
+        self, trees: Sequence[PrefixTree], kept: _Kept, needed: npt.NDArray[np.int64]
+    ) -> tuple[torch.Tensor, KeysAndValues]:
+        """Logits (nodes needed, vocabulary) in float32, and the keys and values of all nodes."""
         device = self.model.get_input_embeddings().weight.device
-        with torch.inference_mode():
+        depths = np.concatenate([tree.depths for tree in trees])
+        layers = [_KeptLayer(kept.layers[i] if kept.layers else None) for i in range(self._n_layers)]
+        lengths = [len(tree) for tree in trees]
+        with torch.inference_mode(), attending(self._config, lengths) if len(trees) > 1 else nullcontext():
             logits = self.model(
-                input_ids=torch.from_numpy(input_ids).to(device),
-                position_ids=torch.from_numpy(position_ids).to(device),
-                attention_mask=self._mask(sees, position_ids, before, device),
+                input_ids=torch.from_numpy(np.concatenate([tree.tokens for tree in trees])[None]).to(device),
+                position_ids=torch.from_numpy(depths[None]).to(device),
+                attention_mask=self._mask(trees, len(kept.tokens), device),
                 past_key_values=Cache(layers=layers),
                 use_cache=True,
-                logits_to_keep=max(tree.tail for tree in trees),
+                logits_to_keep=torch.from_numpy(needed).to(device),
             ).logits
-        return logits, tuple(layer.new for layer in layers if layer.new is not None)
+        return logits[0].float(), tuple(layer.new for layer in layers if layer.new is not None)
 
     def _mask(
-        self, sees: np.ndarray, positions: np.ndarray, before: int, device: torch.device
+        self, trees: Sequence[PrefixTree], before: int, device: torch.device
     ) -> torch.Tensor | dict[str, torch.Tensor]:
-        """Additive masks (trees, 1, nodes, kept and nodes); a sliding window counts depths, not places."""
+        """Additive masks (1, 1, nodes, kept and longest tree); a sliding window counts depths, not places."""
+        sees = np.zeros((sum(map(len, trees)), before + max(map(len, trees))), dtype=bool)
+        near = np.zeros_like(sees)
+        for start, tree in zip(accumulate(map(len, trees), initial=0), trees):
+            rows, columns = slice(start, start + len(tree)), slice(before, before + len(tree))
+            sees[rows, :before] = True
+            sees[rows, columns] = tree.sees
+            if self._window is not None:
+                seen = np.concatenate([np.arange(before), tree.depths])
+                near[rows, : columns.stop] = tree.depths[:, None] - seen < self._window
 
-        def additive(allowed: np.ndarray) -> torch.Tensor:
-            hidden = torch.from_numpy(~allowed)[:, None].to(device)
+        def additive(allowed: npt.NDArray[np.bool_]) -> torch.Tensor:
+            hidden = torch.from_numpy(~allowed)[None, None].to(device)
             dtype = self.model.dtype
             return torch.zeros(hidden.shape, dtype=dtype, device=device).masked_fill_(hidden, torch.finfo(dtype).min)
 
         if self._window is None:
             return additive(sees)
-        kept = np.broadcast_to(np.arange(before), (len(positions), before))
-        distance = positions[:, :, None] - np.concatenate([kept, positions], axis=1)[:, None, :]
-        within = additive(sees & (distance < self._window))
+        within = additive(sees & near)
         return {"full_attention": additive(sees), "sliding_attention": within} if self._mask_by_layer_type else within

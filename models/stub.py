@@ -20,7 +20,7 @@ class StubModel:
     Where it is asked for text, it picks among the words of the last message.
     """
 
-    requests_at_once = 1024
+    requests_at_once = texts_at_once = 1024
 
     def __init__(self, policy: str):
         if policy not in POLICIES[:-1] and not policy.startswith("say:"):

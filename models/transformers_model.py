@@ -39,7 +39,8 @@ logger = logging.getLogger(__name__)
 AGREEMENT = {torch.float32: 1e-3, torch.float64: 1e-3, torch.bfloat16: 0.5, torch.float16: 0.1}
 """Nats by which two ways of scoring may differ on a sample, by dtype; a wrong mask differs by far more."""
 
-_CALLS_BATCHES = 8  # batches a call: sorting by length pays, and little is lost when a call is interrupted
+# Batches a call. Calls of many prompts share more prefixes; texts take long, and an interrupted call is lost.
+_BATCHES_OF_CHOICES, _BATCHES_OF_TEXTS = 16, 2
 
 
 def fastest_dtype() -> Literal["float32", "bfloat16"]:
@@ -75,7 +76,8 @@ class TransformersModel:
         self.context = context
         self.batch_size = batch_size
         self.scoring = scoring
-        self.requests_at_once = batch_size * _CALLS_BATCHES
+        self.requests_at_once = batch_size * _BATCHES_OF_CHOICES
+        self.texts_at_once = batch_size * _BATCHES_OF_TEXTS
         self._agrees: dict[int, bool] = {}
         self._padding = next(
             token for token in (tokenizer.pad_token_id, tokenizer.eos_token_id, 0) if token is not None
@@ -193,7 +195,8 @@ class TransformersModel:
         """Whether shared prefixes give what padded batches give, on a sample of this many tokens; a word in the log."""
         sample = self._sample(length)
         try:
-            disagreement = disagreement_of(shared, self._padded, sample)
+            alternatives = (shared, SharedPrefixScoring(self.model, nodes_a_tree=1))  # in one tree, and in several
+            disagreement = max(disagreement_of(each, self._padded, sample) for each in alternatives)
         except (TypeError, ValueError, RuntimeError, LookupError, AttributeError) as error:
             # What a model's own code raises when its masks or caches are of another kind.
             self._explain_padding(f"{type(error).__name__}: {error}")

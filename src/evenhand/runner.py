@@ -109,12 +109,14 @@ class Runner:
             missing.update((key, request) for key, request in each.missing if key not in missing)
         first = next(iter(missing.values()))
         model = self.models[first.agent]
+        ask, at_once = (
+            (model.choose, model.requests_at_once) if first.choices else (model.generate, model.texts_at_once)
+        )
         alike = [
             (key, request)
             for key, request in missing.items()
             if request.agent == first.agent and bool(request.choices) == bool(first.choices)
-        ][: model.requests_at_once]
-        ask = model.choose if first.choices else model.generate
+        ][:at_once]
         replies = ask([request for _, request in alike])
         if len(replies) != len(alike):
             raise RuntimeError(f"{model.identity} gave {len(replies)} replies to {len(alike)} requests")

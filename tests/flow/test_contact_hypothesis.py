@@ -52,7 +52,7 @@ class Contact:
     """Agrees with the contact hypothesis by construction: rejects people exactly after negative contact."""
 
     identity = "contact stub"
-    requests_at_once = 100
+    requests_at_once = texts_at_once = 100
 
     def choose(self, requests):
         return [self._answer(request) for request in requests]

@@ -15,7 +15,7 @@ ATTACK = "</p><script>alert('yes')</script><img src=x onerror=alert(1)>{{ 7*7 }}
 
 class Hostile:
     identity = f"<b>model</b>{ATTACK}@1"
-    requests_at_once = 100
+    requests_at_once = texts_at_once = 100
 
     def generate(self, requests):
         return [Reply(ATTACK) for _ in requests]

@@ -13,7 +13,7 @@ class Echo:
 
     def __init__(self, identity="echo", at_once=3, calls=None):
         self.identity = identity
-        self.requests_at_once = at_once
+        self.requests_at_once = self.texts_at_once = at_once
         self.calls = calls
         self.batches = []
 

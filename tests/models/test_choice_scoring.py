@@ -28,7 +28,6 @@ from transformers import (
     Qwen3Config,
 )
 
-from evenhand.models import shared_prefix_scoring
 from evenhand.models.padded_scoring import PaddedScoring
 from evenhand.models.prefix_tree import Continuation, distinct_tokens
 from evenhand.models.registry import load_model
@@ -108,14 +107,16 @@ def assert_agree(continuations, one, other):
 
 
 @pytest.mark.parametrize("name", CONFIGS)
-def test_shared_prefixes_equal_padded_batches(name, monkeypatch):
+@pytest.mark.parametrize("attention", ["sdpa", "eager"])
+def test_shared_prefixes_equal_padded_batches(name, attention):
     model = tiny(CONFIGS[name])
-    shared, padded = SharedPrefixScoring(model), PaddedScoring(model, padding=0, batch_size=8)
-    for nodes_a_tree, nodes_a_batch in ((NODES_A_TREE, NODES_A_BATCH), (8, 16)):  # one tree; many, in many batches
-        monkeypatch.setattr(shared_prefix_scoring, "NODES_A_TREE", nodes_a_tree)
-        monkeypatch.setattr(shared_prefix_scoring, "NODES_A_BATCH", nodes_a_batch)
+    model.set_attn_implementation(attention)
+    padded = PaddedScoring(model, padding=0, batch_size=8)
+    for sizes in ((NODES_A_TREE, NODES_A_BATCH), (8, 100), (8, 16)):  # one tree or two; many in a batch; many batches
+        shared = SharedPrefixScoring(model, *sizes)
         for continuations in CASES.values():
             assert_agree(continuations, shared.log_probs(continuations), padded.log_probs(continuations))
+    assert model.config._attn_implementation == attention
 
 
 def test_what_was_scored_before_changes_no_bit(llama):
@@ -143,7 +144,7 @@ def forward_passes(model):
 def test_each_distinct_token_is_computed_once(llama):
     asked = CASES["one base"]
     with forward_passes(llama) as fed:
-        SharedPrefixScoring(llama).log_probs(asked)
+        SharedPrefixScoring(llama, nodes_a_tree=256).log_probs(asked)
     computed = sum(prod(input_ids) for input_ids, _ in fed)
     assert computed == distinct_tokens(asked)
     assert computed < sum(len(read) for read in {each.read for each in asked}) / 5
@@ -213,7 +214,11 @@ def test_models_that_take_no_tree_are_scored_in_padded_batches(config, reason, t
 
 def test_a_mask_that_the_model_reads_otherwise_is_noticed(tiny_llama, tokenizer, caplog, monkeypatch):
     """With every node visible, what is scored is wrong; the self-check sees it before anything is."""
-    monkeypatch.setattr(SharedPrefixScoring, "_mask", lambda self, sees, *_: torch.zeros(sees.shape)[:, None])
+
+    def all_seen(self, trees, before, device):
+        return torch.zeros(1, 1, sum(map(len, trees)), before + max(map(len, trees)))
+
+    monkeypatch.setattr(SharedPrefixScoring, "_mask", all_seen)
     model = TransformersModel(lambda: tiny_llama, tokenizer, "tiny", context=1024)
     assert isinstance(model._scoring([]), PaddedScoring)
     assert re.search(r"not with shared prefixes \(log-probabilities of 32 tokens differ by", caplog.text)
