@@ -9,7 +9,6 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 OLD_PYTHON = ROOT / ".venv-datasets3" / "bin" / "python"
-FOLDER = "datasets/contact_hypothesis"
 
 # Runs in either environment, so it imports nothing of this repository.
 DIGEST = """
@@ -19,8 +18,10 @@ import datasets
 path, config, *script = sys.argv[1:]
 options = {"trust_remote_code": True} if script else {}
 digest = hashlib.sha256()
-for row in datasets.load_dataset(path, config, split="test", **options):
-    digest.update(json.dumps(row, sort_keys=True).encode())
+rows = datasets.load_dataset(path, config, split="test", **options)
+classes = {column: getattr(feature, "names", None) for column, feature in rows.features.items()}
+for record in (classes, *rows):
+    digest.update(json.dumps(record, sort_keys=True).encode())
 print(datasets.__version__, digest.hexdigest())
 """
 
@@ -37,12 +38,25 @@ def version_and_digest(python, home, *arguments, cwd):
     return done.stdout.split()
 
 
-@pytest.mark.parametrize("config", ["certainty", "new_frequency"])
-def test_versions_load_the_same_rows(config, tmp_path):
-    """datasets 3.6 from the script, 3.6 from the parquet and the present version from the parquet: equal rows."""
+@pytest.mark.parametrize(
+    ("name", "config"),
+    [
+        ("contact_hypothesis", "certainty"),
+        ("contact_hypothesis", "new_frequency"),
+        ("labe", "biography"),
+        ("labe", "professor_review"),
+        ("language_agency", "evenhand"),
+    ],
+)
+def test_versions_load_the_same_rows(name, config, tmp_path):
+    """datasets 3.6 from the script, 3.6 from the parquet and the present version from the parquet: equal rows.
+
+    Names of classes, which the parquet has from the card, are equal too.
+    """
     if not OLD_PYTHON.exists():
         pytest.skip("make .venv-datasets3/.installed makes it")
-    folder, script = ROOT / FOLDER, ROOT / FOLDER / "loading_script.py"
+    folder = ROOT / "datasets" / name
+    script = folder / "loading_script.py"
     version, expected = version_and_digest(sys.executable, tmp_path / "new", folder, config, cwd=tmp_path)
     parquet = version_and_digest(OLD_PYTHON, tmp_path / "parquet", folder, config, cwd=tmp_path)
     generated = version_and_digest(OLD_PYTHON, tmp_path / "script", script, config, "script", cwd=tmp_path)
@@ -52,6 +66,7 @@ def test_versions_load_the_same_rows(config, tmp_path):
 
 def test_folder_named_datasets_shadows_nothing(tmp_path):
     """From the repository's root the relative path loads, and `import datasets` there is still the library."""
-    relative = version_and_digest(sys.executable, tmp_path / "relative", FOLDER, "certainty", cwd=ROOT)
-    absolute = version_and_digest(sys.executable, tmp_path / "absolute", ROOT / FOLDER, "certainty", cwd=tmp_path)
+    folder = "datasets/contact_hypothesis"
+    relative = version_and_digest(sys.executable, tmp_path / "relative", folder, "certainty", cwd=ROOT)
+    absolute = version_and_digest(sys.executable, tmp_path / "absolute", ROOT / folder, "certainty", cwd=tmp_path)
     assert relative == absolute
