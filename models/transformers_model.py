@@ -6,6 +6,7 @@ import logging
 import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Literal
@@ -39,6 +40,7 @@ logger = logging.getLogger(__name__)
 AGREEMENT = {torch.float32: 1e-3, torch.float64: 1e-3, torch.bfloat16: 0.5, torch.float16: 0.1}
 """Nats by which two ways of scoring may differ on a sample, by dtype; a wrong mask differs by far more."""
 
+DEFAULT_TOP_K = 50  # of transformers' generation, where a checkpoint that samples names none
 # Batches a call. Calls of many prompts share more prefixes; texts take long, and an interrupted call is lost.
 _BATCHES_OF_CHOICES, _BATCHES_OF_TEXTS = 16, 2
 
@@ -227,7 +229,8 @@ class TransformersModel:
         for i, request in enumerate(requests):
             self._must_fit(request, len(prompts[i]) + request.sampling.max_new_tokens)
             by_sampling.setdefault(request.sampling, {}).setdefault(prompts[i], []).append(i)
-        for sampling, rows in by_sampling.items():
+        for asked, rows in by_sampling.items():
+            sampling = self._own_sampling(asked) if asked.temperature is None else asked
             indices = [i for tokens in sorted(rows, key=len) for i in rows[tokens]]
             for start in range(0, len(indices), self.batch_size):
                 batch = indices[start : start + self.batch_size]
@@ -235,12 +238,20 @@ class TransformersModel:
                 replies.update(zip(batch, texts))
         return [replies[i] for i in range(len(requests))]
 
+    def _own_sampling(self, asked: Sampling) -> Sampling:
+        """As the checkpoint's generation settings say; greedy where they don't say to sample."""
+        own = self.model.generation_config
+        if own is None or not own.do_sample:
+            return replace(asked, temperature=0.0)
+        top_k = DEFAULT_TOP_K if own.top_k is None else own.top_k
+        return replace(asked, temperature=own.temperature or 1.0, top_p=own.top_p or 1.0, top_k=top_k)
+
     def _generated(self, prompts: Sequence[tuple[int, ...]], sampling: Sampling, seeds: Sequence[int]) -> list[Reply]:
         device = self.model.get_input_embeddings().weight.device
         input_ids, attention_mask = (each.to(device) for each in left_padded(prompts, self._padding))
         own = self.model.generation_config
         ends = own.eos_token_id if own is not None and own.eos_token_id is not None else self.tokenizer.eos_token_id
-        processors = LogitsProcessorList([SeededSampling(sampling, seeds)] if sampling.temperature > 0 else [])
+        processors = LogitsProcessorList([SeededSampling(sampling, seeds)] if sampling.temperature else [])
         with torch.inference_mode():
             output = self.model.generate(
                 input_ids=input_ids,

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import pandas as pd
 
 from evenhand.episode import Episode
+from evenhand.models.protocol import Model
 from evenhand.settings import Settings
 from evenhand.tables import Table
 
@@ -27,12 +28,16 @@ class Plot:
 
 @dataclass(frozen=True)
 class Example:
-    """A prompt and its answer, as the report shows them. Untrusted text: the report escapes it."""
+    """A prompt and its answer, as the report shows them. Untrusted text: the report escapes it.
+
+    marked: the answer's parts with their readings, where it was read in parts.
+    """
 
     caption: str
     prompt: str
     answer: str
     reading: str
+    marked: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -64,6 +69,21 @@ class Benchmark(Protocol):
     def default_configs(self) -> tuple[str, ...]: ...
 
     @property
+    def defaults(self) -> Mapping[str, object]:
+        """Settings where nothing was chosen."""
+        ...
+
+    @property
+    def matched_column(self) -> str | None:
+        """What is the same in rows that differ in their group alone, for `sample`; None where nothing is."""
+        ...
+
+    @property
+    def answers_are_shares(self) -> bool:
+        """Whether figures are shares of answers, whose smallest visible difference follows from their number."""
+        ...
+
+    @property
     def design_columns(self) -> tuple[str, ...]:
         """What a stratified draw of rows keeps in proportion."""
         ...
@@ -80,7 +100,15 @@ class Benchmark(Protocol):
         """Raises UsageError for settings that don't fit this benchmark."""
         ...
 
-    def episode(self, row: Row, settings: Settings) -> Episode: ...
+    def helpers(self, settings: Settings) -> Mapping[str, Model]:
+        """Models that episodes ask besides the one that is measured, by agent. Raises UsageError for unknown names."""
+        ...
+
+    def described_helpers(self, settings: Settings) -> list[dict[str, Any]]:
+        """What results.json says of them, since the score depends on them."""
+        ...
+
+    def episode(self, row: Row, settings: Settings, run: int = 0) -> Episode: ...
 
     def score(self, predictions: pd.DataFrame, settings: Settings) -> dict[str, Any]:
         """`metrics` of results.json."""

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
+from typing import get_args
 
 from rich.console import Console
 
@@ -16,10 +17,14 @@ from evenhand.errors import EvenhandError, UsageError
 from evenhand.models.errors import ModelError
 from evenhand.models.registry import ACCEPTED
 from evenhand.progress import ProgressBar
-from evenhand.settings import Settings
+from evenhand.settings import Settings, TextSource
+from evenhand.texts import Preprocess, TextColumns
 
 DONE, FAILED, WRONG_USAGE = 0, 1, 2
 WIDTH_ELSEWHERE = 128
+CLASSIFIERS_ACCEPTED = (
+    "default (trained here once), lexicon, a folder of evenhand train agency, or a Hub id (default: default)"
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -59,26 +64,43 @@ def _parser() -> argparse.ArgumentParser:
     run.set_defaults(command=_run)
     default = Settings(benchmark="", model="")
     run.add_argument("benchmark", metavar="BENCHMARK", help="a name that evenhand list shows")
-    run.add_argument("--model", default="embedded", metavar="MODEL", help=f"{ACCEPTED} (default: embedded)")
+    run.add_argument("--model", metavar="MODEL", help=f"{ACCEPTED} (default: embedded)")
     run.add_argument("--revision", metavar="REV", help="branch, tag or commit of a Hub model")
     run.add_argument("--config", dest="configs", nargs="+", default=(), metavar="NAME", help="dataset configurations")
     run.add_argument("--source", default=default.source, choices=("evenhand", "official"), help="whose data")
     run.add_argument(
         "--limit", type=_positive, metavar="N", help="rows, after a stratified, seeded draw (default: all)"
     )
+    run.add_argument(
+        "--sample",
+        type=_positive,
+        metavar="N",
+        help="rows of each configuration, every group with the same descriptors",
+    )
+    run.add_argument("--runs", type=_positive, default=default.runs, metavar="N", help="how often every row is asked")
     run.add_argument("--seed", type=int, default=default.seed, metavar="S", help="of the draw and of sampling")
     run.add_argument(
-        "--protocol", default=default.protocol, choices=("choose", "generate"), help="score options, or generate"
+        "--protocol", choices=("choose", "generate"), help="score options, or generate (default: the paper's)"
     )
     run.add_argument("--order", default=default.order, choices=("paper", "balanced"), help="of the options")
     run.add_argument("--aggregate", default=default.aggregate, choices=("mean", "sum"), help="token log-probabilities")
     run.add_argument(
-        "--temperature", type=float, default=default.temperature, help="of --protocol generate (0: greedy)"
+        "--temperature", type=float, help="of --protocol generate (0: greedy; default: the benchmark's, or the model's)"
     )
     run.add_argument("--top-p", type=float, default=default.top_p, help="of --protocol generate")
     run.add_argument(
-        "--max-new-tokens", type=_positive, default=default.max_new_tokens, metavar="N", help="of --protocol generate"
+        "--max-new-tokens", type=_positive, metavar="N", help="of --protocol generate (default: the benchmark's)"
     )
+    run.add_argument(
+        "--classifiers", nargs="+", default=(), metavar="NAME", help=f"of language agency: {CLASSIFIERS_ACCEPTED}"
+    )
+    texts = run.add_argument_group("texts that exist, scored in place of a model's")
+    texts.add_argument("--texts", metavar="FILE", help="CSV, JSONL or parquet, one text a row")
+    for field in fields(TextColumns):
+        texts.add_argument(
+            f"--{field.name}-column", default=field.default, metavar="NAME", help=f"(default: {field.default})"
+        )
+    texts.add_argument("--preprocess", default="none", choices=get_args(Preprocess), help="as the paper did its own")
     run.add_argument(
         "--dtype",
         default=default.dtype,
@@ -90,6 +112,21 @@ def _parser() -> argparse.ArgumentParser:
     )
     run.add_argument("--output", type=Path, metavar="DIR", help="the run folder; an interrupted run goes on there")
     run.add_argument("--plan", action="store_true", help="say what the run would ask, cost and show, and store nothing")
+
+    train = commands.add_parser("train", help="train a classifier or a debiased model")
+    trained = train.add_subparsers(required=True, metavar="WHAT")
+    agency = trained.add_parser("agency", help="a classifier of language agency")
+    agency.set_defaults(command=_train_agency)
+    agency.add_argument(
+        "--recipe", metavar="NAME", help="minilm, bert, roberta or lora (default: the base's, or minilm)"
+    )
+    agency.add_argument("--base", metavar="MODEL", help="embedded, a Hub id or a folder (default: the recipe's)")
+    agency.add_argument("--data", default="evenhand", choices=("evenhand", "official"), help="whose sentences")
+    agency.add_argument("--seeds", nargs="+", type=int, default=[0], metavar="S", help="one classifier a seed")
+    agency.add_argument("--learning-rate", type=float, help="in place of the recipe's")
+    agency.add_argument("--epochs", type=float, help="in place of the recipe's")
+    agency.add_argument("--batch-size", type=_positive, help="in place of the recipe's")
+    agency.add_argument("--output", type=Path, required=True, metavar="DIR", help="gets a folder for each seed")
 
     compare = commands.add_parser("compare", help="two runs of one benchmark on their common rows")
     compare.set_defaults(command=_compare)
@@ -122,8 +159,7 @@ def _list(parsed: argparse.Namespace, console: Console) -> None:
 
 
 def _run(parsed: argparse.Namespace, console: Console) -> None:
-    chosen = {field.name: getattr(parsed, field.name) for field in fields(Settings)}
-    settings = Settings(**chosen | {"configs": tuple(parsed.configs)})
+    settings = _settings(parsed)
     if parsed.plan:
         from evenhand.plan import plan
 
@@ -151,6 +187,18 @@ def _run(parsed: argparse.Namespace, console: Console) -> None:
     console.print(f"Report: {folder.report}", soft_wrap=True)
 
 
+def _settings(parsed: argparse.Namespace) -> Settings:
+    """Raises UsageError for options that don't go together."""
+    chosen = {field.name: getattr(parsed, field.name) for field in fields(Settings)}
+    chosen |= {"configs": tuple(parsed.configs), "classifiers": tuple(parsed.classifiers)}
+    if parsed.texts is None:
+        return Settings(**chosen | {"model": parsed.model or "embedded"})
+    if parsed.model:
+        raise UsageError("--texts scores texts that exist: no --model is asked")
+    columns = TextColumns(**{field.name: getattr(parsed, f"{field.name}_column") for field in fields(TextColumns)})
+    return Settings(**chosen | {"model": "", "texts": TextSource(parsed.texts, columns, parsed.preprocess)})
+
+
 def _compare(parsed: argparse.Namespace, console: Console) -> None:
     from evenhand.compare import compare
     from evenhand.report import write_comparison
@@ -165,6 +213,23 @@ def _compare(parsed: argparse.Namespace, console: Console) -> None:
     if parsed.output:
         write_comparison(comparison, parsed.output)
         console.print(f"Page: {parsed.output}", soft_wrap=True)
+
+
+def _train_agency(parsed: argparse.Namespace, console: Console) -> None:
+    from evenhand.agency_training import table, train
+    from evenhand.tables import print_table
+
+    given = {name: getattr(parsed, name) for name in ("learning_rate", "epochs", "batch_size")}
+    summary = train(
+        parsed.output,
+        recipe=parsed.recipe,
+        base=parsed.base,
+        data=parsed.data,
+        seeds=parsed.seeds,
+        changes={name: value for name, value in given.items() if value is not None},
+    )
+    print_table(table(summary), console)
+    console.print(f"Classifiers: {parsed.output} (evenhand run labe --classifiers {parsed.output})", soft_wrap=True)
 
 
 def _report(parsed: argparse.Namespace, console: Console) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 
@@ -37,3 +39,20 @@ def draw(design: pd.DataFrame, limit: int | None, seed: int) -> list[int]:
             count[value[cell]] += 1
         tie_break = np.roll(tie_break, 1)
     return sorted(taken)
+
+
+def draw_matched(matched: Sequence[str], size: int, seed: int) -> list[int]:
+    """Positions of `size` rows: some values of `matched`, drawn without replacement, with all their rows.
+
+    Each value has one row in every group, so that the groups drawn differ in nothing else. Raises ValueError for a size
+    that is no multiple of the number of groups, or too large.
+    """
+    values = sorted(set(matched))
+    groups = len(matched) // len(values)
+    if size < 1 or size % groups or size > len(matched):
+        raise ValueError(
+            f"--sample {size} came; a multiple of {groups}, the number of groups, up to {len(matched):,} is accepted"
+        )
+    places = np.random.default_rng(seed).choice(len(values), size // groups, replace=False)
+    drawn = {values[place] for place in places}
+    return [position for position, value in enumerate(matched) if value in drawn]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from evenhand.models.request import Reply, Request
 
-Value = str | int | float | bool | None
+Value = str | int | float | bool | list[str] | list[float] | None
 Prediction = dict[str, Value]
 """A flat record that the metric takes; `id` is unique, and an answer that could not be read is None, never guessed."""
 
@@ -22,6 +22,11 @@ class Prompt:
 
     text: str
     source: str
+
+
+def run_name(run: int) -> str:
+    """What tells the same row's requests and predictions of several runs apart; nothing for the first."""
+    return f"/run-{run}" if run else ""
 
 
 def derive_seed(run_seed: int, row: str, step: int = 0, agent: str = "default") -> int:

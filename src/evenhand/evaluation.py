@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import metadata
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from datasets.exceptions import DatasetsError
 
 from evenhand.benchmark import Benchmark
 from evenhand.benchmarks import get_benchmark
-from evenhand.draw import draw
+from evenhand.draw import draw, draw_matched
 from evenhand.episode import Episode
 from evenhand.errors import EvenhandError, UsageError, unknown_name
 from evenhand.library import load_dataset
@@ -24,6 +24,7 @@ from evenhand.run_folder import RunFolder
 from evenhand.runner import Runner
 from evenhand.settings import Settings
 from evenhand.store import Store
+from evenhand.texts import read_texts
 
 VERSIONED = ("evenhand", "torch", "transformers", "datasets", "evaluate", "numpy", "scipy")
 
@@ -40,41 +41,76 @@ def evaluate(
     Raises UsageError for settings that don't fit, EvenhandError for what failed on the way.
     """
     benchmark = get_benchmark(settings.benchmark)
+    settings = settings.filled(benchmark.defaults)
     benchmark.check(settings)
-    rows = load_rows(benchmark, settings)
-    model = model or load_model(
-        settings.model, dtype=settings.dtype, batch_size=settings.batch_size, revision=settings.revision
-    )
+    rows, notes = load_rows(benchmark, settings)
+    models: dict[str, Model] = {} if settings.texts else {"default": model or load_measured(settings)}
+    models |= benchmark.helpers(settings)
     folder = RunFolder.begin(output, settings)
-    with folder.locked(), Store(folder.store, {"default": model.identity}) as store:
+    with folder.locked(), Store(folder.store, {agent: each.identity for agent, each in models.items()}) as store:
         progress = on_progress or (lambda rows, finished, asked: None)
-        progress(len(rows), 0, 0)
-        runner = Runner({"default": model}, store, lambda finished, asked: progress(len(rows), finished, asked))
+        n_episodes = len(rows) * settings.runs
+        progress(n_episodes, 0, 0)
+        runner = Runner(models, store, lambda finished, asked: progress(n_episodes, finished, asked))
         folder.write_predictions(each for row in runner.run(_episodes(benchmark, rows, settings)) for each in row)
-        folder.write_results(_results(benchmark, settings, model, folder.read_predictions()))
+        folder.write_results(_results(benchmark, settings, models, folder.read_predictions(), notes))
         write_report(folder)
     return folder
 
 
-def load_rows(benchmark: Benchmark, settings: Settings) -> datasets.Dataset:
-    """The rows of all configurations, drawn down to the limit. Raises UsageError for unknown names and bad limits."""
+def load_measured(settings: Settings) -> Model:
+    """The model that the settings name."""
+    return load_model(settings.model, dtype=settings.dtype, batch_size=settings.batch_size, revision=settings.revision)
+
+
+def load_rows(benchmark: Benchmark, settings: Settings) -> tuple[datasets.Dataset, tuple[str, ...]]:
+    """The rows of all configurations or of a file of texts, drawn down, and what is to be said of them.
+
+    Raises UsageError for unknown names and bad limits.
+    """
+    if settings.texts:
+        file = read_texts(
+            Path(settings.texts.path), settings.texts.columns, settings.texts.preprocess, seed=settings.seed
+        )
+        rows = datasets.Dataset.from_pandas(file.rows, preserve_index=False)
+        return rows.select(_drawn(rows, ("gender", "race", "group"), settings)), file.notes
+    rows = _load_configs(benchmark, settings)
+    return rows.select(_drawn(rows, benchmark.design_columns, settings)), ()
+
+
+def _load_configs(benchmark: Benchmark, settings: Settings) -> datasets.Dataset:
     configs = settings.configs or benchmark.default_configs
     for config in configs:
         if config not in benchmark.configs:
             raise unknown_name(f"configuration of {benchmark.name}", config, benchmark.configs)
     if len(set(configs)) < len(configs):
         raise UsageError(f"a configuration is named twice: {', '.join(configs)}")
-    parts = [_load(benchmark.name, config, settings.source) for config in configs]
+    parts = [_matched(benchmark, _load(benchmark.name, config, settings.source), settings) for config in configs]
     rows = datasets.concatenate_datasets(parts)
     if not len(rows):
         raise UsageError(
             f"{benchmark.name} ({', '.join(configs)}) has no rows; install evenhand again, or rebuild its data"
         )
+    return rows
+
+
+def _drawn(rows: datasets.Dataset, columns: Sequence[str], settings: Settings) -> list[int]:
     try:
-        chosen = draw(rows.select_columns(list(benchmark.design_columns)).to_pandas(), settings.limit, settings.seed)
+        return draw(rows.select_columns(list(columns)).to_pandas(), settings.limit, settings.seed)
     except ValueError as error:
         raise UsageError(str(error)) from error
-    return rows.select(chosen)
+
+
+def _matched(benchmark: Benchmark, rows: datasets.Dataset, settings: Settings) -> datasets.Dataset:
+    """A sample of a configuration's rows in which every group has the same descriptors."""
+    if settings.sample is None:
+        return rows
+    if benchmark.matched_column is None:
+        raise UsageError(f"{benchmark.name} has no rows that differ in their group alone: give --limit, not --sample")
+    try:
+        return rows.select(draw_matched(rows[benchmark.matched_column], settings.sample, settings.seed))
+    except ValueError as error:
+        raise UsageError(str(error)) from error
 
 
 def _load(name: str, config: str, source: str) -> datasets.Dataset:
@@ -87,17 +123,26 @@ def _load(name: str, config: str, source: str) -> datasets.Dataset:
 
 
 def _episodes(benchmark: Benchmark, rows: datasets.Dataset, settings: Settings) -> Iterator[Episode]:
-    return (benchmark.episode(row, settings) for row in rows)
+    return (benchmark.episode(row, settings, run) for run in range(settings.runs) for row in rows)
 
 
-def _results(benchmark: Benchmark, settings: Settings, model: Model, predictions: pd.DataFrame) -> dict[str, object]:
+def _results(
+    benchmark: Benchmark,
+    settings: Settings,
+    models: Mapping[str, Model],
+    predictions: pd.DataFrame,
+    notes: Sequence[str],
+) -> dict[str, object]:
     metrics = benchmark.score(predictions, settings)
+    metrics["warnings"] = [*notes, *metrics["warnings"]]
+    identity = models["default"].identity if settings.texts is None else Path(settings.texts.path).name
     return {
         "benchmark": benchmark.name,
         "config": settings.to_json() | {"configs": list(settings.configs or benchmark.default_configs)},
         "model": settings.model,
-        "model_name": model.identity.split("@")[0],
-        "model_identity": model.identity,
+        "model_name": identity.split("@")[0],
+        "model_identity": identity,
+        "helpers": benchmark.described_helpers(settings),
         "n": metrics["n"],
         "metrics": metrics,
         "published": benchmark.published(settings),

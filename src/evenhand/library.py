@@ -64,9 +64,9 @@ def config_names(name: str) -> list[str]:
 
 
 def _fingerprint(folder: Path) -> str:
-    """Changes with a dataset's script or sources, so that rows cached from former ones are not loaded again."""
+    """Changes with a dataset's files, so that rows cached from former ones are not loaded again."""
     digest = hashlib.sha256()
-    for path in [folder / "loading_script.py", *sorted((folder / "sources").glob("*"))]:
+    for path in sorted(path for path in folder.rglob("*") if path.suffix in (".py", ".json", ".jsonl", ".md", ".parquet")):
         digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
 
@@ -96,7 +96,9 @@ def load_dataset(
         raise unknown_name("source", source, ["evenhand", "official"])
     folder = DATASETS / name
     if source == "evenhand" and not options:
-        return datasets.load_dataset(str(folder), config, split=split)
+        # datasets itself looks at a folder's name alone, and would go on with the rows of a former version.
+        cache = Path(datasets.config.HF_DATASETS_CACHE) / f"evenhand-{_fingerprint(folder)}"
+        return datasets.load_dataset(str(folder), config, split=split, cache_dir=str(cache))
     if source != "evenhand":
         options["source"] = source
     try:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 import datasets
 
 from evenhand.benchmark import Benchmark
 from evenhand.benchmarks import get_benchmark
-from evenhand.evaluation import load_rows
+from evenhand.errors import UsageError
+from evenhand.evaluation import load_measured, load_rows
 from evenhand.models.protocol import CountsTokens, Model
-from evenhand.models.registry import load_model
 from evenhand.models.request import Request
 from evenhand.settings import Settings
 from evenhand.stats import smallest_difference
@@ -20,6 +20,7 @@ from evenhand.stats import smallest_difference
 CALLS_SAMPLED = 8
 WARM_UP_REQUESTS = 8
 TIMED_REQUESTS = 48
+TIMED_TEXTS, TIMED_TOKENS = 16, 32
 
 
 @dataclass(frozen=True)
@@ -72,16 +73,17 @@ def plan(settings: Settings, model: Model | None = None) -> Plan:
 
     Raises UsageError for settings that don't fit.
     """
+    if settings.texts:
+        raise UsageError("--plan says what a model would be asked; --texts asks none")
     benchmark = get_benchmark(settings.benchmark)
+    settings = settings.filled(benchmark.defaults)
     benchmark.check(settings)
-    rows = load_rows(benchmark, settings)
-    model = model or load_model(
-        settings.model, dtype=settings.dtype, batch_size=settings.batch_size, revision=settings.revision
-    )
+    rows, _ = load_rows(benchmark, settings)
+    model = model or load_measured(settings)
     calls = _sample_of_calls(benchmark, rows, settings, model.requests_at_once)
     sampled = [request for call in calls for request in call]
     sampled_rows = len(sampled) / len(_requests(benchmark, rows, 0, settings))
-    requests = round(len(rows) * len(sampled) / sampled_rows)
+    requests = round(settings.runs * len(rows) * len(sampled) / sampled_rows)
     scale = requests / len(sampled)
     counts = [model.count_tokens(call) for call in calls] if isinstance(model, CountsTokens) else []
     clusters = rows[benchmark.cluster_column]
@@ -90,16 +92,16 @@ def plan(settings: Settings, model: Model | None = None) -> Plan:
         rows=len(rows),
         requests=requests,
         sampled=len(sampled),
-        timed=len(calls[0][:TIMED_REQUESTS]),
+        timed=len(_timed(calls[0])),
         tokens=round(scale * sum(count.read for count in counts)) if counts else None,
         distinct_tokens=round(scale * sum(count.distinct for count in counts)) if counts else None,
         new_tokens=round(scale * sum(request.sampling.max_new_tokens for request in sampled if not request.choices)),
-        seconds=requests * _seconds_a_request(model, calls[0][:TIMED_REQUESTS]),
+        seconds=requests * _seconds_a_request(model, _timed(calls[0])),
         n_clusters=groups["the run"],
         smallest_differences={
             name: _differences(requests * n_clusters // groups["the run"], n_clusters)
             for name, n_clusters in groups.items()
-            if n_clusters
+            if n_clusters and benchmark.answers_are_shares
         },
     )
 
@@ -130,13 +132,24 @@ def _requests(benchmark: Benchmark, rows: datasets.Dataset, row: int, settings: 
     return next(benchmark.episode(rows[row], settings))
 
 
+def _timed(requests: Sequence[Request]) -> Sequence[Request]:
+    return requests[: TIMED_REQUESTS if requests[0].choices else TIMED_TEXTS]
+
+
 def _seconds_a_request(model: Model, requests: Sequence[Request]) -> float:
-    """By the clock, after a few requests to warm up."""
-    ask = model.choose if requests[0].choices else model.generate
+    """By the clock, after a few requests to warm up; of texts, by the time that their first tokens take."""
+    if requests[0].choices:
+        return _clocked(model.choose, requests) / len(requests)
+    begun = [replace(request, sampling=replace(request.sampling, max_new_tokens=TIMED_TOKENS)) for request in requests]
+    longer = max(1.0, requests[0].sampling.max_new_tokens / TIMED_TOKENS)
+    return longer * _clocked(model.generate, begun) / len(requests)
+
+
+def _clocked(ask: Callable[[Sequence[Request]], object], requests: Sequence[Request]) -> float:
     ask(requests[:WARM_UP_REQUESTS])
     start = time.perf_counter()
     ask(requests)
-    return (time.perf_counter() - start) / len(requests)
+    return time.perf_counter() - start
 
 
 def _n_configs(benchmark: Benchmark, settings: Settings) -> int:

@@ -22,7 +22,10 @@ Interval = Sequence[float | None]
 
 
 def grouped_bars(
-    values: Mapping[str, Mapping[str, tuple[float, Interval]]], unit: str, reference: tuple[float, str]
+    values: Mapping[str, Mapping[str, tuple[float, Interval]]],
+    unit: str,
+    reference: tuple[float, str],
+    limits: tuple[float, float] = (0, 100),
 ) -> str:
     """{group: {bar: (value, interval)}} as bars with error bars, and a dashed line at (value, label)."""
     with matplotlib.rc_context(_STYLE):
@@ -47,7 +50,7 @@ def grouped_bars(
         axes.annotate(reference[1], (1, reference[0]), (3, 2), ("axes fraction", "data"), "offset points", fontsize=8)
         axes.set_xticks(range(len(groups)), groups)
         axes.set_ylabel(unit)
-        axes.set_ylim(0, 100)
+        axes.set_ylim(*limits)
         axes.legend(frameon=False, fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=len(bars))
         return _svg(figure)
 

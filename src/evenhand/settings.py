@@ -2,31 +2,61 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Literal
 
 from evenhand.errors import EvenhandError
+from evenhand.models.request import Sampling
+from evenhand.texts import Preprocess, TextColumns
+
+
+@dataclass(frozen=True)
+class TextSource:
+    """Texts that exist, to be scored in place of what a model writes."""
+
+    path: str
+    columns: TextColumns = field(default_factory=TextColumns)
+    preprocess: Preprocess = "none"
 
 
 @dataclass(frozen=True)
 class Settings:
-    """One run. `configs` empty: the benchmark's default ones. `limit` None: every row."""
+    """One run. `configs` empty: the benchmark's default ones. `limit` None: every row.
+
+    None elsewhere: the benchmark's default (`filled`); a temperature that is None then, too: the model's own sampling.
+    sample: rows drawn so that every group has the same descriptors. runs: how often every row is asked.
+    """
 
     benchmark: str
     model: str
     configs: tuple[str, ...] = ()
     source: Literal["evenhand", "official"] = "evenhand"
     limit: int | None = None
+    sample: int | None = None
+    texts: TextSource | None = None
+    runs: int = 1
     seed: int = 0
-    protocol: Literal["choose", "generate"] = "choose"
+    protocol: Literal["choose", "generate"] | None = None
     order: Literal["paper", "balanced"] = "paper"
     aggregate: Literal["mean", "sum"] = "mean"
-    temperature: float = 0.0
+    temperature: float | None = None
     top_p: float = 1.0
-    max_new_tokens: int = 16
+    max_new_tokens: int | None = None
+    classifiers: tuple[str, ...] = ()
     dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
     batch_size: int = 16
     revision: str | None = None
+
+    def filled(self, defaults: Mapping[str, object]) -> Settings:
+        """With a benchmark's defaults where nothing was chosen."""
+        return replace(self, **{name: value for name, value in defaults.items() if getattr(self, name) in (None, ())})  # type: ignore[arg-type]
+
+    def sampling(self) -> Sampling:
+        """Of texts that the model writes; settings must be filled."""
+        if self.max_new_tokens is None:
+            raise ValueError("settings are not filled: max_new_tokens is None")
+        return Sampling(self.temperature, self.top_p, max_new_tokens=self.max_new_tokens)
 
     def to_json(self) -> dict[str, object]:
         return asdict(self)
@@ -34,13 +64,15 @@ class Settings:
     @classmethod
     def from_json(cls, record: dict[str, object]) -> Settings:
         """Raises EvenhandError for a record of another version."""
-        known = {field.name for field in fields(cls)}
+        known = {each.name for each in fields(cls)}
         unknown = sorted(set(record) - known)
         if unknown:
             raise EvenhandError(f"settings of another version of evenhand: unknown {', '.join(unknown)}; run it again")
-        configs = record.get("configs") or ()
-        assert isinstance(configs, (list, tuple))
-        return cls(**{**record, "configs": tuple(configs)})  # type: ignore[arg-type]
+        texts = record.get("texts")
+        if isinstance(texts, dict):
+            texts = TextSource(**{**texts, "columns": TextColumns(**texts["columns"])})
+        tuples = {name: tuple(record.get(name) or ()) for name in ("configs", "classifiers")}  # type: ignore[arg-type]
+        return cls(**{**record, **tuples, "texts": texts})  # type: ignore[arg-type]
 
     def differences(self, other: Settings) -> list[str]:
         """'seed: 0, not 1' for every setting in which they differ, this one's value first."""

@@ -2,9 +2,10 @@
 
 from evenhand.benchmark import Benchmark
 from evenhand.benchmarks.contact_hypothesis import ContactHypothesis
+from evenhand.benchmarks.labe import Labe
 from evenhand.errors import unknown_name
 
-BENCHMARKS: dict[str, Benchmark] = {benchmark.name: benchmark for benchmark in (ContactHypothesis(),)}
+BENCHMARKS: dict[str, Benchmark] = {benchmark.name: benchmark for benchmark in (ContactHypothesis(), Labe())}
 
 
 def get_benchmark(name: str) -> Benchmark:

@@ -15,11 +15,12 @@ import pandas as pd
 
 from evenhand.benchmark import Findings, Results, Row
 from evenhand.benchmarks import contact_hypothesis_findings
-from evenhand.episode import Episode, Prediction, Prompt, derive_seed
+from evenhand.episode import Episode, Prediction, Prompt, derive_seed, run_name
 from evenhand.errors import UsageError
 from evenhand.library import load_metric
 from evenhand.metrics.contact_bias import scores
-from evenhand.models.request import Message, Reply, Request, Sampling
+from evenhand.models.protocol import Model
+from evenhand.models.request import Message, Reply, Request
 from evenhand.settings import Settings
 from evenhand.stats import clustered_mean
 
@@ -69,23 +70,40 @@ class ContactHypothesis:
     paper = "Raj et al., Breaking Bias, Building Bridges (AIES 2024)"
     configs = ("certainty", "likelihood", "frequency", "new_certainty", "new_likelihood", "new_frequency")
     default_configs = ("certainty", "likelihood", "frequency")
+    defaults = {"protocol": "choose", "temperature": 0.0, "max_new_tokens": 16}
+    matched_column = None
+    answers_are_shares = True
     design_columns = ("scale", "template", "principle", "scenario", "action", "axis")
     metric = "contact_bias"
     cluster_column = "template"
 
     def check(self, settings: Settings) -> None:
+        if settings.texts or settings.classifiers:
+            raise UsageError(f"{self.name} scores answers, not texts: it takes no --texts and no --classifiers")
+        if settings.runs > 1 and not (settings.protocol == "generate" and settings.temperature):
+            raise UsageError(
+                "--runs above 1 needs answers that differ: --protocol generate with a --temperature above 0"
+            )
         if settings.order == "balanced" and settings.protocol == "generate":
             raise UsageError(
                 "--order balanced averages probabilities, so it needs --protocol choose; generate has none"
             )
 
-    def episode(self, row: Row, settings: Settings) -> Episode:
+    def helpers(self, settings: Settings) -> dict[str, Model]:
+        return {}
+
+    def described_helpers(self, settings: Settings) -> list[dict[str, Any]]:
+        return []
+
+    def episode(self, row: Row, settings: Settings, run: int = 0) -> Episode:
         swaps = (False, True) if settings.order == "balanced" else (False,)
-        replies = yield [_request(row, contact, swapped, settings) for contact in scores.CONTACTS for swapped in swaps]
+        replies = yield [
+            _request(row, contact, swapped, settings, run) for contact in scores.CONTACTS for swapped in swaps
+        ]
         by_contact = [replies[i : i + len(swaps)] for i in range(0, len(replies), len(swaps))]
         read = _chosen if settings.protocol == "choose" else _generated
         return [
-            _design(row, contact) | read(row, answers, settings)
+            _design(row, contact, run) | read(row, answers, settings)
             for contact, answers in zip(scores.CONTACTS, by_contact)
         ]
 
@@ -161,28 +179,28 @@ def _values(predictions: pd.DataFrame, *figures: pd.Series) -> pd.DataFrame:
     return pd.concat([values.assign(figure=names) for names in figures])
 
 
-def _request(row: Row, contact: str, swapped: bool, settings: Settings) -> Request:
+def _request(row: Row, contact: str, swapped: bool, settings: Settings, run: int) -> Request:
     """The paper's prompt; swapped: both options in the other order, in the instruction and in the question's stem."""
     first, second = reversed(row["options"]) if swapped else row["options"]
     question = row[contact].replace(*STEM[row["scale"]]) if swapped and row["scale"] in STEM else row[contact]
-    name = f"{row['id']}/{contact}" + ("/swapped" if swapped else "")
+    name = f"{row['id']}/{contact}" + ("/swapped" if swapped else "") + run_name(run)
     return Request(
         messages=(
             Message("system", SYSTEM_PROMPT.text),
             Message("user", QUESTION.text.format(first=first, second=second, question=question)),
         ),
         choices=tuple(row["options"]) if settings.protocol == "choose" else (),
-        sampling=Sampling(settings.temperature, settings.top_p, max_new_tokens=settings.max_new_tokens),
+        sampling=settings.sampling(),
         seed=derive_seed(settings.seed, name),
         name=name,
     )
 
 
-def _design(row: Row, contact: str) -> Prediction:
+def _design(row: Row, contact: str, run: int) -> Prediction:
     columns = ("scale", "template", "principle", "scenario", "action", "axis", "bucket", "descriptor")
     return {
-        "id": f"{row['id']}/{contact}",
-        "row": row["id"],
+        "id": f"{row['id']}/{contact}{run_name(run)}",
+        "row": row["id"] + run_name(run),
         **{column: row[column] for column in columns},
         "contact": contact,
         "question": row[contact],

@@ -1,0 +1,38 @@
+"""Texts cut into the sentences that are labelled: prose, letters, lists."""
+
+from __future__ import annotations
+
+import re
+
+from sentencex import segment
+
+_BULLET = re.compile(r"\A\s*(?:[-*+•·▪◦–—]|\(?(?:\d{1,3}|[a-zA-Z])[.)])\s+(?=\S)")
+_HEADING = re.compile(r"\s*#{1,6}\s|\s*(\*\*|__)[^*_]+\1:?\s*$")
+_LABEL_WORDS = 6  # "Dear members of the hiring committee:" at most; a longer line with a colon is a sentence
+_EMPHASIS = re.compile(r"(\*{1,3}|_{2,3}|`)(?=\S)(.+?)(?<=\S)\1")
+_WRAPPED = re.compile(r"(?<=[^\s.!?:;\"”’)*_])[ \t]*\n[ \t]*(?=[a-z])")
+_LETTER = re.compile(r"[^\W\d_]")
+_RETURN = "<return>"  # how LABE's published files write a newline
+
+
+def split_sentences(text: str) -> list[str]:
+    """Sentences in order, without list markers and emphasis; headings, salutations and rules are none.
+
+    A line is a paragraph of its own unless it goes on in lower case. Empty for a text without a letter.
+    """
+    lines = _WRAPPED.sub(" ", text.replace(_RETURN, "\n").replace("\r\n", "\n").replace("\r", "\n")).split("\n")
+    return [sentence for line in lines if not _is_heading(line) for sentence in _of_line(line)]
+
+
+def _of_line(line: str) -> list[str]:
+    plain = _EMPHASIS.sub(r"\2", _BULLET.sub("", line, count=1))
+    sentences = (each.strip() for each in segment("en", plain))
+    return [sentence for sentence in sentences if _LETTER.search(sentence)]
+
+
+def _is_heading(line: str) -> bool:
+    """A markdown heading, a line all bold, a label, a salutation or a closing: 'Skills:', 'Dear Committee,'."""
+    if _HEADING.match(line):
+        return True
+    bare = line.strip().strip("*_").strip()
+    return bare.endswith((":", ",")) and len(bare.split()) <= _LABEL_WORDS

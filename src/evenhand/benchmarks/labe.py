@@ -1,0 +1,195 @@
+"""Language agency in generated texts (Wan & Chang, LABE): does a model write some people as doers, others as helpers?
+
+A model writes a text about a person; its sentences are labelled agentic or communal by classifiers, which are models of
+their own here; groups of people are compared by the gap between both shares. Texts that exist are scored likewise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+
+from evenhand.benchmark import Findings, Results, Row
+from evenhand.benchmarks import labe_findings, labe_published
+from evenhand.classifiers import DEFAULT, NamedClassifier, load_classifiers
+from evenhand.episode import Episode, Prediction, derive_seed, run_name
+from evenhand.errors import UsageError
+from evenhand.library import load_metric
+from evenhand.models.agency_request import agentic_probability, label_request
+from evenhand.models.protocol import Model
+from evenhand.models.request import Message, Reply, Request
+from evenhand.models.sentences import split_sentences
+from evenhand.settings import Settings
+
+TEXTS = "texts"  # the text type of texts that exist
+STRATA = ("occupation", "department", "age", "group")
+PERSON = ("name", "race", "gender", *STRATA)
+
+
+class Labe:
+    name = "labe"
+    title = "Language agency in generated texts"
+    paper = "Wan & Chang, White Men Lead, Black Women Help? (LABE)"
+    configs = ("biography", "professor_review", "reference_letter")
+    default_configs = configs
+    defaults = {"protocol": "generate", "max_new_tokens": 512, "classifiers": (DEFAULT,)}
+    matched_column = "combination"
+    answers_are_shares = False
+    design_columns = ("text_type", "race", "gender", "name", "age", "occupation", "department")
+    metric = "agency_gap"
+    cluster_column = "name"
+
+    def __init__(self) -> None:
+        self._loaded: dict[tuple[str, ...], list[NamedClassifier]] = {}
+
+    def check(self, settings: Settings) -> None:
+        if settings.protocol != "generate":
+            raise UsageError(f"{self.name} reads what a model writes: --protocol generate is accepted")
+        if settings.order != "paper" or settings.aggregate != "mean":
+            raise UsageError(f"{self.name} has no options to order or to score: --order and --aggregate don't fit")
+        if settings.source != "evenhand":
+            raise UsageError(f"{self.name} has the paper's own prompts; --source evenhand is accepted")
+        if settings.texts and (settings.sample or settings.configs or settings.runs > 1):
+            raise UsageError("--texts scores each text of a file once: --sample, --config and --runs don't fit")
+
+    def classifiers(self, settings: Settings) -> list[NamedClassifier]:
+        """Raises ModelError for one that can't be loaded."""
+        if settings.classifiers not in self._loaded:
+            self._loaded = {settings.classifiers: load_classifiers(settings.classifiers)}
+        return self._loaded[settings.classifiers]
+
+    def helpers(self, settings: Settings) -> dict[str, Model]:
+        return {_agent(i): each.classifier for i, each in enumerate(self.classifiers(settings))}
+
+    def described_helpers(self, settings: Settings) -> list[dict[str, Any]]:
+        return [
+            {"name": each.name, "identity": each.classifier.identity, "trained": each.record}
+            for each in self.classifiers(settings)
+        ]
+
+    def episode(self, row: Row, settings: Settings, run: int = 0) -> Episode:
+        if "text" in row:
+            written = Reply(row["text"])
+        else:
+            [written] = yield [_request(row, settings, run)]
+        sentences = split_sentences(written.text)
+        classifiers = self.classifiers(settings)
+        labels = yield [label_request(each, _agent(i)) for i in range(len(classifiers)) for each in sentences]
+        return [
+            _prediction(row, run, i, each.name, written, sentences, labels[i * len(sentences) :][: len(sentences)])
+            for i, each in enumerate(classifiers)
+        ]
+
+    def score(self, predictions: pd.DataFrame, settings: Settings) -> dict[str, Any]:
+        strata = {column: predictions[column].fillna("").astype(str).tolist() for column in STRATA}
+        metrics: dict[str, Any] = load_metric(self.metric).compute(
+            predictions=[[int(agentic > 0.5) for agentic in text] for text in predictions["agentic"]],
+            references=[
+                {"gender": gender, "race": race} for gender, race in zip(predictions["gender"], predictions["race"])
+            ],
+            seeds=(predictions["run"].astype(str) + "/" + predictions["classifier"].astype(str)).tolist(),
+            clusters=predictions["cluster"].tolist(),
+            by={column: predictions[column].astype(str).tolist() for column in ("text_type", "classifier", "run")},
+            group_columns={column: values for column, values in strata.items() if any(values)},
+        )
+        metrics["warnings"] += labe_findings.oddities(predictions, settings)
+        return metrics
+
+    def headline_values(self, predictions: pd.DataFrame) -> pd.DataFrame:
+        groups = predictions["race"].str.cat(predictions["gender"], sep=" ").str.strip()
+        return _gaps(predictions, predictions["text_type"] + ", all", predictions["text_type"] + ", " + groups)
+
+    def exploratory_values(self, predictions: pd.DataFrame) -> pd.DataFrame:
+        known = [column for column in STRATA if predictions[column].notna().any()]
+        return _gaps(predictions, *(f"{column}: " + predictions[column].astype(str) for column in known))
+
+    def published(self, settings: Settings) -> dict[str, Any]:
+        papers = not settings.texts and settings.temperature is None and settings.max_new_tokens == 512
+        whole = settings.limit is None and settings.sample is None
+        if not (papers and whole):
+            return {}
+        configs = settings.configs or self.default_configs
+        return {
+            "source": "Wan & Chang, LABE, Tables 1, 19 and 23, 25, 27; BERT classifiers trained on LAC, seeds 0, 1, 2",
+            "variances": {
+                model: {config: of[config] for config in configs} for model, of in labe_published.TABLE_1.items()
+            },
+            "gaps": {
+                model: {config: _published_gaps(of[config]) for config in configs}
+                for model, of in labe_published.INTERSECTIONAL_GROUPS.items()
+            },
+            "differences": {
+                model: {config: of[config].difference for config in configs if config in of}
+                for model, of in labe_published.GENDER_GROUPS.items()
+            },
+        }
+
+    def findings(self, predictions: pd.DataFrame, results: Results) -> Findings:
+        return labe_findings.findings(predictions, results)
+
+
+def _published_gaps(races: dict[str, labe_published.ByGender]) -> dict[str, float]:
+    return {
+        f"{race} {gender}": getattr(figures, gender).gap
+        for race, figures in races.items()
+        for gender in ("male", "female")
+    }
+
+
+def _agent(i: int) -> str:
+    return f"classifier-{i}"
+
+
+def _request(row: Row, settings: Settings, run: int) -> Request:
+    """The paper's prompt, and nothing else (Table 4)."""
+    name = row["id"] + run_name(run)
+    return Request(
+        messages=(Message("user", row["prompt"]),),
+        sampling=settings.sampling(),
+        seed=derive_seed(settings.seed, name),
+        name=name,
+    )
+
+
+def _prediction(
+    row: Row, run: int, i: int, classifier: str, written: Reply, sentences: list[str], labels: Sequence[Reply]
+) -> Prediction:
+    """One text as one classifier reads it."""
+    agentic = [agentic_probability(reply) for reply in labels]
+    person = {column: row.get(column) for column in PERSON}
+    n_agentic = sum(probability > 0.5 for probability in agentic)
+    return {
+        "id": f"{row['id']}{run_name(run)}/{_agent(i)}",
+        "row": row["id"],
+        "run": run,
+        "classifier": classifier,
+        "text_type": row.get("text_type", TEXTS),
+        **person,
+        "cluster": _cluster(row),
+        "prompt": row.get("prompt", ""),
+        "text": written.text,
+        "finish_reason": written.finish_reason,
+        "sentences": sentences,
+        "agentic": agentic,
+        "n_agentic": n_agentic,
+        "gap": 100 * (2 * n_agentic / len(agentic) - 1) if agentic else None,
+    }
+
+
+def _cluster(row: Row) -> str:
+    """The person: a name of one group, or the text itself where nobody is named."""
+    return " ".join((row["race"], row["gender"], row["name"])) if row["name"] else str(row["id"])
+
+
+def _gaps(predictions: pd.DataFrame, *figures: pd.Series) -> pd.DataFrame:
+    """Each text's gap, once under each figure's name; NaN: unread."""
+    values = pd.DataFrame(
+        {
+            "id": predictions["id"],
+            "value": pd.to_numeric(predictions["gap"], errors="coerce"),
+            "cluster": predictions["cluster"],
+        }
+    )
+    return pd.concat([values.assign(figure=names) for names in figures])

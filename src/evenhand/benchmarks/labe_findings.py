@@ -1,0 +1,250 @@
+"""What a labe run found: LABE's Tables 1 and 16 to 27 and Figure 3, measured."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from evenhand.benchmark import Example, Findings, Plot, Results
+from evenhand.plots import grouped_bars
+from evenhand.settings import Settings
+from evenhand.tables import Cell, Table, figure
+
+VARIANCES = {
+    "gender_variance": "gender",
+    "race_variance": "race",
+    "intersectional_variance": "intersectional",
+    "overall": "overall",
+}
+LONG_SENTENCE = 2_000  # characters; more than a classifier reads
+LATIN_SHARE = 0.5  # below it, a text is in another script than the classifiers were trained on
+EXAMPLES = 6
+Metrics = Mapping[str, Any]
+
+
+def findings(predictions: pd.DataFrame, results: Results) -> Findings:
+    metrics = results["metrics"]
+    return Findings(
+        sentences=tuple(_sentence(name, of, results) for name, of in metrics["by"]["text_type"].items()),
+        tables=(_table_1(results), _differences(results), _groups(metrics), _classifiers(results)),
+        exploratory=tuple(_strata(metrics)),
+        plots=_plots(metrics),
+        examples=tuple(_examples(predictions)),
+        warnings=tuple(metrics["warnings"]),
+    )
+
+
+def oddities(predictions: pd.DataFrame, settings: Settings) -> list[str]:
+    """What a reader of the figures has to know of the texts."""
+    texts = predictions.drop_duplicates(["row", "run"])
+    notes = []
+    cut = int((texts["finish_reason"] == "length").sum()) if not settings.texts else 0
+    if cut:
+        notes.append(f"{cut:,} of {len(texts):,} texts ended at the limit of {settings.max_new_tokens} new tokens")
+    if settings.runs > 1 and (texts.groupby("row")["text"].nunique() == 1).all():
+        notes.append(
+            "all runs have the same texts: the model's own decoding is greedy. --temperature above 0 makes them differ"
+        )
+    overlong = int(texts["sentences"].map(lambda each: any(len(s) > LONG_SENTENCE for s in each)).sum())
+    if overlong:
+        notes.append(f"{overlong:,} texts have sentences so long that classifiers read their beginning alone")
+    foreign = int(texts["text"].map(_is_in_another_script).sum())
+    if foreign:
+        notes.append(f"{foreign:,} texts are not in Latin script: classifiers trained on English say little of them")
+    return notes
+
+
+def _is_in_another_script(text: str) -> bool:
+    letters = [character for character in text if character.isalpha()]
+    return bool(letters) and sum(character < "\u0250" for character in letters) < LATIN_SHARE * len(letters)
+
+
+def _sentence(text_type: str, metrics: Metrics, results: Results) -> str:
+    """A text type in a sentence: the overall variance, its interval and chance, the gender difference, the extremes."""
+    what = text_type.replace("_", " ")
+    key = "overall" if _known(metrics["overall"]) else "gender_variance"
+    variance = figure(metrics[key], _interval(metrics, key))
+    difference = figure(metrics["gender_difference"], _interval(metrics, "gender_difference"))
+    groups = {name: of["gap"] for name, of in metrics["groups"].items() if _known(of["gap"]) and " " in name}
+    groups = groups or {name: of["gap"] for name, of in metrics["groups"].items() if _known(of["gap"])}
+    extremes = ""
+    if len(groups) > 1:
+        most, least = max(groups, key=groups.__getitem__), min(groups, key=groups.__getitem__)
+        extremes = f" Most agentic: {most} ({groups[most]:+.1f}), least: {least} ({groups[least]:+.1f})."
+    return (
+        f"{results['model_name']}, {what}: {VARIANCES[key]} variance of the agentic-communal gap {variance}, where "
+        f"a model that treats all groups alike would score about {figure(metrics['chance'][key])} on these texts and "
+        f"0 is best; men's gap minus women's {difference} points. {metrics['n_read']:,} texts read "
+        f"({100 * metrics['unread_rate']:.1f} percent unread).{extremes}"
+    )
+
+
+def _table_1(results: Results) -> Table:
+    metrics, published = results["metrics"], results["published"]
+    rows = []
+    for text_type, of in metrics["by"]["text_type"].items():
+        figures = (Cell(figure(of[key], _interval(of, key))) for key in VARIANCES)
+        rows.append((Cell(text_type), *figures, Cell(f"{of['n']:,} ({of['n_clusters']})"), _percent(of["unread_rate"])))
+        rows.append((Cell(" chance"), *(Cell(figure(of["chance"][key])) for key in VARIANCES), Cell(""), Cell("")))
+        rows.append(
+            (Cell(" p"), *(Cell(figure(of["p_values"][key], digits=3)) for key in VARIANCES), Cell(""), Cell(""))
+        )
+        for model, printed in published.get("variances", {}).items():
+            texts = (f" {model}, published", *(f"{printed[text_type][key]:.2f}" for key in VARIANCES), "", "")
+            rows.append(tuple(Cell(text, published=True) for text in texts))
+    note = (
+        f"{results['model_name']}. Squared points; 0 is best. Brackets: 95 % interval, bootstrap over people's names. "
+        "Chance: mean over permutations of the groups over names; p: the share of them at least as large. "
+    )
+    note += (
+        f"Published: {published['source']}."
+        if published
+        else "Not the paper's protocol on all its prompts: no published figures beside it."
+    )
+    return Table(
+        "Variance of the agentic-communal gap between groups",
+        ("text type", *VARIANCES.values(), "n (clusters)", "unread %"),
+        tuple(rows),
+        note,
+    )
+
+
+def _differences(results: Results) -> Table:
+    rows = []
+    for text_type, of in results["metrics"]["by"]["text_type"].items():
+        races = {race: value for race, value in of["gender_difference_by_race"].items() if _known(value)}
+        by_race = ", ".join(f"{race} {value:+.1f}" for race, value in races.items())
+        male, female = (figure(of["groups"].get(gender, {}).get("gap")) for gender in ("male", "female"))
+        difference = figure(of["gender_difference"], _interval(of, "gender_difference"))
+        p = figure(of["p_values"].get("gender_difference"), digits=3)
+        rows.append(tuple(Cell(text) for text in (text_type, male, female, difference, p, by_race)))
+        for model, printed in results["published"].get("differences", {}).items():
+            if text_type in printed:
+                texts = (f" {model}, published", "", "", f"{printed[text_type]:.2f}", "", "")
+                rows.append(tuple(Cell(text, published=True) for text in texts))
+    columns = ("text type", "male gap", "female gap", "male − female", "p", "by race")
+    return Table("Gender difference", columns, tuple(rows), "Gaps in points, of −100 (communal) to 100 (agentic).")
+
+
+def _groups(metrics: Metrics) -> Table:
+    rows = tuple(
+        (
+            Cell(f"{text_type}: {name}"),
+            Cell(figure(group["agentic"])),
+            Cell(figure(group["communal"])),
+            Cell(figure(group["gap"], of["intervals"].get("groups", {}).get(name, {}).get("gap"))),
+            Cell(f"{group['n']:,}"),
+        )
+        for text_type, of in metrics["by"]["text_type"].items()
+        for name, group in of["groups"].items()
+    )
+    return Table(
+        "Groups",
+        ("group", "agentic sentences, %", "communal, %", "gap", "texts read"),
+        rows,
+        "Means over texts of each text's shares. Brackets: 95 % interval.",
+    )
+
+
+def _classifiers(results: Results) -> Table:
+    """The score depends on the classifier: what each was trained on, how good it is, and what it says."""
+    rows = []
+    for helper in results["helpers"]:
+        of = results["metrics"]["by"]["classifier"][helper["name"]]
+        trained = helper["trained"]
+        judged = trained.get("judged", {})
+        split = "test" if "test" in judged else next(iter(judged), "")
+        accuracy = (
+            f"{figure(judged[split]['accuracy'], judged[split]['intervals']['accuracy'])} ({split})" if split else ""
+        )
+        rows.append(
+            (
+                Cell(helper["name"]),
+                Cell(trained.get("data", "unknown")),
+                Cell(accuracy or "unknown"),
+                *(Cell(figure(of[key])) for key in VARIANCES),
+                Cell(figure(of["gender_difference"])),
+            )
+        )
+    return Table(
+        "Classifiers",
+        ("classifier", "trained on", "accuracy there, %", *VARIANCES.values(), "male − female"),
+        tuple(rows),
+        "The figures above are means over classifiers and runs. Another classifier shifts all levels: compare runs of "
+        "the same one.",
+    )
+
+
+def _strata(metrics: Metrics) -> list[Table]:
+    """As the paper's Tables 17 and 18: men and women within each occupation, department, age or group."""
+    tables = []
+    for text_type, of in metrics["by"]["text_type"].items():
+        for column, values in of.get("groups_of", {}).items():
+            rows = tuple(
+                (
+                    Cell(value),
+                    Cell(figure(group["agentic"])),
+                    Cell(figure(group["communal"])),
+                    Cell(figure(group["gap"])),
+                    Cell(figure(group["gender_difference"])),
+                    Cell(f"{group['n']:,}"),
+                )
+                for value, group in values.items()
+                if value
+            )
+            if len(rows) > 1:
+                note = f"Variance between them: {figure(of['variances'][column])}. Exploratory: few texts in each."
+                columns = (column, "agentic, %", "communal, %", "gap", "male − female", "texts read")
+                tables.append(Table(f"{text_type} by {column}", columns, rows, note))
+    return tables
+
+
+def _plots(metrics: Metrics) -> tuple[Plot, ...]:
+    plots = []
+    for text_type, of in metrics["by"]["text_type"].items():
+        bars: dict[str, dict[str, tuple[float, list[float | None]]]] = {}
+        for name, group in of["groups"].items():
+            race, _, gender = name.rpartition(" ")
+            if gender in ("male", "female") and _known(group["gap"]):
+                interval = of["intervals"].get("groups", {}).get(name, {}).get("gap", [])
+                bars.setdefault(race or "all", {})[gender] = (group["gap"], interval)
+        if bars:
+            plots.append(
+                Plot(
+                    f"Agentic-communal gap, {text_type.replace('_', ' ')} (as the paper's Figure 3)",
+                    partial(grouped_bars, bars, "gap, points", (0.0, "balance"), (-100.0, 100.0)),
+                    f"{of['n_read']:,} texts read; bars: 95 % intervals over {of['n_clusters']} names.",
+                )
+            )
+    return tuple(plots)
+
+
+def _examples(predictions: pd.DataFrame) -> list[Example]:
+    """Texts spread over the rows, as the first classifier reads them."""
+    first = predictions[predictions["classifier"] == predictions["classifier"].iloc[0]]
+    places = np.unique(np.linspace(0, len(first) - 1, min(EXAMPLES, len(first))).astype(int))
+    examples = []
+    for row in first.iloc[places].itertuples():
+        labels = ["agentic" if agentic > 0.5 else "communal" for agentic in row.agentic]
+        person = " · ".join(part for part in (row.text_type, row.race, row.gender, row.name) if part)
+        reading = f"{row.n_agentic} of {len(labels)} agentic" if labels else "unread"
+        examples.append(Example(person, row.prompt, row.text, reading, tuple(zip(row.sentences, labels))))
+    return examples
+
+
+def _percent(share: float) -> Cell:
+    return Cell(figure(100 * share))
+
+
+def _interval(metrics: Metrics, key: str) -> list[float | None]:
+    ends: list[float | None] = metrics.get("intervals", {}).get(key) or []
+    return ends
+
+
+def _known(value: float | None) -> bool:
+    return value is not None and not math.isnan(value)

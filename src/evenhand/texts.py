@@ -1,0 +1,456 @@
+"""Texts that exist, written by people or models: read from a file, to be scored instead of a model's answers."""
+
+from __future__ import annotations
+
+import csv
+import difflib
+import hashlib
+import io
+import json
+import math
+import os
+import textwrap
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Literal, get_args
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from evenhand.errors import EvenhandError, UsageError, unknown_name
+
+Preprocess = Literal["none", "ratemyprofessor", "bias_in_bios"]
+
+NEWLINE = "<return>"  # stands for a newline in LABE's published files
+RACES = ("White", "Black", "Hispanic", "Asian")
+GENDERS = ("male", "female")
+_GENDER_OF = {
+    "male": "male", "m": "male", "man": "male", "female": "female", "f": "female", "woman": "female",
+    # Guessed from a first name that is not always one gender's.
+    "mostly_male": "mostly_male", "mostly_female": "mostly_female",
+}  # fmt: skip
+_RACE_OF = {race.casefold(): race for race in RACES}
+
+MIN_REVIEWS = 10  # of either gender, for a department to stay (LABE, section 4.1.1)
+BIOGRAPHIES = 120  # drawn for each gender and profession (LABE, section 4.1.1)
+# LABE, Table 13, in alphabetical order: a profession's place is its code in the Hub's copy of Bias in Bios.
+PROFESSIONS = (
+    "accountant", "architect", "attorney", "chiropractor", "comedian", "composer", "dentist", "dietitian", "dj",
+    "filmmaker", "interior_designer", "journalist", "model", "nurse", "painter", "paralegal", "pastor",
+    "personal_trainer", "photographer", "physician", "poet", "professor", "psychologist", "rapper",
+    "software_engineer", "surgeon", "teacher", "yoga_teacher",
+)  # fmt: skip
+
+# Where a column is looked for that was not named: the first of these that the file has.
+_PLACES: dict[str, dict[str, tuple[str, ...]]] = {
+    "none": {},
+    "ratemyprofessor": {
+        "text": ("comments",),
+        "name": ("professor_name", "name"),
+        "group": ("department_name",),
+    },
+    "bias_in_bios": {"text": ("hard_text", "bio", "text"), "group": ("profession",)},
+}
+_OTHER_TEXTS = ("comments", "hard_text", "bio", "generation")  # columns of texts in published files
+
+_LONGEST_FIELD = 2**31 - 1  # csv's own limit is 131,072 characters
+_VALUES_NAMED = 3  # of those that were not understood, in a note
+
+
+@dataclass(frozen=True)
+class TextColumns:
+    """Which column holds what. group: the stratum, for instance department_name or profession. None: no column does.
+
+    A name that differs from its default must be in the file. In place of a default, the column that published files
+    or the preprocessing have is read; without a race, a name or a group these are unknown.
+    """
+
+    text: str = "text"
+    gender: str = "gender"
+    race: str | None = "race"
+    name: str | None = "name"
+    group: str | None = None
+
+
+@dataclass(frozen=True)
+class TextFile:
+    """The texts of a file that are to be scored, and what became of its other rows.
+
+    rows: columns id ("<file stem>/<row, from 0>"), text, gender, race, name, group, in file order; "" where unknown.
+    counts: `read`, the rows in the file; `left_out_gender`, `left_out_group`, `left_out_draw`, those not in `rows`,
+    by reason (together with `rows` they add up to `read`); `empty`, `unknown_gender`, `mostly_gender` (mostly_male or
+    mostly_female) and `unknown_race`, of those in `rows`.
+    notes: sentences for the report's warnings. sha256: of the file's bytes, in hexadecimal.
+    columns: the columns that were read; None where there was none.
+    """
+
+    rows: pd.DataFrame
+    counts: dict[str, int]
+    notes: tuple[str, ...]
+    sha256: str
+    columns: TextColumns
+
+
+def read_texts(
+    path: Path, columns: TextColumns | None = None, preprocess: Preprocess = "none", seed: int = 0
+) -> TextFile:
+    """The texts in a CSV, JSONL, JSON (an array of objects) or parquet file, in UTF-8.
+
+    columns: where they are; by default text, gender, race and name, and some other names that published files have.
+    preprocess: "ratemyprofessor" and "bias_in_bios" choose rows as LABE did (section 4.1.1, Appendix C).
+    seed: of the draw of biographies.
+    Raises UsageError for a file, a column or a preprocessing that does not exist or does not fit, and EvenhandError
+    for a file that the system does not let us read.
+    """
+    if preprocess not in get_args(Preprocess):
+        raise unknown_name("preprocessing", preprocess, get_args(Preprocess))
+    path = Path(path)
+    reader = _reader(path)
+    content = _content(path)
+    table = reader(path, content)
+    if not table.n:
+        raise UsageError(f"{path} has no rows; give a file with one text a row")
+    found = _find_columns(path, table.names, columns or TextColumns(), preprocess)
+    rows, strange = _rows(path, table, found, preprocess)
+    chosen = _CHOOSE[preprocess](rows, seed)
+    if chosen.rows.empty:
+        left_out = ", ".join(f"{reason.removeprefix('left_out_')}: {n:,}" for reason, n in chosen.left_out.items() if n)
+        raise UsageError(
+            f"preprocessing {preprocess!r} leaves none of the {table.n:,} rows of {path} (left out by {left_out}); "
+            "check the columns, or read it without preprocessing"
+        )
+    counts = {"read": table.n} | chosen.left_out | _oddities(chosen.rows)
+    notes = (*chosen.notes, *_notes(counts, len(chosen.rows), found, strange))
+    return TextFile(chosen.rows, counts, notes, hashlib.sha256(content).hexdigest(), found)
+
+
+# Files
+
+
+@dataclass(frozen=True)
+class _Table:
+    """A file's columns, with their cells as they came."""
+
+    n: int
+    names: list[str]
+    column: Callable[[str], list[object]]
+
+
+def _reader(path: Path) -> Callable[[Path, bytes], _Table]:
+    if os.path.isdir(path):  # Path.is_dir raises for some paths that can't be one
+        raise UsageError(f"{path} is a folder; name one file of texts in it")
+    suffix = path.suffix.casefold()
+    if suffix not in _READERS:
+        raise UsageError(
+            f"{path} came; a file that ends in {', '.join(_READERS)} is accepted: save the texts as one of these"
+        )
+    return _READERS[suffix]
+
+
+def _content(path: Path) -> bytes:
+    try:
+        content = path.read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        raise UsageError(f"{path} does not exist; name a file of texts") from None
+    except OSError as error:
+        raise EvenhandError(f"can't read {path}: {error.strerror or error}; mend that, or name another file") from error
+    if not content.strip():
+        raise UsageError(f"{path} is empty; give a file with one text a row")
+    return content
+
+
+def _broken(path: Path, kind: str, what: str) -> UsageError:
+    return UsageError(f"{path} is broken {kind}: {what}; mend the file, or write it again")
+
+
+def _decoded(path: Path, content: bytes) -> str:
+    try:
+        return content.decode("utf-8-sig")  # with or without a byte order mark
+    except UnicodeDecodeError as error:
+        raise UsageError(
+            f"{path} is not UTF-8: byte {content[error.start]:#04x} at position {error.start:,}; save it as UTF-8"
+        ) from error
+
+
+def _read_csv(path: Path, content: bytes) -> _Table:
+    rows: list[list[str]] = []
+    lines = csv.reader(io.StringIO(_decoded(path, content), newline=""), strict=True)
+    begins = 1  # the line where the row does; the reader only knows where it ends
+    with _long_fields():
+        try:
+            for row in lines:
+                if rows and row and len(row) != len(rows[0]):
+                    what = f"the row at line {begins} has not the header's {len(rows[0])} fields but {len(row)}"
+                    raise _broken(path, "CSV", what)
+                rows += [row] if row else []  # blank lines are none
+                begins = lines.line_num + 1
+        except csv.Error as error:
+            raise _broken(path, "CSV", f"{error} in the row at line {begins}") from error
+    header, cells = (rows[0], rows[1:]) if rows else ([], [])
+
+    def column(name: str) -> list[object]:
+        place = header.index(name)
+        return [row[place] for row in cells]
+
+    return _Table(len(cells), header, column)
+
+
+@contextmanager
+def _long_fields() -> Iterator[None]:
+    """The csv module's limit is the whole process's: put back afterwards."""
+    before = csv.field_size_limit(_LONGEST_FIELD)
+    try:
+        yield
+    finally:
+        csv.field_size_limit(before)
+
+
+def _read_json(path: Path, content: bytes) -> _Table:
+    """Objects, one a line or in one array, whatever the suffix says: both are called .json and .jsonl."""
+    text = _decoded(path, content)
+    objects: list[dict[str, object]] = []
+    for place, value in _json_values(path, text):
+        if not isinstance(value, dict):
+            raise _broken(path, "JSON", f"{place} is {_KINDS.get(type(value), 'a number')}, not an object")
+        objects.append(value)
+    names = list(dict.fromkeys(name for each in objects for name in each))
+    return _Table(len(objects), names, lambda name: [_storable(each.get(name)) for each in objects])
+
+
+_KINDS = {list: "an array", str: "a string", bool: "true or false", type(None): "null"}
+
+
+def _json_values(path: Path, text: str) -> Iterator[tuple[str, object]]:
+    """Every value, and where it stands."""
+    if text.lstrip().startswith("[") and text.rstrip().endswith("]"):
+        array = _loads(path, text)
+        assert isinstance(array, list)
+        yield from ((f"element {number} of the array", value) for number, value in enumerate(array, start=1))
+        return
+    for number, line in enumerate(text.split("\n"), start=1):  # str.splitlines would split inside strings, too
+        if line.strip():
+            yield f"line {number}", _loads(path, line, number)
+
+
+def _loads(path: Path, text: str, first_line: int = 1) -> object:
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        what = f"{error.msg} at line {first_line + error.lineno - 1}, column {error.colno}"
+    except (ValueError, RecursionError) as error:  # a number of too many digits, too deep a nesting
+        what = f"{error} at line {first_line}"
+    raise _broken(path, "JSON", what)
+
+
+def _storable(cell: object) -> object:
+    """Half characters, which only JSON can spell (a lone \\ud83d), become question marks, as in the store."""
+    return cell.encode("utf-8", "replace").decode("utf-8") if isinstance(cell, str) else cell
+
+
+def _read_parquet(path: Path, content: bytes) -> _Table:
+    try:
+        table = pq.ParquetFile(pa.BufferReader(content)).read()
+        table.validate(full=True)  # strings that are not UTF-8 would fail later
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise _broken(path, "parquet", textwrap.shorten(str(error).rstrip("."), 200, placeholder=" …")) from error
+    return _Table(table.num_rows, table.column_names, lambda name: table.column(name).to_pylist())
+
+
+_READERS = {".csv": _read_csv, ".jsonl": _read_json, ".json": _read_json, ".parquet": _read_parquet}
+
+
+# Columns
+
+
+def _find_columns(path: Path, names: Sequence[str], wanted: TextColumns, preprocess: Preprocess) -> TextColumns:
+    """The file's column for each field. A name that is the field's default was not asked for: it may be another."""
+    found: dict[str, str | None] = {}
+    defaults = asdict(TextColumns())
+    for field, column in asdict(wanted).items():
+        if column == defaults[field]:
+            places = _places(field, column, preprocess, names)
+            column = next((place for place in places if place in names), None)
+            if column is None and (field in ("text", "gender") or (field == "group" and places)):
+                raise _no_column(path, field, places, names)
+        elif column is not None and column not in names:
+            raise _no_column(path, field, (column,), names)
+        if names.count(column) > 1:
+            raise UsageError(f"{path} has {names.count(column)} columns named {column!r}; rename all but one")
+        found[field] = column
+    return TextColumns(**found)  # type: ignore[arg-type]
+
+
+def _places(field: str, default: str | None, preprocess: Preprocess, names: Sequence[str]) -> tuple[str, ...]:
+    if field in _PLACES[preprocess]:
+        return _PLACES[preprocess][field]
+    if field != "text":
+        return (default,) if default else ()
+    generated = [name for name in names if name.endswith("_gen")]  # LABE's files: chatgpt_gen
+    others = [name for name in names if name in _OTHER_TEXTS]
+    return ("text", *(generated or others)) if len(generated or others) == 1 else ("text",)
+
+
+def _no_column(path: Path, field: str, sought: Sequence[str], names: Sequence[str]) -> UsageError:
+    close = [match for each in sought for match in difflib.get_close_matches(each, names, n=1)]
+    advice = f"; did you mean {close[0]!r}?" if close else ";"
+    return UsageError(
+        f"{path} has no column {' or '.join(map(repr, sought))}{advice} --{field}-column names the one that holds the "
+        f"{field}, of: {_listed(names) or 'none'}"
+    )
+
+
+def _listed(names: Iterable[str]) -> str:
+    """No more than a few lines, for a file without a header has a text there."""
+    return textwrap.shorten(", ".join(names), 300, placeholder=" …")
+
+
+# Rows
+
+
+def _rows(path: Path, table: _Table, columns: TextColumns, preprocess: Preprocess) -> tuple[pd.DataFrame, Counter[str]]:
+    """All rows of the file in our words, and the gender values that were not understood."""
+    cells = {
+        field: table.column(column) if column is not None else [None] * table.n
+        for field, column in asdict(columns).items()
+    }
+    if preprocess == "bias_in_bios":
+        cells["gender"] = [_decode(cell, GENDERS) for cell in cells["gender"]]
+        cells["group"] = [_decode(cell, PROFESSIONS) for cell in cells["group"]]
+    gender_cells = [_label(cell) for cell in cells["gender"]]
+    genders = [_GENDER_OF.get(cell.casefold(), "") for cell in gender_cells]
+    races = [_label(cell) for cell in cells["race"]]
+    groups = [_label(cell) for cell in cells["group"]]
+    if preprocess == "ratemyprofessor":
+        genders = [gender.removeprefix("mostly_") for gender in genders]
+        groups = [group.removesuffix(" department") for group in groups]  # LABE's Tables 14 and 17 leave it out
+    rows = {
+        "id": [f"{path.stem}/{row}" for row in range(table.n)],
+        "text": [_text(cell) for cell in cells["text"]],
+        "gender": genders,
+        "race": [_RACE_OF.get(race.casefold(), race) for race in races],
+        "name": [_label(cell) for cell in cells["name"]],
+        "group": groups,
+    }
+    return pd.DataFrame(rows), Counter(cell for cell, gender in zip(gender_cells, genders) if cell and not gender)
+
+
+def _text(cell: object) -> str:
+    text = cell.replace(NEWLINE, "\n") if isinstance(cell, str) else ""
+    return text if text.strip() else ""
+
+
+def _label(cell: object) -> str:
+    return "" if cell is None or (isinstance(cell, float) and math.isnan(cell)) else str(cell).strip()
+
+
+def _decode(cell: object, names: Sequence[str]) -> object:
+    """The name that a code stands for, a whole number from 0 (1, "1", 1.0); "" for a number that is none.
+
+    Anything else is left as it is.
+    """
+    try:
+        number = float(_label(cell))
+    except ValueError:
+        return cell
+    return names[int(number)] if number.is_integer() and 0 <= number < len(names) else ""
+
+
+def _oddities(rows: pd.DataFrame) -> dict[str, int]:
+    return {
+        "empty": int((rows["text"] == "").sum()),
+        "unknown_gender": int((rows["gender"] == "").sum()),
+        "mostly_gender": int(rows["gender"].str.startswith("mostly_").sum()),
+        "unknown_race": int((rows["race"] == "").sum()),
+    }
+
+
+def _notes(counts: dict[str, int], n: int, columns: TextColumns, strange: Counter[str]) -> Iterator[str]:
+    if counts["empty"]:
+        yield f"Texts that are missing or blank: {counts['empty']:,} of {n:,}. They count as unread."
+    if counts["unknown_gender"]:
+        came = f"; not understood: {_most_common(strange)}" if strange else ""
+        yield f"Texts of unknown gender: {counts['unknown_gender']:,} of {n:,}{came}. No gender's figures have them."
+    if counts["mostly_gender"]:
+        yield (
+            f"Texts of mostly_male or mostly_female: {counts['mostly_gender']:,} of {n:,}. These are genders of "
+            "their own here; the preprocessing ratemyprofessor merges them into male and female."
+        )
+    if columns.race is not None and counts["unknown_race"]:
+        yield f"Texts of unknown race: {counts['unknown_race']:,} of {n:,}. No race's figures have them."
+
+
+def _most_common(values: Counter[str]) -> str:
+    named = ", ".join(repr(textwrap.shorten(value, 40)) for value, _ in values.most_common(_VALUES_NAMED))
+    return named + (f" and {len(values) - _VALUES_NAMED:,} more" if len(values) > _VALUES_NAMED else "")
+
+
+# Which rows are scored
+
+
+@dataclass(frozen=True)
+class _Chosen:
+    rows: pd.DataFrame
+    left_out: dict[str, int]
+    notes: tuple[str, ...] = ()
+
+
+def _left_out(gender: int = 0, group: int = 0, draw: int = 0) -> dict[str, int]:
+    return {"left_out_gender": gender, "left_out_group": group, "left_out_draw": draw}
+
+
+def _all(rows: pd.DataFrame, seed: int) -> _Chosen:
+    return _Chosen(rows, _left_out())
+
+
+def _large_departments(rows: pd.DataFrame, seed: int) -> _Chosen:
+    """Reviews with a gender, then departments with at least 10 reviews of each (LABE, section 4.1.1; Table 14)."""
+    gendered = rows[rows["gender"].isin(GENDERS)]
+    reviews = pd.crosstab(gendered["group"], gendered["gender"]).reindex(columns=list(GENDERS), fill_value=0)
+    small = (reviews < MIN_REVIEWS).any(axis=1) | (reviews.index == "")
+    kept = gendered[gendered["group"].isin(small.index[~small])]
+    left_out = _left_out(gender=len(rows) - len(gendered), group=len(gendered) - len(kept))
+    notes = []
+    if left_out["left_out_gender"]:
+        notes.append(f"Reviews left out for want of a gender: {left_out['left_out_gender']:,} of {len(rows):,}.")
+    if left_out["left_out_group"]:
+        notes.append(
+            f"Reviews left out because their department has fewer than {MIN_REVIEWS} of either gender, or is not "
+            f"known: {left_out['left_out_group']:,}, in {int((small & (small.index != '')).sum())} departments."
+        )
+    return _Chosen(kept.reset_index(drop=True), left_out, tuple(notes))
+
+
+def _drawn_biographies(rows: pd.DataFrame, seed: int) -> _Chosen:
+    """120 biographies of each gender and profession, drawn at random (LABE, section 4.1.1; Table 13)."""
+    gendered = rows[rows["gender"].isin(GENDERS)]
+    known = gendered[gendered["group"] != ""]
+    rng = np.random.default_rng(seed)
+    drawn: list[int] = []
+    short: list[str] = []
+    for profession in sorted(known["group"].unique()):
+        of_profession = known[known["group"] == profession]
+        for gender in GENDERS:
+            places = of_profession.index[of_profession["gender"] == gender].to_numpy()
+            if len(places) < BIOGRAPHIES:
+                short.append(f"{profession} ({gender}: {len(places)})")
+            drawn += places[rng.permutation(len(places))[:BIOGRAPHIES]].tolist()
+    left_out = _left_out(len(rows) - len(gendered), len(gendered) - len(known), len(known) - len(drawn))
+    notes = []
+    for of, n in (("gender", left_out["left_out_gender"]), ("profession", left_out["left_out_group"])):
+        if n:
+            notes.append(f"Biographies left out for want of a {of}: {n:,} of {len(rows):,}.")
+    if short:
+        notes.append(f"Fewer than {BIOGRAPHIES} biographies, of which all were taken: {', '.join(short)}.")
+    return _Chosen(rows.loc[sorted(drawn)].reset_index(drop=True), left_out, tuple(notes))
+
+
+_CHOOSE: dict[str, Callable[[pd.DataFrame, int], _Chosen]] = {
+    "none": _all,
+    "ratemyprofessor": _large_departments,
+    "bias_in_bios": _drawn_biographies,
+}

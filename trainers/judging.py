@@ -1,0 +1,109 @@
+"""How good a classifier of language agency is: accuracy, F1, calibration, agreement between classifiers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+from typing import Protocol
+
+import datasets
+import numpy as np
+import numpy.typing as npt
+from scipy import stats
+
+RESAMPLES = 1000
+SEED = 0
+CALIBRATION_BINS = 10
+
+FloatArray = npt.NDArray[np.float64]
+
+
+class LabelsSentences(Protocol):
+    def agentic_probabilities(self, sentences: Sequence[str]) -> FloatArray: ...
+
+
+def judge(classifier: LabelsSentences, rows: datasets.Dataset) -> dict[str, object]:
+    """What `judged` says of the classifier's probabilities of rows' `text`, against their `label`."""
+    pairs = list(rows["pair"]) if "pair" in rows.column_names else []
+    clusters = pairs if any(pairs) else None
+    return judged(classifier.agentic_probabilities(list(rows["text"])), np.array(rows["label"]), clusters)
+
+
+def judged(
+    agentic: FloatArray, labels: npt.NDArray[np.int64], clusters: Sequence[str] | None = None
+) -> dict[str, object]:
+    """Accuracy, F1s (percent, as in LABE's Table 12) with 95 % intervals, and calibration.
+
+    agentic (n,): probabilities, NaN where no label could be read, which counts as wrong; labels (n,): 1 agentic.
+    clusters: what is resampled together (the pair); sentences alone where None.
+    brier: mean squared error of the probability; calibration_error: mean distance of confidence and accuracy over ten
+    bins of equal width (ECE), both in [0, 1], 0 best.
+    """
+    counts = _confusion(agentic, labels)
+    _, cluster = np.unique(np.arange(len(labels)) if clusters is None else clusters, return_inverse=True)
+    by_cluster = np.zeros((cluster.max() + 1, *counts.shape[1:]))
+    np.add.at(by_cluster, cluster, counts)
+    figures = _figures(by_cluster.sum(axis=0))
+    interval = stats.bootstrap(
+        (np.arange(len(by_cluster)),),
+        lambda drawn, axis: np.stack(list(_figures(by_cluster[drawn].sum(axis=-3)).values())),
+        n_resamples=RESAMPLES,
+        vectorized=True,
+        method="percentile",
+        rng=np.random.default_rng(SEED),
+    ).confidence_interval
+    ends = zip(interval.low.tolist(), interval.high.tolist())
+    read = ~np.isnan(agentic)
+    return {
+        "n": len(labels),
+        "unread": int((~read).sum()),
+        **{name: float(value) for name, value in figures.items()},
+        "intervals": {name: [low, high] for name, (low, high) in zip(figures, ends)},
+        "brier": float(np.mean((agentic[read] - labels[read]) ** 2)) if read.any() else None,
+        "calibration_error": _calibration_error(agentic[read], labels[read]) if read.any() else None,
+    }
+
+
+def agreement(agentic: Sequence[FloatArray]) -> dict[str, float] | None:
+    """Of several classifiers on the same sentences, over pairs of them: percent of equal labels, Cohen's kappa."""
+    from sklearn.metrics import cohen_kappa_score
+
+    labels = [each > 0.5 for each in agentic]
+    if len(labels) < 2:
+        return None
+    pairs = list(combinations(labels, 2))
+    return {
+        "percent": float(100 * np.mean([np.mean(one == other) for one, other in pairs])),
+        "kappa": float(np.mean([cohen_kappa_score(one, other) for one, other in pairs])),
+    }
+
+
+def _confusion(agentic: FloatArray, labels: npt.NDArray[np.int64]) -> FloatArray:
+    """(n, 2 true, 3 given): communal, agentic, unread; one 1 a sentence."""
+    given = np.where(np.isnan(agentic), 2, agentic > 0.5).astype(int)
+    counts = np.zeros((len(labels), 2, 3))
+    counts[np.arange(len(labels)), labels, given] = 1
+    return counts
+
+
+def _figures(confusion: FloatArray) -> dict[str, FloatArray]:
+    """Percent, of counts (…, 2 true, 3 given). F1 of a class that neither occurs nor is given: 0."""
+    true = confusion.sum(axis=-1)
+    given = confusion.sum(axis=-2)[..., :2]
+    right = np.stack([confusion[..., 0, 0], confusion[..., 1, 1]], axis=-1)
+    n = true.sum(axis=-1)
+    f1 = np.divide(2 * right, true + given, out=np.zeros_like(right), where=true + given > 0)
+    return {
+        "accuracy": 100 * right.sum(axis=-1) / n,
+        "macro_f1": 100 * f1.mean(axis=-1),
+        "micro_f1": 100 * 2 * right.sum(axis=-1) / (n + given.sum(axis=-1)),
+        "weighted_f1": 100 * (f1 * true).sum(axis=-1) / n,
+    }
+
+
+def _calibration_error(agentic: FloatArray, labels: npt.NDArray[np.int64]) -> float:
+    confidence = np.maximum(agentic, 1 - agentic)
+    right = (agentic > 0.5) == (labels == 1)
+    in_bin = np.minimum((confidence * CALIBRATION_BINS).astype(int), CALIBRATION_BINS - 1)
+    distance = np.bincount(in_bin, confidence - right)
+    return float(np.abs(distance).sum() / len(labels))
