@@ -66,7 +66,9 @@ def config_names(name: str) -> list[str]:
 def _fingerprint(folder: Path) -> str:
     """Changes with a dataset's files, so that rows cached from former ones are not loaded again."""
     digest = hashlib.sha256()
-    for path in sorted(path for path in folder.rglob("*") if path.suffix in (".py", ".json", ".jsonl", ".md", ".parquet")):
+    for path in sorted(
+        path for path in folder.rglob("*") if path.suffix in (".py", ".json", ".jsonl", ".md", ".parquet")
+    ):
         digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
 

@@ -44,6 +44,9 @@ class Settings:
     top_p: float = 1.0
     max_new_tokens: int | None = None
     classifiers: tuple[str, ...] = ()
+    mitigation: str | None = None
+    rewriter: str | None = None
+    rewrite_mode: Literal["edits", "sentence"] = "edits"
     dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
     batch_size: int = 16
     revision: str | None = None

@@ -1,0 +1,52 @@
+"""LABE's Table 12 on this machine: string matching, prompting a model, and trained classifiers, on one split.
+
+python scripts/agency_baselines.py --data official --split validation --classifiers DIR --model embedded
+"""
+
+import argparse
+
+import transformers
+from rich.console import Console
+
+from evenhand.agency_baselines import PROMPTS, PromptedClassifier
+from evenhand.agency_training import FIGURES
+from evenhand.benchmarks.labe_published import TABLE_12
+from evenhand.classifiers import LEXICON, load_classifiers
+from evenhand.library import load_dataset
+from evenhand.models.registry import load_model
+from evenhand.tables import Cell, Table, figure, print_table
+from evenhand.trainers.judging import judge
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", default="evenhand", choices=("evenhand", "official"))
+    parser.add_argument("--split", default="test")
+    parser.add_argument("--limit", type=int, help="sentences (default: all)")
+    parser.add_argument("--classifiers", nargs="*", default=[LEXICON], help="as of evenhand run labe")
+    parser.add_argument("--model", nargs="*", default=[], help="models to prompt in each setting of Table 11")
+    arguments = parser.parse_args()
+    transformers.utils.logging.disable_progress_bar()
+
+    rows = load_dataset("language_agency", split=arguments.split, source=arguments.data)
+    rows = rows.select(range(min(arguments.limit or len(rows), len(rows))))
+    named = {each.name: each.classifier for each in load_classifiers(arguments.classifiers)}
+    models = {name: load_model(name) for name in arguments.model}
+    named |= {f"{name}, {how}": PromptedClassifier(model, how) for name, model in models.items() for how in PROMPTS}
+    lines = []
+    for name, classifier in named.items():
+        judged = judge(classifier, rows)
+        figures = (figure(judged[key], judged["intervals"][key]) for key in FIGURES)
+        lines.append(tuple(Cell(text) for text in (name, *figures, str(judged["unread"]))))
+    for name, printed in TABLE_12.items():
+        texts = (f" {name}, published", *(f"{getattr(printed, key):.2f}" for key in FIGURES), "")
+        lines.append(tuple(Cell(text, published=True) for text in texts))
+    title = f"Language agency, classified: {arguments.data}, {arguments.split}, {len(rows):,} sentences"
+    note = (
+        "Percent; brackets: 95 % interval. Unread answers count as wrong. Published: LABE, Table 12, LAC's test split."
+    )
+    print_table(Table(title, ("classifier", *FIGURES.values(), "unread"), tuple(lines), note), Console(width=128))
+
+
+if __name__ == "__main__":
+    main()
