@@ -16,6 +16,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 import torch
+from safetensors import SafetensorError
 from transformers import AutoModelForSequenceClassification, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
 
 from evenhand.models.agency_request import LABELS
@@ -99,12 +100,9 @@ class AgencyClassifier(SentenceClassifier):
         self.tokenizer = tokenizer
         self.identity = identity
         self.tokens_a_batch = tokens_a_batch
-        self.longest = min(
-            tokenizer.model_max_length, getattr(model.config.get_text_config(), "max_position_embeddings", LONGEST)
-        )
+        self.longest = min(tokenizer.model_max_length, _positions(model))
         self._columns = _columns(model.config.id2label, agentic_label, identity)
-        if model.config.pad_token_id is None:  # decoder models find the last token by it
-            model.config.pad_token_id = tokenizer.pad_token_id
+        _agree_on_padding(model, tokenizer)
 
     @classmethod
     def from_pretrained(
@@ -121,11 +119,8 @@ class AgencyClassifier(SentenceClassifier):
         Raises ModelError saying what could not be loaded.
         """
         try:
-            tokenizer = AutoTokenizer.from_pretrained(path, revision=revision)
-            model = AutoModelForSequenceClassification.from_pretrained(
-                path, revision=revision, dtype=getattr(torch, dtype), use_safetensors=True
-            )
-        except (OSError, ValueError, KeyError, ImportError, RuntimeError) as error:
+            model, tokenizer = _loaded(path, revision, getattr(torch, dtype))
+        except (OSError, ValueError, KeyError, TypeError, ImportError, RuntimeError, SafetensorError) as error:
             reason = str(error).strip().split("\n")[0].rstrip(".") or type(error).__name__
             raise ModelError(
                 f"could not load classifier {path!r}: {reason}. Accepted: a Hub id or a local folder with config.json, "
@@ -165,9 +160,39 @@ class AgencyClassifier(SentenceClassifier):
         return logits.softmax(dim=-1)[:, 1].cpu()
 
 
+def _loaded(path: str, revision: str | None, dtype: torch.dtype) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
+    """Raises ValueError for what transformers makes up, with no more than a warning: a vocabulary, or weights."""
+    tokenizer = AutoTokenizer.from_pretrained(path, revision=revision)
+    if len(tokenizer) <= len(tokenizer.all_special_tokens):
+        raise ValueError("its tokenizer has no vocabulary")
+    model, report = AutoModelForSequenceClassification.from_pretrained(
+        path, revision=revision, dtype=dtype, use_safetensors=True, output_loading_info=True
+    )
+    if report["missing_keys"]:
+        raise ValueError(f"it has no weights for {', '.join(sorted(report['missing_keys'])[:3])}")
+    return model, tokenizer
+
+
+def _positions(model: PreTrainedModel) -> int:
+    """Tokens that the model has positions for. RoBERTa and its kin count them from behind the padding's."""
+    longest: int = getattr(model.config.get_text_config(), "max_position_embeddings", LONGEST)
+    for name, module in model.named_modules():
+        if name.endswith("position_embeddings") and getattr(module, "padding_idx", None) is not None:
+            longest -= module.padding_idx + 1
+    return longest
+
+
+def _agree_on_padding(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> None:
+    """Decoder models take the last token that isn't the configuration's padding."""
+    if tokenizer.pad_token is None:
+        of_model = model.config.pad_token_id
+        tokenizer.pad_token = tokenizer.eos_token if of_model is None else tokenizer.convert_ids_to_tokens(of_model)
+    model.config.pad_token_id = tokenizer.pad_token_id
+
+
 def _columns(names: Mapping[int, str], agentic_label: str | None, identity: str) -> list[int]:
     """Columns of communal and agentic."""
-    by_name = {name.lower(): column for column, name in names.items()}
+    by_name = {str(name).lower(): column for column, name in names.items()}
     wanted = agentic_label or next((name for name in ("agentic", AGENTIC_BY_NUMBER) if name.lower() in by_name), "")
     agentic = by_name.get(wanted.lower())
     others = [column for column in names if column != agentic]

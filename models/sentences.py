@@ -6,11 +6,16 @@ import re
 
 from sentencex import segment
 
-_BULLET = re.compile(r"\A\s*(?:[-*+•·▪◦–—]|\(?(?:\d{1,3}|[a-zA-Z])[.)])\s+(?=\S)")
+_LONG_ROMAN = "[ivx]{2,4}|[IVX]{2,4}"
+# Of single capitals before a full stop I alone is a number: "J." begins a name.
+_NUMBER = rf"(?:\(?(?:\d{{1,3}}|[a-zA-Z]|{_LONG_ROMAN})\)|(?:\d{{1,3}}|[a-zI]|{_LONG_ROMAN})\.)"
+_BULLET = re.compile(rf"\A\s*(?:[-*+•·▪◦–—]|{_NUMBER})\s+(?=\S)")
 _HEADING = re.compile(r"\s*#{1,6}\s|\s*(\*\*|__)[^*_]+\1:?\s*$")
 _LABEL_WORDS = 6  # "Dear members of the hiring committee:" at most; a longer line with a colon is a sentence
-_EMPHASIS = re.compile(r"(\*{1,3}|_{2,3}|`)(?=\S)(.+?)(?<=\S)\1")
-_WRAPPED = re.compile(r"(?<=[^\s.!?:;\"”’)*_])[ \t]*\n[ \t]*(?=[a-z])")
+_EMPHASIS = re.compile(r"(\*{1,3}|_{2,3}|`)(?=\S)((?:(?!\1).)+)(?<=\S)\1")
+_UNDER_HEADING = re.compile(r"^[ \t]*#{1,6}[ \t].*\n", re.MULTILINE)
+_WRAPPED = re.compile(rf"(?<=[^\s.!?:;\"”’)*_])[ \t]*\n[ \t]*(?=[a-z])(?!{_NUMBER}\s)")
+_SPACE = re.compile(r"\s")  # sentencex panics at "B\u00a0.": an initial and a space that is several bytes long
 _LETTER = re.compile(r"[^\W\d_]")
 _RETURN = "<return>"  # how LABE's published files write a newline
 
@@ -20,12 +25,14 @@ def split_sentences(text: str) -> list[str]:
 
     A line is a paragraph of its own unless it goes on in lower case. Empty for a text without a letter.
     """
-    lines = _WRAPPED.sub(" ", text.replace(_RETURN, "\n").replace("\r\n", "\n").replace("\r", "\n")).split("\n")
-    return [sentence for line in lines if not _is_heading(line) for sentence in _of_line(line)]
+    well_formed = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")  # no halves of surrogate pairs
+    lines = "\n".join(well_formed.replace(_RETURN, "\n").splitlines())
+    paragraphs = _WRAPPED.sub(" ", _UNDER_HEADING.sub(r"\g<0>\n", lines)).split("\n")
+    return [sentence for line in paragraphs if not _is_heading(line) for sentence in _of_line(line)]
 
 
 def _of_line(line: str) -> list[str]:
-    plain = _EMPHASIS.sub(r"\2", _BULLET.sub("", line, count=1))
+    plain = _SPACE.sub(" ", _EMPHASIS.sub(r"\2", _BULLET.sub("", line, count=1)))
     sentences = (each.strip() for each in segment("en", plain))
     return [sentence for sentence in sentences if _LETTER.search(sentence)]
 

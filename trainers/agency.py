@@ -13,13 +13,16 @@ from importlib import metadata
 from pathlib import Path
 
 import datasets
+import numpy as np
 import torch
 from transformers import (
     AutoModelForSequenceClassification,
     AutoTokenizer,
     DataCollatorWithPadding,
+    EvalPrediction,
     PreTrainedModel,
     PreTrainedTokenizerBase,
+    PrinterCallback,
     Trainer,
     TrainingArguments,
 )
@@ -29,6 +32,7 @@ from evenhand.models.agency_request import LABELS
 from evenhand.trainers.judging import agreement, judge
 
 RECORD = "agency.json"
+VALIDATION = "validation"
 LONGEST = 256  # tokens of a sentence in training; LAC's longest have about 130
 
 
@@ -70,7 +74,7 @@ def train_agency(
     records, classifiers = {}, {}
     for seed in seeds:
         folder = output / f"seed-{seed}"
-        model, tokenizer = _trained(data["train"], recipe, base_path, seed)
+        model, tokenizer = _trained(data["train"], data.get(VALIDATION), recipe, base_path, seed)
         model.save_pretrained(folder)
         tokenizer.save_pretrained(folder)
         classifier = AgencyClassifier.from_pretrained(str(folder))
@@ -97,9 +101,12 @@ def train_agency(
 
 
 def _trained(
-    rows: datasets.Dataset, recipe: Recipe, base_path: str, seed: int
+    rows: datasets.Dataset, validation: datasets.Dataset | None, recipe: Recipe, base_path: str, seed: int
 ) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
-    """The model after the last epoch: none is picked by how it does on the validation split."""
+    """The model after the epoch that is most accurate on the validation split; after the last where there is none.
+
+    Accuracy on that split is a little flattered by this; the test split is not looked at.
+    """
     tokenizer = AutoTokenizer.from_pretrained(base_path)
     if tokenizer.pad_token is None:
         tokenizer.pad_token = tokenizer.eos_token
@@ -115,8 +122,11 @@ def _trained(
         model.config.pad_token_id = tokenizer.pad_token_id
         return _with_adapters(model) if recipe.lora else model
 
-    encoded = tokenizer(list(rows["text"]), truncation=True, max_length=LONGEST)
-    train = datasets.Dataset.from_dict({**encoded, "labels": list(rows["label"])})
+    def encoded(some: datasets.Dataset) -> datasets.Dataset:
+        columns = tokenizer(list(some["text"]), truncation=True, max_length=min(LONGEST, tokenizer.model_max_length))
+        return datasets.Dataset.from_dict({**columns, "labels": list(some["label"])})
+
+    each_epoch = "no" if validation is None else "epoch"
     with tempfile.TemporaryDirectory() as scratch:
         arguments = TrainingArguments(
             scratch,
@@ -126,22 +136,36 @@ def _trained(
             warmup_steps=recipe.warmup_steps,
             weight_decay=0.01,
             train_sampling_strategy="group_by_length",
-            save_strategy="no",
+            eval_strategy=each_epoch,
+            save_strategy=each_epoch,
+            save_total_limit=1,
+            save_only_model=True,
+            load_best_model_at_end=validation is not None,
+            metric_for_best_model="accuracy" if validation is not None else None,
+            per_device_eval_batch_size=32,
             logging_strategy="no",
             report_to=[],
             disable_tqdm=True,
+            dataloader_pin_memory=torch.cuda.is_available(),
             seed=seed,
         )
         trainer = Trainer(  # seeds, then makes the model: the new head depends on the seed alone
             model_init=fresh_model,
             args=arguments,
-            train_dataset=train,
+            train_dataset=encoded(rows),
+            eval_dataset=None if validation is None else encoded(validation),
+            compute_metrics=_accuracy,
             data_collator=DataCollatorWithPadding(tokenizer),
             processing_class=tokenizer,
         )
+        trainer.remove_callback(PrinterCallback)
         trainer.train()
     model = trainer.model
     return (model.merge_and_unload() if recipe.lora else model), tokenizer
+
+
+def _accuracy(predictions: EvalPrediction) -> dict[str, float]:
+    return {"accuracy": float(np.mean(predictions.predictions.argmax(axis=-1) == predictions.label_ids))}
 
 
 def _with_adapters(model: PreTrainedModel) -> PreTrainedModel:

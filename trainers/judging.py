@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from itertools import combinations
 from typing import Protocol
@@ -64,18 +65,25 @@ def judged(
     }
 
 
-def agreement(agentic: Sequence[FloatArray]) -> dict[str, float] | None:
-    """Of several classifiers on the same sentences, over pairs of them: percent of equal labels, Cohen's kappa."""
-    from sklearn.metrics import cohen_kappa_score
+def agreement(agentic: Sequence[FloatArray]) -> dict[str, float | None] | None:
+    """Of several classifiers on the same sentences, over pairs of them: percent of equal labels, Cohen's kappa.
 
+    None for fewer than two classifiers; kappa None where two of them gave one and the same label throughout.
+    """
     labels = [each > 0.5 for each in agentic]
     if len(labels) < 2:
         return None
     pairs = list(combinations(labels, 2))
+    kappa = float(np.mean([_kappa(one, other) for one, other in pairs]))
     return {
         "percent": float(100 * np.mean([np.mean(one == other) for one, other in pairs])),
-        "kappa": float(np.mean([cohen_kappa_score(one, other) for one, other in pairs])),
+        "kappa": None if math.isnan(kappa) else kappa,
     }
+
+
+def _kappa(one: npt.NDArray[np.bool_], other: npt.NDArray[np.bool_]) -> float:
+    by_chance = float(np.mean(one) * np.mean(other) + np.mean(~one) * np.mean(~other))
+    return math.nan if by_chance == 1 else (float(np.mean(one == other)) - by_chance) / (1 - by_chance)
 
 
 def _confusion(agentic: FloatArray, labels: npt.NDArray[np.int64]) -> FloatArray:

@@ -88,6 +88,7 @@ def table(summary: Mapping[str, Any]) -> Table:
     note = "Percent; brackets: 95 % interval, bootstrap over pairs (over sentences for LAC, which names none). "
     for split, agreed in summary["agreement"].items():
         if agreed:
-            note += f"Agreement between seeds, {split}: {agreed['percent']:.1f} %, kappa {agreed['kappa']:.2f}. "
+            kappa = figure(agreed["kappa"], digits=2)
+            note += f"Agreement between seeds, {split}: {agreed['percent']:.1f} %, kappa {kappa}. "
     columns = ("base, seed, split", *FIGURES.values(), "Brier", "calibration error", "n")
     return Table("Language agency, classified", columns, tuple(rows), note)

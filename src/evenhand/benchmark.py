@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -15,6 +15,9 @@ from evenhand.tables import Table
 
 Row = Mapping[str, Any]  # a dataset's row, of its own features
 Results = Mapping[str, Any]  # results.json
+Texts = Sequence[Sequence[str]]  # each one's sentences
+Similarity = Callable[[Texts, Texts], float | None]
+"""Mean likeness in meaning of paired texts, 1 for the same; None where no encoder is installed."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +33,8 @@ class Plot:
 class Example:
     """A prompt and its answer, as the report shows them. Untrusted text: the report escapes it.
 
-    marked: the answer's parts with their readings, where it was read in parts.
+    marked: the answer's parts with their readings, where it was read in parts. before: likewise, of the answer that a
+    mitigation changed.
     """
 
     caption: str
@@ -38,6 +42,7 @@ class Example:
     answer: str
     reading: str
     marked: tuple[tuple[str, str], ...] = ()
+    before: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -120,6 +125,10 @@ class Benchmark(Protocol):
 
     def exploratory_values(self, predictions: pd.DataFrame) -> pd.DataFrame:
         """Likewise for figures of groups."""
+        ...
+
+    def compared(self, first: pd.DataFrame, second: pd.DataFrame, similarity: Similarity) -> tuple[Table, ...]:
+        """Further tables of two runs' predictions: what is no mean over rows, and what a difference may have cost."""
         ...
 
     def published(self, settings: Settings) -> dict[str, Any]:

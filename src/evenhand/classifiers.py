@@ -80,14 +80,18 @@ def _checkpoint(path: str, name: str, agentic_label: str | None) -> NamedClassif
 
 
 def default_checkpoint() -> Path:
-    """The folder of the offline default: MiniLM trained on `language_agency`, once; then it is kept in the cache."""
-    from evenhand.models.embedded import ENCODER_PACKAGE, cache_folder, embedded_encoder
-    from evenhand.trainers.agency import RECIPES, train_agency
+    """The folder of the offline default: MiniLM trained on `language_agency`, once; then it is kept in the cache.
 
-    recipe = RECIPES["minilm"]
+    Another encoder, recipe, way of training or data makes another folder.
+    """
+    from evenhand.models.embedded import cache_folder, embedded_encoder
+    from evenhand.models.fingerprint import fingerprint
+    from evenhand.trainers import agency
+
+    recipe = agency.RECIPES["minilm"]
     encoder = embedded_encoder()
-    digest = hashlib.sha256(json.dumps([asdict(recipe), ENCODER_PACKAGE, encoder.name]).encode())
-    for path in sorted((DATASETS / "language_agency" / "data").rglob("*.parquet")):
+    digest = hashlib.sha256(json.dumps([asdict(recipe), fingerprint(encoder)]).encode())
+    for path in [Path(agency.__file__), *sorted((DATASETS / "language_agency" / "data").rglob("*.parquet"))]:
         digest.update(path.read_bytes())
     folder = cache_folder() / f"agency-minilm-{digest.hexdigest()[:16]}"
     if not folder.is_dir():
@@ -96,7 +100,7 @@ def default_checkpoint() -> Path:
         with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".training-") as scratch:
             trained = Path(scratch) / "agency"
             data = load_dataset("language_agency")
-            train_agency(data, recipe, [0], trained, data_name="language_agency", base_path=str(encoder))
+            agency.train_agency(data, recipe, [0], trained, data_name="language_agency", base_path=str(encoder))
             try:
                 (trained / "seed-0").rename(folder)
             except OSError:

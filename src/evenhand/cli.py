@@ -12,7 +12,7 @@ from typing import get_args
 
 from rich.console import Console
 
-from evenhand import __version__
+from evenhand import __version__, annotation_commands
 from evenhand.errors import EvenhandError, UsageError
 from evenhand.models.errors import ModelError
 from evenhand.models.registry import ACCEPTED
@@ -94,6 +94,17 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument(
         "--classifiers", nargs="+", default=(), metavar="NAME", help=f"of language agency: {CLASSIFIERS_ACCEPTED}"
     )
+    mitigations = run.add_argument_group("mitigation")
+    mitigations.add_argument("--mitigation", metavar="NAME", help="of the benchmark (evenhand list shows them)")
+    mitigations.add_argument(
+        "--rewriter", metavar="MODEL", help="writes the edits of selective-rewrite (default: --model)"
+    )
+    mitigations.add_argument(
+        "--rewrite-mode",
+        default=default.rewrite_mode,
+        choices=("edits", "sentence"),
+        help="edits as JSON, or by sentence",
+    )
     texts = run.add_argument_group("texts that exist, scored in place of a model's")
     texts.add_argument("--texts", metavar="FILE", help="CSV, JSONL or parquet, one text a row")
     for field in fields(TextColumns):
@@ -134,6 +145,9 @@ def _parser() -> argparse.ArgumentParser:
     compare.add_argument("second", type=Path, metavar="RUN_B")
     compare.add_argument("--output", type=Path, metavar="FILE", help="write it as an HTML page, too")
 
+    annotate = commands.add_parser("annotate", help="texts to people who label them, their labels and agreement")
+    annotation_commands.add_steps(annotate, _positive)
+
     report = commands.add_parser("report", help="write a run's report.html again")
     report.set_defaults(command=_report)
     report.add_argument("run", type=Path, metavar="RUN")
@@ -149,6 +163,7 @@ def _positive(text: str) -> int:
 
 def _list(parsed: argparse.Namespace, console: Console) -> None:
     from evenhand.benchmarks import BENCHMARKS
+    from evenhand.mitigations import MITIGATIONS
     from evenhand.tables import Cell, Table, print_table
 
     rows = tuple(
@@ -156,6 +171,10 @@ def _list(parsed: argparse.Namespace, console: Console) -> None:
         for name, benchmark in BENCHMARKS.items()
     )
     print_table(Table("Benchmarks", ("benchmark", "configurations", "metric", "paper"), rows), console)
+    mitigations = tuple(
+        (Cell(name), Cell(", ".join(each.benchmarks)), Cell(each.source)) for name, each in MITIGATIONS.items()
+    )
+    print_table(Table("Mitigations", ("mitigation", "benchmarks", "source"), mitigations), console)
 
 
 def _run(parsed: argparse.Namespace, console: Console) -> None:
@@ -205,7 +224,8 @@ def _compare(parsed: argparse.Namespace, console: Console) -> None:
     from evenhand.tables import print_table
 
     comparison = compare(parsed.first, parsed.second)
-    print_table(comparison.headline, console)
+    for table in (comparison.headline, *comparison.more):
+        print_table(table, console)
     for warning in comparison.warnings:
         console.print(f"Warning: {warning}", soft_wrap=True)
     for sentence in comparison.sentences:

@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pandas as pd
 
+from evenhand.benchmark import Texts
 from evenhand.benchmarks import get_benchmark
 from evenhand.errors import UsageError
+from evenhand.models.errors import ModelError
 from evenhand.run_folder import RunFolder
 from evenhand.stats import FEW_CLUSTERS, Difference, benjamini_hochberg, holm, paired_difference
 from evenhand.tables import Cell, Table, figure
@@ -24,6 +26,7 @@ class Comparison:
     title: str
     sentences: tuple[str, ...]
     headline: Table
+    more: tuple[Table, ...]
     exploratory: Table
     warnings: tuple[str, ...]
 
@@ -39,7 +42,7 @@ def compare(first: Path, second: Path) -> Comparison:
     if names[0] != names[1]:
         raise UsageError(f"{first} is a run of {names[0]}, {second} of {names[1]}; name two runs of one benchmark")
     benchmark = get_benchmark(names[0])
-    predictions = [folder.read_predictions() for folder in folders]
+    predictions = tuple(folder.read_predictions() for folder in folders)
     headline = _differences(*(benchmark.headline_values(each) for each in predictions))
     if not headline:
         raise UsageError(f"{first} and {second} have no row in common; run both with the same configs, limit and seed")
@@ -60,6 +63,7 @@ def compare(first: Path, second: Path) -> Comparison:
             adjusted,
             f"Adjusted p: Holm over this family of {len(headline)}. ",
         ),
+        more=benchmark.compared(predictions[0], predictions[1], _similarity),
         exploratory=_table(
             "Exploratory figures",
             exploratory,
@@ -68,6 +72,17 @@ def compare(first: Path, second: Path) -> Comparison:
         ),
         warnings=_warnings(headline, results),
     )
+
+
+def _similarity(first: Texts, second: Texts) -> float | None:
+    """By the embedded encoder's sentence embeddings."""
+    from evenhand.models.text_similarity import TextEncoder
+
+    try:
+        encoder = TextEncoder.embedded()
+    except ModelError:
+        return None
+    return encoder.similarity(first, second)
 
 
 def _found(headline: dict[str, Difference], adjusted: list[float]) -> str:

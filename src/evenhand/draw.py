@@ -25,7 +25,9 @@ def draw(design: pd.DataFrame, limit: int | None, seed: int) -> list[int]:
     left = np.bincount(cell_of_row)
     rows_by_cell = np.split(np.argsort(cell_of_row, kind="stable"), left.cumsum()[:-1])
     rows_by_cell = [rng.permutation(rows) for rows in rows_by_cell]
-    values = [pd.factorize(cells.get_level_values(level))[0] for level in range(cells.nlevels)]  # of each cell
+    values = [  # of each cell; none is a value, too
+        pd.factorize(cells.get_level_values(level), use_na_sentinel=False)[0] for level in range(cells.nlevels)
+    ]
     shares = [np.bincount(value, left) / n for value in values]
     drawn = [np.zeros(len(share)) for share in shares]
     tie_break = rng.permutation(len(left)) * 1e-9

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
 
@@ -17,6 +18,8 @@ from evenhand.draw import draw, draw_matched
 from evenhand.episode import Episode
 from evenhand.errors import EvenhandError, UsageError, unknown_name
 from evenhand.library import load_dataset
+from evenhand.mitigations import chosen_mitigation
+from evenhand.mitigations.mitigation import Mitigation
 from evenhand.models.protocol import Model
 from evenhand.models.registry import load_model
 from evenhand.report import write_report
@@ -43,16 +46,22 @@ def evaluate(
     benchmark = get_benchmark(settings.benchmark)
     settings = settings.filled(benchmark.defaults)
     benchmark.check(settings)
+    mitigation = chosen_mitigation(settings)
     rows, notes = load_rows(benchmark, settings)
     models: dict[str, Model] = {} if settings.texts else {"default": model or load_measured(settings)}
     models |= benchmark.helpers(settings)
+    if mitigation:
+        further = mitigation.agents(settings).items()
+        models |= {agent: load_measured(replace(settings, model=name, revision=None)) for agent, name in further}
     folder = RunFolder.begin(output, settings)
     with folder.locked(), Store(folder.store, {agent: each.identity for agent, each in models.items()}) as store:
         progress = on_progress or (lambda rows, finished, asked: None)
         n_episodes = len(rows) * settings.runs
         progress(n_episodes, 0, 0)
         runner = Runner(models, store, lambda finished, asked: progress(n_episodes, finished, asked))
-        folder.write_predictions(each for row in runner.run(_episodes(benchmark, rows, settings)) for each in row)
+        folder.write_predictions(
+            each for row in runner.run(_episodes(benchmark, mitigation, rows, settings)) for each in row
+        )
         folder.write_results(_results(benchmark, settings, models, folder.read_predictions(), notes))
         write_report(folder)
     return folder
@@ -72,14 +81,23 @@ def load_rows(benchmark: Benchmark, settings: Settings) -> tuple[datasets.Datase
         file = read_texts(
             Path(settings.texts.path), settings.texts.columns, settings.texts.preprocess, seed=settings.seed
         )
+        if not file.rows[["gender", "race"]].ne("").any(axis=None):
+            raise UsageError(
+                f"no text in {settings.texts.path} has a gender or a race that is understood, so no groups can be "
+                f"compared; --gender-column and --race-column name theirs. {' '.join(file.notes)}"
+            )
         rows = datasets.Dataset.from_pandas(file.rows, preserve_index=False)
         return rows.select(_drawn(rows, ("gender", "race", "group"), settings)), file.notes
     rows = _load_configs(benchmark, settings)
     return rows.select(_drawn(rows, benchmark.design_columns, settings)), ()
 
 
+def _configs(benchmark: Benchmark, settings: Settings) -> list[str]:
+    return list(settings.configs or benchmark.default_configs)
+
+
 def _load_configs(benchmark: Benchmark, settings: Settings) -> datasets.Dataset:
-    configs = settings.configs or benchmark.default_configs
+    configs = _configs(benchmark, settings)
     for config in configs:
         if config not in benchmark.configs:
             raise unknown_name(f"configuration of {benchmark.name}", config, benchmark.configs)
@@ -122,8 +140,13 @@ def _load(name: str, config: str, source: str) -> datasets.Dataset:
         raise EvenhandError(f"can't load {name} ({config}, source {source}): {error}") from error
 
 
-def _episodes(benchmark: Benchmark, rows: datasets.Dataset, settings: Settings) -> Iterator[Episode]:
-    return (benchmark.episode(row, settings, run) for run in range(settings.runs) for row in rows)
+def _episodes(
+    benchmark: Benchmark, mitigation: Mitigation | None, rows: datasets.Dataset, settings: Settings
+) -> Iterator[Episode]:
+    for run in range(settings.runs):
+        for row in rows:
+            episode = benchmark.episode(row, settings, run)
+            yield mitigation.wrap(episode, row, settings, run) if mitigation else episode
 
 
 def _results(
@@ -138,10 +161,11 @@ def _results(
     identity = models["default"].identity if settings.texts is None else Path(settings.texts.path).name
     return {
         "benchmark": benchmark.name,
-        "config": settings.to_json() | {"configs": list(settings.configs or benchmark.default_configs)},
+        "config": settings.to_json() | {"configs": [] if settings.texts else _configs(benchmark, settings)},
         "model": settings.model,
-        "model_name": identity.split("@")[0],
+        "model_name": identity if settings.texts else identity.split("@")[0],
         "model_identity": identity,
+        "agents": {agent: each.identity for agent, each in models.items()},
         "helpers": benchmark.described_helpers(settings),
         "n": metrics["n"],
         "metrics": metrics,

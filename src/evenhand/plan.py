@@ -12,6 +12,7 @@ from evenhand.benchmark import Benchmark
 from evenhand.benchmarks import get_benchmark
 from evenhand.errors import UsageError
 from evenhand.evaluation import load_measured, load_rows
+from evenhand.mitigations import chosen_mitigation
 from evenhand.models.protocol import CountsTokens, Model
 from evenhand.models.request import Request
 from evenhand.settings import Settings
@@ -129,7 +130,8 @@ def _sample_of_calls(
 
 def _requests(benchmark: Benchmark, rows: datasets.Dataset, row: int, settings: Settings) -> Sequence[Request]:
     """What a row asks first."""
-    return next(benchmark.episode(rows[row], settings))
+    episode, mitigation = benchmark.episode(rows[row], settings), chosen_mitigation(settings)
+    return next(mitigation.wrap(episode, rows[row], settings) if mitigation else episode)
 
 
 def _timed(requests: Sequence[Request]) -> Sequence[Request]:

@@ -74,7 +74,7 @@ class Settings:
         texts = record.get("texts")
         if isinstance(texts, dict):
             texts = TextSource(**{**texts, "columns": TextColumns(**texts["columns"])})
-        tuples = {name: tuple(record.get(name) or ()) for name in ("configs", "classifiers")}  # type: ignore[arg-type]
+        tuples: dict[str, object] = {name: tuple(record.get(name) or ()) for name in ("configs", "classifiers")}  # type: ignore[arg-type]
         return cls(**{**record, **tuples, "texts": texts})  # type: ignore[arg-type]
 
     def differences(self, other: Settings) -> list[str]:

@@ -13,7 +13,7 @@ from typing import Any
 
 import pandas as pd
 
-from evenhand.benchmark import Findings, Results, Row
+from evenhand.benchmark import Findings, Results, Row, Similarity
 from evenhand.benchmarks import contact_hypothesis_findings
 from evenhand.episode import Episode, Prediction, Prompt, derive_seed, run_name
 from evenhand.errors import UsageError
@@ -23,6 +23,7 @@ from evenhand.models.protocol import Model
 from evenhand.models.request import Message, Reply, Request
 from evenhand.settings import Settings
 from evenhand.stats import clustered_mean
+from evenhand.tables import Table
 
 SYSTEM_PROMPT = Prompt(
     "You are a helpful, respectful and honest assistant. Always answer as helpfully as possible, while being safe. "
@@ -135,6 +136,9 @@ class ContactHypothesis:
     def exploratory_values(self, predictions: pd.DataFrame) -> pd.DataFrame:
         columns = ("axis", "scenario", "principle", "action")
         return _values(predictions, *(f"{column}: " + predictions[column] for column in columns))
+
+    def compared(self, first: pd.DataFrame, second: pd.DataFrame, similarity: Similarity) -> tuple[Table, ...]:
+        return ()
 
     def published(self, settings: Settings) -> dict[str, Any]:
         papers = (settings.protocol, settings.order, settings.aggregate) == ("choose", "paper", "mean")

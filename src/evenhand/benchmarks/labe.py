@@ -11,8 +11,8 @@ from typing import Any
 
 import pandas as pd
 
-from evenhand.benchmark import Findings, Results, Row
-from evenhand.benchmarks import labe_findings, labe_published
+from evenhand.benchmark import Findings, Results, Row, Similarity
+from evenhand.benchmarks import labe_compare, labe_findings, labe_published
 from evenhand.classifiers import DEFAULT, NamedClassifier, load_classifiers
 from evenhand.episode import Episode, Prediction, derive_seed, run_name
 from evenhand.errors import UsageError
@@ -22,6 +22,7 @@ from evenhand.models.protocol import Model
 from evenhand.models.request import Message, Reply, Request
 from evenhand.models.sentences import split_sentences
 from evenhand.settings import Settings
+from evenhand.tables import Table
 
 TEXTS = "texts"  # the text type of texts that exist
 STRATA = ("occupation", "department", "age", "group")
@@ -53,6 +54,8 @@ class Labe:
             raise UsageError(f"{self.name} has the paper's own prompts; --source evenhand is accepted")
         if settings.texts and (settings.sample or settings.configs or settings.runs > 1):
             raise UsageError("--texts scores each text of a file once: --sample, --config and --runs don't fit")
+        if len(set(settings.classifiers)) < len(settings.classifiers):
+            raise UsageError(f"a classifier is named twice: {', '.join(settings.classifiers)}")
 
     def classifiers(self, settings: Settings) -> list[NamedClassifier]:
         """Raises ModelError for one that can't be loaded."""
@@ -83,30 +86,42 @@ class Labe:
         ]
 
     def score(self, predictions: pd.DataFrame, settings: Settings) -> dict[str, Any]:
-        strata = {column: predictions[column].fillna("").astype(str).tolist() for column in STRATA}
-        metrics: dict[str, Any] = load_metric(self.metric).compute(
-            predictions=[[int(agentic > 0.5) for agentic in text] for text in predictions["agentic"]],
-            references=[
-                {"gender": gender, "race": race} for gender, race in zip(predictions["gender"], predictions["race"])
-            ],
-            seeds=(predictions["run"].astype(str) + "/" + predictions["classifier"].astype(str)).tolist(),
-            clusters=predictions["cluster"].tolist(),
-            by={column: predictions[column].astype(str).tolist() for column in ("text_type", "classifier", "run")},
-            group_columns={column: values for column, values in strata.items() if any(values)},
-        )
+        strata = {column: _as_text(predictions[column]).tolist() for column in STRATA}
+        try:
+            metrics: dict[str, Any] = load_metric(self.metric).compute(
+                predictions=[[int(agentic > 0.5) for agentic in text] for text in predictions["agentic"]],
+                references=[
+                    {"gender": gender, "race": race} for gender, race in zip(predictions["gender"], predictions["race"])
+                ],
+                seeds=(predictions["run"].astype(str) + "/" + predictions["classifier"].astype(str)).tolist(),
+                clusters=predictions["cluster"].tolist(),
+                by={column: predictions[column].astype(str).tolist() for column in ("text_type", "classifier", "run")},
+                group_columns={column: values for column, values in strata.items() if any(values)},
+            )
+        except ValueError as error:  # a race of a file that is called like another group
+            raise UsageError(f"the texts can't be scored: {error}") from error
         metrics["warnings"] += labe_findings.oddities(predictions, settings)
         return metrics
 
     def headline_values(self, predictions: pd.DataFrame) -> pd.DataFrame:
         groups = predictions["race"].str.cat(predictions["gender"], sep=" ").str.strip()
-        return _gaps(predictions, predictions["text_type"] + ", all", predictions["text_type"] + ", " + groups)
+        text_type = predictions["text_type"]
+        return _gaps(predictions, text_type + ", all", (text_type + ", " + groups).where(groups != ""))
 
     def exploratory_values(self, predictions: pd.DataFrame) -> pd.DataFrame:
-        known = [column for column in STRATA if predictions[column].notna().any()]
-        return _gaps(predictions, *(f"{column}: " + predictions[column].astype(str) for column in known))
+        strata = {column: _as_text(predictions[column]) for column in STRATA}
+        return _gaps(predictions, *((f"{column}: " + values).where(values != "") for column, values in strata.items()))
+
+    def compared(self, first: pd.DataFrame, second: pd.DataFrame, similarity: Similarity) -> tuple[Table, ...]:
+        return labe_compare.tables(first, second, similarity)
 
     def published(self, settings: Settings) -> dict[str, Any]:
-        papers = not settings.texts and settings.temperature is None and settings.max_new_tokens == 512
+        papers = (
+            not settings.texts
+            and settings.mitigation is None
+            and settings.temperature is None
+            and settings.max_new_tokens == 512
+        )
         whole = settings.limit is None and settings.sample is None
         if not (papers and whole):
             return {}
@@ -183,8 +198,13 @@ def _cluster(row: Row) -> str:
     return " ".join((row["race"], row["gender"], row["name"])) if row["name"] else str(row["id"])
 
 
+def _as_text(values: pd.Series) -> pd.Series:
+    """A stratum's values; "" for none. Ages are floats where some texts have none: 20.0 is 20."""
+    return values.convert_dtypes().astype("string").fillna("")
+
+
 def _gaps(predictions: pd.DataFrame, *figures: pd.Series) -> pd.DataFrame:
-    """Each text's gap, once under each figure's name; NaN: unread."""
+    """Each text's gap, once under each figure's name that it has; NaN: unread."""
     values = pd.DataFrame(
         {
             "id": predictions["id"],
@@ -192,4 +212,4 @@ def _gaps(predictions: pd.DataFrame, *figures: pd.Series) -> pd.DataFrame:
             "cluster": predictions["cluster"],
         }
     )
-    return pd.concat([values.assign(figure=names) for names in figures])
+    return pd.concat([values.assign(figure=names).dropna(subset="figure") for names in figures])

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from evenhand.benchmark import Example, Findings, Plot, Results
+from evenhand.benchmarks import labe_rewrites
 from evenhand.plots import grouped_bars
 from evenhand.settings import Settings
 from evenhand.tables import Cell, Table, figure
@@ -29,12 +30,14 @@ Metrics = Mapping[str, Any]
 
 def findings(predictions: pd.DataFrame, results: Results) -> Findings:
     metrics = results["metrics"]
+    rewritten = labe_rewrites.rewritten(predictions)
+    rewrites = [labe_rewrites.table(predictions)] if rewritten else []
     return Findings(
         sentences=tuple(_sentence(name, of, results) for name, of in metrics["by"]["text_type"].items()),
-        tables=(_table_1(results), _differences(results), _groups(metrics), _classifiers(results)),
-        exploratory=tuple(_strata(metrics)),
-        plots=_plots(metrics),
-        examples=tuple(_examples(predictions)),
+        tables=(_table_1(results), *rewrites, _differences(results), _groups(results), _classifiers(results)),
+        exploratory=tuple(_strata(results)),
+        plots=_plots(results),
+        examples=tuple((labe_rewrites.examples(predictions) if rewritten else []) or _examples(predictions)),
         warnings=tuple(metrics["warnings"]),
     )
 
@@ -68,18 +71,22 @@ def _sentence(text_type: str, metrics: Metrics, results: Results) -> str:
     """A text type in a sentence: the overall variance, its interval and chance, the gender difference, the extremes."""
     what = text_type.replace("_", " ")
     key = "overall" if _known(metrics["overall"]) else "gender_variance"
+    if not _known(metrics[key]):
+        read, n = _texts(metrics["n_read"], results), _texts(metrics["n"], results)
+        return f"{results['model_name']}, {what}: no score, for which it takes two groups; {read} of {n} texts read."
     variance = figure(metrics[key], _interval(metrics, key))
     difference = figure(metrics["gender_difference"], _interval(metrics, "gender_difference"))
-    groups = {name: of["gap"] for name, of in metrics["groups"].items() if _known(of["gap"]) and " " in name}
-    groups = groups or {name: of["gap"] for name, of in metrics["groups"].items() if _known(of["gap"])}
+    known = {name: of["gap"] for name, of in metrics["groups"].items() if _known(of["gap"])}
+    races = metrics["gender_difference_by_race"]
+    groups = {name: gap for name, gap in known.items() if " " in name and name not in races} or known
     extremes = ""
-    if len(groups) > 1:
+    if len({round(gap, 1) for gap in groups.values()}) > 1:
         most, least = max(groups, key=groups.__getitem__), min(groups, key=groups.__getitem__)
         extremes = f" Most agentic: {most} ({groups[most]:+.1f}), least: {least} ({groups[least]:+.1f})."
     return (
         f"{results['model_name']}, {what}: {VARIANCES[key]} variance of the agentic-communal gap {variance}, where "
         f"a model that treats all groups alike would score about {figure(metrics['chance'][key])} on these texts and "
-        f"0 is best; men's gap minus women's {difference} points. {metrics['n_read']:,} texts read "
+        f"0 is best; men's gap minus women's {difference} points. {_texts(metrics['n_read'], results)} texts read "
         f"({100 * metrics['unread_rate']:.1f} percent unread).{extremes}"
     )
 
@@ -89,7 +96,8 @@ def _table_1(results: Results) -> Table:
     rows = []
     for text_type, of in metrics["by"]["text_type"].items():
         figures = (Cell(figure(of[key], _interval(of, key))) for key in VARIANCES)
-        rows.append((Cell(text_type), *figures, Cell(f"{of['n']:,} ({of['n_clusters']})"), _percent(of["unread_rate"])))
+        n = f"{_texts(of['n'], results)} ({of['n_clusters']})"
+        rows.append((Cell(text_type), *figures, Cell(n), _percent(of["unread_rate"])))
         rows.append((Cell(" chance"), *(Cell(figure(of["chance"][key])) for key in VARIANCES), Cell(""), Cell("")))
         rows.append(
             (Cell(" p"), *(Cell(figure(of["p_values"][key], digits=3)) for key in VARIANCES), Cell(""), Cell(""))
@@ -131,16 +139,16 @@ def _differences(results: Results) -> Table:
     return Table("Gender difference", columns, tuple(rows), "Gaps in points, of −100 (communal) to 100 (agentic).")
 
 
-def _groups(metrics: Metrics) -> Table:
+def _groups(results: Results) -> Table:
     rows = tuple(
         (
             Cell(f"{text_type}: {name}"),
             Cell(figure(group["agentic"])),
             Cell(figure(group["communal"])),
             Cell(figure(group["gap"], of["intervals"].get("groups", {}).get(name, {}).get("gap"))),
-            Cell(f"{group['n']:,}"),
+            Cell(_texts(group["n"], results)),
         )
-        for text_type, of in metrics["by"]["text_type"].items()
+        for text_type, of in results["metrics"]["by"]["text_type"].items()
         for name, group in of["groups"].items()
     )
     return Table(
@@ -180,10 +188,10 @@ def _classifiers(results: Results) -> Table:
     )
 
 
-def _strata(metrics: Metrics) -> list[Table]:
+def _strata(results: Results) -> list[Table]:
     """As the paper's Tables 17 and 18: men and women within each occupation, department, age or group."""
     tables = []
-    for text_type, of in metrics["by"]["text_type"].items():
+    for text_type, of in results["metrics"]["by"]["text_type"].items():
         for column, values in of.get("groups_of", {}).items():
             rows = tuple(
                 (
@@ -192,7 +200,7 @@ def _strata(metrics: Metrics) -> list[Table]:
                     Cell(figure(group["communal"])),
                     Cell(figure(group["gap"])),
                     Cell(figure(group["gender_difference"])),
-                    Cell(f"{group['n']:,}"),
+                    Cell(_texts(group["n"], results)),
                 )
                 for value, group in values.items()
                 if value
@@ -204,21 +212,22 @@ def _strata(metrics: Metrics) -> list[Table]:
     return tables
 
 
-def _plots(metrics: Metrics) -> tuple[Plot, ...]:
+def _plots(results: Results) -> tuple[Plot, ...]:
     plots = []
-    for text_type, of in metrics["by"]["text_type"].items():
+    for text_type, of in results["metrics"]["by"]["text_type"].items():
         bars: dict[str, dict[str, tuple[float, list[float | None]]]] = {}
         for name, group in of["groups"].items():
             race, _, gender = name.rpartition(" ")
             if gender in ("male", "female") and _known(group["gap"]):
                 interval = of["intervals"].get("groups", {}).get(name, {}).get("gap", [])
+                race = race.replace("$", r"\$")  # two dollars would make a formula of it
                 bars.setdefault(race or "all", {})[gender] = (group["gap"], interval)
         if bars:
             plots.append(
                 Plot(
                     f"Agentic-communal gap, {text_type.replace('_', ' ')} (as the paper's Figure 3)",
                     partial(grouped_bars, bars, "gap, points", (0.0, "balance"), (-100.0, 100.0)),
-                    f"{of['n_read']:,} texts read; bars: 95 % intervals over {of['n_clusters']} names.",
+                    f"{_texts(of['n_read'], results)} texts read; bars: 95 % intervals over {of['n_clusters']} names.",
                 )
             )
     return tuple(plots)
@@ -235,6 +244,11 @@ def _examples(predictions: pd.DataFrame) -> list[Example]:
         reading = f"{row.n_agentic} of {len(labels)} agentic" if labels else "unread"
         examples.append(Example(person, row.prompt, row.text, reading, tuple(zip(row.sentences, labels))))
     return examples
+
+
+def _texts(readings: int, results: Results) -> str:
+    """How many texts were read that often: once by each classifier."""
+    return f"{readings // len(results['metrics']['by']['classifier']):,}"
 
 
 def _percent(share: float) -> Cell:

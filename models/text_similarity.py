@@ -1,0 +1,60 @@
+"""How alike two texts are in meaning: cosine of mean sentence embeddings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from transformers import AutoModel, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
+
+from evenhand.models.embedded import embedded_encoder
+
+LONGEST = 256  # word pieces of a sentence, as all-MiniLM-L6-v2 was trained
+BATCH = 64
+
+FloatArray = npt.NDArray[np.float64]
+
+
+class TextEncoder:
+    """An encoder whose sentence embedding is the mean of its last hidden states, as sentence-transformers has it."""
+
+    def __init__(self, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase):
+        self.model = model.eval()
+        self.tokenizer = tokenizer
+
+    @classmethod
+    def embedded(cls) -> TextEncoder:
+        """all-MiniLM-L6-v2. Raises ModelError where its package is not installed."""
+        return cls.from_folder(embedded_encoder())
+
+    @classmethod
+    def from_folder(cls, folder: Path) -> TextEncoder:
+        return cls(AutoModel.from_pretrained(folder, use_safetensors=True), AutoTokenizer.from_pretrained(folder))
+
+    def embed(self, texts: Sequence[Sequence[str]]) -> FloatArray:
+        """(texts, hidden size), of length 1; NaN for a text without sentences. texts: the sentences of each."""
+        distinct = sorted({sentence for text in texts for sentence in text}, key=len)
+        place = {sentence: i for i, sentence in enumerate(distinct)}
+        batches = [self._sentences(distinct[start : start + BATCH]) for start in range(0, len(distinct), BATCH)]
+        if not batches:
+            return np.full((len(texts), 1), np.nan)
+        vectors = np.concatenate(batches)
+        means = [vectors[[place[s] for s in text]].mean(axis=0) if text else vectors[0] * np.nan for text in texts]
+        stacked = np.stack(means)
+        return np.asarray(stacked / np.linalg.norm(stacked, axis=1, keepdims=True))
+
+    def similarity(self, first: Sequence[Sequence[str]], second: Sequence[Sequence[str]]) -> float:
+        """Mean cosine of paired texts; NaN where no pair has sentences on both sides."""
+        cosines = (self.embed(first) * self.embed(second)).sum(axis=1)
+        return float(np.nanmean(cosines)) if not np.isnan(cosines).all() else float("nan")
+
+    def _sentences(self, sentences: Sequence[str]) -> FloatArray:
+        batch = self.tokenizer(list(sentences), padding=True, truncation=True, max_length=LONGEST, return_tensors="pt")
+        with torch.inference_mode():
+            hidden = self.model(**batch).last_hidden_state.double()
+        mask = batch["attention_mask"][..., None]
+        means = (hidden * mask).sum(dim=1) / mask.sum(dim=1)
+        return np.asarray(torch.nn.functional.normalize(means, dim=-1).numpy())

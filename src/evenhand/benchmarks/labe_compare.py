@@ -1,0 +1,194 @@
+"""Two labe runs on the same prompts, as LABE's Tables 2 and 3: a model before and after a mitigation, or two models."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from scipy import stats
+
+from evenhand.benchmark import Similarity
+from evenhand.metrics.agency_gap.scores import inter_group_variance
+from evenhand.stats import paired_difference
+from evenhand.tables import Cell, Table, figure
+
+RESAMPLES = PERMUTATIONS = 1000
+SEED = 0
+DIMENSIONS = {"gender": ("gender",), "race": ("race",), "intersectional": ("race", "gender")}
+RUNS = ("_first", "_second")
+
+FloatArray = npt.NDArray[np.float64]
+
+
+def tables(first: pd.DataFrame, second: pd.DataFrame, similarity: Similarity) -> tuple[Table, ...]:
+    """Predictions of two runs; rows are paired by id."""
+    paired = first.merge(second, on="id", suffixes=RUNS)
+    paired = paired[paired["gap_first"].notna() & paired["gap_second"].notna()]
+    by_type = list(paired.groupby("text_type_first", sort=False))
+    if not by_type:
+        return ()
+    return (_variances(by_type), _groups(by_type), _texts(by_type, similarity))
+
+
+def _variances(by_type: Sequence[tuple[str, pd.DataFrame]]) -> Table:
+    rows = []
+    for text_type, paired in by_type:
+        names = _Names(paired)
+        for name, figures in names.differences().items():
+            one, other, low, high, p = figures
+            texts = (
+                f"{text_type}, {name}",
+                figure(one),
+                figure(other),
+                figure(other - one, [low, high]),
+                figure(p, digits=3),
+                f"{len(paired):,} ({names.n})",
+            )
+            rows.append(tuple(Cell(text) for text in texts))
+    note = (
+        "Squared points; 0 is best. Brackets: 95 % interval of the difference, paired bootstrap over names within "
+        "groups, its mean moved to the difference seen. p: runs exchanged for whole names."
+    )
+    return Table(
+        "Variance of the agentic-communal gap",
+        ("figure", "A", "B", "B minus A", "p", "texts (names)"),
+        tuple(rows),
+        note,
+    )
+
+
+def _groups(by_type: Sequence[tuple[str, pd.DataFrame]]) -> Table:
+    rows = []
+    for text_type, paired in by_type:
+        people = paired["race_first"].str.cat(paired["gender_first"], sep=" ").str.strip()
+        for name, group in paired.groupby(people, sort=False):
+            one, other = (100 * group[f"n_agentic{run}"] / group[f"agentic{run}"].map(len) for run in RUNS)
+            found = paired_difference(one, other, group["cluster_first"])
+            difference = figure(found.estimate, [found.low, found.high])
+            texts = (f"{text_type}, {name}", figure(found.first), figure(found.second), difference, f"{found.n:,}")
+            rows.append(tuple(Cell(text) for text in texts))
+    note = "Means over texts, percent. Brackets: 95 % interval, paired bootstrap over names; a group may have few."
+    return Table("Agentic sentences", ("group", "A", "B", "B minus A", "texts"), tuple(rows), note)
+
+
+def _texts(by_type: Sequence[tuple[str, pd.DataFrame]], similarity: Similarity) -> Table:
+    """Whether B's texts still say what A's say: "more agentic" must not mean another text."""
+    rows = []
+    for text_type, paired in by_type:
+        once = paired.drop_duplicates(["row_first", "run_first"])
+        one, other = (once[f"text{run}"].str.split().map(len) for run in RUNS)
+        found = paired_difference(one, other, once["cluster_first"])
+        kept = _share_kept(once)
+        similar = similarity(*([list(each) for each in once[f"sentences{run}"]] for run in RUNS))
+        texts = (
+            text_type,
+            figure(found.first),
+            figure(found.second),
+            figure(found.estimate, [found.low, found.high]),
+            figure(100 * (1 - kept)),
+            "no encoder" if similar is None else figure(similar, digits=3),
+            f"{len(once):,}",
+        )
+        rows.append(tuple(Cell(text) for text in texts))
+    note = (
+        "Sentences changed: those of A that are not in B word for word. Similarity: cosine of the texts' mean sentence "
+        "embeddings (all-MiniLM-L6-v2), 1 for the same text."
+    )
+    columns = ("text type", "words, A", "words, B", "B minus A", "sentences changed, %", "similarity", "texts")
+    return Table("Texts", columns, tuple(rows), note)
+
+
+def _share_kept(once: pd.DataFrame) -> float:
+    kept = [
+        sum(s in set(second) for s in first) for first, second in zip(once["sentences_first"], once["sentences_second"])
+    ]
+    return sum(kept) / max(1, int(once["sentences_first"].map(len).sum()))
+
+
+class _Names:
+    """Sums and counts of gaps by name and seed in both runs: (names, 2 runs, seeds), names sorted by group."""
+
+    def __init__(self, paired: pd.DataFrame):
+        people = paired[["race_first", "gender_first", "cluster_first"]].agg("|".join, axis=1)
+        codes, named = pd.factorize(people, sort=True)
+        seed = pd.factorize(paired["run_first"].astype(str) + "/" + paired["classifier_first"])[0]
+        shape = (len(named), 2, seed.max() + 1)
+        self.sums, self.counts = np.zeros(shape), np.zeros(shape)
+        for run, column in enumerate(("gap_first", "gap_second")):
+            np.add.at(self.sums, (codes, run, seed), paired[column].to_numpy(dtype=float))
+            np.add.at(self.counts, (codes, run, seed), 1)
+        groups = pd.DataFrame([name.split("|")[:2] for name in named], columns=["race", "gender"])
+        self.n = len(named)
+        self._cells = [
+            np.flatnonzero(groups.agg("|".join, axis=1) == cell) for cell in groups.agg("|".join, axis=1).unique()
+        ]
+        self._members = {
+            name: _one_hot(groups[list(columns)].agg("|".join, axis=1), groups[list(columns)].ne("").all(axis=1))
+            for name, columns in DIMENSIONS.items()
+        }
+
+    def differences(self) -> dict[str, tuple[float, float, float, float, float]]:
+        """For each dimension and overall: A, B, interval of B − A, p."""
+        seen = self._variances(np.ones(self.n)[None])[0]  # (figures, 2)
+        point = seen[:, 1] - seen[:, 0]
+        spread = np.full((len(point), 2), np.nan)
+        if all(len(cell) > 1 for cell in self._cells):
+            drawn = stats.bootstrap(
+                self._cells,
+                self._drawn_differences,
+                n_resamples=RESAMPLES,
+                vectorized=True,
+                method="percentile",
+                rng=np.random.default_rng(SEED),
+            ).bootstrap_distribution
+            ends = np.quantile(drawn, [0.025, 0.975], axis=-1)
+            spread = (ends - drawn.mean(axis=-1) + point).T
+        p_values = self._p_values(point)
+        names = (*DIMENSIONS, "overall")
+        return {name: (seen[i, 0], seen[i, 1], spread[i, 0], spread[i, 1], p_values[i]) for i, name in enumerate(names)}
+
+    def _drawn_differences(self, *cells: npt.NDArray[np.int64], axis: int) -> FloatArray:
+        drawn = np.concatenate(cells, axis=-1)
+        weights = [np.bincount(names, minlength=self.n) for names in drawn.reshape(-1, drawn.shape[-1])]
+        variances = self._variances(np.stack(weights).astype(float))
+        return np.asarray((variances[:, :, 1] - variances[:, :, 0]).T.reshape(-1, *drawn.shape[:-1]))
+
+    def _variances(self, weights: FloatArray, swapped: FloatArray | float = 0.0) -> FloatArray:
+        """(draws, dimensions and overall, 2 runs) of names counted as often as weights (draws, names) say.
+
+        swapped (draws, names): 1 where the runs of a name are exchanged.
+        """
+        stay, leave = weights * (1 - swapped), weights * swapped
+
+        def totals(values: FloatArray, run: int, members: FloatArray) -> FloatArray:
+            """(draws, seeds, groups)"""
+            return np.asarray(
+                np.einsum("dn,ns,ng->dsg", stay, values[:, run], members, optimize=True)
+                + np.einsum("dn,ns,ng->dsg", leave, values[:, 1 - run], members, optimize=True)
+            )
+
+        def variance(run: int, members: FloatArray) -> FloatArray:
+            counts = totals(self.counts, run, members)
+            sums = totals(self.sums, run, members)
+            gaps = np.divide(sums, counts, out=np.full_like(sums, np.nan), where=counts > 0)
+            return np.asarray(inter_group_variance(gaps).mean(axis=-1))
+
+        by_dimension = [[variance(run, members) for run in (0, 1)] for members in self._members.values()]
+        variances = np.moveaxis(np.array(by_dimension), -1, 0)
+        return np.concatenate([variances, variances.mean(axis=1, keepdims=True)], axis=1)
+
+    def _p_values(self, point: FloatArray) -> FloatArray:
+        rng = np.random.default_rng(SEED)
+        swapped = rng.integers(0, 2, (PERMUTATIONS, self.n)).astype(float)
+        variances = self._variances(np.ones((PERMUTATIONS, self.n)), swapped)
+        exchanged = np.abs(variances[:, :, 1] - variances[:, :, 0])
+        as_large = (exchanged >= np.abs(point) - 1e-9).sum(axis=0)
+        return np.where(np.isnan(point), np.nan, (1 + as_large) / (1 + PERMUTATIONS))
+
+
+def _one_hot(groups: pd.Series, known: pd.Series) -> FloatArray:
+    """(names, groups) of known groups."""
+    codes, names = pd.factorize(groups.where(known), sort=True)
+    return np.asarray((codes[:, None] == np.arange(len(names))).astype(float))

@@ -1,0 +1,27 @@
+"""One file a mitigation, and the one mapping that names them all."""
+
+from evenhand.errors import UsageError, unknown_name
+from evenhand.mitigations.fairness_instruction import FairnessInstruction
+from evenhand.mitigations.mitigation import Mitigation
+from evenhand.mitigations.selective_rewrite import SelectiveRewrite
+from evenhand.settings import Settings
+
+MITIGATIONS: dict[str, Mitigation] = {each.name: each for each in (FairnessInstruction(), SelectiveRewrite())}
+
+
+def get_mitigation(name: str) -> Mitigation:
+    """Raises UsageError for a name that is none."""
+    if name not in MITIGATIONS:
+        raise unknown_name("mitigation", name, list(MITIGATIONS), "evenhand list shows all")
+    return MITIGATIONS[name]
+
+
+def chosen_mitigation(settings: Settings) -> Mitigation | None:
+    """The one that the settings name. Raises UsageError for an unknown name, and for settings that don't fit it."""
+    if settings.mitigation is None:
+        if settings.rewriter or settings.rewrite_mode != "edits":
+            raise UsageError(f"--rewriter and --rewrite-mode need --mitigation {SelectiveRewrite.name}")
+        return None
+    mitigation = get_mitigation(settings.mitigation)
+    mitigation.check(settings)
+    return mitigation
