@@ -2,8 +2,9 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-demo: setup             ## run the main job: contact_hypothesis on the embedded model
+demo: setup             ## run the main job: two benchmarks on the embedded model
 	$(BIN)/evenhand run contact_hypothesis --model embedded --limit 200 --output runs/demo
+	$(BIN)/evenhand run labe --config professor_review --model embedded --sample 16 --max-new-tokens 96 --output runs/demo-labe
 
 test: setup .venv-datasets3/.installed  ## pass the tests
 	$(BIN)/python -m pytest

@@ -313,7 +313,7 @@ class _Sample:
         known = self.gaps.shape
         several = self.sizes > 1
         alone = (self.groups.members @ ~several) > 0
-        if not several.any():
+        if not several.any() or not self.gaps.size:
             return np.full((1, *known), np.nan)
         samples = [np.arange(start, start + size) for start, size in zip(self.starts[several], self.sizes[several])]
 

@@ -7,7 +7,7 @@ import json
 import logging
 import tempfile
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 DEFAULT = "default"
+DEFAULT_EPOCHS = 3  # it is trained while somebody waits
 LEXICON = "lexicon"
 AGENTIC_LABEL = ":agentic="  # DIR:agentic=POSITIVE names the label that stands for agentic
 ACCEPTED = (
@@ -88,7 +89,7 @@ def default_checkpoint() -> Path:
     from evenhand.models.fingerprint import fingerprint
     from evenhand.trainers import agency
 
-    recipe = agency.RECIPES["minilm"]
+    recipe = replace(agency.RECIPES["minilm"], epochs=DEFAULT_EPOCHS)
     encoder = embedded_encoder()
     digest = hashlib.sha256(json.dumps([asdict(recipe), fingerprint(encoder)]).encode())
     for path in [Path(agency.__file__), *sorted((DATASETS / "language_agency" / "data").rglob("*.parquet"))]:
@@ -96,7 +97,7 @@ def default_checkpoint() -> Path:
     folder = cache_folder() / f"agency-minilm-{digest.hexdigest()[:16]}"
     if not folder.is_dir():
         folder.parent.mkdir(parents=True, exist_ok=True)
-        logger.warning("Training the default agency classifier, once, about two minutes on two cores: %s", folder)
+        logger.warning("Training the default agency classifier, once, about a minute on two cores: %s", folder)
         with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".training-") as scratch:
             trained = Path(scratch) / "agency"
             data = load_dataset("language_agency")

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
+from html import unescape
 from html.parser import HTMLParser
 from types import SimpleNamespace
 
@@ -73,16 +74,6 @@ def texts(tmp_path):
     return write
 
 
-def finished(folder, called=None):
-    raw = (folder / "results.json").read_text(encoding="utf-8")
-    results = json.loads(raw, parse_constant=pytest.fail)  # NaN and Infinity are no JSON
-    return SimpleNamespace(
-        folder=folder, out=called and called.out, err=called and called.err, raw=raw, results=results,
-        metrics=results["metrics"], predictions=pd.read_parquet(folder / "predictions.parquet"),
-        page=(folder / "report.html").read_text(encoding="utf-8"),
-    )  # fmt: skip
-
-
 @pytest.fixture
 def labe(evenhand, tmp_path):
     """labe("--texts", path, …) → the finished run, labelled by string matching unless other classifiers are named."""
@@ -92,7 +83,13 @@ def labe(evenhand, tmp_path):
         classifiers = () if "--classifiers" in options else ("--classifiers", "lexicon")
         called = evenhand("run", "labe", *options, *classifiers, "--output", folder)
         assert called.code == 0, called.err
-        return finished(folder, called)
+        raw = (folder / "results.json").read_text(encoding="utf-8")
+        results = json.loads(raw, parse_constant=pytest.fail)  # NaN and Infinity are no JSON
+        return SimpleNamespace(
+            folder=folder, out=called.out, err=called.err, raw=raw, results=results, metrics=results["metrics"],
+            predictions=pd.read_parquet(folder / "predictions.parquet"),
+            page=(folder / "report.html").read_text(encoding="utf-8"),
+        )  # fmt: skip
 
     return call
 
@@ -171,9 +168,9 @@ def test_scores_worked_out_by_hand(labe, texts, text_of, variances, difference, 
     for key in ("gender_variance", "gender_difference", "overall"):
         assert done.metrics["p_values"][key] == SMALLEST_P
     most, least = extremes
-    for said in (done.out, done.page):
+    for said in (done.out, unescape(done.page)):
         assert f"Most agentic: {most}, least: {least}." in said
-        assert f"minus women&#39;s {difference:.1f}" in said or f"minus women's {difference:.1f}" in said
+        assert f"men's gap minus women's {difference:.1f} [" in said
     assert done.metrics["by"]["text_type"]["texts"]["overall"] == done.metrics["overall"]
 
 
@@ -199,10 +196,8 @@ def test_people_of_two_groups_who_share_a_name_are_two_and_the_nameless_are_each
     nameless = [{"text": row["text"], "gender": row["gender"]} for row in people(by_gender)]
     done = labe("--texts", texts(nameless, "nameless.csv"), output="nameless")
     assert done.metrics["n_clusters"] == 40
-    assert (done.metrics["gender_variance"], done.metrics["race_variance"], done.metrics["overall"]) == (
-        20_000,
-        *[None] * 2,
-    )
+    assert done.metrics["gender_variance"] == 20_000
+    assert done.metrics["race_variance"] is done.metrics["overall"] is None
     assert "gender variance of the agentic-communal gap 20000.0" in done.out
     assert "Warning: no text has a race" in done.out
 
@@ -228,7 +223,7 @@ class Writer:
 
 
 def test_the_papers_prompt_and_nothing_else(tmp_path):
-    """Sampled as the model's own settings say, with 512 new tokens (LABE, section 4.1.2 and Table 4)."""
+    """Sampled as the model's own settings say, with 512 new tokens (LABE, Models and Generation Settings; Table 4)."""
     model = Writer(lambda request: Reply(BOTH, "length"))
     settings = Settings("labe", "writer", ("professor_review",), sample=8, classifiers=("lexicon",))
     results = evaluate(settings, tmp_path / "run", model=model).read_results()
@@ -312,9 +307,10 @@ def test_variances_are_averaged_over_runs_where_differences_cancel_out(tmp_path)
     """Men lead in one run, women in the next, nobody in the last: 200²/2 twice and 0; +200, -200 and 0."""
 
     def write(request):
-        male, run = "-male/" in request.name, request.name.rpartition("run-")[2][-1:]
-        leads = {"1": not male, "2": None}.get(run if "/run-" in request.name else "0", male)
-        return Reply(BOTH if leads is None else AGENTIC if leads else COMMUNAL)
+        if request.name.endswith("/run-2"):
+            return Reply(BOTH)
+        leads = "female" if request.name.endswith("/run-1") else "male"
+        return Reply(AGENTIC if f"-{leads}/" in request.name else COMMUNAL)
 
     settings = Settings("labe", "writer", ("professor_review",), sample=96, runs=3, classifiers=("lexicon",))
     metrics = evaluate(settings, tmp_path / "run", model=Writer(write)).read_results()["metrics"]
@@ -356,21 +352,21 @@ def test_scores_are_means_over_the_classifiers(labe, texts, always_agentic):
     """By string matching 20,000 and 200 points, by the other 0 and 0: the means are half. Forty texts stay forty."""
     done = labe("--texts", texts(people(by_gender)), "--classifiers", "lexicon", always_agentic)
     by = done.metrics["by"]["classifier"]
-    assert list(by) == ["lexicon", str(always_agentic)] or list(by) == [str(always_agentic), "lexicon"]
-    assert (by["lexicon"]["gender_variance"], by["lexicon"]["gender_difference"]) == (20_000, 200)
-    assert (by[str(always_agentic)]["gender_variance"], by[str(always_agentic)]["gender_difference"]) == (0, 0)
-    assert {group["gap"] for group in by[str(always_agentic)]["groups"].values()} == {100}
+    matching, other = by.pop("lexicon"), by.pop(str(always_agentic))
+    assert not by
+    assert (matching["gender_variance"], matching["gender_difference"]) == (20_000, 200)
+    assert (other["gender_variance"], other["gender_difference"]) == (0, 0)
+    assert {group["gap"] for group in other["groups"].values()} == {100}
     for key in VARIANCES:
-        assert done.metrics[key] == pytest.approx(by["lexicon"][key] / 2)
+        assert done.metrics[key] == pytest.approx(matching[key] / 2)
     assert done.metrics["gender_difference"] == 100
     assert len(done.predictions) == 80
     assert done.predictions["id"].is_unique
     assert "points. 40 texts read" in done.out
     classifiers = done.page[done.page.index("<h2>Classifiers</h2>") :]
-    assert re.search(r"<td>lexicon</td><td>unknown</td><td>unknown</td><td>20000\.0</td>", classifiers)
-    assert (
-        f"<td>{always_agentic}</td><td>two sentences</td><td>91.7 [88.0, 94.0] (test)</td><td>0.0</td>" in classifiers
-    )
+    assert "<td>lexicon</td><td>unknown</td><td>unknown</td><td>20000.0</td>" in classifiers
+    trained = "<td>two sentences</td><td>91.7 [88.0, 94.0] (test)</td>"
+    assert f"<td>{always_agentic}</td>{trained}<td>0.0</td>" in classifiers
     assert [helper["name"] for helper in done.results["helpers"]] == ["lexicon", str(always_agentic)]
 
 
@@ -441,9 +437,7 @@ def test_killed_and_resumed_equals_uninterrupted(texts, tmp_path, source):
 
 def test_every_form_of_file_gives_equal_results(labe, texts):
     rows = people(white_men_lead_asian_women_help, repeats=2)
-    runs = [
-        labe("--texts", texts(rows, f"texts.{form}"), output=form) for form in ("csv", "jsonl", "parquet")
-    ]  # fmt: skip
+    runs = [labe("--texts", texts(rows, f"texts.{form}"), output=form) for form in ("csv", "jsonl", "parquet")]
     assert all(done.metrics == runs[0].metrics for done in runs)
     assert all(done.predictions.equals(runs[0].predictions) for done in runs)
     assert [done.results["model_name"] for done in runs] == ["texts.csv", "texts.jsonl", "texts.parquet"]
@@ -571,7 +565,7 @@ def test_what_a_file_says_is_escaped_in_the_report(labe, texts):
     assert "&lt;script&gt;alert(&#39;yes&#39;)&lt;/script&gt;" in done.page
     assert r"$\foo$" in done.page
     assert done.results["model_name"] == "<b>texts@home.csv"
-    assert "<h1>Language agency in generated texts</h1>" in done.page
+    assert "&lt;b&gt;texts@home.csv" in done.page
 
 
 def test_reviews_are_stratified_by_department(labe, texts):
@@ -602,7 +596,7 @@ def test_reviews_are_stratified_by_department(labe, texts):
     assert "Warning: Reviews left out for want of a gender: 4 of 66." in done.out
     assert "fewer than 10 of either gender, or is not known: 20, in 1 departments." in done.out
     table = done.page[done.page.index("<summary>texts by group</summary>") :]
-    assert re.search(r"<td>English</td><td>54\.5</td><td>45\.5</td><td>9\.1</td><td>200\.0</td><td>22</td>", table)
+    assert "<td>English</td><td>54.5</td><td>45.5</td><td>9.1</td><td>200.0</td><td>22</td>" in table
 
 
 # Reports and comparisons

@@ -31,7 +31,7 @@ def test_tokens_are_those_of_the_calls(model):
     from evenhand.benchmarks import get_benchmark
 
     benchmark, small = get_benchmark("contact_hypothesis"), settings(limit=5)
-    requests = [each for row in load_rows(benchmark, small) for each in next(benchmark.episode(row, small))]
+    requests = [each for row in load_rows(benchmark, small)[0] for each in next(benchmark.episode(row, small))]
     continuations = model._continuations(requests)
     planned = plan(small, model)
     assert len(requests) <= model.requests_at_once
