@@ -240,8 +240,9 @@ def local_model(name: str, dtype: DType) -> TransformersModel:
 
 
 def contact_requests(model: str, n_rows: int, system: Literal["short", "paper"]) -> list[Request]:
-    benchmark, settings = get_benchmark("contact_hypothesis"), Settings("contact_hypothesis", model, limit=n_rows)
-    rows = load_rows(benchmark, settings)
+    benchmark = get_benchmark("contact_hypothesis")
+    settings = Settings("contact_hypothesis", model, limit=n_rows).filled(benchmark.defaults)
+    rows, _ = load_rows(benchmark, settings)
     requests = [request for row in rows for request in next(benchmark.episode(row, settings))]
     if system == "short":
         short = Message("system", SHORT_SYSTEM_PROMPT)

@@ -30,7 +30,8 @@ def test_tokens_are_those_of_the_calls(model):
     """Counted by hand: every choice of every request, and each distinct prefix of a call once."""
     from evenhand.benchmarks import get_benchmark
 
-    benchmark, small = get_benchmark("contact_hypothesis"), settings(limit=5)
+    benchmark = get_benchmark("contact_hypothesis")
+    small = settings(limit=5).filled(benchmark.defaults)
     requests = [each for row in load_rows(benchmark, small)[0] for each in next(benchmark.episode(row, small))]
     continuations = model._continuations(requests)
     planned = plan(small, model)
