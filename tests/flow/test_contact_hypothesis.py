@@ -48,6 +48,10 @@ def test_silence_is_unread_and_has_no_score(run, protocol):
     assert "no read answer" in done.out
 
 
+def filled(**settings):
+    return Settings("contact_hypothesis", "m", **settings).filled(ContactHypothesis.defaults)
+
+
 class Contact:
     """Agrees with the contact hypothesis by construction: rejects people exactly after negative contact."""
 
@@ -137,7 +141,7 @@ def test_published_figures_are_table_3():
 
 
 def requests_of(row, **settings):
-    return next(ContactHypothesis().episode(row, Settings("contact_hypothesis", "m", **settings)))
+    return next(ContactHypothesis().episode(row, filled(**settings)))
 
 
 ROW = {
@@ -173,7 +177,7 @@ def test_balanced_order_swaps_the_instruction_and_the_stem_but_not_the_choices()
 
 def predict(log_probs, **settings):
     """The first contact's prediction for given log-probabilities of (affirming, declining), one pair an order asked."""
-    episode = ContactHypothesis().episode(ROW, Settings("contact_hypothesis", "m", **settings))
+    episode = ContactHypothesis().episode(ROW, filled(**settings))
     next(episode)
     try:
         episode.send([Reply("", "choice", pair) for pair in log_probs] * 3)

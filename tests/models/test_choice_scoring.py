@@ -266,9 +266,9 @@ def test_smollm2_scores_contact_hypothesis_alike_both_ways():
     from evenhand.evaluation import load_rows
     from evenhand.settings import Settings
 
-    settings = Settings("contact_hypothesis", "embedded", limit=4)
-    benchmark = get_benchmark(settings.benchmark)
-    requests = [r for row in load_rows(benchmark, settings) for r in next(benchmark.episode(row, settings))]
+    benchmark = get_benchmark("contact_hypothesis")
+    settings = Settings("contact_hypothesis", "embedded", limit=4).filled(benchmark.defaults)
+    requests = [r for row in load_rows(benchmark, settings)[0] for r in next(benchmark.episode(row, settings))]
     assert len(requests) == 12
     model = load_model("embedded", dtype="float32")
     asked = model._continuations(requests)

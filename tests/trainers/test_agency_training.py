@@ -391,7 +391,7 @@ def test_the_default_is_trained_once(default, trainings, caplog):
     assert trainings == [[0]]
     assert list(default.iterdir()) == [folder]
     assert [record.message for record in caplog.records if "Training the default" in record.message] == [
-        f"Training the default agency classifier, once, about two minutes on two cores: {folder}"
+        f"Training the default agency classifier, once, about a minute on two cores: {folder}"
     ]
     [named] = classifiers.load_classifiers(["default"])
     assert named.record["data"] == "language_agency"
