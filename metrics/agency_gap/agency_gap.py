@@ -1,8 +1,14 @@
 """agency_gap: variance between groups of the agentic-communal ratio gap (0 is best)."""
 
+# ruff: noqa: F401
+# evaluate copies the files that are imported here and no others, so those that scores.py needs are named, too. (A
+# comment behind an import it would take for an address.)
+
 import datasets
 import evaluate
 
+from .group_means import HEADLINES
+from .resampling import SEED
 from .scores import agency_gap
 
 _DESCRIPTION = """

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import evenhand
 from evenhand.benchmarks import labe_published, labe_published_mitigated
-from evenhand.metrics.agency_gap import scores
+from evenhand.metrics.agency_gap import group_means, scores
 
 RACES = ("White", "Black", "Hispanic", "Asian")
 GENDERS = ("male", "female")
@@ -83,13 +83,13 @@ def test_printed_mean_gaps_give_table_1_up_to_the_averaging_over_seeds(model, te
     (A variance is convex, so the mean of variances is no less than the variance of means.)
     """
     for key, gaps in printed_gaps(labe_published, model, text_type).items():
-        above = labe_published.TABLE_1[model][text_type][key] - scores.inter_group_variance(np.array(gaps))
+        above = labe_published.TABLE_1[model][text_type][key] - group_means.inter_group_variance(np.array(gaps))
         assert 0.03 < above < 3.5
 
 
 def test_the_race_variance_of_chatgpt_biographies():
     gaps = np.array([-16.38, -27.22, -21.88, -11.34])  # Table 21; Table 1 has 47.79
-    assert scores.inter_group_variance(gaps) == pytest.approx(47.08, abs=0.005)
+    assert group_means.inter_group_variance(gaps) == pytest.approx(47.08, abs=0.005)
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -174,8 +174,8 @@ def test_the_instruction_in_table_2_comes_from_other_texts_than_tables_20_and_22
         own = labe_published_mitigated.RACE_VARIANCES[model][text_type]
         assert (row["race_variance"] == own) == (model == "ChatGPT")
         gaps = printed_gaps(labe_published_mitigated, model, text_type)
-        assert own > scores.inter_group_variance(np.array(gaps["race_variance"]))
-        if row["gender_variance"] < scores.inter_group_variance(np.array(gaps["gender_variance"])):
+        assert own > group_means.inter_group_variance(np.array(gaps["race_variance"]))
+        if row["gender_variance"] < group_means.inter_group_variance(np.array(gaps["gender_variance"])):
             below.append((model, text_type))
     assert below == [("Mistral", "professor_review"), ("Llama3", "professor_review")]
 
@@ -184,15 +184,17 @@ def test_the_instruction_in_table_2_comes_from_other_texts_than_tables_20_and_22
 
 
 def test_ratio_gap():
-    assert scores.ratio_gap(3, 1) == 50
-    assert scores.ratio_gap(0, 4) == -100
-    assert scores.ratio_gap(np.array([1, 2, 0]), np.array([1, 0, 0])) == pytest.approx([0, 100, math.nan], nan_ok=True)
+    assert group_means.ratio_gap(3, 1) == 50
+    assert group_means.ratio_gap(0, 4) == -100
+    assert group_means.ratio_gap(np.array([1, 2, 0]), np.array([1, 0, 0])) == pytest.approx(
+        [0, 100, math.nan], nan_ok=True
+    )
 
 
 def test_inter_group_variance():
-    assert scores.inter_group_variance(np.array([10.0, 0.0])) == 50  # half the squared difference
-    assert scores.inter_group_variance(np.array([1.0, 2.0, 3.0, math.nan])) == 1
-    assert math.isnan(scores.inter_group_variance(np.array([1.0, math.nan])))
+    assert group_means.inter_group_variance(np.array([10.0, 0.0])) == 50  # half the squared difference
+    assert group_means.inter_group_variance(np.array([1.0, 2.0, 3.0, math.nan])) == 1
+    assert math.isnan(group_means.inter_group_variance(np.array([1.0, math.nan])))
 
 
 FOUR = [reference(race, gender) for race in ("White", "Black") for gender in GENDERS]

@@ -2,6 +2,10 @@
 
 import ast
 import doctest
+import os
+import shutil
+import subprocess
+import sys
 from types import SimpleNamespace
 
 import evaluate
@@ -22,19 +26,50 @@ def test_the_folder_is_complete(name, file):
     assert (METRICS / name / file.format(name=name)).is_file()
 
 
-@every_metric
-@pytest.mark.parametrize("file", ["{name}.py", "scores.py"])
-def test_it_stands_alone(name, file):
-    source = (METRICS / name / file.format(name=name)).read_text(encoding="utf-8")
-    imported = set()
-    for node in ast.walk(ast.parse(source)):
+every_file = pytest.mark.parametrize(
+    ("name", "file"), [(name, path.name) for name in metric_names() for path in sorted((METRICS / name).glob("*.py"))]
+)
+
+
+def imports(name, file):
+    """(the modules outside its folder that a file imports, those of its folder)."""
+    outside, inside = set(), set()
+    for node in ast.walk(ast.parse((METRICS / name / file).read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
-            imported |= {alias.name for alias in node.names}
+            outside |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.level == 0:
-            imported.add(node.module)
+            outside.add(node.module)
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 1, f"{name}/{file} imports from outside its folder"
-    assert not {module for module in imported if module.split(".")[0] == "evenhand"}
+            assert node.module, f"{name}/{file}: evaluate doesn't see 'from . import'"
+            inside.add(node.module)
+    return outside, inside
+
+
+@every_file
+def test_it_stands_alone(name, file):
+    outside, _ = imports(name, file)
+    assert not {module for module in outside if module.split(".")[0] == "evenhand"}
+
+
+@every_file
+def test_what_a_file_imports_of_its_folder_the_shell_imports_too(name, file):
+    """evaluate copies only the files that the shell itself imports."""
+    _, inside = imports(name, file)
+    _, copied = imports(name, f"{name}.py")
+    assert inside <= copied
+
+
+@every_metric
+def test_a_copy_elsewhere_loads_in_a_new_process(name, tmp_path):
+    """Of the folder alone, as on the Hub, and with no modules copied before."""
+    shutil.copytree(METRICS / name, tmp_path / name)
+    program = f"import evaluate; print(evaluate.load({str(tmp_path / name)!r}).name)"
+    environment = os.environ | {"HF_MODULES_CACHE": str(tmp_path / "modules"), "HF_HOME": str(tmp_path / "home")}
+    ran = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+    )
+    assert ran.stdout.split() == [name], ran.stderr
 
 
 @every_metric

@@ -10,7 +10,7 @@ import pandas as pd
 from scipy import stats
 
 from evenhand.benchmark import Similarity
-from evenhand.metrics.agency_gap.scores import inter_group_variance
+from evenhand.metrics.agency_gap.group_means import inter_group_variance
 from evenhand.stats import paired_difference
 from evenhand.tables import Cell, Table, figure
 
