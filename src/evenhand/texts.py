@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-import csv
 import difflib
-import hashlib
-import io
-import json
 import math
-import os
 import textwrap
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal, get_args
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as pq
 
-from evenhand.errors import EvenhandError, UsageError, unknown_name
+from evenhand.errors import UsageError, unknown_name
+from evenhand.row_files import Rows, read_rows
 
 Preprocess = Literal["none", "ratemyprofessor", "bias_in_bios"]
 
@@ -58,7 +51,6 @@ _PLACES: dict[str, dict[str, tuple[str, ...]]] = {
 }
 _OTHER_TEXTS = ("comments", "hard_text", "bio", "generation")  # columns of texts in published files
 
-_LONGEST_FIELD = 2**31 - 1  # csv's own limit is 131,072 characters
 _VALUES_NAMED = 3  # of those that were not understood, in a note
 
 
@@ -110,12 +102,8 @@ def read_texts(
     if preprocess not in get_args(Preprocess):
         raise unknown_name("preprocessing", preprocess, get_args(Preprocess))
     path = Path(path)
-    reader = _reader(path)
-    content = _content(path)
-    table = reader(path, content)
-    if not table.n:
-        raise UsageError(f"{path} has no rows; give a file with one text a row")
-    found = _find_columns(path, table.names, columns or TextColumns(), preprocess)
+    table = read_rows(path, "text", "texts")
+    found = _find_columns(path, table.columns, columns or TextColumns(), preprocess)
     rows, strange = _rows(path, table, found, preprocess)
     chosen = _CHOOSE[preprocess](rows, seed)
     if chosen.rows.empty:
@@ -126,142 +114,7 @@ def read_texts(
         )
     counts = {"read": table.n} | chosen.left_out | _oddities(chosen.rows)
     notes = (*chosen.notes, *_notes(counts, len(chosen.rows), found, strange))
-    return TextFile(chosen.rows, counts, notes, hashlib.sha256(content).hexdigest(), found)
-
-
-# Files
-
-
-@dataclass(frozen=True)
-class _Table:
-    """A file's columns, with their cells as they came."""
-
-    n: int
-    names: list[str]
-    column: Callable[[str], list[object]]
-
-
-def _reader(path: Path) -> Callable[[Path, bytes], _Table]:
-    if os.path.isdir(path):  # Path.is_dir raises for some paths that can't be one
-        raise UsageError(f"{path} is a folder; name one file of texts in it")
-    suffix = path.suffix.casefold()
-    if suffix not in _READERS:
-        raise UsageError(
-            f"{path} came; a file that ends in {', '.join(_READERS)} is accepted: save the texts as one of these"
-        )
-    return _READERS[suffix]
-
-
-def _content(path: Path) -> bytes:
-    try:
-        content = path.read_bytes()
-    except (FileNotFoundError, NotADirectoryError):
-        raise UsageError(f"{path} does not exist; name a file of texts") from None
-    except OSError as error:
-        raise EvenhandError(f"can't read {path}: {error.strerror or error}; mend that, or name another file") from error
-    if not content.strip():
-        raise UsageError(f"{path} is empty; give a file with one text a row")
-    return content
-
-
-def _broken(path: Path, kind: str, what: str) -> UsageError:
-    return UsageError(f"{path} is broken {kind}: {what}; mend the file, or write it again")
-
-
-def _decoded(path: Path, content: bytes) -> str:
-    try:
-        return content.decode("utf-8-sig")  # with or without a byte order mark
-    except UnicodeDecodeError as error:
-        raise UsageError(
-            f"{path} is not UTF-8: byte {content[error.start]:#04x} at position {error.start:,}; save it as UTF-8"
-        ) from error
-
-
-def _read_csv(path: Path, content: bytes) -> _Table:
-    rows: list[list[str]] = []
-    lines = csv.reader(io.StringIO(_decoded(path, content), newline=""), strict=True)
-    begins = 1  # the line where the row does; the reader only knows where it ends
-    with _long_fields():
-        try:
-            for row in lines:
-                if rows and row and len(row) != len(rows[0]):
-                    what = f"the row at line {begins} has not the header's {len(rows[0])} fields but {len(row)}"
-                    raise _broken(path, "CSV", what)
-                rows += [row] if row else []  # blank lines are none
-                begins = lines.line_num + 1
-        except csv.Error as error:
-            raise _broken(path, "CSV", f"{error} in the row at line {begins}") from error
-    header, cells = (rows[0], rows[1:]) if rows else ([], [])
-
-    def column(name: str) -> list[object]:
-        place = header.index(name)
-        return [row[place] for row in cells]
-
-    return _Table(len(cells), header, column)
-
-
-@contextmanager
-def _long_fields() -> Iterator[None]:
-    """The csv module's limit is the whole process's: put back afterwards."""
-    before = csv.field_size_limit(_LONGEST_FIELD)
-    try:
-        yield
-    finally:
-        csv.field_size_limit(before)
-
-
-def _read_json(path: Path, content: bytes) -> _Table:
-    """Objects, one a line or in one array, whatever the suffix says: both are called .json and .jsonl."""
-    text = _decoded(path, content)
-    objects: list[dict[str, object]] = []
-    for place, value in _json_values(path, text):
-        if not isinstance(value, dict):
-            raise _broken(path, "JSON", f"{place} is {_KINDS.get(type(value), 'a number')}, not an object")
-        objects.append(value)
-    names = list(dict.fromkeys(name for each in objects for name in each))
-    return _Table(len(objects), names, lambda name: [_storable(each.get(name)) for each in objects])
-
-
-_KINDS = {list: "an array", str: "a string", bool: "true or false", type(None): "null"}
-
-
-def _json_values(path: Path, text: str) -> Iterator[tuple[str, object]]:
-    """Every value, and where it stands."""
-    if text.lstrip().startswith("[") and text.rstrip().endswith("]"):
-        array = _loads(path, text)
-        assert isinstance(array, list)
-        yield from ((f"element {number} of the array", value) for number, value in enumerate(array, start=1))
-        return
-    for number, line in enumerate(text.split("\n"), start=1):  # str.splitlines would split inside strings, too
-        if line.strip():
-            yield f"line {number}", _loads(path, line, number)
-
-
-def _loads(path: Path, text: str, first_line: int = 1) -> object:
-    try:
-        return json.loads(text)
-    except json.JSONDecodeError as error:
-        what = f"{error.msg} at line {first_line + error.lineno - 1}, column {error.colno}"
-    except (ValueError, RecursionError) as error:  # a number of too many digits, too deep a nesting
-        what = f"{error} at line {first_line}"
-    raise _broken(path, "JSON", what)
-
-
-def _storable(cell: object) -> object:
-    """Half characters, which only JSON can spell (a lone \\ud83d), become question marks, as in the store."""
-    return cell.encode("utf-8", "replace").decode("utf-8") if isinstance(cell, str) else cell
-
-
-def _read_parquet(path: Path, content: bytes) -> _Table:
-    try:
-        table = pq.ParquetFile(pa.BufferReader(content)).read()
-        table.validate(full=True)  # strings that are not UTF-8 would fail later
-    except (pa.ArrowException, OSError, ValueError) as error:
-        raise _broken(path, "parquet", textwrap.shorten(str(error).rstrip("."), 200, placeholder=" …")) from error
-    return _Table(table.num_rows, table.column_names, lambda name: table.column(name).to_pylist())
-
-
-_READERS = {".csv": _read_csv, ".jsonl": _read_json, ".json": _read_json, ".parquet": _read_parquet}
+    return TextFile(chosen.rows, counts, notes, table.sha256, found)
 
 
 # Columns
@@ -312,7 +165,7 @@ def _listed(names: Iterable[str]) -> str:
 # Rows
 
 
-def _rows(path: Path, table: _Table, columns: TextColumns, preprocess: Preprocess) -> tuple[pd.DataFrame, Counter[str]]:
+def _rows(path: Path, table: Rows, columns: TextColumns, preprocess: Preprocess) -> tuple[pd.DataFrame, Counter[str]]:
     """All rows of the file in our words, and the gender values that were not understood."""
     cells = {
         field: table.column(column) if column is not None else [None] * table.n

@@ -214,9 +214,9 @@ def test_what_tools_do_to_files(tmp_path, content):
         ("a.csv", b"id,agency\n1,1,surplus\n", "line 2 has not the header's 2 fields but 3"),
         ("a.csv", b'id,agency\n1,"1\n', "broken CSV: unexpected end of data in the row at line 2"),
         ("a.csv", b"id,agency\ncaf\xe9,1\n", "not UTF-8: byte 0xe9 .*CSV UTF-8"),
-        ("a.jsonl", b'{"id": 1}\n[1]\n', "line 2 is no object"),
+        ("a.jsonl", b'{"id": 1}\n[1]\n', "line 2 is an array, not an object"),
         ("a.jsonl", b'{"id": 1}\n{"id": \n', "at line 2"),
-        ("a.json", b'[{"id": 1}, 2]', "element 2 is no object"),
+        ("a.json", b'[{"id": 1}, 2]', "element 2 of the array is a number, not an object"),
         ("a.parquet", b"PAR1", "broken parquet"),
     ],
 )
@@ -226,6 +226,17 @@ def test_files_that_can_not_be_read(tmp_path, name, content, says):
         read_sheet(tmp_path / name)
     with pytest.raises(UsageError, match="does not exist"):
         read_sheet(tmp_path / "absent.csv")
+    with pytest.raises(UsageError, match="is a folder; name one file of entries in it"):
+        read_sheet(tmp_path)
+
+
+def test_a_column_of_one_name_twice_is_not_guessed(tmp_path):
+    """Nor does it matter where nobody asks for it: annotators add columns."""
+    (tmp_path / "a.csv").write_text("id,agency,note,note\n1,0,a,b\n")
+    sheet = read_sheet(tmp_path / "a.csv")
+    assert sheet.column("AGENCY") == "agency"
+    with pytest.raises(UsageError, match="has 2 columns 'note'"):
+        sheet.column("note")
 
 
 def test_cells_that_are_no_texts(tmp_path):
