@@ -14,29 +14,21 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from evenhand import agency_pairs
-from evenhand.agency_pairs import (
+from evenhand.agency_pairs import KEPT, Seed, make_agency_pairs, outcome_counts, paraphrase_request, read_seeds
+from evenhand.agency_paraphrases import (
     AGENTIC_EXAMPLE,
     COMMUNAL_EXAMPLE,
-    KEPT,
     PARAPHRASE,
-    Duplicate,
     Failed,
     Paraphrases,
-    Seed,
     Unread,
     failed_check,
-    find_duplicates,
-    make_agency_pairs,
-    normalised,
-    outcome_counts,
-    paraphrase_request,
     read_paraphrases,
-    read_seeds,
-    similarity,
-)  # fmt: skip
+)
 from evenhand.errors import UsageError
 from evenhand.models.request import Reply, Sampling
 from evenhand.models.sentences import split_sentences
+from evenhand.near_duplicates import Duplicate, find_duplicates, normalised, similarity
 from evenhand.settings import Settings, TextSource
 from evenhand.texts import TextColumns
 
@@ -407,8 +399,8 @@ def test_duplicates_are_those_found_by_comparing_all(texts):
     pairs = [Paraphrases(a, b) for a, b in zip(texts[::2], texts[1::2])]
     kept = []
     for pair, found in zip(pairs, find_duplicates(pairs)):
-        similarities = [similarity(a, b) for a in pair.both for other in kept for b in other.both]
-        exact = any(normalised(a) == normalised(b) for a in pair.both for other in kept for b in other.both)
+        similarities = [similarity(a, b) for a in pair for other in kept for b in other]
+        exact = any(normalised(a) == normalised(b) for a in pair for other in kept for b in other)
         assert found == (
             "exact duplicate" if exact else "near duplicate" if max(similarities, default=0) >= 0.9 else None
         )
