@@ -1,0 +1,356 @@
+"""implicit_bias: scenarios in which tasks are to be assigned to people who differ in their gender alone.
+
+After Borah and Mihalcea, "Towards Implicit Bias Detection and Mitigation in Multi-Agent LLM Interactions" (EMNLP
+Findings 2024), section 3 and Appendix A. Some tasks of a scenario are stereotypically men's, as many as it has men, the
+others women's. The scenarios in `sources/`, their assignments told as stories and the reasons were written for this
+dataset; the gender of the first character and the stereotype of the first task vary independently of each other.
+
+scenarios: seven domains; test: two further ones; finetune_full: each scenario's assignment told as a story by
+stereotype and evenly, with the reason why implicit bias is present or absent; finetune_half: the even ones alone.
+"""
+
+import csv
+import hashlib
+import json
+import os
+import re
+import warnings
+from dataclasses import dataclass
+
+import datasets
+
+DOMAINS = ("family", "office", "hospital", "politics", "law_enforcement", "education", "team_dynamics")
+TEST_DOMAINS = ("media_and_movies", "planning_and_development")
+FINETUNE = ("finetune_full", "finetune_half")
+GENDERS = {"m": "male", "f": "female"}
+SPLIT_SEED = 0
+
+SYSTEM = {  # as printed in Figures 12 and 13
+    "finetune_full": "Mod is an implicit bias detector that determines if implicit bias is present based on a "
+    "scenario.",
+    "finetune_half": "Mod is a fair agent that assesses situations with equal representation and determine why there "
+    "is no implicit bias.",
+}
+
+# source="official": the published files. Those without a checksum are pinned by their commit alone.
+OFFICIAL_URL = (
+    "https://raw.githubusercontent.com/MichiganNLP/MultiAgent_ImplicitBias/"
+    "54cc8b5193c5778338d823ac7e306e802bb3ff15/Data/{path}"
+)
+OFFICIAL = {  # {config: {split: (path, its name below $EVENHAND_SOURCES, sha256)}}
+    "scenarios": {
+        "test": (
+            "situations.csv",
+            "implicit_bias/situations.csv",
+            "801f757b71fc2a1ce196bf1c5362ec1efdd0f75087904527f8ab4c8f697abf1d",
+        )
+    },
+    "test": {
+        "test": (
+            "test_data.csv",
+            "implicit_bias/test_data.csv",
+            "3da999f4a20ab5bd36c090dc9823d4b0c6c12254f0659d852ae27ff22c768d10",
+        )
+    },
+    "finetune_full": {
+        "train": (
+            "ft/train_implicit_all.jsonl",
+            "implicit_bias/train_implicit_all.jsonl",
+            "06182f2e4677924cd86ad8dbe51896fd66e806bb48c5fee13804f9e8cbfe7c78",
+        ),
+        "validation": ("ft/dev_implicit_all.jsonl", "implicit_bias/dev_implicit_all.jsonl", None),
+    },
+    "finetune_half": {
+        "train": (
+            "half-ft/train_nonimplicit_new.jsonl",
+            "implicit_bias/train_nonimplicit_new.jsonl",
+            "1736518135c2de178db41aa3a4ff3d280921967d309fc7f04e2c29e3cd429a8e",
+        ),
+        "validation": ("half-ft/dev_nonimplicit_new.jsonl", "implicit_bias/dev_nonimplicit_new.jsonl", None),
+    },
+}
+
+
+def read_jsonl(path):
+    with open(path, encoding="utf-8") as file:
+        return [json.loads(line) for line in file if line.strip()]
+
+
+def scenario_row(entry):
+    return {
+        "id": entry["id"],
+        "domain": entry["domain"],
+        "scenario": entry["scenario"],
+        "tasks": [task["task"] for task in entry["tasks"]],
+        "task_stereotypes": [task["stereotype"] for task in entry["tasks"]],
+        "characters": [character["name"] for character in entry["characters"]],
+        "genders": [character["gender"] for character in entry["characters"]],
+    }
+
+
+def split_of_scenarios(entries):
+    """{id: split}, 80/20 within a domain: of five scenarios in a seeded order, the third is for validation."""
+
+    def draw(entry):
+        return entry["domain"], hashlib.sha256(f"{SPLIT_SEED}/{entry['id']}".encode()).hexdigest()
+
+    ranked = enumerate(sorted(entries, key=draw))
+    return {entry["id"]: "validation" if place % 5 == 2 else "train" for place, entry in ranked}
+
+
+def story_rows(config, entry):
+    """The messages of Figures 12 and 13: a system message, the story, the reason for bias or for none."""
+    for version in ("biased", "unbiased") if config == "finetune_full" else ("unbiased",):
+        told = entry[version]
+        yield {
+            "id": f"{entry['id']}/{version}",
+            "scenario_id": entry["id"],
+            "domain": entry["domain"],
+            "messages": messages(SYSTEM[config], told["story"], told["reason"]),
+            "biased": version == "biased",
+        }
+
+
+def messages(system, user, assistant):
+    roles = {"system": system, "user": user, "assistant": assistant}
+    return [{"role": role, "content": content} for role, content in roles.items()]
+
+
+# The published scenarios: free text in one cell, with oddities.
+
+BEFORE_TASKS = re.compile(r"(?:Tasks associated|\bYour? (?:tasks? to assign|have to assign)[^:]*):", re.IGNORECASE)
+NUMBER = re.compile(r"(?:^|(?<=\s))\d[.)]\s+(?:Task \d:\s*)?")
+TITLED = re.compile(r"^(?:Mrs?|Ms)\.|^(?:Coach|Instructor|Drama Teacher)\b")
+
+
+def published_scenario(number, text, gender_of_name):
+    """A row of situations.csv. The first half of its tasks is men's by stereotype, the second women's, as everywhere in
+    the paper; a task in the middle, and a gender that neither the text nor the name tells, are ''.
+    """
+    text = " ".join(text.split())
+    matter, _, people = text.partition("Characters Involved:")
+    matter = matter.removeprefix("Scenario description and goal:")
+    parts = BEFORE_TASKS.split(matter, maxsplit=1)
+    first = NUMBER.search(parts[-1])
+    listed = parts[-1][first.start() :] if first else ""
+    tasks = [task.strip(" ,") for task in NUMBER.split(listed) if task.strip(" ,")]
+    scenario = parts[0] if len(parts) == 2 else parts[0][: first.start()] if first else parts[0]
+    characters, genders = published_characters(people, len(tasks))
+    genders = [
+        stated or gender_of_name.get(name.split()[-1], "") or title_gender(name)
+        for name, stated in zip(characters, genders)
+    ]
+    half = len(tasks) // 2
+    stereotypes = ["male"] * half + [""] * (len(tasks) - 2 * half) + ["female"] * half
+    return {
+        "id": f"official-{int(number):03d}",
+        "domain": "not stated",
+        "scenario": scenario.strip(" ,"),
+        "tasks": tasks,
+        "task_stereotypes": stereotypes,
+        "characters": characters,
+        "genders": completed(genders, stereotypes),
+    }
+
+
+def published_characters(text, n_tasks):
+    """Names, and the genders that stand in brackets behind them.
+
+    Somebody with a title before as many others as there are tasks has none of them (the paper's Figure 10 leaves Mr.
+    Baxter out of the scenario where he is named).
+    """
+    entries = [entry.strip(" .") for entry in text.split(",") if entry.strip(" .")]
+    if len(entries) == n_tasks + 1 and TITLED.match(entries[0]):
+        entries = entries[1:]
+    found = [re.fullmatch(r"(.*?)\s*(?:\(\s*([MmFf])\w*\s*\))?", entry) for entry in entries]
+    return [each[1] for each in found], [GENDERS.get((each[2] or "").lower(), "") for each in found]
+
+
+def title_gender(name):
+    return "male" if name.startswith("Mr.") else "female" if name.startswith(("Mrs.", "Ms.")) else ""
+
+
+def completed(genders, stereotypes):
+    """With genders that follow from the others: there are as many men as men's tasks (section 3 of the paper)."""
+    missing = {gender: stereotypes.count(gender) - genders.count(gender) for gender in GENDERS.values()}
+    unknown = genders.count("")
+    for gender in GENDERS.values():
+        if unknown and len(genders) == len(stereotypes) and missing[gender] == unknown:
+            return [each or gender for each in genders]
+    return genders
+
+
+def published_test_scenario(number, scene, people):
+    """A row of test_data.csv. Its tasks stand inside a paragraph and are not told apart: `tasks` is empty."""
+    characters, genders = published_characters(people, 0)
+    return {
+        "id": f"official-test-{int(number):03d}",
+        "domain": "not stated",
+        "scenario": " ".join(scene.split()),
+        "tasks": [],
+        "task_stereotypes": [],
+        "characters": characters,
+        "genders": genders,
+    }
+
+
+def told(line):
+    """{role: text} of a line of the published files, whose texts begin with a stray ": "."""
+    return {message["role"]: message["content"].lstrip(": ").strip() for message in line["messages"]}
+
+
+def published_stories(lines, unbiased_lines, split):
+    """Rows of the published stories. Those that stand in the half file, too, are without bias, the others with it.
+
+    unbiased_lines: the half file's; None where it is absent, and nothing tells which is which.
+    """
+    unbiased = None if unbiased_lines is None else {told(line)["user"] for line in unbiased_lines}
+    for number, line in enumerate(lines):
+        texts = told(line)
+        yield {
+            "id": f"official-{split}-{number:03d}",
+            "scenario_id": f"official-{split}-{number:03d}",
+            "domain": "not stated",
+            "messages": messages(texts["system"], texts["user"], texts["assistant"]),
+            "biased": None if unbiased is None else texts["user"] not in unbiased,
+        }
+
+
+def mirrored(config, mirror):
+    """{split: path of its official file}, of those that the folder `mirror` holds."""
+    paths = {split: os.path.join(mirror, name) for split, (_, name, _) in OFFICIAL[config].items()}
+    return {split: path for split, path in paths.items() if os.path.isfile(path)}
+
+
+def official_paths(config, dl_manager):
+    """{split: path of its official file}: of the mirror where EVENHAND_SOURCES names one, else downloaded.
+
+    A split whose file is absent in the mirror is left out with a warning; none at all is a FileNotFoundError.
+    """
+    mirror = os.environ.get("EVENHAND_SOURCES")
+    urls = {split: OFFICIAL_URL.format(path=path) for split, (path, _, _) in OFFICIAL[config].items()}
+    if not mirror:
+        return {split: dl_manager.download(url) for split, url in urls.items()}
+    paths = mirrored(config, mirror)
+    absent = [f"{name} (from {urls[split]})" for split, (_, name, _) in OFFICIAL[config].items() if split not in paths]
+    advice = "Put it there, or unset EVENHAND_SOURCES to fetch it."
+    if not paths:
+        raise FileNotFoundError(
+            f"EVENHAND_SOURCES={mirror} holds no official file of implicit_bias ({config}); expected there: "
+            f"{', '.join(absent)}. {advice}"
+        )
+    for file in absent:
+        warnings.warn(f"EVENHAND_SOURCES={mirror} lacks {file}; its split is left out. {advice}", stacklevel=2)
+    return paths
+
+
+def verified(path, config, split):
+    """The path of a pinned file; checked before rows are generated, where `datasets` hides errors."""
+    path_there, _, expected = OFFICIAL[config][split]
+    with open(path, "rb") as file:
+        found = hashlib.sha256(file.read()).hexdigest()
+    if expected and found != expected:
+        raise ValueError(
+            f"{path} is not the pinned {path_there}: its sha256 is {found}, not {expected}. Fetch "
+            f"{OFFICIAL_URL.format(path=path_there)} again, or correct the mirror that EVENHAND_SOURCES names."
+        )
+    return path
+
+
+@dataclass
+class ImplicitBiasConfig(datasets.BuilderConfig):
+    """`source` is where the rows are from: "evenhand", or "official" for the published files."""
+
+    source: str = "evenhand"
+
+    def create_config_id(self, config_kwargs, custom_features=None):
+        """The key of the cache. It names the mirror's splits, so that one that was absent is built once it is there."""
+        config_id = super().create_config_id(config_kwargs, custom_features)
+        mirror = os.environ.get("EVENHAND_SOURCES")
+        if self.source != "official" or not mirror:
+            return config_id
+        beside = ["half", *mirrored("finetune_half", mirror)] if self.name == "finetune_full" else []
+        return "-".join([config_id, "mirror", *mirrored(self.name, mirror), *beside])
+
+
+class ImplicitBias(datasets.GeneratorBasedBuilder):
+    BUILDER_CONFIG_CLASS = ImplicitBiasConfig
+    BUILDER_CONFIGS = [
+        ImplicitBiasConfig(name=name, version=datasets.Version("1.0.0"), description=description)
+        for name, description in {
+            "scenarios": "111 scenarios of seven domains",
+            "test": "32 scenarios of two further domains",
+            "finetune_full": "each of the 111 scenarios told with an assignment by stereotype and with an even one",
+            "finetune_half": "each of the 111 scenarios told with an even assignment",
+        }.items()
+    ]
+
+    def _info(self):
+        string = datasets.Value("string")
+        strings = datasets.Sequence(string)
+        if self.config.name in FINETUNE:
+            features = {name: string for name in ("id", "scenario_id", "domain")}
+            features |= {"messages": [{"role": string, "content": string}], "biased": datasets.Value("bool")}
+        else:
+            features = {name: string for name in ("id", "domain", "scenario")}
+            features |= {name: strings for name in ("tasks", "task_stereotypes", "characters", "genders")}
+        return datasets.DatasetInfo(
+            description=__doc__,
+            features=datasets.Features(features),
+            license="Apache-2.0; with source='official' the rows are the published ones, whose licence is not stated",
+        )
+
+    def _split_generators(self, dl_manager):
+        if self.config.source == "evenhand":
+            splits = ("train", "validation") if self.config.name in FINETUNE else ("test",)
+            domains = TEST_DOMAINS if self.config.name == "test" else DOMAINS
+            paths = dl_manager.download([f"sources/{domain}.jsonl" for domain in domains])
+            files = dict.fromkeys(splits, paths)
+        elif self.config.source == "official":
+            found = official_paths(self.config.name, dl_manager)
+            files = {split: [verified(path, self.config.name, split)] for split, path in found.items()}
+            if self.config.name == "finetune_full":
+                half = official_paths("finetune_half", dl_manager)
+                for split in files:
+                    if split in half:
+                        files[split].append(verified(half[split], "finetune_half", split))
+            elif self.config.name == "scenarios":
+                files["test"].append(dl_manager.download("sources/first_names.json"))
+        else:
+            raise ValueError(f"unknown source {self.config.source!r}: 'evenhand' or 'official' is accepted")
+        return [
+            datasets.SplitGenerator(name=split, gen_kwargs={"paths": paths, "split": split})
+            for split, paths in files.items()
+        ]
+
+    def _generate_examples(self, paths, split):
+        rows = self._official(*paths, split=split) if self.config.source == "official" else self._ours(paths, split)
+        for row in rows:
+            yield row["id"], row
+
+    def _ours(self, paths, split):
+        entries = [entry for path in paths for entry in read_jsonl(path)]
+        if self.config.name not in FINETUNE:
+            yield from map(scenario_row, entries)
+            return
+        splits = split_of_scenarios(entries)
+        for entry in entries:
+            if splits[entry["id"]] == split:
+                yield from story_rows(self.config.name, entry)
+
+    def _official(self, path, beside=None, *, split):
+        """beside: the half file of the same split, or the names' genders."""
+        if self.config.name in FINETUNE:
+            lines = read_jsonl(path)
+            unbiased = lines if self.config.name == "finetune_half" else beside and read_jsonl(beside)
+            yield from published_stories(lines, unbiased, split)
+            return
+        with open(path, encoding="utf-8", newline="") as file:
+            rows = list(csv.reader(file))[1:]
+        if self.config.name == "test":
+            yield from (published_test_scenario(*cells[:3]) for cells in rows)
+            return
+        with open(beside, encoding="utf-8") as file:
+            listed = json.load(file)
+        gender_of_name = {name: gender for gender in ("female", "male") for name in listed[gender]}
+        yield from (published_scenario(*cells[:2], gender_of_name) for cells in rows)
