@@ -18,6 +18,7 @@ RESAMPLES = PERMUTATIONS = 1000
 SEED = 0
 DIMENSIONS = {"gender": ("gender",), "race": ("race",), "intersectional": ("race", "gender")}
 RUNS = ("_first", "_second")
+SEPARATOR = "\0"  # of race, gender and name: in no name of a file
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -49,7 +50,8 @@ def _variances(by_type: Sequence[tuple[str, pd.DataFrame]]) -> Table:
             rows.append(tuple(Cell(text) for text in texts))
     note = (
         "Squared points; 0 is best. Brackets: 95 % interval of the difference, paired bootstrap over names within "
-        "groups, its mean moved to the difference seen. p: runs exchanged for whole names."
+        "groups, its mean moved to the difference seen. p: runs exchanged for whole names. Noise adds to a variance: "
+        "where B's texts differ less among each other, it is lower for that alone."
     )
     return Table(
         "Variance of the agentic-communal gap",
@@ -111,7 +113,7 @@ class _Names:
     """Sums and counts of gaps by name and seed in both runs: (names, 2 runs, seeds), names sorted by group."""
 
     def __init__(self, paired: pd.DataFrame):
-        people = paired[["race_first", "gender_first", "cluster_first"]].agg("|".join, axis=1)
+        people = paired[["race_first", "gender_first", "cluster_first"]].agg(SEPARATOR.join, axis=1)
         codes, named = pd.factorize(people, sort=True)
         seed = pd.factorize(paired["run_first"].astype(str) + "/" + paired["classifier_first"])[0]
         shape = (len(named), 2, seed.max() + 1)
@@ -119,18 +121,27 @@ class _Names:
         for run, column in enumerate(("gap_first", "gap_second")):
             np.add.at(self.sums, (codes, run, seed), paired[column].to_numpy(dtype=float))
             np.add.at(self.counts, (codes, run, seed), 1)
-        groups = pd.DataFrame([name.split("|")[:2] for name in named], columns=["race", "gender"])
+        groups = pd.DataFrame([name.split(SEPARATOR)[:2] for name in named], columns=["race", "gender"])
         self.n = len(named)
-        self._cells = [
-            np.flatnonzero(groups.agg("|".join, axis=1) == cell) for cell in groups.agg("|".join, axis=1).unique()
-        ]
+        of_group = groups.agg(SEPARATOR.join, axis=1)
+        self._cells = [np.flatnonzero(of_group == group) for group in of_group.unique()]
         self._members = {
-            name: _one_hot(groups[list(columns)].agg("|".join, axis=1), groups[list(columns)].ne("").all(axis=1))
+            name: _one_hot(groups[list(columns)].agg(SEPARATOR.join, axis=1), groups[list(columns)].ne("").all(axis=1))
             for name, columns in DIMENSIONS.items()
         }
 
     def differences(self) -> dict[str, tuple[float, float, float, float, float]]:
         """For each dimension and overall: A, B, interval of B − A, p."""
+        # Of 500 simulated pairs of runs on 8 groups x 5 names x 15 texts (standard deviation 3 between names, 30
+        # between texts, correlation of the runs 0.5), percent whose interval held the true difference of the gender,
+        # race, intersectional and overall variance:
+        #
+        #   true intersectional variance, A and B   0, 0         36, 36       36, 0        100, 36      9, 100
+        #   both runs' texts as noisy               99 99 99 99  94 94 95 95  90 94 94 93  92 93 92 92  92 93 93 93
+        #   B's texts half as noisy                              92 94 93 93  89 92 91 91
+        #
+        # p was below 0.05 in 3 to 7 percent of those without a difference. Noise in the groups' means adds to every
+        # variance: with B's texts half as noisy the differences seen lay 2 to 9 squared points below the true ones.
         seen = self._variances(np.ones(self.n)[None])[0]  # (figures, 2)
         point = seen[:, 1] - seen[:, 0]
         spread = np.full((len(point), 2), np.nan)
