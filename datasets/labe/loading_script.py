@@ -72,6 +72,14 @@ class Labe(datasets.GeneratorBasedBuilder):
         for text_type in TEXT_TYPES
     ]
 
+    def __init__(self, *args, **options):
+        super().__init__(*args, **options)
+        if self.config.source != "evenhand":
+            raise ValueError(
+                f"unknown source {self.config.source!r}: only 'evenhand' is accepted, since the prompts are the "
+                "paper's own tables"
+            )
+
     def _info(self):
         string = datasets.Value("string")
         columns = [
@@ -85,11 +93,6 @@ class Labe(datasets.GeneratorBasedBuilder):
         )
 
     def _split_generators(self, dl_manager):
-        if self.config.source != "evenhand":
-            raise ValueError(
-                f"unknown source {self.config.source!r}: only 'evenhand' is accepted, since the prompts are the "
-                "paper's own tables"
-            )
         return [
             datasets.SplitGenerator(
                 name=datasets.Split.TEST, gen_kwargs={"descriptors": dl_manager.download(DESCRIPTORS)}

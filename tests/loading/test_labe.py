@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 import evenhand
+from evenhand.errors import UsageError
 from evenhand.library import DATASETS, config_names, dataset_builder_class
 
 FOLDER = DATASETS / "labe"
@@ -197,5 +198,7 @@ def test_library_loads_the_packaged_rows(config, built, datasets_cache):
 
 def test_no_other_source(datasets_cache):
     """The prompts are the paper's tables, so source="official" is an error that says so."""
-    with pytest.raises(ValueError, match="unknown source 'official': only 'evenhand' is accepted"):
+    with pytest.raises(UsageError, match="unknown source 'official': only 'evenhand' is accepted"):
         evenhand.load_dataset("labe", "biography", source="official")
+    with pytest.raises(ValueError, match="only 'evenhand' is accepted"):
+        dataset_builder_class("labe")(config_name="biography", source="official")
