@@ -116,6 +116,7 @@ class AgencyClassifier(SentenceClassifier):
     ) -> AgencyClassifier:
         """A Hub id or local folder; safetensors only, and no code from the checkpoint is run.
 
+        name: what `identity` calls it; by default the path, with the agentic label where one is named.
         Raises ModelError saying what could not be loaded.
         """
         try:
@@ -129,7 +130,8 @@ class AgencyClassifier(SentenceClassifier):
         if torch.cuda.is_available():
             model = model.to("cuda")
         commit = fingerprint(Path(path)) if Path(path).is_dir() else getattr(model.config, "_commit_hash", None)
-        return cls(model, tokenizer, f"{name or path}@{commit or revision or 'unknown'} {dtype}", agentic_label)
+        shown = name or path + (f":agentic={agentic_label}" if agentic_label else "")  # the same weights, turned round
+        return cls(model, tokenizer, f"{shown}@{commit or revision or 'unknown'} {dtype}", agentic_label)
 
     def agentic_probabilities(self, sentences: Sequence[str]) -> FloatArray:
         """(sentences,); a sentence longer than the model reads is cut."""

@@ -349,6 +349,19 @@ def test_identity_tells_checkpoints_apart(checkpoint, tokenizer, tmp_path):
     assert str(checkpoint) in AgencyClassifier.from_pretrained(str(checkpoint)).identity
 
 
+def test_identity_tells_apart_which_label_is_agentic(checkpoint, tmp_path):
+    """The same weights with their labels the other way round answer otherwise: a store must not mix them."""
+    shutil.copytree(checkpoint, tmp_path / "copy")
+    config = json.loads((tmp_path / "copy" / "config.json").read_text())
+    config |= {"id2label": {"0": "NEGATIVE", "1": "POSITIVE"}, "label2id": {"NEGATIVE": 0, "POSITIVE": 1}}
+    (tmp_path / "copy" / "config.json").write_text(json.dumps(config))
+    folder = str(tmp_path / "copy")
+    one, other = (AgencyClassifier.from_pretrained(folder, agentic_label=label) for label in ("POSITIVE", "NEGATIVE"))
+    assert one.agentic_probabilities(SENTENCES) == pytest.approx(1 - other.agentic_probabilities(SENTENCES), abs=1e-6)
+    assert one.identity.startswith(f"{folder}:agentic=POSITIVE@")
+    assert other.identity.startswith(f"{folder}:agentic=NEGATIVE@")
+
+
 def without(*names):
     def change(folder):
         for each in names:
