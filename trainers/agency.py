@@ -6,6 +6,7 @@ Wan & Chang 2024 (LABE), Appendix B.6 gives the settings for BERT, RoBERTa and L
 from __future__ import annotations
 
 import json
+import math
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -175,4 +176,13 @@ def _with_adapters(model: PreTrainedModel) -> PreTrainedModel:
 
 
 def _json(record: object) -> str:
-    return json.dumps(record, indent=2, ensure_ascii=False) + "\n"
+    return json.dumps(_without_nan(record), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _without_nan(value: object) -> object:
+    """NaN has no place in JSON: null."""
+    if isinstance(value, dict):
+        return {key: _without_nan(each) for key, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_without_nan(each) for each in value]
+    return None if isinstance(value, float) and math.isnan(value) else value

@@ -36,7 +36,7 @@ def judged(
     """Accuracy, F1s (percent, as in LABE's Table 12) with 95 % intervals, and calibration.
 
     agentic (n,): probabilities, NaN where no label could be read, which counts as wrong; labels (n,): 1 agentic.
-    clusters: what is resampled together (the pair); sentences alone where None.
+    clusters: what is resampled together (the pair); sentences alone where None. Of a single one: NaN intervals.
     brier: mean squared error of the probability; calibration_error: mean distance of confidence and accuracy over ten
     bins of equal width (ECE), both in [0, 1], 0 best.
     """
@@ -45,21 +45,12 @@ def judged(
     by_cluster = np.zeros((cluster.max() + 1, *counts.shape[1:]))
     np.add.at(by_cluster, cluster, counts)
     figures = _figures(by_cluster.sum(axis=0))
-    interval = stats.bootstrap(
-        (np.arange(len(by_cluster)),),
-        lambda drawn, axis: np.stack(list(_figures(by_cluster[drawn].sum(axis=-3)).values())),
-        n_resamples=RESAMPLES,
-        vectorized=True,
-        method="percentile",
-        rng=np.random.default_rng(SEED),
-    ).confidence_interval
-    ends = zip(interval.low.tolist(), interval.high.tolist())
     read = ~np.isnan(agentic)
     return {
         "n": len(labels),
         "unread": int((~read).sum()),
         **{name: float(value) for name, value in figures.items()},
-        "intervals": {name: [low, high] for name, (low, high) in zip(figures, ends)},
+        "intervals": dict(zip(figures, _intervals(by_cluster))),
         "brier": float(np.mean((agentic[read] - labels[read]) ** 2)) if read.any() else None,
         "calibration_error": _calibration_error(agentic[read], labels[read]) if read.any() else None,
     }
@@ -107,6 +98,21 @@ def _figures(confusion: FloatArray) -> dict[str, FloatArray]:
         "micro_f1": 100 * 2 * right.sum(axis=-1) / (n + given.sum(axis=-1)),
         "weighted_f1": 100 * (f1 * true).sum(axis=-1) / n,
     }
+
+
+def _intervals(by_cluster: FloatArray) -> list[list[float]]:
+    """[low, high] of each figure, from counts (clusters, 2 true, 3 given)."""
+    if len(by_cluster) < 2:
+        return [[math.nan, math.nan]] * len(_figures(by_cluster))
+    interval = stats.bootstrap(
+        (np.arange(len(by_cluster)),),
+        lambda drawn, axis: np.stack(list(_figures(by_cluster[drawn].sum(axis=-3)).values())),
+        n_resamples=RESAMPLES,
+        vectorized=True,
+        method="percentile",
+        rng=np.random.default_rng(SEED),
+    ).confidence_interval
+    return [list(ends) for ends in zip(interval.low.tolist(), interval.high.tolist())]
 
 
 def _calibration_error(agentic: FloatArray, labels: npt.NDArray[np.int64]) -> float:

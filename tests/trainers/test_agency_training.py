@@ -266,6 +266,19 @@ def test_a_split_to_judge_by_may_be_any(tmp_path, base, data, monkeypatch):
     assert (set(record["judged"]), record["sentences"]) == ({"test"}, {"train": 240, "test": 60})
 
 
+def test_a_single_pair_to_judge_by_gives_no_interval(tmp_path, base, data, monkeypatch):
+    """In the record: null, for NaN is no JSON."""
+    some = datasets.DatasetDict({"train": data["train"], "test": data["test"].select(range(2))})
+    assert len(set(some["test"]["pair"])) == 1
+    monkeypatch.setattr(agency_training, "load_dataset", lambda name, source: some)
+    summary = train(tmp_path / "out", base, changes=BARELY)
+    assert "[" not in agency_training.table(summary).rows[0][1].text
+    for record in (tmp_path / "out").rglob("agency.json"):
+        json.loads(record.read_text(), parse_constant=pytest.fail)
+    judged = json.loads((tmp_path / "out" / "seed-0" / "agency.json").read_text())["judged"]["test"]
+    assert judged["intervals"]["accuracy"] == [None, None]
+
+
 @pytest.mark.parametrize("splits", [["train"], ["validation", "test"]])
 def test_data_must_have_splits_to_train_and_to_judge_by(tmp_path, base, data, splits, monkeypatch):
     some = datasets.DatasetDict({split: data[split] for split in splits})

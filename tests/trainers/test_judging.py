@@ -130,6 +130,13 @@ def test_pairs_are_resampled_together():
     assert width(judged(one_of_each, labels)) > 10
 
 
+@pytest.mark.parametrize(("agentic", "pairs"), [([0.9], None), ([0.9, 0.9], ["a", "a"]), ([0.9, math.nan], ["a", "a"])])
+def test_a_single_pair_or_sentence_has_figures_and_no_interval(agentic, pairs):
+    result = judged(np.array(agentic), np.array([1, 0][: len(agentic)]), pairs)
+    assert result["accuracy"] == 100 / len(agentic)
+    assert [math.isnan(end) for name in FIGURES for end in result["intervals"][name]] == [True] * 8
+
+
 def test_names_and_order_of_pairs_make_no_difference():
     """Pairs that are named in another order, numbers or words, are resampled alike; twice is the same to the bit."""
     random = np.random.default_rng(0)
