@@ -62,10 +62,16 @@ def _named(name: str) -> list[NamedClassifier]:
         return [_checkpoint(str(folder), "MiniLM trained on language_agency (default)", None)]
     path, _, agentic_label = name.partition(AGENTIC_LABEL)
     folder = Path(path).expanduser()
-    seeds = sorted(folder.glob("seed-*/config.json"))
+    seeds = sorted((path.parent for path in folder.glob("seed-*/config.json")), key=_by_number)
     if seeds and not (folder / "config.json").is_file():
-        return [_checkpoint(str(each.parent), f"{name}/{each.parent.name}", agentic_label or None) for each in seeds]
+        return [_checkpoint(str(seed), f"{name}/{seed.name}", agentic_label or None) for seed in seeds]
     return [_checkpoint(str(folder) if folder.is_dir() else path, name, agentic_label or None)]
+
+
+def _by_number(seed: Path) -> tuple[bool, int, str]:
+    """seed-2 before seed-10, and numbers before other names."""
+    number = seed.name.removeprefix("seed-")
+    return not number.isdecimal(), int(number) if number.isdecimal() else 0, seed.name
 
 
 def _checkpoint(path: str, name: str, agentic_label: str | None) -> NamedClassifier:

@@ -2,6 +2,7 @@
 
 import json
 import logging
+import shutil
 from dataclasses import replace
 
 import datasets
@@ -326,6 +327,13 @@ def test_a_folder_of_seeds_stands_for_all(seeds):
     assert len(set(identities)) == 3
     for i, each in enumerate(loaded[1:3]):
         np.testing.assert_array_equal(each.classifier.agentic_probabilities(TEXTS), probabilities(seeds / f"seed-{i}"))
+
+
+def test_seeds_stand_in_the_order_of_their_numbers(seeds, tmp_path):
+    for seed in ("seed-10", "seed-2", "seed-best", "seed-0"):
+        shutil.copytree(seeds / "seed-0", tmp_path / seed)
+    loaded = classifiers.load_classifiers([str(tmp_path)])
+    assert [each.name for each in loaded] == [f"{tmp_path}/seed-{seed}" for seed in ("0", "2", "10", "best")]
 
 
 def test_one_classifier_by_name(seeds):
