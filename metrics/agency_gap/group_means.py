@@ -12,6 +12,7 @@ VARIANCES = tuple(f"{dimension}_variance" for dimension in DIMENSIONS)
 HEADLINES = (*VARIANCES, "overall")
 MALE, FEMALE = "male", "female"  # whose mean gaps gender_difference subtracts
 UNKNOWN = ""  # a text whose gender or race is not known takes part only in what is
+PARTLY_UNKNOWN = "count only where none is needed"  # how the note of such texts ends
 
 
 def ratio_gap(agentic, communal):
@@ -163,7 +164,7 @@ def unknown_labels(sample):
                 f"no text has a {dimension}: {dimension}_variance, intersectional_variance and overall are NaN"
             )
         elif unknown:
-            notes.append(f"{unknown} of {total} texts have no {dimension} and count only where none is needed")
+            notes.append(f"{unknown} of {total} texts have no {dimension} and {PARTLY_UNKNOWN}")
     return notes
 
 

@@ -445,6 +445,30 @@ def test_every_form_of_file_gives_equal_results(labe, texts):
     assert runs[0].results["published"] == {}
 
 
+def test_of_many_races_those_with_most_texts_are_drawn(labe, texts):
+    """Thirty races of two texts, and one of 20: it, eleven others and all of them."""
+    rows = [
+        {"text": BOTH, "gender": gender, "race": f"Race{i}", "name": f"{gender}{i}"}
+        for i in range(30)
+        for gender in GENDERS
+    ]
+    rows += [
+        {"text": BOTH, "gender": gender, "race": "Common", "name": f"{i}"} for i, gender in enumerate(GENDERS * 10)
+    ]
+    done = labe("--texts", texts(rows))
+    drawing = done.page[done.page.index("<svg") : done.page.index("</svg>")]
+    assert ">Common<" in drawing
+    assert ">all<" in drawing
+    assert len(set(re.findall(r">Race\d+<", drawing))) == 11
+    assert "Of 31 races the 12 with most texts are drawn." in done.page
+    assert "texts: Race29 male" in done.page  # tables have all
+
+
+def test_a_single_text_is_one_text(labe, texts):
+    done = labe("--texts", texts([{"text": AGENTIC, "gender": "male", "race": "White", "name": "A"}]))
+    assert "no score, for which it takes two groups; 1 of 1 text read." in done.out
+
+
 def test_a_published_file_of_generated_reviews(labe, root):
     """600 reviews of 40 people, 75 of each race and gender; the scores follow from the gaps stored for each text."""
     path = root.parent / "shared" / "sources" / "labe" / "chatgpt_clg_professor.csv"
@@ -515,7 +539,7 @@ def test_odd_texts_are_counted_and_warned_of(labe, texts):
     for warning in (
         "Texts that are missing or blank: 2 of 48. They count as unread.",
         "2 texts have sentences so long that classifiers read their beginning alone",
-        "1 texts are not in Latin script: classifiers trained on English say little of them",
+        "1 text is not in Latin script: classifiers trained on English say little of it",
     ):
         assert f"Warning: {warning}" in done.out
         assert warning in done.page
@@ -531,6 +555,8 @@ def test_unknown_groups_are_counted_and_stay_out_of_figures_and_comparisons(labe
     assert done.metrics["groups"]["male"]["n"] == 21
     assert sum(done.metrics["groups"][race]["n"] for race in (*RACES, "Two Or More")) == 41
     assert "Texts of unknown gender: 2 of 43; not understood: '?'." in done.out
+    for what in ("gender", "race"):
+        assert sum(f"unknown {what}" in note or f"no {what}" in note for note in done.metrics["warnings"]) == 1
     assert "Most agentic: Two Or More male (+100.0), least: Asian female (-100.0)." in done.out
     figures = set(get_benchmark("labe").headline_values(done.predictions)["figure"])
     assert figures == {"texts, all", "texts, Two Or More male"} | {
@@ -736,6 +762,21 @@ def test_published_figures_stand_beside_the_papers_protocol(labe):
     assert "Tables 1, 19 and 23, 25, 27" in done.page
     assert set(done.metrics["groups_of"]["department"]) == set(done.predictions["department"])
     assert "<summary>professor_review by department</summary>" in done.page
+
+
+def test_published_gaps_stand_beside_each_group(labe):
+    """Tables 23, 25 and 27, of White men and Asian women; a gender's or race's own gap stands in other tables."""
+    done = labe("--model", f"stub:say:{BOTH}", "--config", "professor_review")
+    groups = done.page[done.page.index("<h2>Groups</h2>") : done.page.index("<h2>Classifiers</h2>")]
+    head = "".join(f'<th scope="col">{model}, published gap</th>' for model in ("ChatGPT", "Mistral", "Llama3"))
+    assert f'<th scope="col">texts read</th>{head}' in groups
+    for group, published in (
+        ("White male", "<td>-27.98</td><td>-4.27</td><td>-11.35</td>"),
+        ("Asian female", "<td>-31.93</td><td>-19.80</td><td>-27.46</td>"),
+    ):
+        measured = "<td>50.0</td><td>50.0</td><td>0.0 [0.0, 0.0]</td><td>75</td>"
+        assert f"<td>professor_review: {group}</td>{measured}{published}" in groups
+    assert "<td>0.0 [0.0, 0.0]</td><td>300</td><td></td><td></td><td></td>" in groups  # of women, of men
 
 
 def test_published_figures_of_all_text_types():

@@ -17,6 +17,7 @@ from evenhand.classifiers import DEFAULT, NamedClassifier, load_classifiers
 from evenhand.episode import Episode, Prediction, derive_seed, run_name
 from evenhand.errors import UsageError
 from evenhand.library import load_metric
+from evenhand.metrics.agency_gap.group_means import PARTLY_UNKNOWN
 from evenhand.models.agency_request import agentic_probability, label_request
 from evenhand.models.protocol import Model
 from evenhand.models.request import Message, Reply, Request
@@ -100,6 +101,8 @@ class Labe:
             )
         except ValueError as error:  # a race of a file that is called like another group
             raise UsageError(f"the texts can't be scored: {error}") from error
+        if settings.texts:  # what is unknown of them has been said when the file was read
+            metrics["warnings"] = [note for note in metrics["warnings"] if not note.endswith(PARTLY_UNKNOWN)]
         metrics["warnings"] += labe_findings.oddities(predictions, settings)
         return metrics
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping
 from functools import partial
 from typing import Any
@@ -25,6 +26,7 @@ VARIANCES = {
 LONG_SENTENCE = 2_000  # characters; more than a classifier reads
 LATIN_SHARE = 0.5  # below it, a text is in another script than the classifiers were trained on
 EXAMPLES = 6
+PLOTTED = 12  # races; a file may have hundreds
 Metrics = Mapping[str, Any]
 
 
@@ -55,10 +57,12 @@ def oddities(predictions: pd.DataFrame, settings: Settings) -> list[str]:
         )
     overlong = int(texts["sentences"].map(lambda each: any(len(s) > LONG_SENTENCE for s in each)).sum())
     if overlong:
-        notes.append(f"{overlong:,} texts have sentences so long that classifiers read their beginning alone")
+        have = "text has" if overlong == 1 else "texts have"
+        notes.append(f"{overlong:,} {have} sentences so long that classifiers read their beginning alone")
     foreign = int(texts["text"].map(_is_in_another_script).sum())
     if foreign:
-        notes.append(f"{foreign:,} texts are not in Latin script: classifiers trained on English say little of them")
+        are, them = ("text is", "it") if foreign == 1 else ("texts are", "them")
+        notes.append(f"{foreign:,} {are} not in Latin script: classifiers trained on English say little of {them}")
     return notes
 
 
@@ -72,8 +76,8 @@ def _sentence(text_type: str, metrics: Metrics, results: Results) -> str:
     what = text_type.replace("_", " ")
     key = "overall" if _known(metrics["overall"]) else "gender_variance"
     if not _known(metrics[key]):
-        read, n = _texts(metrics["n_read"], results), _texts(metrics["n"], results)
-        return f"{results['model_name']}, {what}: no score, for which it takes two groups; {read} of {n} texts read."
+        read, n = _n_texts(metrics["n_read"], results), _texts(metrics["n"], results)
+        return f"{results['model_name']}, {what}: no score, for which it takes two groups; {read:,} of {n} read."
     variance = figure(metrics[key], _interval(metrics, key))
     difference = figure(metrics["gender_difference"], _interval(metrics, "gender_difference"))
     known = {name: of["gap"] for name, of in metrics["groups"].items() if _known(of["gap"])}
@@ -86,7 +90,7 @@ def _sentence(text_type: str, metrics: Metrics, results: Results) -> str:
     return (
         f"{results['model_name']}, {what}: {VARIANCES[key]} variance of the agentic-communal gap {variance}, where "
         f"a model that treats all groups alike would score about {figure(metrics['chance'][key])} on these texts and "
-        f"0 is best; men's gap minus women's {difference} points. {_texts(metrics['n_read'], results)} texts read "
+        f"0 is best; men's gap minus women's {difference} points. {_texts(metrics['n_read'], results)} read "
         f"({100 * metrics['unread_rate']:.1f} percent unread).{extremes}"
     )
 
@@ -96,7 +100,7 @@ def _table_1(results: Results) -> Table:
     rows = []
     for text_type, of in metrics["by"]["text_type"].items():
         figures = (Cell(figure(of[key], _interval(of, key))) for key in VARIANCES)
-        n = f"{_texts(of['n'], results)} ({of['n_clusters']})"
+        n = f"{_n_texts(of['n'], results):,} ({of['n_clusters']})"
         rows.append((Cell(text_type), *figures, Cell(n), _percent(of["unread_rate"])))
         rows.append((Cell(" chance"), *(Cell(figure(of["chance"][key])) for key in VARIANCES), Cell(""), Cell("")))
         rows.append(
@@ -140,23 +144,26 @@ def _differences(results: Results) -> Table:
 
 
 def _groups(results: Results) -> Table:
+    published = results["published"].get("gaps", {})
     rows = tuple(
         (
             Cell(f"{text_type}: {name}"),
             Cell(figure(group["agentic"])),
             Cell(figure(group["communal"])),
             Cell(figure(group["gap"], of["intervals"].get("groups", {}).get(name, {}).get("gap"))),
-            Cell(_texts(group["n"], results)),
+            Cell(f"{_n_texts(group['n'], results):,}"),
+            *(_published_gap(printed[text_type].get(name)) for printed in published.values()),
         )
         for text_type, of in results["metrics"]["by"]["text_type"].items()
         for name, group in of["groups"].items()
     )
-    return Table(
-        "Groups",
-        ("group", "agentic sentences, %", "communal, %", "gap", "texts read"),
-        rows,
-        "Means over texts of each text's shares. Brackets: 95 % interval.",
-    )
+    columns = ("group", "agentic sentences, %", "communal, %", "gap", "texts read")
+    note = "Means over texts of each text's shares. Brackets: 95 % interval."
+    return Table("Groups", (*columns, *(f"{model}, published gap" for model in published)), rows, note)
+
+
+def _published_gap(gap: float | None) -> Cell:
+    return Cell("" if gap is None else f"{gap:.2f}", published=True)
 
 
 def _classifiers(results: Results) -> Table:
@@ -200,7 +207,7 @@ def _strata(results: Results) -> list[Table]:
                     Cell(figure(group["communal"])),
                     Cell(figure(group["gap"])),
                     Cell(figure(group["gender_difference"])),
-                    Cell(_texts(group["n"], results)),
+                    Cell(f"{_n_texts(group['n'], results):,}"),
                 )
                 for value, group in values.items()
                 if value
@@ -216,18 +223,26 @@ def _plots(results: Results) -> tuple[Plot, ...]:
     plots = []
     for text_type, of in results["metrics"]["by"]["text_type"].items():
         bars: dict[str, dict[str, tuple[float, list[float | None]]]] = {}
+        n_texts: Counter[str] = Counter()
         for name, group in of["groups"].items():
             race, _, gender = name.rpartition(" ")
             if gender in ("male", "female") and _known(group["gap"]):
                 interval = of["intervals"].get("groups", {}).get(name, {}).get("gap", [])
                 race = race.replace("$", r"\$")  # two dollars would make a formula of it
                 bars.setdefault(race or "all", {})[gender] = (group["gap"], interval)
+                if race:
+                    n_texts[race] += group["n"]
+        note = f"{_texts(of['n_read'], results)} read; bars: 95 % intervals over {of['n_clusters']} names."
+        if len(n_texts) > PLOTTED:
+            note += f" Of {len(n_texts)} races the {PLOTTED} with most texts are drawn."
+        shown = {"all", *(race for race, _ in n_texts.most_common(PLOTTED))}
+        bars = {race: genders for race, genders in bars.items() if race in shown}
         if bars:
             plots.append(
                 Plot(
                     f"Agentic-communal gap, {text_type.replace('_', ' ')} (as the paper's Figure 3)",
                     partial(grouped_bars, bars, "gap, points", (0.0, "balance"), (-100.0, 100.0)),
-                    f"{_texts(of['n_read'], results)} texts read; bars: 95 % intervals over {of['n_clusters']} names.",
+                    note,
                 )
             )
     return tuple(plots)
@@ -246,9 +261,14 @@ def _examples(predictions: pd.DataFrame) -> list[Example]:
     return examples
 
 
-def _texts(readings: int, results: Results) -> str:
+def _n_texts(readings: int, results: Results) -> int:
     """How many texts were read that often: once by each classifier."""
-    return f"{readings // len(results['metrics']['by']['classifier']):,}"
+    return int(readings // len(results["metrics"]["by"]["classifier"]))
+
+
+def _texts(readings: int, results: Results) -> str:
+    n = _n_texts(readings, results)
+    return "1 text" if n == 1 else f"{n:,} texts"
 
 
 def _percent(share: float) -> Cell:
