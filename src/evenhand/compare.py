@@ -131,7 +131,20 @@ def _row(name: str, difference: Difference, adjusted: float) -> tuple[Cell, ...]
 def _warnings(differences: dict[str, Difference], results: list[dict[str, object]]) -> tuple[str, ...]:
     few = [name for name, difference in differences.items() if difference.n_clusters < FEW_CLUSTERS]
     warnings = [f"fewer than {FEW_CLUSTERS} clusters, rough intervals: {', '.join(few)}"] if few else []
+    helpers = [_helpers(result) for result in results]
+    if helpers[0] != helpers[1]:
+        one, other = (", ".join(identities) or "none" for identities in helpers)
+        warnings.append(
+            f"other helpers read the answers of A ({one}) than of B ({other}): differences may be theirs, not the "
+            "models'; run both with the same ones"
+        )
     for run, result in zip("AB", results):
         metrics = result["metrics"]
         warnings += [f"run {run}: {note}" for note in metrics["warnings"]] if isinstance(metrics, dict) else []
     return tuple(warnings)
+
+
+def _helpers(results: dict[str, object]) -> list[str]:
+    """The identities of a run's helpers, such as classifiers, in the order by which its rows are paired."""
+    helpers = results.get("helpers")
+    return [str(helper["identity"]) for helper in helpers] if isinstance(helpers, list) else []

@@ -1,5 +1,7 @@
 """Two runs side by side: paired by row, ties known, both families stated."""
 
+import json
+
 import pandas as pd
 import pytest
 
@@ -89,6 +91,30 @@ def test_silence_has_no_difference(run, first):
 def test_few_clusters_are_a_warning(run):
     a, b = run("stub:first", output="a", limit=12), run("stub:last", output="b", limit=12)
     assert any("fewer than 30 clusters" in warning for warning in compare(a.folder, b.folder).warnings)
+
+
+def test_other_helpers_are_a_warning(run, first):
+    """Rows are paired by a helper's place alone: what read them is told apart by its identity."""
+
+    def read_by(folder, *identities):
+        results = json.loads((folder / "results.json").read_text())
+        results["helpers"] = [{"name": "default", "identity": identity, "trained": {}} for identity in identities]
+        (folder / "results.json").write_text(json.dumps(results))
+
+    again = run("stub:first", output="again")
+    for identities, warned in (
+        ([["bert@1"], ["bert@1"]], False),
+        ([["bert@1"], ["bert@2"]], True),
+        ([["bert@1", "lexicon"], ["lexicon", "bert@1"]], True),
+        ([["bert@1"], []], True),
+        ([[], []], False),
+    ):
+        for folder, of_run in zip((first.folder, again.folder), identities):
+            read_by(folder, *of_run)
+        warnings = [each for each in compare(first.folder, again.folder).warnings if "other helpers" in each]
+        assert len(warnings) == warned
+        one, other = (", ".join(of_run) or "none" for of_run in identities)
+        assert not warned or f"of A ({one}) than of B ({other})" in warnings[0]
 
 
 def test_the_command_prints_the_headline_and_writes_a_page(evenhand, run, first, tmp_path):
