@@ -23,6 +23,7 @@ from transformers import (
     PreTrainedTokenizerBase,
 )
 
+from evenhand.models.decoding import decoding
 from evenhand.models.errors import ModelError, PromptTooLong
 from evenhand.models.fingerprint import fingerprint
 from evenhand.models.layout import Prompt, lay_out
@@ -252,8 +253,9 @@ class TransformersModel:
         own = self.model.generation_config
         ends = own.eos_token_id if own is not None and own.eos_token_id is not None else self.tokenizer.eos_token_id
         processors = LogitsProcessorList([SeededSampling(sampling, seeds)] if sampling.temperature else [])
-        with torch.inference_mode():
+        with torch.inference_mode(), decoding(self.model) as kept:
             output = self.model.generate(
+                **kept,
                 input_ids=input_ids,
                 attention_mask=attention_mask,
                 logits_processor=processors,
