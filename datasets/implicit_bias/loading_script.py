@@ -154,15 +154,15 @@ def published_scenario(number, text, gender_of_name):
 
 
 def published_characters(text, n_tasks):
-    """Names, and the genders that stand in brackets behind them.
+    """Names, and the genders that stand in brackets behind them; what follows a bracket is no part of the list.
 
     Somebody with a title before as many others as there are tasks has none of them (the paper's Figure 10 leaves Mr.
     Baxter out of the scenario where he is named).
     """
-    entries = [entry.strip(" .") for entry in text.split(",") if entry.strip(" .")]
+    entries = [entry.strip(" .") for entry in " ".join(text.split()).split(",") if entry.strip(" .")]
     if len(entries) == n_tasks + 1 and TITLED.match(entries[0]):
         entries = entries[1:]
-    found = [re.fullmatch(r"(.*?)\s*(?:\(\s*([MmFf])\w*\s*\))?", entry) for entry in entries]
+    found = [re.fullmatch(r"(.*?)\s*(?:\(\s*([MmFf])\w*\s*\).*)?", entry) for entry in entries]
     return [each[1] for each in found], [GENDERS.get((each[2] or "").lower(), "") for each in found]
 
 
@@ -194,25 +194,19 @@ def published_test_scenario(number, scene, people):
     }
 
 
-def told(line):
-    """{role: text} of a line of the published files, whose texts begin with a stray ": "."""
-    return {message["role"]: message["content"].lstrip(": ").strip() for message in line["messages"]}
+def published_stories(lines, split):
+    """Rows of the published stories. Those with bias begin with a stray ": " or ":** ", and only they do.
 
-
-def published_stories(lines, unbiased_lines, split):
-    """Rows of the published stories. Those that stand in the half file, too, are without bias, the others with it.
-
-    unbiased_lines: the half file's; None where it is absent, and nothing tells which is which.
+    Some tell a scenario both ways in one text; the biased way comes first.
     """
-    unbiased = None if unbiased_lines is None else {told(line)["user"] for line in unbiased_lines}
     for number, line in enumerate(lines):
-        texts = told(line)
+        texts = {message["role"]: message["content"] for message in line["messages"]}
         yield {
             "id": f"official-{split}-{number:03d}",
             "scenario_id": f"official-{split}-{number:03d}",
             "domain": "not stated",
-            "messages": messages(texts["system"], texts["user"], texts["assistant"]),
-            "biased": None if unbiased is None else texts["user"] not in unbiased,
+            "messages": messages(**{role: text.lstrip(":* ").strip() for role, text in texts.items()}),
+            "biased": texts["user"].startswith(":"),
         }
 
 
@@ -269,8 +263,7 @@ class ImplicitBiasConfig(datasets.BuilderConfig):
         mirror = os.environ.get("EVENHAND_SOURCES")
         if self.source != "official" or not mirror:
             return config_id
-        beside = ["half", *mirrored("finetune_half", mirror)] if self.name == "finetune_full" else []
-        return "-".join([config_id, "mirror", *mirrored(self.name, mirror), *beside])
+        return "-".join([config_id, "mirror", *mirrored(self.name, mirror)])
 
 
 class ImplicitBias(datasets.GeneratorBasedBuilder):
@@ -309,12 +302,7 @@ class ImplicitBias(datasets.GeneratorBasedBuilder):
         elif self.config.source == "official":
             found = official_paths(self.config.name, dl_manager)
             files = {split: [verified(path, self.config.name, split)] for split, path in found.items()}
-            if self.config.name == "finetune_full":
-                half = official_paths("finetune_half", dl_manager)
-                for split in files:
-                    if split in half:
-                        files[split].append(verified(half[split], "finetune_half", split))
-            elif self.config.name == "scenarios":
+            if self.config.name == "scenarios":
                 files["test"].append(dl_manager.download("sources/first_names.json"))
         else:
             raise ValueError(f"unknown source {self.config.source!r}: 'evenhand' or 'official' is accepted")
@@ -338,19 +326,17 @@ class ImplicitBias(datasets.GeneratorBasedBuilder):
             if splits[entry["id"]] == split:
                 yield from story_rows(self.config.name, entry)
 
-    def _official(self, path, beside=None, *, split):
-        """beside: the half file of the same split, or the names' genders."""
+    def _official(self, path, first_names=None, *, split):
+        """first_names: path of the names' genders, for scenarios."""
         if self.config.name in FINETUNE:
-            lines = read_jsonl(path)
-            unbiased = lines if self.config.name == "finetune_half" else beside and read_jsonl(beside)
-            yield from published_stories(lines, unbiased, split)
+            yield from published_stories(read_jsonl(path), split)
             return
         with open(path, encoding="utf-8", newline="") as file:
             rows = list(csv.reader(file))[1:]
         if self.config.name == "test":
             yield from (published_test_scenario(*cells[:3]) for cells in rows)
             return
-        with open(beside, encoding="utf-8") as file:
+        with open(first_names, encoding="utf-8") as file:
             listed = json.load(file)
         gender_of_name = {name: gender for gender in ("female", "male") for name in listed[gender]}
         yield from (published_scenario(*cells[:2], gender_of_name) for cells in rows)
