@@ -25,6 +25,9 @@ SPACE_AHEAD = 256  # tokens
 class RoomyLayer(DynamicLayer):  # type: ignore[misc]
     """One layer's keys and values, (batch, heads, tokens, head size): views of a room that grows now and then."""
 
+    keys: torch.Tensor
+    values: torch.Tensor
+
     def __init__(self) -> None:
         super().__init__()
         self._length = 0
