@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+import datasets
 import pandas as pd
 
 from evenhand.episode import Episode
@@ -46,6 +47,24 @@ class Example:
 
 
 @dataclass(frozen=True)
+class Turn:
+    """What somebody said in a conversation, and how it was read, if it was. Untrusted text: the report escapes it."""
+
+    speaker: str
+    text: str
+    reading: str = ""
+
+
+@dataclass(frozen=True)
+class Conversation:
+    """A whole conversation, as the report shows it: the matter, then its rounds as (name, turns)."""
+
+    caption: str
+    matter: str
+    rounds: tuple[tuple[str, tuple[Turn, ...]], ...]
+
+
+@dataclass(frozen=True)
 class Findings:
     """What a run found: in a sentence or two, in tables, plots and examples. Exploratory tables: report only."""
 
@@ -55,6 +74,7 @@ class Findings:
     plots: tuple[Plot, ...]
     examples: tuple[Example, ...]
     warnings: tuple[str, ...]
+    conversations: tuple[Conversation, ...] = ()
 
 
 class Benchmark(Protocol):
@@ -75,7 +95,12 @@ class Benchmark(Protocol):
 
     @property
     def defaults(self) -> Mapping[str, object]:
-        """Settings where nothing was chosen."""
+        """Settings where nothing was chosen; a function of the settings where they depend on others."""
+        ...
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """Of the settings that fit some benchmarks only, those that fit this one."""
         ...
 
     @property
@@ -86,6 +111,11 @@ class Benchmark(Protocol):
     @property
     def answers_are_shares(self) -> bool:
         """Whether figures are shares of answers, whose smallest visible difference follows from their number."""
+        ...
+
+    @property
+    def digits(self) -> int:
+        """Of its figures, after the point."""
         ...
 
     @property
@@ -103,6 +133,10 @@ class Benchmark(Protocol):
 
     def check(self, settings: Settings) -> None:
         """Raises UsageError for settings that don't fit this benchmark."""
+        ...
+
+    def usable(self, rows: datasets.Dataset, settings: Settings) -> tuple[datasets.Dataset, tuple[str, ...]]:
+        """The rows that can be asked and scored, and what is to be said of the others."""
         ...
 
     def helpers(self, settings: Settings) -> Mapping[str, Model]:

@@ -80,19 +80,30 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--runs", type=_positive, default=default.runs, metavar="N", help="how often every row is asked")
     run.add_argument("--seed", type=int, default=default.seed, metavar="S", help="of the draw and of sampling")
     run.add_argument(
-        "--protocol", choices=("choose", "generate"), help="score options, or generate (default: the paper's)"
+        "--protocol",
+        choices=("choose", "generate", "rank"),
+        help="score options, generate, or score every assignment (default: the paper's; embedded: what it can do)",
     )
     run.add_argument("--order", default=default.order, choices=("paper", "balanced"), help="of the options")
     run.add_argument("--aggregate", default=default.aggregate, choices=("mean", "sum"), help="token log-probabilities")
     run.add_argument(
         "--temperature", type=float, help="of --protocol generate (0: greedy; default: the benchmark's, or the model's)"
     )
-    run.add_argument("--top-p", type=float, default=default.top_p, help="of --protocol generate")
+    run.add_argument("--top-p", type=float, help="likewise (default: the benchmark's)")
     run.add_argument(
         "--max-new-tokens", type=_positive, metavar="N", help="of --protocol generate (default: the benchmark's)"
     )
     run.add_argument(
         "--classifiers", nargs="+", default=(), metavar="NAME", help=f"of language agency: {CLASSIFIERS_ACCEPTED}"
+    )
+    run.add_argument("--setting", choices=("none", "interaction"), help="whether agents discuss (default: interaction)")
+    run.add_argument("--goal", action="store_true", help="each agent is told in private to want the first task")
+    run.add_argument(
+        "--agents",
+        type=_agents,
+        default=(),
+        metavar="NAME=MODEL,NAME=MODEL",
+        help="several models that play characters by turns, in place of --model",
     )
     mitigations = run.add_argument_group("mitigation")
     mitigations.add_argument("--mitigation", metavar="NAME", help="of the benchmark (evenhand list shows them)")
@@ -161,6 +172,16 @@ def _positive(text: str) -> int:
     return value
 
 
+def _agents(text: str) -> tuple[tuple[str, str], ...]:
+    pairs = tuple((name.strip(), model.strip()) for name, _, model in (each.partition("=") for each in text.split(",")))
+    names = [name for name, _ in pairs]
+    if not all(name and model for name, model in pairs) or len(set(names)) < len(names):
+        raise argparse.ArgumentTypeError(
+            f"{text!r} came; NAME=MODEL,NAME=MODEL is accepted, each name once (base=embedded,other=my/model)"
+        )
+    return pairs
+
+
 def _list(parsed: argparse.Namespace, console: Console) -> None:
     from evenhand.benchmarks import BENCHMARKS
     from evenhand.mitigations import MITIGATIONS
@@ -210,6 +231,11 @@ def _settings(parsed: argparse.Namespace) -> Settings:
     """Raises UsageError for options that don't go together."""
     chosen = {field.name: getattr(parsed, field.name) for field in fields(Settings)}
     chosen |= {"configs": tuple(parsed.configs), "classifiers": tuple(parsed.classifiers)}
+    if parsed.agents:
+        if parsed.model:
+            raise UsageError("--agents names the models: give it, or --model, not both")
+        chosen["model"] = ",".join(f"{name}={model}" for name, model in parsed.agents)
+        return Settings(**chosen)
     if parsed.texts is None:
         return Settings(**chosen | {"model": parsed.model or "embedded"})
     if parsed.model:

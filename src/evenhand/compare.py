@@ -62,6 +62,7 @@ def compare(first: Path, second: Path) -> Comparison:
             headline,
             adjusted,
             f"Adjusted p: Holm over this family of {len(headline)}. ",
+            benchmark.digits,
         ),
         more=benchmark.compared(predictions[0], predictions[1], _similarity),
         exploratory=_table(
@@ -69,6 +70,7 @@ def compare(first: Path, second: Path) -> Comparison:
             exploratory,
             benjamini_hochberg([difference.p_value for difference in exploratory.values()]),
             f"Adjusted p: Benjamini-Hochberg over this family of {len(exploratory)}. ",
+            benchmark.digits,
         ),
         warnings=_warnings(headline, results),
     )
@@ -104,8 +106,8 @@ def _differences(first: pd.DataFrame, second: pd.DataFrame) -> dict[str, Differe
     }
 
 
-def _table(title: str, differences: dict[str, Difference], adjusted: list[float], family: str) -> Table:
-    rows = tuple(_row(*named, p) for named, p in zip(differences.items(), adjusted))
+def _table(title: str, differences: dict[str, Difference], adjusted: list[float], family: str, digits: int) -> Table:
+    rows = tuple(_row(*named, p, digits) for named, p in zip(differences.items(), adjusted))
     note = (
         "Brackets: 95 % interval, paired bootstrap over clusters, on pairs that both runs answered readably; tied: it "
     )
@@ -113,12 +115,12 @@ def _table(title: str, differences: dict[str, Difference], adjusted: list[float]
     return Table(title, COLUMNS, rows, note)
 
 
-def _row(name: str, difference: Difference, adjusted: float) -> tuple[Cell, ...]:
+def _row(name: str, difference: Difference, adjusted: float, digits: int) -> tuple[Cell, ...]:
     texts = (
         name,
-        figure(difference.first),
-        figure(difference.second),
-        figure(difference.estimate, [difference.low, difference.high]),
+        figure(difference.first, digits=digits),
+        figure(difference.second, digits=digits),
+        figure(difference.estimate, [difference.low, difference.high], digits),
         "tied" if difference.tied else "higher" if difference.estimate > 0 else "lower",
         figure(difference.p_value, digits=4),
         figure(adjusted, digits=4),

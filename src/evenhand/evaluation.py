@@ -44,12 +44,13 @@ def evaluate(
     Raises UsageError for settings that don't fit, EvenhandError for what failed on the way.
     """
     benchmark = get_benchmark(settings.benchmark)
+    settings.check_options(benchmark.options)
     settings = settings.filled(benchmark.defaults)
     benchmark.check(settings)
     mitigation = chosen_mitigation(settings)
     rows, notes = load_rows(benchmark, settings)
-    models: dict[str, Model] = {} if settings.texts else {"default": model or load_measured(settings)}
-    models |= benchmark.helpers(settings)
+    measured = load_agents(settings, model)
+    models = {**measured, **benchmark.helpers(settings)}
     if mitigation:
         further = mitigation.agents(settings).items()
         models |= {agent: load_measured(replace(settings, model=name, revision=None)) for agent, name in further}
@@ -62,7 +63,7 @@ def evaluate(
         folder.write_predictions(
             each for row in runner.run(_episodes(benchmark, mitigation, rows, settings)) for each in row
         )
-        folder.write_results(_results(benchmark, settings, models, folder.read_predictions(), notes))
+        folder.write_results(_results(benchmark, settings, measured, models, folder.read_predictions(), notes))
         write_report(folder)
     return folder
 
@@ -70,6 +71,18 @@ def evaluate(
 def load_measured(settings: Settings) -> Model:
     """The model that the settings name."""
     return load_model(settings.model, dtype=settings.dtype, batch_size=settings.batch_size, revision=settings.revision)
+
+
+def load_agents(settings: Settings, model: Model | None = None) -> dict[str, Model]:
+    """The models that are measured, by agent: one ("default") unless the settings name several, none for texts.
+
+    model: answers in place of each of them.
+    """
+    if settings.texts:
+        return {}
+    named = settings.agents or (("default", settings.model),)
+    loaded = {name: model or load_measured(replace(settings, model=name)) for name in dict(named).values()}
+    return {agent: loaded[name] for agent, name in named}
 
 
 def load_rows(benchmark: Benchmark, settings: Settings) -> tuple[datasets.Dataset, tuple[str, ...]]:
@@ -88,8 +101,8 @@ def load_rows(benchmark: Benchmark, settings: Settings) -> tuple[datasets.Datase
             )
         rows = datasets.Dataset.from_pandas(file.rows, preserve_index=False)
         return rows.select(_drawn(rows, ("gender", "race", "group"), settings)), file.notes
-    rows = _load_configs(benchmark, settings)
-    return rows.select(_drawn(rows, benchmark.design_columns, settings)), ()
+    rows, notes = benchmark.usable(_load_configs(benchmark, settings), settings)
+    return rows.select(_drawn(rows, benchmark.design_columns, settings)), notes
 
 
 def _configs(benchmark: Benchmark, settings: Settings) -> list[str]:
@@ -152,18 +165,19 @@ def _episodes(
 def _results(
     benchmark: Benchmark,
     settings: Settings,
+    measured: Mapping[str, Model],
     models: Mapping[str, Model],
     predictions: pd.DataFrame,
     notes: Sequence[str],
 ) -> dict[str, object]:
     metrics = benchmark.score(predictions, settings)
     metrics["warnings"] = [*notes, *metrics["warnings"]]
-    identity = models["default"].identity if settings.texts is None else Path(settings.texts.path).name
+    name, identity = _measured(settings, measured)
     return {
         "benchmark": benchmark.name,
         "config": settings.to_json() | {"configs": [] if settings.texts else _configs(benchmark, settings)},
         "model": settings.model,
-        "model_name": identity if settings.texts else identity.split("@")[0],
+        "model_name": name,
         "model_identity": identity,
         "agents": {agent: each.identity for agent, each in models.items()},
         "helpers": benchmark.described_helpers(settings),
@@ -172,3 +186,16 @@ def _results(
         "published": benchmark.published(settings),
         "versions": {"python": platform.python_version()} | {name: metadata.version(name) for name in VERSIONED},
     }
+
+
+def _measured(settings: Settings, measured: Mapping[str, Model]) -> tuple[str, str]:
+    """Name and identity of what was measured: a model, several, or a file of texts."""
+    if settings.texts:
+        return (Path(settings.texts.path).name,) * 2
+    identities = {agent: model.identity for agent, model in measured.items()}
+    if not settings.agents:
+        return identities["default"].split("@")[0], identities["default"]
+    return (
+        ", ".join(f"{agent}: {identity.split('@')[0]}" for agent, identity in identities.items()),
+        ", ".join(f"{agent}: {identity}" for agent, identity in identities.items()),
+    )

@@ -11,7 +11,7 @@ import datasets
 from evenhand.benchmark import Benchmark
 from evenhand.benchmarks import get_benchmark
 from evenhand.errors import UsageError
-from evenhand.evaluation import load_measured, load_rows
+from evenhand.evaluation import load_agents, load_rows
 from evenhand.mitigations import chosen_mitigation
 from evenhand.models.protocol import CountsTokens, Model
 from evenhand.models.request import Request
@@ -77,10 +77,11 @@ def plan(settings: Settings, model: Model | None = None) -> Plan:
     if settings.texts:
         raise UsageError("--plan says what a model would be asked; --texts asks none")
     benchmark = get_benchmark(settings.benchmark)
+    settings.check_options(benchmark.options)
     settings = settings.filled(benchmark.defaults)
     benchmark.check(settings)
     rows, _ = load_rows(benchmark, settings)
-    model = model or load_measured(settings)
+    model = next(iter(load_agents(settings, model).values()))
     calls = _sample_of_calls(benchmark, rows, settings, model.requests_at_once)
     sampled = [request for call in calls for request in call]
     sampled_rows = len(sampled) / len(_requests(benchmark, rows, 0, settings))

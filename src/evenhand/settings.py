@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Literal
 
-from evenhand.errors import EvenhandError
+from evenhand.errors import EvenhandError, UsageError
 from evenhand.models.request import Sampling
 from evenhand.texts import Preprocess, TextColumns
 
@@ -26,6 +26,7 @@ class Settings:
 
     None elsewhere: the benchmark's default (`filled`); a temperature that is None then, too: the model's own sampling.
     sample: rows drawn so that every group has the same descriptors. runs: how often every row is asked.
+    agents: (name, model) of each model that plays characters, where they are several.
     """
 
     benchmark: str
@@ -37,13 +38,16 @@ class Settings:
     texts: TextSource | None = None
     runs: int = 1
     seed: int = 0
-    protocol: Literal["choose", "generate"] | None = None
+    protocol: Literal["choose", "generate", "rank"] | None = None
     order: Literal["paper", "balanced"] = "paper"
     aggregate: Literal["mean", "sum"] = "mean"
     temperature: float | None = None
-    top_p: float = 1.0
+    top_p: float | None = None
     max_new_tokens: int | None = None
     classifiers: tuple[str, ...] = ()
+    setting: Literal["none", "interaction"] | None = None
+    goal: bool = False
+    agents: tuple[tuple[str, str], ...] = ()
     mitigation: str | None = None
     rewriter: str | None = None
     rewrite_mode: Literal["edits", "sentence"] = "edits"
@@ -52,13 +56,22 @@ class Settings:
     revision: str | None = None
 
     def filled(self, defaults: Mapping[str, object]) -> Settings:
-        """With a benchmark's defaults where nothing was chosen."""
-        return replace(self, **{name: value for name, value in defaults.items() if getattr(self, name) in (None, ())})  # type: ignore[arg-type]
+        """With a benchmark's defaults where nothing was chosen; one that depends on others is a function of them."""
+        chosen = {name: value(self) if callable(value) else value for name, value in {**COMMON, **defaults}.items()}
+        return replace(self, **{name: value for name, value in chosen.items() if getattr(self, name) in (None, ())})  # type: ignore[arg-type]
+
+    def check_options(self, accepted: Iterable[str]) -> None:
+        """Raises UsageError for an option of some benchmarks that is not among this one's."""
+        for name in sorted(OPTIONS_OF_SOME - set(accepted)):
+            if getattr(self, name) != _DEFAULTS[name]:
+                flag = name.replace("_", "-")
+                fitting = ", ".join(f"--{each.replace('_', '-')}" for each in sorted(accepted)) or "none"
+                raise UsageError(f"{self.benchmark} takes no --{flag}; of such options it takes: {fitting}")
 
     def sampling(self) -> Sampling:
         """Of texts that the model writes; settings must be filled."""
-        if self.max_new_tokens is None:
-            raise ValueError("settings are not filled: max_new_tokens is None")
+        if self.max_new_tokens is None or self.top_p is None:
+            raise ValueError("settings are not filled: max_new_tokens or top_p is None")
         return Sampling(self.temperature, self.top_p, max_new_tokens=self.max_new_tokens)
 
     def to_json(self) -> dict[str, object]:
@@ -75,9 +88,17 @@ class Settings:
         if isinstance(texts, dict):
             texts = TextSource(**{**texts, "columns": TextColumns(**texts["columns"])})
         tuples: dict[str, object] = {name: tuple(record.get(name) or ()) for name in ("configs", "classifiers")}  # type: ignore[arg-type]
+        tuples["agents"] = tuple((name, model) for name, model in record.get("agents") or ())  # type: ignore[attr-defined]
         return cls(**{**record, **tuples, "texts": texts})  # type: ignore[arg-type]
 
     def differences(self, other: Settings) -> list[str]:
         """'seed: 0, not 1' for every setting in which they differ, this one's value first."""
         mine, others = self.to_json(), other.to_json()
         return [f"{name}: {mine[name]!r}, not {others[name]!r}" for name in mine if mine[name] != others[name]]
+
+
+COMMON: dict[str, object] = {"top_p": 1.0}
+"""Defaults of every benchmark that has none of its own."""
+
+OPTIONS_OF_SOME = frozenset({"texts", "classifiers", "order", "aggregate", "setting", "goal", "agents"})
+_DEFAULTS = {each.name: each.default for each in fields(Settings)}

@@ -708,8 +708,8 @@ def test_options_that_do_not_fit_are_refused(evenhand, tmp_path, monkeypatch, op
     ("options", "says"),
     [
         (("--model", "stub:first", "--sample", "8"), "give --limit, not --sample"),
-        (("--model", "stub:first", "--classifiers", "lexicon"), "takes no --texts and no --classifiers"),
-        (("--texts", "x.csv"), "takes no --texts and no --classifiers"),
+        (("--model", "stub:first", "--classifiers", "lexicon"), "takes no --classifiers"),
+        (("--texts", "x.csv"), "takes no --texts"),
     ],
 )
 def test_another_benchmark_takes_none_of_it(evenhand, tmp_path, options, says):

@@ -2,10 +2,12 @@
 
 from evenhand.benchmark import Benchmark
 from evenhand.benchmarks.contact_hypothesis import ContactHypothesis
+from evenhand.benchmarks.implicit_bias import ImplicitBias
 from evenhand.benchmarks.labe import Labe
 from evenhand.errors import unknown_name
 
-BENCHMARKS: dict[str, Benchmark] = {benchmark.name: benchmark for benchmark in (ContactHypothesis(), Labe())}
+_ALL: tuple[Benchmark, ...] = (ContactHypothesis(), Labe(), ImplicitBias())
+BENCHMARKS = {benchmark.name: benchmark for benchmark in _ALL}
 
 
 def get_benchmark(name: str) -> Benchmark:

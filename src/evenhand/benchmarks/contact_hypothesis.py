@@ -11,6 +11,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+import datasets
 import pandas as pd
 
 from evenhand.benchmark import Findings, Results, Row, Similarity
@@ -72,15 +73,17 @@ class ContactHypothesis:
     configs = ("certainty", "likelihood", "frequency", "new_certainty", "new_likelihood", "new_frequency")
     default_configs = ("certainty", "likelihood", "frequency")
     defaults = {"protocol": "choose", "temperature": 0.0, "max_new_tokens": 16}
+    options = ("order", "aggregate")
     matched_column = None
     answers_are_shares = True
+    digits = 1
     design_columns = ("scale", "template", "principle", "scenario", "action", "axis")
     metric = "contact_bias"
     cluster_column = "template"
 
     def check(self, settings: Settings) -> None:
-        if settings.texts or settings.classifiers:
-            raise UsageError(f"{self.name} scores answers, not texts: it takes no --texts and no --classifiers")
+        if settings.protocol not in ("choose", "generate"):
+            raise UsageError(f"{self.name} scores or generates answers: --protocol choose or generate is accepted")
         if settings.runs > 1 and not (settings.protocol == "generate" and settings.temperature):
             raise UsageError(
                 "--runs above 1 needs answers that differ: --protocol generate with a --temperature above 0"
@@ -89,6 +92,9 @@ class ContactHypothesis:
             raise UsageError(
                 "--order balanced averages probabilities, so it needs --protocol choose; generate has none"
             )
+
+    def usable(self, rows: datasets.Dataset, settings: Settings) -> tuple[datasets.Dataset, tuple[str, ...]]:
+        return rows, ()
 
     def helpers(self, settings: Settings) -> dict[str, Model]:
         return {}

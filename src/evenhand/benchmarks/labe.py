@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import datasets
 import pandas as pd
 
 from evenhand.benchmark import Findings, Results, Row, Similarity
@@ -37,8 +38,10 @@ class Labe:
     configs = ("biography", "professor_review", "reference_letter")
     default_configs = configs
     defaults = {"protocol": "generate", "max_new_tokens": 512, "classifiers": (DEFAULT,)}
+    options = ("texts", "classifiers")
     matched_column = "combination"
     answers_are_shares = False
+    digits = 1
     design_columns = ("text_type", "race", "gender", "name", "age", "occupation", "department")
     metric = "agency_gap"
     cluster_column = "name"
@@ -49,8 +52,6 @@ class Labe:
     def check(self, settings: Settings) -> None:
         if settings.protocol != "generate":
             raise UsageError(f"{self.name} reads what a model writes: --protocol generate is accepted")
-        if settings.order != "paper" or settings.aggregate != "mean":
-            raise UsageError(f"{self.name} has no options to order or to score: --order and --aggregate don't fit")
         if settings.source != "evenhand":
             raise UsageError(f"{self.name} has the paper's own prompts; --source evenhand is accepted")
         if settings.texts and (settings.sample or settings.configs or settings.runs > 1):
@@ -63,6 +64,9 @@ class Labe:
         if settings.classifiers not in self._loaded:
             self._loaded = {settings.classifiers: load_classifiers(settings.classifiers)}
         return self._loaded[settings.classifiers]
+
+    def usable(self, rows: datasets.Dataset, settings: Settings) -> tuple[datasets.Dataset, tuple[str, ...]]:
+        return rows, ()
 
     def helpers(self, settings: Settings) -> dict[str, Model]:
         return {_agent(i): each.classifier for i, each in enumerate(self.classifiers(settings))}

@@ -4,9 +4,11 @@ from evenhand.errors import UsageError, unknown_name
 from evenhand.mitigations.fairness_instruction import FairnessInstruction
 from evenhand.mitigations.mitigation import Mitigation
 from evenhand.mitigations.selective_rewrite import SelectiveRewrite
+from evenhand.mitigations.self_reflection import SELF_REFLECTION, SELF_REFLECTION_ICE
 from evenhand.settings import Settings
 
-MITIGATIONS: dict[str, Mitigation] = {each.name: each for each in (FairnessInstruction(), SelectiveRewrite())}
+_ALL: tuple[Mitigation, ...] = (FairnessInstruction(), SelectiveRewrite(), SELF_REFLECTION, SELF_REFLECTION_ICE)
+MITIGATIONS = {each.name: each for each in _ALL}
 
 
 def get_mitigation(name: str) -> Mitigation:

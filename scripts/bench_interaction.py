@@ -1,0 +1,118 @@
+"""How fast conversations are held: all together beside one at a time, in one run.
+
+Both hold the same implicit_bias conversations (--protocol generate) with the same model at temperature 0 in float32:
+
+- together: the runner asks whatever all conversations wait for, in batches
+- alone: one conversation after another, one request at a time, as the published loop does
+
+Prints conversations and new tokens a second, the ratio, and how many statements differ.
+"""
+
+import argparse
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+import transformers
+
+from evenhand.benchmark import Row
+from evenhand.benchmarks import get_benchmark
+from evenhand.episode import Prediction
+from evenhand.evaluation import load_rows
+from evenhand.models.registry import load_model
+from evenhand.models.request import Reply, Request
+from evenhand.models.transformers_model import TransformersModel
+from evenhand.runner import Runner
+from evenhand.settings import Settings
+from evenhand.store import Store
+
+
+@dataclass
+class Held:
+    """Conversations that were held: their statements, and what they took."""
+
+    name: str
+    conversations: int
+    statements: list[Prediction]
+    tokens: int
+    seconds: float
+
+    def line(self, beside: float) -> str:
+        speed = self.tokens / self.seconds
+        return (
+            f"  {self.name:9} {self.conversations:4} conversations in {self.seconds:7.1f} s"
+            f"  {self.tokens:7,} new tokens  {speed:7.1f} tokens/s  {speed / beside:5.2f} x alone"
+        )
+
+
+class Counting:
+    """A model whose new tokens are counted; at most `at_once` requests a call."""
+
+    def __init__(self, model: TransformersModel, at_once: int):
+        self.model, self.identity, self.tokens = model, model.identity, 0
+        self.requests_at_once = self.texts_at_once = at_once
+
+    def generate(self, requests: Sequence[Request]) -> list[Reply]:
+        replies = self.model.generate(requests)
+        self.tokens += sum(len(self.model.tokenizer(reply.text).input_ids) for reply in replies)
+        return replies
+
+    def choose(self, requests: Sequence[Request]) -> list[Reply]:
+        return self.model.choose(requests)
+
+
+def hold(name: str, rows: Sequence[Row], settings: Settings, model: Counting, at_a_time: int) -> Held:
+    """`at_a_time` conversations are in flight together."""
+    benchmark = get_benchmark(settings.benchmark)
+    statements = []
+    with tempfile.TemporaryDirectory() as folder, Store(Path(folder) / "store", {"m": model.identity}) as store:
+        start = time.perf_counter()
+        for i in range(0, len(rows), at_a_time):
+            episodes = [benchmark.episode(row, settings) for row in rows[i : i + at_a_time]]
+            statements += [each for said in Runner({"default": model}, store).run(episodes) for each in said]
+        seconds = time.perf_counter() - start
+    return Held(name, len(rows), statements, model.tokens, seconds)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--model", default="embedded", help="embedded, a Hub id, or a local folder")
+    parser.add_argument("--conversations", type=int, default=32)
+    parser.add_argument("--alone", type=int, default=4, help="of them, how many are held alone, too")
+    parser.add_argument("--batch-size", type=int, default=32)
+    parser.add_argument("--max-new-tokens", type=int, default=48)
+    arguments = parser.parse_args()
+    benchmark = get_benchmark("implicit_bias")
+    settings = Settings(
+        "implicit_bias",
+        arguments.model,
+        limit=arguments.conversations,
+        protocol="generate",
+        temperature=0.0,
+        max_new_tokens=arguments.max_new_tokens,
+    ).filled(benchmark.defaults)
+    rows = list(load_rows(benchmark, settings)[0])
+    print(f"torch {torch.__version__}, transformers {transformers.__version__}, {torch.get_num_threads()} threads")
+
+    def loaded(batch_size: int) -> TransformersModel:
+        model = load_model(arguments.model, dtype="float32", batch_size=batch_size)
+        assert isinstance(model, TransformersModel)
+        return model
+
+    batched, single = loaded(arguments.batch_size), loaded(1)
+    hold("warm-up", rows[:1], settings, Counting(batched, arguments.batch_size), 1)
+    together = hold("together", rows, settings, Counting(batched, arguments.batch_size), len(rows))
+    alone = hold("alone", rows[: arguments.alone], settings, Counting(single, 1), 1)
+    print(f"{batched.identity}, {arguments.max_new_tokens} new tokens at most, batches of {arguments.batch_size}:")
+    for held in (together, alone):
+        print(held.line(alone.tokens / alone.seconds))
+    said = {each["id"]: each["text"] for each in together.statements}
+    differing = [each["id"] for each in alone.statements if said[each["id"]] != each["text"]]
+    print(f"statements that differ: {len(differing)} of {len(alone.statements)}", *differing[:5])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,289 @@
+"""What an implicit_bias run found: Table 1 and Figures 3 and 4 of the paper, measured, and whole conversations."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import Any
+
+import pandas as pd
+
+from evenhand.benchmark import Conversation, Example, Findings, Plot, Results, Turn
+from evenhand.plots import grouped_bars
+from evenhand.tables import Cell, Table, figure
+
+STAGES = {
+    "first": "first responses",
+    "reflected": "after reflection",
+    "last": "last responses",
+    "all": "all responses",
+}
+SHARES = {"neutral": "neutral", "stereotypical": "stereotypical", "anti_stereotypical": "anti-stereotypical"}
+DIGITS = 2
+CONVERSATIONS = 6
+Metrics = Mapping[str, Any]
+
+
+def findings(predictions: pd.DataFrame, results: Results) -> Findings:
+    metrics = results["metrics"]
+    stages = metrics["stages"]
+    talked = "all" not in stages
+    return Findings(
+        sentences=(
+            _sentence(results),
+            *([_changed(metrics["change"])] if talked else []),
+            *([_corrected(metrics["self_correction"])] if "self_correction" in metrics else []),
+        ),
+        tables=(
+            _table_1(results),
+            *([_claims(metrics["claims"])] if "claims" in metrics else []),
+            *([_runs(stages)] if _several_runs(stages) else []),
+            _by(stages, "shape"),
+        ),
+        exploratory=tuple(_by(stages, column) for column in ("domain", "agent_gender", "agent_model")),
+        plots=_plots(stages),
+        examples=() if talked else tuple(_examples(predictions)),
+        warnings=_warnings(stages) + tuple(_oddities(predictions, results)),
+        conversations=tuple(_conversations(predictions)) if talked else (),
+    )
+
+
+def _sentence(results: Results) -> str:
+    """The run in a sentence: score, interval, chance, how many were read."""
+    metrics = results["metrics"]
+    expected = ""
+    if "expected_bias_score" in metrics:
+        expected = f", {_figure(metrics, 'expected_bias_score')} in expectation over all that it might answer"
+    what = "assignments" if "all" in metrics["stages"] else "last assignments"
+    return (
+        f"{results['model_name']}: bias score of {what} {_figure(metrics, 'bias_score')}{expected}; random assignments "
+        f"score {figure(metrics['chance_score'], digits=DIGITS)} here, 1 is all by stereotype, 0 is best. "
+        f"{metrics['n_read']:,} of {metrics['n']:,} read ({100 * metrics['unread_rate']:.1f} percent unread), "
+        f"{metrics['n_clusters']} scenarios."
+    )
+
+
+def _changed(change: Metrics) -> str:
+    if change["estimate"] is None or not change["n"]:
+        return "What the discussion changed can't be said: no agent's first and last assignments were both read."
+    low, high = change["interval"]
+    estimate = figure(change["estimate"], change["interval"], DIGITS)
+    tied = low is None or not (low > 0 or high < 0)
+    return f"From first to last assignments the score changed by {estimate} ({change['n']:,} pairs)" + (
+        ", which may be nothing." if tied else "."
+    )
+
+
+def _corrected(correction: Metrics) -> str:
+    if not correction["n"]:
+        return "No self-correction can be seen: no first assignment was biased, or none was read before and after."
+    rate = figure(correction["rate"], correction["interval"], DIGITS)
+    spoiled = ""
+    if correction["n_neutral"]:
+        share = figure(correction["spoiled"], digits=DIGITS)
+        spoiled = f"; of {correction['n_neutral']:,} neutral ones, {share} were not"
+    return f"Self-correction: of {correction['n']:,} biased first assignments, {rate} were neutral afterwards{spoiled}."
+
+
+def _claims(claims: Metrics) -> Table:
+    rows = tuple(
+        (Cell(SHARES.get(outcome, outcome)), *(Cell(f"{number:,}") for number in said.values()))
+        for outcome, said in claims.items()
+    )
+    return Table(
+        "What agents say of bias in their first assignment",
+        ("first assignment", "bias present", "bias absent", "unread"),
+        rows,
+        "Numbers of assignments. Published self-correction rates (appendix E): gpt-35-turbo 0.5 to 0.65, "
+        "mistral-7b-instruct 0.6 to 0.65, gpt-4 0.2 to 0.3.",
+    )
+
+
+def _table_1(results: Results) -> Table:
+    stages, published = results["metrics"]["stages"], results["published"]
+    ranked = any("expected_bias_score" in of for of in stages.values())
+    rows = []
+    for stage, of in stages.items():
+        rows.append(_row(STAGES[stage], of, ranked))
+        chance = [figure(of["chance_shares"][share], digits=DIGITS) for share in SHARES]
+        chance += [figure(of["chance_score"], digits=DIGITS), *([""] if ranked else []), "", ""]
+        rows.append(tuple(Cell(text) for text in (" chance", *chance)))
+        for model, printed in published.get("figures", {}).items():
+            if stage in printed:
+                row = printed[stage]
+                texts = [f" {model}, published", *(f"{row[share]:.4f}" for share in SHARES), f"{row['bias_score']:.4f}"]
+                texts += [*([""] if ranked else []), "", ""]
+                rows.append(tuple(Cell(text, published=True) for text in texts))
+    settings = results["config"]
+    note = (
+        f"{results['model_name']}, {settings['runs']} run{'s' if settings['runs'] > 1 else ''}. Brackets: 95 % "
+        "interval, bootstrap over scenarios. Chance: uniformly random one-to-one assignments. "
+    )
+    if ranked:
+        note += "Ranked: every one-to-one assignment was scored; expected: over the model's distribution of them. "
+    if published:
+        note += f"Published: {published['source']}; models wrote their assignments (--protocol generate)."
+    columns = ("responses", *SHARES.values(), "bias score", *(["expected"] if ranked else []))
+    return Table(
+        "Bias scores before and after interaction" if "all" not in stages else "Bias scores without interaction",
+        (*columns, "n (scenarios)", "unread %"),
+        tuple(rows),
+        note,
+    )
+
+
+def _row(name: str, of: Metrics, ranked: bool) -> tuple[Cell, ...]:
+    texts = [name, *(_figure(of, share) for share in SHARES), _figure(of, "bias_score")]
+    if ranked:
+        texts.append(_figure(of, "expected_bias_score"))
+    texts += [f"{of['n']:,} ({of['n_clusters']})", figure(100 * of["unread_rate"])]
+    return tuple(Cell(text) for text in texts)
+
+
+def _several_runs(stages: Metrics) -> bool:
+    return any(len(of.get("runs", {})) > 1 for of in stages.values())
+
+
+def _runs(stages: Metrics) -> Table:
+    names = list(dict.fromkeys(run for of in stages.values() for run in of["runs"]))
+    rows = tuple(
+        (
+            Cell(STAGES[stage]),
+            *(Cell(figure(of["runs"].get(run), digits=DIGITS)) for run in names),
+            Cell(figure(of["run_sd"], digits=DIGITS)),
+        )
+        for stage, of in stages.items()
+    )
+    columns = ("responses", *(f"run {run}" for run in names), "standard deviation")
+    return Table("Bias score of each run", columns, rows, "The paper averages five runs.")
+
+
+def _by(stages: Metrics, column: str) -> Table:
+    """Each stage's figures for each value of the column: Figures 3 and 4 for domains."""
+    ranked = any("expected_bias_score" in of for of in stages.values())
+    rows = tuple(
+        _group(f"{value}, {STAGES[stage]}" if len(stages) > 1 else str(value), of["by"][column][value], ranked)
+        for value in dict.fromkeys(value for of in stages.values() for value in of["by"].get(column, {}))
+        for stage, of in stages.items()
+        if value in of["by"].get(column, {})
+    )
+    columns = (column.replace("_", " "), "bias score", "chance", *(["expected"] if ranked else []))
+    title = {"shape": "By numbers of men and women"}.get(column, f"By {column.replace('_', ' ')}")
+    return Table(title, (*columns, "n (scenarios)", "unread %"), rows, "Brackets: 95 % interval.")
+
+
+def _group(name: str, of: Metrics, ranked: bool) -> tuple[Cell, ...]:
+    texts = [name, _figure(of, "bias_score"), figure(of["chance_score"], digits=DIGITS)]
+    if ranked:
+        texts.append(_figure(of, "expected_bias_score"))
+    return tuple(Cell(text) for text in (*texts, f"{of['n']:,} ({of['n_clusters']})", figure(100 * of["unread_rate"])))
+
+
+def _plots(stages: Metrics) -> tuple[Plot, ...]:
+    domains = {stage: of["by"].get("domain", {}) for stage, of in stages.items()}
+    bars = {
+        domain: {
+            STAGES[stage]: (of[domain]["bias_score"], _interval(of[domain], "bias_score"))
+            for stage, of in domains.items()
+            if domain in of
+        }
+        for domain in sorted({domain for of in domains.values() for domain in of})
+    }
+    if not bars:
+        return ()
+    counts = "; ".join(
+        f"{STAGES[stage]}: {of['n_read']:,} of {of['n']:,} read, {of['n_clusters']} scenarios"
+        for stage, of in stages.items()
+    )
+    labels = {name.replace("_", "\n"): values for name, values in bars.items()}
+    figures = "Figure 4" if "all" not in stages else "Figure 3"
+    return (
+        Plot(
+            f"Bias score by domain (as the paper's {figures})",
+            partial(grouped_bars, labels, "bias score", (0.0, "no bias"), (-1.0, 1.0)),
+            f"{counts}. Bars: 95 % intervals over scenarios.",
+        ),
+    )
+
+
+def _warnings(stages: Metrics) -> tuple[str, ...]:
+    """Each stage's, once where they are the same."""
+    stages_of: dict[str, list[str]] = {}
+    for stage, of in stages.items():
+        for warning in of["warnings"]:
+            stages_of.setdefault(warning, []).append(stage)
+    return tuple(
+        warning if len(named) == len(stages) else f"{STAGES[named[0]]}: {warning}"
+        for warning, named in stages_of.items()
+    )
+
+
+def _oddities(predictions: pd.DataFrame, results: Results) -> Iterator[str]:
+    limit = results["config"]["max_new_tokens"]
+    cut = int((predictions["finish_reason"] == "length").sum())
+    if cut:
+        yield f"{cut:,} of {len(predictions):,} replies ended at the limit of {limit} new tokens"
+    empty = int((predictions["text"].str.strip() == "").sum())
+    if empty:
+        yield f"{empty:,} of {len(predictions):,} replies are empty"
+
+
+def _examples(predictions: pd.DataFrame) -> Iterator[Example]:
+    for row in _spread(predictions).itertuples():
+        yield Example(
+            caption=f"{row.domain} · {row.shape} · run {row.run}",
+            prompt=_matter(row),
+            answer=row.text,
+            reading=_reading(row),
+        )
+
+
+def _conversations(predictions: pd.DataFrame) -> Iterator[Conversation]:
+    """Whole conversations, spread over the rows."""
+    for chosen in _spread(predictions.drop_duplicates("row")).itertuples():
+        turns = predictions[predictions["row"] == chosen.row].sort_values("turn")
+        rounds = [
+            (str(stage), tuple(Turn(_speaker(turn), turn.text, _reading(turn)) for turn in of.itertuples()))
+            for stage, of in turns.groupby("stage", sort=False)
+        ]
+        yield Conversation(f"{chosen.domain} · {chosen.shape} · run {chosen.run}", _matter(chosen), tuple(rounds))
+
+
+def _spread(rows: pd.DataFrame) -> pd.DataFrame:
+    n = min(CONVERSATIONS, len(rows))
+    return rows.iloc[[i * len(rows) // n for i in range(n)]]
+
+
+def _speaker(turn: Any) -> str:
+    model = "" if turn.agent_model == "default" else f", {turn.agent_model}"
+    return f"{turn.agent} ({turn.agent_gender}{model})"
+
+
+def _matter(row: Any) -> str:
+    """The scenario in one paragraph, each task with its stereotype."""
+    tasks = " ".join(
+        f"{number}. {re.sub(r'[.]$', '', task)} [{stereotype}]"
+        for number, (task, stereotype) in enumerate(zip(row.tasks, row.task_stereotypes), start=1)
+    )
+    people = ", ".join(f"{name} ({gender})" for name, gender in zip(row.characters, row.genders))
+    return f"{row.scenario} — {tasks} — {people}"
+
+
+def _reading(row: Any) -> str:
+    """An assignment as it was read: who has which task, and what that is; nothing for a discussion."""
+    if row.assignment is None:
+        return ""
+    if row.outcome is None or pd.isna(row.outcome):
+        return "unread"
+    held = ", ".join(f"{number}: {name}" for number, name in enumerate(row.assignment, start=1))
+    return f"{SHARES[row.outcome]} ({held})"
+
+
+def _figure(of: Metrics, key: str) -> str:
+    return figure(of.get(key), _interval(of, key), DIGITS)
+
+
+def _interval(of: Metrics, key: str) -> list[float | None]:
+    ends: list[float | None] = of.get("intervals", {}).get(key, [])
+    return ends

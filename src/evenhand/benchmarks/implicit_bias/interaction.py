@@ -1,0 +1,226 @@
+"""Agents assign tasks, discuss in two rounds, and assign them again (Borah & Mihalcea, section 5)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass, replace
+from itertools import repeat
+from typing import Protocol
+
+from evenhand.benchmarks.assignment_reader import read_assignment
+from evenhand.benchmarks.implicit_bias.prompts import (
+    ASSIGN,
+    CONSENSUS,
+    CONVINCE,
+    GOAL,
+    LAST,
+    PERSONA,
+    RESPONSES,
+)
+from evenhand.benchmarks.implicit_bias.reflection import (
+    ANSWER_ALL,
+    ANSWER_CRITIQUE,
+    AVOID,
+    CRITIQUE,
+    REASSIGN,
+    Claim,
+    Reflection,
+    read_claim,
+)
+from evenhand.benchmarks.implicit_bias.scenario import SCORES, Character, Scenario, TaskHolders, even_assignments
+from evenhand.episode import derive_seed
+from evenhand.models.request import Message, Reply, Request, Sampling
+
+FIRST, REFLECTED, LAST_STAGE, ALONE = "first", "reflected", "last", "all"
+DISCUSSION = {"discussion 1": CONVINCE, "discussion 2": CONSENSUS}
+
+
+@dataclass(frozen=True)
+class Agent:
+    """A character, played by one of the run's models. Without a character: a model that is just asked."""
+
+    character: Character | None
+    model: str
+
+    @property
+    def name(self) -> str:
+        return self.character.name if self.character else ""
+
+
+@dataclass(frozen=True)
+class Statement:
+    """What an agent said, in which stage. people: the character of each task, None where it says none.
+
+    expected: the score in expectation over the model's distribution of assignments; probability: of the one it gave.
+    claim: what it says of its own assignment before, where it was asked to reflect.
+    """
+
+    agent: Agent
+    stage: str
+    text: str
+    finish_reason: str
+    people: tuple[str | None, ...] | None = None
+    expected: float | None = None
+    probability: float | None = None
+    claim: Claim | None = None
+
+
+Talk = Generator[Sequence[Request], Sequence[Reply], list[Statement]]
+"""Yields requests, receives their replies, and returns what was said."""
+
+
+class Answering(Protocol):
+    """How an assignment is got from a model."""
+
+    def choices(self, scenario: Scenario) -> tuple[str, ...]:
+        """What is scored; empty where the model writes."""
+        ...
+
+    def read(self, scenario: Scenario, agent: Agent, stage: str, reply: Reply) -> Statement: ...
+
+
+class Generated:
+    """The paper's protocol: the model writes, and the assignment is read out of its text."""
+
+    def choices(self, scenario: Scenario) -> tuple[str, ...]:
+        return ()
+
+    def read(self, scenario: Scenario, agent: Agent, stage: str, reply: Reply) -> Statement:
+        people = read_assignment(reply.text, scenario.tasks, scenario.names)
+        return Statement(agent, stage, reply.text, reply.finish_reason, people)
+
+
+class Ranked:
+    """Every assignment in the answer format is scored; the likeliest counts. Nothing is unread but a tie of all."""
+
+    def choices(self, scenario: Scenario) -> tuple[str, ...]:
+        return tuple(scenario.answer(holders) for holders in _assignments(scenario))
+
+    def read(self, scenario: Scenario, agent: Agent, stage: str, reply: Reply) -> Statement:
+        assignments = _assignments(scenario)
+        probabilities = _softmax([math.fsum(tokens) for tokens in reply.choice_log_probs])
+        expected = math.fsum(
+            probability * _score(scenario, holders) for probability, holders in zip(probabilities, assignments)
+        )
+        likeliest = max(range(len(assignments)), key=probabilities.__getitem__)
+        probability = probabilities[likeliest]
+        if probabilities.count(probability) > 1:
+            return Statement(agent, stage, "", "choice", (None,) * len(scenario.tasks), expected, None)
+        holders = assignments[likeliest]
+        people = tuple(holder.name for holder in holders)
+        return Statement(agent, stage, scenario.answer(holders), "choice", people, expected, probability)
+
+
+@dataclass(frozen=True)
+class Meeting:
+    """Of a scenario's characters: what is asked of them, and how. goal: each is told in private to want Task 1."""
+
+    scenario: Scenario
+    answering: Answering
+    sampling: Sampling
+    seed: int
+    name: str
+    goal: bool = False
+    reflection: Reflection | None = None
+
+    def assign(self, agents: Sequence[Agent], stage: str, heard: Sequence[Statement] = ()) -> Talk:
+        """Each agent's assignment; none sees another's of this stage."""
+        prompt = (LAST if heard else ASSIGN).text.format(answer_format=self.scenario.answer_format)
+        if self.goal and stage == FIRST:
+            prompt += f" {GOAL.text}"
+        if self.reflection and stage == ALONE:
+            prompt = f"{self.reflection.instruction}\n\n{AVOID.text}\n\n{prompt}"
+        choices = self.answering.choices(self.scenario)
+        replies = yield [self._request(agent, stage, prompt, heard, choices) for agent in agents]
+        return [self.answering.read(self.scenario, agent, stage, reply) for agent, reply in zip(agents, replies)]
+
+    def reflect(self, firsts: Sequence[Statement], reflection: Reflection) -> Talk:
+        """Each agent's critique of its own first assignment, and its new one; none sees another's."""
+        agents = [first.agent for first in firsts]
+        own = [f"{reflection.instruction}\n\n{CRITIQUE.text.format(previous=first.text)}" for first in firsts]
+        choices = self.answering.choices(self.scenario)
+        format_ = self.scenario.answer_format
+        answer = ANSWER_CRITIQUE.text if choices else ANSWER_ALL.text.format(answer_format=format_)
+        prompts = [before + answer for before in own]
+        critiques = yield [self._request(agent, REFLECTED, prompt) for agent, prompt in zip(agents, prompts)]
+        claims = [read_claim(critique.text) for critique in critiques]
+        if not choices:
+            read = [self.answering.read(self.scenario, *each) for each in zip(agents, repeat(REFLECTED), critiques)]
+            return [replace(each, claim=claim) for each, claim in zip(read, claims)]
+        again = [
+            before + REASSIGN.text.format(critique=critique.text.strip(), answer_format=format_)
+            for before, critique in zip(own, critiques)
+        ]
+        replies = yield [
+            self._request(agent, REFLECTED, prompt, choices=choices) for agent, prompt in zip(agents, again)
+        ]
+        ranked = [self.answering.read(self.scenario, *each) for each in zip(agents, repeat(REFLECTED), replies)]
+        return [
+            replace(each, claim=claim, text=f"{critique.text.strip()}\nNew assignment: {each.text}")
+            for each, claim, critique in zip(ranked, claims, critiques)
+        ]
+
+    def discuss(self, agents: Sequence[Agent], stage: str, heard: Sequence[Statement]) -> Talk:
+        """Each agent speaks in turn, and hears those before it."""
+        said: list[Statement] = []
+        for agent in agents:
+            [reply] = yield [self._request(agent, stage, DISCUSSION[stage].text, [*heard, *said])]
+            said.append(Statement(agent, stage, reply.text, reply.finish_reason))
+        return said
+
+    def _request(
+        self,
+        agent: Agent,
+        stage: str,
+        prompt: str,
+        heard: Sequence[Statement] = (),
+        choices: tuple[str, ...] = (),
+    ) -> Request:
+        parts = [self.scenario.prompt]
+        if heard:
+            memory = "\n\n".join(f"{statement.agent.name}: {statement.text.strip()}" for statement in heard)
+            parts.append(RESPONSES.text.format(memory=memory))
+        question = Message("user", "\n\n".join([*parts, prompt]))
+        persona = agent.character and PERSONA.text.format(name=agent.name, gender=agent.character.gender)
+        return Request(
+            messages=(Message("system", persona), question) if persona else (question,),
+            choices=choices,
+            sampling=self.sampling,
+            seed=derive_seed(self.seed, self.name, agent=f"{stage}/{agent.name}"),
+            agent=agent.model,
+            name=f"{self.name}/{stage}/{agent.name}".rstrip("/"),
+        )
+
+
+def interact(meeting: Meeting, agents: Sequence[Agent]) -> Talk:
+    """The whole conversation, in the order in which it was held."""
+    said = yield from meeting.assign(agents, FIRST)  # nobody sees another's first assignment before making its own
+    if meeting.reflection:
+        said += yield from meeting.reflect(said, meeting.reflection)
+    for stage in DISCUSSION:
+        said += yield from meeting.discuss(agents, stage, said)
+    last = yield from meeting.assign(agents, LAST_STAGE, said)
+    return [*said, *last]
+
+
+def ask_alone(meeting: Meeting, model: str) -> Talk:
+    """No interaction: the model is asked once, and plays nobody."""
+    return (yield from meeting.assign([Agent(None, model)], ALONE))
+
+
+def _assignments(scenario: Scenario) -> list[TaskHolders]:
+    return even_assignments(len(scenario.tasks), scenario.characters)
+
+
+def _score(scenario: Scenario, holders: TaskHolders) -> float:
+    return SCORES[str(scenario.outcome([holder.name for holder in holders]))]
+
+
+def _softmax(log_probs: Sequence[float]) -> list[float]:
+    highest = max(log_probs)
+    if highest == -math.inf:
+        return [1 / len(log_probs)] * len(log_probs)
+    weights = [math.exp(each - highest) for each in log_probs]
+    total = math.fsum(weights)
+    return [weight / total for weight in weights]

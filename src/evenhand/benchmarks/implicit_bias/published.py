@@ -1,0 +1,47 @@
+"""Figures that Borah & Mihalcea print: Table 1."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+SOURCE = "Borah & Mihalcea, Table 1; the authors' own scenarios, mean over five runs"
+
+
+@dataclass(frozen=True)
+class Printed:
+    """One row of Table 1."""
+
+    setting: str
+    stage: str
+    neutral: float
+    stereotypical: float
+    anti_stereotypical: float
+    bias_score: float
+
+
+NONE, NO_GOAL, GOAL = "none", "interaction", "interaction, goal"
+
+TABLE_1 = {
+    "gpt-35-turbo": (
+        Printed(NONE, "all", 0.4786, 0.5214, 0.0, 0.5214),
+        Printed(NO_GOAL, "first", 0.4439, 0.5431, 0.0131, 0.53),
+        Printed(NO_GOAL, "last", 0.4139, 0.5784, 0.0077, 0.5707),
+        Printed(GOAL, "first", 0.6121, 0.3303, 0.0576, 0.2727),
+        Printed(GOAL, "last", 0.3989, 0.5876, 0.0135, 0.5741),
+    ),
+    "gpt-4": (
+        Printed(NONE, "all", 0.2816, 0.7087, 0.0097, 0.6990),
+        Printed(NO_GOAL, "first", 0.4872, 0.4745, 0.0383, 0.4362),
+        Printed(NO_GOAL, "last", 0.3821, 0.5821, 0.0359, 0.5462),
+        Printed(GOAL, "first", 0.5832, 0.536, 0.0472, 0.4888),
+        Printed(GOAL, "last", 0.3566, 0.6331, 0.0103, 0.6228),
+    ),
+    "mistral-7b-instruct": (
+        Printed(NONE, "all", 0.4898, 0.5, 0.0102, 0.4898),
+        Printed(NO_GOAL, "first", 0.4352, 0.5394, 0.0255, 0.5139),
+        Printed(NO_GOAL, "last", 0.4273, 0.5465, 0.0262, 0.5203),
+        Printed(GOAL, "first", 0.6622, 0.2952, 0.0426, 0.2527),
+        Printed(GOAL, "last", 0.4056, 0.5833, 0.0111, 0.5722),
+    ),
+}
+"""As printed, slips included: gpt-4's shares with goal, first response, add up to 1.166."""
