@@ -88,6 +88,14 @@ class Benchmark(Protocol):
     def paper(self) -> str: ...
 
     @property
+    def dataset(self) -> str:
+        """Whose rows are asked, a packaged dataset of this name."""
+        ...
+
+    @property
+    def split(self) -> str: ...
+
+    @property
     def configs(self) -> tuple[str, ...]: ...
 
     @property

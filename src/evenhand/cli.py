@@ -62,6 +62,30 @@ def _parser() -> argparse.ArgumentParser:
 
     run = commands.add_parser("run", help="run a benchmark on a model", description="Run a benchmark on a model.")
     run.set_defaults(command=_run)
+    _add_run_options(run)
+
+    train = commands.add_parser("train", help="train a classifier or a debiased model")
+    trained = train.add_subparsers(required=True, metavar="WHAT")
+    agency = trained.add_parser("agency", help="a classifier of language agency")
+    agency.set_defaults(command=_train_agency)
+    _add_agency_options(agency)
+
+    compare = commands.add_parser("compare", help="two runs of one benchmark on their common rows")
+    compare.set_defaults(command=_compare)
+    compare.add_argument("first", type=Path, metavar="RUN_A")
+    compare.add_argument("second", type=Path, metavar="RUN_B")
+    compare.add_argument("--output", type=Path, metavar="FILE", help="write it as an HTML page, too")
+
+    annotate = commands.add_parser("annotate", help="texts to people who label them, their labels and agreement")
+    annotation_commands.add_steps(annotate, _positive)
+
+    report = commands.add_parser("report", help="write a run's report.html again")
+    report.set_defaults(command=_report)
+    report.add_argument("run", type=Path, metavar="RUN")
+    return parser
+
+
+def _add_run_options(run: argparse.ArgumentParser) -> None:
     default = Settings(benchmark="", model="")
     run.add_argument("benchmark", metavar="BENCHMARK", help="a name that evenhand list shows")
     run.add_argument("--model", metavar="MODEL", help=f"{ACCEPTED} (default: embedded)")
@@ -135,10 +159,8 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--output", type=Path, metavar="DIR", help="the run folder; an interrupted run goes on there")
     run.add_argument("--plan", action="store_true", help="say what the run would ask, cost and show, and store nothing")
 
-    train = commands.add_parser("train", help="train a classifier or a debiased model")
-    trained = train.add_subparsers(required=True, metavar="WHAT")
-    agency = trained.add_parser("agency", help="a classifier of language agency")
-    agency.set_defaults(command=_train_agency)
+
+def _add_agency_options(agency: argparse.ArgumentParser) -> None:
     agency.add_argument(
         "--recipe", metavar="NAME", help="minilm, bert, roberta or lora (default: the base's, or minilm)"
     )
@@ -149,20 +171,6 @@ def _parser() -> argparse.ArgumentParser:
     agency.add_argument("--epochs", type=float, help="in place of the recipe's")
     agency.add_argument("--batch-size", type=_positive, help="in place of the recipe's")
     agency.add_argument("--output", type=Path, required=True, metavar="DIR", help="gets a folder for each seed")
-
-    compare = commands.add_parser("compare", help="two runs of one benchmark on their common rows")
-    compare.set_defaults(command=_compare)
-    compare.add_argument("first", type=Path, metavar="RUN_A")
-    compare.add_argument("second", type=Path, metavar="RUN_B")
-    compare.add_argument("--output", type=Path, metavar="FILE", help="write it as an HTML page, too")
-
-    annotate = commands.add_parser("annotate", help="texts to people who label them, their labels and agreement")
-    annotation_commands.add_steps(annotate, _positive)
-
-    report = commands.add_parser("report", help="write a run's report.html again")
-    report.set_defaults(command=_report)
-    report.add_argument("run", type=Path, metavar="RUN")
-    return parser
 
 
 def _positive(text: str) -> int:
@@ -236,11 +244,13 @@ def _settings(parsed: argparse.Namespace) -> Settings:
             raise UsageError("--agents names the models: give it, or --model, not both")
         chosen["model"] = ",".join(f"{name}={model}" for name, model in parsed.agents)
         return Settings(**chosen)
+    columns = TextColumns(**{field.name: getattr(parsed, f"{field.name}_column") for field in fields(TextColumns)})
     if parsed.texts is None:
+        if columns != TextColumns() or parsed.preprocess != "none":
+            raise UsageError("--preprocess and the names of columns are of a file of texts: they need --texts FILE")
         return Settings(**chosen | {"model": parsed.model or "embedded"})
     if parsed.model:
         raise UsageError("--texts scores texts that exist: no --model is asked")
-    columns = TextColumns(**{field.name: getattr(parsed, f"{field.name}_column") for field in fields(TextColumns)})
     return Settings(**chosen | {"model": "", "texts": TextSource(parsed.texts, columns, parsed.preprocess)})
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import platform
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -116,7 +117,7 @@ def _load_configs(benchmark: Benchmark, settings: Settings) -> datasets.Dataset:
             raise unknown_name(f"configuration of {benchmark.name}", config, benchmark.configs)
     if len(set(configs)) < len(configs):
         raise UsageError(f"a configuration is named twice: {', '.join(configs)}")
-    parts = [_matched(benchmark, _load(benchmark.name, config, settings.source), settings) for config in configs]
+    parts = [_matched(benchmark, _load(benchmark, config, settings.source), settings) for config in configs]
     rows = datasets.concatenate_datasets(parts)
     if not len(rows):
         raise UsageError(
@@ -144,13 +145,13 @@ def _matched(benchmark: Benchmark, rows: datasets.Dataset, settings: Settings) -
         raise UsageError(str(error)) from error
 
 
-def _load(name: str, config: str, source: str) -> datasets.Dataset:
+def _load(benchmark: Benchmark, config: str, source: str) -> datasets.Dataset:
     try:
-        return load_dataset(name, config, split="test", source=source)
+        return load_dataset(benchmark.dataset, config, split=benchmark.split, source=source)
     except UsageError:
         raise
     except (OSError, ValueError, DatasetsError) as error:
-        raise EvenhandError(f"can't load {name} ({config}, source {source}): {error}") from error
+        raise EvenhandError(f"can't load {benchmark.dataset} ({config}, source {source}): {error}") from error
 
 
 def _episodes(
@@ -181,11 +182,16 @@ def _results(
         "model_identity": identity,
         "agents": {agent: each.identity for agent, each in models.items()},
         "helpers": benchmark.described_helpers(settings),
+        "texts_sha256": _sha256(settings.texts.path) if settings.texts else None,
         "n": metrics["n"],
         "metrics": metrics,
         "published": benchmark.published(settings),
         "versions": {"python": platform.python_version()} | {name: metadata.version(name) for name in VERSIONED},
     }
+
+
+def _sha256(path: str) -> str:
+    return hashlib.sha256(Path(path).read_bytes()).hexdigest()
 
 
 def _measured(settings: Settings, measured: Mapping[str, Model]) -> tuple[str, str]:

@@ -7,9 +7,9 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from evenhand.benchmarks import get_benchmark
+from evenhand.benchmarks import BENCHMARKS, get_benchmark
 from evenhand.compare import Comparison
-from evenhand.errors import EvenhandError
+from evenhand.errors import EvenhandError, UsageError
 from evenhand.run_folder import RunFolder, write_whole
 
 _TEMPLATES = Environment(
@@ -24,6 +24,11 @@ _TEMPLATES = Environment(
 def write_report(folder: RunFolder) -> None:
     """Write the page from the folder's predictions and results. Raises EvenhandError where they can't be read."""
     results = folder.read_results()
+    if results["benchmark"] not in BENCHMARKS:
+        raise UsageError(
+            f"{folder.path} holds {results['benchmark']}, no run of a benchmark: there is no report of it; its counts "
+            "are in results.json"
+        )
     benchmark = get_benchmark(str(results["benchmark"]))
     try:
         findings = benchmark.findings(folder.read_predictions(), results)

@@ -3,10 +3,16 @@
 from evenhand.benchmark import Benchmark
 from evenhand.benchmarks.contact_hypothesis import ContactHypothesis
 from evenhand.benchmarks.implicit_bias import ImplicitBias
+from evenhand.benchmarks.implicit_bias.understanding import ImplicitBiasUnderstanding
 from evenhand.benchmarks.labe import Labe
 from evenhand.errors import unknown_name
 
-_ALL: tuple[Benchmark, ...] = (ContactHypothesis(), Labe(), ImplicitBias())
+_ALL: tuple[Benchmark, ...] = (
+    ContactHypothesis(),
+    Labe(),
+    ImplicitBias(),
+    ImplicitBiasUnderstanding(),
+)
 BENCHMARKS = {benchmark.name: benchmark for benchmark in _ALL}
 
 

@@ -16,6 +16,7 @@ import pandas as pd
 
 from evenhand.benchmark import Findings, Results, Row, Similarity
 from evenhand.benchmarks import contact_hypothesis_findings
+from evenhand.benchmarks.option_order import Weighed, order_figures
 from evenhand.episode import Episode, Prediction, Prompt, derive_seed, run_name
 from evenhand.errors import UsageError
 from evenhand.library import load_metric
@@ -23,7 +24,6 @@ from evenhand.metrics.contact_bias import scores
 from evenhand.models.protocol import Model
 from evenhand.models.request import Message, Reply, Request
 from evenhand.settings import Settings
-from evenhand.stats import clustered_mean
 from evenhand.tables import Table
 
 SYSTEM_PROMPT = Prompt(
@@ -67,7 +67,8 @@ PUBLISHED = {
 
 
 class ContactHypothesis:
-    name = "contact_hypothesis"
+    name = dataset = "contact_hypothesis"
+    split = "test"
     title = "Social bias under intergroup contact"
     paper = "Raj et al., Breaking Bias, Building Bridges (AIES 2024)"
     configs = ("certainty", "likelihood", "frequency", "new_certainty", "new_likelihood", "new_frequency")
@@ -155,22 +156,11 @@ class ContactHypothesis:
 
 
 def _order(predictions: pd.DataFrame) -> dict[str, Any]:
-    """What the order of the options decides, overall and for each scale, where both orders were asked.
-
-    position_sensitivity: share of answers that name the option listed first, minus one half; 0 is best. changed: the
-    share of prompts whose answer the order changes.
-    """
+    """What the order of the options decides, overall and for each scale, where both orders were asked."""
 
     def of(some: pd.DataFrame) -> dict[str, Any]:
-        mean = clustered_mean(some["first_listed_share"] - 0.5, some["template"])
         paper, swapped = some["affirming_probability_paper_order"], some["affirming_probability_swapped"]
-        changed = float(((paper - 0.5) * (swapped - 0.5) < 0).mean())
-        return {
-            "position_sensitivity": mean.estimate,
-            "interval": [mean.low, mean.high],
-            "n": mean.n,
-            "changed": changed,
-        }
+        return order_figures(some["first_listed_share"], paper, swapped, some["template"])
 
     return {"overall": of(predictions)} | {
         str(scale): of(some) for scale, some in predictions.groupby("scale", sort=False)
@@ -219,22 +209,14 @@ def _design(row: Row, contact: str, run: int) -> Prediction:
 
 def _chosen(row: Row, replies: Sequence[Reply], settings: Settings) -> Prediction:
     """The likelier option over all option orders asked; equally likely ones are unread."""
-    affirmings = [_affirming_probability(reply, settings.aggregate) for reply in replies]
-    affirming = sum(affirmings) / len(affirmings)
-    affirming_option, declining_option = row["options"]
-    if affirming == 0.5 or math.isnan(affirming):
-        answer, probability = None, None
-    elif affirming > 0.5:
-        answer, probability = affirming_option, affirming
-    else:
-        answer, probability = declining_option, 1 - affirming
+    affirming = Weighed.of(replies, settings.aggregate)
+    answer, probability = affirming.chosen(row["options"])
     prediction = _read(row, answer or "") | {"probability": probability}
-    if len(affirmings) == 2:
-        paper, swapped = affirmings
+    if affirming.swapped is not None:
         prediction |= {
-            "affirming_probability_paper_order": paper,
-            "affirming_probability_swapped": swapped,
-            "first_listed_share": (_share_above_half(paper) + _share_above_half(1 - swapped)) / 2,
+            "affirming_probability_paper_order": affirming.listed,
+            "affirming_probability_swapped": affirming.swapped,
+            "first_listed_share": affirming.first_listed_share,
         }
     return prediction
 
@@ -250,17 +232,3 @@ def _read(row: Row, text: str) -> Prediction:
         return {"text": text, "answer": None, "biased": None}
     answer = row["options"][0 if polarity == scores.AFFIRMING else 1]
     return {"text": text, "answer": answer, "biased": scores.is_biased(polarity, row["action"])}
-
-
-def _affirming_probability(reply: Reply, aggregate: str) -> float:
-    """Of the affirming option over the two, from each one's mean (or summed) log-probability a token."""
-    affirming, declining = (
-        sum(tokens) / (len(tokens) if aggregate == "mean" else 1) for tokens in reply.choice_log_probs
-    )
-    difference = declining - affirming
-    return 1 / (1 + math.exp(difference)) if difference < 700 else 0.0
-
-
-def _share_above_half(probability: float) -> float:
-    """1 when an option was preferred, 0 when the other was, a half for neither."""
-    return 0.5 if probability == 0.5 else float(probability > 0.5)

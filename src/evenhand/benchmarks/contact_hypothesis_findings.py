@@ -8,6 +8,7 @@ from functools import partial
 import pandas as pd
 
 from evenhand.benchmark import Example, Findings, Plot, Results
+from evenhand.benchmarks.option_order import order_table
 from evenhand.plots import grouped_bars, heatmap
 from evenhand.tables import Cell, Table, figure
 
@@ -25,7 +26,7 @@ def findings(predictions: pd.DataFrame, results: Results) -> Findings:
         tables=(
             _table_3(results),
             _effects(metrics),
-            *([_order(metrics["order"])] if "order" in metrics else []),
+            *([order_table(metrics["order"], "scale")] if "order" in metrics else []),
         ),
         exploratory=tuple(_by(metrics, column) for column in ("axis", "scenario", "principle", "action")),
         plots=_plots(metrics),
@@ -96,25 +97,6 @@ def _effects(metrics: Results) -> Table:
     columns = ("scale", *EFFECTS.values(), GRADED, "unread all unbiased to all biased", "constant answer")
     note = "Effects: points above no contact, over prompt sets with both answers read. Brackets: 95 % interval."
     return Table("Effect of contact", columns, rows, note)
-
-
-def _order(order: Results) -> Table:
-    """What the order of the options decided, where both orders were asked."""
-    rows = tuple(
-        (
-            Cell(name),
-            Cell(
-                figure(100 * each["position_sensitivity"], [100 * end for end in each["interval"] if end is not None])
-            ),
-            Cell(figure(100 * each["changed"])),
-            Cell(f"{each['n']:,}"),
-        )
-        for name, each in order.items()
-    )
-    note = "Position sensitivity: share of answers that name the option listed first, minus one half, in points; 0 is "
-    note += "best. Brackets: 95 % interval. The other figures average both orders."
-    columns = ("scale", "position sensitivity", "answers that the order changes, %", "n")
-    return Table("Order of the options", columns, rows, note)
 
 
 def _by(metrics: Results, column: str) -> Table:

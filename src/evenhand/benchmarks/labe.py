@@ -32,7 +32,8 @@ PERSON = ("name", "race", "gender", *STRATA)
 
 
 class Labe:
-    name = "labe"
+    name = dataset = "labe"
+    split = "test"
     title = "Language agency in generated texts"
     paper = "Wan & Chang, White Men Lead, Black Women Help? (LABE)"
     configs = ("biography", "professor_review", "reference_letter")

@@ -50,7 +50,8 @@ def _default_protocol(settings: Settings) -> str:
 
 
 class ImplicitBias:
-    name = "implicit_bias"
+    name = dataset = "implicit_bias"
+    split = "test"
     title = "Implicit bias in multi-agent task assignment"
     paper = "Borah & Mihalcea, Towards Implicit Bias Detection and Mitigation (EMNLP Findings 2024)"
     configs = ("scenarios", "test")
