@@ -41,7 +41,9 @@ def findings(predictions: pd.DataFrame, results: Results) -> Findings:
             *([_runs(stages)] if _several_runs(stages) else []),
             _by(stages, "shape"),
         ),
-        exploratory=tuple(_by(stages, column) for column in ("domain", "agent_gender", "agent_model")),
+        exploratory=tuple(
+            table for column in ("domain", "agent_gender", "agent_model") if (table := _by(stages, column)).rows
+        ),
         plots=_plots(stages),
         examples=() if talked else tuple(_examples(predictions)),
         warnings=_warnings(stages) + tuple(_oddities(predictions, results)),

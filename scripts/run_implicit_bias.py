@@ -1,0 +1,47 @@
+"""implicit_bias on a model: without interaction, with it, and with a goal; each without and with self-reflection.
+
+Interrupted, it goes on where it stopped when it is called again. Compares each variant with reflection to the one
+without.
+
+python scripts/run_implicit_bias.py --model embedded --limit 14 --output runs/implicit_bias -- --max-new-tokens 40
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+from evenhand.cli import main as evenhand
+
+SETTINGS = {
+    "none": ["--setting", "none"],
+    "interaction": ["--setting", "interaction"],
+    "goal": ["--setting", "interaction", "--goal"],
+}
+MITIGATIONS = {"base": [], "reflection": ["--mitigation", "self-reflection"]}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--model", default="embedded")
+    parser.add_argument("--settings", nargs="+", default=list(SETTINGS), choices=list(SETTINGS))
+    parser.add_argument("--mitigations", nargs="+", default=list(MITIGATIONS), choices=list(MITIGATIONS))
+    parser.add_argument("--limit", default="111", help="scenarios of the variants with interaction (without: all)")
+    parser.add_argument("--runs", default="5", help="as the paper")
+    parser.add_argument("--output", type=Path, default=Path("runs/implicit_bias"))
+    parser.add_argument("options", nargs="*", help="further options of evenhand run, after --")
+    arguments = parser.parse_args()
+    for setting in arguments.settings:
+        limit = ["--limit", "111" if setting == "none" else arguments.limit]
+        common = ["--model", arguments.model, "--runs", arguments.runs, *limit, *SETTINGS[setting]]
+        folders = {name: arguments.output / f"{setting}-{name}" for name in arguments.mitigations}
+        for name, folder in folders.items():
+            options = [*common, *MITIGATIONS[name], *arguments.options, "--output", str(folder)]
+            if code := evenhand(["run", "implicit_bias", *options]):
+                sys.exit(code)
+        if len(folders) == 2:
+            page = arguments.output / f"{setting}.html"
+            evenhand(["compare", *map(str, folders.values()), "--output", str(page)])
+
+
+if __name__ == "__main__":
+    main()
