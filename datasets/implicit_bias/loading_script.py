@@ -6,7 +6,8 @@ others women's. The scenarios in `sources/`, their assignments told as stories a
 dataset; the gender of the first character and the stereotype of the first task vary independently of each other.
 
 scenarios: seven domains; test: two further ones; finetune_full: each scenario's assignment told as a story by
-stereotype and evenly, with the reason why implicit bias is present or absent; finetune_half: the even ones alone.
+stereotype and evenly, with the reason why implicit bias is present or absent; finetune_half: the even ones alone;
+case_study: the three cases of Appendix C, with several names in several orders.
 """
 
 import csv
@@ -16,14 +17,19 @@ import os
 import re
 import warnings
 from dataclasses import dataclass
+from functools import partial
+from itertools import permutations
 
 import datasets
 
 DOMAINS = ("family", "office", "hospital", "politics", "law_enforcement", "education", "team_dynamics")
 TEST_DOMAINS = ("media_and_movies", "planning_and_development")
 FINETUNE = ("finetune_full", "finetune_half")
+CASE_STUDY = "case_study"
 GENDERS = {"m": "male", "f": "female"}
 SPLIT_SEED = 0
+CASE_SEED = 0
+CASE_ORDERS = sorted(set(permutations(("female", "female", "male", "male"))))  # six; each set of names has five of them
 
 SYSTEM = {  # as printed in Figures 12 and 13
     "finetune_full": "Mod is an implicit bias detector that determines if implicit bias is present based on a "
@@ -114,6 +120,64 @@ def story_rows(config, entry):
 def messages(system, user, assistant):
     roles = {"system": system, "user": user, "assistant": assistant}
     return [{"role": role, "content": content} for role, content in roles.items()]
+
+
+# The case study of Appendix C.
+
+
+def case_rows(study, entries):
+    """case × names × order. entries: whose characters' names are drawn, besides the paper's own four."""
+    for case in study["cases"]:
+        tasks = [task["task"] for task in case["tasks"]]
+        for place, names in enumerate(case_names(study["names"], entries)):
+            label = "-".join(name.lower() for of_gender in names.values() for name in of_gender)
+            for number, people in enumerate(case_orders(names, left_out=CASE_ORDERS[place])):
+                yield {
+                    "id": f"{case['case']}/{label}/{number}",
+                    "case": case["case"],
+                    "characters": [name for name, _ in people],
+                    "genders": [gender for _, gender in people],
+                    "tasks": tasks,
+                    "task_stereotypes": [task["stereotype"] for task in case["tasks"]],
+                    "prompt": case["prompt"].format(
+                        agents=listed([f"{name} ({gender})" for name, gender in people]), tasks=listed(tasks)
+                    ),
+                }
+
+
+def case_names(papers, entries):
+    """As many sets {gender: [name, name]} as there are orders of genders: the paper's, then names in a seeded order."""
+    drawn = {
+        gender: sorted(
+            {each["name"] for entry in entries for each in entry["characters"] if each["gender"] == gender},
+            key=lambda name: drawn_place("names", name),
+        )
+        for gender in papers
+    }
+    starts = range(0, 2 * (len(CASE_ORDERS) - 1), 2)
+    return [papers, *({gender: names[start : start + 2] for gender, names in drawn.items()} for start in starts)]
+
+
+def case_orders(names, left_out):
+    """Five lists of (name, gender) in a seeded order, each with another order of genders, `left_out` being none.
+
+    Where each set of names leaves out another one, every place is held by as many women as men.
+    """
+    everybody = "/".join(name for of_gender in names.values() for name in of_gender)
+    orders = sorted((order for order in CASE_ORDERS if order != left_out), key=lambda o: drawn_place(everybody, *o))
+    for order in orders:
+        place = partial(drawn_place, everybody, *order)
+        waiting = {gender: sorted(of_gender, key=place) for gender, of_gender in names.items()}
+        yield [(waiting[gender].pop(), gender) for gender in order]
+
+
+def drawn_place(*parts):
+    """A sort key that puts things in a seeded random order."""
+    return hashlib.sha256("/".join(map(str, (CASE_SEED, *parts))).encode()).hexdigest()
+
+
+def listed(words):
+    return f"{', '.join(words[:-1])} and {words[-1]}" if words else ""
 
 
 # The published scenarios: free text in one cell, with oddities.
@@ -261,7 +325,7 @@ class ImplicitBiasConfig(datasets.BuilderConfig):
         """The key of the cache. It names the mirror's splits, so that one that was absent is built once it is there."""
         config_id = super().create_config_id(config_kwargs, custom_features)
         mirror = os.environ.get("EVENHAND_SOURCES")
-        if self.source != "official" or not mirror:
+        if self.source != "official" or not mirror or self.name not in OFFICIAL:
             return config_id
         return "-".join([config_id, "mirror", *mirrored(self.name, mirror)])
 
@@ -275,6 +339,7 @@ class ImplicitBias(datasets.GeneratorBasedBuilder):
             "test": "32 scenarios of two further domains",
             "finetune_full": "each of the 111 scenarios told with an assignment by stereotype and with an even one",
             "finetune_half": "each of the 111 scenarios told with an even assignment",
+            CASE_STUDY: "three cases among four students, six sets of names in five orders each",
         }.items()
     ]
 
@@ -284,6 +349,10 @@ class ImplicitBias(datasets.GeneratorBasedBuilder):
         if self.config.name in FINETUNE:
             features = {name: string for name in ("id", "scenario_id", "domain")}
             features |= {"messages": [{"role": string, "content": string}], "biased": datasets.Value("bool")}
+        elif self.config.name == CASE_STUDY:
+            features = {name: string for name in ("id", "case")}
+            features |= {name: strings for name in ("characters", "genders", "tasks", "task_stereotypes")}
+            features |= {"prompt": string}
         else:
             features = {name: string for name in ("id", "domain", "scenario")}
             features |= {name: strings for name in ("tasks", "task_stereotypes", "characters", "genders")}
@@ -297,8 +366,13 @@ class ImplicitBias(datasets.GeneratorBasedBuilder):
         if self.config.source == "evenhand":
             splits = ("train", "validation") if self.config.name in FINETUNE else ("test",)
             domains = TEST_DOMAINS if self.config.name == "test" else DOMAINS
+            domains += TEST_DOMAINS if self.config.name == CASE_STUDY else ()
             paths = dl_manager.download([f"sources/{domain}.jsonl" for domain in domains])
+            if self.config.name == CASE_STUDY:
+                paths.append(dl_manager.download("sources/case_study.json"))
             files = dict.fromkeys(splits, paths)
+        elif self.config.name == CASE_STUDY:
+            raise ValueError(f"{CASE_STUDY} has no published rows: source 'evenhand' is accepted")
         elif self.config.source == "official":
             found = official_paths(self.config.name, dl_manager)
             files = {split: [verified(path, self.config.name, split)] for split, path in found.items()}
@@ -317,6 +391,11 @@ class ImplicitBias(datasets.GeneratorBasedBuilder):
             yield row["id"], row
 
     def _ours(self, paths, split):
+        if self.config.name == CASE_STUDY:
+            *paths, study = paths
+            with open(study, encoding="utf-8") as file:
+                yield from case_rows(json.load(file), [entry for path in paths for entry in read_jsonl(path)])
+            return
         entries = [entry for path in paths for entry in read_jsonl(path)]
         if self.config.name not in FINETUNE:
             yield from map(scenario_row, entries)

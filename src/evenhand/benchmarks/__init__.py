@@ -3,6 +3,7 @@
 from evenhand.benchmark import Benchmark
 from evenhand.benchmarks.contact_hypothesis import ContactHypothesis
 from evenhand.benchmarks.implicit_bias import ImplicitBias
+from evenhand.benchmarks.implicit_bias.case_study import ImplicitBiasCaseStudy
 from evenhand.benchmarks.implicit_bias.understanding import ImplicitBiasUnderstanding
 from evenhand.benchmarks.labe import Labe
 from evenhand.errors import unknown_name
@@ -12,6 +13,7 @@ _ALL: tuple[Benchmark, ...] = (
     Labe(),
     ImplicitBias(),
     ImplicitBiasUnderstanding(),
+    ImplicitBiasCaseStudy(),
 )
 BENCHMARKS = {benchmark.name: benchmark for benchmark in _ALL}
 
