@@ -9,11 +9,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-import platform
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, fields, replace
-from importlib import metadata
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import get_args
 
@@ -23,12 +21,13 @@ from evenhand.agency_paraphrases import PARAPHRASE, Failed, Paraphrases, Unread,
 from evenhand.draw import draw
 from evenhand.episode import Episode, Prediction, derive_seed
 from evenhand.errors import UsageError
-from evenhand.evaluation import VERSIONED, OnProgress, load_measured
+from evenhand.evaluation import OnProgress, load_measured
+from evenhand.generation import KEPT, check_settings, count_reasons, write_generation_results, write_jsonl
 from evenhand.models.protocol import Model
 from evenhand.models.request import Message, Request, Sampling
 from evenhand.models.sentences import split_sentences
 from evenhand.near_duplicates import Duplicate, find_duplicates, normalised
-from evenhand.run_folder import RunFolder, write_whole
+from evenhand.run_folder import RunFolder
 from evenhand.runner import Runner
 from evenhand.settings import Settings
 from evenhand.store import Store
@@ -40,8 +39,6 @@ MAX_NEW_TOKENS = 512
 
 FIRST, LAST = 2, 1  # sentences of a biography that tell birth date and current status (LABE, Appendix B.1)
 SHORTEST, LONGEST = 16, 299  # characters of a seed, in the script that LAC was published with
-
-KEPT = "kept"  # the outcome of a seed whose paraphrases were read, pass all checks and repeat no others
 
 
 @dataclass(frozen=True)
@@ -69,7 +66,7 @@ def make_agency_pairs(
     counts of `read_seeds` and `outcome_counts`.
     Raises UsageError for settings and texts that don't fit, EvenhandError and ModelError for what failed on the way.
     """
-    settings = replace(settings, benchmark=NAME, max_new_tokens=settings.max_new_tokens or MAX_NEW_TOKENS)
+    settings = replace(settings, benchmark=NAME).filled({"max_new_tokens": MAX_NEW_TOKENS})
     _check(settings, texts)
     biographies = _biographies(settings, texts)
     seeds, counts = read_seeds(biographies)
@@ -80,15 +77,18 @@ def make_agency_pairs(
     with folder.locked(), Store(folder.store, {"default": model.identity}) as store:
         predictions = _paraphrased(drawn, model, store, settings, on_progress or (lambda rows, finished, asked: None))
         folder.write_predictions(predictions)
-        write_whole(
-            folder.path / PAIRS, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in pair_rows(predictions))
+        write_jsonl(folder.path / PAIRS, pair_rows(predictions))
+        counts |= outcome_counts(predictions)
+        write_generation_results(
+            folder,
+            settings,
+            model,
+            counts["pairs"]["kept"],
+            counts,
+            prompt=asdict(PARAPHRASE),
+            texts_sha256=_sha256(text for _, text in biographies),
         )
-        folder.write_results(_results(settings, model, biographies, counts | outcome_counts(predictions)))
     return folder
-
-
-_USED = ("benchmark", "model", "texts", "limit", "seed", "temperature", "top_p", "max_new_tokens")
-_LOADING = ("dtype", "batch_size", "revision")
 
 
 def _check(settings: Settings, texts: Sequence[str] | None) -> None:
@@ -96,15 +96,7 @@ def _check(settings: Settings, texts: Sequence[str] | None) -> None:
         raise UsageError("biographies are needed, from one place: a file (--texts), or a list of texts")
     if settings.texts and settings.texts.preprocess != "none":
         raise UsageError("seeds are cut from texts as they are: no preprocessing fits")
-    others = {each.name for each in fields(Settings)} - {*_USED, *_LOADING}
-    plain = Settings(settings.benchmark, settings.model)
-    strange = [name for name in sorted(others) if getattr(settings, name) != getattr(plain, name)]
-    if strange:
-        raise UsageError(f"{', '.join(strange)}: no settings of paraphrasing; leave them as they are by default")
-    try:
-        settings.sampling()
-    except ValueError as error:
-        raise UsageError(str(error)) from error
+    check_settings(settings, ("texts",), "paraphrasing")
 
 
 # Seeds (Appendix B.1)
@@ -230,25 +222,11 @@ def pair_rows(predictions: Iterable[Prediction]) -> Iterator[dict[str, object]]:
 
 def outcome_counts(predictions: Sequence[Prediction]) -> dict[str, dict[str, int]]:
     """`pairs`: asked and kept; `unread`, `failed`, `duplicates`: by reason. Asked is the sum of all others."""
-    outcomes = Counter(str(each["outcome"]) for each in predictions)
+    outcomes = [str(each["outcome"]) for each in predictions]
     reasons = {"unread": get_args(Unread), "failed": get_args(Failed), "duplicates": get_args(Duplicate)}
-    return {"pairs": {"asked": len(predictions), "kept": outcomes[KEPT]}} | {
-        step: {reason: outcomes[reason] for reason in of_step} for step, of_step in reasons.items()
-    }
+    pairs = {"asked": len(predictions), "kept": outcomes.count(KEPT)}
+    return {"pairs": pairs} | count_reasons(outcomes, reasons)
 
 
-def _results(
-    settings: Settings, model: Model, biographies: Sequence[tuple[str, str]], counts: dict[str, dict[str, int]]
-) -> dict[str, object]:
-    texts = json.dumps([text for _, text in biographies], ensure_ascii=True)
-    return {
-        "benchmark": NAME,
-        "config": settings.to_json(),
-        "model": settings.model,
-        "model_identity": model.identity,
-        "n": counts["pairs"]["kept"],
-        "counts": counts,
-        "prompt": asdict(PARAPHRASE),
-        "texts_sha256": hashlib.sha256(texts.encode()).hexdigest(),
-        "versions": {"python": platform.python_version()} | {name: metadata.version(name) for name in VERSIONED},
-    }
+def _sha256(texts: Iterable[str]) -> str:
+    return hashlib.sha256(json.dumps(list(texts), ensure_ascii=True).encode()).hexdigest()

@@ -27,15 +27,15 @@ def similarity(a: str, b: str) -> float:
     return _jaccard(_grams(normalised(a)), _grams(normalised(b)))
 
 
-def find_duplicates(pairs: Sequence[tuple[str, str]]) -> list[Duplicate | None]:
+def find_duplicates(pairs: Sequence[Sequence[str]], near: float = NEAR) -> list[Duplicate | None]:
     """For each pair, whether one of its sentences repeats a sentence of a pair before it that is none itself.
 
-    Exactly, once normalised, or nearly: a similarity of 0.9 or more. Two sentences of one pair may be alike.
+    Exactly, once normalised, or nearly: a similarity of `near` or more, above 0. Sentences of one pair may be alike.
     """
     texts = {text: normalised(text) for pair in pairs for text in pair}
     rank = _rarest_first(texts.values())
     kept: set[str] = set()
-    near = _NearDuplicates()
+    kept_grams = _NearDuplicates(near)
     found: list[Duplicate | None] = []
     for pair in pairs:
         two = {texts[text] for text in pair}
@@ -43,11 +43,11 @@ def find_duplicates(pairs: Sequence[tuple[str, str]]) -> list[Duplicate | None]:
         duplicate: Duplicate | None = None
         if kept & two:
             duplicate = "exact duplicate"
-        elif any(near.has(each) for each in grams):
+        elif any(kept_grams.has(each) for each in grams):
             duplicate = "near duplicate"
         else:
             kept |= two
-            near.add(grams)
+            kept_grams.add(grams)
         found.append(duplicate)
     return found
 
@@ -60,16 +60,20 @@ class _NearDuplicates:
     Only sentences that do are compared, and none is missed.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, near: float) -> None:
+        self._near = near
         self._sentences: list[tuple[int, ...]] = []
         self._having: defaultdict[int, list[int]] = defaultdict(list)  # a rare gram: the sentences that have it
 
     def has(self, grams: Sequence[int]) -> bool:
         candidates = {i for gram in self._rarest(grams) for i in self._having.get(gram, ())}
-        shortest, longest = NEAR * len(grams), len(grams) / NEAR  # a set of another size can't be as similar
+        shortest, longest = (
+            self._near * len(grams),
+            len(grams) / self._near,
+        )  # a set of another size can't be as similar
         of_size = (each for each in map(self._sentences.__getitem__, candidates) if shortest <= len(each) <= longest)
         own = set(grams)
-        return any(_jaccard(own, set(each)) >= NEAR for each in of_size)
+        return any(_jaccard(own, set(each)) >= self._near for each in of_size)
 
     def add(self, sentences: Iterable[Sequence[int]]) -> None:
         for grams in sentences:
@@ -77,9 +81,9 @@ class _NearDuplicates:
                 self._having[gram].append(len(self._sentences))
             self._sentences.append(tuple(grams))
 
-    @staticmethod
-    def _rarest(grams: Sequence[int]) -> Sequence[int]:
-        return grams[: len(grams) - math.ceil(NEAR * len(grams) - 1e-9) + 1]  # 1e-9: a product rounded up adds no gram
+    def _rarest(self, grams: Sequence[int]) -> Sequence[int]:
+        at_least = math.ceil(self._near * len(grams) - 1e-9)  # 1e-9: a product rounded up adds no gram
+        return grams[: len(grams) - at_least + 1]
 
 
 def _rarest_first(texts: Iterable[str]) -> dict[str, int]:
