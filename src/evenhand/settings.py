@@ -70,9 +70,9 @@ class Settings:
 
     def sampling(self) -> Sampling:
         """Of texts that the model writes; settings must be filled."""
-        if self.max_new_tokens is None or self.top_p is None:
-            raise ValueError("settings are not filled: max_new_tokens or top_p is None")
-        return Sampling(self.temperature, self.top_p, max_new_tokens=self.max_new_tokens)
+        if self.max_new_tokens is None:
+            raise ValueError("settings are not filled: max_new_tokens is None")
+        return Sampling(self.temperature, 1.0 if self.top_p is None else self.top_p, max_new_tokens=self.max_new_tokens)
 
     def to_json(self) -> dict[str, object]:
         return asdict(self)

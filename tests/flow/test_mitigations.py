@@ -95,7 +95,12 @@ def counts(prediction):
 
 class TestNames:
     def test_are_those_of_the_registry(self):
-        assert list(MITIGATIONS) == ["fairness-instruction", "selective-rewrite"]
+        assert list(MITIGATIONS) == [
+            "fairness-instruction",
+            "selective-rewrite",
+            "self-reflection",
+            "self-reflection-ice",
+        ]
         assert all(mitigation.name == name for name, mitigation in MITIGATIONS.items())
 
     def test_an_unknown_one(self):
@@ -125,7 +130,7 @@ class TestNames:
             chosen_mitigation(chosen)
 
     def test_further_models(self):
-        [instruction, rewrite] = MITIGATIONS.values()
+        instruction, rewrite = (MITIGATIONS[name] for name in ("fairness-instruction", "selective-rewrite"))
         assert instruction.agents(settings()) == rewrite.agents(settings()) == {}
         assert rewrite.agents(settings(rewriter="embedded")) == {"rewriter": "embedded"}
 
