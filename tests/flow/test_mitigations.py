@@ -459,7 +459,7 @@ def test_the_benchmark_scores_what_was_rewritten(tmp_path):
     """The same model under both mitigations: with the instruction it still writes a communal sentence of two."""
     models = {"default": StubModel(f"say:{KIND}"), "rewriter": StubModel(f"say:{REWRITERS['sentence']}")}
     gaps = {}
-    for mitigation in MITIGATIONS:
+    for mitigation in ("fairness-instruction", "selective-rewrite"):
         (tmp_path / mitigation).mkdir()
         chosen = {"rewriter": "other", "rewrite_mode": "sentence"} if mitigation == "selective-rewrite" else {}
         predictions = run_stubs(tmp_path / mitigation, mitigation, models, **chosen)
