@@ -5,7 +5,7 @@ BIN := .venv/bin
 demo: setup             ## run the main job: three benchmarks on the embedded model
 	$(BIN)/evenhand run contact_hypothesis --model embedded --limit 200 --output runs/demo
 	$(BIN)/evenhand run labe --config professor_review --model embedded --sample 16 --max-new-tokens 96 --output runs/demo-labe
-	$(BIN)/evenhand run implicit_bias --model embedded --limit 4 --max-new-tokens 32 --output runs/demo-implicit-bias
+	$(BIN)/evenhand run implicit_bias --model embedded --limit 2 --max-new-tokens 32 --output runs/demo-implicit-bias
 
 test: setup .venv-datasets3/.installed  ## pass the tests
 	$(BIN)/python -m pytest

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from itertools import accumulate
+from statistics import median
 
 import numpy as np
 import numpy.typing as npt
@@ -26,8 +27,10 @@ from evenhand.models.prefix_tree import Continuation, Forks, PrefixTree, Tokens,
 from evenhand.models.tree_attention import BASE, attending
 
 NODES_A_TREE = 128  # attention and masks grow with its square
+PATHS_A_TREE = 4  # but of long continuations a tree holds a few, lest most of its nodes repeat its neighbor's
 NODES_A_BATCH = 2048
 SHORTEST_KEPT = 8  # a shorter prefix of all costs less inside the trees than a pass of its own
+ROWS_A_SUM = 32  # logits of so few nodes stay in the processor's cache while they are added up
 TOKENS_WORTH_A_PASS = 64  # a pass over a few tokens takes about as long as these take in a large batch
 
 KeysAndValues = tuple[tuple[torch.Tensor, torch.Tensor], ...]  # of each layer, (1, heads, tokens, head size)
@@ -71,9 +74,16 @@ class SharedPrefixScoring:
 
     name = "shared prefixes"
 
-    def __init__(self, model: PreTrainedModel, nodes_a_tree: int = NODES_A_TREE, nodes_a_batch: int = NODES_A_BATCH):
+    def __init__(
+        self,
+        model: PreTrainedModel,
+        nodes_a_tree: int = NODES_A_TREE,
+        paths_a_tree: int = PATHS_A_TREE,
+        nodes_a_batch: int = NODES_A_BATCH,
+    ):
         self.model = model
         self.nodes_a_tree = nodes_a_tree
+        self.paths_a_tree = paths_a_tree
         self._config = config = model.config.get_text_config()
         layer_types = set(getattr(config, "layer_types", None) or getattr(config, "attention_layers", None) or ())
         if not layer_types <= {"full_attention", "sliding_attention"} or model.config.is_encoder_decoder:
@@ -102,15 +112,20 @@ class SharedPrefixScoring:
             self._common = self._run(prefix, _Kept()) if len(prefix) >= SHORTEST_KEPT else _Kept()
         scored: list[tuple[float, ...]] = []
         for some, kept in self._by_kept_prefix(Forks(ordered), self._common):
-            for trees in self._batches(some, len(kept.tokens)):
+            for trees in self._batches(some, kept):
                 scored += self._score(trees, kept)
         return [answer for _, answer in sorted(zip(order, scored))]
 
-    def _batches(self, some: Sequence[Continuation], kept: int) -> Iterator[list[PrefixTree]]:
+    def _most_nodes(self, some: Sequence[Continuation], kept: _Kept) -> int:
+        """Of one tree of these continuations."""
+        path = int(median(len(continuation.read) for continuation in some)) - len(kept.tokens)
+        return max(self.nodes_a_tree, min(self.paths_a_tree * path, NODES_A_BATCH))
+
+    def _batches(self, some: Sequence[Continuation], kept: _Kept) -> Iterator[list[PrefixTree]]:
         """Trees of nodes_a_batch nodes or fewer in all; a single tree may have more."""
         batch: list[PrefixTree] = []
-        for group in split_by_size(some, kept, self.nodes_a_tree):
-            tree = grow(group, kept)
+        for group in split_by_size(some, len(kept.tokens), self._most_nodes(some, kept)):
+            tree = grow(group, len(kept.tokens))
             if batch and sum(map(len, batch)) + len(tree) > self.nodes_a_batch:
                 yield batch
                 batch = []
@@ -127,7 +142,8 @@ class SharedPrefixScoring:
         ahead = [(forks, kept)]
         while ahead:
             forks, kept = ahead.pop()
-            trees = math.ceil(forks.nodes(len(kept.tokens)) / self.nodes_a_tree)
+            most_nodes = self._most_nodes(forks.continuations, kept)
+            trees = math.ceil(forks.nodes(len(kept.tokens)) / most_nodes)
             if trees > 1 and len(forks) > 1:
                 if (len(forks.prefix) - len(kept.tokens)) * (trees - 1) >= TOKENS_WORTH_A_PASS:
                     kept = self._run(forks.prefix, kept)
@@ -160,7 +176,8 @@ class SharedPrefixScoring:
                 tokens += continuation.answer
         needed, rows = np.unique(nodes, return_inverse=True)
         logits, _ = self._forward(trees, kept, needed)
-        picked = iter((logits[rows, tokens] - logits.logsumexp(dim=-1)[rows]).tolist())
+        totals = torch.cat([part.float().logsumexp(dim=-1) for part in logits.split(ROWS_A_SUM)])
+        picked = iter((logits[rows, tokens].float() - totals[rows]).tolist())
         for tree in trees:
             for continuation in tree.continuations:
                 yield tuple(next(picked) for _ in continuation.answer)
@@ -168,7 +185,7 @@ class SharedPrefixScoring:
     def _forward(
         self, trees: Sequence[PrefixTree], kept: _Kept, needed: npt.NDArray[np.int64]
     ) -> tuple[torch.Tensor, KeysAndValues]:
-        """Logits (nodes needed, vocabulary) in float32, and the keys and values of all nodes."""
+        """Logits (nodes needed, vocabulary), and the keys and values of all nodes."""
         device = self.model.get_input_embeddings().weight.device
         depths = np.concatenate([tree.depths for tree in trees])
         layers = [_KeptLayer(kept.layers[i] if kept.layers else None) for i in range(self._n_layers)]
@@ -182,7 +199,7 @@ class SharedPrefixScoring:
                 use_cache=True,
                 logits_to_keep=torch.from_numpy(needed).to(device),
             ).logits
-        return logits[0].float(), tuple(layer.new for layer in layers if layer.new is not None)
+        return logits[0], tuple(layer.new for layer in layers if layer.new is not None)
 
     def _mask(
         self, trees: Sequence[PrefixTree], before: int, device: torch.device

@@ -198,14 +198,15 @@ class TransformersModel:
         """Whether shared prefixes give what padded batches give, on a sample of this many tokens; a word in the log."""
         sample = self._sample(length)
         try:
-            alternatives = (shared, SharedPrefixScoring(self.model, nodes_a_tree=1))  # in one tree, and in several
-            disagreement = max(disagreement_of(each, self._padded, sample) for each in alternatives)
+            padded = self._padded.log_probs(sample)
+            several_trees = SharedPrefixScoring(self.model, nodes_a_tree=1, paths_a_tree=0)
+            apart = max(disagreement(each.log_probs(sample), padded) for each in (shared, several_trees))
         except (TypeError, ValueError, RuntimeError, LookupError, AttributeError) as error:
             # What a model's own code raises when its masks or caches are of another kind.
             self._explain_padding(f"{type(error).__name__}: {error}")
             return False
-        if disagreement > AGREEMENT[self.model.dtype]:
-            self._explain_padding(f"log-probabilities of {length} tokens differ by {disagreement:.2g} nats")
+        if apart > AGREEMENT[self.model.dtype]:
+            self._explain_padding(f"log-probabilities of {length} tokens differ by {apart:.2g} nats")
             return False
         logger.info("%s: choices of up to %d tokens are scored with %s", self.identity, length, shared.name)
         return True
@@ -293,12 +294,9 @@ class TransformersModel:
             raise PromptTooLong(request.name, tokens, self.context)
 
 
-def disagreement_of(
-    one: SharedPrefixScoring | PaddedScoring, other: SharedPrefixScoring | PaddedScoring, sample: Sequence[Continuation]
-) -> float:
+def disagreement(one: Sequence[Sequence[float]], other: Sequence[Sequence[float]]) -> float:
     """The largest difference of any token's log-probability, in nats; NaN counts as infinite."""
-    pairs = zip(one.log_probs(sample), other.log_probs(sample))
-    differences = [abs(a - b) for first, second in pairs for a, b in zip(first, second)]
+    differences = [abs(a - b) for first, second in zip(one, other) for a, b in zip(first, second)]
     return math.inf if any(math.isnan(each) for each in differences) else max(differences)
 
 
