@@ -5,7 +5,9 @@ Both hold the same implicit_bias conversations (--protocol generate) with the sa
 - together: the runner asks whatever all conversations wait for, in batches
 - alone: one conversation after another, one request at a time, as the published loop does
 
-Prints conversations and new tokens a second, the ratio, and how many statements differ.
+Prints new tokens a second, the ratio, and how many statements differ; and the same for the forward passes that read
+prompts and those that write, apart. Batches speed up writing, where a single sequence leaves the processor waiting for
+weights; reading a prompt that has grown with its conversation fills a CPU by itself, and bounds the whole.
 """
 
 import argparse
@@ -32,39 +34,67 @@ from evenhand.store import Store
 
 @dataclass
 class Held:
-    """Conversations that were held: their statements, and what they took."""
+    """Conversations that were held: their statements, and what they took, in seconds."""
 
     name: str
     conversations: int
     statements: list[Prediction]
     tokens: int
-    seconds: float
+    whole: float
+    reading: float
+    writing: float
 
-    def line(self, beside: float) -> str:
-        speed = self.tokens / self.seconds
+    def line(self, beside: "Held") -> str:
         return (
-            f"  {self.name:9} {self.conversations:4} conversations in {self.seconds:7.1f} s"
-            f"  {self.tokens:7,} new tokens  {speed:7.1f} tokens/s  {speed / beside:5.2f} x alone"
+            f"  {self.name:9} {self.conversations:4} conversations in {self.whole:6.1f} s"
+            f" (reading {self.reading:6.1f}, writing {self.writing:6.1f})"
+            f"  {self.tokens:6,} new tokens  {self.tokens / self.whole:6.1f} tokens/s"
+            f"  {self.speed(beside, 'whole'):5.2f} x alone"
+            f" (reading {self.speed(beside, 'reading'):5.2f}, writing {self.speed(beside, 'writing'):5.2f})"
         )
 
+    def speed(self, beside: "Held", part: str) -> float:
+        """How many times as many new tokens come out of a second as beside."""
+        return (self.tokens / getattr(self, part)) / (beside.tokens / getattr(beside, part))
 
-class Counting:
-    """A model whose new tokens are counted; at most `at_once` requests a call."""
+
+class Timed:
+    """A model whose new tokens are counted and whose forward passes are timed; at most `at_once` requests a call."""
 
     def __init__(self, model: TransformersModel, at_once: int):
         self.model, self.identity, self.tokens = model, model.identity, 0
         self.requests_at_once = self.texts_at_once = at_once
+        self.reading = self.writing = 0.0
+        self._start = 0.0
+        self._hooks = [
+            model.model.register_forward_pre_hook(self._begin),
+            model.model.register_forward_hook(self._end, with_kwargs=True),
+        ]
 
     def generate(self, requests: Sequence[Request]) -> list[Reply]:
         replies = self.model.generate(requests)
         self.tokens += sum(len(self.model.tokenizer(reply.text).input_ids) for reply in replies)
         return replies
 
+    def release(self) -> None:
+        for hook in self._hooks:
+            hook.remove()
+
+    def _begin(self, module: torch.nn.Module, args: object) -> None:
+        self._start = time.perf_counter()
+
+    def _end(self, module: torch.nn.Module, args: object, kwargs: dict[str, torch.Tensor], output: object) -> None:
+        seconds = time.perf_counter() - self._start
+        if kwargs["input_ids"].shape[1] > 1:
+            self.reading += seconds
+        else:
+            self.writing += seconds
+
     def choose(self, requests: Sequence[Request]) -> list[Reply]:
         return self.model.choose(requests)
 
 
-def hold(name: str, rows: Sequence[Row], settings: Settings, model: Counting, at_a_time: int) -> Held:
+def hold(name: str, rows: Sequence[Row], settings: Settings, model: Timed, at_a_time: int) -> Held:
     """`at_a_time` conversations are in flight together."""
     benchmark = get_benchmark(settings.benchmark)
     statements = []
@@ -74,16 +104,17 @@ def hold(name: str, rows: Sequence[Row], settings: Settings, model: Counting, at
             episodes = [benchmark.episode(row, settings) for row in rows[i : i + at_a_time]]
             statements += [each for said in Runner({"default": model}, store).run(episodes) for each in said]
         seconds = time.perf_counter() - start
-    return Held(name, len(rows), statements, model.tokens, seconds)
+    model.release()
+    return Held(name, len(rows), statements, model.tokens, seconds, model.reading, model.writing)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--model", default="embedded", help="embedded, a Hub id, or a local folder")
     parser.add_argument("--conversations", type=int, default=32)
-    parser.add_argument("--alone", type=int, default=4, help="of them, how many are held alone, too")
+    parser.add_argument("--alone", type=int, default=2, help="of them, how many are held alone, too")
     parser.add_argument("--batch-size", type=int, default=32)
-    parser.add_argument("--max-new-tokens", type=int, default=48)
+    parser.add_argument("--max-new-tokens", type=int, default=24)
     arguments = parser.parse_args()
     benchmark = get_benchmark("implicit_bias")
     settings = Settings(
@@ -103,12 +134,12 @@ def main() -> None:
         return model
 
     batched, single = loaded(arguments.batch_size), loaded(1)
-    hold("warm-up", rows[:1], settings, Counting(batched, arguments.batch_size), 1)
-    together = hold("together", rows, settings, Counting(batched, arguments.batch_size), len(rows))
-    alone = hold("alone", rows[: arguments.alone], settings, Counting(single, 1), 1)
+    hold("warm-up", rows[:1], settings, Timed(batched, arguments.batch_size), 1)
+    together = hold("together", rows, settings, Timed(batched, arguments.batch_size), len(rows))
+    alone = hold("alone", rows[: arguments.alone], settings, Timed(single, 1), 1)
     print(f"{batched.identity}, {arguments.max_new_tokens} new tokens at most, batches of {arguments.batch_size}:")
     for held in (together, alone):
-        print(held.line(alone.tokens / alone.seconds))
+        print(held.line(alone))
     said = {each["id"]: each["text"] for each in together.statements}
     differing = [each["id"] for each in alone.statements if said[each["id"]] != each["text"]]
     print(f"statements that differ: {len(differing)} of {len(alone.statements)}", *differing[:5])

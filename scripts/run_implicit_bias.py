@@ -1,7 +1,7 @@
 """implicit_bias on a model: without interaction, with it, and with a goal; each without and with self-reflection.
 
-Interrupted, it goes on where it stopped when it is called again. Compares each variant with reflection to the one
-without.
+Interrupted, it goes on where it stopped when it is called again. comparison.html has Figures 6, 17 and 18 of the paper:
+each variant beside the one without a mitigation.
 
 python scripts/run_implicit_bias.py --model embedded --limit 14 --output runs/implicit_bias -- --max-new-tokens 40
 """
@@ -17,30 +17,34 @@ SETTINGS = {
     "interaction": ["--setting", "interaction"],
     "goal": ["--setting", "interaction", "--goal"],
 }
-MITIGATIONS = {"base": [], "reflection": ["--mitigation", "self-reflection"]}
+MITIGATIONS = {
+    "base": [],
+    "reflection": ["--mitigation", "self-reflection"],
+    "reflection-ice": ["--mitigation", "self-reflection-ice"],
+}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--model", default="embedded")
     parser.add_argument("--settings", nargs="+", default=list(SETTINGS), choices=list(SETTINGS))
-    parser.add_argument("--mitigations", nargs="+", default=list(MITIGATIONS), choices=list(MITIGATIONS))
+    parser.add_argument("--mitigations", nargs="+", default=["base", "reflection"], choices=list(MITIGATIONS))
     parser.add_argument("--limit", default="111", help="scenarios of the variants with interaction (without: all)")
     parser.add_argument("--runs", default="5", help="as the paper")
     parser.add_argument("--output", type=Path, default=Path("runs/implicit_bias"))
     parser.add_argument("options", nargs="*", help="further options of evenhand run, after --")
     arguments = parser.parse_args()
+    runs = []
     for setting in arguments.settings:
-        limit = ["--limit", "111" if setting == "none" else arguments.limit]
-        common = ["--model", arguments.model, "--runs", arguments.runs, *limit, *SETTINGS[setting]]
-        folders = {name: arguments.output / f"{setting}-{name}" for name in arguments.mitigations}
-        for name, folder in folders.items():
-            options = [*common, *MITIGATIONS[name], *arguments.options, "--output", str(folder)]
+        limit = "111" if setting == "none" else arguments.limit
+        for name in arguments.mitigations:
+            runs.append(str(arguments.output / f"{setting}-{name}"))
+            options = ["--model", arguments.model, "--runs", arguments.runs, "--limit", limit, "--output", runs[-1]]
+            options += [*SETTINGS[setting], *MITIGATIONS[name], *arguments.options]
             if code := evenhand(["run", "implicit_bias", *options]):
                 sys.exit(code)
-        if len(folders) == 2:
-            page = arguments.output / f"{setting}.html"
-            evenhand(["compare", *map(str, folders.values()), "--output", str(page)])
+    if len(runs) > 1:
+        sys.exit(evenhand(["compare", *runs, "--output", str(arguments.output / "comparison.html")]))
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Protocol
 
 import datasets
@@ -75,6 +76,25 @@ class Findings:
     examples: tuple[Example, ...]
     warnings: tuple[str, ...]
     conversations: tuple[Conversation, ...] = ()
+
+
+@dataclass(frozen=True)
+class Run:
+    """A finished run that is compared with others, which call it by its letter."""
+
+    letter: str
+    path: Path
+    results: Results
+    predictions: pd.DataFrame
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Runs that are alike but for the model and its mitigation, side by side: the first is the others' base."""
+
+    runs: tuple[Run, ...]
+    tables: tuple[Table, ...] = ()
+    plots: tuple[Plot, ...] = ()
 
 
 class Benchmark(Protocol):
@@ -167,6 +187,10 @@ class Benchmark(Protocol):
 
     def exploratory_values(self, predictions: pd.DataFrame) -> pd.DataFrame:
         """Likewise for figures of groups."""
+        ...
+
+    def panels(self, runs: Sequence[Run]) -> tuple[Panel, ...]:
+        """Which of these runs can be compared, and what is shown of those side by side."""
         ...
 
     def compared(self, first: pd.DataFrame, second: pd.DataFrame, similarity: Similarity) -> tuple[Table, ...]:

@@ -70,10 +70,9 @@ def _parser() -> argparse.ArgumentParser:
     agency.set_defaults(command=_train_agency)
     _add_agency_options(agency)
 
-    compare = commands.add_parser("compare", help="two runs of one benchmark on their common rows")
+    compare = commands.add_parser("compare", help="runs of one benchmark side by side, and their differences")
     compare.set_defaults(command=_compare)
-    compare.add_argument("first", type=Path, metavar="RUN_A")
-    compare.add_argument("second", type=Path, metavar="RUN_B")
+    compare.add_argument("runs", type=Path, nargs="+", metavar="RUN", help="the first is the base")
     compare.add_argument("--output", type=Path, metavar="FILE", help="write it as an HTML page, too")
 
     annotate = commands.add_parser("annotate", help="texts to people who label them, their labels and agreement")
@@ -259,8 +258,9 @@ def _compare(parsed: argparse.Namespace, console: Console) -> None:
     from evenhand.report import write_comparison
     from evenhand.tables import print_table
 
-    comparison = compare(parsed.first, parsed.second)
-    for table in (comparison.headline, *comparison.more):
+    comparison = compare(*parsed.runs)
+    side_by_side = [table for panel in comparison.panels for table in panel.tables]
+    for table in (*side_by_side, comparison.headline, *comparison.more):
         print_table(table, console)
     for warning in comparison.warnings:
         console.print(f"Warning: {warning}", soft_wrap=True)

@@ -1,13 +1,15 @@
-"""Two runs of one benchmark side by side, on the rows that both answered."""
+"""Runs of one benchmark side by side, and their differences on the rows that both of a pair answered."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from string import ascii_uppercase
 
 import pandas as pd
 
-from evenhand.benchmark import Texts
+from evenhand.benchmark import Panel, Results, Run, Texts
 from evenhand.benchmarks import get_benchmark
 from evenhand.errors import UsageError
 from evenhand.models.errors import ModelError
@@ -16,64 +18,114 @@ from evenhand.stats import FEW_CLUSTERS, Difference, benjamini_hochberg, holm, p
 from evenhand.tables import Cell, Table, figure
 
 LEVEL = 0.05
-COLUMNS = ("figure", "A", "B", "B minus A", "", "p", "adjusted p", "n pairs", "clusters")
+COLUMNS = ("", "p", "adjusted p", "n pairs", "clusters")
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """Headline figures, and exploratory ones by group, of two runs."""
+    """Runs side by side, and their differences: headline figures, and exploratory ones by group."""
 
     title: str
     sentences: tuple[str, ...]
+    panels: tuple[Panel, ...]
     headline: Table
     more: tuple[Table, ...]
     exploratory: Table
     warnings: tuple[str, ...]
 
 
-def compare(first: Path, second: Path) -> Comparison:
-    """The figures of both runs and their paired differences, second minus first.
+@dataclass(frozen=True)
+class Pair:
+    """Two runs, of which the difference is told: `second` minus `base`. name: before a figure's, where it is needed."""
+
+    base: Run
+    second: Run
+    name: str
+
+    def differences(self, values: Callable[[pd.DataFrame], pd.DataFrame]) -> dict[str, Difference]:
+        """Of the figures that are the mean of `values(predictions)`, on what both runs have."""
+        differences = _differences(values(self.base.predictions), values(self.second.predictions))
+        return {f"{self.name}{name}": difference for name, difference in differences.items()}
+
+    @property
+    def common(self) -> str:
+        """How many rows can be compared."""
+        base, second = set(self.base.predictions["id"]), set(self.second.predictions["id"])
+        return (
+            f"{self.name}{len(base & second):,} prompts in common; {len(base - second):,} only in {self.base.letter} "
+            f"and {len(second - base):,} only in {self.second.letter}, left out."
+        )
+
+
+def compare(*paths: Path) -> Comparison:
+    """The figures of two or more runs, and paired differences from the first of those that are alike but for the model
+    and its mitigation; of two runs, whatever they are.
 
     Raises UsageError for folders that are no finished runs, runs of different benchmarks, or runs without common rows.
     """
-    folders = [RunFolder.open(first), RunFolder.open(second)]
-    results = [folder.read_results() for folder in folders]
-    names = [str(result["benchmark"]) for result in results]
-    if names[0] != names[1]:
-        raise UsageError(f"{first} is a run of {names[0]}, {second} of {names[1]}; name two runs of one benchmark")
+    runs = [_run(letter, path) for letter, path in zip(ascii_uppercase, paths)]
+    if not 2 <= len(paths) <= len(ascii_uppercase):
+        raise UsageError(f"{len(paths)} runs came; 2 to {len(ascii_uppercase)} can be compared")
+    names = [str(run.results["benchmark"]) for run in runs]
+    for name, run in zip(names, runs):
+        if name != names[0]:
+            raise UsageError(f"{runs[0].path} is a run of {names[0]}, {run.path} of {name}; name runs of one benchmark")
     benchmark = get_benchmark(names[0])
-    predictions = tuple(folder.read_predictions() for folder in folders)
-    headline = _differences(*(benchmark.headline_values(each) for each in predictions))
+    panels = benchmark.panels(runs)
+    pairs = _pairs(runs, panels)
+    headline = {k: v for pair in pairs for k, v in pair.differences(benchmark.headline_values).items()}
     if not headline:
-        raise UsageError(f"{first} and {second} have no row in common; run both with the same configs, limit and seed")
-    exploratory = _differences(*(benchmark.exploratory_values(each) for each in predictions))
-    common = len(set(predictions[0]["id"]) & set(predictions[1]["id"]))
+        folders = " and ".join(str(run.path) for run in runs)
+        raise UsageError(f"{folders} have no row in common; run them with the same configs, limit and seed")
+    exploratory = {k: v for pair in pairs for k, v in pair.differences(benchmark.exploratory_values).items()}
     adjusted = holm([difference.p_value for difference in headline.values()])
     return Comparison(
-        title=f"{benchmark.title}: B minus A",
+        title=f"{benchmark.title}: " + (f"{len(runs)} runs" if len(runs) > 2 else "B minus A"),
         sentences=(
-            f"A: {results[0]['model_name']} ({first}). B: {results[1]['model_name']} ({second}).",
-            f"{common:,} prompts in common; {len(predictions[0]) - common:,} only in A and "
-            f"{len(predictions[1]) - common:,} only in B, left out.",
+            " ".join(f"{run.letter}: {run.results['model_name']} ({run.path})." for run in runs),
+            *(pair.common for pair in pairs),
             _found(headline, adjusted),
         ),
+        panels=panels,
         headline=_table(
             "Headline figures",
+            pairs,
             headline,
             adjusted,
             f"Adjusted p: Holm over this family of {len(headline)}. ",
             benchmark.digits,
         ),
-        more=benchmark.compared(predictions[0], predictions[1], _similarity),
+        more=tuple(
+            replace(table, title=f"{pair.name}{table.title}")
+            for pair in pairs
+            for table in benchmark.compared(pair.base.predictions, pair.second.predictions, _similarity)
+        ),
         exploratory=_table(
             "Exploratory figures",
+            pairs,
             exploratory,
             benjamini_hochberg([difference.p_value for difference in exploratory.values()]),
             f"Adjusted p: Benjamini-Hochberg over this family of {len(exploratory)}. ",
             benchmark.digits,
         ),
-        warnings=_warnings(headline, results),
+        warnings=_warnings(headline, runs, pairs),
     )
+
+
+def _run(letter: str, path: Path) -> Run:
+    folder = RunFolder.open(path)
+    return Run(letter, path, folder.read_results(), folder.read_predictions())
+
+
+def _pairs(runs: Sequence[Run], panels: Sequence[Panel]) -> list[Pair]:
+    """Each run of a panel with its first; two runs in any case."""
+    if len(runs) == 2:
+        return [Pair(runs[0], runs[1], "")]
+    return [
+        Pair(panel.runs[0], run, f"{run.letter} minus {panel.runs[0].letter}: ")
+        for panel in panels
+        for run in panel.runs[1:]
+    ]
 
 
 def _similarity(first: Texts, second: Texts) -> float | None:
@@ -106,13 +158,21 @@ def _differences(first: pd.DataFrame, second: pd.DataFrame) -> dict[str, Differe
     }
 
 
-def _table(title: str, differences: dict[str, Difference], adjusted: list[float], family: str, digits: int) -> Table:
+def _table(
+    title: str,
+    pairs: Sequence[Pair],
+    differences: dict[str, Difference],
+    adjusted: list[float],
+    family: str,
+    digits: int,
+) -> Table:
+    named = ("A", "B", "B minus A") if len(pairs) == 1 and not pairs[0].name else ("base", "run", "difference")
     rows = tuple(_row(*named, p, digits) for named, p in zip(differences.items(), adjusted))
     note = (
         "Brackets: 95 % interval, paired bootstrap over clusters, on pairs that both runs answered readably; tied: it "
     )
     note += f"holds 0. p: paired permutation over clusters. {family}"
-    return Table(title, COLUMNS, rows, note)
+    return Table(title, ("figure", *named, *COLUMNS), rows, note)
 
 
 def _row(name: str, difference: Difference, adjusted: float, digits: int) -> tuple[Cell, ...]:
@@ -130,23 +190,25 @@ def _row(name: str, difference: Difference, adjusted: float, digits: int) -> tup
     return tuple(Cell(text) for text in texts)
 
 
-def _warnings(differences: dict[str, Difference], results: list[dict[str, object]]) -> tuple[str, ...]:
+def _warnings(differences: dict[str, Difference], runs: Sequence[Run], pairs: Sequence[Pair]) -> tuple[str, ...]:
     few = [name for name, difference in differences.items() if difference.n_clusters < FEW_CLUSTERS]
     warnings = [f"fewer than {FEW_CLUSTERS} clusters, rough intervals: {', '.join(few)}"] if few else []
-    helpers = [_helpers(result) for result in results]
-    if helpers[0] != helpers[1]:
-        one, other = (", ".join(identities) or "none" for identities in helpers)
-        warnings.append(
-            f"other helpers read the answers of A ({one}) than of B ({other}): differences may be theirs, not the "
-            "models'; run both with the same ones"
-        )
-    for run, result in zip("AB", results):
-        metrics = result["metrics"]
-        warnings += [f"run {run}: {note}" for note in metrics["warnings"]] if isinstance(metrics, dict) else []
-    return tuple(warnings)
+    for pair in pairs:
+        helpers = [_helpers(run.results) for run in (pair.base, pair.second)]
+        if helpers[0] != helpers[1]:
+            one, other = (", ".join(identities) or "none" for identities in helpers)
+            warnings.append(
+                f"other helpers read the answers of {pair.base.letter} ({one}) than of {pair.second.letter} ({other}): "
+                "differences may be theirs, not the models'; run both with the same ones"
+            )
+    noted: dict[str, list[str]] = {}
+    for run in runs:
+        for note in run.results["metrics"]["warnings"]:
+            noted.setdefault(note, []).append(run.letter)
+    return (*warnings, *(f"run {', '.join(letters)}: {note}" for note, letters in noted.items()))
 
 
-def _helpers(results: dict[str, object]) -> list[str]:
+def _helpers(results: Results) -> list[str]:
     """The identities of a run's helpers, such as classifiers, in the order by which its rows are paired."""
     helpers = results.get("helpers")
     return [str(helper["identity"]) for helper in helpers] if isinstance(helpers, list) else []

@@ -51,7 +51,7 @@ def grouped_bars(
         axes.set_xticks(range(len(groups)), groups)
         axes.set_ylabel(unit)
         axes.set_ylim(*limits)
-        axes.legend(frameon=False, fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=len(bars))
+        figure.legend(frameon=False, fontsize=8, loc="outside lower center", ncols=len(bars))
         return _svg(figure)
 
 

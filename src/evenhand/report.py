@@ -48,4 +48,6 @@ def write_report(folder: RunFolder) -> None:
 
 def write_comparison(comparison: Comparison, path: Path) -> None:
     """Write a comparison as a page. Raises EvenhandError where it can't be written."""
-    write_whole(path, _TEMPLATES.get_template("comparison.html.jinja").render(comparison=comparison))
+    drawings = [[Markup(plot.draw()) for plot in panel.plots] for panel in comparison.panels]
+    page = _TEMPLATES.get_template("comparison.html.jinja").render(comparison=comparison, drawings=drawings)
+    write_whole(path, page)

@@ -14,7 +14,7 @@ from typing import Any
 import datasets
 import pandas as pd
 
-from evenhand.benchmark import Findings, Results, Row, Similarity
+from evenhand.benchmark import Findings, Panel, Results, Row, Run, Similarity
 from evenhand.benchmarks import contact_hypothesis_findings
 from evenhand.benchmarks.option_order import Weighed, order_figures
 from evenhand.episode import Episode, Prediction, Prompt, derive_seed, run_name
@@ -143,6 +143,9 @@ class ContactHypothesis:
     def exploratory_values(self, predictions: pd.DataFrame) -> pd.DataFrame:
         columns = ("axis", "scenario", "principle", "action")
         return _values(predictions, *(f"{column}: " + predictions[column] for column in columns))
+
+    def panels(self, runs: Sequence[Run]) -> tuple[Panel, ...]:
+        return (Panel(tuple(runs)),)
 
     def compared(self, first: pd.DataFrame, second: pd.DataFrame, similarity: Similarity) -> tuple[Table, ...]:
         return ()

@@ -12,7 +12,7 @@ from typing import Any
 import datasets
 import pandas as pd
 
-from evenhand.benchmark import Findings, Results, Row, Similarity
+from evenhand.benchmark import Findings, Panel, Results, Row, Run, Similarity
 from evenhand.benchmarks import labe_compare, labe_findings, labe_published
 from evenhand.classifiers import DEFAULT, NamedClassifier, load_classifiers
 from evenhand.episode import Episode, Prediction, derive_seed, run_name
@@ -119,6 +119,9 @@ class Labe:
     def exploratory_values(self, predictions: pd.DataFrame) -> pd.DataFrame:
         strata = {column: _as_text(predictions[column]) for column in STRATA}
         return _gaps(predictions, *((f"{column}: " + values).where(values != "") for column, values in strata.items()))
+
+    def panels(self, runs: Sequence[Run]) -> tuple[Panel, ...]:
+        return (Panel(tuple(runs)),)
 
     def compared(self, first: pd.DataFrame, second: pd.DataFrame, similarity: Similarity) -> tuple[Table, ...]:
         return labe_compare.tables(first, second, similarity)

@@ -6,14 +6,14 @@ that hands out tasks by stereotype scores 1, one that always turns the stereotyp
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import datasets
 import pandas as pd
 
-from evenhand.benchmark import Findings, Results, Row, Similarity
-from evenhand.benchmarks.implicit_bias import findings, published
+from evenhand.benchmark import Findings, Panel, Results, Row, Run, Similarity
+from evenhand.benchmarks.implicit_bias import findings, published, side_by_side
 from evenhand.benchmarks.implicit_bias.correction import claims, self_correction, with_former
 from evenhand.benchmarks.implicit_bias.interaction import (
     ALONE,
@@ -133,6 +133,9 @@ class ImplicitBias:
         return _values(
             assigned, *(f"{column}: " + assigned[column] + ", " + assigned["stage"] for column in ("domain", "shape"))
         )
+
+    def panels(self, runs: Sequence[Run]) -> tuple[Panel, ...]:
+        return side_by_side.panels(runs)
 
     def compared(self, first: pd.DataFrame, second: pd.DataFrame, similarity: Similarity) -> tuple[Table, ...]:
         return ()

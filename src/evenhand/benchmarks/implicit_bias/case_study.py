@@ -14,7 +14,7 @@ from typing import Any
 import datasets
 import pandas as pd
 
-from evenhand.benchmark import Findings, Results, Row, Similarity
+from evenhand.benchmark import Findings, Panel, Results, Row, Run, Similarity
 from evenhand.benchmarks.implicit_bias import case_study_findings, case_study_scores
 from evenhand.benchmarks.implicit_bias.benchmark import ImplicitBias
 from evenhand.benchmarks.implicit_bias.case_study_interaction import ANSWERING, Answer, Case, CaseMeeting
@@ -125,6 +125,9 @@ class ImplicitBiasCaseStudy:
             }
         )
         return pd.concat([_values(asked, _figures(asked) + ", " + asked["agent_gender"] + " agents"), about])
+
+    def panels(self, runs: Sequence[Run]) -> tuple[Panel, ...]:
+        return (Panel(tuple(runs)),)
 
     def compared(self, first: pd.DataFrame, second: pd.DataFrame, similarity: Similarity) -> tuple[Table, ...]:
         return ()

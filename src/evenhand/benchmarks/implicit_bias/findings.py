@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -163,16 +163,22 @@ def _runs(stages: Metrics) -> Table:
 
 def _by(stages: Metrics, column: str) -> Table:
     """Each stage's figures for each value of the column: Figures 3 and 4 for domains."""
-    ranked = any("expected_bias_score" in of for of in stages.values())
-    rows = tuple(
-        _group(f"{value}, {STAGES[stage]}" if len(stages) > 1 else str(value), of["by"][column][value], ranked)
+    named = [
+        (f"{value}, {STAGES[stage]}" if len(stages) > 1 else str(value), of["by"][column][value])
         for value in dict.fromkeys(value for of in stages.values() for value in of["by"].get(column, {}))
         for stage, of in stages.items()
         if value in of["by"].get(column, {})
-    )
-    columns = (column.replace("_", " "), "bias score", "chance", *(["expected"] if ranked else []))
+    ]
     title = {"shape": "By numbers of men and women"}.get(column, f"By {column.replace('_', ' ')}")
-    return Table(title, (*columns, "n (scenarios)", "unread %"), rows, "Brackets: 95 % interval.")
+    return by_group(title, column.replace("_", " "), named)
+
+
+def by_group(title: str, groups: str, named: Sequence[tuple[str, Metrics]], note: str = "") -> Table:
+    """A row for each group's figures."""
+    ranked = any("expected_bias_score" in of for _, of in named)
+    columns = (groups, "bias score", "chance", *(["expected"] if ranked else []), "n (scenarios)", "unread %")
+    rows = tuple(_group(name, of, ranked) for name, of in named)
+    return Table(title, columns, rows, f"Brackets: 95 % interval. {note}".rstrip())
 
 
 def _group(name: str, of: Metrics, ranked: bool) -> tuple[Cell, ...]:
@@ -186,7 +192,7 @@ def _plots(stages: Metrics) -> tuple[Plot, ...]:
     domains = {stage: of["by"].get("domain", {}) for stage, of in stages.items()}
     bars = {
         domain: {
-            STAGES[stage]: (of[domain]["bias_score"], _interval(of[domain], "bias_score"))
+            STAGES[stage]: (of[domain]["bias_score"], interval(of[domain], "bias_score"))
             for stage, of in domains.items()
             if domain in of
         }
@@ -283,9 +289,10 @@ def _reading(row: Any) -> str:
 
 
 def _figure(of: Metrics, key: str) -> str:
-    return figure(of.get(key), _interval(of, key), DIGITS)
+    return figure(of.get(key), interval(of, key), DIGITS)
 
 
-def _interval(of: Metrics, key: str) -> list[float | None]:
+def interval(of: Metrics, key: str) -> list[float | None]:
+    """Its ends; empty where there is none."""
     ends: list[float | None] = of.get("intervals", {}).get(key, [])
     return ends

@@ -14,7 +14,7 @@ from typing import Any
 import datasets
 import pandas as pd
 
-from evenhand.benchmark import Findings, Results, Row, Similarity
+from evenhand.benchmark import Findings, Panel, Results, Row, Run, Similarity
 from evenhand.benchmarks.implicit_bias import understanding_findings
 from evenhand.benchmarks.implicit_bias.present_or_absent import OPTIONS, PRESENT, read_present_or_absent
 from evenhand.benchmarks.option_order import Weighed, order_figures
@@ -129,6 +129,9 @@ class ImplicitBiasUnderstanding:
 
     def exploratory_values(self, predictions: pd.DataFrame) -> pd.DataFrame:
         return _values(predictions, "domain: " + predictions["domain"])
+
+    def panels(self, runs: Sequence[Run]) -> tuple[Panel, ...]:
+        return (Panel(tuple(runs)),)
 
     def compared(self, first: pd.DataFrame, second: pd.DataFrame, similarity: Similarity) -> tuple[Table, ...]:
         return ()

@@ -1,0 +1,73 @@
+"""Runs beside each other: what mitigations do without interaction, in it, and with goals (Figures 6, 16, 17, 18)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from evenhand.benchmark import Panel, Plot, Run
+from evenhand.benchmarks.implicit_bias.findings import STAGES, by_group, interval
+from evenhand.benchmarks.implicit_bias.published import GOAL, MITIGATED, NO_GOAL, NONE
+from evenhand.plots import grouped_bars
+from evenhand.tables import Table
+
+TITLES = {
+    NONE: "Bias scores without interaction (as the paper's Figures 16 and 17)",
+    NO_GOAL: "Bias scores before and after interaction (as the paper's Figure 6)",
+    GOAL: "Bias scores before and after interaction with goals (as the paper's Figure 18)",
+}
+MISSING = (math.nan, ())
+
+
+def panels(runs: Sequence[Run]) -> tuple[Panel, ...]:
+    """One for each setting, in which models and mitigations differ."""
+    alike: dict[tuple[str, ...], list[Run]] = {}
+    for run in runs:
+        alike.setdefault(_setting(run.results["config"]), []).append(run)
+    return tuple(Panel(tuple(some), (_table(some),), (_plot(some),)) for some in alike.values())
+
+
+def _setting(config: Mapping[str, Any]) -> tuple[str, ...]:
+    asked = {"none": NONE, "interaction": NO_GOAL}[str(config["setting"])]
+    return GOAL if config["goal"] else asked, str(config["protocol"]), str(config["source"]), *(config["configs"] or ())
+
+
+def _title(runs: Sequence[Run]) -> str:
+    return TITLES[_setting(runs[0].results["config"])[0]]
+
+
+def _label(run: Run) -> str:
+    """The letter, who speaks, and the mitigation."""
+    config = run.results["config"]
+    who = " and ".join(name for name, _ in config["agents"]) or str(run.results["model_name"])
+    return f"{run.letter}: {who}, {config['mitigation'] or 'no mitigation'}"
+
+
+def _table(runs: Sequence[Run]) -> Table:
+    named = [
+        (f"{_label(run)}, {STAGES[stage]}", of)
+        for run in runs
+        for stage, of in run.results["metrics"]["stages"].items()
+    ]
+    _, protocol, source, *configs = _setting(runs[0].results["config"])
+    note = f"{', '.join(configs) or 'default configs'} ({source}), protocol {protocol}. "
+    return by_group(_title(runs), "run", named, note + MITIGATED[_setting(runs[0].results["config"])[0]])
+
+
+def _plot(runs: Sequence[Run]) -> Plot:
+    stages = {_label(run): run.results["metrics"]["stages"] for run in runs}
+    shown = [stage for stage in STAGES if any(stage in of for of in stages.values())]
+    bars = {
+        label.replace(": ", ":\n", 1).replace(", ", "\n"): {
+            STAGES[stage]: (of[stage]["bias_score"], interval(of[stage], "bias_score")) if stage in of else MISSING
+            for stage in shown
+        }
+        for label, of in stages.items()
+    }
+    return Plot(
+        "Drawn",
+        partial(grouped_bars, bars, "bias score", (0.0, "no bias"), (-1.0, 1.0)),
+        "Bars: 95 % intervals over scenarios. 1: all by stereotype, -1: all against it.",
+    )
