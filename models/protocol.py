@@ -19,7 +19,10 @@ class Model(Protocol):
 
     @property
     def requests_at_once(self) -> int:
-        """How many requests one call of `choose` should bring: enough to fill the model, few enough to lose."""
+        """How many requests one call of `choose` should bring: enough to fill the model, few enough to lose.
+
+        Of two choices each; one with more counts for its `size`.
+        """
         ...
 
     @property

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
@@ -82,6 +83,11 @@ class Request:
     def __post_init__(self) -> None:
         if not self.messages or "" in self.choices:
             raise ValueError(f"request {self.name!r} needs at least one message, and choices that are not empty")
+
+    @property
+    def size(self) -> int:
+        """How much of a call it takes: 1 for a text or a choice of two, more for more choices."""
+        return max(1, math.ceil(len(self.choices) / 2))
 
     def digest(self, model_identity: str) -> str:
         """Hash of everything that decides the reply: the model and this request's content.

@@ -3,7 +3,7 @@
 Interrupted, it goes on where it stopped when it is called again. comparison.html has Figures 6, 17 and 18 of the paper:
 each variant beside the one without a mitigation.
 
-python scripts/run_implicit_bias.py --model embedded --limit 14 --output runs/implicit_bias -- --max-new-tokens 40
+python scripts/run_implicit_bias.py --limit 8 --limit-alone 42 --output runs/implicit_bias -- --max-new-tokens 40
 """
 
 import argparse
@@ -29,14 +29,15 @@ def main() -> None:
     parser.add_argument("--model", default="embedded")
     parser.add_argument("--settings", nargs="+", default=list(SETTINGS), choices=list(SETTINGS))
     parser.add_argument("--mitigations", nargs="+", default=["base", "reflection"], choices=list(MITIGATIONS))
-    parser.add_argument("--limit", default="111", help="scenarios of the variants with interaction (without: all)")
+    parser.add_argument("--limit", default="111", help="scenarios of the variants with interaction")
+    parser.add_argument("--limit-alone", default="111", help="scenarios of those without")
     parser.add_argument("--runs", default="5", help="as the paper")
     parser.add_argument("--output", type=Path, default=Path("runs/implicit_bias"))
     parser.add_argument("options", nargs="*", help="further options of evenhand run, after --")
     arguments = parser.parse_args()
     runs = []
     for setting in arguments.settings:
-        limit = "111" if setting == "none" else arguments.limit
+        limit = arguments.limit_alone if setting == "none" else arguments.limit
         for name in arguments.mitigations:
             runs.append(str(arguments.output / f"{setting}-{name}"))
             options = ["--model", arguments.model, "--runs", arguments.runs, "--limit", limit, "--output", runs[-1]]

@@ -111,8 +111,8 @@ def plan(settings: Settings, model: Model | None = None) -> Plan:
 def _sample_of_calls(
     benchmark: Benchmark, rows: datasets.Dataset, settings: Settings, at_once: int
 ) -> list[list[Request]]:
-    """Evenly spaced calls of about `at_once` requests of neighboring rows; all of them where there are few."""
-    rows_a_call = max(1, at_once // len(_requests(benchmark, rows, 0, settings)))
+    """Evenly spaced calls of neighboring rows, as large as the runner's; all of them where there are few."""
+    rows_a_call = max(1, at_once // sum(request.size for request in _requests(benchmark, rows, 0, settings)))
     starts = list(range(0, len(rows), rows_a_call))
     chosen = (
         starts

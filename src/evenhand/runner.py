@@ -1,14 +1,16 @@
 """Drives many episodes at once: whatever they all wait for is asked in large batches, and stored.
 
 Batches are a pure function of what is stored. The window holds the first unfinished episodes in row order; the next
-batch is what they wait for and the store lacks, in (row, step) order. A run that was killed and started again therefore
-asks the same batches as one that was not, and nothing twice.
+batch is what they wait for and the store lacks, in (row, step) order, for the model and of the kind that fill a call
+best: what few episodes ask waits until others ask it, too. A run that was killed and started again therefore asks the
+same batches as one that was not, and nothing twice.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 
 from evenhand.episode import Episode, Prediction
 from evenhand.models.protocol import Model
@@ -100,26 +102,31 @@ class Runner:
         each.replies = {}
 
     def _ask(self, waiting: Sequence[_Running]) -> None:
-        """The next batch: the first missing request, and those after it for the same model and of the same kind.
+        """The next batch: missing requests for one model and of one kind, those of which most of a call is there.
 
         Replies are read back from the store: what an episode sees is what a resumed run would see.
         """
         missing: dict[str, Request] = {}
         for each in waiting:
             missing.update((key, request) for key, request in each.missing if key not in missing)
-        first = next(iter(missing.values()))
-        model = self.models[first.agent]
-        ask, at_once = (
-            (model.choose, model.requests_at_once) if first.choices else (model.generate, model.texts_at_once)
-        )
-        alike = [
-            (key, request)
-            for key, request in missing.items()
-            if request.agent == first.agent and bool(request.choices) == bool(first.choices)
-        ][:at_once]
-        replies = ask([request for _, request in alike])
-        if len(replies) != len(alike):
-            raise RuntimeError(f"{model.identity} gave {len(replies)} replies to {len(alike)} requests")
-        self.store.put((key, reply) for (key, _), reply in zip(alike, replies))
-        self._receive(waiting, [key for key, _ in alike])
-        self._on_progress(0, len(alike))
+        alike: dict[tuple[str, bool], list[tuple[str, Request]]] = {}
+        for key, request in missing.items():
+            alike.setdefault((request.agent, bool(request.choices)), []).append((key, request))
+        kind = max(alike, key=lambda kind: self._filled(kind, alike[kind]))
+        model, at_once = self.models[kind[0]], self._at_once(kind)
+        sizes = accumulate(request.size for _, request in alike[kind])
+        asked = alike[kind][: max(1, sum(size <= at_once for size in sizes))]
+        replies = (model.choose if kind[1] else model.generate)([request for _, request in asked])
+        if len(replies) != len(asked):
+            raise RuntimeError(f"{model.identity} gave {len(replies)} replies to {len(asked)} requests")
+        self.store.put((key, reply) for (key, _), reply in zip(asked, replies))
+        self._receive(waiting, [key for key, _ in asked])
+        self._on_progress(0, len(asked))
+
+    def _at_once(self, kind: tuple[str, bool]) -> int:
+        agent, scored = kind
+        return self.models[agent].requests_at_once if scored else self.models[agent].texts_at_once
+
+    def _filled(self, kind: tuple[str, bool], requests: Sequence[tuple[str, Request]]) -> float:
+        """How much of a call they make, 1 at most."""
+        return min(1.0, sum(request.size for _, request in requests) / self._at_once(kind))

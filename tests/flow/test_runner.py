@@ -77,6 +77,41 @@ def test_an_interrupted_run_asks_the_same_batches_and_nothing_twice(tmp_path_fac
     assert [each["id"] for [each] in whole] == [str(row) for row in range(len(shapes))]
 
 
+def test_requests_with_many_choices_fill_a_batch_sooner(tmp_path):
+    """Of two choices, as many as a call takes; of six, a third of them; one that is larger than a call, alone."""
+
+    def ask(number, letters):
+        yield [request(f"{number} {letter}", choices=tuple(letters)) for letter in "xyzuvw"]
+        return []
+
+    sizes = {}
+    for letters in ("ab", "abcdef", "abcdefghijklmnop"):
+        model = Echo(at_once=6)
+        with Store(tmp_path / f"{letters}.sqlite", {"default": model.identity}) as store:
+            list(Runner({"default": model}, store).run(ask(number, letters) for number in range(2)))
+        sizes[len(letters)] = [len(batch) for batch in model.batches]
+    assert sizes == {2: [6, 6], 6: [2] * 6, 16: [1] * 12}
+
+
+def test_what_few_episodes_ask_waits_for_others(tmp_path):
+    """Ten episodes choose, then write, three or six at once: three texts alone, half a call, wait for three more."""
+
+    def ask(number):
+        yield [request(f"{number} chooses", choices=("a", "b"))]
+        yield [request(f"{number} writes")]
+        return []
+
+    model = Echo(at_once=3)
+    model.texts_at_once = 6
+    with Store(tmp_path / "store.sqlite", {"default": model.identity}) as store:
+        list(Runner({"default": model}, store).run(ask(number) for number in range(10)))
+    assert [f"{batch[0][0]} {len(batch)}" for batch in model.batches] == [
+        *("choose 3", "choose 3", "generate 6"),
+        *("choose 3", "generate 3"),
+        *("choose 1", "generate 1"),
+    ]
+
+
 def test_batches_are_full_while_any_episode_is_ready(tmp_path):
     """Rows in order, and no batch smaller than it could be."""
     _, batches = play(tmp_path / "store.sqlite", [[1]] * 10, at_once=4)
