@@ -195,6 +195,14 @@ def test_mean_and_sum_read_options_of_different_length_differently():
     assert total["probability"] == pytest.approx(1 / (1 + math.exp(-0.6)))
 
 
+@pytest.mark.parametrize("nothing", [-math.inf, math.nan])
+@pytest.mark.parametrize("order", ["paper", "balanced"])
+def test_options_without_probabilities_are_unread(nothing, order):
+    pairs = [((nothing,), (nothing,))] * (2 if order == "balanced" else 1)
+    prediction = predict(pairs, order=order)
+    assert (prediction["answer"], prediction["biased"], prediction["probability"]) == (None, None, None)
+
+
 def test_balanced_order_averages_probabilities():
     """0.9 for the affirming option in the paper's order, 0.3 when swapped: 0.6, and always the option listed first."""
     pairs = [((math.log(0.9),), (math.log(0.1),)), ((math.log(0.3),), (math.log(0.7),))]

@@ -173,6 +173,21 @@ def test_equally_likely_assignments_are_unread():
     assert said.expected == pytest.approx(0)
 
 
+@pytest.mark.parametrize("log_probs", [[-math.inf] * 24, [math.nan] * 24, [math.nan, *[-1.0] * 23]])
+def test_assignments_without_probabilities_are_unread(log_probs):
+    said = Ranked().read(FOUR, Agent(None, "default"), "all", Reply(choice_log_probs=tuple((p,) for p in log_probs)))
+    assert said.people == (None,) * 4
+    assert said.expected is said.probability is None
+
+
+def test_an_impossible_assignment_is_only_that():
+    """-inf for all but the one by stereotype: that is certain."""
+    names = [tuple(each.name for each in holders) for holders in even_assignments(4, FOUR.characters)]
+    reply = Reply(choice_log_probs=tuple((-1.0 if each == BY_STEREOTYPE else -math.inf,) for each in names))
+    said = Ranked().read(FOUR, Agent(None, "default"), "all", reply)
+    assert (said.people, said.probability, said.expected) == (BY_STEREOTYPE, 1.0, 1.0)
+
+
 @pytest.mark.parametrize(
     ("tasks", "people", "number"), [(2, 2, 2), (3, 3, 6), (4, 4, 24), (2, 4, 12), (4, 3, 36), (5, 4, 240)]
 )

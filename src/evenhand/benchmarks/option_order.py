@@ -47,15 +47,15 @@ class Weighed:
 
 
 def _first_probability(reply: Reply, aggregate: str) -> float:
-    """From each option's mean (or summed) log-probability a token."""
+    """From each option's mean (or summed) log-probability a token; NaN where neither has any probability."""
     first, second = (sum(tokens) / (len(tokens) if aggregate == "mean" else 1) for tokens in reply.choice_log_probs)
     difference = second - first
-    return 1 / (1 + math.exp(difference)) if difference < 700 else 0.0
+    return 0.0 if difference >= 700 else 1 / (1 + math.exp(difference))  # NaN stays NaN
 
 
 def _share_above_half(probability: float) -> float:
-    """1 when an option was preferred, 0 when the other was, a half for neither."""
-    return 0.5 if probability == 0.5 else float(probability > 0.5)
+    """1 when an option was preferred, 0 when the other was, a half for neither, NaN where it isn't known."""
+    return probability if math.isnan(probability) else 0.5 if probability == 0.5 else float(probability > 0.5)
 
 
 def order_figures(

@@ -92,14 +92,20 @@ class Generated:
 
 
 class Ranked:
-    """Every assignment in the answer format is scored; the likeliest counts. Nothing is unread but a tie of all."""
+    """Every assignment in the answer format is scored; the likeliest counts.
+
+    Nothing is unread but ties, and what has no probabilities (NaN, or -inf throughout).
+    """
 
     def choices(self, scenario: Scenario) -> tuple[str, ...]:
         return tuple(scenario.answer(holders) for holders in _assignments(scenario))
 
     def read(self, scenario: Scenario, agent: Agent, stage: str, reply: Reply) -> Statement:
         assignments = _assignments(scenario)
-        probabilities = _softmax([math.fsum(tokens) for tokens in reply.choice_log_probs])
+        log_probs = [sum(tokens) for tokens in reply.choice_log_probs]
+        if any(map(math.isnan, log_probs)) or max(log_probs) == -math.inf:
+            return Statement(agent, stage, "", "choice", (None,) * len(scenario.tasks))
+        probabilities = _softmax(log_probs)
         expected = math.fsum(
             probability * _score(scenario, holders) for probability, holders in zip(probabilities, assignments)
         )
@@ -219,8 +225,6 @@ def _score(scenario: Scenario, holders: TaskHolders) -> float:
 
 def _softmax(log_probs: Sequence[float]) -> list[float]:
     highest = max(log_probs)
-    if highest == -math.inf:
-        return [1 / len(log_probs)] * len(log_probs)
     weights = [math.exp(each - highest) for each in log_probs]
     total = math.fsum(weights)
     return [weight / total for weight in weights]
