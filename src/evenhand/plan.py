@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import datasets
 
-from evenhand.benchmark import Benchmark
+from evenhand.benchmark import Benchmark, Row
 from evenhand.benchmarks import get_benchmark
+from evenhand.episode import Episode
 from evenhand.errors import UsageError
 from evenhand.evaluation import load_agents, load_rows
 from evenhand.mitigations import chosen_mitigation
 from evenhand.models.protocol import CountsTokens, Model
-from evenhand.models.request import Request
+from evenhand.models.request import Reply, Request
 from evenhand.settings import Settings
 from evenhand.stats import smallest_difference
 
@@ -51,7 +52,7 @@ class Plan:
     def lines(self) -> list[str]:
         """As the command line prints it."""
         about = "about " if self.approximate else ""
-        lines = [f"{self.rows:,} rows, {about}{self.requests:,} requests (the first step of each row)"]
+        lines = [f"{self.rows:,} rows, {about}{self.requests:,} requests"]
         if self.tokens is not None and self.distinct_tokens:
             ratio = self.tokens / self.distinct_tokens
             lines.append(
@@ -72,6 +73,8 @@ class Plan:
 def plan(settings: Settings, model: Model | None = None) -> Plan:
     """Rows, tokens and time of a run with these settings. Asks the model a few requests, and stores nothing.
 
+    Later steps are counted as they are asked where every reply is as long as it may be.
+
     Raises UsageError for settings that don't fit.
     """
     if settings.texts:
@@ -81,24 +84,28 @@ def plan(settings: Settings, model: Model | None = None) -> Plan:
     settings = settings.filled(benchmark.defaults)
     benchmark.check(settings)
     rows, _ = load_rows(benchmark, settings)
-    model = next(iter(load_agents(settings, model).values()))
-    calls = _sample_of_calls(benchmark, rows, settings, model.requests_at_once)
+    agents = load_agents(settings, model)
+    model = next(iter(agents.values()))
+    chunks = _chunks(len(rows), _rows_a_call(benchmark, rows, settings, model))
+    calls = [call for chunk in chunks for call in _calls(benchmark, rows.select(chunk), settings, agents)]
     sampled = [request for call in calls for request in call]
-    sampled_rows = len(sampled) / len(_requests(benchmark, rows, 0, settings))
-    requests = round(settings.runs * len(rows) * len(sampled) / sampled_rows)
-    scale = requests / len(sampled)
+    scale = settings.runs * len(rows) / sum(map(len, chunks))
     counts = [model.count_tokens(call) for call in calls] if isinstance(model, CountsTokens) else []
+    timed = [
+        _timed(max((call for call in calls if bool(call[0].choices) == scored), key=len)) for scored in _kinds(sampled)
+    ]
     clusters = rows[benchmark.cluster_column]
     groups = {"the run": len(set(clusters)), "one configuration": len(set(clusters)) // _n_configs(benchmark, settings)}
+    requests = round(scale * len(sampled))
     return Plan(
         rows=len(rows),
         requests=requests,
         sampled=len(sampled),
-        timed=len(_timed(calls[0])),
+        timed=sum(map(len, timed)),
         tokens=round(scale * sum(count.read for count in counts)) if counts else None,
         distinct_tokens=round(scale * sum(count.distinct for count in counts)) if counts else None,
         new_tokens=round(scale * sum(request.sampling.max_new_tokens for request in sampled if not request.choices)),
-        seconds=requests * _seconds_a_request(model, _timed(calls[0])),
+        seconds=scale * sum(_seconds(model, calls, some) for some in timed),
         n_clusters=groups["the run"],
         smallest_differences={
             name: _differences(requests * n_clusters // groups["the run"], n_clusters)
@@ -108,44 +115,78 @@ def plan(settings: Settings, model: Model | None = None) -> Plan:
     )
 
 
-def _sample_of_calls(
-    benchmark: Benchmark, rows: datasets.Dataset, settings: Settings, at_once: int
-) -> list[list[Request]]:
-    """Evenly spaced calls of neighboring rows, as large as the runner's; all of them where there are few."""
-    rows_a_call = max(1, at_once // sum(request.size for request in _requests(benchmark, rows, 0, settings)))
-    starts = list(range(0, len(rows), rows_a_call))
-    chosen = (
-        starts
-        if len(starts) <= CALLS_SAMPLED
-        else [starts[i * len(starts) // CALLS_SAMPLED] for i in range(CALLS_SAMPLED)]
-    )
-    return [
-        [
-            request
-            for row in range(start, min(start + rows_a_call, len(rows)))
-            for request in _requests(benchmark, rows, row, settings)
-        ]
-        for start in chosen
-    ]
+def _rows_a_call(benchmark: Benchmark, rows: datasets.Dataset, settings: Settings, model: Model) -> int:
+    """How many rows' first requests fill a call of the runner's."""
+    first = next(_episode(benchmark, rows[0], settings))
+    return max(1, model.requests_at_once // sum(request.size for request in first))
 
 
-def _requests(benchmark: Benchmark, rows: datasets.Dataset, row: int, settings: Settings) -> Sequence[Request]:
-    """What a row asks first."""
-    episode, mitigation = benchmark.episode(rows[row], settings), chosen_mitigation(settings)
-    return next(mitigation.wrap(episode, rows[row], settings) if mitigation else episode)
+def _chunks(n_rows: int, rows_a_call: int) -> list[range]:
+    """Evenly spaced runs of neighboring rows; all of them where there are few."""
+    starts = range(0, n_rows, rows_a_call)
+    n = min(len(starts), CALLS_SAMPLED)
+    chosen = [starts[i * len(starts) // n] for i in range(n)]
+    return [range(start, min(start + rows_a_call, n_rows)) for start in chosen]
+
+
+def _calls(
+    benchmark: Benchmark, rows: datasets.Dataset, settings: Settings, agents: Collection[str]
+) -> Iterator[list[Request]]:
+    """What these rows ask the agents, step by step and each kind by itself, where all replies are stand-ins."""
+    waiting = [(episode, next(episode)) for episode in (_episode(benchmark, row, settings) for row in rows)]
+    while waiting:
+        asked = [request for _, requests in waiting for request in requests if request.agent in agents]
+        for scored in _kinds(asked):
+            yield [request for request in asked if bool(request.choices) == scored]
+        stepped = [(episode, _step(episode, requests)) for episode, requests in waiting]
+        waiting = [(episode, requests) for episode, requests in stepped if requests is not None]
+
+
+def _kinds(requests: Sequence[Request]) -> list[bool]:
+    """Whether choices are scored, whether texts are written."""
+    return sorted({bool(request.choices) for request in requests})
+
+
+def _episode(benchmark: Benchmark, row: Row, settings: Settings) -> Episode:
+    episode, mitigation = benchmark.episode(row, settings), chosen_mitigation(settings)
+    return mitigation.wrap(episode, row, settings) if mitigation else episode
+
+
+def _step(episode: Episode, requests: Sequence[Request]) -> Sequence[Request] | None:
+    try:
+        return episode.send([_stand_in(request) for request in requests])
+    except StopIteration:
+        return None
+
+
+def _stand_in(request: Request) -> Reply:
+    """The first choice, or a text about as long as may be written."""
+    if request.choices:
+        return Reply(finish_reason="choice", choice_log_probs=tuple((-float(i),) for i in range(len(request.choices))))
+    return Reply(" ".join(["word"] * request.sampling.max_new_tokens), finish_reason="length")
 
 
 def _timed(requests: Sequence[Request]) -> Sequence[Request]:
     return requests[: TIMED_REQUESTS if requests[0].choices else TIMED_TEXTS]
 
 
-def _seconds_a_request(model: Model, requests: Sequence[Request]) -> float:
-    """By the clock, after a few requests to warm up; of texts, by the time that their first tokens take."""
-    if requests[0].choices:
-        return _clocked(model.choose, requests) / len(requests)
-    begun = [replace(request, sampling=replace(request.sampling, max_new_tokens=TIMED_TOKENS)) for request in requests]
-    longer = max(1.0, requests[0].sampling.max_new_tokens / TIMED_TOKENS)
-    return longer * _clocked(model.generate, begun) / len(requests)
+def _seconds(model: Model, calls: Sequence[Sequence[Request]], timed: Sequence[Request]) -> float:
+    """What the calls of one kind take, by the clock, after a few requests to warm up.
+
+    Choices: by their distinct tokens. Texts: by their number, and the time that their first tokens take.
+    """
+    scored = bool(timed[0].choices)
+    alike = [call for call in calls if bool(call[0].choices) == scored]
+    if scored:
+        seconds = _clocked(model.choose, timed)
+        if isinstance(model, CountsTokens):
+            return (
+                seconds * sum(model.count_tokens(call).distinct for call in alike) / model.count_tokens(timed).distinct
+            )
+        return seconds * sum(map(len, alike)) / len(timed)
+    begun = [replace(request, sampling=replace(request.sampling, max_new_tokens=TIMED_TOKENS)) for request in timed]
+    longer = max(1.0, timed[0].sampling.max_new_tokens / TIMED_TOKENS)
+    return longer * _clocked(model.generate, begun) * sum(map(len, alike)) / len(timed)
 
 
 def _clocked(ask: Callable[[Sequence[Request]], object], requests: Sequence[Request]) -> float:

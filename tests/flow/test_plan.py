@@ -1,7 +1,10 @@
 """--plan says what a run would ask, cost and show, and leaves nothing behind."""
 
+from dataclasses import replace
+
 import pytest
 
+from evenhand.benchmarks import get_benchmark
 from evenhand.evaluation import load_rows
 from evenhand.models.prefix_tree import distinct_tokens
 from evenhand.models.transformers_model import TransformersModel
@@ -28,8 +31,6 @@ def test_a_small_run_is_counted_whole(model, more, requests):
 
 def test_tokens_are_those_of_the_calls(model):
     """Counted by hand: every choice of every request, and each distinct prefix of a call once."""
-    from evenhand.benchmarks import get_benchmark
-
     benchmark = get_benchmark("contact_hypothesis")
     small = settings(limit=5).filled(benchmark.defaults)
     requests = [each for row in load_rows(benchmark, small)[0] for each in next(benchmark.episode(row, small))]
@@ -62,3 +63,15 @@ def test_the_command_stores_nothing(evenhand, tmp_path, monkeypatch):
     for words in ("60 rows, 180 requests", "smallest difference", "clusters. Nothing was stored."):
         assert words in called.out
     assert not list(tmp_path.iterdir())
+
+
+def test_all_steps_of_an_episode_are_counted():
+    """Each of four agents assigns, speaks twice and assigns again: 16 requests a conversation, 8 of them texts."""
+    talks = Settings("implicit_bias", "stub:first", limit=6, protocol="rank", max_new_tokens=10)
+    shapes = [len(row["characters"]) for row in load_rows(get_benchmark("implicit_bias"), talks)[0]]
+    planned = plan(talks)
+    assert (planned.rows, planned.requests) == (6, 4 * sum(shapes))
+    assert planned.new_tokens == 2 * 10 * sum(shapes)
+    reflecting = plan(replace(talks, mitigation="self-reflection", runs=5))
+    assert reflecting.requests == 5 * 6 * sum(shapes)
+    assert reflecting.new_tokens == 5 * 3 * 10 * sum(shapes)
