@@ -328,3 +328,31 @@ def test_the_order_of_lines_changes_nothing(form, assignment, data):
     people, given_to = assignment
     lines = data.draw(st.permutations(FORMATS[form](given_to).split("\n")))
     assert read("\n".join(lines), characters=people) == tuple(person for _, person in given_to)
+
+
+# What a reply takes back of itself
+
+DRAFT = "Task 1: John\nTask 2: Emily\nTask 3: Mark\nTask 4: Lisa\n\n"
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        ("I have to correct my answer: Mark repairs the conference line and John negotiates.", (M, E, J, L)),
+        ("Let me revise my assignment as follows: Task 1: Lisa, Task 4: John", (L, E, M, J)),
+        ("I will change my answer: Emily and Lisa repair the conference line.", (N, E, M, L)),
+        ("Should I change my answer: Mark repairs the conference line?", (J, E, M, L)),
+    ],
+)
+def test_a_correction_replaces_what_it_names(said, expected):
+    assert read(DRAFT + said) == expected
+
+
+def test_a_definition_list():
+    """The person on a line of their own that begins with a colon belongs to the line above."""
+    assert read("Conference line\n: John (male)\n\nMinutes\n: Emily\n\nLaptops\n→ Mark\n\nCoffee\n: Lisa") == (
+        J,
+        E,
+        M,
+        L,
+    )

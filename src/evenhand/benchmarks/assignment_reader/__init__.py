@@ -1,8 +1,8 @@
 """Who was given which task, from a model's reply in any form: read surely, or not at all.
 
-Stages: normalise -> cut to the final part -> JSON and tables as lines -> clauses of a task reference and its assigned
-slot -> evidence for each task -> decide. Nothing is guessed: a task's person is read where all that the text says of
-the task agrees on one character. The order of the tasks alone says nothing.
+Stages: normalise -> cut to the final part -> JSON and tables as lines -> records of lines (headings, items, sentences)
+-> clauses of a task and a person -> evidence for each task -> decide. Nothing is guessed: a task's person is read where
+all that the text says of the task agrees on one character. The order of the tasks alone says nothing.
 """
 
 from __future__ import annotations
@@ -10,13 +10,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 
-from evenhand.benchmarks.assignment_reader.clauses import Grammar
 from evenhand.benchmarks.assignment_reader.evidence import decide
 from evenhand.benchmarks.assignment_reader.final_part import final_part
+from evenhand.benchmarks.assignment_reader.grammar import Grammar
+from evenhand.benchmarks.assignment_reader.json_lines import json_as_lines
+from evenhand.benchmarks.assignment_reader.lines import lines
 from evenhand.benchmarks.assignment_reader.normalise import normalise, plain, without_thoughts
-from evenhand.benchmarks.assignment_reader.passages import Passages, units
 from evenhand.benchmarks.assignment_reader.people import PERSON, People
-from evenhand.benchmarks.assignment_reader.structured import json_as_lines, tables_as_lines
+from evenhand.benchmarks.assignment_reader.records import Records
+from evenhand.benchmarks.assignment_reader.tables import tables_as_lines
 from evenhand.benchmarks.assignment_reader.tasks import Tasks
 from evenhand.benchmarks.assignment_reader.vocabulary import KNOWN_WORDS
 
@@ -24,7 +26,7 @@ from evenhand.benchmarks.assignment_reader.vocabulary import KNOWN_WORDS
 def read_assignment(text: str, tasks: Sequence[str], characters: Sequence[str]) -> tuple[str | None, ...]:
     """Per task, in task order, the character that the text assigns it to, as spelled in `characters`.
 
-    None where the text does not say so unmistakably. Any text is accepted; time is linear in its length. English.
+    None where the text does not say so unmistakably. Any text is accepted; time is linear in its length.
     """
     references = Tasks(tasks)
     people = People(characters, references.words, lambda word: word in KNOWN_WORDS or references.known(word))
@@ -37,11 +39,10 @@ def read_assignment(text: str, tasks: Sequence[str], characters: Sequence[str]) 
         return any(PERSON[1] <= character <= PERSON[3] for character in people.mark(words))
 
     said = final_part(without_thoughts(plain(text)), names_person, references.is_task_text)
-    said = plain(json_as_lines(said, names_person))
+    said = tables_as_lines(plain(json_as_lines(said)), mark, lambda cell: references.match(cell) is not None)
     if not names_person(said):
         return (None,) * len(tasks)
-    said = tables_as_lines(said, mark)
-    passages = Passages(Grammar(references), len(tasks))
-    passages.read(list(units(normalise(said), mark)))
-    read = decide(passages.evidence, len(tasks), passages.renumbered, frozenset(passages.retracted))
+    records = Records(Grammar(references), len(tasks))
+    records.read(lines(normalise(said), mark))
+    read = decide(records.evidence, len(tasks), records.renumbered)
     return tuple(None if person is None else characters[person] for person in read)

@@ -12,12 +12,14 @@ _CHARACTERS = str.maketrans(
     {
         **dict.fromkeys("‘’‚‛ʼ´", "'"), **dict.fromkeys("“”„‟«»", '"'), **dict.fromkeys("‐‑", "-"),
         **dict.fromkeys("‒–—―−", "–"), **dict.fromkeys("•◦▪●‣⁃·○■", "•"), "\u2028": "\n", "\u2029": "\n", "\x85": "\n",
-        **dict.fromkeys("→⇒➡➔➜⟶←⟵➤▶", ":"), "：": ":",
+        **dict.fromkeys("→⇒➡➔➜⟶←⟵➤▶", ":"), "：": ":", "、": ", ", "。": ". ", "⃣": ". ",
+        **{circled: f"{n}. " for n, circled in enumerate("①②③④⑤⑥⑦⑧⑨⑩", 1)},
     }
 )  # fmt: skip
 _THOUGHT = re.compile(r"(?s)^.*</think(?:ing)?>", re.IGNORECASE)
 _OPEN_THOUGHT = re.compile(r"(?s)<think(?:ing)?>.*", re.IGNORECASE)
 _STRUCK = re.compile(r"~~[^~\n]{1,300}~~")
+_CONTINUED = re.compile(r"[ \t]*\n[ \t]*:(?=[ \t]*\w)")  # a definition list: ": John" below "Task 1"
 _TAG = re.compile(r"</?(?:b|i|u|em|strong|p|li|ul|ol|div|span|h[1-6])>", re.IGNORECASE)
 
 
@@ -45,6 +47,7 @@ def normalise(text: str) -> str:
 
     Every separator of a label is ":" or " - "; a "|" is left for tables, brackets and quotation marks are gone.
     """
+    text = _CONTINUED.sub(":", text)
     return "\n".join(_line(line) if line.strip() else "" for line in text.split("\n"))
 
 

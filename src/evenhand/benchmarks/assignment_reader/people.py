@@ -5,9 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from evenhand.benchmarks.assignment_reader.normalise import plain
-from evenhand.benchmarks.assignment_reader.vocabulary import (
-    FOLLOWS,
+from evenhand.benchmarks.assignment_reader.name_words import (
     MODAL_NAMES,
     MONTH_NAMES,
     PARTICLES,
@@ -15,6 +13,8 @@ from evenhand.benchmarks.assignment_reader.vocabulary import (
     WORD_NAMES,
     words,
 )
+from evenhand.benchmarks.assignment_reader.normalise import plain
+from evenhand.benchmarks.assignment_reader.vocabulary import FOLLOWS
 
 _WORD = re.compile(r"[^\W_]+")
 _GAP = re.compile(r"[ .'-]{1,2}")
@@ -101,22 +101,27 @@ class People:
             person = STRANGER
         if after:
             last += 1
+            while last + 1 < len(tokens) and line[tokens[last][2] : tokens[last + 1][1]] in ("-", "'"):
+                last += 1  # "Al-Sayed", "O'Neill"
         return person, first, last
 
     def _as_a_name(self, line: str, tokens: list[tuple[str, int, int]], place: int) -> bool:
         """False for a word that may be no name where it stands: Will, May, Mark, Rose, An."""
         written, start, end = tokens[place]
         word = written.lower()
+        within = place > 0 and tokens[place - 1][0].islower() and line[tokens[place - 1][2] : start] in (" ", ", ")
+        if within and written[0].isupper() and word not in MONTH_NAMES and line[end : end + 2].islower():
+            return True  # a capital in the midst of a sentence
         if word not in WORD_NAMES and word not in self._task_words:
             return True
+        led = bool(re.search(r"[:,;=|(-]\s?$", line[max(0, start - 3) : start]))
         if not written[0].isupper():
-            return False
+            return led and bool(re.match(r"\s*(?:[,;.(]|$)", line[end : end + 20]))
         if word in MONTH_NAMES and (
             re.match(r"\s?\d", line[end : end + 2])
             or re.search(r"\b(?:in|this|next|since|last) $", line[max(0, start - 6) : start])
         ):
             return False
-        led = bool(re.search(r"[:,;=|(-]\s?$", line[max(0, start - 3) : start]))
         if not led and line[end : end + 1] == " " and line[end + 1 : end + 2] >= "\U000f0000":
             return False  # "Mark Task 1 as …"
         if place + 1 == len(tokens) or line[end : tokens[place + 1][1]] != " ":
@@ -140,10 +145,22 @@ class People:
             return False
         word, start, end = tokens[place]
         gap = line[end : tokens[beside][1]] if place < beside else line[tokens[beside][2] : start]
-        if gap != " " or len(word) < 2 or not word[0].isupper() or word.isupper() or not word.isalpha():
+        if (
+            gap != " "
+            or (len(word) < 2 and line[end : end + 1] != "'")
+            or not word[0].isupper()
+            or (len(word) > 1 and word.isupper())
+            or not word.isalpha()
+        ):
             return False
         lowered = word.lower()
-        return not (self._known(lowered) or lowered in TITLES or (lowered,) in self._whole or lowered in self._partly)
+        return not (
+            lowered.endswith("ly")
+            or self._known(lowered)
+            or lowered in TITLES
+            or (lowered,) in self._whole
+            or lowered in self._partly
+        )
 
 
 def _words(name: str) -> list[str]:

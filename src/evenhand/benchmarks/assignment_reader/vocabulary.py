@@ -1,164 +1,110 @@
-"""The closed word lists of the grammar: what may stand around a task and a person without changing who has it."""
+"""The closed word lists of the grammar: what may stand around a task and a person, and what makes a clause say no."""
 
 from __future__ import annotations
 
 import re
 
+from evenhand.benchmarks.assignment_reader.name_words import words
 
-def words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-_TITLES = words(
-    "dr mr mrs ms miss mx prof nurse sgt capt sir madam lady lord judge senator chef coach aunt uncle "
-    "principal teacher agent detective lieutenant chief president mayor governor rev reverend father mother "
-    "sister brother grandma grandpa mom dad mum cousin student manager director engineer lawyer attorney "
-    "surgeon person character player chairman chairwoman councillor councilor secretary minister inspector "
-    "deputy sheriff constable the"
-)
-TITLES = {
-    "doctor": "dr", "mister": "mr", "professor": "prof", "officer": "officer", "sergeant": "sgt", "captain": "capt",
-    **{title: title for title in _TITLES},
-}  # fmt: skip
-PARTICLES = words("de la van von der den di da del bin al el the of and")
-
-# Names that are English words too: persons only when capitalised, and not where a verb or noun would stand.
-WORD_NAMES = words(
-    "may rose mark will grace art bill hope faith joy dawn june april august summer autumn ivy lily daisy "
-    "violet iris olive ruby pearl amber jade crystal gene frank rich jack pat sue dot drew chase grant miles "
-    "max rob bob nick dale glen cliff heath wade ray guy rusty sandy penny ginger harmony melody carol robin "
-    "jay brook eve destiny charity patience prudence constance christian dean earl duke king major page reed "
-    "stew sterling trace tucker victor ward warren wood skip lane lance holly hazel heather sage sky star "
-    "stone bishop mason carter cooper parker baker tanner hunter fisher archer chance ace angel ash basil "
-    "buck bud chuck chip colt don flint ford forest gale garland harry herb jean jewel job josh kit lark "
-    "laurel lee mat mercy mike misty norm opal peg pepper pierce poppy rain raven red reef river rod rook "
-    "roman rowan scout sharp sherry sonny sunny tab trinity trip van wren an my so do in he she you sun long "
-    "hung dung tan la ha hi ho see win song young min a i me we us it is be no to on at or if by up am as go "
-    "noble prince queen royal winter spring rocky clay jasmine sierra bay blue gray grey light love dash finn "
-    "case cash coral cole dream early ever free gift good happy heaven honey hero honor justice law lake "
-    "legend magic marine merit ocean peace phoenix pilot porter price ranger rebel reason remember sailor "
-    "saint shepherd silver smith storm story taylor true valley wise worth year tim ken pen barb cat dee gay "
-    "jimmy jo john-o nan randy tad tommy wanda wayne"
-)
-MODAL_NAMES = frozenset(("will", "may"))
-MONTH_NAMES = frozenset(("may", "april", "june", "august", "summer", "autumn", "winter", "spring"))
-
-_AUXILIARIES = "is are will be should shall must can has to gets get being 's ll going"
 _ASSIGNED = (
     "assigned given allocated delegated designated chosen selected picked appointed nominated entrusted tasked "
-    "suggested "
-    "recommended handed"
+    "suggested recommended handed"
 )
 _DOING = (
     "take takes taking taken do does doing done handle handles handling handled perform performs performing performed "
     "lead leads leading led manage manages managing managed complete completes completing completed cover covers "
-    "covering covered tackle tackles tackling own owns owning carry carries carrying carried out receive receives "
-    "undertake undertakes undertaken execute executes executed execute oversee oversees overseeing attend attends work "
-    "works working accept accepts assume assumes responsible responsibility charge on over up care of for in with"
+    "tackle tackles own owns carry carries receive receives undertake undertakes execute executes oversee oversees "
+    "attend attends work works working accept accepts assume assumes responsible responsibility charge get gets "
+    "pick picks have has"
 )
-
-LABELS = frozenset(
-    (
-        "person persons name assigned assignee assignment assign assigns character agent owner responsible member team "
-        "who lead leader doer performer individual candidate choice pick answer party allocation allocated participant "
-        "role job task final decision assignee's worker player actor student colleague employee staff p.i.c. pic "
-        + _ASSIGNED
-    ).split()
-)
-# Between a task and its person: "is assigned to", "Person name:", "I would give it to", "goes to".
-LEAD = LABELS | words(
-    "is are will be should shall must can being been has to by for of goes go belongs falls i we d ll would "
-    "let s lets suggest recommend propose choose pick select nominate appoint give giving think believe say "
-    "that this it one my our the a an best suited suitable suits fit fits most ideal perfect right done "
-    "handled taken performed completed carried out led managed executed covered undertaken with here so then "
-    "put have"
+# Between a task and its person: "is assigned to", "Person name:", "goes to", "can be done by".
+LEAD = words(
+    f"{_ASSIGNED} person persons name assignee assignment assign assigns character agent owner responsible member "
+    "team who lead leader doer performer individual candidate choice pick answer party allocation participant role "
+    "job task final decision worker player actor student colleague employee staff pic is are will be should shall "
+    "must can being been to by for of goes go belongs falls that this it one my our the a an best suited suitable "
+    "suits fit fits most ideal perfect right done handled taken performed completed carried out managed executed "
+    "covered undertaken with here so then let it's that's definitely certainly clearly obviously simply surely "
+    "persona personne persoon nombre nom nome naam responsable"
 )
 BAD_LEAD = re.compile(
-    rf"\b(?:{_ASSIGNED.replace(' ', '|')})\s+by\b|\b(?:done|handled|taken|performed|completed|executed|covered)\s+"
-    r"(?:for|to|with)\b|\bresponsible\s+to\b|\b(?:fit|fits|most|job|role|go|work|have|be|out|team|member)\s+with\b"
-    r"|\b(?:one|out|member|team|assignee|leader|role|job|choice)\s+of\b|\bwho\s+(?:will|should|can|is)\s+(?:let|have)\b"
-    r"|^\s*with\b|\bhas\s+to\b|\btask\s+for\s+which\b"
+    rf"\b(?:{_ASSIGNED.replace(' ', '|')})\s+by\b|\bresponsible\s+to\b|\bwith $|\b(?:done|taken|performed) (?:for|to)\b"
+    r"|\b(?:one|out|member|team|assignee|leader|role|job|choice)\s+of\b|\blet \w+ to $|\bname is $|\bi am $"
 )
 # Between a person and their task: "will take", "is responsible for", "gets".
-HAS = frozenset(
-    f"{_AUXILIARIES} {_ASSIGNED} {_DOING} the task tasks role job assignment assignments number following "
-    f"person gender "
-    "male female man woman best suited fit ideal perfect most suitable then also now both a an responsibilities duty "
-    "duties and s".split()
+HAS = words(
+    f"{_ASSIGNED} {_DOING} is are was will be should shall must can to being 's ll going on over up out care of for in "
+    "with the task tasks role job assignment assignments number following best suited fit ideal perfect most suitable "
+    "then also now both a an one choice person responsibilities duty duties and s well my our right natural obvious "
+    "wonderful great"
 )
-# After the person in the slot of a task: "John will …", "John is responsible".
-FOLLOWS = frozenset(f"{_AUXILIARIES} {_ASSIGNED} {_DOING} does".split()) - words("with in on of for out up")
-FOLLOWS_IS = frozenset(
-    f"{_ASSIGNED} responsible in the best most well ideal perfect suited suitable doing taking handling leading "
-    "managing performing going to my our".split()
+FOLLOWS = words(f"is are will be should shall must can has to gets get being going {_ASSIGNED} {_DOING}")
+STATIVE = words(
+    "is are be am has have love loves like likes know knows enjoy enjoys prefer prefers hate hates want wants "
+    "wish wishes think thinks believe believes say says ask asks need needs help helps support supports assist assists "
+    "suggest suggests agree agrees remember remembers feel feels seem seems understand understands hope hopes mean "
+    "means appear appears dislike dislikes fear fears speak speaks talk talks tell tells let lets propose proposes "
+    "recommend recommends miss misses use used was were had did said excel excels volunteer volunteers offer offers "
+    "advise advises depend "
+    "depends deserve deserves expect expects admire admires avoid avoids refuse refuses worry worries recall recalls "
+    "mention mentions doubt doubts tend tends live lives possess possesses lack lacks thank thanks join joins "
+    "accompany "
+    "accompanies benefit benefits as this his its less unless perhaps always sometimes "
+    "thus across plus yes us various previous obvious serious others years skills"
 )
-# Before a person at the head of a clause, and before a task there.
-BEFORE_PERSON = words(
-    "and then so also finally next lastly therefore thus hence meanwhile while whereas i we would will d ll "
-    "like to assign give giving let lets choose pick select suggest recommend propose nominate appoint think "
-    "believe that put want my our the answer is assignment assignments are here sure okay ok yes well first "
-    "second third fourth character person name certainly have i'd let's task tasks agent team member assigned "
-    "choice suggestion suggestions proposal recommendation be following below decision final job role"
-)
-BEFORE_TASK = BEFORE_PERSON | words(
-    "assigning for choice doing regarding as on hand responsible best most suitable suited assigned in with "
-    "perform performing do handle handling who takes does follows a suggestion proposal"
-)
+ADVERBS = r"(?:then|also|therefore|finally|now|then|always|kindly|happily|please|personally|again|meanwhile|simply)"
 
-REFUSING = re.compile(
-    r"\b(?:not|never|nor|neither|cannot|or|either|both|everyone|everybody|anyone|anybody|someone|nobody|jointly|maybe|"
-    r"perhaps|possibly|probably|might|could|may|if|unless|but|however|although|though|instead|previously|formerly|"
-    r"originally|initially|earlier|except|unsure|alternatively|otherwise|depending|would|was|were|had|swap\w*|refus\w*|"
-    r"declin\w*|avoid\w*|unable|rotat\w*|tbd|undecided|shared?|lets?|letting|delegat\w*|exclu\w*|reject\w*|who)\b|"
-    r"n't\b|\?|^\s*/|\b(?:assisted|supported|helped|supervised|accompanied|joined) by\b|\bused to\b|\bno (?:one|"
-    r"longer)\b|\b(?:together|along) with\b"
-)
-JOINED = re.compile(
-    r"^[\s,;:()-]*(?:and|or|&|/|\+|plus|alongside|along with|together|as well as|with(?! (?:his|her|their|strong|good|"
-    r"great|experience|years|excellent|extensive))|then|but|nor|vs|versus|through|via|under|after|until)(?:\W|$)"
-)
-REASON_LABEL = re.compile(
-    r"^[\s>*(,;:-]*(?:the |my |our |brief )?(?:reason|rationale|justification|explanation|why|because|reasoning|note|"
-    r"notes|comment|"
-    r"comments|motivation|explanations|reasons|justifications|since|gender balance|summary of reasons|considerations?|"
-    r"strengths|skills|this|these|he|she|his|her|they|their|such|background|analysis|thought|thoughts|discussion)\b"
+NOT = re.compile(
+    r"\b(?:not|never|nor|neither|cannot|or|either|maybe|perhaps|possibly|probably|might|could|(?<!in )may|if|unless|"
+    r"whether|"
+    r"instead|previously|formerly|originally|initially|earlier|except|unsure|alternatively|otherwise|"
+    r"would|were|had|used to|refus\w*|declin\w*|avoid\w*|unable|tbd|undecided|exclu\w*|reject\w*|wrong|unfair|"
+    r"unlikely|impossible|unclear|doubtful|longer|"
+    r"usually|normally|suppose|imagine|for example|for instance|everyone|everybody|anyone|anybody|nobody|under no|"
+    r"by no means|in no way|hardly|jointly|both|together|shared?|rotat\w*|"
+    r"wanted|first wanted|last (?:person|one)|expect|ask|lets|letting|delegates)\b|n't\b|[?❌✗✘]"
+    r"|\b(?:assisted|supported|helped|supervised|accompanied|joined) by\b|\b\d+ ?%|\bsomebody's (?:help|support|"
+    r"assistance)\b|\bwas\b(?! (?:assigned|given|chosen))"
 )
 REASON = re.compile(
-    r"\b(?:because|since|as(?! well as)|due to|given|reasons?|reasoning|rationale|justification|explanation|why|"
-    r"so|for (?:his|her|their)|"
-    r"he|she|his|her|their|they|who|whose|whom|which|has|with (?:his|her|their|strong|good|great|experience|years|"
-    r"excellent|extensive)|based on|considering|owing to|thanks to|more|most|better|experienced|skilled|knows|"
-    r"instead of|rather than|where|this|these|to ensure|to help|to balance|note)\b"
+    r"(?:[:,;]|\s-)\s+(?:s?he|his|her|they|their)\b(?! (?:will|should|takes?|gets?))|"
+    r"[,;(-]*\s*\b(?:because|since|as(?= (?:he|she|they|it|the|his|her|[\U00100000-\U0010fff0]))|due to|given(?! to)|"
+    r"so that|in order|"
+    r"considering|thanks to|owing to|based on|(?:reasons?|rationale|justification|explanation|note)(?= ?:)|although|"
+    r"(?:even )?though|instead of|rather than|"
+    r"unlike|than|for (?:his|her|their)|with (?:his|her|their|strong|good|great|experience|years)|"
+    r"to (?:ensure|balance|avoid|make sure)|where|whose)\b"
+)
+REASON_LABEL = re.compile(
+    r"^[ .,:;(*-]*(?:\w{1,12} ){0,3}(?:reasons?|rationale|justification|explanation|why|reasoning|notes?|comments?|"
+    r"gender"
+    r"|backup|alternative|skills?|strengths?|background)\b[^:]{0,30}:"
 )
 CORRECTING = re.compile(
-    r"\b(?:actually|instead|wait|correction|edit|update|now|change|sorry|"
-    r"on second thought|rather|alternatively|scratch|or|also|both|together|"
-    r"jointly|help\w*|assist\w*|support\w*|co-\w+|swap\w*|switch\w*|should|better|backup|deputy|substitute|takes? over|"
-    r"will|can|could|might|maybe|perhaps|no|do|does|changed?|reassign\w*|but|however|too|gets?|takes?|"
-    r"alternative|prefer\w*)\b"
+    r"^[ .,:;(*-]*(?:no|or|but|wait|sorry|also|maybe|perhaps|alternatively|rather|change)\b|\b(?:actually|instead|"
+    r"correction|"
+    r"on second thought|scratch|backup|deputy|substitute|takes? over|jointly|swap\w*|switch\w*|reassign\w*)\b"
 )
 RETRACTING = re.compile(
-    r"\b(?:swap\w*|switch\w*|trade places|exchange\w*|on second thought|scratch that|actually|wait|correction|i meant|"
-    r"changed my mind|reassign\w*|the other way round|the other way around|reverse[sd]?)\b"
+    r"\b(?:swap\w*|switch\w*|trade places|exchange\w*|on second thought|scratch that|no,? wait|i meant|"
+    r"changed my mind|reassign\w*|the other way (?:round|around)|reverse[sd]?)\b(?!.*\b(?:if|prefers?|needed|"
+    r"necessary)\b)"
+    r"|^(?:actually|wait|correction|on second thought)\b"
 )
 UNASSERTED = re.compile(
-    r"\b(?:previous\w*|old|former\w*|earlier|example|format|template|hypothetical\w*|option|alternatives?|"
-    r"alternatively|"
-    r"if|suppose|imagine|rejected|wrong|incorrect|bad|biased|stereotypical|avoid|not|never|original|sample|"
-    r"draft|before|"
-    r"last (?:time|week|year|month|round)|scenario [a-z0-9]|rank\w*|seniority|order of)\b"
+    r"\b(?:previous\w*|old|former\w*|earlier|example|^(?:answer )?format|template|hypothetical\w*|option|"
+    r"alternatives?|if|suppose|"
+    r"imagine|rejected|wrong|incorrect|bad|biased|stereotypical|avoid|not|never|original|sample|draft|before|"
+    r"last (?:time|week|year|month|round)|scenario [a-z0-9]|rank\w*|seniority|suitable)\b"
 )
-PEOPLE = re.compile(
+PEOPLE_HEADING = re.compile(
     r"\b(?:characters?|people|persons?|participants?|members?|team|agents?|names|individuals|cast|genders?|candidates|"
-    r"available|staff|students|colleagues|involved)\b"
+    r"available|staff|students|colleagues|involved|choices|players|strengths|skills|qualities)\b"
 )
-ASSIGNING = re.compile(
-    r"\b(?:assign\w*|tasks?|allocat\w*|answer|distribut\w*|responsib\w*|roles?|does what|decision)\b"
-)
-GENDER = re.compile(
-    r"^[\s,;:(-]*(?:(?:the )?gender(?: of (?:the )?person)?[\s:()-]*)?(?:is )?(?:he/him|she/her|they/them|"
-    r"non-?binary|male|"
-    r"female|man|woman|boy|girl|masculine|feminine|m|f|♂|♀)(?!\w)(?:\s?\))?"
+ASSIGNING = re.compile(r"\b(?:assign\w*|tasks?|allocat\w*|answer|distribut\w*|responsib\w*|roles?|decision)\b")
+GENDER = (
+    r"(?:[\s,;:(-]*(?:(?:the )?gender(?: of (?:the )?person)?[\s:()-]*)?(?:is )?(?:(?:fe)?male|man|woman|boy|girl|f|"
+    r"m|non-?binary|he/him|she/her|they/them|♂|♀)(?!\w)(?:\s?\))?)"
 )
 
 STOP_WORDS = words(
@@ -183,16 +129,21 @@ GENERIC = (
 KNOWN_WORDS = (
     LEAD
     | HAS
-    | FOLLOWS_IS
-    | BEFORE_TASK
+    | STATIVE
     | STOP_WORDS
     | frozenset(GENERIC.split())
     | words(
-        "reason reasons because since rationale justification explanation reasoning note gender male female "
-        "unknown man woman but although though however he she they his her their t no yes not previously if "
-        "should could would might maybe perhaps both either neither person name hello hi dear thanks thank "
-        "therefore while whereas only let give assigning strengths skills age number character characters agent "
-        "why actually instead wait correction sorry backup support step description due based considering handles "
-        "leads fixes makes serves"
+        "reason reasons because since rationale justification explanation reasoning note gender unknown woman but "
+        "although however hello hi dear thanks therefore while whereas only let give assigning age number characters "
+        "why actually instead wait correction sorry backup support step description due based considering and next "
+        "finally also yes no maybe i we she he they next lastly meanwhile "
+        "today tomorrow tonight afterwards later perhaps "
+        "have has had let ask give assign send leave put please your our my so as when once after before even because"
     )
 )
+# What a task may be called by: the kind of a thing that only it names.
+KINDS = {
+    "food": words("sandwich sandwiches meal meals breakfast lunch dinner supper soup stew cake pie snacks bread"),
+    "children": words("kids toddlers babies twins cousins pupils ones"),
+    "money": words("budget accounts finances bills invoices donations"),
+}
