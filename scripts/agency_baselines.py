@@ -10,7 +10,7 @@ from rich.console import Console
 
 from evenhand.agency_baselines import PROMPTS, PromptedClassifier
 from evenhand.agency_training import FIGURES
-from evenhand.benchmarks.labe_published import TABLE_12
+from evenhand.benchmarks.labe.published import TABLE_12
 from evenhand.classifiers import LEXICON, load_classifiers
 from evenhand.library import load_dataset
 from evenhand.models.registry import load_model

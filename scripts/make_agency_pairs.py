@@ -12,9 +12,9 @@ import sys
 import transformers
 from rich.console import Console
 
-from evenhand.agency_pairs import MAX_NEW_TOKENS, NAME, PAIRS, make_agency_pairs
 from evenhand.errors import EvenhandError
-from evenhand.generation import add_model_options, counts_table
+from evenhand.generation.agency_pairs import MAX_NEW_TOKENS, NAME, PAIRS, make_agency_pairs
+from evenhand.generation.pipeline import add_model_options, counts_table
 from evenhand.models.errors import ModelError
 from evenhand.progress import ProgressBar
 from evenhand.settings import Settings, TextSource

@@ -15,12 +15,12 @@ import transformers
 from rich.console import Console
 
 from evenhand.errors import EvenhandError
-from evenhand.generation import add_model_options, counts_table
+from evenhand.generation.pipeline import add_model_options, counts_table
+from evenhand.generation.scenario_rules import Wanted
+from evenhand.generation.scenarios import NAME, SAMPLING, SCHEME, TO_JUDGE, TO_LABEL, make_scenarios
 from evenhand.models.errors import ModelError
 from evenhand.progress import ProgressBar
 from evenhand.run_folder import RunFolder
-from evenhand.scenario_generation import NAME, SAMPLING, SCHEME, TO_JUDGE, TO_LABEL, make_scenarios
-from evenhand.scenario_rules import Wanted
 from evenhand.settings import Settings
 from evenhand.tables import print_table
 

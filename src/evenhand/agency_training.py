@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
-from evenhand.benchmarks.labe_published import TABLE_12
+from evenhand.benchmarks.labe.published import TABLE_12
 from evenhand.errors import UsageError, unknown_name
 from evenhand.library import load_dataset
 from evenhand.tables import Cell, Table, figure

@@ -12,7 +12,8 @@ from typing import get_args
 
 from rich.console import Console
 
-from evenhand import __version__, annotation_commands
+from evenhand import __version__
+from evenhand.annotation import commands as annotation
 from evenhand.errors import EvenhandError, UsageError
 from evenhand.models.errors import ModelError
 from evenhand.models.registry import ACCEPTED
@@ -76,7 +77,7 @@ def _parser() -> argparse.ArgumentParser:
     compare.add_argument("--output", type=Path, metavar="FILE", help="write it as an HTML page, too")
 
     annotate = commands.add_parser("annotate", help="texts to people who label them, their labels and agreement")
-    annotation_commands.add_steps(annotate, _positive)
+    annotation.add_steps(annotate, _positive)
 
     report = commands.add_parser("report", help="write a run's report.html again")
     report.set_defaults(command=_report)

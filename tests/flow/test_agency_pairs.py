@@ -13,9 +13,17 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from evenhand import agency_pairs
-from evenhand.agency_pairs import KEPT, Seed, make_agency_pairs, outcome_counts, paraphrase_request, read_seeds
-from evenhand.agency_paraphrases import (
+from evenhand.errors import UsageError
+from evenhand.generation import agency_pairs
+from evenhand.generation.agency_pairs import (
+    KEPT,
+    Seed,
+    make_agency_pairs,
+    outcome_counts,
+    paraphrase_request,
+    read_seeds,
+)
+from evenhand.generation.agency_paraphrases import (
     AGENTIC_EXAMPLE,
     COMMUNAL_EXAMPLE,
     PARAPHRASE,
@@ -25,10 +33,9 @@ from evenhand.agency_paraphrases import (
     failed_check,
     read_paraphrases,
 )
-from evenhand.errors import UsageError
+from evenhand.generation.near_duplicates import Duplicate, find_duplicates, normalised, similarity
 from evenhand.models.request import Reply, Sampling
 from evenhand.models.sentences import split_sentences
-from evenhand.near_duplicates import Duplicate, find_duplicates, normalised, similarity
 from evenhand.settings import Settings, TextSource
 from evenhand.texts import TextColumns
 

@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evenhand.annotation_agreement import agree, agreement, cohen
-from evenhand.annotation_export import ExportSettings, export, instructions, read_source
-from evenhand.annotation_files import read_sheet, write_rows
-from evenhand.annotation_import import decide, merge
-from evenhand.annotation_schemes import AGENCY, PAIRWISE, SCHEMES, YES_NO, get_scheme
+from evenhand.annotation.agreement import agree, agreement, cohen
+from evenhand.annotation.files import read_sheet, write_rows
+from evenhand.annotation.from_sheets import decide, merge
+from evenhand.annotation.schemes import AGENCY, PAIRWISE, SCHEMES, YES_NO, get_scheme
+from evenhand.annotation.to_sheets import ExportSettings, export, instructions, read_source
 from evenhand.errors import UsageError
 
 TEXTS = [f"Sentence {i}, as it was written." for i in range(60)]

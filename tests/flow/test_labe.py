@@ -22,7 +22,7 @@ from transformers import BertConfig, BertForSequenceClassification
 
 from evenhand import library
 from evenhand.benchmarks import get_benchmark
-from evenhand.benchmarks.labe_published import TABLE_1
+from evenhand.benchmarks.labe.published import TABLE_1
 from evenhand.compare import compare
 from evenhand.draw import draw
 from evenhand.evaluation import evaluate

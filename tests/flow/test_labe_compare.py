@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from evenhand.benchmarks.labe_compare import _Names, tables
+from evenhand.benchmarks.labe.compare import _Names, tables
 
 RACES, GENDERS = ("White", "Black", "Hispanic", "Asian"), ("male", "female")
 LEADS, HELPS = "She leads the team.", "She helps."

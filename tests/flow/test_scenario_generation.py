@@ -17,21 +17,17 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from evenhand import scenario_generation
-from evenhand.annotation_agreement import agree
-from evenhand.annotation_export import ExportSettings, export
-from evenhand.annotation_import import merge
-from evenhand.annotation_schemes import YES_NO, get_scheme
+from evenhand.annotation.agreement import agree
+from evenhand.annotation.from_sheets import merge
+from evenhand.annotation.schemes import YES_NO, get_scheme
+from evenhand.annotation.to_sheets import ExportSettings, export
 from evenhand.errors import UsageError
-from evenhand.generation import KEPT
-from evenhand.library import DATASETS, load_dataset
-from evenhand.metrics.implicit_bias_score.assignments import Scenario
-from evenhand.models.request import Reply
-from evenhand.near_duplicates import Duplicate, find_duplicates, similarity
-from evenhand.scenario_generation import ALONE, NEAR, make_scenarios, outcome_counts, packaged_scenarios
-from evenhand.scenario_replies import ScenarioReply, Unread, read_scenario
-from evenhand.scenario_rules import SCENARIO, STEREOTYPES, Failed, Wanted, completed, failed_check
-from evenhand.scenario_stories import (
+from evenhand.generation import scenarios
+from evenhand.generation.near_duplicates import Duplicate, find_duplicates, similarity
+from evenhand.generation.pipeline import KEPT
+from evenhand.generation.scenario_replies import ScenarioReply, Unread, read_scenario
+from evenhand.generation.scenario_rules import SCENARIO, STEREOTYPES, Failed, Wanted, completed, failed_check
+from evenhand.generation.scenario_stories import (
     REASON,
     FailedReason,
     Reason,
@@ -42,6 +38,10 @@ from evenhand.scenario_stories import (
     read_reason,
     says,
 )
+from evenhand.generation.scenarios import ALONE, NEAR, make_scenarios, outcome_counts, packaged_scenarios
+from evenhand.library import DATASETS, load_dataset
+from evenhand.metrics.implicit_bias_score.assignments import Scenario
+from evenhand.models.request import Reply
 from evenhand.settings import Settings
 
 SCENE = "A clinic in Leeds opens a new ward on Monday. Its staff have one weekend to get everything ready."
@@ -320,7 +320,7 @@ def test_the_published_replies_are_read(root):
     path = root.parent / "shared" / "sources" / "implicit_bias" / "situations.csv"
     if not path.is_file():
         pytest.skip("../shared/sources is absent")
-    script = scenario_generation._dataset_script()
+    script = scenarios._dataset_script()
     lines = list(csv.reader(io.StringIO(path.read_text(encoding="utf-8"), newline="")))[1:]
     fifth = 0
     for number, text in (line[:2] for line in lines):
@@ -646,7 +646,7 @@ def test_rows_have_the_datasets_columns(make):
 
 def test_stories_tell_each_scenario_both_ways(make):
     _, rows, _ = make(Scripted(), 6)
-    script = scenario_generation._dataset_script()
+    script = scenarios._dataset_script()
     full, half = rows["finetune_full"], rows["finetune_half"]
     assert [(row["scenario_id"], row["biased"]) for row in full] == [
         (row["id"], biased) for row in rows["scenarios"] for biased in (True, False)
@@ -955,7 +955,7 @@ def script(root):
 def test_the_script(script, tmp_path, monkeypatch, capsys):
     """What it prints leads on: to people who judge stories, and to people who say whose the tasks are."""
     model = Scripted(lambda number: one_of_six(number, kinds=KINDS if number else None))
-    monkeypatch.setattr(scenario_generation, "load_measured", lambda settings: model)
+    monkeypatch.setattr(scenarios, "load_measured", lambda settings: model)
     output = tmp_path / "run"
     command = ["make_scenarios.py", "--domain", "Law Enforcement", "--n", "2", "--output", str(output)]
     monkeypatch.setattr(sys, "argv", [*command, "--state-stereotypes"])

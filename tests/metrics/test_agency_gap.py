@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import evenhand
-from evenhand.benchmarks import labe_published, labe_published_mitigated
+from evenhand.benchmarks.labe import published, published_mitigated
 from evenhand.metrics.agency_gap import group_means, scores
 
 RACES = ("White", "Black", "Hispanic", "Asian")
@@ -64,13 +64,13 @@ def uncertainty(result):
 # The paper's tables
 
 
-def printed_gaps(published, model, text_type):
+def printed_gaps(tables, model, text_type):
     """{variance: the mean gaps it is of}, from the gender, race and intersectional tables."""
-    by_gender = published.GENDER_GROUPS[model][text_type]
-    by_both = published.INTERSECTIONAL_GROUPS[model][text_type].values()
+    by_gender = tables.GENDER_GROUPS[model][text_type]
+    by_both = tables.INTERSECTIONAL_GROUPS[model][text_type].values()
     return {
         "gender_variance": [by_gender.male.gap, by_gender.female.gap],
-        "race_variance": [group.gap for group in published.RACE_GROUPS[model][text_type].values()],
+        "race_variance": [group.gap for group in tables.RACE_GROUPS[model][text_type].values()],
         "intersectional_variance": [group.gap for pair in by_both for group in (pair.male, pair.female)],
     }
 
@@ -82,8 +82,8 @@ def test_printed_mean_gaps_give_table_1_up_to_the_averaging_over_seeds(model, te
 
     (A variance is convex, so the mean of variances is no less than the variance of means.)
     """
-    for key, gaps in printed_gaps(labe_published, model, text_type).items():
-        above = labe_published.TABLE_1[model][text_type][key] - group_means.inter_group_variance(np.array(gaps))
+    for key, gaps in printed_gaps(published, model, text_type).items():
+        above = published.TABLE_1[model][text_type][key] - group_means.inter_group_variance(np.array(gaps))
         assert 0.03 < above < 3.5
 
 
@@ -94,7 +94,7 @@ def test_the_race_variance_of_chatgpt_biographies():
 
 @pytest.mark.parametrize("model", MODELS)
 def test_table_1_adds_up(model):
-    rows = labe_published.TABLE_1[model]
+    rows = published.TABLE_1[model]
     for row in rows.values():
         assert row["overall"] == pytest.approx(statistics.mean(row[key] for key in VARIANCES[:3]), abs=0.011)
     for key in VARIANCES:
@@ -105,11 +105,11 @@ def test_table_1_adds_up(model):
 def printed_pairs():
     """Every printed pair of male and female figures, with a name."""
     for table in ("TABLE_17", "TABLE_18"):
-        yield from ((f"{table} {name}", pair) for name, pair in getattr(labe_published, table).items())
-    for published in (labe_published, labe_published_mitigated):
-        for model, types in published.GENDER_GROUPS.items():
+        yield from ((f"{table} {name}", pair) for name, pair in getattr(published, table).items())
+    for tables in (published, published_mitigated):
+        for model, types in tables.GENDER_GROUPS.items():
             yield from ((f"{model} {text_type}", pair) for text_type, pair in types.items())
-        for model, types in published.INTERSECTIONAL_GROUPS.items():
+        for model, types in tables.INTERSECTIONAL_GROUPS.items():
             yield from (
                 (f"{model} {text_type} {race}", pair)
                 for text_type, races in types.items()
@@ -122,10 +122,10 @@ def test_printed_shares_gaps_and_differences_agree():
     pairs = list(printed_pairs())
     assert len(pairs) == 16 + 29 + 12 + 36 + 9 + 36
     groups = [(name, group) for name, pair in pairs for group in (pair.male, pair.female)]
-    for published in (labe_published, labe_published_mitigated):
+    for tables in (published, published_mitigated):
         groups += [
             (f"{model} {text_type} {race}", group)
-            for model, types in published.RACE_GROUPS.items()
+            for model, types in tables.RACE_GROUPS.items()
             for text_type, races in types.items()
             for race, group in races.items()
         ]
@@ -137,7 +137,7 @@ def test_printed_shares_gaps_and_differences_agree():
     assert differ == ["TABLE_17 Overall"]
 
 
-@pytest.mark.parametrize("published", [labe_published, labe_published_mitigated])
+@pytest.mark.parametrize("published", [published, published_mitigated])
 def test_the_tables_of_two_and_four_groups_are_means_of_the_table_of_eight(published):
     for model, text_type in product(MODELS, TEXT_TYPES):
         by_both = published.INTERSECTIONAL_GROUPS[model][text_type]
@@ -149,20 +149,20 @@ def test_the_tables_of_two_and_four_groups_are_means_of_the_table_of_eight(publi
 
 
 def test_table_16_is_the_difference_column_of_table_19():
-    for text_type, writers in labe_published.HUMAN_DIFFERENCES.items():
+    for text_type, writers in published.HUMAN_DIFFERENCES.items():
         for writer, difference in writers.items():
-            groups = labe_published.GENDER_GROUPS["Human" if writer.startswith("Wan") else writer]
+            groups = published.GENDER_GROUPS["Human" if writer.startswith("Wan") else writer]
             assert difference == pytest.approx(groups[text_type].difference, abs=0.011)
 
 
 def test_tables_2_and_3():
-    for types in labe_published_mitigated.TABLE_2.values():
+    for types in published_mitigated.TABLE_2.values():
         for setups in types.values():
             for row in setups.values():
                 assert row["overall"] == pytest.approx(statistics.mean(row[key] for key in VARIANCES[:3]), abs=0.011)
-    mistral = labe_published.INTERSECTIONAL_GROUPS["Mistral"]["professor_review"]
+    mistral = published.INTERSECTIONAL_GROUPS["Mistral"]["professor_review"]
     for race, gender in GROUPS:
-        original, _ = labe_published_mitigated.TABLE_3[f"{race} {gender}"]
+        original, _ = published_mitigated.TABLE_3[f"{race} {gender}"]
         assert original == getattr(mistral[race], gender).agentic
 
 
@@ -170,10 +170,10 @@ def test_the_instruction_in_table_2_comes_from_other_texts_than_tables_20_and_22
     """For ChatGPT the tables agree as Table 1 does; for the others race differs, and gender falls below what it can."""
     below = []
     for model, text_type in product(MODELS, TEXT_TYPES):
-        row = labe_published_mitigated.TABLE_2[model][text_type]["fairness_instruction"]
-        own = labe_published_mitigated.RACE_VARIANCES[model][text_type]
+        row = published_mitigated.TABLE_2[model][text_type]["fairness_instruction"]
+        own = published_mitigated.RACE_VARIANCES[model][text_type]
         assert (row["race_variance"] == own) == (model == "ChatGPT")
-        gaps = printed_gaps(labe_published_mitigated, model, text_type)
+        gaps = printed_gaps(published_mitigated, model, text_type)
         assert own > group_means.inter_group_variance(np.array(gaps["race_variance"]))
         if row["gender_variance"] < group_means.inter_group_variance(np.array(gaps["gender_variance"])):
             below.append((model, text_type))

@@ -1,4 +1,4 @@
-"""One file a benchmark, and the one mapping that names them all."""
+"""One file or folder a benchmark, and the one mapping that names them all."""
 
 from evenhand.benchmark import Benchmark
 from evenhand.benchmarks.contact_hypothesis import ContactHypothesis

@@ -13,7 +13,7 @@ import datasets
 import pandas as pd
 
 from evenhand.benchmark import Findings, Panel, Results, Row, Run, Similarity
-from evenhand.benchmarks import labe_compare, labe_findings, labe_published
+from evenhand.benchmarks.labe import compare, findings, published
 from evenhand.classifiers import DEFAULT, NamedClassifier, load_classifiers
 from evenhand.episode import Episode, Prediction, derive_seed, run_name
 from evenhand.errors import UsageError
@@ -108,7 +108,7 @@ class Labe:
             raise UsageError(f"the texts can't be scored: {error}") from error
         if settings.texts:  # what is unknown of them has been said when the file was read
             metrics["warnings"] = [note for note in metrics["warnings"] if not note.endswith(PARTLY_UNKNOWN)]
-        metrics["warnings"] += labe_findings.oddities(predictions, settings)
+        metrics["warnings"] += findings.oddities(predictions, settings)
         return metrics
 
     def headline_values(self, predictions: pd.DataFrame) -> pd.DataFrame:
@@ -124,7 +124,7 @@ class Labe:
         return (Panel(tuple(runs)),)
 
     def compared(self, first: pd.DataFrame, second: pd.DataFrame, similarity: Similarity) -> tuple[Table, ...]:
-        return labe_compare.tables(first, second, similarity)
+        return compare.tables(first, second, similarity)
 
     def published(self, settings: Settings) -> dict[str, Any]:
         papers = (
@@ -139,24 +139,22 @@ class Labe:
         configs = settings.configs or self.default_configs
         return {
             "source": "Wan & Chang, LABE, Tables 1, 19 and 23, 25, 27; BERT classifiers trained on LAC, seeds 0, 1, 2",
-            "variances": {
-                model: {config: of[config] for config in configs} for model, of in labe_published.TABLE_1.items()
-            },
+            "variances": {model: {config: of[config] for config in configs} for model, of in published.TABLE_1.items()},
             "gaps": {
                 model: {config: _published_gaps(of[config]) for config in configs}
-                for model, of in labe_published.INTERSECTIONAL_GROUPS.items()
+                for model, of in published.INTERSECTIONAL_GROUPS.items()
             },
             "differences": {
                 model: {config: of[config].difference for config in configs if config in of}
-                for model, of in labe_published.GENDER_GROUPS.items()
+                for model, of in published.GENDER_GROUPS.items()
             },
         }
 
     def findings(self, predictions: pd.DataFrame, results: Results) -> Findings:
-        return labe_findings.findings(predictions, results)
+        return findings.findings(predictions, results)
 
 
-def _published_gaps(races: dict[str, labe_published.ByGender]) -> dict[str, float]:
+def _published_gaps(races: dict[str, published.ByGender]) -> dict[str, float]:
     return {
         f"{race} {gender}": getattr(figures, gender).gap
         for race, figures in races.items()

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import numpy as np
 
-from evenhand.annotation_files import Sheet, as_text, check_suffix, read_sheet, write_rows
-from evenhand.annotation_schemes import Scheme, is_number
+from evenhand.annotation.files import Sheet, as_text, check_suffix, read_sheet, write_rows
+from evenhand.annotation.schemes import Scheme, is_number
 from evenhand.episode import derive_seed
 from evenhand.errors import UsageError, unknown_name
 from evenhand.library import load_dataset

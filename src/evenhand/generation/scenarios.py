@@ -19,20 +19,15 @@ from pathlib import Path
 from types import ModuleType
 from typing import get_args
 
-from evenhand.annotation_files import read_sheet
+from evenhand.annotation.files import read_sheet
 from evenhand.episode import Episode, Prediction, derive_seed
 from evenhand.errors import UsageError
 from evenhand.evaluation import OnProgress, load_measured
-from evenhand.generation import KEPT, check_settings, count_reasons, write_generation_results, write_jsonl
-from evenhand.library import DATASETS, dataset_builder_class
-from evenhand.models.protocol import Model
-from evenhand.models.request import Message, Request
-from evenhand.near_duplicates import Duplicate, find_duplicates
-from evenhand.run_folder import RunFolder, write_whole
-from evenhand.runner import Runner
-from evenhand.scenario_replies import ScenarioReply, Unread, read_scenario
-from evenhand.scenario_rules import SCENARIO, STEREOTYPES, Failed, Wanted, completed, failed_check
-from evenhand.scenario_stories import (
+from evenhand.generation.near_duplicates import Duplicate, find_duplicates
+from evenhand.generation.pipeline import KEPT, check_settings, count_reasons, write_generation_results, write_jsonl
+from evenhand.generation.scenario_replies import ScenarioReply, Unread, read_scenario
+from evenhand.generation.scenario_rules import SCENARIO, STEREOTYPES, Failed, Wanted, completed, failed_check
+from evenhand.generation.scenario_stories import (
     REASON,
     FailedReason,
     Reason,
@@ -43,6 +38,11 @@ from evenhand.scenario_stories import (
     read_reason,
     story,
 )
+from evenhand.library import DATASETS, dataset_builder_class
+from evenhand.models.protocol import Model
+from evenhand.models.request import Message, Request
+from evenhand.run_folder import RunFolder, write_whole
+from evenhand.runner import Runner
 from evenhand.settings import Settings
 from evenhand.store import Store
 

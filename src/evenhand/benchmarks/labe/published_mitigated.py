@@ -3,7 +3,7 @@
 Wan and Chang, "White Men Lead, Black Women Help? Benchmarking and Mitigating Language Agency Social Biases in LLMs".
 96 prompts a text type: 12 descriptor combinations, each for every race and gender. "fairness_instruction" is the
 paper's prompt-based mitigation, "selective_rewrite" its Mitigation via Selective Rewrite (MSR). Units as in
-labe_published.
+published.
 
 What does not agree in print: under the instruction, Table 2's race variances are Table 22's for ChatGPT only, and its
 gender variances for Mistral's and Llama3's professor reviews lie below those of Table 20's mean gaps, which a mean of
@@ -12,7 +12,7 @@ variances over seeds cannot; Table 3's original shares are Table 25's, of the fu
 
 from __future__ import annotations
 
-from evenhand.benchmarks.labe_published import ByGender, Group, by_gender, variances
+from evenhand.benchmarks.labe.published import ByGender, Group, by_gender, variances
 
 TABLE_2: dict[str, dict[str, dict[str, dict[str, float]]]] = {
     "ChatGPT": {

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from evenhand.benchmark import Example, Findings, Plot, Results
-from evenhand.benchmarks import labe_rewrites
+from evenhand.benchmarks.labe import rewrites
 from evenhand.plots import grouped_bars
 from evenhand.settings import Settings
 from evenhand.tables import Cell, Table, figure
@@ -32,14 +32,14 @@ Metrics = Mapping[str, Any]
 
 def findings(predictions: pd.DataFrame, results: Results) -> Findings:
     metrics = results["metrics"]
-    rewritten = labe_rewrites.rewritten(predictions)
-    rewrites = [labe_rewrites.table(predictions)] if rewritten else []
+    rewritten = rewrites.rewritten(predictions)
+    edits = [rewrites.table(predictions)] if rewritten else []
     return Findings(
         sentences=tuple(_sentence(name, of, results) for name, of in metrics["by"]["text_type"].items()),
-        tables=(_table_1(results), *rewrites, _differences(results), _groups(results), _classifiers(results)),
+        tables=(_table_1(results), *edits, _differences(results), _groups(results), _classifiers(results)),
         exploratory=tuple(_strata(results)),
         plots=_plots(results),
-        examples=tuple((labe_rewrites.examples(predictions) if rewritten else []) or _examples(predictions)),
+        examples=tuple((rewrites.examples(predictions) if rewritten else []) or _examples(predictions)),
         warnings=tuple(metrics["warnings"]),
     )
 

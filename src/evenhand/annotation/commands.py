@@ -61,8 +61,8 @@ def add_steps(annotate: argparse.ArgumentParser, positive: Callable[[str], int])
 
 
 def _export(parsed: argparse.Namespace, console: Console) -> None:
-    from evenhand.annotation_export import ExportSettings, export, label_columns, meanings
-    from evenhand.annotation_schemes import get_scheme
+    from evenhand.annotation.schemes import get_scheme
+    from evenhand.annotation.to_sheets import ExportSettings, export, label_columns, meanings
 
     scheme = get_scheme(parsed.scheme)
     settings = ExportSettings(
@@ -85,8 +85,8 @@ def _export(parsed: argparse.Namespace, console: Console) -> None:
 
 
 def _import(parsed: argparse.Namespace, console: Console) -> None:
-    from evenhand.annotation_import import annotator_files, merge
-    from evenhand.annotation_schemes import get_scheme
+    from evenhand.annotation.from_sheets import annotator_files, merge
+    from evenhand.annotation.schemes import get_scheme
     from evenhand.tables import print_table
 
     merged = merge(
@@ -105,7 +105,7 @@ def _import(parsed: argparse.Namespace, console: Console) -> None:
 
 
 def _agree(parsed: argparse.Namespace, console: Console) -> None:
-    from evenhand.annotation_agreement import agree
+    from evenhand.annotation.agreement import agree
     from evenhand.tables import print_table
 
     for agreement in agree(parsed.merged, parsed.items):

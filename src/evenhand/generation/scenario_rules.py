@@ -13,8 +13,8 @@ from typing import Literal
 
 from evenhand.episode import Prompt
 from evenhand.errors import UsageError
+from evenhand.generation.scenario_replies import ScenarioReply
 from evenhand.models.sentences import split_sentences
-from evenhand.scenario_replies import ScenarioReply
 
 SCENARIO = Prompt(
     "Generate {x} diverse social scenarios where implicit gender biases may occur in {domain}. The task should include "

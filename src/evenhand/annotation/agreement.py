@@ -16,8 +16,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from evenhand.annotation_files import read_sheet
-from evenhand.annotation_import import decide
+from evenhand.annotation.files import read_sheet
+from evenhand.annotation.from_sheets import decide
 from evenhand.errors import UsageError
 from evenhand.tables import Cell, Table, figure
 

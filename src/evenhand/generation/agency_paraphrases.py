@@ -13,8 +13,8 @@ from collections.abc import Callable
 from typing import Literal, NamedTuple, TypeAlias
 
 from evenhand.episode import Prompt
+from evenhand.generation.near_duplicates import NEAR, similarity
 from evenhand.models.sentences import split_sentences
-from evenhand.near_duplicates import NEAR, similarity
 
 # Table 7. Its examples end in a full stop, and so does the place they are filled into: the published script, too, sends
 # both, and two full stops come of it.

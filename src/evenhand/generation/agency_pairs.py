@@ -17,16 +17,23 @@ from typing import get_args
 
 import pandas as pd
 
-from evenhand.agency_paraphrases import PARAPHRASE, Failed, Paraphrases, Unread, failed_check, read_paraphrases
 from evenhand.draw import draw
 from evenhand.episode import Episode, Prediction, derive_seed
 from evenhand.errors import UsageError
 from evenhand.evaluation import OnProgress, load_measured
-from evenhand.generation import KEPT, check_settings, count_reasons, write_generation_results, write_jsonl
+from evenhand.generation.agency_paraphrases import (
+    PARAPHRASE,
+    Failed,
+    Paraphrases,
+    Unread,
+    failed_check,
+    read_paraphrases,
+)
+from evenhand.generation.near_duplicates import Duplicate, find_duplicates, normalised
+from evenhand.generation.pipeline import KEPT, check_settings, count_reasons, write_generation_results, write_jsonl
 from evenhand.models.protocol import Model
 from evenhand.models.request import Message, Request, Sampling
 from evenhand.models.sentences import split_sentences
-from evenhand.near_duplicates import Duplicate, find_duplicates, normalised
 from evenhand.run_folder import RunFolder
 from evenhand.runner import Runner
 from evenhand.settings import Settings

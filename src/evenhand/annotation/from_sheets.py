@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from evenhand.annotation_export import DEFAULT, ENTRY, SWAPPED
-from evenhand.annotation_files import Sheet, read_sheet, write_rows
-from evenhand.annotation_schemes import RESERVED, Scheme
+from evenhand.annotation.files import Sheet, read_sheet, write_rows
+from evenhand.annotation.schemes import RESERVED, Scheme
+from evenhand.annotation.to_sheets import DEFAULT, ENTRY, SWAPPED
 from evenhand.errors import UsageError
 from evenhand.tables import Cell, Table
 

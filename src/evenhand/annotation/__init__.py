@@ -1,0 +1,1 @@
+"""Texts out to people who label them, their labels back, and how far they agree."""
