@@ -13,7 +13,7 @@ test: setup .venv-datasets3/.installed  ## pass the tests
 check: setup            ## style, and types on the installed wheel
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	rm -rf build/check
+	rm -rf build
 	$(BIN)/pip wheel --quiet --no-deps --wheel-dir build/check .
 	$(BIN)/pip install --quiet --no-deps --target build/check/site build/check/*.whl
 	cd build/check/site && ../../../$(BIN)/mypy --config-file ../../../pyproject.toml -p evenhand
