@@ -14,6 +14,7 @@ from rich.console import Console
 
 from evenhand import __version__
 from evenhand.annotation import commands as annotation
+from evenhand.caption_audit import commands as caption_audit
 from evenhand.errors import EvenhandError, UsageError
 from evenhand.models.errors import ModelError
 from evenhand.models.registry import ACCEPTED
@@ -78,6 +79,9 @@ def _parser() -> argparse.ArgumentParser:
 
     annotate = commands.add_parser("annotate", help="texts to people who label them, their labels and agreement")
     annotation.add_steps(annotate, _positive)
+
+    audit = commands.add_parser("audit-captions", help="gender terms beside occupations and descriptors in captions")
+    caption_audit.add_arguments(audit)
 
     report = commands.add_parser("report", help="write a run's report.html again")
     report.set_defaults(command=_report)
