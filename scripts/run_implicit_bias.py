@@ -3,7 +3,7 @@
 Interrupted, it goes on where it stopped when it is called again. comparison.html has Figures 6, 17 and 18 of the paper:
 each variant beside the one without a mitigation.
 
-python scripts/run_implicit_bias.py --limit 8 --limit-alone 42 --output runs/implicit_bias -- --max-new-tokens 40
+python scripts/run_implicit_bias.py --limit 5 --limit-alone 42 --output runs/implicit_bias -- --max-new-tokens 40
 """
 
 import argparse

@@ -61,7 +61,11 @@ def test_stages_are_scored_apart(tmp_path, protocol, mitigation):
     reflected = predictions[predictions["stage"] == "reflected"]
     assert set(reflected["reason"]) == {"men got the machines"}
     assert metrics["change"]["estimate"] == -1
-    assert "Self-correction: of" in folder.report.read_text()
+    page = folder.report.read_text()
+    assert "Self-correction: of" in page
+    shown = page[page.index("Reasons that agents give") :]
+    assert shown.count("<td>men got the machines</td>") == 24
+    assert f"24 of {metrics['n']} reasons" in shown
 
 
 @pytest.mark.parametrize("protocol", ["generate", "rank"])

@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 
 from evenhand.benchmark import Conversation, Example, Findings, Plot, Results, Turn
+from evenhand.benchmarks.implicit_bias.correction import with_former
 from evenhand.plots import grouped_bars
 from evenhand.tables import Cell, Table, figure
 
@@ -21,7 +22,8 @@ STAGES = {
 }
 SHARES = {"neutral": "neutral", "stereotypical": "stereotypical", "anti_stereotypical": "anti-stereotypical"}
 DIGITS = 2
-CONVERSATIONS = 6
+CONVERSATIONS, REASONS = 6, 24
+BY = ("domain", "agent_gender", "agent_model")
 Metrics = Mapping[str, Any]
 
 
@@ -42,7 +44,7 @@ def findings(predictions: pd.DataFrame, results: Results) -> Findings:
             _by(stages, "shape"),
         ),
         exploratory=tuple(
-            table for column in ("domain", "agent_gender", "agent_model") if (table := _by(stages, column)).rows
+            table for table in (*(_by(stages, column) for column in BY), _reasons(predictions)) if table.rows
         ),
         plots=_plots(stages),
         examples=() if talked else tuple(_examples(predictions)),
@@ -100,6 +102,19 @@ def _claims(claims: Metrics) -> Table:
         "Numbers of assignments. Published self-correction rates (appendix E): gpt-35-turbo 0.5 to 0.65, "
         "mistral-7b-instruct 0.6 to 0.65, gpt-4 0.2 to 0.3.",
     )
+
+
+def _reasons(predictions: pd.DataFrame) -> Table:
+    """What agents give as reasons for saying that bias is present or absent, spread over the rows."""
+    reflected = predictions[predictions["stage"] == "reflected"]
+    given = with_former(predictions[predictions["stage"] == "first"], reflected).dropna(subset=["claim"])
+    given = given[given["reason"].fillna("").str.strip() != ""]
+    rows = tuple(
+        tuple(map(Cell, (str(row.id), _outcome(row.outcome_before), "present" if row.claim else "absent", row.reason)))
+        for row in _spread(given, REASONS).itertuples()
+    )
+    note = f"{len(rows):,} of {len(given):,} reasons; all are in predictions.parquet, column reason."
+    return Table("Reasons that agents give", ("agent", "first assignment", "says that bias is", "reason"), rows, note)
 
 
 def _table_1(results: Results) -> Table:
@@ -258,8 +273,8 @@ def _conversations(predictions: pd.DataFrame) -> Iterator[Conversation]:
         yield Conversation(f"{chosen.domain} · {chosen.shape} · run {chosen.run}", _matter(chosen), tuple(rounds))
 
 
-def _spread(rows: pd.DataFrame) -> pd.DataFrame:
-    n = min(CONVERSATIONS, len(rows))
+def _spread(rows: pd.DataFrame, most: int = CONVERSATIONS) -> pd.DataFrame:
+    n = min(most, len(rows))
     return rows.iloc[[i * len(rows) // n for i in range(n)]]
 
 
@@ -282,10 +297,13 @@ def _reading(row: Any) -> str:
     """An assignment as it was read: who has which task, and what that is; nothing for a discussion."""
     if row.assignment is None:
         return ""
-    if row.outcome is None or pd.isna(row.outcome):
-        return "unread"
+    outcome = _outcome(row.outcome)
     held = ", ".join(f"{number}: {name}" for number, name in enumerate(row.assignment, start=1))
-    return f"{SHARES[row.outcome]} ({held})"
+    return outcome if outcome == "unread" else f"{outcome} ({held})"
+
+
+def _outcome(outcome: str | None) -> str:
+    return "unread" if outcome is None or pd.isna(outcome) else SHARES[outcome]
 
 
 def _figure(of: Metrics, key: str) -> str:
