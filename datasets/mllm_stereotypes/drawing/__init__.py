@@ -1,0 +1,1 @@
+"""The pictures of this dataset, drawn by code: persona images and placeholders for faces."""
