@@ -133,24 +133,8 @@ def _add_run_options(run: argparse.ArgumentParser) -> None:
         metavar="NAME=MODEL,NAME=MODEL",
         help="several models that play characters by turns, in place of --model",
     )
-    mitigations = run.add_argument_group("mitigation")
-    mitigations.add_argument("--mitigation", metavar="NAME", help="of the benchmark (evenhand list shows them)")
-    mitigations.add_argument(
-        "--rewriter", metavar="MODEL", help="writes the edits of selective-rewrite (default: --model)"
-    )
-    mitigations.add_argument(
-        "--rewrite-mode",
-        default=default.rewrite_mode,
-        choices=("edits", "sentence"),
-        help="edits as JSON, or by sentence",
-    )
-    texts = run.add_argument_group("texts that exist, scored in place of a model's")
-    texts.add_argument("--texts", metavar="FILE", help="CSV, JSONL or parquet, one text a row")
-    for field in fields(TextColumns):
-        texts.add_argument(
-            f"--{field.name}-column", default=field.default, metavar="NAME", help=f"(default: {field.default})"
-        )
-    texts.add_argument("--preprocess", default="none", choices=get_args(Preprocess), help="as the paper did its own")
+    _add_mitigation_options(run.add_argument_group("mitigation"), default)
+    _add_text_options(run.add_argument_group("texts that exist, scored in place of a model's"))
     run.add_argument(
         "--dtype",
         default=default.dtype,
@@ -162,6 +146,28 @@ def _add_run_options(run: argparse.ArgumentParser) -> None:
     )
     run.add_argument("--output", type=Path, metavar="DIR", help="the run folder; an interrupted run goes on there")
     run.add_argument("--plan", action="store_true", help="say what the run would ask, cost and show, and store nothing")
+
+
+def _add_mitigation_options(mitigations: argparse._ArgumentGroup, default: Settings) -> None:
+    mitigations.add_argument("--mitigation", metavar="NAME", help="of the benchmark (evenhand list shows them)")
+    mitigations.add_argument(
+        "--rewriter", metavar="MODEL", help="writes the edits of selective-rewrite (default: --model)"
+    )
+    mitigations.add_argument(
+        "--rewrite-mode",
+        default=default.rewrite_mode,
+        choices=("edits", "sentence"),
+        help="edits as JSON, or by sentence",
+    )
+
+
+def _add_text_options(texts: argparse._ArgumentGroup) -> None:
+    texts.add_argument("--texts", metavar="FILE", help="CSV, JSONL or parquet, one text a row")
+    for field in fields(TextColumns):
+        texts.add_argument(
+            f"--{field.name}-column", default=field.default, metavar="NAME", help=f"(default: {field.default})"
+        )
+    texts.add_argument("--preprocess", default="none", choices=get_args(Preprocess), help="as the paper did its own")
 
 
 def _add_agency_options(agency: argparse.ArgumentParser) -> None:

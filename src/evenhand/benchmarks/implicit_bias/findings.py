@@ -41,7 +41,7 @@ def findings(predictions: pd.DataFrame, results: Results) -> Findings:
             _table_1(results),
             *([_claims(metrics["claims"])] if "claims" in metrics else []),
             *([_runs(stages)] if _several_runs(stages) else []),
-            _by(stages, "shape"),
+            *([shapes] if (shapes := _by(stages, "shape")).rows else []),
         ),
         exploratory=tuple(
             table for table in (*(_by(stages, column) for column in BY), _reasons(predictions)) if table.rows
