@@ -12,7 +12,11 @@ if TYPE_CHECKING:
     from evenhand.models.protocol import Model
     from evenhand.models.transformers_model import DType
 
-ACCEPTED = f"embedded, a Hub id, a local folder, or stub:{'|'.join(POLICIES)}"
+ACCEPTED = f"embedded, a Hub id, a local folder, a server (http://HOST:PORT/v1#NAME), or stub:{'|'.join(POLICIES)}"
+ACCEPTED_WITH_PICTURES = (
+    "a Hub id or a local folder of an image-text-to-text model (as LLaVA-1.5, Qwen2-VL, SmolVLM, Idefics2, PaliGemma), "
+    f"a server of one (http://HOST:PORT/v1#NAME), or stub:{'|'.join(POLICIES)}"
+)
 
 
 def load_model(
@@ -22,22 +26,44 @@ def load_model(
     batch_size: int = 16,
     revision: str | None = None,
     device_map: str | None = None,
+    pictures: bool = False,
 ) -> Model:
-    """The model of that name: "embedded", a Hub id, a local folder, or "stub:POLICY".
+    """The model of that name: "embedded", a Hub id, a local folder, a server's URL (its only model) or "URL#NAME", or
+    "stub:POLICY".
 
-    Raises ModelError for names that stand for nothing and models that can't be loaded.
+    pictures: whether requests carry images; a Hub id or folder is an image-text-to-text model then.
+    Raises ModelError for names that stand for nothing, for models that can't be loaded, and for the embedded one where
+    there are pictures.
     """
     if name.startswith("stub:"):
         return StubModel(name.removeprefix("stub:"))
     if name.startswith(("http://", "https://")):
-        raise ModelError(f"model {name!r}: servers are not supported yet; accepted: {ACCEPTED}")
+        from evenhand.models.openai_server import OpenAIServer
+
+        if revision is not None:
+            raise ModelError(f"revision {revision!r} came for a server, which serves what it has loaded: leave it out")
+        url, _, served = name.partition("#")
+        return OpenAIServer(url, served or None, batch_size=batch_size)
     if name.startswith((".", "/", "~")) and not Path(name).expanduser().is_dir():
         raise ModelError(f"model folder {name!r} does not exist; accepted: {ACCEPTED}")
 
+    if pictures:
+        return _seeing(name, dtype, batch_size, revision, device_map)
     from evenhand.models.embedded import NAME, embedded_checkpoint
     from evenhand.models.transformers_model import TransformersModel
 
     path, shown = (str(embedded_checkpoint()), NAME) if name == "embedded" else (str(Path(name).expanduser()), name)
     return TransformersModel.from_pretrained(
         path, name=shown, revision=revision, dtype=dtype, batch_size=batch_size, device_map=device_map
+    )
+
+
+def _seeing(name: str, dtype: DType, batch_size: int, revision: str | None, device_map: str | None) -> Model:
+    if name == "embedded":
+        raise ModelError(f"the embedded model sees no pictures; accepted: {ACCEPTED_WITH_PICTURES}")
+    from evenhand.models.vision_model import VisionModel
+
+    path = str(Path(name).expanduser())
+    return VisionModel.from_pretrained(
+        path, name=name, revision=revision, dtype=dtype, batch_size=batch_size, device_map=device_map
     )

@@ -9,13 +9,13 @@ from collections.abc import Sequence
 from evenhand.models.errors import ModelError
 from evenhand.models.request import Reply, Request
 
-POLICIES = ("first", "last", "random", "silent", "say:TEXT")
+POLICIES = ("first", "last", "random", "silent", "say:TEXT", "random:TEXT|TEXT|…")
 
 _SURE = 0.99
 
 
 class StubModel:
-    """Picks by policy: the first or last option, a seeded random one, none ("silent"), or a given text.
+    """Picks by policy: the first or last option, a seeded random one, none ("silent"), or a text of those given.
 
     Where it is asked for text, it picks among the words of the last message.
     """
@@ -23,9 +23,12 @@ class StubModel:
     requests_at_once = texts_at_once = 1024
 
     def __init__(self, policy: str):
-        if policy not in POLICIES[:-1] and not policy.startswith("say:"):
+        drawn_from = policy.removeprefix("random:").split("|") if policy.startswith("random:") else []
+        known = policy in POLICIES[:-2] or policy.startswith("say:") or drawn_from
+        if not known or "" in drawn_from:
             raise ModelError(f"unknown stub {policy!r}; accepted: {', '.join(f'stub:{name}' for name in POLICIES)}")
         self.policy = policy
+        self._drawn_from = drawn_from
 
     @property
     def identity(self) -> str:
@@ -51,8 +54,9 @@ class StubModel:
     def _pick(self, options: Sequence[str], request: Request) -> str | None:
         if self.policy.startswith("say:"):
             return self.policy.removeprefix("say:")
+        options = self._drawn_from or options
         if self.policy == "silent" or not options:
             return None
-        if self.policy == "random":
+        if self.policy.startswith("random"):
             return random.Random(f"{request.seed} {request.messages[-1].text}").choice(options)
         return options[0] if self.policy == "first" else options[-1]

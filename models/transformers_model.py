@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import replace
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Literal
@@ -27,9 +25,11 @@ from evenhand.models.decoding import decoding
 from evenhand.models.errors import ModelError, PromptTooLong
 from evenhand.models.fingerprint import fingerprint
 from evenhand.models.layout import Prompt, lay_out
+from evenhand.models.loading import explained
 from evenhand.models.padded_scoring import PaddedScoring, left_padded
 from evenhand.models.prefix_tree import Continuation, distinct_tokens, shared_length
 from evenhand.models.protocol import TokenCount
+from evenhand.models.replies import end_tokens, own_sampling, reply_of
 from evenhand.models.request import Reply, Request, Sampling
 from evenhand.models.seeded_sampling import SeededSampling
 from evenhand.models.shared_prefix_scoring import SharedPrefixScoring, Unsupported
@@ -41,7 +41,8 @@ logger = logging.getLogger(__name__)
 AGREEMENT = {torch.float32: 1e-3, torch.float64: 1e-3, torch.bfloat16: 0.5, torch.float16: 0.1}
 """Nats by which two ways of scoring may differ on a sample, by dtype; a wrong mask differs by far more."""
 
-DEFAULT_TOP_K = 50  # of transformers' generation, where a checkpoint that samples names none
+ACCEPTED = "embedded, a Hub id, or a local folder with config.json, safetensors weights and a tokenizer"
+
 # Batches a call. Calls of many prompts share more prefixes; texts take long, and an interrupted call is lost.
 _BATCHES_OF_CHOICES, _BATCHES_OF_TEXTS = 16, 2
 
@@ -104,13 +105,13 @@ class TransformersModel:
         dtype = fastest_dtype() if dtype == "auto" else dtype
         if device_map is None and torch.cuda.is_available():
             device_map = "auto"
-        with _explained(path):
+        with explained(path, ACCEPTED):
             config = AutoConfig.from_pretrained(path, revision=revision)
             tokenizer = AutoTokenizer.from_pretrained(path, revision=revision)
         commit = fingerprint(Path(path)) if Path(path).is_dir() else getattr(config, "_commit_hash", None)
 
         def load() -> PreTrainedModel:
-            with _explained(path):
+            with explained(path, ACCEPTED):
                 return AutoModelForCausalLM.from_pretrained(
                     path, revision=revision, dtype=getattr(torch, dtype), device_map=device_map, use_safetensors=True
                 )
@@ -232,7 +233,7 @@ class TransformersModel:
             self._must_fit(request, len(prompts[i]) + request.sampling.max_new_tokens)
             by_sampling.setdefault(request.sampling, {}).setdefault(prompts[i], []).append(i)
         for asked, rows in by_sampling.items():
-            sampling = self._own_sampling(asked) if asked.temperature is None else asked
+            sampling = own_sampling(self.model, asked)
             indices = [i for tokens in sorted(rows, key=len) for i in rows[tokens]]
             for start in range(0, len(indices), self.batch_size):
                 batch = indices[start : start + self.batch_size]
@@ -240,19 +241,10 @@ class TransformersModel:
                 replies.update(zip(batch, texts))
         return [replies[i] for i in range(len(requests))]
 
-    def _own_sampling(self, asked: Sampling) -> Sampling:
-        """As the checkpoint's generation settings say; greedy where they don't say to sample."""
-        own = self.model.generation_config
-        if own is None or not own.do_sample:
-            return replace(asked, temperature=0.0)
-        top_k = DEFAULT_TOP_K if own.top_k is None else own.top_k
-        return replace(asked, temperature=own.temperature or 1.0, top_p=own.top_p or 1.0, top_k=top_k)
-
     def _generated(self, prompts: Sequence[tuple[int, ...]], sampling: Sampling, seeds: Sequence[int]) -> list[Reply]:
         device = self.model.get_input_embeddings().weight.device
         input_ids, attention_mask = (each.to(device) for each in left_padded(prompts, self._padding))
-        own = self.model.generation_config
-        ends = own.eos_token_id if own is not None and own.eos_token_id is not None else self.tokenizer.eos_token_id
+        ends = end_tokens(self.model, self.tokenizer)
         processors = LogitsProcessorList([SeededSampling(sampling, seeds)] if sampling.temperature else [])
         with torch.inference_mode(), decoding(self.model) as kept:
             output = self.model.generate(
@@ -265,20 +257,12 @@ class TransformersModel:
                     max_new_tokens=sampling.max_new_tokens,
                     do_sample=False,
                     stop_strings=list(sampling.stop) or None,
-                    eos_token_id=ends,
+                    eos_token_id=ends or None,
                     pad_token_id=self._padding,
                 ),
             )
-        ends = set(ends if isinstance(ends, list) else [ends])
-        return [self._reply(row, ends, sampling) for row in output[:, input_ids.shape[1] :].tolist()]
-
-    def _reply(self, tokens: list[int], ends: set[int | None], sampling: Sampling) -> Reply:
-        """The text up to the first end token or stop string."""
-        length = next((i for i, token in enumerate(tokens) if token in ends), len(tokens))
-        text = self.tokenizer.decode(tokens[:length], skip_special_tokens=True)
-        cut = min((found for stop in sampling.stop if (found := text.find(stop)) >= 0), default=len(text))
-        stopped = length < len(tokens) or cut < len(text)
-        return Reply(text=text[:cut], finish_reason="stop" if stopped else "length")
+        written = output[:, input_ids.shape[1] :].tolist()
+        return [reply_of(self.tokenizer, row, ends, sampling) for row in written]
 
     def _tokens(self, prompts: Sequence[Prompt], texts: Sequence[str] | None = None) -> list[tuple[int, ...]]:
         """Token ids of each text (by default the prompt's), with the special tokens that its prompt calls for."""
@@ -298,16 +282,3 @@ def disagreement(one: Sequence[Sequence[float]], other: Sequence[Sequence[float]
     """The largest difference of any token's log-probability, in nats; NaN counts as infinite."""
     differences = [abs(a - b) for first, second in zip(one, other) for a, b in zip(first, second)]
     return math.inf if any(math.isnan(each) for each in differences) else max(differences)
-
-
-@contextmanager
-def _explained(path: str) -> Iterator[None]:
-    """What transformers raises for checkpoints that it can't load, said in a line."""
-    try:
-        yield
-    except (OSError, ValueError, KeyError, ImportError, RuntimeError) as error:
-        reason = str(error).strip().split("\n")[0].rstrip(".") or type(error).__name__
-        raise ModelError(
-            f"could not load model {path!r}: {reason}. Accepted: embedded, a Hub id, or a local folder with "
-            "config.json, safetensors weights and a tokenizer"
-        ) from error

@@ -27,14 +27,22 @@ def requests(n=6):
     [
         ("stub:always", "stub:first"),
         ("./no/such/folder", "does not exist"),
-        ("http://localhost:8000/v1", "not supported yet"),
+        ("http://user:secret@localhost:8000/v1", "user name or password"),
         ("no-such/model-on-any-hub", "could not load model"),
     ],
 )
 def test_wrong_names_say_what_is_accepted(name, says):
     with pytest.raises(ModelError, match=says) as error:
         load_model(name)
-    assert "a local folder" in str(error.value) or "stub:" in str(error.value)
+    assert any(accepted in str(error.value) for accepted in ("a local folder", "stub:", "http://HOST:PORT/v1"))
+
+
+def test_a_url_stands_for_a_server_and_the_name_after_it_for_its_model():
+    model = load_model("http://localhost:8000/v1/#org/some-model", batch_size=3)
+    assert model.identity == "http://localhost:8000/v1#org/some-model"
+    assert model.batch_size == 3
+    with pytest.raises(ModelError, match="revision 'main' came for a server"):
+        load_model("http://localhost:8000/v1#some-model", revision="main")
 
 
 def test_stubs_pick_by_policy():
@@ -60,6 +68,20 @@ def test_the_random_stub_is_random_and_repeatable():
     assert random.choose(many) == random.choose(many)
     first = sum(reply.choice_log_probs[0] > reply.choice_log_probs[1] for reply in random.choose(many))
     assert 70 < first < 130
+
+
+def test_the_random_stub_picks_among_given_texts():
+    """By the request's seed: repeatable, either text at times, the whole text and no word of it."""
+    stub = load_model("stub:random:the left one|right")
+    asked = [Request((Message("user", "Who?"),), seed=seed) for seed in range(200)]
+    texts = [reply.text for reply in stub.generate(asked)]
+    assert texts == [reply.text for reply in load_model("stub:random:the left one|right").generate(asked)]
+    assert set(texts) == {"the left one", "right"}
+    assert 70 < texts.count("right") < 130
+    assert stub.identity == "stub:random:the left one|right"
+    for wrong in ("stub:random:", "stub:random:left|", "stub:randomly"):
+        with pytest.raises(ModelError, match="unknown stub"):
+            load_model(wrong)
 
 
 @needs_embedded

@@ -1,0 +1,471 @@
+"""The image-text-to-text backend, on a tiny checkpoint of each architecture."""
+
+import dataclasses
+import importlib.util
+import io
+import json
+import shutil
+
+import numpy as np
+import PIL.Image
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+
+from evenhand.models.box_scales import BOX_SCALES
+from evenhand.models.errors import ModelError, PromptTooLong
+from evenhand.models.registry import load_model
+from evenhand.models.request import Image, Message, Request, Sampling
+from evenhand.models.vision_model import VisionModel
+from tests.models import tiny_vision
+
+needs_num2words = pytest.mark.skipif(
+    importlib.util.find_spec("num2words") is None, reason="SmolVLM's processor needs num2words: the extra 'vision'"
+)
+pytestmark = pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning")  # PaliGemma's labels
+CHOICES = ("left", "right", "the person on the left")
+SHORT = Sampling(max_new_tokens=8)
+
+
+@pytest.fixture(
+    scope="module",
+    params=[
+        pytest.param(each, marks=needs_num2words if each == "smolvlm" else ()) for each in tiny_vision.ARCHITECTURES
+    ],
+)
+def checkpoint(request, tmp_path_factory):
+    return tiny_vision.build(request.param, tmp_path_factory.mktemp(request.param))
+
+
+def loaded(folder, batch_size=4, **settings):
+    settings = {"name": "tiny", "dtype": "float32"} | settings
+    return VisionModel.from_pretrained(str(folder), batch_size=batch_size, **settings)
+
+
+@pytest.fixture(scope="module")
+def model(checkpoint):
+    return loaded(checkpoint)
+
+
+@pytest.fixture(scope="module")
+def llava_folder(tmp_path_factory):
+    return tiny_vision.build("llava", tmp_path_factory.mktemp("llava"))
+
+
+@pytest.fixture(scope="module")
+def llava(llava_folder):
+    return loaded(llava_folder)
+
+
+@pytest.fixture(scope="module")
+def qwen(tmp_path_factory):
+    return loaded(tiny_vision.build("qwen2_vl", tmp_path_factory.mktemp("qwen2_vl")))
+
+
+def image(pixels):
+    file = io.BytesIO()
+    PIL.Image.fromarray(np.asarray(pixels, dtype=np.uint8)).save(file, "PNG")
+    return Image(file.getvalue())
+
+
+def squares(seed, width=400, height=200, side=50):
+    """A picture of random squares."""
+    colours = np.random.default_rng(seed).integers(256, size=(height // side, width // side, 3))
+    return colours.repeat(side, axis=0).repeat(side, axis=1)
+
+
+ONE, OTHER = image(squares(1)), image(squares(2))
+
+
+def ask(*parts, **fields):
+    fields = {"sampling": SHORT, "name": str(parts[0])} | fields
+    return Request((Message("system", "Be fair."), Message("user", parts)), **fields)
+
+
+MIXED = [
+    ask(ONE, "Who is left?"),
+    ask("Who is left?"),
+    ask("Which of the two, the left", image(squares(3, 100, 300)), " or the right one", OTHER, "?"),
+    ask(OTHER, "Who is left, who is right, and who is it that stands between them?"),
+    ask(image(squares(4, 50, 50)), "Who?"),
+    ask("No picture is shown here."),
+    ask(OTHER, ONE, "Ö"),
+    ask(image(squares(5, 300, 100)), "The nurse?"),
+]
+
+
+def with_choices(request, choices=CHOICES):
+    return dataclasses.replace(request, choices=choices)
+
+
+def log_probs(replies):
+    return [np.concatenate(reply.choice_log_probs) for reply in replies]
+
+
+def test_replies_are_the_same_whatever_the_batch(checkpoint):
+    """In fp32, of requests with none, one and two pictures of unlike shapes; likewise the other way round."""
+    alone, batches = loaded(checkpoint, batch_size=1), loaded(checkpoint, batch_size=4)
+    written = alone.generate(MIXED)
+    assert batches.generate(MIXED) == written
+    assert batches.generate(MIXED[::-1])[::-1] == written
+    scored = [with_choices(request) for request in MIXED]
+    for one, other in zip(log_probs(alone.choose(scored)), log_probs(batches.choose(scored)), strict=True):
+        np.testing.assert_allclose(one, other, rtol=0, atol=1e-4)
+
+
+def forward_pass(model, request, answer):
+    """Log-probabilities (tokens of the answer + 1, vocabulary) after the prompt and after each token: one pass."""
+    prompt = model._prompt(request).open_ended()
+    pictures = [model._picture(request, each) for message in request.messages for each in message.images]
+    special = {"add_special_tokens": prompt.special_tokens, "return_tensors": "pt"}
+    if pictures:
+        inputs = dict(model.processor(text=[prompt.text], images=[pictures], **special))
+    else:
+        inputs = dict(model.tokenizer([prompt.text], **special))
+        if model.model.config.model_type == "paligemma":
+            inputs["token_type_ids"] = torch.zeros_like(inputs["input_ids"])
+    inputs.pop("labels", None)
+    of_answers = {"input_ids": answer, "attention_mask": [1] * len(answer), "mm_token_type_ids": [0] * len(answer)}
+    of_answers["token_type_ids"] = [1] * len(answer)  # PaliGemma's prompt sees itself whole, its answers what is before
+    for name in of_answers.keys() & inputs.keys():
+        inputs[name] = torch.cat([inputs[name], torch.tensor([of_answers[name]], dtype=inputs[name].dtype)], dim=-1)
+    with torch.inference_mode():
+        return model.model(**inputs).logits[0, -len(answer) - 1 :].log_softmax(-1).numpy()
+
+
+@pytest.mark.parametrize("request_", MIXED[:3], ids=["a picture", "text alone", "two pictures"])
+def test_choose_equals_one_forward_pass_a_choice(model, request_):
+    [reply] = model.choose([with_choices(request_)])
+    ends_a_line = model._prompt(request_).text[-1] == "\n" or model._prompt(request_).ending == "\n"
+    for choice, scored in zip(CHOICES, reply.choice_log_probs, strict=True):
+        answer = model.tokenizer((choice if ends_a_line else " " + choice), add_special_tokens=False)["input_ids"]
+        right = forward_pass(model, request_, answer)
+        assert len(scored) == len(answer)
+        np.testing.assert_allclose(scored, right[range(len(answer)), answer], rtol=0, atol=1e-4)
+
+
+@pytest.mark.parametrize("request_", MIXED[:3], ids=["a picture", "text alone", "two pictures"])
+def test_what_is_written_is_the_likeliest(model, request_):
+    """Token for token: what a forward pass over the prompt and all written before finds likeliest."""
+    own = model.model.generation_config.eos_token_id
+    model.model.generation_config.eos_token_id = None
+    try:
+        written = (
+            model._write([request_], model._inputs([request_], [model._prompt(request_)], [4]), [], max_new_tokens=4)
+            .sequences[0, -4:]
+            .tolist()
+        )
+    finally:
+        model.model.generation_config.eos_token_id = own
+    assert forward_pass(model, request_, written)[:-1].argmax(-1).tolist() == written
+
+
+def test_pictures_and_their_order_reach_the_model(model):
+    shown = [(ONE,), (OTHER,), (ONE, OTHER), (OTHER, ONE), ()]
+    scored = log_probs(model.choose([with_choices(ask(*pictures, "Who?")) for pictures in shown]))
+    for i, one in enumerate(scored):
+        for other in scored[:i]:
+            assert np.abs(one - other).max() > 1e-3
+    assert (scored[0] == log_probs(model.choose([with_choices(ask(ONE, "Who?"))]))[0]).all()
+
+
+@pytest.mark.parametrize("shape", [(200, 400), (400, 200), (200, 200)])
+def test_the_outer_edges_of_a_picture_are_seen(model, shape):
+    """Two pictures that differ in their first and last 20 columns (or rows) alone."""
+    plain = np.full((*shape, 3), 128)
+    edged = plain.copy()
+    along = 1 if shape[1] >= shape[0] else 0
+    np.swapaxes(edged, 0, along)[:20] = np.swapaxes(edged, 0, along)[-20:] = (255, 0, 0)
+    requests = [with_choices(ask(image(pixels), "Who?")) for pixels in (plain, edged)]
+    one, other = log_probs(model.choose(requests))
+    assert np.abs(one - other).max() > 1e-3
+
+
+def test_llava_sees_a_whole_picture_between_bars_of_the_mean_colour(llava_folder, caplog):
+    """400 x 200, red and green at its ends: its processor alone would keep the middle 200 x 200, all blue."""
+    pixels = np.zeros((200, 400, 3), dtype=np.uint8)
+    pixels[..., 2] = 255
+    pixels[:, :50], pixels[:, -50:] = (255, 0, 0), (0, 255, 0)
+    model = loaded(llava_folder)
+    request = ask(image(pixels), "Who?")
+    for _ in range(2):
+        values = model._inputs([request], [model._prompt(request)], [1])["pixel_values"][0]
+    of = model.processor.image_processor
+    seen = values.permute(1, 2, 0).numpy() * of.image_std + of.image_mean  # (56, 56, 3): 7 pixels are one
+    np.testing.assert_allclose(seen[28, 1:6], [[1, 0, 0]] * 5, atol=0.05)
+    np.testing.assert_allclose(seen[28, 50:55], [[0, 1, 0]] * 5, atol=0.05)
+    np.testing.assert_allclose(seen[28, 20:36], [[0, 0, 1]] * 16, atol=0.05)
+    np.testing.assert_allclose(seen[[5, 50], 28], [of.image_mean] * 2, atol=0.01)
+    assert [record.message for record in caplog.records if record.name.startswith("evenhand")] == [
+        f"{model.identity}: its image processor keeps the middle of oblong pictures alone; they are padded to squares "
+        "first, in its mean colour"
+    ]
+    alone = of(PIL.Image.fromarray(pixels), return_tensors="pt")["pixel_values"][0]
+    alone = alone.permute(1, 2, 0).numpy() * of.image_std + of.image_mean
+    np.testing.assert_allclose(alone[:, 1:-1], np.broadcast_to([0, 0, 1], (56, 54, 3)), atol=0.05)
+
+
+def test_square_pictures_are_left_as_they_are(llava_folder, caplog):
+    model = loaded(llava_folder)
+    square = ask(image(squares(4, 50, 50)), "Who?")
+    assert model._picture(square, square.messages[1].images[0]).size == (50, 50)
+    assert not [record for record in caplog.records if record.name.startswith("evenhand")]
+
+
+def test_sampling_is_the_requests_own(model):
+    """Order, neighbors and batch size change no reply; another seed does."""
+    sampling = Sampling(temperature=1.0, top_p=0.95, max_new_tokens=6)
+    requests = [dataclasses.replace(each, sampling=sampling, seed=seed) for seed in range(3) for each in MIXED[:3]]
+    together = model.generate(requests)
+    assert together == [model.generate([request])[0] for request in requests]
+    assert together == model.generate(requests[::-1])[::-1]
+    assert len({reply.text for reply in together[::3]}) > 1
+
+
+def test_without_a_temperature_the_checkpoint_decides(llava_folder, tmp_path):
+    folder = shutil.copytree(llava_folder, tmp_path / "sampling")
+    settings = json.loads((folder / "generation_config.json").read_text())
+    (folder / "generation_config.json").write_text(json.dumps(settings | {"do_sample": True, "temperature": 0.7}))
+    unsaid, greedy, said = (
+        [dataclasses.replace(MIXED[0], sampling=sampling, seed=seed) for seed in range(4)]
+        for sampling in (
+            Sampling(temperature=None, max_new_tokens=8),
+            SHORT,
+            Sampling(temperature=0.7, top_k=50, max_new_tokens=8),
+        )
+    )
+    assert loaded(llava_folder).generate(unsaid) == loaded(llava_folder).generate(greedy)
+    assert loaded(folder).generate(unsaid) == loaded(folder).generate(said) != loaded(folder).generate(greedy)
+
+
+def test_a_text_ends_at_an_end_token_a_stop_string_or_the_limit(qwen):
+    request = dataclasses.replace(MIXED[0], sampling=Sampling(max_new_tokens=12))
+    [whole] = qwen.generate([request])
+    assert whole.finish_reason == "length"
+    stop = whole.text[4]
+    [stopped] = qwen.generate([dataclasses.replace(request, sampling=Sampling(max_new_tokens=12, stop=(stop,)))])
+    assert (stopped.text, stopped.finish_reason) == (whole.text[: whole.text.index(stop)], "stop")
+    own = qwen.model.generation_config
+    tokens = qwen._write([request], qwen._inputs([request], [qwen._prompt(request)], [12]), [], max_new_tokens=12)
+    third = tokens.sequences[0, -12:].tolist()[2]
+    try:
+        own.eos_token_id = [own.eos_token_id, third]
+        [ended] = qwen.generate([request])
+    finally:
+        own.eos_token_id = own.eos_token_id[0]
+    assert ended.finish_reason == "stop"
+    assert whole.text.startswith(ended.text)
+    assert len(ended.text) < len(whole.text)
+
+
+def test_a_chat_template_lays_out_turns_pictures_and_the_header_of_the_answer(qwen):
+    assert qwen._prompt(ask("Who is ", ONE, "left?")).text == (
+        "<|im_start|>system\nBe fair.<|im_end|>\n"
+        "<|im_start|>user\nWho is <|vision_start|><|image_pad|><|vision_end|>left?<|im_end|>\n<|im_start|>assistant\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("template", "text"),
+    [
+        (tiny_vision.NO_SYSTEM + "{% for m in messages %}" + tiny_vision.PARTS, None),
+        (
+            "{% for message in messages if message['role'] != 'system' %}" + tiny_vision.PARTS + "{% endfor %}",
+            "Be fair.\n\nIMAGEWho?",
+        ),
+        (
+            "{% for message in messages %}{% if message['role'] == 'system' %}<<{{ message['content'] }}>>"
+            "{% else %}" + tiny_vision.PARTS + "{% endif %}{% endfor %}",
+            "<<Be fair.>>IMAGEWho?",
+        ),
+        ("{% for message in messages %}{{ message['role'] }}{% endfor %}", None),
+    ],
+    ids=["is broken", "leaves it out", "takes it as text", "no text"],
+)
+def test_system_messages_stand_where_the_template_takes_them(llava_folder, template, text):
+    model = loaded(llava_folder)
+    model.processor.chat_template = template
+    request = ask(ONE, "Who?")
+    if text is None:
+        with pytest.raises(ModelError, match=r"request .*template"):
+            model._prompt(request)
+    else:
+        assert model._prompt(request).text == text
+
+
+def test_a_refused_system_message_stands_in_the_first_question(llava):
+    assert llava._prompt(ask("Who?", ONE)).text == "USER: <image>\nBe fair.\n\nWho? ASSISTANT:"
+
+
+def test_base_models_get_plain_text(tmp_path, llava_folder):
+    """PaliGemma: all pictures, the start, the text and a line's end, as its processor has it."""
+    pali_gemma = loaded(tiny_vision.build("paligemma", tmp_path))
+    request = Request((Message("user", ("Who is ", ONE, "left", OTHER, "?")),))
+    ids = pali_gemma._inputs([request], [pali_gemma._prompt(request)], [1])["input_ids"][0]
+    assert pali_gemma.tokenizer.decode(ids) == "<image>" * 32 + "<start>Who is left?\n"
+    request = Request((Message("user", "Who is left?"),))
+    ids = pali_gemma._inputs([request], [pali_gemma._prompt(request)], [1])["input_ids"][0]
+    assert pali_gemma.tokenizer.decode(ids) == "<start>Who is left?\n"
+    other = loaded(llava_folder)
+    other.processor.chat_template = other.tokenizer.chat_template = None
+    assert other._prompt(ask("Who is ", ONE, "left?")).text == "Be fair.\n\nWho is <image>left?"
+
+
+@pytest.mark.parametrize(
+    ("text", "spelt"),
+    [("ASSISTANT:", " left"), ("<|im_start|>assistant\n", "left"), ("Answer: ", " left"), ("<|im_start|>", "left")],
+)
+def test_a_choice_follows_as_a_word_of_its_own(qwen, text, spelt):
+    from evenhand.models.picture_layout import PicturePrompt
+
+    prompt = PicturePrompt(text).open_ended()
+    assert qwen.tokenizer.decode(prompt.answer(qwen.tokenizer, "left")) == spelt
+    assert text.startswith(prompt.text)
+    behind_a_line = PicturePrompt(text, ending="\n").open_ended()
+    assert qwen.tokenizer.decode(behind_a_line.answer(qwen.tokenizer, "left")) == "left"
+
+
+@pytest.mark.parametrize("way", ["choose", "generate"])
+def test_a_prompt_too_long_is_an_error_that_names_the_request(model, way):
+    choices = CHOICES if way == "choose" else ()
+    long = ask(ONE, "Who is left? " * 400, choices=choices, name="the long one")
+    with pytest.raises(PromptTooLong, match="context window holds 1,024; nothing was cut") as error:
+        getattr(model, way)([ask(ONE, "Who?", choices=choices), long])
+    assert error.value.request_name == "the long one"
+
+
+def test_pictures_count_in_a_prompts_length(llava):
+    """16 tokens each: 64 fill the window."""
+    with pytest.raises(PromptTooLong) as error:
+        llava.generate([ask(*[ONE] * 64, "Who?")])
+    assert error.value.tokens > 64 * 16
+
+
+@pytest.mark.parametrize("data", [b"", b"no picture", ONE.data[:200], b"GIF89a" + b"\0" * 20])
+def test_an_image_that_can_not_be_decoded_is_an_error_that_names_the_request(llava, data):
+    for choices in ((), CHOICES):
+        request = ask(Image(data), "Who?", name="row 7", choices=choices)
+        with pytest.raises(ModelError, match=r"request 'row 7': an image of [\d,]+ bytes can't be decoded.*PNG, JPEG"):
+            (llava.choose if choices else llava.generate)([ask(ONE, "Who?", choices=choices), request])
+
+
+@pytest.mark.parametrize("text", ["Who is <image> left?", "<image>"])
+def test_a_text_can_not_stand_for_a_picture(llava, text):
+    with pytest.raises(ModelError, match="request 'row 7': its text holds <image>, which stands for a picture"):
+        llava.generate([ask(ONE, text, name="row 7")])
+
+
+def test_what_a_model_can_not_take_is_an_error_that_names_the_request(llava_folder):
+    model = loaded(llava_folder)
+    model.processor.chat_template = "{% for m in messages %}{% for p in m['content'] %}{{ p['text'] }}{% endfor %}"
+    model.processor.chat_template += "{% endfor %}"  # shows no picture
+    with pytest.raises(ModelError, match=r"request 'row 7': .*image"):
+        model.generate([ask(ONE, "Who?", name="row 7")])
+
+
+def test_no_requests_no_replies(llava):
+    assert llava.choose([]) == []
+    assert llava.generate([]) == []
+
+
+@pytest.mark.parametrize("damage", ["pickled", "broken", "half of them"])
+def test_weights_are_loaded_when_the_first_question_comes_and_never_made_up(llava_folder, tmp_path, damage):
+    folder = shutil.copytree(llava_folder, tmp_path / "llava")
+    weights = load_file(folder / "model.safetensors")
+    (folder / "model.safetensors").unlink()
+    if damage == "pickled":
+        torch.save(weights, folder / "pytorch_model.bin")
+    elif damage == "broken":
+        (folder / "model.safetensors").write_bytes(b"no weights")
+    else:
+        kept = {name: weight for name, weight in weights.items() if "projector" not in name}
+        save_file(kept, folder / "model.safetensors", metadata={"format": "pt"})
+    model = loaded(folder)
+    says = r"no weights for .*projector" if damage == "half of them" else "could not load model"
+    with pytest.raises(ModelError, match=says) as error:
+        model.generate([MIXED[0]])
+    assert "Accepted: a Hub id or a local folder of an image-text-to-text model" in str(error.value)
+
+
+def test_identity_tells_checkpoints_and_dtypes_apart(llava_folder, tmp_path):
+    """Changed weights and a changed image processor are another model; the same folder is the same model."""
+    model = loaded(llava_folder)
+    assert model.identity == loaded(llava_folder).identity
+    assert model.identity.startswith("tiny@")
+    assert model.identity != loaded(llava_folder, dtype="bfloat16").identity
+    trained = shutil.copytree(llava_folder, tmp_path / "trained")
+    with torch.no_grad():
+        model.model.model.language_model.layers[1].mlp.up_proj.weight.add_(0.01)
+    model.model.save_pretrained(trained)
+    processed = shutil.copytree(llava_folder, tmp_path / "processed")
+    settings = json.loads((processed / "preprocessor_config.json").read_text())
+    (processed / "preprocessor_config.json").write_text(json.dumps(settings | {"do_normalize": False}))
+    assert len({loaded(folder).identity for folder in (llava_folder, trained, processed)}) == 3
+
+
+def test_bfloat16_answers_too(llava_folder):
+    model = loaded(llava_folder, dtype="bfloat16")
+    [reply] = model.choose([with_choices(MIXED[0])])
+    assert np.isfinite(np.concatenate(reply.choice_log_probs)).all()
+    assert model.model.dtype == torch.bfloat16
+
+
+def test_loading_says_what_is_wrong(tmp_path, tiny_checkpoint, llava_folder):
+    with pytest.raises(ModelError, match="could not load model"):
+        loaded(tmp_path)
+    with pytest.raises(ModelError, match="a llama model is no image-text-to-text model"):
+        loaded(tiny_checkpoint)
+    bare = shutil.copytree(llava_folder, tmp_path / "bare")
+    (bare / "preprocessor_config.json").unlink()
+    with pytest.raises(ModelError, match="Can't load image processor"):
+        loaded(bare)
+    (bare / "processor_config.json").unlink()
+    with pytest.raises(ModelError, match="Can't load image processor"):
+        loaded(bare)
+    odd = shutil.copytree(llava_folder, tmp_path / "odd")
+    config = json.loads((odd / "config.json").read_text())
+    config["vision_config"]["patch_size"] = "fourteen"
+    (odd / "config.json").write_text(json.dumps(config))
+    with pytest.raises(ModelError, match=r"could not load model .*patch_size"):
+        loaded(odd)
+    with pytest.raises(ModelError, match="batch size 0"):
+        loaded(llava_folder, batch_size=0)
+
+
+def test_checkpoints_of_older_days_are_laid_out_alike(tmp_path):
+    """As Qwen2-VL lies on the hub: no processor_config.json, its template in a JSON file."""
+    folder = tiny_vision.build("qwen2_vl", tmp_path)
+    [reply] = loaded(folder).generate([MIXED[0]])
+    (folder / "processor_config.json").unlink()
+    template = (folder / "chat_template.jinja").read_text()
+    (folder / "chat_template.jinja").unlink()
+    (folder / "chat_template.json").write_text(json.dumps({"chat_template": template}))
+    assert loaded(folder).generate([MIXED[0]]) == [reply]
+
+
+def test_no_code_of_a_checkpoint_is_run(llava_folder, tmp_path):
+    folder = shutil.copytree(llava_folder, tmp_path / "llava")
+    (folder / "mine.py").write_text("raise SystemExit('this was run')\n")
+    config = json.loads((folder / "config.json").read_text())
+    config |= {"model_type": "mine", "auto_map": {"AutoConfig": "mine.Config", "AutoProcessor": "mine.Processor"}}
+    (folder / "config.json").write_text(json.dumps(config))
+    with pytest.raises(ModelError, match="could not load model"):
+        loaded(folder)
+
+
+def test_box_scales_are_the_documented_ones(llava, qwen):
+    assert (llava.box_scale, qwen.box_scale) == (None, 1000)
+    assert BOX_SCALES["qwen2_5_vl"] == "pixels"
+    assert {"llava", "idefics2", "smolvlm", "paligemma"}.isdisjoint(BOX_SCALES)
+
+
+def test_load_model_with_pictures(llava_folder):
+    model = load_model(str(llava_folder), pictures=True, dtype="float32", batch_size=2)
+    assert isinstance(model, VisionModel)
+    assert model.batch_size == 2
+    assert model.identity.startswith(f"{llava_folder}@")
+    with pytest.raises(
+        ModelError, match="the embedded model sees no pictures; accepted: a Hub id or a local folder of"
+    ):
+        load_model("embedded", pictures=True)
+    assert load_model("stub:first", pictures=True).identity == "stub:first"
