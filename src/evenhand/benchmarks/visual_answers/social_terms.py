@@ -88,7 +88,8 @@ def _gender_mentions(tokens: Sequence[str]) -> list[Mention]:
         elif word in _GENDER_OF and tokens[i + 1 : i + 2] and tokens[i + 1] in _NO_PERSON:
             continue
         elif word in _GENDER_OF:
-            mentions.append(Mention(_GENDER_OF[word], i, i + 1, sure=english and token not in _PLURAL_OWNERS))
+            of_person = token not in _PLURAL_OWNERS and tokens[i - 1 : i] != ["for"]  # "The gym is for men."
+            mentions.append(Mention(_GENDER_OF[word], i, i + 1, sure=english and of_person))
     return mentions
 
 
