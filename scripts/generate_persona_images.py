@@ -1,0 +1,80 @@
+"""Paint pictures of the 14 persona traits by Table A5's prompts, look for people in them, keep some (paper 004).
+
+python scripts/generate_persona_images.py --output personas
+python scripts/generate_persona_images.py --traits "Luxury Car" Active --generate 20 --keep 10 --output try
+
+Needs diffusers (pip install 'evenhand[vision]') and, for 400 pictures of every trait, a GPU for some hours. The paper
+keeps pictures with a person; by default ours are those without, since a person in the picture answers the question
+whose it is. --people keep is the paper's way. The kept pictures lie in a folder a trait, the others in not_kept there,
+and images.csv says how each was made. A run that was interrupted goes on when the same command is given again.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+import transformers
+from rich.console import Console
+
+from evenhand.errors import EvenhandError
+from evenhand.models.errors import ModelError
+from evenhand.persona_images.choosing import GENERATED, KEPT, PEOPLE
+from evenhand.persona_images.detecting import DETECTOR, THRESHOLD, TransformersDetector
+from evenhand.persona_images.making import Made, Wanted, make_persona_images
+from evenhand.persona_images.painting import PAINTER, DiffusersPainter
+from evenhand.persona_images.traits import TRAITS
+from evenhand.progress import ProgressBar
+from evenhand.tables import print_table
+
+
+def main() -> None:
+    options = parse()
+    transformers.utils.logging.disable_progress_bar()
+    try:
+        made = make(options)
+    except (EvenhandError, ModelError) as error:
+        sys.exit(f"generate_persona_images: {error}")
+    except KeyboardInterrupt:
+        sys.exit("generate_persona_images: stopped; every picture so far is kept. Run the same command again to go on.")
+    print_table(made.table(), Console(width=128))
+    for warning in made.warnings():
+        print(f"Warning: {warning}", file=sys.stderr)
+
+
+def parse() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--traits", nargs="+", default=TRAITS, metavar="NAME", help="'Art Lover' … (default: all)")
+    parser.add_argument("--generate", type=int, default=GENERATED, metavar="N", help="a trait (default: %(default)s)")
+    parser.add_argument("--keep", type=int, default=KEPT, metavar="N", help="of them, drawn (default: %(default)s)")
+    kinds = "; ".join(f"{name}: {what}" for name, what in PEOPLE.items())
+    parser.add_argument("--people", default="none", choices=list(PEOPLE), help=f"{kinds} (default: %(default)s)")
+    parser.add_argument("--seed", type=int, default=0, metavar="S", help="of all that is drawn (default: %(default)s)")
+    parser.add_argument("--painter", default=PAINTER, metavar="MODEL", help="Hub id or folder (default: %(default)s)")
+    parser.add_argument("--painter-revision", metavar="REV", help="branch, tag or commit")
+    parser.add_argument("--dtype", default="auto", choices=("auto", "float32", "bfloat16", "float16"), help="painter's")
+    parser.add_argument("--steps", type=int, metavar="N", help="of denoising (default: the painter's own)")
+    parser.add_argument("--detector", default=DETECTOR, metavar="MODEL", help="Hub id or folder (default: %(default)s)")
+    parser.add_argument("--detector-revision", metavar="REV", help="branch, tag or commit")
+    parser.add_argument(
+        "--threshold", type=float, default=THRESHOLD, help="least score of a person (default: %(default)s)"
+    )
+    parser.add_argument("--output", type=Path, required=True, metavar="DIR", help="a folder of its own")
+    return parser.parse_args()
+
+
+def make(options: argparse.Namespace) -> Made:
+    wanted = Wanted(tuple(options.traits), options.generate, options.keep, options.people, options.seed)
+    detector = None
+    if wanted.people != "any":
+        detector = TransformersDetector.from_pretrained(
+            options.detector, revision=options.detector_revision, threshold=options.threshold
+        )
+    painter = DiffusersPainter.from_pretrained(
+        options.painter, revision=options.painter_revision, dtype=options.dtype, steps=options.steps
+    )
+    with ProgressBar("persona_images") as bar:
+        return make_persona_images(wanted, painter, detector, options.output, on_progress=bar.update)
+
+
+if __name__ == "__main__":
+    main()
