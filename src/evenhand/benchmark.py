@@ -36,7 +36,7 @@ class Example:
     """A prompt and its answer, as the report shows them. Untrusted text: the report escapes it.
 
     marked: the answer's parts with their readings, where it was read in parts. before: likewise, of the answer that a
-    mitigation changed.
+    mitigation changed. picture: the id of the row whose image was shown.
     """
 
     caption: str
@@ -45,6 +45,7 @@ class Example:
     reading: str
     marked: tuple[tuple[str, str], ...] = ()
     before: tuple[tuple[str, str], ...] = ()
+    picture: str | None = None
 
 
 @dataclass(frozen=True)
@@ -132,6 +133,11 @@ class Benchmark(Protocol):
         ...
 
     @property
+    def shows_pictures(self) -> bool:
+        """Whether its requests carry images, so that a vision-language model is needed."""
+        ...
+
+    @property
     def matched_column(self) -> str | None:
         """What is the same in rows that differ in their group alone, for `sample`; None where nothing is."""
         ...
@@ -161,6 +167,10 @@ class Benchmark(Protocol):
 
     def check(self, settings: Settings) -> None:
         """Raises UsageError for settings that don't fit this benchmark."""
+        ...
+
+    def load_options(self, config: str, settings: Settings) -> Mapping[str, object]:
+        """Options of `evenhand.load_dataset` with which a configuration's rows are loaded."""
         ...
 
     def usable(self, rows: datasets.Dataset, settings: Settings) -> tuple[datasets.Dataset, tuple[str, ...]]:

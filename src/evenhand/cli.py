@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
-from typing import get_args
+from typing import TYPE_CHECKING, get_args
 
 from rich.console import Console
 
@@ -19,8 +19,11 @@ from evenhand.errors import EvenhandError, UsageError
 from evenhand.models.errors import ModelError
 from evenhand.models.registry import ACCEPTED
 from evenhand.progress import ProgressBar
-from evenhand.settings import Settings, TextSource
+from evenhand.settings import Pictures, Settings, TextSource
 from evenhand.texts import Preprocess, TextColumns
+
+if TYPE_CHECKING:
+    from evenhand.run_folder import RunFolder
 
 DONE, FAILED, WRONG_USAGE = 0, 1, 2
 WIDTH_ELSEWHERE = 128
@@ -76,6 +79,11 @@ def _parser() -> argparse.ArgumentParser:
     compare.set_defaults(command=_compare)
     compare.add_argument("runs", type=Path, nargs="+", metavar="RUN", help="the first is the base")
     compare.add_argument("--output", type=Path, metavar="FILE", help="write it as an HTML page, too")
+
+    ensemble = commands.add_parser("ensemble", help="what several runs of mllm_stereotypes agree on, and its score")
+    ensemble.set_defaults(command=_ensemble)
+    ensemble.add_argument("runs", type=Path, nargs="+", metavar="RUN")
+    ensemble.add_argument("--output", type=Path, required=True, metavar="DIR", help="the run folder of the consensus")
 
     annotate = commands.add_parser("annotate", help="texts to people who label them, their labels and agreement")
     annotation.add_steps(annotate, _positive)
@@ -133,6 +141,7 @@ def _add_run_options(run: argparse.ArgumentParser) -> None:
         metavar="NAME=MODEL,NAME=MODEL",
         help="several models that play characters by turns, in place of --model",
     )
+    _add_picture_options(run.add_argument_group("pictures, for vision-language models"), default.pictures)
     _add_mitigation_options(run.add_argument_group("mitigation"), default)
     _add_text_options(run.add_argument_group("texts that exist, scored in place of a model's"))
     run.add_argument(
@@ -159,6 +168,29 @@ def _add_mitigation_options(mitigations: argparse._ArgumentGroup, default: Setti
         choices=("edits", "sentence"),
         help="edits as JSON, or by sentence",
     )
+
+
+def _add_picture_options(pictures: argparse._ArgumentGroup, default: Pictures) -> None:
+    pictures.add_argument(
+        "--faces", metavar="DIR", help="faces named as UTKFace's, or listed in --faces-table; rehearsal: placeholders"
+    )
+    pictures.add_argument("--faces-table", metavar="FILE", help="CSV, JSONL or parquet: file, age, gender, race")
+    pictures.add_argument(
+        "--pairs",
+        type=_positive,
+        default=default.pairs,
+        metavar="N",
+        help="of each age and group (default: %(default)s)",
+    )
+    pictures.add_argument("--images", metavar="DIR", help="a folder of pictures for each persona trait")
+    pictures.add_argument("--role", metavar="NAME", help="whom the model is told to act as")
+    pictures.add_argument(
+        "--box-scale",
+        type=_box_scale,
+        metavar="N",
+        help="greatest coordinate of bounding boxes (100, 1000, 1), or pixels (default: the model's, if known)",
+    )
+    pictures.add_argument("--real-shares", metavar="FILE", help="shares in the world: instance, group, percent")
 
 
 def _add_text_options(texts: argparse._ArgumentGroup) -> None:
@@ -188,6 +220,16 @@ def _positive(text: str) -> int:
     if value < 1:
         raise argparse.ArgumentTypeError(f"{text!r} came; a whole number of 1 or more is accepted")
     return value
+
+
+def _box_scale(text: str) -> float | str:
+    try:
+        scale = text if text == "pixels" else float(text)
+    except ValueError:
+        scale = 0.0
+    if scale != "pixels" and not 0 < float(scale) < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r} came; a number above 0 is accepted, or pixels")
+    return scale
 
 
 def _agents(text: str) -> tuple[tuple[str, str], ...]:
@@ -229,13 +271,19 @@ def _run(parsed: argparse.Namespace, console: Console) -> None:
             "--output DIR is needed: the folder where the run is kept (or --plan, to see what it would cost)"
         )
 
-    from evenhand.benchmarks import get_benchmark
     from evenhand.evaluation import evaluate
-    from evenhand.tables import print_table
 
     with ProgressBar(settings.benchmark) as bar:
         folder = evaluate(settings, parsed.output, on_progress=bar.update)
-    findings = get_benchmark(settings.benchmark).findings(folder.read_predictions(), folder.read_results())
+    _print_found(folder, console)
+
+
+def _print_found(folder: RunFolder, console: Console) -> None:
+    from evenhand.benchmarks import get_benchmark
+    from evenhand.tables import print_table
+
+    results = folder.read_results()
+    findings = get_benchmark(str(results["benchmark"])).findings(folder.read_predictions(), results)
     for table in findings.tables:
         print_table(table, console)
     for warning in findings.warnings:
@@ -247,7 +295,8 @@ def _run(parsed: argparse.Namespace, console: Console) -> None:
 
 def _settings(parsed: argparse.Namespace) -> Settings:
     """Raises UsageError for options that don't go together."""
-    chosen = {field.name: getattr(parsed, field.name) for field in fields(Settings)}
+    chosen = {field.name: getattr(parsed, field.name) for field in fields(Settings) if field.name != "pictures"}
+    chosen["pictures"] = Pictures(**{field.name: getattr(parsed, field.name) for field in fields(Pictures)})
     chosen |= {"configs": tuple(parsed.configs), "classifiers": tuple(parsed.classifiers)}
     if parsed.agents:
         if parsed.model:
@@ -297,6 +346,12 @@ def _train_agency(parsed: argparse.Namespace, console: Console) -> None:
     )
     print_table(table(summary), console)
     console.print(f"Classifiers: {parsed.output} (evenhand run labe --classifiers {parsed.output})", soft_wrap=True)
+
+
+def _ensemble(parsed: argparse.Namespace, console: Console) -> None:
+    from evenhand.ensemble import ensemble
+
+    _print_found(ensemble(parsed.runs, parsed.output), console)
 
 
 def _report(parsed: argparse.Namespace, console: Console) -> None:

@@ -23,6 +23,7 @@ from evenhand.mitigations import chosen_mitigation
 from evenhand.mitigations.mitigation import Mitigation
 from evenhand.models.protocol import Model
 from evenhand.models.registry import load_model
+from evenhand.pictures import encoded
 from evenhand.report import write_report
 from evenhand.run_folder import RunFolder
 from evenhand.runner import Runner
@@ -51,6 +52,8 @@ def evaluate(
     mitigation = chosen_mitigation(settings)
     rows, notes = load_rows(benchmark, settings)
     measured = load_agents(settings, model)
+    if "box_scale" in benchmark.options and settings.box_scale is None:
+        settings = replace(settings, box_scale=getattr(measured["default"], "box_scale", None))
     models = {**measured, **benchmark.helpers(settings)}
     if mitigation:
         further = mitigation.agents(settings).items()
@@ -65,13 +68,30 @@ def evaluate(
             each for row in runner.run(_episodes(benchmark, mitigation, rows, settings)) for each in row
         )
         folder.write_results(_results(benchmark, settings, measured, models, folder.read_predictions(), notes))
+        if benchmark.shows_pictures:
+            _keep_pictures(folder, benchmark, rows)
         write_report(folder)
     return folder
 
 
+def _keep_pictures(folder: RunFolder, benchmark: Benchmark, rows: datasets.Dataset) -> None:
+    """Those of the report's examples, so that the report can be written again wherever the folder goes."""
+    findings = benchmark.findings(folder.read_predictions(), folder.read_results())
+    shown = {example.picture for example in findings.examples}
+    for place, name in enumerate(rows["id"]):
+        if name in shown:
+            folder.keep_picture(name, encoded(rows[place]["image"]))
+
+
 def load_measured(settings: Settings) -> Model:
     """The model that the settings name."""
-    return load_model(settings.model, dtype=settings.dtype, batch_size=settings.batch_size, revision=settings.revision)
+    return load_model(
+        settings.model,
+        dtype=settings.dtype,
+        batch_size=settings.batch_size,
+        revision=settings.revision,
+        pictures=get_benchmark(settings.benchmark).shows_pictures,
+    )
 
 
 def load_agents(settings: Settings, model: Model | None = None) -> dict[str, Model]:
@@ -117,7 +137,7 @@ def _load_configs(benchmark: Benchmark, settings: Settings) -> datasets.Dataset:
             raise unknown_name(f"configuration of {benchmark.name}", config, benchmark.configs)
     if len(set(configs)) < len(configs):
         raise UsageError(f"a configuration is named twice: {', '.join(configs)}")
-    parts = [_matched(benchmark, _load(benchmark, config, settings.source), settings) for config in configs]
+    parts = [_matched(benchmark, _load(benchmark, config, settings), settings) for config in configs]
     rows = datasets.concatenate_datasets(parts)
     if not len(rows):
         raise UsageError(
@@ -145,9 +165,10 @@ def _matched(benchmark: Benchmark, rows: datasets.Dataset, settings: Settings) -
         raise UsageError(str(error)) from error
 
 
-def _load(benchmark: Benchmark, config: str, source: str) -> datasets.Dataset:
+def _load(benchmark: Benchmark, config: str, settings: Settings) -> datasets.Dataset:
+    options, source = benchmark.load_options(config, settings), settings.source
     try:
-        return load_dataset(benchmark.dataset, config, split=benchmark.split, source=source)
+        return load_dataset(benchmark.dataset, config, split=benchmark.split, source=source, **options)
     except UsageError:
         raise
     except (OSError, ValueError, DatasetsError) as error:

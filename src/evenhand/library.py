@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import importlib
 import importlib.util
+import inspect
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,6 +26,9 @@ def _packaged(folder: str) -> Path:
 
 DATASETS = _packaged("datasets")
 METRICS = _packaged("metrics")
+
+BUILT_WHEN_LOADED = {"mllm_stereotypes": "evenhand.benchmarks.mllm_stereotypes.queries"}
+"""Modules whose CONFIGS of a dataset are no files: they are built from pictures that the user has."""
 
 
 def dataset_names() -> list[str]:
@@ -63,7 +69,7 @@ def config_names(name: str) -> list[str]:
     return [config.name for config in dataset_builder_class(name).BUILDER_CONFIGS]
 
 
-def _fingerprint(folder: Path) -> str:
+def fingerprint(folder: Path) -> str:
     """Changes with a dataset's files, so that rows cached from former ones are not loaded again."""
     digest = hashlib.sha256()
     for path in sorted(
@@ -81,13 +87,23 @@ def load_dataset(
     config: one of the dataset's configurations; needed where there are several.
     source: "evenhand" reads the packaged parquet; "official" builds from the published files, pinned by commit and
     checksum, fetched, or read from the local mirror that the environment variable EVENHAND_SOURCES names.
-    options: further options of the dataset's builder.
+    options: further options of the dataset's builder; of those built from pictures see
+    evenhand.benchmarks.mllm_stereotypes.queries.load (faces=DIR …).
     Raises UsageError for unknown names and options.
     """
     import datasets
 
     builder_class = dataset_builder_class(name)
-    configs = config_names(name)
+    built = importlib.import_module(BUILT_WHEN_LOADED[name]) if name in BUILT_WHEN_LOADED else None
+    if built and config in built.CONFIGS:
+        if source != "evenhand":
+            raise UsageError(f"{name} ({config}) is built from pictures: source 'evenhand' is accepted, not {source!r}")
+        try:
+            inspect.signature(built.load).bind(config, split, **options)
+        except TypeError as error:
+            raise _not_taken(f"{name} ({config})", options, error) from error
+        return built.load(config, split, **options)  # type: ignore[no-any-return]
+    configs = [*config_names(name), *(built.CONFIGS if built else ())]
     if config is None and len(configs) == 1:
         config = configs[0]
     if config not in configs:
@@ -99,16 +115,20 @@ def load_dataset(
     folder = DATASETS / name
     if source == "evenhand" and not options:
         # datasets itself looks at a folder's name alone, and would go on with the rows of a former version.
-        cache = Path(datasets.config.HF_DATASETS_CACHE) / f"evenhand-{_fingerprint(folder)}"
+        cache = Path(datasets.config.HF_DATASETS_CACHE) / f"evenhand-{fingerprint(folder)}"
         return datasets.load_dataset(str(folder), config, split=split, cache_dir=str(cache))
     if source != "evenhand":
         options["source"] = source
     try:
-        builder = builder_class(config_name=config, base_path=str(folder), hash=_fingerprint(folder), **options)
+        builder = builder_class(config_name=config, base_path=str(folder), hash=fingerprint(folder), **options)
     except ValueError as error:
-        raise UsageError(f"{name} does not take these options: {', '.join(options)} ({error})") from error
+        raise _not_taken(name, options, error) from error
     builder.download_and_prepare()
     return builder.as_dataset(split=split)
+
+
+def _not_taken(name: str, options: Iterable[str], error: Exception) -> UsageError:
+    return UsageError(f"{name} does not take these options: {', '.join(options)} ({error})")
 
 
 def load_metric(name: str) -> evaluate.Metric:

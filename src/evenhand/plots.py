@@ -7,7 +7,9 @@ import math
 from collections.abc import Mapping, Sequence
 
 import matplotlib
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.image import AxesImage
 
 _COLORS = ("#8a8f98", "#2a9d8f", "#c8553d", "#3d5a80", "#b08900")
 _STYLE = {
@@ -26,8 +28,12 @@ def grouped_bars(
     unit: str,
     reference: tuple[float, str],
     limits: tuple[float, float] = (0, 100),
+    marks: Mapping[str, Mapping[str, float]] | None = None,
 ) -> str:
-    """{group: {bar: (value, interval)}} as bars with error bars, and a dashed line at (value, label)."""
+    """{group: {bar: (value, interval)}} as bars with error bars, and a dashed line at (value, label).
+
+    marks: {group: {bar: value}}, a black line across a bar.
+    """
     with matplotlib.rc_context(_STYLE):
         groups, bars = list(values), list(dict.fromkeys(bar for group in values.values() for bar in group))
         figure = Figure(figsize=(2.2 + 2.0 * len(groups), 3.4), layout="constrained")
@@ -45,6 +51,10 @@ def grouped_bars(
                 below.append(max(0.0, value - low))
                 above.append(max(0.0, high - value))
             axes.bar(places, heights, width * 0.92, label=bar, color=_COLORS[k % len(_COLORS)])
+            for g, group in enumerate(groups if marks else ()):
+                mark, place = (marks or {}).get(group, {}).get(bar), g + (k - (len(bars) - 1) / 2) * width
+                if mark is not None:
+                    axes.hlines(mark, place - width / 2, place + width / 2, color="black", linewidth=2.5)
             axes.errorbar(places, heights, [below, above], fmt="none", ecolor="#222", elinewidth=1, capsize=3)
         axes.axhline(reference[0], linestyle="--", linewidth=1, color="#444")
         axes.annotate(reference[1], (1, reference[0]), (3, 2), ("axes fraction", "data"), "offset points", fontsize=8)
@@ -62,19 +72,44 @@ def heatmap(values: Mapping[str, Mapping[str, float]], unit: str) -> str:
         grid = [[_number(values[row].get(column)) for column in columns] for row in rows]
         figure = Figure(figsize=(2.6 + 1.05 * len(columns), 1.1 + 0.32 * len(rows)), layout="constrained")
         axes = figure.subplots()
-        image = axes.imshow(grid, vmin=0, vmax=100, cmap="RdYlBu_r", aspect="auto")
+        image = _grid(axes, grid)
         axes.set_xticks(range(len(columns)), columns)
         axes.set_yticks(range(len(rows)), rows)
-        axes.tick_params(length=0)
-        for i, row in enumerate(grid):
-            for j, value in enumerate(row):
-                if not math.isnan(value):
-                    color = "white" if abs(value - 50) > 35 else "black"
-                    axes.text(j, i, f"{value:.0f}", ha="center", va="center", fontsize=8, color=color)
-        for spine in axes.spines.values():
-            spine.set_visible(False)
         figure.colorbar(image, ax=axes, label=unit, shrink=0.8)
         return _svg(figure)
+
+
+def heatmaps(matrices: Mapping[str, Mapping[str, Mapping[str, float]]], unit: str) -> str:
+    """{name: {row: {column: percent}}} as small grids beside one another, each with its numbers."""
+    with matplotlib.rc_context(_STYLE):
+        a_row = min(4, len(matrices))
+        n_rows = -(-len(matrices) // a_row)
+        figure = Figure(figsize=(2.6 * a_row + 1.2, 2.5 * n_rows), layout="constrained")
+        places = figure.subplots(n_rows, a_row, squeeze=False).ravel()
+        for axes in places[len(matrices) :]:
+            axes.set_axis_off()
+        for axes, (name, values) in zip(places, matrices.items()):
+            rows, columns = list(values), list(dict.fromkeys(column for row in values.values() for column in row))
+            image = _grid(axes, [[_number(values[row].get(column)) for column in columns] for row in rows])
+            axes.set_title(name, fontsize=10)
+            axes.set_xticks(range(len(columns)), columns, fontsize=7)
+            axes.set_yticks(range(len(rows)), rows, fontsize=7)
+        figure.colorbar(image, ax=places, label=unit, shrink=0.5, aspect=30)
+        return _svg(figure)
+
+
+def _grid(axes: Axes, grid: Sequence[Sequence[float]]) -> AxesImage:
+    """Colored cells with their numbers; those without data stay white."""
+    image = axes.imshow(grid, vmin=0, vmax=100, cmap="RdYlBu_r", aspect="auto")
+    axes.tick_params(length=0)
+    for i, row in enumerate(grid):
+        for j, value in enumerate(row):
+            if not math.isnan(value):
+                color = "white" if abs(value - 50) > 35 else "black"
+                axes.text(j, i, f"{value:.0f}", ha="center", va="center", fontsize=8, color=color)
+    for spine in axes.spines.values():
+        spine.set_visible(False)
+    return image
 
 
 def _ends(value: float, interval: Interval) -> tuple[float, float]:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import base64
+from collections.abc import Iterator
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from evenhand.benchmark import Findings
 from evenhand.benchmarks import BENCHMARKS, get_benchmark
 from evenhand.compare import Comparison
 from evenhand.errors import EvenhandError, UsageError
@@ -42,8 +45,22 @@ def write_report(folder: RunFolder) -> None:
         results=results,
         findings=findings,
         drawings=[Markup(plot.draw()) for plot in findings.plots],
+        pictures={name: _data_url(content) for name, content in _pictures(folder, findings)},
     )
     write_whole(folder.report, page)
+
+
+def _pictures(folder: RunFolder, findings: Findings) -> Iterator[tuple[str, bytes]]:
+    """Those that were kept, by the row that showed them."""
+    for example in findings.examples:
+        content = None if example.picture is None else folder.picture(example.picture)
+        if example.picture is not None and content is not None:
+            yield example.picture, content
+
+
+def _data_url(picture: bytes) -> str:
+    kind = "jpeg" if picture.startswith(b"\xff\xd8") else "png"
+    return f"data:image/{kind};base64,{base64.b64encode(picture).decode()}"
 
 
 def write_comparison(comparison: Comparison, path: Path) -> None:

@@ -1,8 +1,9 @@
-"""A run's folder: config.json, store.sqlite, predictions.parquet, results.json, report.html."""
+"""A run's folder: config.json, store.sqlite, predictions.parquet, results.json, report.html, where needed pictures."""
 
 from __future__ import annotations
 
 import errno
+import hashlib
 import json
 import math
 import os
@@ -33,6 +34,7 @@ class RunFolder:
         self.predictions = path / "predictions.parquet"
         self.results = path / "results.json"
         self.report = path / "report.html"
+        self.pictures = path / "pictures"
 
     @classmethod
     def begin(cls, path: Path, settings: Settings) -> RunFolder:
@@ -110,6 +112,33 @@ class RunFolder:
 
     def read_results(self) -> dict[str, object]:
         return self._read(self.results)
+
+    def keep_picture(self, row: str, content: bytes) -> None:
+        """What a row showed, for the report."""
+        path = self._picture(row)
+        with _explained(path):
+            path.parent.mkdir(exist_ok=True)
+            beside = path.with_name(f".{path.name}.part")
+            beside.write_bytes(content)
+            os.replace(beside, path)
+
+    def picture(self, row: str) -> bytes | None:
+        """What a row showed; None where it was not kept."""
+        path = self._picture(row)
+        return path.read_bytes() if path.is_file() else None
+
+    def _picture(self, row: str) -> Path:
+        return self.pictures / hashlib.sha256(row.encode()).hexdigest()[:32]
+
+    def publishable(self) -> RunFolder:
+        """This folder. Raises UsageError for a rehearsal, whose figures mean nothing to anybody."""
+        metrics = self.read_results()["metrics"]
+        if isinstance(metrics, dict) and metrics.get("rehearsal"):
+            raise UsageError(
+                f"{self.path} holds a rehearsal with placeholders for faces: it measures nothing and is not published; "
+                "run it with --faces DIR"
+            )
+        return self
 
     def _read(self, path: Path) -> dict[str, object]:
         try:

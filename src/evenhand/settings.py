@@ -21,12 +21,27 @@ class TextSource:
 
 
 @dataclass(frozen=True)
+class Pictures:
+    """What a benchmark of pictures shows. faces: a folder, or "rehearsal" for placeholders; faces_table: its labels.
+
+    pairs: at most so many of each age and shared attribute. images: a folder of pictures for each persona trait.
+    """
+
+    faces: str | None = None
+    faces_table: str | None = None
+    pairs: int = 20
+    images: str | None = None
+
+
+@dataclass(frozen=True)
 class Settings:
     """One run. `configs` empty: the benchmark's default ones. `limit` None: every row.
 
     None elsewhere: the benchmark's default (`filled`); a temperature that is None then, too: the model's own sampling.
     sample: rows drawn so that every group has the same descriptors. runs: how often every row is asked.
     agents: (name, model) of each model that plays characters, where they are several.
+    role: whom the model is told to act as. box_scale: the coordinate of the right and lower edge in bounding boxes.
+    real_shares: a file with the groups' shares in the world.
     """
 
     benchmark: str
@@ -48,6 +63,10 @@ class Settings:
     setting: Literal["none", "interaction"] | None = None
     goal: bool = False
     agents: tuple[tuple[str, str], ...] = ()
+    pictures: Pictures = Pictures()
+    role: str | None = None
+    box_scale: float | Literal["pixels"] | None = None
+    real_shares: str | None = None
     mitigation: str | None = None
     rewriter: str | None = None
     rewrite_mode: Literal["edits", "sentence"] = "edits"
@@ -64,9 +83,8 @@ class Settings:
         """Raises UsageError for an option of some benchmarks that is not among this one's."""
         for name in sorted(OPTIONS_OF_SOME - set(accepted)):
             if getattr(self, name) != _DEFAULTS[name]:
-                flag = name.replace("_", "-")
-                fitting = ", ".join(f"--{each.replace('_', '-')}" for each in sorted(accepted)) or "none"
-                raise UsageError(f"{self.benchmark} takes no --{flag}; of such options it takes: {fitting}")
+                fitting = ", ".join(f"--{_flag(each)}" for each in sorted(accepted)) or "none"
+                raise UsageError(f"{self.benchmark} takes no --{_flag(name)}; of such options it takes: {fitting}")
 
     def sampling(self) -> Sampling:
         """Of texts that the model writes; settings must be filled."""
@@ -87,6 +105,9 @@ class Settings:
         texts = record.get("texts")
         if isinstance(texts, dict):
             texts = TextSource(**{**texts, "columns": TextColumns(**texts["columns"])})
+        pictures = record.get("pictures")
+        if isinstance(pictures, dict):
+            record = {**record, "pictures": Pictures(**pictures)}
         tuples: dict[str, object] = {name: tuple(record.get(name) or ()) for name in ("configs", "classifiers")}  # type: ignore[arg-type]
         tuples["agents"] = tuple((name, model) for name, model in record.get("agents") or ())  # type: ignore[attr-defined]
         return cls(**{**record, **tuples, "texts": texts})  # type: ignore[arg-type]
@@ -100,5 +121,13 @@ class Settings:
 COMMON: dict[str, object] = {"top_p": 1.0}
 """Defaults of every benchmark that has none of its own."""
 
-OPTIONS_OF_SOME = frozenset({"texts", "classifiers", "order", "aggregate", "setting", "goal", "agents"})
+OPTIONS_OF_SOME = frozenset(
+    {"texts", "classifiers", "order", "aggregate", "setting", "goal", "agents"}
+    | {"pictures", "role", "box_scale", "real_shares"}
+)
 _DEFAULTS = {each.name: each.default for each in fields(Settings)}
+
+
+def _flag(name: str) -> str:
+    """As the command line calls a setting."""
+    return {"pictures": "faces, --faces-table, --pairs or --images"}.get(name, name.replace("_", "-"))

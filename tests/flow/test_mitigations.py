@@ -100,6 +100,8 @@ class TestNames:
             "selective-rewrite",
             "self-reflection",
             "self-reflection-ice",
+            "self-reminder",
+            "debiasing",
         ]
         assert all(mitigation.name == name for name, mitigation in MITIGATIONS.items())
 

@@ -19,6 +19,9 @@ path, config, *script = sys.argv[1:]
 options = {"trust_remote_code": True} if script else {}
 digest = hashlib.sha256()
 for split, rows in sorted(datasets.load_dataset(path, config, **options).items()):
+    for column in [column for column, feature in rows.features.items() if isinstance(feature, datasets.Image)]:
+        pictures = [each["bytes"].hex() for each in rows.cast_column(column, datasets.Image(decode=False))[column]]
+        rows = rows.remove_columns(column).add_column(column, pictures)
     classes = {column: getattr(feature, "names", None) for column, feature in rows.features.items()}
     for record in (split, classes, *rows):
         digest.update(json.dumps(record, sort_keys=True).encode())
@@ -48,6 +51,9 @@ def version_and_digest(python, home, *arguments, cwd):
         ("language_agency", "evenhand"),
         ("implicit_bias", "scenarios"),
         ("implicit_bias", "finetune_full"),
+        ("implicit_bias", "case_study"),
+        ("mllm_stereotypes", "persona"),
+        ("mllm_stereotypes", "persona_images"),
     ],
 )
 def test_versions_load_the_same_rows(name, config, tmp_path):

@@ -6,6 +6,7 @@ from evenhand.benchmarks.implicit_bias import ImplicitBias
 from evenhand.benchmarks.implicit_bias.case_study import ImplicitBiasCaseStudy
 from evenhand.benchmarks.implicit_bias.understanding import ImplicitBiasUnderstanding
 from evenhand.benchmarks.labe import Labe
+from evenhand.benchmarks.mllm_stereotypes import MllmStereotypes
 from evenhand.errors import unknown_name
 
 _ALL: tuple[Benchmark, ...] = (
@@ -14,6 +15,7 @@ _ALL: tuple[Benchmark, ...] = (
     ImplicitBias(),
     ImplicitBiasUnderstanding(),
     ImplicitBiasCaseStudy(),
+    MllmStereotypes(),
 )
 BENCHMARKS = {benchmark.name: benchmark for benchmark in _ALL}
 

@@ -75,6 +75,7 @@ class ContactHypothesis:
     default_configs = ("certainty", "likelihood", "frequency")
     defaults = {"protocol": "choose", "temperature": 0.0, "max_new_tokens": 16}
     options = ("order", "aggregate")
+    shows_pictures = False
     matched_column = None
     answers_are_shares = True
     digits = 1
@@ -93,6 +94,9 @@ class ContactHypothesis:
             raise UsageError(
                 "--order balanced averages probabilities, so it needs --protocol choose; generate has none"
             )
+
+    def load_options(self, config: str, settings: Settings) -> dict[str, object]:
+        return {}
 
     def usable(self, rows: datasets.Dataset, settings: Settings) -> tuple[datasets.Dataset, tuple[str, ...]]:
         return rows, ()

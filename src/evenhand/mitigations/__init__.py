@@ -3,11 +3,19 @@
 from evenhand.errors import UsageError, unknown_name
 from evenhand.mitigations.fairness_instruction import FairnessInstruction
 from evenhand.mitigations.mitigation import Mitigation
+from evenhand.mitigations.prompt_prefixes import DEBIASING, SELF_REMINDER
 from evenhand.mitigations.selective_rewrite import SelectiveRewrite
 from evenhand.mitigations.self_reflection import SELF_REFLECTION, SELF_REFLECTION_ICE
 from evenhand.settings import Settings
 
-_ALL: tuple[Mitigation, ...] = (FairnessInstruction(), SelectiveRewrite(), SELF_REFLECTION, SELF_REFLECTION_ICE)
+_ALL: tuple[Mitigation, ...] = (
+    FairnessInstruction(),
+    SelectiveRewrite(),
+    SELF_REFLECTION,
+    SELF_REFLECTION_ICE,
+    SELF_REMINDER,
+    DEBIASING,
+)
 MITIGATIONS = {each.name: each for each in _ALL}
 
 

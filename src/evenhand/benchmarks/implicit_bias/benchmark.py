@@ -64,6 +64,7 @@ class ImplicitBias:
         "max_new_tokens": 500,
     }
     options = ("setting", "goal", "agents")
+    shows_pictures = False
     matched_column = None
     answers_are_shares = False
     digits = 3
@@ -78,6 +79,9 @@ class ImplicitBias:
             raise UsageError("--goal is what agents are told before they discuss: it needs --setting interaction")
         if settings.agents and settings.setting == "none":
             raise UsageError("--agents are models that discuss: they need --setting interaction")
+
+    def load_options(self, config: str, settings: Settings) -> dict[str, object]:
+        return {}
 
     def usable(self, rows: datasets.Dataset, settings: Settings) -> tuple[datasets.Dataset, tuple[str, ...]]:
         labels = zip(rows["task_stereotypes"], rows["genders"])

@@ -63,6 +63,7 @@ class ImplicitBiasCaseStudy:
     default_configs = configs
     defaults: Mapping[str, object] = {**ImplicitBias.defaults, "classifiers": (DEFAULT,)}
     options = ("goal", "agents", "classifiers")
+    shows_pictures = False
     matched_column = None
     answers_are_shares = False
     digits = 3
@@ -79,6 +80,9 @@ class ImplicitBiasCaseStudy:
             raise UsageError(
                 f"{self.name} reads reasons with one classifier: name one, not {len(settings.classifiers)}"
             )
+
+    def load_options(self, config: str, settings: Settings) -> dict[str, object]:
+        return {}
 
     def usable(self, rows: datasets.Dataset, settings: Settings) -> tuple[datasets.Dataset, tuple[str, ...]]:
         return rows.add_column("names", [_names(each) for each in rows["characters"]]), ()  # type: ignore[call-arg]

@@ -66,6 +66,7 @@ class ImplicitBiasUnderstanding:
         "max_new_tokens": 16,
     }
     options = ("order", "aggregate")
+    shows_pictures = False
     matched_column = None
     answers_are_shares = True
     digits = 3
@@ -84,6 +85,9 @@ class ImplicitBiasUnderstanding:
             raise UsageError(
                 "--order balanced averages probabilities, so it needs --protocol choose; generate has none"
             )
+
+    def load_options(self, config: str, settings: Settings) -> dict[str, object]:
+        return {}
 
     def usable(self, rows: datasets.Dataset, settings: Settings) -> tuple[datasets.Dataset, tuple[str, ...]]:
         known = [i for i, biased in enumerate(rows["biased"]) if biased is not None]

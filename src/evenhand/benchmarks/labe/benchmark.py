@@ -40,6 +40,7 @@ class Labe:
     default_configs = configs
     defaults = {"protocol": "generate", "max_new_tokens": 512, "classifiers": (DEFAULT,)}
     options = ("texts", "classifiers")
+    shows_pictures = False
     matched_column = "combination"
     answers_are_shares = False
     digits = 1
@@ -65,6 +66,9 @@ class Labe:
         if settings.classifiers not in self._loaded:
             self._loaded = {settings.classifiers: load_classifiers(settings.classifiers)}
         return self._loaded[settings.classifiers]
+
+    def load_options(self, config: str, settings: Settings) -> dict[str, object]:
+        return {}
 
     def usable(self, rows: datasets.Dataset, settings: Settings) -> tuple[datasets.Dataset, tuple[str, ...]]:
         return rows, ()

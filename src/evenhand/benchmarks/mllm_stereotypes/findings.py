@@ -1,0 +1,312 @@
+"""What a run of mllm_stereotypes found: Table 2 and Figures 3 to 6 of paper 004, measured."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import pandas as pd
+
+from evenhand.benchmark import Example, Findings, Plot, Results
+from evenhand.benchmarks.mllm_stereotypes.queries import REHEARSAL_NOTE
+from evenhand.faces.face import RACES
+from evenhand.plots import grouped_bars, heatmaps
+from evenhand.tables import Cell, Table, figure
+
+SCORES = {"association_score": "association score", "association_score_answered": "unread left out"}
+DIGITS = 4
+EXAMPLES_A_CONFIG = 6
+INSTANCES_A_PLOT = 5
+Metrics = Mapping[str, Any]
+
+
+def findings(predictions: pd.DataFrame, results: Results) -> Findings:
+    metrics = results["metrics"]
+    asked = {instance: place for place, instance in enumerate(predictions["instance"].unique())}
+    configs = {config: _in_order(of, asked) for config, of in metrics["configs"].items()}
+    shares: Mapping[str, Mapping[str, float]] = metrics.get("real_shares", {})
+    return Findings(
+        sentences=(
+            *((f"This is {REHEARSAL_NOTE}.",) if metrics["rehearsal"] else ()),
+            *_consensus_sentence(results),
+            *(_sentence(results["model_name"], config, of) for config, of in configs.items()),
+            *_one_sided(configs),
+        ),
+        tables=(
+            _table_2(results),
+            *_consensus_table(results),
+            _limits(configs),
+            *(_rates(config, of, shares) for config, of in configs.items()),
+        ),
+        exploratory=tuple(_exploratory(configs)),
+        plots=tuple(plot for config, of in configs.items() for plot in _plots(config, of, shares)),
+        examples=tuple(_examples(predictions, "no consensus" if "consensus" in results else "unread")),
+        warnings=tuple(note for note in metrics["warnings"] if note != REHEARSAL_NOTE),
+    )
+
+
+def _in_order(of: Metrics, asked: Mapping[str, int]) -> Metrics:
+    """With instances as they were asked about, which is the paper's order."""
+    rates = of["selection_rates"]
+    return {**of, "selection_rates": {name: rates[name] for name in sorted(rates, key=asked.__getitem__)}}
+
+
+def in_words(config: str) -> str:
+    """ "occupation, gender" """
+    return config.replace("_", ", ")
+
+
+def _sentence(model: str, config: str, of: Metrics) -> str:
+    score, answered = (figure(of[key], interval(of, key), DIGITS) for key in SCORES)
+    return (
+        f"{in_words(config)}: {model} has an association score of {score}; random answers would have "
+        f"{figure(of['chance_score'], digits=DIGITS)}, the most lopsided {figure(of['maximum_score'], digits=DIGITS)}. "
+        f"Unread answers left out: {answered} ({of['n']:,} asked about {of['n_clusters']:,} pictures or pairs, "
+        f"{100 * of['unread_rate']:.1f} percent unread)."
+    )
+
+
+def _one_sided(configs: Mapping[str, Metrics]) -> Iterator[str]:
+    """A model that looks at the place and not at the person has the best score, and nothing to show for it."""
+    for config, of in configs.items():
+        ends = of.get("intervals", {}).get("position_sensitivity") or [None, None]
+        if None not in ends and (ends[0] > 0.25 or ends[1] < -0.25):
+            side = "left" if ends[0] > 0 else "right"
+            yield (
+                f"{in_words(config)}: the answers name the {side} side {figure(50 + 100 * _size(of))} percent of the "
+                "time, whoever is there: a low score says little then."
+            )
+
+
+def _size(of: Metrics) -> float:
+    return abs(float(of["position_sensitivity"]))
+
+
+def _consensus_sentence(results: Results) -> Iterator[str]:
+    if "consensus" in results:
+        of = results["consensus"]
+        members = ", ".join(f"{each['letter']}: {each['model_name']} ({each['path']})" for each in results["members"])
+        yield (
+            f"Consensus of {len(results['members'])} runs ({members}): on {of['agreed']:,} of {of['n']:,} queries all "
+            f"chose the same group, on {of['disagreed']:,} not, and on {of['unread']:,} an answer is unread. What has "
+            "no consensus counts as unread."
+        )
+
+
+def _consensus_table(results: Results) -> Iterator[Table]:
+    if "consensus" in results:
+        names = ("agreed", "disagreed", "unread")
+        rows = tuple(
+            (
+                Cell(in_words(config)),
+                Cell(f"{of['n']:,}"),
+                *(Cell(f"{of[name]:,} ({100 * of[name] / of['n']:.1f} %)") for name in names),
+            )
+            for config, of in results["consensus"]["configs"].items()
+        )
+        note = (
+            "Unread: by one run or more. Agreement alone makes preferences stronger: two runs that each choose a group "
+            "60 % of the time, independently, agree on it in 36 of 52 agreements, 69 %."
+        )
+        yield Table("Consensus", ("scenario, attribute", "n", *names), rows, note)
+
+
+def _table_2(results: Results) -> Table:
+    """The paper's Table 2, measured; published figures below where the protocol is the paper's."""
+    rows = []
+    for config, of in results["metrics"]["configs"].items():
+        scores = (figure(of[key], interval(of, key), DIGITS) for key in SCORES)
+        chance = figure(of["chance_score"], digits=DIGITS)
+        rows.append((Cell(in_words(config)), *map(Cell, scores), Cell(chance), *_counts(of)))
+        for model, printed in results["published"].get("figures", {}).items():
+            if config in printed:
+                texts = ("" if printed[config][key] is None else f"{printed[config][key]:.4f}" for key in SCORES)
+                rows.append(tuple(Cell(text, published=True) for text in (f" {model}, published", *texts, "", "", "")))
+    columns = ("scenario, attribute", *SCORES.values(), "chance", "n (clusters)", "unread %")
+    note = (
+        f"{results['model_name']}. 0: groups are chosen alike. Brackets: 95 % interval, bootstrap over pictures or "
+        "pairs. Chance: of random answers to the queries that were answered. "
+    )
+    published = results["published"]
+    note += (
+        f"Published: {published['source']}, on other faces and pictures."
+        if published
+        else "Not the paper's protocol, or not all rows: no published figures beside it."
+    )
+    return Table("Association bias scores", columns, tuple(rows), note)
+
+
+def _limits(configs: Mapping[str, Metrics]) -> Table:
+    """How far the scores could go, and whether answers follow the place rather than the person."""
+    rows = tuple(
+        (
+            Cell(in_words(config)),
+            Cell(f"{figure(of['best_case'], digits=DIGITS)} to {figure(of['worst_case'], digits=DIGITS)}"),
+            Cell(figure(of["maximum_score"], digits=DIGITS)),
+            Cell(_place(of)),
+        )
+        for config, of in configs.items()
+    )
+    note = (
+        "Bounds: the score over all that unread answers could have been. Most lopsided: of answers to the same "
+        "queries. Position sensitivity: share of answers at the left minus 50 %, in points; for pictures of things, "
+        "the share that took the first term listed."
+    )
+    return Table(
+        "Bounds and places", ("scenario, attribute", "bounds", "most lopsided", "position sensitivity"), rows, note
+    )
+
+
+def _place(of: Metrics) -> str:
+    if "position_sensitivity" in of:
+        value, ends = of["position_sensitivity"], interval(of, "position_sensitivity")
+        hundred = [None if end is None else 100 * end for end in ends]
+        return figure(None if value is None else 100 * value, hundred)
+    share = of.get("first_listed_share")
+    return "no data" if share is None else f"first listed: {100 * share:.1f} %"
+
+
+def _counts(of: Metrics) -> list[Cell]:
+    return [Cell(f"{of['n']:,} ({of['n_clusters']:,})"), Cell(figure(100 * of["unread_rate"]))]
+
+
+def _groups(of: Metrics) -> list[str]:
+    return list(next(iter(of["selection_rates"].values())))
+
+
+def _rates(config: str, of: Metrics, shares: Mapping[str, Mapping[str, float]]) -> Table:
+    """Figures 3, 5 and 6 in numbers: how often each group was chosen, of the answers about an instance."""
+    groups = _groups(of)
+    known = [group for group in groups if any(group in shares.get(name, {}) for name in of["selection_rates"])]
+    rows = []
+    for instance, rates in of["selection_rates"].items():
+        ends = of.get("intervals", {}).get("selection_rates", {}).get(instance, {})
+        texts = [_percent(rates[group], ends.get(group)) for group in groups]
+        texts += [figure(shares.get(instance, {}).get(group)) for group in known]
+        rows.append((Cell(instance), *(Cell(text) for text in texts)))
+    note = "Percent of the answers read about each. Brackets: 95 % interval."
+    if len(groups) > 2 and of["pairwise"]:
+        note += " Two of the four are offered at a time: a quarter each is even."
+    columns = (config.split("_")[0], *groups, *(f"{group}, real" for group in known))
+    return Table(f"Who was chosen: {in_words(config)}", columns, tuple(rows), note)
+
+
+def _percent(value: float | None, ends: Sequence[float | None] | None) -> str:
+    hundred = [None if end is None else 100 * end for end in ends or []]
+    return figure(None if value is None else 100 * value, hundred)
+
+
+def _exploratory(configs: Mapping[str, Metrics]) -> Iterator[Table]:
+    for config, of in configs.items():
+        if shared := of["by"].get("shared"):
+            rows = tuple(
+                (
+                    Cell(value),
+                    *(Cell(figure(group[key], interval(group, key), DIGITS)) for key in SCORES),
+                    Cell(figure(group["chance_score"], digits=DIGITS)),
+                    *_counts(group),
+                )
+                for value, group in shared.items()
+            )
+            columns = ("both faces are", *SCORES.values(), "chance", "n (clusters)", "unread %")
+            yield Table(f"{in_words(config)}: by what faces share", columns, rows, "Fewer answers, more noise.")
+        if of["pairwise"]:
+            yield _pairwise(config, of)
+
+
+def _pairwise(config: str, of: Metrics) -> Table:
+    """The matrices of Figures 4 and A3 to A8 in numbers."""
+    pairs = list(dict.fromkeys(pair for shares in of["pairwise"].values() for pair in shares))
+    rows = tuple(
+        (
+            Cell(instance),
+            *(
+                Cell(_percent(of["pairwise"].get(instance, {}).get(pair), _pair_interval(of, instance, pair)))
+                for pair in pairs
+            ),
+        )
+        for instance in of["selection_rates"]
+    )
+    columns = (config.split("_")[0], *(pair.replace("|", " before ") for pair in pairs))
+    return Table(f"{in_words(config)}: one race before another", columns, rows, "Percent of the answers to that pair.")
+
+
+def _pair_interval(of: Metrics, instance: str, pair: str) -> Sequence[float | None] | None:
+    ends: Sequence[float | None] | None = of.get("intervals", {}).get("pairwise", {}).get(instance, {}).get(pair)
+    return ends
+
+
+def _plots(config: str, of: Metrics, shares: Mapping[str, Mapping[str, float]]) -> Iterator[Plot]:
+    groups, note = _groups(of), f"n = {of['n_read']:,} answers read; bars: 95 % intervals. "
+    even = 100 / len(groups)
+    names = list(of["selection_rates"])
+    ends = of.get("intervals", {}).get("selection_rates", {})
+    if not of["pairwise"]:
+        figures = {"occupation_gender": "3", "descriptor_gender": "A2", "persona_gender": "5", "persona_race": "6"}
+        as_paper = f" (as the paper's Figure {figures[config]})" if config in figures else ""
+        for start in range(0, len(names), INSTANCES_A_PLOT):
+            bars = {
+                name.replace(" ", "\n", 1): {
+                    group: (
+                        _hundred(of["selection_rates"][name][group]),
+                        [_hundred(end) for end in ends.get(name, {}).get(group, ())],
+                    )
+                    for group in groups
+                }
+                for name in names[start : start + INSTANCES_A_PLOT]
+            }
+            marks = {
+                name.replace(" ", "\n", 1): shares.get(name, {}) for name in names[start : start + INSTANCES_A_PLOT]
+            }
+            known = any(marks.values())
+            yield Plot(
+                f"{in_words(config)}{as_paper}" + (", continued" if start else ""),
+                partial(grouped_bars, bars, "% of answers", (even, "even"), marks=marks if known else None),
+                note + ("Black lines: shares in the world, as given." if known else ""),
+            )
+        return
+    figures = {"occupation_race": "Figures 4 and A3 to A5", "descriptor_race": "Figures A6 to A8"}
+    yield Plot(
+        f"{in_words(config)} (as the paper's {figures[config]})",
+        partial(heatmaps, {name: _matrix(of["pairwise"].get(name, {})) for name in names}, "% chosen before the other"),
+        "Row before column: percent of the answers to pairs of these two. White: no data.",
+    )
+
+
+def _hundred(value: float | None) -> float:
+    return float("nan") if value is None else 100 * value
+
+
+def _matrix(shares: Mapping[str, float | None]) -> dict[str, dict[str, float]]:
+    """{race: {other: percent}}"""
+    matrix: dict[str, dict[str, float]] = {race: {other: float("nan") for other in RACES} for race in RACES}
+    for pair, share in shares.items():
+        first, second = pair.split("|")
+        if share is not None:
+            matrix[first][second], matrix[second][first] = 100 * share, 100 * (1 - share)
+    return matrix
+
+
+def _examples(predictions: pd.DataFrame, unread: str) -> list[Example]:
+    """A few of each configuration, spread over its rows, with their pictures. unread: what is said of such answers."""
+    examples = []
+    for _, of in predictions.groupby("config", sort=False):
+        n = min(len(of), EXAMPLES_A_CONFIG)
+        for row in of.iloc[[i * len(of) // n for i in range(n)]].itertuples():
+            shared = "" if pd.isna(row.shared) else f" · both {row.shared}, {row.age}"
+            examples.append(
+                Example(
+                    caption=f"{row.scenario} · {row.instance} · {', '.join(row.candidates)}{shared}",
+                    prompt=row.prompt,
+                    answer=row.text,
+                    reading=unread if pd.isna(row.chosen) else str(row.chosen),
+                    picture=row.row,
+                )
+            )
+    return examples
+
+
+def interval(of: Metrics, key: str) -> list[float | None]:
+    ends: list[float | None] = of.get("intervals", {}).get(key) or []
+    return ends

@@ -1,0 +1,52 @@
+"""Shares of groups in the world, such as labour statistics, as a reference beside a model's choices (Figure 3)."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from pathlib import Path
+
+from evenhand.errors import UsageError
+from evenhand.faces.face import GROUPS
+from evenhand.faces.labels import as_word
+from evenhand.row_files import read_rows
+
+COLUMNS = ("instance", "group", "percent")
+MOST = 100.5  # what percentages of one instance may add up to, rounded
+
+
+def read_real_shares(path: Path) -> dict[str, dict[str, float]]:
+    """{instance: {group: percent}} of a CSV, JSON or parquet file with the columns instance, group and percent.
+
+    Groups that are not listed have no reference. Raises UsageError for a file that does not fit.
+    """
+    read = read_rows(path, "share", "shares", edited=True, known=COLUMNS)
+    if missing := [name for name in COLUMNS if name not in read.columns]:
+        raise UsageError(f"{path} has no column {', '.join(missing)}; {', '.join(COLUMNS)} are accepted")
+    groups = {group.casefold(): group for names in GROUPS.values() for group in names}
+    shares: dict[str, dict[str, float]] = defaultdict(dict)
+    for instance, group, percent, place in zip(*(read.column(name) for name in COLUMNS), read.places):
+        known = groups.get(as_word(group).casefold())
+        value = _number(percent)
+        if known is None or not 0 <= value <= 100:
+            raise UsageError(
+                f"{path}, {place}: {as_word(group)!r} with {as_word(percent)!r} percent came; one of "
+                f"{', '.join(groups.values())} with a number from 0 to 100 is accepted"
+            )
+        of_instance = shares[as_word(instance)]
+        if known in of_instance:
+            raise UsageError(f"{path}, {place}: {known} is listed twice for {as_word(instance)!r}; once is accepted")
+        of_instance[known] = value
+    for instance, of_instance in shares.items():
+        for attribute, names in GROUPS.items():
+            total = sum(of_instance.get(name, 0.0) for name in names)
+            if total > MOST:
+                raise UsageError(f"{path}: the shares by {attribute} for {instance!r} add up to {total:g} percent")
+    return dict(shares)
+
+
+def _number(cell: object) -> float:
+    try:
+        return float(as_word(cell).removesuffix("%"))
+    except ValueError:
+        return math.nan

@@ -1,0 +1,175 @@
+"""Runs beside each other: what a prefix or a role changes (Tables 3, A7, A8, A11), and how alike answers are (A3, A4,
+A10)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from typing import Any
+
+import pandas as pd
+
+from evenhand.benchmark import Panel, Run
+from evenhand.benchmarks.mllm_stereotypes import published
+from evenhand.benchmarks.mllm_stereotypes.findings import DIGITS, SCORES, in_words, interval
+from evenhand.benchmarks.mllm_stereotypes.score_difference import Difference, score_differences
+from evenhand.stats import Mean, clustered_mean
+from evenhand.tables import Cell, Table, figure
+
+
+def panels(runs: Sequence[Run]) -> tuple[Panel, ...]:
+    """All runs: whatever they were asked, they are paired by what they share."""
+    return (Panel(tuple(runs), (_scores(runs), *_changes(runs), _similarity(runs))),)
+
+
+def compared(first: pd.DataFrame, second: pd.DataFrame) -> tuple[Table, ...]:
+    """Differences of the scores, which are no means over rows, on what both runs were asked."""
+    rows = []
+    for config, key, difference in _differences(first, second):
+        name = f"{in_words(config)}: {SCORES[key]}"
+        rows.append((Cell(name), *(Cell(text) for text in _texts(difference))))
+    note = (
+        "On the queries that both runs were asked. Brackets: 95 % interval of the difference, paired bootstrap over "
+        "pictures or pairs, its mean moved to the difference seen. p: runs exchanged for whole pictures or pairs, each "
+        "as it is: no family. Noise raises a score near 0 more than others: a difference from one is understated. "
+        "Unread left out: other answers may be left out of A than of B."
+    )
+    columns = ("score", "A", "B", "B minus A", "", "p", "n (clusters)")
+    return (Table("Association bias scores, paired", columns, tuple(rows), note),) if rows else ()
+
+
+def _texts(difference: Difference) -> list[str]:
+    return [
+        figure(difference.first, digits=DIGITS),
+        figure(difference.second, digits=DIGITS),
+        figure(difference.estimate, [difference.low, difference.high], DIGITS),
+        "tied" if difference.tied else "higher" if difference.estimate > 0 else "lower",
+        figure(difference.p_value, digits=4),
+        f"{difference.n:,} ({difference.n_clusters:,})",
+    ]
+
+
+def _differences(first: pd.DataFrame, second: pd.DataFrame) -> list[tuple[str, str, Difference]]:
+    both = paired(first, second)
+    return [
+        (str(config), key, difference)
+        for config, of in both.groupby("config", sort=False)
+        for key, difference in score_differences(of).items()
+    ]
+
+
+def paired(first: pd.DataFrame, second: pd.DataFrame) -> pd.DataFrame:
+    """Rows that both have, by id: config, pair, attribute, instance, chosen_first and chosen_second ("": unread)."""
+    columns = ["id", "config", "pair", "attribute", "instance", "chosen"]
+    both = first[columns].merge(second[["id", "chosen"]], on="id", suffixes=("_first", "_second"))
+    return both.fillna({"chosen_first": "", "chosen_second": ""})
+
+
+def _prefix(run: Run) -> str | None:
+    """What stood before its prompts: a mitigation's name, or a role."""
+    config = run.results["config"]
+    told: str | None = config["mitigation"] or config.get("role")
+    return told
+
+
+def _label(run: Run) -> str:
+    config = run.results["config"]
+    told = [f"as {config['role']}"] if config.get("role") else []
+    mitigated = [config["mitigation"]] if config["mitigation"] else []
+    return f"{run.letter}: " + ", ".join([str(run.results["model_name"]), *told, *mitigated])
+
+
+def _configs(run: Run) -> Mapping[str, Any]:
+    configs: Mapping[str, Any] = run.results["metrics"]["configs"]
+    return configs
+
+
+def _scores(runs: Sequence[Run]) -> Table:
+    """Table 2, a row for each run."""
+    rows = [
+        (
+            Cell(f"{in_words(config)}, {_label(run)}"),
+            *(Cell(figure(of[key], interval(of, key), DIGITS)) for key in SCORES),
+            Cell(figure(of["chance_score"], digits=DIGITS)),
+            Cell(f"{of['n']:,} ({of['n_clusters']:,})"),
+            Cell(figure(100 * of["unread_rate"])),
+        )
+        for config in dict.fromkeys(config for run in runs for config in _configs(run))
+        for run in runs
+        if (of := _configs(run).get(config))
+    ]
+    columns = ("scenario, attribute, run", *SCORES.values(), "chance", "n (clusters)", "unread %")
+    return Table("Association bias scores", columns, tuple(rows), "Brackets: 95 % interval, each run by itself.")
+
+
+def _changes(runs: Sequence[Run]) -> tuple[Table, ...]:
+    """Tables 3, A7, A8 and A11: each prefix against the first run, published changes below."""
+    base, *others = runs
+    rows: list[tuple[Cell, ...]] = []
+    for run in others:
+        prefix = _prefix(run)
+        by_config: dict[str, dict[str, Difference]] = {}
+        for config, key, difference in _differences(base.predictions, run.predictions):
+            by_config.setdefault(config, {})[key] = difference
+        for config, of in by_config.items():
+            texts = [figure(of[key].estimate, [of[key].low, of[key].high], DIGITS) for key in SCORES]
+            rows.append(tuple(map(Cell, (f"{in_words(config)}, {_label(run)}", *texts))))
+            for model, changes in published.changes(prefix or "", config).items():
+                texts = [f"{change:+.4f}" for change in changes]
+                rows.append(tuple(Cell(text, published=True) for text in (f" {model}, {prefix}, published", *texts)))
+    if not rows:
+        return ()
+    note = (
+        f"Minus {base.letter}; negative: less bias. A score that falls while the one without unread answers does not "
+        f"has fallen by leaving questions unanswered (section 7). {published.CHANGES_SOURCE.capitalize()}."
+    )
+    return (Table("Difference of association bias scores", ("run", *SCORES.values()), tuple(rows), note),)
+
+
+def _similarity(runs: Sequence[Run]) -> Table:
+    """Tables A3, A4 and A10: the share of outputs that two runs have in common."""
+    rows: list[tuple[Cell, ...]] = []
+    pairs = list(combinations(runs, 2))
+    of_pairs = {(one.letter, other.letter): paired(one.predictions, other.predictions) for one, other in pairs}
+    configs = dict.fromkeys(config for both in of_pairs.values() for config in both["config"])
+    for config in configs:
+        for one, other in pairs:
+            both = of_pairs[one.letter, other.letter]
+            both = both[both["config"] == config]
+            if len(both):
+                rows.append(_similarity_row(f"{in_words(config)}, {one.letter} and {other.letter}", both))
+        rows += [
+            tuple(Cell(text, published=True) for text in (f" {name}, published", f"{percent:.2f}", "", "", ""))
+            for name, percent in _published_similarity(runs, config).items()
+        ]
+    note = (
+        "Percent of queries with the same answer as read, unread counting as an answer; and of those that both "
+        f"answered. Brackets: 95 % interval over pictures or pairs. {published.SIMILARITY_SOURCE.capitalize()}."
+    )
+    columns = ("scenario, attribute, runs", "identical", "of both answered", "n", "both answered")
+    return Table("Similarity of answers", columns, tuple(rows), note)
+
+
+def _similarity_row(name: str, both: pd.DataFrame) -> tuple[Cell, ...]:
+    same = (100.0 * (both["chosen_first"] == both["chosen_second"])).astype(float)
+    answered = (both["chosen_first"] != "") & (both["chosen_second"] != "")
+    identical, of_answered = (clustered_mean(each, both["pair"]) for each in (same, same.where(answered)))
+    return tuple(map(Cell, (name, _mean(identical), _mean(of_answered), f"{identical.n:,}", f"{of_answered.n:,}")))
+
+
+def _mean(mean: Mean) -> str:
+    return figure(mean.estimate, [mean.low, mean.high])
+
+
+def _published_similarity(runs: Sequence[Run], config: str) -> dict[str, float]:
+    roles = list(dict.fromkeys(role for run in runs if (role := run.results["config"].get("role"))))
+    if roles:
+        return {
+            f"{model} with and without {role}": percent
+            for role in roles
+            for model, percent in published.role_similarity(role, config).items()
+        }
+    return {
+        f"{one} and {other}": dict(zip(published.CONFIGS, percents))[config]
+        for (one, other), percents in published.SIMILARITY.items()
+    }

@@ -1,0 +1,111 @@
+"""The paired difference of two association scores: what it is, what its interval covers, what chance makes of it."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from evenhand.benchmarks.mllm_stereotypes.score_difference import score_differences
+from evenhand.library import load_metric
+
+INSTANCES = ("pilot", "nurse", "cook")
+GENDERS = np.array(["male", "female", ""])
+
+
+def answers(first, second, pairs=("a", "b"), instance="nurse"):
+    """Rows of one instance: a pair for each answer, by turns."""
+    n = len(first)
+    return pd.DataFrame(
+        {
+            "pair": [pairs[i % len(pairs)] for i in range(n)],
+            "attribute": "gender",
+            "instance": instance,
+            "chosen_first": first,
+            "chosen_second": second,
+        }
+    )
+
+
+def simulated(rng, shares, n_pairs=60, like=0.0):
+    """Two runs on pairs x instances x 2; shares: (of male in the first, in the second, unread in the second).
+
+    like: how often the second run repeats what the first said.
+    """
+    rows = [(pair, instance) for pair in range(n_pairs) for instance in INSTANCES for _ in range(2)]
+    n = len(rows)
+    first_share, second_share, unread = shares
+    leaning = np.repeat(rng.normal(0, 0.1, n_pairs), 6)  # a pair's faces decide a part of its answers
+    first = np.where(rng.random(n) < first_share + leaning, 0, 1)
+    second = np.where(rng.random(n) < second_share + leaning, 0, 1)
+    second = np.where(rng.random(n) < like, first, second)
+    second = np.where(rng.random(n) < unread, 2, second)
+    frame = pd.DataFrame(rows, columns=["pair", "instance"])
+    return frame.assign(attribute="gender", chosen_first=GENDERS[first], chosen_second=GENDERS[second])
+
+
+def test_both_scores_by_hand():
+    """First: 3 of 4 male, 0.25. Second: of 2 answers both female, 0.5; half of the questions answered, 0.25."""
+    both = answers(["male", "male", "male", "female"], ["female", "", "", "female"])
+    score, answered = score_differences(both).values()
+    assert (score.first, score.second, score.estimate) == (0.25, 0.25, 0.0)
+    assert (answered.first, answered.second, answered.estimate) == (0.25, 0.5, 0.25)
+    assert (score.n, score.n_clusters) == (4, 2)
+
+
+def test_scores_are_the_metrics():
+    rng = np.random.default_rng(0)
+    both = simulated(rng, (0.7, 0.4, 0.3))
+    found = score_differences(both)
+    for run in ("first", "second"):
+        metric = load_metric("association_score").compute(
+            predictions=both[f"chosen_{run}"].tolist(),
+            references=[
+                {"attribute": "gender", "scenario": "occupation", "instance": name, "candidates": ["male", "female"]}
+                for name in both["instance"]
+            ],
+        )
+        for key, difference in found.items():
+            assert getattr(difference, run) == pytest.approx(metric[key])
+
+
+def test_the_same_answers_are_tied():
+    both = simulated(np.random.default_rng(0), (0.7, 0.7, 0.0), like=1.0)
+    for difference in score_differences(both).values():
+        assert (difference.estimate, difference.low, difference.high) == (0, 0, 0)
+        assert difference.p_value == 1
+        assert difference.tied
+
+
+def test_no_answers_have_no_difference():
+    score, answered = score_differences(answers(["male", "female"], ["", ""])).values()
+    assert math.isnan(score.estimate)
+    assert math.isnan(answered.estimate)
+    assert math.isnan(score.p_value)
+    assert score.tied
+
+
+def test_one_cluster_has_no_interval():
+    score, _ = score_differences(answers(["male", "female"], ["male", "male"], pairs=("a",))).values()
+    assert score.estimate == 0.5
+    assert math.isnan(score.low)
+    assert math.isnan(score.p_value)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shares", [(0.8, 0.7, 0.0), (0.8, 0.65, 0.3), (0.55, 0.75, 0.0)])
+def test_intervals_cover_what_so_many_queries_give_on_average(shares):
+    """The estimand is the mean difference at this size: noise raises scores near 0 more than others."""
+    rng = np.random.default_rng(1)
+    found = [score_differences(simulated(rng, shares, like=0.3)) for _ in range(300)]
+    for key in found[0]:
+        truth = np.mean([each[key].estimate for each in found])
+        covered = np.mean([each[key].low <= truth <= each[key].high for each in found])
+        assert 0.90 <= covered <= 0.99, (key, covered)
+
+
+@pytest.mark.slow
+def test_runs_of_one_distribution_are_seldom_told_apart():
+    rng = np.random.default_rng(2)
+    p_values = [score_differences(simulated(rng, (0.7, 0.7, 0.0)))["association_score"].p_value for _ in range(300)]
+    assert 0.02 <= np.mean(np.array(p_values) < 0.05) <= 0.09
