@@ -11,6 +11,8 @@ import numpy.typing as npt
 
 Tokens = tuple[int, ...]
 
+SMALLEST, LARGEST = 0.4, 1.3  # sizes of trees, as shares of the one asked for
+
 
 @dataclass(frozen=True)
 class Continuation:
@@ -126,16 +128,27 @@ class Forks:
 def split_by_size(
     continuations: Sequence[Continuation], kept: int, most_nodes: int
 ) -> Iterator[Sequence[Continuation]]:
-    """Runs of sorted continuations whose trees after the kept prefix have about `most_nodes` nodes or fewer.
+    """Runs of sorted continuations whose trees after the kept prefix have about `most_nodes` nodes, cut with care.
 
-    A single continuation may have more.
+    What neighbors share beyond the kept prefix is computed in both trees where a cut parts them: of the cuts that leave
+    a tree of about that size, the one that parts least is taken, the latest of several. A single continuation may have
+    more nodes.
     """
-    start, nodes = 0, 0
-    for i, continuation in enumerate(continuations):
-        read = continuation.read
-        new = len(read) - (kept if i == start else shared_length(continuations[i - 1].read, read))
-        if i > start and nodes + new > most_nodes:
-            yield continuations[start:i]
-            start, new, nodes = i, len(read) - kept, 0
-        nodes += new
-    yield continuations[start:]
+    reads = [continuation.read for continuation in continuations]
+    shares = [0, *map(shared_length, reads, reads[1:])]
+    start = 0
+    while start < len(reads):
+        nodes, cut = 0, start
+        for i in range(start, len(reads)):
+            new = len(reads[i]) - (kept if i == start else max(kept, shares[i]))
+            if i > start:
+                if nodes >= SMALLEST * most_nodes and (cut == start or shares[i] <= max(kept, shares[cut])):
+                    cut = i
+                if nodes + new > LARGEST * most_nodes:
+                    cut = cut if cut > start else i
+                    break
+            nodes += new
+        else:
+            cut = len(reads)
+        yield continuations[start:cut]
+        start = cut

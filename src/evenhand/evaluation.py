@@ -14,7 +14,7 @@ import pandas as pd
 from datasets.exceptions import DatasetsError
 
 from evenhand.benchmark import Benchmark
-from evenhand.benchmarks import get_benchmark
+from evenhand.benchmarks import BENCHMARKS, get_benchmark
 from evenhand.draw import draw, draw_matched
 from evenhand.episode import Episode
 from evenhand.errors import EvenhandError, UsageError, unknown_name
@@ -84,13 +84,14 @@ def _keep_pictures(folder: RunFolder, benchmark: Benchmark, rows: datasets.Datas
 
 
 def load_measured(settings: Settings) -> Model:
-    """The model that the settings name."""
+    """The model that the settings name; one that sees where their benchmark shows pictures."""
+    benchmark = BENCHMARKS.get(settings.benchmark)  # generation has settings, too, and is no benchmark
     return load_model(
         settings.model,
         dtype=settings.dtype,
         batch_size=settings.batch_size,
         revision=settings.revision,
-        pictures=get_benchmark(settings.benchmark).shows_pictures,
+        pictures=benchmark is not None and benchmark.shows_pictures,
     )
 
 

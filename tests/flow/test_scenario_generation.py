@@ -22,6 +22,7 @@ from evenhand.annotation.from_sheets import merge
 from evenhand.annotation.schemes import YES_NO, get_scheme
 from evenhand.annotation.to_sheets import ExportSettings, export
 from evenhand.errors import UsageError
+from evenhand.evaluation import load_measured
 from evenhand.generation import scenarios
 from evenhand.generation.near_duplicates import Duplicate, find_duplicates, similarity
 from evenhand.generation.pipeline import KEPT
@@ -987,3 +988,8 @@ def test_the_printed_commands_work(script, make, evenhand, tmp_path, monkeypatch
         assert called.code == 0, called.err
     assert (tmp_path / "tasks.csv").is_file()
     assert (tmp_path / "judged.annotator-2.csv").is_file()
+
+
+def test_settings_of_no_benchmark_name_a_model(root):
+    """Scripts that write data have settings, whose `benchmark` is in no registry."""
+    assert load_measured(Settings(benchmark=scenarios.NAME, model="stub:silent")).identity == "stub:silent"

@@ -7,6 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evenhand.models.prefix_tree import (
+    LARGEST,
+    SMALLEST,
     Continuation,
     Forks,
     common_prefix,
@@ -150,13 +152,24 @@ def test_the_common_prefix_is_the_longest_that_leaves_each_prompt_a_token(contin
 
 @untimed
 @given(sorted_continuations(), st.integers(1, 20), st.data())
-def test_splitting_covers_each_continuation_once_in_groups_as_large_as_fit(continuations, most_nodes, data):
+def test_splitting_covers_each_continuation_once_in_groups_of_about_that_size(continuations, most_nodes, data):
+    """None but single ones are larger; a group with less than the smallest ended since the next one is large."""
     kept = data.draw(st.integers(0, len(common_prefix(continuations))))
     groups = list(split_by_size(continuations, kept, most_nodes))
     assert [each for group in groups for each in group] == continuations
     for group, after in zip(groups, [*groups[1:], None]):
-        assert len(group) == 1 or len(grow(group, kept)) <= most_nodes
-        assert after is None or len(grow([*group, after[0]], kept)) > most_nodes
+        nodes = len(grow(group, kept))
+        assert len(group) == 1 or nodes <= LARGEST * most_nodes
+        too_large = after is None or len(grow([*group, after[0]], kept)) > LARGEST * most_nodes
+        assert nodes >= SMALLEST * most_nodes or too_large
+
+
+def test_cuts_part_what_shares_least():
+    """aaa1 aaa2 bbb1 bbb2 bbb3 by 7 nodes: cut between a and b, not where 7 nodes are full."""
+    texts = ("aaac", "aaad", "bbbc", "bbbd", "bbbe")
+    groups = list(split_by_size([Continuation(letters(text), (0,)) for text in texts], 0, 7))
+    assert ["".join(map(chr, each.prompt)) for each in groups[0]] == ["aaac", "aaad"]
+    assert sum(len(grow(group, 0)) for group in groups) == 5 + 6
 
 
 @untimed
