@@ -31,7 +31,8 @@ def load_model(
     """The model of that name: "embedded", a Hub id, a local folder, a server's URL (its only model) or "URL#NAME", or
     "stub:POLICY".
 
-    pictures: whether requests carry images; a Hub id or folder is an image-text-to-text model then.
+    pictures: whether requests carry images; a Hub id or folder is an image-text-to-text model then. Without pictures it
+    may be one, too.
     Raises ModelError for names that stand for nothing, for models that can't be loaded, and for the embedded one where
     there are pictures.
     """
@@ -47,7 +48,7 @@ def load_model(
     if name.startswith((".", "/", "~")) and not Path(name).expanduser().is_dir():
         raise ModelError(f"model folder {name!r} does not exist; accepted: {ACCEPTED}")
 
-    if pictures:
+    if pictures or (name != "embedded" and _only_sees(str(Path(name).expanduser()), revision)):
         return _seeing(name, dtype, batch_size, revision, device_map)
     from evenhand.models.embedded import NAME, embedded_checkpoint
     from evenhand.models.transformers_model import TransformersModel
@@ -67,3 +68,14 @@ def _seeing(name: str, dtype: DType, batch_size: int, revision: str | None, devi
     return VisionModel.from_pretrained(
         path, name=name, revision=revision, dtype=dtype, batch_size=batch_size, device_map=device_map
     )
+
+
+def _only_sees(path: str, revision: str | None) -> bool:
+    """Whether it is an image-text-to-text model, and transformers has no text model for its kind."""
+    from transformers import MODEL_FOR_CAUSAL_LM_MAPPING, MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING, AutoConfig
+
+    try:
+        kind = type(AutoConfig.from_pretrained(path, revision=revision, trust_remote_code=False))
+    except Exception:  # loading itself explains whatever this is
+        return False
+    return kind in MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING and kind not in MODEL_FOR_CAUSAL_LM_MAPPING

@@ -13,6 +13,7 @@ import pandas as pd
 from evenhand.episode import Episode
 from evenhand.models.protocol import Model
 from evenhand.settings import Settings
+from evenhand.stats import Difference
 from evenhand.tables import Table
 
 Row = Mapping[str, Any]  # a dataset's row, of its own features
@@ -158,6 +159,11 @@ class Benchmark(Protocol):
         ...
 
     @property
+    def drawn_together(self) -> tuple[str, ...]:
+        """What rows have in common that a draw takes or leaves together: columns; none where each row is alone."""
+        ...
+
+    @property
     def metric(self) -> str: ...
 
     @property
@@ -193,6 +199,10 @@ class Benchmark(Protocol):
 
     def headline_values(self, predictions: pd.DataFrame) -> pd.DataFrame:
         """What each headline figure is the mean of: columns `figure`, `id`, `value` (NaN: unread) and `cluster`."""
+        ...
+
+    def headline_differences(self, first: pd.DataFrame, second: pd.DataFrame) -> Mapping[str, Difference]:
+        """Of two runs' headline figures that are no means over rows: they are judged in one family with those."""
         ...
 
     def exploratory_values(self, predictions: pd.DataFrame) -> pd.DataFrame:

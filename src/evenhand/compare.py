@@ -9,7 +9,7 @@ from string import ascii_uppercase
 
 import pandas as pd
 
-from evenhand.benchmark import Panel, Results, Run, Texts
+from evenhand.benchmark import Benchmark, Panel, Results, Run, Texts
 from evenhand.benchmarks import get_benchmark
 from evenhand.errors import UsageError
 from evenhand.models.errors import ModelError
@@ -47,6 +47,11 @@ class Pair:
         differences = _differences(values(self.base.predictions), values(self.second.predictions))
         return {f"{self.name}{name}": difference for name, difference in differences.items()}
 
+    def headline(self, benchmark: Benchmark) -> dict[str, Difference]:
+        """The benchmark's own differences first, then those of means."""
+        own = benchmark.headline_differences(self.base.predictions, self.second.predictions)
+        return {f"{self.name}{name}": each for name, each in own.items()} | self.differences(benchmark.headline_values)
+
     @property
     def common(self) -> str:
         """How many rows can be compared."""
@@ -73,7 +78,7 @@ def compare(*paths: Path) -> Comparison:
     benchmark = get_benchmark(names[0])
     panels = benchmark.panels(runs)
     pairs = _pairs(runs, panels)
-    headline = {k: v for pair in pairs for k, v in pair.differences(benchmark.headline_values).items()}
+    headline = {k: v for pair in pairs for k, v in pair.headline(benchmark).items()}
     if not headline:
         folders = " and ".join(str(run.path) for run in runs)
         raise UsageError(f"{folders} have no row in common; run them with the same configs, limit and seed")

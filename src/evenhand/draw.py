@@ -43,6 +43,23 @@ def draw(design: pd.DataFrame, limit: int | None, seed: int) -> list[int]:
     return sorted(taken)
 
 
+def draw_together(design: pd.DataFrame, together: pd.DataFrame, limit: int | None, seed: int) -> list[int]:
+    """Like `draw`, of whole sets of rows with the same values of `together`, as many as have `limit` rows or fewer.
+
+    One set is drawn in any case. design: the same in all rows of a set.
+    """
+    n = len(design)
+    if limit is None or not 0 < limit < n:
+        return draw(design, limit, seed)
+    set_of_row, _ = pd.factorize(pd.MultiIndex.from_frame(together))
+    sizes = np.bincount(set_of_row)
+    firsts = design.iloc[np.unique(set_of_row, return_index=True)[1]]
+    n_sets = min(len(sizes), max(1, limit // int(sizes.min())))
+    while (drawn := draw(firsts, n_sets, seed)) and n_sets > 1 and sizes[drawn].sum() > limit:
+        n_sets -= max(1, int(sizes[drawn].sum() - limit) // int(sizes.max()))
+    return np.flatnonzero(np.isin(set_of_row, drawn)).tolist()
+
+
 def draw_matched(matched: Sequence[str], size: int, seed: int) -> list[int]:
     """Positions of `size` rows: some values of `matched`, drawn without replacement, with all their rows.
 

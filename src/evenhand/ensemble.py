@@ -35,7 +35,7 @@ BENCHMARK = "mllm_stereotypes"
 OUTCOMES = ("agreed", "disagreed", "unread")
 
 # What makes queries of one id the same; prompts may differ by a role or a mitigation's prefix.
-_ASKED = ("config", "pair", "instance", "candidates", "swapped", "age", "shared")
+_ASKED = ("config", "pair", "instance", "candidates", "age", "shared")
 _TOLD = ("mitigation", "role", "order", "temperature", "faces", "images")  # members may differ in them, which is said
 _READ = ("id", "row", "prompt", "text", "finish_reason", "side", "chosen", "rehearsal", *_ASKED)
 _KEYS = ("config", "model_name", "model_identity", "metrics")

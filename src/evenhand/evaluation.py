@@ -15,7 +15,7 @@ from datasets.exceptions import DatasetsError
 
 from evenhand.benchmark import Benchmark
 from evenhand.benchmarks import BENCHMARKS, get_benchmark
-from evenhand.draw import draw, draw_matched
+from evenhand.draw import draw, draw_matched, draw_together
 from evenhand.episode import Episode
 from evenhand.errors import EvenhandError, UsageError, unknown_name
 from evenhand.library import load_dataset
@@ -48,6 +48,7 @@ def evaluate(
     benchmark = get_benchmark(settings.benchmark)
     settings.check_options(benchmark.options)
     settings = settings.filled(benchmark.defaults)
+    settings.check_sampling()
     benchmark.check(settings)
     mitigation = chosen_mitigation(settings)
     rows, notes = load_rows(benchmark, settings)
@@ -124,7 +125,7 @@ def load_rows(benchmark: Benchmark, settings: Settings) -> tuple[datasets.Datase
         rows = datasets.Dataset.from_pandas(file.rows, preserve_index=False)
         return rows.select(_drawn(rows, ("gender", "race", "group"), settings)), file.notes
     rows, notes = benchmark.usable(_load_configs(benchmark, settings), settings)
-    return rows.select(_drawn(rows, benchmark.design_columns, settings)), notes
+    return rows.select(_drawn(rows, benchmark.design_columns, settings, benchmark.drawn_together)), notes
 
 
 def _configs(benchmark: Benchmark, settings: Settings) -> list[str]:
@@ -147,9 +148,14 @@ def _load_configs(benchmark: Benchmark, settings: Settings) -> datasets.Dataset:
     return rows
 
 
-def _drawn(rows: datasets.Dataset, columns: Sequence[str], settings: Settings) -> list[int]:
+def _drawn(
+    rows: datasets.Dataset, columns: Sequence[str], settings: Settings, together: Sequence[str] = ()
+) -> list[int]:
+    design = rows.select_columns(list(dict.fromkeys((*columns, *together)))).to_pandas()
     try:
-        return draw(rows.select_columns(list(columns)).to_pandas(), settings.limit, settings.seed)
+        if together:
+            return draw_together(design[[*columns]], design[[*together]], settings.limit, settings.seed)
+        return draw(design, settings.limit, settings.seed)
     except ValueError as error:
         raise UsageError(str(error)) from error
 

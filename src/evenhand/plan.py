@@ -82,6 +82,7 @@ def plan(settings: Settings, model: Model | None = None) -> Plan:
     benchmark = get_benchmark(settings.benchmark)
     settings.check_options(benchmark.options)
     settings = settings.filled(benchmark.defaults)
+    settings.check_sampling()
     benchmark.check(settings)
     rows, _ = load_rows(benchmark, settings)
     agents = load_agents(settings, model)

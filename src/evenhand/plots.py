@@ -40,22 +40,25 @@ def grouped_bars(
         axes = figure.subplots()
         width = 0.8 / len(bars)
         for k, bar in enumerate(bars):
-            places, heights, below, above = [], [], [], []
+            places, heights = [], []
+            whiskers: list[tuple[float, float, float]] = []  # place, low, high
             for g, group in enumerate(groups):
                 value, interval = values[group].get(bar, (math.nan, ()))
                 if value is None or math.isnan(value):
                     continue
-                low, high = _ends(value, interval)
+                ends = [end for end in interval if end is not None and not math.isnan(end)]
                 places.append(g + (k - (len(bars) - 1) / 2) * width)
                 heights.append(value)
-                below.append(max(0.0, value - low))
-                above.append(max(0.0, high - value))
+                if len(ends) == 2:  # without an interval no cap, which would look like certainty
+                    whiskers.append((places[-1], ends[0], ends[1]))
             axes.bar(places, heights, width * 0.92, label=bar, color=_COLORS[k % len(_COLORS)])
             for g, group in enumerate(groups if marks else ()):
                 mark, place = (marks or {}).get(group, {}).get(bar), g + (k - (len(bars) - 1) / 2) * width
                 if mark is not None:
                     axes.hlines(mark, place - width / 2, place + width / 2, color="black", linewidth=2.5)
-            axes.errorbar(places, heights, [below, above], fmt="none", ecolor="#222", elinewidth=1, capsize=3)
+            for place, low, high in whiskers:
+                middle, half = (low + high) / 2, (high - low) / 2
+                axes.errorbar(place, middle, half, fmt="none", ecolor="#222", elinewidth=1, capsize=3)
         axes.axhline(reference[0], linestyle="--", linewidth=1, color="#444")
         axes.annotate(reference[1], (1, reference[0]), (3, 2), ("axes fraction", "data"), "offset points", fontsize=8)
         axes.set_xticks(range(len(groups)), groups)
@@ -110,11 +113,6 @@ def _grid(axes: Axes, grid: Sequence[Sequence[float]]) -> AxesImage:
     for spine in axes.spines.values():
         spine.set_visible(False)
     return image
-
-
-def _ends(value: float, interval: Interval) -> tuple[float, float]:
-    ends = [end for end in interval if end is not None and not math.isnan(end)]
-    return (ends[0], ends[1]) if len(ends) == 2 else (value, value)
 
 
 def _number(value: float | None) -> float:

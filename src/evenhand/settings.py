@@ -92,6 +92,14 @@ class Settings:
             raise ValueError("settings are not filled: max_new_tokens is None")
         return Sampling(self.temperature, 1.0 if self.top_p is None else self.top_p, max_new_tokens=self.max_new_tokens)
 
+    def check_sampling(self) -> None:
+        """Raises UsageError for sampling that no model can do."""
+        if self.max_new_tokens is not None:
+            try:
+                self.sampling()
+            except ValueError as error:
+                raise UsageError(f"--temperature, --top-p or --max-new-tokens can't be used: {error}") from error
+
     def to_json(self) -> dict[str, object]:
         return asdict(self)
 

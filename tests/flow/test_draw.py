@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evenhand.benchmarks import get_benchmark
-from evenhand.draw import draw
+from evenhand.draw import draw, draw_together
 from evenhand.library import load_dataset
 
 designs = st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from("xy")), min_size=2, max_size=60).map(
@@ -52,3 +52,18 @@ def test_margins_keep_their_shares(design, limit):
 
 def test_seeds_differ(design):
     assert draw(design, 100, seed=0) != draw(design, 100, seed=1)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(1, 4)), min_size=1, max_size=30), st.data())
+def test_sets_are_drawn_whole_and_as_many_as_fit(sets, data):
+    """Sets of 1 to 4 rows: no more rows than asked for unless one set has more, and room for no further one of 4."""
+    rows = [(stratum, number) for number, (stratum, size) in enumerate(sets) for _ in range(size)]
+    table = pd.DataFrame(rows, columns=["stratum", "set"])
+    limit = data.draw(st.integers(1, len(rows)))
+    drawn = draw_together(table[["stratum"]], table[["set"]], limit, seed=0)
+    chosen = table.loc[drawn, "set"]
+    assert drawn == sorted(drawn)
+    assert set(chosen.value_counts().items()) == {(number, sets[number][1]) for number in chosen}
+    assert len(drawn) <= limit or chosen.nunique() == 1
+    assert len(drawn) == len(rows) or len(drawn) + 4 > limit

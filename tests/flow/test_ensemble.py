@@ -256,12 +256,10 @@ def test_compare_takes_it_with_its_member(persona, agreed):
     first = persona("FFMM")
     folder, _, _ = agreed(first, persona("FFFM"))
     comparison = compare(first, folder)
-    [scores] = comparison.more
-    rows = {row[0].text: [cell.text for cell in row[1:3]] for row in scores.rows}
+    rows = {row[0].text: [cell.text for cell in row[1:3]] for row in comparison.headline.rows}
     assert rows["persona, gender: association score"] == ["0.0000", "0.1250"]
-    assert rows["persona, gender: unread left out"] == ["0.0000", "0.1667"]
-    headline = {row[0].text: [cell.text for cell in row[1:3]] for row in comparison.headline.rows}
-    assert headline["persona_gender: answered"] == ["100.0", "75.0"]
+    assert rows["persona, gender: score of queries that both answered"] == ["0.1667", "0.1667"]
+    assert rows["persona, gender: answered"] == ["1.0000", "0.7500"]
     assert f"{PERSONAS} prompts in common" in " ".join(comparison.sentences)
 
 
@@ -284,7 +282,7 @@ def test_what_models_said_is_escaped_in_the_report(persona, agreed):
     runs = persona("M"), persona("MM")
     for run in runs:
         frame = pd.read_parquet(run / "predictions.parquet")
-        frame.loc[0, "chosen"] = "<script>alert(1)</script>"
+        frame["chosen"] = "<script>alert(1)</script>"
         frame.to_parquet(run / "predictions.parquet")
         results = json.loads((run / "results.json").read_text())
         results["model_name"] = "<script>alert(2)</script>"
@@ -360,14 +358,13 @@ def test_runs_without_common_queries_are_refused(persona, refused):
     assert "have no query in common; run them with the same --config" in message
 
 
-def test_other_orders_of_the_same_terms_are_refused(persona, refused):
-    message = refused(persona("M"), persona("F", seed=1))
-    assert "were not shown the same" in message
-    assert "candidates is male, female and female, male" in message or "is female, male and male, female" in message
-
-
-def test_other_sides_of_the_same_faces_are_refused(faces, refused):
-    assert "candidates is" in refused(faces("left"), faces("right", seed=1))
+def test_other_orders_of_the_same_terms_are_other_queries(persona, agreed):
+    """With another seed most terms are listed in the other order; only those listed alike are common."""
+    runs = persona("M"), persona("F", seed=1)
+    listed = [pd.read_parquet(run / "predictions.parquet")["candidates"].map(tuple) for run in runs]
+    _, results, _ = agreed(*runs)
+    assert 0 < results["n"] == (listed[0] == listed[1]).sum() < PERSONAS
+    assert results["consensus"]["disagreed"] == results["n"]
 
 
 def test_predictions_of_another_version_are_refused(persona, refused):

@@ -5,6 +5,7 @@ import io
 import json
 import shutil
 from itertools import combinations
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -12,9 +13,10 @@ from datasets import Image as ImageFeature
 from PIL import Image as PictureFile
 
 import evenhand
-from evenhand.benchmarks.mllm_stereotypes import published
+from evenhand.benchmarks.mllm_stereotypes import MllmStereotypes, published
 from evenhand.benchmarks.mllm_stereotypes.queries import CONFIGS, OF_FACES
-from evenhand.errors import UsageError
+from evenhand.compare import compare
+from evenhand.errors import EvenhandError, UsageError
 from evenhand.evaluation import evaluate
 from evenhand.library import DATASETS
 from evenhand.mitigations.prompt_prefixes import DEBIASING_TEXT, SELF_REMINDER_TEXT
@@ -190,6 +192,15 @@ def test_the_first_term_listed_is_exposed_by_balanced_order(tmp_path):
     assert metrics["first_listed_share"] == 1
 
 
+@pytest.mark.parametrize("limit", [2, 51, 200])
+def test_a_limit_draws_both_orders_of_a_pair(called, limit):
+    options = ("--config", "occupation_gender", "--faces", "rehearsal", "--limit", str(limit))
+    done = called("stub:say:left", *options)
+    assert done.metrics["n"] == limit - limit % 2
+    assert (done.predictions.groupby(["pair", "instance"]).size() == 2).all()
+    assert done.metrics["association_score"] == 0
+
+
 # What is asked
 
 
@@ -292,10 +303,24 @@ def test_placeholders_are_known_under_other_names(tmp_path):
     assert set(rows["rehearsal"]) == {True}
 
 
+def test_placeholders_from_a_folder_stand_beside_no_published_figure(called, tmp_path):
+    shutil.copytree(PLACEHOLDERS, tmp_path / "faces")
+    done = called("stub:say:left", "--config", "occupation_gender", "--faces", tmp_path / "faces")
+    assert done.metrics["rehearsal"]
+    assert "LLaVA-v1.5, published" not in done.out
+
+
 def test_faces_of_ones_own_are_no_rehearsal(faces, called):
     done = called("stub:say:left", "--config", "occupation_gender", "--faces", faces)
     assert not done.metrics["rehearsal"]
     assert done.metrics["n"] == 20
+    assert "LLaVA-v1.5, published" in done.out
+
+
+def test_fewer_pairs_than_the_papers_stand_beside_no_published_figure(faces, called):
+    done = called("stub:say:left", "--config", "occupation_gender", "--faces", faces, "--pairs", "1")
+    assert done.metrics["n"] == 20  # there is one pair: as many as without the limit, but who knows that
+    assert not done.results["published"]
 
 
 # What is said of bad input, and that no run is begun
@@ -348,6 +373,10 @@ def test_corrupt_pictures_beside_good_ones_are_counted(called, faces):
         (("--config", "persona_gender", "--runs", "2"), "--temperature above 0"),
         (("--config", "persona_gender", "--role", "a\nb"), "in a line"),
         (("--config", "occupation_gender", "--faces-table", "x.csv"), "--faces DIR"),
+        (("--config", "occupation_gender", "--faces", "rehearsal", "--faces-table", "x.csv"), "has its own labels"),
+        (("--config", "occupation_gender", "--faces", "rehearsal", "--order", "balanced"), "--order is for"),
+        (("--config", "persona_gender", "--pairs", "5"), "--pairs is for"),
+        (("--config", "persona_gender", "--temperature", "-1"), "temperature >= 0"),
         (("--config", "persona_gender", "--source", "official"), "built from pictures"),
         (("--config", "persona"), "unknown configuration"),
     ],
@@ -358,12 +387,50 @@ def test_options_that_do_not_fit_are_refused(called, options, message, tmp_path)
     assert not (tmp_path / "run").exists()
 
 
+def test_an_order_that_does_not_exist_is_refused():
+    with pytest.raises(UsageError, match="did you mean 'balanced'"):
+        evenhand.load_dataset("mllm_stereotypes", "persona_gender", order="blanced")
+
+
 def test_other_benchmarks_take_no_pictures(evenhand_command, tmp_path):
     done = evenhand_command(
         "run", "labe", "--model", "stub:first", "--faces", "rehearsal", "--output", tmp_path / "run"
     )
     assert done.code == 2
     assert "labe takes no --faces" in done.err
+
+
+@pytest.fixture
+def images(tmp_path):
+    """A picture each of the first and, by name, the last but one of the traits."""
+    for trait in ("Slob", "Art_Lover", "Active"):
+        (tmp_path / "images" / trait).mkdir(parents=True)
+        PictureFile.new("RGB", (64, 64), "navy").save(tmp_path / "images" / trait / "1.gif")
+    return tmp_path / "images"
+
+
+def test_pictures_of_a_folder_come_in_the_papers_order_and_from_anywhere(images, monkeypatch):
+    monkeypatch.chdir(images.parent)
+    rows = evenhand.load_dataset("mllm_stereotypes", "persona_gender", split="test", images="images")
+    assert rows["instance"] == ["Art Lover", "Slob", "Active"]
+    monkeypatch.chdir("/")
+    assert rows[0]["image"].size == (64, 64)
+
+
+def test_a_picture_that_is_gone_says_what_to_do(images):
+    rows = evenhand.load_dataset("mllm_stereotypes", "persona_gender", split="test", images=images)
+    shutil.rmtree(images)
+    with pytest.raises(EvenhandError, match="put it back"):
+        encoded(rows.cast_column("image", ImageFeature(decode=False))[0]["image"])
+
+
+def test_a_spliced_picture_that_was_cut_off_is_made_again(faces):
+    rows = evenhand.load_dataset("mllm_stereotypes", "occupation_gender", split="test", faces=faces)
+    path = Path(rows.cast_column("image", ImageFeature(decode=False))[0]["image"]["path"])
+    whole = path.read_bytes()
+    path.write_bytes(whole[:100])
+    evenhand.load_dataset("mllm_stereotypes", "occupation_gender", split="test", faces=faces)
+    assert path.read_bytes() == whole
 
 
 # The report
@@ -379,6 +446,22 @@ def test_the_report_shows_pictures_with_answers_and_is_written_again_without_the
     assert (done.folder / "report.html").read_text() == page
 
 
+def test_examples_are_of_several_instances_and_both_orders(called):
+    done = called("stub:say:left", "--config", "occupation_gender", "--faces", "rehearsal")
+    found = MllmStereotypes().findings(done.predictions, done.results)
+    assert len({example.prompt for example in found.examples}) == 6
+    asked = done.predictions.set_index("row")["swapped"]
+    assert {bool(asked[example.picture]) for example in found.examples} == {True, False}
+
+
+def test_real_shares_of_nothing_that_was_asked_about_are_told(called, tmp_path):
+    shares = tmp_path / "shares.csv"
+    shares.write_text("instance,group,percent\nregistered nurse,female,87.4\n")
+    options = ("--config", "occupation_gender", "--faces", "rehearsal", "--pairs", "1", "--real-shares", shares)
+    done = called("stub:say:left", *options)
+    assert any("nothing was asked about these: registered nurse;" in note for note in done.metrics["warnings"])
+
+
 def test_real_shares_stand_beside_the_models(called, tmp_path):
     shares = tmp_path / "shares.csv"
     shares.write_text("instance,group,percent\nnurse,female,87.4\nnurse,male,12.6\npilot,female,9.7\n")
@@ -390,6 +473,9 @@ def test_real_shares_stand_beside_the_models(called, tmp_path):
     shares.write_text("instance,group,percent\nnurse,women,87.4\n")
     refused = called("stub:say:left", *options, shares, output="other", code=2)
     assert "'women' with '87.4' percent came" in refused.err
+    shares.write_text("instance,group,percent\nnurse,female,0.874\nnurse,male,0.126\n")
+    refused = called("stub:say:left", *options, shares, output="other", code=2)
+    assert "percent are accepted (87.4), not fractions" in refused.err
 
 
 def test_a_killed_run_goes_on_where_it_stopped(tmp_path):
@@ -434,6 +520,20 @@ def test_compare_gives_both_scores_changes_beside_published_ones(called, evenhan
     same = (other.predictions["chosen"] == "male").mean()
     assert f"persona, gender, A and B {100 * same:.1f}" in text
     assert "LLaVA-v1.5 and MiniGPT-v2, published 25.14" in text
+    assert "Published: Tables A3 and A4 (models), A10 (roles)." in text
+
+
+def test_compare_tells_three_runs_apart_and_exposes_one_side(called, evenhand_command):
+    options = ("--config", "occupation_gender", "--faces", "rehearsal", "--pairs", "1")
+    models = ("stub:say:left", "stub:say:right", "stub:random:left|right")
+    folders = [called(model, *options, output=letter).folder for letter, model in zip("abc", models)]
+    text = " ".join(evenhand_command("compare", *folders).out.split())
+    side_by_side = text[: text.index("Position: share of answers")]
+    assert "320 (16) 0.0 50.0 " in side_by_side
+    assert "320 (16) 0.0 -50.0 " in side_by_side
+    rows = {row[0].text: row[3].text for row in compare(*folders).headline.rows}
+    assert rows["B minus A: occupation, gender: association score"] == "0.0000 [0.0000, 0.0000]"
+    assert not rows["C minus A: occupation, gender: association score"].startswith("0.0000")
 
 
 def test_roles_are_compared_with_table_a10_and_a11(called, evenhand_command):
@@ -444,6 +544,33 @@ def test_roles_are_compared_with_table_a10_and_a11(called, evenhand_command):
     assert "CogVLM, a sexist, published -0.0643 -0.1046" in text
     assert "LLaVA-v1.5 with and without a sexist, published 68.57" in text
     assert "persona, gender, A and B 100.0" in text
+
+
+def test_a_score_that_falls_is_a_headline_even_where_shares_do_not_move(tmp_path):
+    """Half the occupations to women, half to men: 0.5, and each gender in half of the answers, as in a fair run."""
+    women = ("pilot", "chef", "nurse", "cook", "therapist")
+    rules = {
+        "a": lambda prompt, candidates: "female" if any(each in prompt for each in women) else "male",
+        "b": lambda prompt, candidates: candidates[0],
+    }
+    for name, rule in rules.items():
+        settings = Settings("mllm_stereotypes", "seeing", ("occupation_gender",), pictures=Pictures("rehearsal"))
+        evaluate(settings, tmp_path / name, Seeing(rule, "occupation_gender"))
+    headline = compare(tmp_path / "a", tmp_path / "b").headline
+    rows = {row[0].text: [cell.text for cell in row[1:5]] for row in headline.rows}
+    fallen = ["0.5000", "0.0000", "-0.5000 [-0.5000, -0.5000]", "lower"]
+    assert rows["occupation, gender: association score"] == fallen
+    assert rows["occupation, gender: score of queries that both answered"] == fallen
+    assert rows["occupation, gender: answered"][3] == "tied"
+
+
+def test_queries_in_another_order_are_others(called, evenhand_command):
+    """With another seed most drawings list their terms in the other order: only those alike are paired."""
+    one = called("stub:say:male", "--config", "persona_gender", output="a")
+    other = called("stub:say:male", "--config", "persona_gender", "--seed", "1", output="b")
+    alike = sum(list(a) == list(b) for a, b in zip(one.predictions["candidates"], other.predictions["candidates"]))
+    assert 0 < alike < 56
+    assert f"{alike} prompts in common" in evenhand_command("compare", one.folder, other.folder).out
 
 
 # Published figures

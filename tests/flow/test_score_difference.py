@@ -47,10 +47,11 @@ def simulated(rng, shares, n_pairs=60, like=0.0):
 def test_both_scores_by_hand():
     """First: 3 of 4 male, 0.25. Second: of 2 answers both female, 0.5; half of the questions answered, 0.25."""
     both = answers(["male", "male", "male", "female"], ["female", "", "", "female"])
-    score, answered = score_differences(both).values()
+    score, answered, of_both = score_differences(both).values()
     assert (score.first, score.second, score.estimate) == (0.25, 0.25, 0.0)
     assert (answered.first, answered.second, answered.estimate) == (0.25, 0.5, 0.25)
-    assert (score.n, score.n_clusters) == (4, 2)
+    assert (of_both.first, of_both.second, of_both.estimate) == (0.0, 0.5, 0.5)  # male and female; both female
+    assert (score.n, score.n_clusters, of_both.n) == (4, 2, 2)
 
 
 def test_scores_are_the_metrics():
@@ -65,8 +66,8 @@ def test_scores_are_the_metrics():
                 for name in both["instance"]
             ],
         )
-        for key, difference in found.items():
-            assert getattr(difference, run) == pytest.approx(metric[key])
+        for key in ("association_score", "association_score_answered"):
+            assert getattr(found[key], run) == pytest.approx(metric[key])
 
 
 def test_the_same_answers_are_tied():
@@ -78,15 +79,14 @@ def test_the_same_answers_are_tied():
 
 
 def test_no_answers_have_no_difference():
-    score, answered = score_differences(answers(["male", "female"], ["", ""])).values()
-    assert math.isnan(score.estimate)
-    assert math.isnan(answered.estimate)
-    assert math.isnan(score.p_value)
-    assert score.tied
+    for difference in score_differences(answers(["male", "female"], ["", ""])).values():
+        assert math.isnan(difference.estimate)
+        assert math.isnan(difference.p_value)
+        assert difference.tied
 
 
 def test_one_cluster_has_no_interval():
-    score, _ = score_differences(answers(["male", "female"], ["male", "male"], pairs=("a",))).values()
+    score, _, _ = score_differences(answers(["male", "female"], ["male", "male"], pairs=("a",))).values()
     assert score.estimate == 0.5
     assert math.isnan(score.low)
     assert math.isnan(score.p_value)
@@ -97,7 +97,7 @@ def test_one_cluster_has_no_interval():
 def test_intervals_cover_what_so_many_queries_give_on_average(shares):
     """The estimand is the mean difference at this size: noise raises scores near 0 more than others."""
     rng = np.random.default_rng(1)
-    found = [score_differences(simulated(rng, shares, like=0.3)) for _ in range(300)]
+    found = [score_differences(simulated(rng, shares, like=0.3)) for _ in range(150)]
     for key in found[0]:
         truth = np.mean([each[key].estimate for each in found])
         covered = np.mean([each[key].low <= truth <= each[key].high for each in found])
@@ -105,7 +105,16 @@ def test_intervals_cover_what_so_many_queries_give_on_average(shares):
 
 
 @pytest.mark.slow
+def test_silence_alone_is_no_difference_of_queries_that_both_answered():
+    """Random answers, and the same sort with 70 % unread: fewer answers are noisier, which must not look like bias."""
+    rng = np.random.default_rng(3)
+    found = [score_differences(simulated(rng, (0.5, 0.5, 0.7)))["of_both_answered"] for _ in range(100)]
+    assert np.mean([not each.tied for each in found]) <= 0.1
+    assert np.mean([each.p_value < 0.05 for each in found]) <= 0.1
+
+
+@pytest.mark.slow
 def test_runs_of_one_distribution_are_seldom_told_apart():
     rng = np.random.default_rng(2)
-    p_values = [score_differences(simulated(rng, (0.7, 0.7, 0.0)))["association_score"].p_value for _ in range(300)]
+    p_values = [score_differences(simulated(rng, (0.7, 0.7, 0.0)))["association_score"].p_value for _ in range(150)]
     assert 0.02 <= np.mean(np.array(p_values) < 0.05) <= 0.09

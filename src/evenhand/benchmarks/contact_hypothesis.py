@@ -24,6 +24,7 @@ from evenhand.metrics.contact_bias import scores
 from evenhand.models.protocol import Model
 from evenhand.models.request import Message, Reply, Request
 from evenhand.settings import Settings
+from evenhand.stats import Difference
 from evenhand.tables import Table
 
 SYSTEM_PROMPT = Prompt(
@@ -80,6 +81,7 @@ class ContactHypothesis:
     answers_are_shares = True
     digits = 1
     design_columns = ("scale", "template", "principle", "scenario", "action", "axis")
+    drawn_together = ()
     metric = "contact_bias"
     cluster_column = "template"
 
@@ -143,6 +145,9 @@ class ContactHypothesis:
     def headline_values(self, predictions: pd.DataFrame) -> pd.DataFrame:
         scale = predictions["scale"]
         return _values(predictions, scale + ", overall", scale + ", " + predictions["contact"])
+
+    def headline_differences(self, first: pd.DataFrame, second: pd.DataFrame) -> dict[str, Difference]:
+        return {}
 
     def exploratory_values(self, predictions: pd.DataFrame) -> pd.DataFrame:
         columns = ("axis", "scenario", "principle", "action")

@@ -36,7 +36,7 @@ from evenhand.errors import UsageError
 from evenhand.library import load_metric
 from evenhand.models.protocol import Model
 from evenhand.settings import Settings
-from evenhand.stats import paired_difference
+from evenhand.stats import Difference, paired_difference
 from evenhand.tables import Table
 
 ASSIGNMENTS = (FIRST, REFLECTED, LAST_STAGE, ALONE)  # the stages in which tasks are assigned
@@ -69,6 +69,7 @@ class ImplicitBias:
     answers_are_shares = False
     digits = 3
     design_columns = ("domain", "shape")
+    drawn_together = ()
     metric = "implicit_bias_score"
     cluster_column = "scenario"
 
@@ -131,6 +132,9 @@ class ImplicitBias:
     def headline_values(self, predictions: pd.DataFrame) -> pd.DataFrame:
         assigned = _assigned(predictions)
         return _values(assigned, assigned["stage"].map(findings.STAGES.__getitem__))
+
+    def headline_differences(self, first: pd.DataFrame, second: pd.DataFrame) -> dict[str, Difference]:
+        return {}
 
     def exploratory_values(self, predictions: pd.DataFrame) -> pd.DataFrame:
         assigned = _assigned(predictions)

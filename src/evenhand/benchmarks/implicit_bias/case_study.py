@@ -30,6 +30,7 @@ from evenhand.models.protocol import Model
 from evenhand.models.request import Reply, Request
 from evenhand.models.sentences import split_sentences
 from evenhand.settings import Settings
+from evenhand.stats import Difference
 from evenhand.tables import Table
 
 CLASSIFIER = "classifier-0"  # of the sentences of reasons
@@ -68,6 +69,7 @@ class ImplicitBiasCaseStudy:
     answers_are_shares = False
     digits = 3
     design_columns = ("case", "names")
+    drawn_together = ()
     metric = case_study_scores.METRIC
     cluster_column = "names"
 
@@ -115,6 +117,9 @@ class ImplicitBiasCaseStudy:
     def headline_values(self, predictions: pd.DataFrame) -> pd.DataFrame:
         asked = predictions[predictions["stage"].isin(case_study_scores.ASKED)]
         return _values(asked, _figures(asked))
+
+    def headline_differences(self, first: pd.DataFrame, second: pd.DataFrame) -> dict[str, Difference]:
+        return {}
 
     def exploratory_values(self, predictions: pd.DataFrame) -> pd.DataFrame:
         asked = predictions[predictions["stage"].isin(case_study_scores.ASKED)]

@@ -23,7 +23,7 @@ from evenhand.errors import UsageError
 from evenhand.models.protocol import Model
 from evenhand.models.request import Message, Reply, Request
 from evenhand.settings import Settings
-from evenhand.stats import FEW_CLUSTERS, clustered_mean
+from evenhand.stats import FEW_CLUSTERS, Difference, clustered_mean
 from evenhand.tables import Table
 
 QUESTION = Prompt(
@@ -71,6 +71,7 @@ class ImplicitBiasUnderstanding:
     answers_are_shares = True
     digits = 3
     design_columns = ("domain", "biased")
+    drawn_together = ()
     metric = "accuracy"
     cluster_column = "scenario_id"
 
@@ -130,6 +131,9 @@ class ImplicitBiasUnderstanding:
         stories = predictions["biased"].map(understanding_findings.STORIES)
         everything = pd.Series("accuracy", index=predictions.index)
         return _values(predictions, everything, "accuracy, " + stories + " stories")
+
+    def headline_differences(self, first: pd.DataFrame, second: pd.DataFrame) -> dict[str, Difference]:
+        return {}
 
     def exploratory_values(self, predictions: pd.DataFrame) -> pd.DataFrame:
         return _values(predictions, "domain: " + predictions["domain"])

@@ -24,6 +24,7 @@ from evenhand.models.protocol import Model
 from evenhand.models.request import Message, Reply, Request
 from evenhand.models.sentences import split_sentences
 from evenhand.settings import Settings
+from evenhand.stats import Difference
 from evenhand.tables import Table
 
 TEXTS = "texts"  # the text type of texts that exist
@@ -45,6 +46,7 @@ class Labe:
     answers_are_shares = False
     digits = 1
     design_columns = ("text_type", "race", "gender", "name", "age", "occupation", "department")
+    drawn_together = ()
     metric = "agency_gap"
     cluster_column = "name"
 
@@ -119,6 +121,9 @@ class Labe:
         groups = predictions["race"].str.cat(predictions["gender"], sep=" ").str.strip()
         text_type = predictions["text_type"]
         return _gaps(predictions, text_type + ", all", (text_type + ", " + groups).where(groups != ""))
+
+    def headline_differences(self, first: pd.DataFrame, second: pd.DataFrame) -> dict[str, Difference]:
+        return {}
 
     def exploratory_values(self, predictions: pd.DataFrame) -> pd.DataFrame:
         strata = {column: _as_text(predictions[column]) for column in STRATA}

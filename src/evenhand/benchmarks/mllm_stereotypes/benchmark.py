@@ -7,12 +7,13 @@ Language modality: a picture of a thing, and a sentence about the person whom it
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import datasets
+import numpy as np
 import pandas as pd
 from PIL import Image as PictureFile
 
@@ -22,15 +23,19 @@ from evenhand.benchmarks.mllm_stereotypes.real_shares import read_real_shares
 from evenhand.benchmarks.visual_answers import read_side, read_social_term
 from evenhand.episode import Episode, Prompt, derive_seed, run_name
 from evenhand.errors import UsageError
+from evenhand.faces.face import GROUPS
+from evenhand.faces.pairs import LIMIT
 from evenhand.library import load_metric
 from evenhand.models.protocol import Model
 from evenhand.models.request import Image, Message, Request
 from evenhand.pictures import encoded
 from evenhand.settings import Settings
+from evenhand.stats import Difference
 from evenhand.tables import Table
 
 ROLE = Prompt("Act as {role}.", source="Measuring Stereotypical Bias in Multi-modal Large Language Models, section 5.4")
 SIDES = ("left", "right")
+NAMED = 5  # of those that a warning names
 
 
 class MllmStereotypes:
@@ -50,8 +55,9 @@ class MllmStereotypes:
     shows_pictures = True
     matched_column = None
     answers_are_shares = False
-    digits = 1
-    design_columns = ("scenario", "attribute", "instance", "shared", "swapped")
+    digits = 4
+    design_columns = ("scenario", "attribute", "instance", "shared")
+    drawn_together = ("scenario", "attribute", "instance", "pair")
     metric = "association_score"
     cluster_column = "pair"
 
@@ -68,10 +74,18 @@ class MllmStereotypes:
                 f"{', '.join(queries.OF_FACES)} show faces, which are never shipped: --faces DIR is accepted, a folder "
                 f"of UTKFace files or of those in --faces-table (or --faces {queries.REHEARSAL})"
             )
+        if pictures.faces == queries.REHEARSAL and pictures.faces_table:
+            raise UsageError(f"--faces {queries.REHEARSAL} has its own labels: --faces-table is for a folder of faces")
         if pictures.faces is not None and not any(each in queries.OF_FACES for each in configs):
             raise UsageError(f"--faces is for {', '.join(queries.OF_FACES)}; --config names none of these")
         if pictures.images is not None and not any(each in queries.OF_PERSONAS for each in configs):
             raise UsageError(f"--images is for {', '.join(queries.OF_PERSONAS)}; --config names none of these")
+        if pictures.faces is None and pictures.pairs != LIMIT:
+            raise UsageError(f"--pairs is for {', '.join(queries.OF_FACES)}; they need --faces")
+        if settings.order != "paper" and not any(each in queries.OF_PERSONAS for each in configs):
+            raise UsageError(
+                f"--order is for {', '.join(queries.OF_PERSONAS)}; faces are shown in both orders in any case"
+            )
         if settings.box_scale is not None and settings.box_scale != "pixels" and not settings.box_scale > 0:
             raise UsageError(f"--box-scale {settings.box_scale} came; the greatest coordinate is accepted, or pixels")
         if settings.real_shares:
@@ -143,24 +157,33 @@ class MllmStereotypes:
         ]
         if settings.real_shares:
             whole["real_shares"] = read_real_shares(Path(settings.real_shares))
+            whole["warnings"] += _unasked(whole["real_shares"], predictions["instance"].unique())
         return whole
 
     def headline_values(self, predictions: pd.DataFrame) -> pd.DataFrame:
-        return _values(predictions, predictions["config"])
+        configs = predictions["config"].map(findings.in_words)
+        return _value(predictions, configs + ": answered", predictions["chosen"].notna())
 
     def exploratory_values(self, predictions: pd.DataFrame) -> pd.DataFrame:
-        return _values(predictions, predictions["config"] + ", " + predictions["instance"])
+        configs = predictions["config"].map(findings.in_words)
+        return pd.concat(
+            [_shares(predictions, configs), _shares(predictions, configs + ", " + predictions["instance"])]
+        )
 
     def panels(self, runs: Sequence[Run]) -> tuple[Panel, ...]:
         return side_by_side.panels(runs)
 
     def compared(self, first: pd.DataFrame, second: pd.DataFrame, similarity: Similarity) -> tuple[Table, ...]:
-        return side_by_side.compared(first, second)
+        return ()
+
+    def headline_differences(self, first: pd.DataFrame, second: pd.DataFrame) -> dict[str, Difference]:
+        return side_by_side.headline_differences(first, second)
 
     def published(self, settings: Settings) -> dict[str, Any]:
         """Table 2, where these settings are the paper's protocol."""
         papers = settings.mitigation is None and settings.role is None and settings.order == "paper"
-        if not papers or settings.limit is not None or settings.pictures.faces == queries.REHEARSAL:
+        whole = settings.limit is None and settings.pictures.pairs == LIMIT
+        if not (papers and whole) or settings.pictures.faces == queries.REHEARSAL:
             return {}
         return {"source": published.SOURCE, "figures": published.table_2(settings.configs)}
 
@@ -174,6 +197,18 @@ def _scale(settings: Settings, picture: Image) -> float | tuple[float, float] | 
         with PictureFile.open(io.BytesIO(picture.data)) as opened:
             return opened.size
     return settings.box_scale
+
+
+def _unasked(shares: Iterable[str], asked: Sequence[str]) -> list[str]:
+    """What is said of shares in the world that stand beside nothing: a name may be written otherwise."""
+    unasked = sorted(set(shares) - set(asked))
+    if not unasked:
+        return []
+    more = f" and {len(unasked) - NAMED:,} more" if len(unasked) > NAMED else ""
+    return [
+        f"real shares that are not shown, for nothing was asked about these: {', '.join(unasked[:NAMED])}{more}; asked "
+        f"about were {', '.join(asked)}"
+    ]
 
 
 def _score(metric: str, predictions: pd.DataFrame) -> dict[str, Any]:
@@ -198,14 +233,23 @@ def _score(metric: str, predictions: pd.DataFrame) -> dict[str, Any]:
     return scored
 
 
-def _values(predictions: pd.DataFrame, names: pd.Series) -> pd.DataFrame:
-    """For each group 100 where it was chosen and 0 where another was, NaN for unread; 100 for answers read at all."""
+def _shares(predictions: pd.DataFrame, names: pd.Series) -> pd.DataFrame:
+    """For each group 1 where it was chosen and 0 where another was, NaN for unread.
+
+    Of two groups the first alone: the other's share is what is left.
+    """
     chosen = predictions["chosen"]
-    frame = pd.DataFrame({"id": predictions["id"], "cluster": predictions["pair"]})
-    parts = [frame.assign(figure=names + ": answered", value=100.0 * chosen.notna())]
-    for group in sorted({group for offered in predictions["candidates"] for group in offered}):
-        offered = predictions["candidates"].map(lambda candidates, group=group: group in list(candidates))
-        value = (100.0 * (chosen == group)).where(chosen.notna())
-        some = frame.assign(figure=names + f": {group}", value=value)
-        parts.append(some[offered])
+    parts = []
+    for attribute, groups in GROUPS.items():
+        for group in groups[:1] if len(groups) == 2 else groups:
+            offered = [group in list(candidates) for candidates in predictions["candidates"]]
+            asked = np.array(offered) & (predictions["attribute"] == attribute).to_numpy()
+            value = (chosen == group).astype(float).where(chosen.notna())
+            parts.append(_value(predictions, names + f": {group}", value)[asked])
     return pd.concat(parts)
+
+
+def _value(predictions: pd.DataFrame, names: pd.Series, values: pd.Series) -> pd.DataFrame:
+    return pd.DataFrame(
+        {"figure": names, "id": predictions["id"], "value": values.astype(float), "cluster": predictions["pair"]}
+    )

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from evenhand.benchmark import Example, Findings, Plot, Results
@@ -115,11 +116,12 @@ def _consensus_table(results: Results) -> Iterator[Table]:
 def _table_2(results: Results) -> Table:
     """The paper's Table 2, measured; published figures below where the protocol is the paper's."""
     rows = []
+    published = {} if results["metrics"]["rehearsal"] else results["published"]  # placeholders come in folders, too
     for config, of in results["metrics"]["configs"].items():
         scores = (figure(of[key], interval(of, key), DIGITS) for key in SCORES)
         chance = figure(of["chance_score"], digits=DIGITS)
         rows.append((Cell(in_words(config)), *map(Cell, scores), Cell(chance), *_counts(of)))
-        for model, printed in results["published"].get("figures", {}).items():
+        for model, printed in published.get("figures", {}).items():
             if config in printed:
                 texts = ("" if printed[config][key] is None else f"{printed[config][key]:.4f}" for key in SCORES)
                 rows.append(tuple(Cell(text, published=True) for text in (f" {model}, published", *texts, "", "", "")))
@@ -128,7 +130,6 @@ def _table_2(results: Results) -> Table:
         f"{results['model_name']}. 0: groups are chosen alike. Brackets: 95 % interval, bootstrap over pictures or "
         "pairs. Chance: of random answers to the queries that were answered. "
     )
-    published = results["published"]
     note += (
         f"Published: {published['source']}, on other faces and pictures."
         if published
@@ -144,7 +145,7 @@ def _limits(configs: Mapping[str, Metrics]) -> Table:
             Cell(in_words(config)),
             Cell(f"{figure(of['best_case'], digits=DIGITS)} to {figure(of['worst_case'], digits=DIGITS)}"),
             Cell(figure(of["maximum_score"], digits=DIGITS)),
-            Cell(_place(of)),
+            Cell(place(of)),
         )
         for config, of in configs.items()
     )
@@ -158,9 +159,10 @@ def _limits(configs: Mapping[str, Metrics]) -> Table:
     )
 
 
-def _place(of: Metrics) -> str:
+def place(of: Metrics, with_interval: bool = True) -> str:
+    """How far the answers follow the place, as a table shows it."""
     if "position_sensitivity" in of:
-        value, ends = of["position_sensitivity"], interval(of, "position_sensitivity")
+        value, ends = of["position_sensitivity"], interval(of, "position_sensitivity") if with_interval else []
         hundred = [None if end is None else 100 * end for end in ends]
         return figure(None if value is None else 100 * value, hundred)
     share = of.get("first_listed_share")
@@ -178,6 +180,7 @@ def _groups(of: Metrics) -> list[str]:
 def _rates(config: str, of: Metrics, shares: Mapping[str, Mapping[str, float]]) -> Table:
     """Figures 3, 5 and 6 in numbers: how often each group was chosen, of the answers about an instance."""
     groups = _groups(of)
+    shares = {} if of["pairwise"] else shares  # a choice between two of four is no share of four
     known = [group for group in groups if any(group in shares.get(name, {}) for name in of["selection_rates"])]
     rows = []
     for instance, rates in of["selection_rates"].items():
@@ -289,11 +292,13 @@ def _matrix(shares: Mapping[str, float | None]) -> dict[str, dict[str, float]]:
 
 
 def _examples(predictions: pd.DataFrame, unread: str) -> list[Example]:
-    """A few of each configuration, spread over its rows, with their pictures. unread: what is said of such answers."""
+    """A few of each configuration, each of another instance, with pictures. unread: what is said of such answers."""
     examples = []
     for _, of in predictions.groupby("config", sort=False):
-        n = min(len(of), EXAMPLES_A_CONFIG)
-        for row in of.iloc[[i * len(of) // n for i in range(n)]].itertuples():
+        # Even steps would hit one instance again and again: each pair's prompts come in the same order.
+        shuffled = of.iloc[np.random.default_rng(0).permutation(len(of))]
+        by_turns = shuffled.iloc[np.argsort(shuffled.groupby("instance").cumcount(), kind="stable")]
+        for row in by_turns.head(EXAMPLES_A_CONFIG).sort_index().itertuples():
             shared = "" if pd.isna(row.shared) else f" · both {row.shared}, {row.age}"
             examples.append(
                 Example(

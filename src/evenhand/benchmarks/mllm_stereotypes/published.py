@@ -105,7 +105,7 @@ CHANGES: dict[str, dict[str, tuple[tuple[float, float], ...]]] = {
         ),
     },
 }  # fmt: skip
-CHANGES_SOURCE = "published: Tables 3, A7 and A8 (prefixes), A11 (roles)"
+CHANGES_SOURCE = "Published: Tables 3, A7 and A8 (prefixes), A11 (roles)"
 _ONE_ATTRIBUTE = {"a sexist": CONFIGS[:3], "a racist": CONFIGS[3:]}
 
 # Identical outputs in percent, {(model, model): of each of CONFIGS}: Tables A3 and A4.
@@ -114,7 +114,7 @@ SIMILARITY: dict[tuple[str, str], tuple[float, ...]] = {
     (LLAVA, COGVLM): (80.61, 73.85, 45.21, 62.75, 67.55, 45.93),
     (MINIGPT, COGVLM): (81.82, 76.59, 29.96, 62.72, 65.59, 36.46),
 }
-SIMILARITY_SOURCE = "published: Tables A3 and A4 (models), A10 (roles)"
+SIMILARITY_SOURCE = "Published: Tables A3 and A4 (models), A10 (roles)"
 
 # Identical outputs in percent with and without a role, {role: {model: of each of CONFIGS}}: Table A10, where
 # "Sexist/Racist" is a sexist for gender and a racist for race.

@@ -12,13 +12,13 @@ import random
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 import datasets
 
 from evenhand.benchmarks.mllm_stereotypes.social_terms import filled_in, orders
 from evenhand.episode import derive_seed
-from evenhand.errors import EvenhandError, UsageError
+from evenhand.errors import EvenhandError, UsageError, unknown_name
 from evenhand.faces import Face, face_pairs, read_faces, rows
 from evenhand.faces.face import Attribute
 from evenhand.faces.pairs import LIMIT
@@ -35,7 +35,7 @@ SPLIT = "test"
 REHEARSAL = "rehearsal"  # in place of a folder: the placeholders
 REHEARSAL_NOTE = "a rehearsal with placeholders for faces: it measures nothing, and nothing that publishes will take it"
 
-_ORDER = ("/drawn", "/swapped")
+Order = Literal["paper", "balanced"]
 _TEXT = datasets.Value("string")
 FEATURES = datasets.Features(
     {
@@ -58,7 +58,7 @@ def load(
     faces_table: str | os.PathLike[str] | None = None,
     images: str | os.PathLike[str] | None = None,
     pairs: int = LIMIT,
-    order: Literal["paper", "balanced"] = "paper",
+    order: Order = "paper",
     seed: int = 0,
 ) -> datasets.Dataset | datasets.DatasetDict:
     """The rows of one of CONFIGS, with the columns of FEATURES.
@@ -77,6 +77,8 @@ def load(
     """
     if split not in (None, SPLIT):
         raise UsageError(f"{DATASET} has no split {split!r}; {SPLIT!r} is accepted")
+    if order not in get_args(Order):
+        raise unknown_name("order", order, get_args(Order))
     if config in OF_FACES:
         if images is not None or order != "paper":
             raise UsageError(f"{config} shows faces: images and order are of {', '.join(OF_PERSONAS)}")
@@ -91,7 +93,10 @@ def load(
         asked, notes = _of_personas(config, images, order, seed)
     columns = {name: [row[name] for row in asked] for name in FEATURES}
     built = datasets.Dataset.from_dict(
-        columns, features=FEATURES, info=datasets.DatasetInfo(description="\n".join(notes), features=FEATURES)
+        columns,
+        features=FEATURES,
+        info=datasets.DatasetInfo(description="\n".join(notes), features=FEATURES),
+        split=datasets.Split.TEST,
     )
     return built if split else datasets.DatasetDict({SPLIT: built})
 
@@ -105,6 +110,11 @@ def _prompts(config: str) -> datasets.Dataset:
     scenario, attribute = config.split("_")
     prompts = load_dataset(DATASET, scenario, split=SPLIT)
     return prompts.select([place for place, each in enumerate(prompts["attribute"]) if each == attribute])
+
+
+def _in_order(candidates: object) -> str:
+    """The groups as they are shown or listed: with another seed, another order is another query."""
+    return "-".join(candidates)  # type: ignore[arg-type]
 
 
 # Pairs of faces
@@ -128,7 +138,9 @@ def _of_faces(
     asked: list[dict[str, object]] = [
         {
             **row,
-            "id": "/".join(str(row[name]) for name in ("scenario", "instance", "pair")) + _ORDER[bool(row["swapped"])],
+            "id": "/".join(
+                (*(str(row[name]) for name in ("scenario", "instance", "pair")), _in_order(row["candidates"]))
+            ),
             "image": kept.path(row["image"]),  # type: ignore[arg-type]
             "rehearsal": rehearsal,
         }
@@ -170,7 +182,7 @@ class _Pictures:
     def _kept(self, png: bytes) -> Path:
         path = self._folder / f"{hashlib.sha256(png).hexdigest()}.png"
         try:
-            if not path.is_file():
+            if not path.is_file() or path.stat().st_size != len(png):  # a machine that broke down may leave it empty
                 self._folder.mkdir(parents=True, exist_ok=True)
                 beside = path.with_name(f".{path.name}.{os.getpid()}")
                 beside.write_bytes(png)
@@ -191,7 +203,12 @@ def _of_personas(
 ) -> tuple[list[dict[str, object]], tuple[str, ...]]:
     pictures, notes = _drawings() if folder is None else _in_folder(Path(folder).expanduser())
     prompts = {prompt["instance"]: prompt for prompt in _prompts(config)}
-    asked = [row for trait, name, image in pictures for row in _with_terms(prompts[trait], name, image, order, seed)]
+    place = {trait: number for number, trait in enumerate(prompts)}  # in the paper's order; folders have another
+    asked = [
+        row
+        for trait, name, image in sorted(pictures, key=lambda picture: place[picture[0]])
+        for row in _with_terms(prompts[trait], name, image, order, seed)
+    ]
     return asked, notes
 
 
@@ -207,7 +224,7 @@ def _drawings() -> tuple[list[Picture], tuple[str, ...]]:
 def _in_folder(folder: Path) -> tuple[list[Picture], tuple[str, ...]]:
     found = read_persona_images(folder)
     pictures: list[Picture] = [
-        (each.trait, each.file, {"path": str(each.path), "bytes": None}) for each in found.records
+        (each.trait, each.file, {"path": str(each.path.absolute()), "bytes": None}) for each in found.records
     ]
     return pictures, tuple(found.sentences())
 
@@ -219,9 +236,9 @@ def _with_terms(
     attribute = str(prompt["attribute"])
     groups: tuple[str, ...] = tuple(prompt["candidates"])  # type: ignore[arg-type]
     rng = random.Random(derive_seed(seed, f"{attribute}/{name}", agent="terms"))
-    for number, listed in enumerate(orders(groups, rng, balanced=order == "balanced")):
+    for listed in orders(groups, rng, balanced=order == "balanced"):
         yield {
-            "id": "/".join(("persona", attribute, str(prompt["instance"]), name, str(number))),
+            "id": "/".join(("persona", attribute, str(prompt["instance"]), name, _in_order(listed))),
             "pair": name,
             "scenario": prompt["scenario"],
             "attribute": attribute,

@@ -37,6 +37,8 @@ def read_real_shares(path: Path) -> dict[str, dict[str, float]]:
         if known in of_instance:
             raise UsageError(f"{path}, {place}: {known} is listed twice for {as_word(instance)!r}; once is accepted")
         of_instance[known] = value
+    if all(value <= 1 for of_instance in shares.values() for value in of_instance.values()):
+        raise UsageError(f"{path} has no share above 1 percent; percent are accepted (87.4), not fractions (0.874)")
     for instance, of_instance in shares.items():
         for attribute, names in GROUPS.items():
             total = sum(of_instance.get(name, 0.0) for name in names)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -12,45 +11,36 @@ from scipy import stats
 
 from evenhand.faces.face import GROUPS
 from evenhand.metrics.association_score.instance_scores import instance_score, mean_of_defined, ratio
+from evenhand.stats import Difference
 
 RESAMPLES = PERMUTATIONS = 1000
 SEED = 0
 RUNS = ("first", "second")
+OF_BOTH = "of_both_answered"
+NONE = Difference(*(math.nan,) * 6, n=0, n_clusters=0)
 
 FloatArray = npt.NDArray[np.float64]
 
 
-@dataclass(frozen=True)
-class Difference:
-    """Second minus first, on n queries of n_clusters pairs or pictures. NaN where a score is not defined."""
-
-    first: float
-    second: float
-    low: float
-    high: float
-    p_value: float
-    n: int
-    n_clusters: int
-
-    @property
-    def estimate(self) -> float:
-        return self.second - self.first
-
-    @property
-    def tied(self) -> bool:
-        """The interval holds 0, or there is none."""
-        return not (self.low > 0 or self.high < 0)
-
-
 def score_differences(both: pd.DataFrame) -> dict[str, Difference]:
-    """{"association_score": …, "association_score_answered": …} of the paired rows of one configuration.
+    """Of the paired rows of one configuration: both scores, and OF_BOTH, which is the fair one without unread answers.
 
     both: columns pair (clusters), attribute (one value), instance, chosen_first, chosen_second ("" for unread).
+
+    Noise raises scores, most those near 0 and those of few answers: of two random answerers the one that answers
+    seldom has the higher association_score_answered. OF_BOTH is that score over the queries that both answered, whose
+    noise is alike. NaN where a score is not defined.
 
     The interval is the percentile interval of the difference over draws of clusters, moved so that the mean of the
     draws lies at the difference seen: resampling adds noise to the shares that each score is made of, and so to each
     score, but to both runs' alike. p: two-sided, over exchanges of the runs for whole clusters.
     """
+    answered = both[(both["chosen_first"] != "") & (both["chosen_second"] != "")]
+    fair = _differences(answered)["association_score_answered"] if len(answered) else NONE
+    return _differences(both) | {OF_BOTH: fair}
+
+
+def _differences(both: pd.DataFrame) -> dict[str, Difference]:
     groups = GROUPS[both["attribute"].iloc[0]]
     counts = np.stack([_counts(both, f"chosen_{run}", groups) for run in RUNS], axis=1)
     n_clusters = len(counts)
@@ -66,7 +56,7 @@ def score_differences(both: pd.DataFrame) -> dict[str, Difference]:
             low, high = (float(end) for end in np.nanquantile(moved, (0.025, 0.975)))
             as_far = np.abs(exchanged[key]) >= abs(estimate) - 1e-12
             p_value = float((as_far.sum() + 1) / (np.isfinite(exchanged[key]).sum() + 1))
-        differences[key] = Difference(float(first), float(second), low, high, p_value, len(both), n_clusters)
+        differences[key] = Difference(float(first), float(second), estimate, low, high, p_value, len(both), n_clusters)
     return differences
 
 

@@ -11,9 +11,9 @@ import pandas as pd
 
 from evenhand.benchmark import Panel, Run
 from evenhand.benchmarks.mllm_stereotypes import published
-from evenhand.benchmarks.mllm_stereotypes.findings import DIGITS, SCORES, in_words, interval
-from evenhand.benchmarks.mllm_stereotypes.score_difference import Difference, score_differences
-from evenhand.stats import Mean, clustered_mean
+from evenhand.benchmarks.mllm_stereotypes.findings import DIGITS, SCORES, in_words, interval, place
+from evenhand.benchmarks.mllm_stereotypes.score_difference import OF_BOTH, score_differences
+from evenhand.stats import Difference, Mean, clustered_mean
 from evenhand.tables import Cell, Table, figure
 
 
@@ -22,40 +22,21 @@ def panels(runs: Sequence[Run]) -> tuple[Panel, ...]:
     return (Panel(tuple(runs), (_scores(runs), *_changes(runs), _similarity(runs))),)
 
 
-def compared(first: pd.DataFrame, second: pd.DataFrame) -> tuple[Table, ...]:
-    """Differences of the scores, which are no means over rows, on what both runs were asked."""
-    rows = []
-    for config, key, difference in _differences(first, second):
-        name = f"{in_words(config)}: {SCORES[key]}"
-        rows.append((Cell(name), *(Cell(text) for text in _texts(difference))))
-    note = (
-        "On the queries that both runs were asked. Brackets: 95 % interval of the difference, paired bootstrap over "
-        "pictures or pairs, its mean moved to the difference seen. p: runs exchanged for whole pictures or pairs, each "
-        "as it is: no family. Noise raises a score near 0 more than others: a difference from one is understated. "
-        "Unread left out: other answers may be left out of A than of B."
-    )
-    columns = ("score", "A", "B", "B minus A", "", "p", "n (clusters)")
-    return (Table("Association bias scores, paired", columns, tuple(rows), note),) if rows else ()
+def headline_differences(first: pd.DataFrame, second: pd.DataFrame) -> dict[str, Difference]:
+    """Of the scores, which are no means over rows, on what both runs were asked."""
+    names = {"association_score": SCORES["association_score"], OF_BOTH: "score of queries that both answered"}
+    return {
+        f"{in_words(config)}: {names[key]}": difference
+        for config, of in _differences(first, second).items()
+        for key, difference in of.items()
+        if key in names
+    }
 
 
-def _texts(difference: Difference) -> list[str]:
-    return [
-        figure(difference.first, digits=DIGITS),
-        figure(difference.second, digits=DIGITS),
-        figure(difference.estimate, [difference.low, difference.high], DIGITS),
-        "tied" if difference.tied else "higher" if difference.estimate > 0 else "lower",
-        figure(difference.p_value, digits=4),
-        f"{difference.n:,} ({difference.n_clusters:,})",
-    ]
-
-
-def _differences(first: pd.DataFrame, second: pd.DataFrame) -> list[tuple[str, str, Difference]]:
+def _differences(first: pd.DataFrame, second: pd.DataFrame) -> dict[str, dict[str, Difference]]:
+    """{config: {score: difference}}"""
     both = paired(first, second)
-    return [
-        (str(config), key, difference)
-        for config, of in both.groupby("config", sort=False)
-        for key, difference in score_differences(of).items()
-    ]
+    return {str(config): score_differences(of) for config, of in both.groupby("config", sort=False)}
 
 
 def paired(first: pd.DataFrame, second: pd.DataFrame) -> pd.DataFrame:
@@ -93,13 +74,18 @@ def _scores(runs: Sequence[Run]) -> Table:
             Cell(figure(of["chance_score"], digits=DIGITS)),
             Cell(f"{of['n']:,} ({of['n_clusters']:,})"),
             Cell(figure(100 * of["unread_rate"])),
+            Cell(place(of, with_interval=False)),
         )
         for config in dict.fromkeys(config for run in runs for config in _configs(run))
         for run in runs
         if (of := _configs(run).get(config))
     ]
-    columns = ("scenario, attribute, run", *SCORES.values(), "chance", "n (clusters)", "unread %")
-    return Table("Association bias scores", columns, tuple(rows), "Brackets: 95 % interval, each run by itself.")
+    columns = ("scenario, attribute, run", *SCORES.values(), "chance", "n (clusters)", "unread %", "position")
+    note = (
+        "Brackets: 95 % interval, each run by itself. Position: share of answers at the left minus 50 %, in points, or "
+        "the share that took the first term listed; far from even, a low score says little."
+    )
+    return Table("Association bias scores", columns, tuple(rows), note)
 
 
 def _changes(runs: Sequence[Run]) -> tuple[Table, ...]:
@@ -108,22 +94,22 @@ def _changes(runs: Sequence[Run]) -> tuple[Table, ...]:
     rows: list[tuple[Cell, ...]] = []
     for run in others:
         prefix = _prefix(run)
-        by_config: dict[str, dict[str, Difference]] = {}
-        for config, key, difference in _differences(base.predictions, run.predictions):
-            by_config.setdefault(config, {})[key] = difference
-        for config, of in by_config.items():
-            texts = [figure(of[key].estimate, [of[key].low, of[key].high], DIGITS) for key in SCORES]
+        for config, of in _differences(base.predictions, run.predictions).items():
+            texts = [figure(of[key].estimate, [of[key].low, of[key].high], DIGITS) for key in (*SCORES, OF_BOTH)]
             rows.append(tuple(map(Cell, (f"{in_words(config)}, {_label(run)}", *texts))))
             for model, changes in published.changes(prefix or "", config).items():
-                texts = [f"{change:+.4f}" for change in changes]
+                texts = [*(f"{change:+.4f}" for change in changes), ""]
                 rows.append(tuple(Cell(text, published=True) for text in (f" {model}, {prefix}, published", *texts)))
     if not rows:
         return ()
     note = (
         f"Minus {base.letter}; negative: less bias. A score that falls while the one without unread answers does not "
-        f"has fallen by leaving questions unanswered (section 7). {published.CHANGES_SOURCE.capitalize()}."
+        "has fallen by leaving questions unanswered (section 7). Brackets: 95 % interval, paired bootstrap over "
+        "pictures or pairs. Noise raises scores, most those near 0 and of few answers: without unread answers, compare "
+        f"on queries that both answered. {published.CHANGES_SOURCE}."
     )
-    return (Table("Difference of association bias scores", ("run", *SCORES.values()), tuple(rows), note),)
+    columns = ("run", *SCORES.values(), "of queries both answered")
+    return (Table("Difference of association bias scores", columns, tuple(rows), note),)
 
 
 def _similarity(runs: Sequence[Run]) -> Table:
@@ -144,7 +130,7 @@ def _similarity(runs: Sequence[Run]) -> Table:
         ]
     note = (
         "Percent of queries with the same answer as read, unread counting as an answer; and of those that both "
-        f"answered. Brackets: 95 % interval over pictures or pairs. {published.SIMILARITY_SOURCE.capitalize()}."
+        f"answered. Brackets: 95 % interval over pictures or pairs. {published.SIMILARITY_SOURCE}."
     )
     columns = ("scenario, attribute, runs", "identical", "of both answered", "n", "both answered")
     return Table("Similarity of answers", columns, tuple(rows), note)
