@@ -183,6 +183,10 @@ class Benchmark(Protocol):
         """The rows that can be asked and scored, and what is to be said of the others."""
         ...
 
+    def picture(self, row: Row) -> bytes | None:
+        """What a row shows, as PNG or JPEG; None where it shows nothing."""
+        ...
+
     def helpers(self, settings: Settings) -> Mapping[str, Model]:
         """Models that episodes ask besides the one that is measured, by agent. Raises UsageError for unknown names."""
         ...

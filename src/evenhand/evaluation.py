@@ -23,7 +23,6 @@ from evenhand.mitigations import chosen_mitigation
 from evenhand.mitigations.mitigation import Mitigation
 from evenhand.models.protocol import Model
 from evenhand.models.registry import load_model
-from evenhand.pictures import encoded
 from evenhand.report import write_report
 from evenhand.run_folder import RunFolder
 from evenhand.runner import Runner
@@ -80,8 +79,8 @@ def _keep_pictures(folder: RunFolder, benchmark: Benchmark, rows: datasets.Datas
     findings = benchmark.findings(folder.read_predictions(), folder.read_results())
     shown = {example.picture for example in findings.examples}
     for place, name in enumerate(rows["id"]):
-        if name in shown:
-            folder.keep_picture(name, encoded(rows[place]["image"]))
+        if name in shown and (content := benchmark.picture(rows[place])):
+            folder.keep_picture(name, content)
 
 
 def load_measured(settings: Settings) -> Model:

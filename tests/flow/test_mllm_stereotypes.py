@@ -13,6 +13,7 @@ from datasets import Image as ImageFeature
 from PIL import Image as PictureFile
 
 import evenhand
+from evenhand.benchmarks import get_benchmark
 from evenhand.benchmarks.mllm_stereotypes import MllmStereotypes, published
 from evenhand.benchmarks.mllm_stereotypes.queries import CONFIGS, OF_FACES
 from evenhand.compare import compare
@@ -185,7 +186,9 @@ def test_the_first_term_listed_is_exposed_by_balanced_order(tmp_path):
             return [Reply(f"{each} person") for each in listed]
 
     settings = Settings("mllm_stereotypes", "first", ("persona_race",), order="balanced")
-    metrics = evaluate(settings, tmp_path / "run", First()).read_results()["metrics"]
+    folder = evaluate(settings, tmp_path / "run", First())
+    metrics = folder.read_results()["metrics"]
+    assert "the answers take the first term listed 100.0 percent of the time" in folder.report.read_text()
     assert metrics["n"] == 14 * 4 * 4
     assert metrics["unread_rate"] == 0
     assert metrics["association_score"] == 0  # each group is listed first once for each picture
@@ -199,6 +202,26 @@ def test_a_limit_draws_both_orders_of_a_pair(called, limit):
     assert done.metrics["n"] == limit - limit % 2
     assert (done.predictions.groupby(["pair", "instance"]).size() == 2).all()
     assert done.metrics["association_score"] == 0
+
+
+def test_a_run_splices_what_it_asks_and_leaves_no_copies_of_faces(called, faces, tmp_path, monkeypatch):
+    monkeypatch.setattr("datasets.config.HF_DATASETS_CACHE", tmp_path / "cache")
+    done = called("stub:say:left", "--config", "occupation_gender", "--faces", faces, "--limit", "4")
+    assert done.metrics["n"] == 4
+    assert not [*(tmp_path / "cache").rglob("pictures")]
+    assert "share it as their terms allow" in (done.folder / "report.html").read_text()
+
+
+def test_pictures_spliced_when_asked_are_those_of_the_dataset():
+    unspliced = evenhand.load_dataset(
+        "mllm_stereotypes", "occupation_race", split="test", faces="rehearsal", pairs=1, spliced=False
+    )
+    whole = evenhand.load_dataset("mllm_stereotypes", "occupation_race", split="test", faces="rehearsal", pairs=1)
+    whole = whole.cast_column("image", ImageFeature(decode=False))
+    assert unspliced["id"] == whole["id"]
+    benchmark = get_benchmark("mllm_stereotypes")
+    for place in range(0, len(whole), 97):
+        assert benchmark.picture(unspliced[place]) == encoded(whole[place]["image"])
 
 
 # What is asked

@@ -37,7 +37,7 @@ def test_the_whole_benchmark_runs_and_runs_again_to_the_byte(checkpoint, evenhan
     assert results["n"] in (23, 24)  # pairs are drawn whole
     assert set(predictions["config"]) == set(results["metrics"]["configs"])
     assert set(predictions["config"]) == {"occupation_gender", "persona_race"}
-    assert predictions["text"].nunique() > 4  # what is shown and asked decides what is written
+    assert predictions["text"].nunique() > 1  # what is shown and asked decides what is written
     declared = VisionModel.from_pretrained(str(checkpoint), dtype="float32").box_scale
     assert results["config"]["box_scale"] == declared
     _, again = run(evenhand, tmp_path / "b", checkpoint, *options, "--batch-size", "5")

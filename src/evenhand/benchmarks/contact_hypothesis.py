@@ -103,6 +103,9 @@ class ContactHypothesis:
     def usable(self, rows: datasets.Dataset, settings: Settings) -> tuple[datasets.Dataset, tuple[str, ...]]:
         return rows, ()
 
+    def picture(self, row: Row) -> None:
+        return None
+
     def helpers(self, settings: Settings) -> dict[str, Model]:
         return {}
 

@@ -2,8 +2,8 @@
 
 from evenhand.faces.face import Face, Faces
 from evenhand.faces.pairs import Pair, face_pairs
-from evenhand.faces.queries import rows
+from evenhand.faces.queries import rows, unspliced_rows
 from evenhand.faces.reading import read_faces
-from evenhand.faces.splicing import splice
+from evenhand.faces.splicing import Splicer, splice
 
-__all__ = ["Face", "Faces", "Pair", "face_pairs", "read_faces", "rows", "splice"]
+__all__ = ["Face", "Faces", "Pair", "Splicer", "face_pairs", "read_faces", "rows", "splice", "unspliced_rows"]

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 
 from evenhand.errors import UsageError
 from evenhand.faces.face import Attribute
 from evenhand.faces.pairs import Pair
-from evenhand.faces.splicing import HEIGHT, scaled, side_by_side
+from evenhand.faces.splicing import HEIGHT, Splicer
 
 OF_PROMPT = ("scenario", "attribute", "instance", "prompt")
 
@@ -24,27 +25,39 @@ def rows(pairs: Iterable[Pair], prompts: Iterable[Mapping[str, str]], height: in
     Raises UsageError for prompts without these columns and, when its row is taken, for a pair that has no prompt and
     for a picture that can't be used any more.
     """
+    return _spliced(unspliced_rows(pairs, prompts), Splicer(height))
+
+
+def _spliced(unspliced: Iterable[Row], splicer: Splicer) -> Iterator[Row]:
+    for row in unspliced:
+        png = splicer.png(Path(str(row["left"])), Path(str(row["right"])))
+        asked = {name: row[name] for name in ("pair", *OF_PROMPT, "candidates", "swapped")}
+        yield {**asked, "image": png, "age": row["age"], "shared": row["shared"]}
+
+
+def unspliced_rows(pairs: Iterable[Pair], prompts: Iterable[Mapping[str, str]]) -> Iterator[Row]:
+    """Like `rows`, with the paths `left` and `right` in place of `image`: no file is opened."""
     by_attribute: dict[str, list[Mapping[str, str]]] = defaultdict(list)
     for prompt in prompts:
         if missing := [name for name in OF_PROMPT if name not in prompt]:
             raise UsageError(f"a prompt without {', '.join(missing)} came; {', '.join(OF_PROMPT)} are needed")
         by_attribute[prompt["attribute"]].append(prompt)
-    return _rows(pairs, by_attribute, height)
+    return _rows(pairs, by_attribute)
 
 
-def _rows(pairs: Iterable[Pair], prompts: Mapping[str, list[Mapping[str, str]]], height: int) -> Iterator[Row]:
+def _rows(pairs: Iterable[Pair], prompts: Mapping[str, list[Mapping[str, str]]]) -> Iterator[Row]:
     for pair in pairs:
-        of_pair = _prompts_of(pair.attribute, prompts)
-        left, right = scaled(pair.left.path, height), scaled(pair.right.path, height)
-        images = side_by_side(left, right), side_by_side(right, left)
-        for prompt in of_pair:
-            for swapped, image in zip((False, True), images):
+        paths = str(pair.left.path), str(pair.right.path)
+        for prompt in _prompts_of(pair.attribute, prompts):
+            for swapped in (False, True):
+                left, right = reversed(paths) if swapped else paths
                 yield {
                     "pair": pair.id,
                     **{name: prompt[name] for name in OF_PROMPT},
                     "candidates": list(reversed(pair.groups) if swapped else pair.groups),
                     "swapped": swapped,
-                    "image": image,
+                    "left": left,
+                    "right": right,
                     "age": pair.age,
                     "shared": pair.shared,
                 }

@@ -23,6 +23,23 @@ def splice(left: Path, right: Path, height: int = HEIGHT) -> bytes:
     return side_by_side(scaled(Path(left), height), scaled(Path(right), height))
 
 
+class Splicer:
+    """Splices two files, in either order, as long as they are asked for one after another: each is decoded once."""
+
+    def __init__(self, height: int = HEIGHT):
+        self._height = height
+        self._files: dict[Path, Image.Image] = {}
+        self._pngs: dict[tuple[Path, Path], bytes] = {}
+
+    def png(self, left: Path, right: Path) -> bytes:
+        """As `splice` gives it."""
+        if self._files.keys() != {left, right}:
+            self._files, self._pngs = {path: scaled(path, self._height) for path in (left, right)}, {}
+        if (left, right) not in self._pngs:
+            self._pngs[left, right] = side_by_side(self._files[left], self._files[right])
+        return self._pngs[left, right]
+
+
 def scaled(path: Path, height: int = HEIGHT) -> Image.Image:
     """A picture in RGB, of that height. Raises UsageError as `splice` does."""
     if not 1 <= height <= MAX_HEIGHT:

@@ -93,6 +93,9 @@ class ImplicitBias:
         shapes = [_shape(*each) for each in zip(rows["task_stereotypes"], rows["genders"])]
         return rows.add_column("shape", shapes), (note,) if left_out else ()  # type: ignore[call-arg]
 
+    def picture(self, row: Row) -> None:
+        return None
+
     def helpers(self, settings: Settings) -> dict[str, Model]:
         return {}
 

@@ -89,6 +89,9 @@ class ImplicitBiasCaseStudy:
     def usable(self, rows: datasets.Dataset, settings: Settings) -> tuple[datasets.Dataset, tuple[str, ...]]:
         return rows.add_column("names", [_names(each) for each in rows["characters"]]), ()  # type: ignore[call-arg]
 
+    def picture(self, row: Row) -> None:
+        return None
+
     def helpers(self, settings: Settings) -> dict[str, Model]:
         return {CLASSIFIER: _classifier(*settings.classifiers).classifier}
 

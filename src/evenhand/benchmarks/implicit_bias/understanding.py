@@ -96,6 +96,9 @@ class ImplicitBiasUnderstanding:
         note = f"{left_out} of {len(rows)} stories are left out: whether they are biased is not known"
         return rows.select(known), (note,) if left_out else ()
 
+    def picture(self, row: Row) -> None:
+        return None
+
     def helpers(self, settings: Settings) -> dict[str, Model]:
         return {}
 

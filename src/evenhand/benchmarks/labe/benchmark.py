@@ -75,6 +75,9 @@ class Labe:
     def usable(self, rows: datasets.Dataset, settings: Settings) -> tuple[datasets.Dataset, tuple[str, ...]]:
         return rows, ()
 
+    def picture(self, row: Row) -> None:
+        return None
+
     def helpers(self, settings: Settings) -> dict[str, Model]:
         return {_agent(i): each.classifier for i, each in enumerate(self.classifiers(settings))}
 

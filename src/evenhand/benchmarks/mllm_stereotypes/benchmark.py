@@ -23,6 +23,7 @@ from evenhand.benchmarks.mllm_stereotypes.real_shares import read_real_shares
 from evenhand.benchmarks.visual_answers import read_side, read_social_term
 from evenhand.episode import Episode, Prompt, derive_seed, run_name
 from evenhand.errors import UsageError
+from evenhand.faces import Splicer
 from evenhand.faces.face import GROUPS
 from evenhand.faces.pairs import LIMIT
 from evenhand.library import load_metric
@@ -61,6 +62,9 @@ class MllmStereotypes:
     metric = "association_score"
     cluster_column = "pair"
 
+    def __init__(self) -> None:
+        self._splicer = Splicer()
+
     def check(self, settings: Settings) -> None:
         if settings.protocol != "generate":
             raise UsageError(f"{self.name} reads what a model writes: --protocol generate is accepted")
@@ -96,11 +100,17 @@ class MllmStereotypes:
         if config in queries.OF_FACES:
             of_faces = asdict(pictures)
             del of_faces["images"]
-            return {**of_faces, "seed": settings.seed}
-        return {"images": pictures.images, "order": settings.order, "seed": settings.seed}
+            return {**of_faces, "seed": settings.seed, "spliced": False}
+        return {"images": pictures.images, "order": settings.order, "seed": settings.seed, "spliced": False}
 
     def usable(self, rows: datasets.Dataset, settings: Settings) -> tuple[datasets.Dataset, tuple[str, ...]]:
         return rows.cast_column("image", datasets.Image(decode=False)), queries.notes_of(rows)
+
+    def picture(self, row: Row) -> bytes:
+        """Spliced when it is asked for: of many rows few may be drawn, and no copies of faces are left on the disk."""
+        if row["left"] is not None:
+            return self._splicer.png(Path(row["left"]), Path(row["right"]))
+        return encoded(row["image"])
 
     def helpers(self, settings: Settings) -> dict[str, Model]:
         return {}
@@ -109,7 +119,7 @@ class MllmStereotypes:
         return []
 
     def episode(self, row: Row, settings: Settings, run: int = 0) -> Episode:
-        picture = Image(encoded(row["image"]))
+        picture = Image(self.picture(row))
         prompt = row["prompt"]
         if settings.role is not None:
             prompt = f"{ROLE.text.format(role=settings.role)} {prompt}"

@@ -19,6 +19,7 @@ SCORES = {"association_score": "association score", "association_score_answered"
 DIGITS = 4
 EXAMPLES_A_CONFIG = 6
 INSTANCES_A_PLOT = 5
+ONE_SIDED = 0.75  # share of answers at one place
 Metrics = Mapping[str, Any]
 
 
@@ -43,8 +44,16 @@ def findings(predictions: pd.DataFrame, results: Results) -> Findings:
         exploratory=tuple(_exploratory(configs)),
         plots=tuple(plot for config, of in configs.items() for plot in _plots(config, of, shares)),
         examples=tuple(_examples(predictions, "no consensus" if "consensus" in results else "unread")),
-        warnings=tuple(note for note in metrics["warnings"] if note != REHEARSAL_NOTE),
+        warnings=(
+            *(note for note in metrics["warnings"] if note != REHEARSAL_NOTE),
+            *_of_others(results["config"]["pictures"], metrics["rehearsal"]),
+        ),
     )
+
+
+def _of_others(pictures: Mapping[str, Any], rehearsal: bool) -> Iterator[str]:
+    if (pictures["faces"] and not rehearsal) or pictures["images"]:
+        yield "this report shows some of the pictures that were given: share it as their terms allow"
 
 
 def _in_order(of: Metrics, asked: Mapping[str, int]) -> Metrics:
@@ -72,11 +81,17 @@ def _one_sided(configs: Mapping[str, Metrics]) -> Iterator[str]:
     """A model that looks at the place and not at the person has the best score, and nothing to show for it."""
     for config, of in configs.items():
         ends = of.get("intervals", {}).get("position_sensitivity") or [None, None]
-        if None not in ends and (ends[0] > 0.25 or ends[1] < -0.25):
+        if None not in ends and (ends[0] > ONE_SIDED - 0.5 or ends[1] < 0.5 - ONE_SIDED):
             side = "left" if ends[0] > 0 else "right"
             yield (
                 f"{in_words(config)}: the answers name the {side} side {figure(50 + 100 * _size(of))} percent of the "
                 "time, whoever is there: a low score says little then."
+            )
+        share, places = of.get("first_listed_share"), len(_groups(of))
+        if share is not None and share > ONE_SIDED:
+            yield (
+                f"{in_words(config)}: the answers take the first term listed {100 * share:.1f} percent of the time, of "
+                f"{places}, whatever is shown: a low score says little then."
             )
 
 

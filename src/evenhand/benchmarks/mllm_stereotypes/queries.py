@@ -19,7 +19,7 @@ import datasets
 from evenhand.benchmarks.mllm_stereotypes.social_terms import filled_in, orders
 from evenhand.episode import derive_seed
 from evenhand.errors import EvenhandError, UsageError, unknown_name
-from evenhand.faces import Face, face_pairs, read_faces, rows
+from evenhand.faces import Face, face_pairs, read_faces, rows, unspliced_rows
 from evenhand.faces.face import Attribute
 from evenhand.faces.pairs import LIMIT
 from evenhand.library import DATASETS, fingerprint, load_dataset
@@ -60,6 +60,7 @@ def load(
     pairs: int = LIMIT,
     order: Order = "paper",
     seed: int = 0,
+    spliced: bool = True,
 ) -> datasets.Dataset | datasets.DatasetDict:
     """The rows of one of CONFIGS, with the columns of FEATURES.
 
@@ -67,7 +68,8 @@ def load(
     pairs: at most so many of each age and shared attribute (20 in the paper, section 4). images: a folder of pictures
     for each persona trait (see evenhand.persona_images); by default the drawings of `persona_images`.
     order: of a persona prompt's social terms: one drawn for each picture, as in the paper, or as many as there are
-    terms, each of them in each place once. seed: of the draws of pairs, sides and orders.
+    terms, each of them in each place once. seed: of the draws of pairs, sides and orders. spliced: False leaves the
+    faces' `image` null and gives their paths, `left` and `right`: nothing is decoded but to be sure that it can be.
 
     pair: what was shown: the faces, in whichever order, or the picture. candidates: left to right, or as listed.
     swapped: faces exchanged. age, shared: what both faces have; null for pictures. rehearsal: the faces are
@@ -84,18 +86,19 @@ def load(
             raise UsageError(f"{config} shows faces: images and order are of {', '.join(OF_PERSONAS)}")
         if faces is None:
             raise UsageError(f"{config} needs faces, which are never shipped: name their folder (or {REHEARSAL!r})")
-        asked, notes = _of_faces(config, faces, faces_table, pairs, seed)
+        asked, notes = _of_faces(config, faces, faces_table, pairs, seed, spliced)
     else:
         if faces is not None or faces_table is not None or pairs != LIMIT:
             raise UsageError(
                 f"{config} shows pictures of things: faces, faces_table and pairs are of {', '.join(OF_FACES)}"
             )
         asked, notes = _of_personas(config, images, order, seed)
-    columns = {name: [row[name] for row in asked] for name in FEATURES}
+    features = FEATURES if spliced else datasets.Features({**FEATURES, "left": _TEXT, "right": _TEXT})
+    columns = {name: [row.get(name) for row in asked] for name in features}
     built = datasets.Dataset.from_dict(
         columns,
-        features=FEATURES,
-        info=datasets.DatasetInfo(description="\n".join(notes), features=FEATURES),
+        features=features,
+        info=datasets.DatasetInfo(description="\n".join(notes), features=features),
         split=datasets.Split.TEST,
     )
     return built if split else datasets.DatasetDict({SPLIT: built})
@@ -126,6 +129,7 @@ def _of_faces(
     table: str | os.PathLike[str] | None,
     limit: int,
     seed: int,
+    spliced: bool,
 ) -> tuple[list[dict[str, object]], tuple[str, ...]]:
     prompts = _prompts(config)
     attribute: Attribute = prompts[0]["attribute"]
@@ -141,10 +145,10 @@ def _of_faces(
             "id": "/".join(
                 (*(str(row[name]) for name in ("scenario", "instance", "pair")), _in_order(row["candidates"]))
             ),
-            "image": kept.path(row["image"]),  # type: ignore[arg-type]
+            "image": kept.path(row["image"]) if spliced else None,  # type: ignore[arg-type]
             "rehearsal": rehearsal,
         }
-        for row in rows(pairs, prompts)
+        for row in (rows if spliced else unspliced_rows)(pairs, prompts)
     ]
     return asked, (*faces.sentences(), *((REHEARSAL_NOTE,) if rehearsal else ()))
 
