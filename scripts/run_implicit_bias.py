@@ -3,7 +3,9 @@
 Interrupted, it goes on where it stopped when it is called again. comparison.html has Figures 6, 17 and 18 of the paper:
 each variant beside the one without a mitigation.
 
-python scripts/run_implicit_bias.py --limit 5 --limit-alone 42 --output runs/implicit_bias -- --max-new-tokens 40
+By default it is of a size for the embedded model and two cores. The whole data, as the paper asks it:
+
+python scripts/run_implicit_bias.py --model MODEL --limit 111 --limit-alone 111 --max-new-tokens 500
 """
 
 import argparse
@@ -29,8 +31,9 @@ def main() -> None:
     parser.add_argument("--model", default="embedded")
     parser.add_argument("--settings", nargs="+", default=list(SETTINGS), choices=list(SETTINGS))
     parser.add_argument("--mitigations", nargs="+", default=["base", "reflection"], choices=list(MITIGATIONS))
-    parser.add_argument("--limit", default="111", help="scenarios of the variants with interaction")
-    parser.add_argument("--limit-alone", default="111", help="scenarios of those without")
+    parser.add_argument("--limit", default="5", help="scenarios of the variants with interaction, of 111")
+    parser.add_argument("--limit-alone", default="42", help="scenarios of those without")
+    parser.add_argument("--max-new-tokens", default="40", help="of an utterance")
     parser.add_argument("--runs", default="5", help="as the paper")
     parser.add_argument("--output", type=Path, default=Path("runs/implicit_bias"))
     parser.add_argument("options", nargs="*", help="further options of evenhand run, after --")
@@ -41,6 +44,7 @@ def main() -> None:
         for name in arguments.mitigations:
             runs.append(str(arguments.output / f"{setting}-{name}"))
             options = ["--model", arguments.model, "--runs", arguments.runs, "--limit", limit, "--output", runs[-1]]
+            options += ["--max-new-tokens", arguments.max_new_tokens]
             options += [*SETTINGS[setting], *MITIGATIONS[name], *arguments.options]
             if code := evenhand(["run", "implicit_bias", *options]):
                 sys.exit(code)
