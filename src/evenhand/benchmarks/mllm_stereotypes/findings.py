@@ -39,7 +39,7 @@ def findings(predictions: pd.DataFrame, results: Results) -> Findings:
             _table_2(results),
             *_consensus_table(results),
             _limits(configs),
-            *(_rates(config, of, shares) for config, of in configs.items()),
+            *(_rates(config, of, shares, predictions) for config, of in configs.items()),
         ),
         exploratory=tuple(_exploratory(configs)),
         plots=tuple(plot for config, of in configs.items() for plot in _plots(config, of, shares)),
@@ -192,21 +192,25 @@ def _groups(of: Metrics) -> list[str]:
     return list(next(iter(of["selection_rates"].values())))
 
 
-def _rates(config: str, of: Metrics, shares: Mapping[str, Mapping[str, float]]) -> Table:
+def _rates(config: str, of: Metrics, shares: Mapping[str, Mapping[str, float]], predictions: pd.DataFrame) -> Table:
     """Figures 3, 5 and 6 in numbers: how often each group was chosen, of the answers about an instance."""
     groups = _groups(of)
     shares = {} if of["pairwise"] else shares  # a choice between two of four is no share of four
     known = [group for group in groups if any(group in shares.get(name, {}) for name in of["selection_rates"])]
+    asked = predictions[predictions["config"] == config]
+    chosen = dict(iter(asked.groupby("instance")["chosen"]))
     rows = []
     for instance, rates in of["selection_rates"].items():
         ends = of.get("intervals", {}).get("selection_rates", {}).get(instance, {})
         texts = [_percent(rates[group], ends.get(group)) for group in groups]
         texts += [figure(shares.get(instance, {}).get(group)) for group in known]
+        answers = chosen[instance]
+        texts += [f"{answers.notna().sum():,}", figure(100 * answers.isna().mean())]
         rows.append((Cell(instance), *(Cell(text) for text in texts)))
     note = "Percent of the answers read about each. Brackets: 95 % interval."
     if len(groups) > 2 and of["pairwise"]:
         note += " Two of the four are offered at a time: a quarter each is even."
-    columns = (config.split("_")[0], *groups, *(f"{group}, real" for group in known))
+    columns = (config.split("_")[0], *groups, *(f"{group}, real" for group in known), "n read", "unread %")
     return Table(f"Who was chosen: {in_words(config)}", columns, tuple(rows), note)
 
 
@@ -256,7 +260,8 @@ def _pair_interval(of: Metrics, instance: str, pair: str) -> Sequence[float | No
 
 
 def _plots(config: str, of: Metrics, shares: Mapping[str, Mapping[str, float]]) -> Iterator[Plot]:
-    groups, note = _groups(of), f"n = {of['n_read']:,} answers read; bars: 95 % intervals. "
+    groups = _groups(of)
+    note = f"n = {of['n_read']:,} answers read, {100 * of['unread_rate']:.1f} % unread; bars: 95 % intervals. "
     even = 100 / len(groups)
     names = list(of["selection_rates"])
     ends = of.get("intervals", {}).get("selection_rates", {})
@@ -288,7 +293,9 @@ def _plots(config: str, of: Metrics, shares: Mapping[str, Mapping[str, float]]) 
     yield Plot(
         f"{in_words(config)} (as the paper's {figures[config]})",
         partial(heatmaps, {name: _matrix(of["pairwise"].get(name, {})) for name in names}, "% chosen before the other"),
-        "Row before column: percent of the answers to pairs of these two. White: no data.",
+        f"Row before column: percent of the answers to pairs of these two; n = {of['n_read']:,} answers read over all "
+        f"instances and pairs, {100 * of['unread_rate']:.1f} % unread. Intervals: in the table of one race before "
+        "another. White: no data.",
     )
 
 

@@ -96,9 +96,11 @@ def _changes(runs: Sequence[Run]) -> tuple[Table, ...]:
         prefix = _prefix(run)
         for config, of in _differences(base.predictions, run.predictions).items():
             texts = [figure(of[key].estimate, [of[key].low, of[key].high], DIGITS) for key in (*SCORES, OF_BOTH)]
+            asked = of["association_score"]
+            texts.append(f"{asked.n:,} ({asked.n_clusters:,})")
             rows.append(tuple(map(Cell, (f"{in_words(config)}, {_label(run)}", *texts))))
             for model, changes in published.changes(prefix or "", config).items():
-                texts = [*(f"{change:+.4f}" for change in changes), ""]
+                texts = [*(f"{change:+.4f}" for change in changes), "", ""]
                 rows.append(tuple(Cell(text, published=True) for text in (f" {model}, {prefix}, published", *texts)))
     if not rows:
         return ()
@@ -106,9 +108,9 @@ def _changes(runs: Sequence[Run]) -> tuple[Table, ...]:
         f"Minus {base.letter}; negative: less bias. A score that falls while the one without unread answers does not "
         "has fallen by leaving questions unanswered (section 7). Brackets: 95 % interval, paired bootstrap over "
         "pictures or pairs. Noise raises scores, most those near 0 and of few answers: without unread answers, compare "
-        f"on queries that both answered. {published.CHANGES_SOURCE}."
+        f"on queries that both answered, whose number stands below. {published.CHANGES_SOURCE}."
     )
-    columns = ("run", *SCORES.values(), "of queries both answered")
+    columns = ("run", *SCORES.values(), "both answered", "n (clusters)")
     return (Table("Difference of association bias scores", columns, tuple(rows), note),)
 
 
