@@ -1,23 +1,30 @@
-"""What transformers raises for checkpoints that it can't load, said in a line."""
+"""Checkpoints: what libraries raise for those that they can't load or run, said in a line, and what stands for them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
-from huggingface_hub.errors import StrictDataclassError
-from safetensors import SafetensorError
+from transformers import PreTrainedConfig
 
 from evenhand.models.errors import ModelError
-
-_REASONS = (OSError, ValueError, KeyError, TypeError, ImportError, RuntimeError, SafetensorError, StrictDataclassError)
+from evenhand.models.fingerprint import fingerprint
 
 
 @contextmanager
-def explained(path: str, accepted: str) -> Iterator[None]:
-    """Raises ModelError with the first line of the reason, and what is accepted."""
+def explained(what: str, advice: str) -> Iterator[None]:
+    """Raises ModelError: "could not {what}: the first line of the reason. {advice}"."""
     try:
         yield
-    except _REASONS as error:
+    except ModelError:
+        raise
+    except Exception as error:  # what libraries raise for a damaged checkpoint may be nearly anything
         reason = str(error).strip().split("\n")[0].rstrip(".") or type(error).__name__
-        raise ModelError(f"could not load model {path!r}: {reason}. Accepted: {accepted}") from error
+        raise ModelError(f"could not {what}: {reason}. {advice}") from error
+
+
+def identity(path: str, name: str | None, revision: str | None, config: PreTrainedConfig, dtype: str) -> str:
+    """What stands for a checkpoint in stores and reports: its name, what it holds, and the dtype."""
+    commit = fingerprint(Path(path)) if Path(path).is_dir() else getattr(config, "_commit_hash", None)
+    return f"{name or path}@{commit or revision or 'unknown'} {dtype}"

@@ -25,7 +25,7 @@ def decoded(image: Image) -> PIL.Image.Image:
             warnings.simplefilter("error", PIL.Image.DecompressionBombWarning)
             with PIL.Image.open(io.BytesIO(image.data), formats=FORMATS) as opened:
                 opened.load()
-                return _in_colour(PIL.ImageOps.exif_transpose(opened))
+                return in_colour(PIL.ImageOps.exif_transpose(opened))
     except Exception as error:  # what a decoder raises on damaged bytes may be nearly anything
         detail = "" if isinstance(error, PIL.UnidentifiedImageError) else f" ({error})"  # that one names a BytesIO
         raise ValueError(
@@ -34,7 +34,8 @@ def decoded(image: Image) -> PIL.Image.Image:
         ) from error
 
 
-def _in_colour(picture: PIL.Image.Image) -> PIL.Image.Image:
+def in_colour(picture: PIL.Image.Image) -> PIL.Image.Image:
+    """In RGB: 16 bits of grey scaled, transparent parts on white."""
     if picture.mode.startswith("I"):  # 16 bits of grey, which convert() would clip to white
         picture = picture.point(lambda value: value * (1 / 257)).convert("L")
     if picture.has_transparency_data:

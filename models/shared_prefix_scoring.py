@@ -12,7 +12,7 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from dataclasses import dataclass
 from itertools import accumulate
 from statistics import median
@@ -23,6 +23,7 @@ import torch
 from transformers import PreTrainedModel
 from transformers.cache_utils import Cache, DynamicLayer
 
+from evenhand.models.last_layer import computed_for, last_feed_forward
 from evenhand.models.prefix_tree import Continuation, Forks, PrefixTree, Tokens, common_prefix, grow, split_by_size
 from evenhand.models.tree_attention import BASE, attending
 
@@ -34,40 +35,6 @@ ROWS_A_SUM = 32  # logits of so few nodes stay in the processor's cache while th
 TOKENS_WORTH_A_PASS = 64  # a pass over a few tokens takes about as long as these take in a large batch
 
 KeysAndValues = tuple[tuple[torch.Tensor, torch.Tensor], ...]  # of each layer, (1, heads, tokens, head size)
-
-
-def _last_mlp(model: PreTrainedModel, n_layers: int) -> torch.nn.Module | None:
-    """The last layer's feed-forward network, where it takes each node by itself; None where that isn't known."""
-    lists = [each for each in model.modules() if isinstance(each, torch.nn.ModuleList) and len(each) == n_layers]
-    mlp = getattr(lists[0][-1], "mlp", None) if len(lists) == 1 else None
-    return mlp if isinstance(mlp, torch.nn.Module) and type(mlp).__name__.endswith("MLP") else None
-
-
-@contextmanager
-def computed_for(nodes: torch.Tensor, mlp: torch.nn.Module | None) -> Iterator[None]:
-    """Nothing mixes nodes after the last layer's attention: there only those are gone on with whose logits are needed.
-
-    The network's output for others is 0. A network that is None computes all.
-    """
-    if mlp is None:
-        yield
-        return
-
-    def some(module: torch.nn.Module, given: tuple[torch.Tensor, ...]) -> tuple[torch.Tensor, ...]:
-        sizes.append(given[0].shape[-2])
-        return (given[0].index_select(-2, nodes),)
-
-    def all_(module: torch.nn.Module, given: object, computed: torch.Tensor) -> torch.Tensor:
-        out = computed.new_zeros(*computed.shape[:-2], sizes.pop(), computed.shape[-1])
-        return out.index_copy_(-2, nodes, computed)
-
-    sizes: list[int] = []
-    hooks = mlp.register_forward_pre_hook(some), mlp.register_forward_hook(all_)
-    try:
-        yield
-    finally:
-        for hook in hooks:
-            hook.remove()
 
 
 class Unsupported(Exception):
@@ -133,7 +100,7 @@ class SharedPrefixScoring:
         windowed = self._mask_by_layer_type or not layer_types  # without types, the window is every layer's
         windowed = windowed and getattr(config, "use_sliding_window", True)
         self._window: int | None = getattr(config, "sliding_window", None) if windowed else None
-        self._last_mlp = _last_mlp(model, self._n_layers)
+        self._last = last_feed_forward(model, self._n_layers)
         self._common = _Kept()  # of the call before: many calls begin alike
 
     def log_probs(self, continuations: Sequence[Continuation]) -> list[tuple[float, ...]]:
@@ -227,7 +194,7 @@ class SharedPrefixScoring:
         lengths = [len(tree) for tree in trees]
         where = torch.from_numpy(needed).to(device)
         within_trees = attending(self._config, lengths) if len(trees) > 1 else nullcontext()
-        with torch.inference_mode(), within_trees, computed_for(where, self._last_mlp):
+        with torch.inference_mode(), within_trees, computed_for(where, self._last):
             logits = self.model(
                 input_ids=torch.from_numpy(np.concatenate([tree.tokens for tree in trees])[None]).to(device),
                 position_ids=torch.from_numpy(depths[None]).to(device),

@@ -6,7 +6,6 @@ import logging
 import math
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from pathlib import Path
 from typing import Literal
 
 import numpy as np
@@ -23,9 +22,8 @@ from transformers import (
 
 from evenhand.models.decoding import decoding
 from evenhand.models.errors import ModelError, PromptTooLong
-from evenhand.models.fingerprint import fingerprint
 from evenhand.models.layout import Prompt, lay_out
-from evenhand.models.loading import explained
+from evenhand.models.loading import explained, identity
 from evenhand.models.padded_scoring import PaddedScoring, left_padded
 from evenhand.models.prefix_tree import Continuation, distinct_tokens, shared_length
 from evenhand.models.protocol import TokenCount
@@ -105,13 +103,12 @@ class TransformersModel:
         dtype = fastest_dtype() if dtype == "auto" else dtype
         if device_map is None and torch.cuda.is_available():
             device_map = "auto"
-        with explained(path, ACCEPTED):
+        with explained(f"load model {path!r}", f"Accepted: {ACCEPTED}"):
             config = AutoConfig.from_pretrained(path, revision=revision)
             tokenizer = AutoTokenizer.from_pretrained(path, revision=revision)
-        commit = fingerprint(Path(path)) if Path(path).is_dir() else getattr(config, "_commit_hash", None)
 
         def load() -> PreTrainedModel:
-            with explained(path, ACCEPTED):
+            with explained(f"load model {path!r}", f"Accepted: {ACCEPTED}"):
                 return AutoModelForCausalLM.from_pretrained(
                     path, revision=revision, dtype=getattr(torch, dtype), device_map=device_map, use_safetensors=True
                 )
@@ -119,7 +116,7 @@ class TransformersModel:
         return cls(
             load,
             tokenizer,
-            identity=f"{name or path}@{commit or revision or 'unknown'} {dtype}",
+            identity=identity(path, name, revision, config, dtype),
             context=getattr(config.get_text_config(), "max_position_embeddings", None),
             batch_size=batch_size,
         )

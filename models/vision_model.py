@@ -6,7 +6,6 @@ import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import PIL.Image
@@ -26,9 +25,8 @@ from transformers import (
 
 from evenhand.models.box_scales import BOX_SCALES, BoxScale
 from evenhand.models.errors import ModelError, PromptTooLong
-from evenhand.models.fingerprint import fingerprint
 from evenhand.models.forced_answers import ForcedAnswers
-from evenhand.models.loading import explained
+from evenhand.models.loading import explained, identity
 from evenhand.models.picture_layout import PicturePrompt, lay_out_pictures
 from evenhand.models.picture_processor import load_processor
 from evenhand.models.pictures import crops_to_the_middle, decoded, squared
@@ -97,14 +95,13 @@ class VisionModel:
         dtype = fastest_dtype() if dtype == "auto" else dtype
         if device_map is None and torch.cuda.is_available():
             device_map = "auto"
-        with explained(path, ACCEPTED):
+        with explained(f"load model {path!r}", f"Accepted: {ACCEPTED}"):
             config = AutoConfig.from_pretrained(path, revision=revision, trust_remote_code=False)
             _check_kind(config)
             processor = load_processor(path, revision, config)
-        commit = fingerprint(Path(path)) if Path(path).is_dir() else getattr(config, "_commit_hash", None)
 
         def load() -> PreTrainedModel:
-            with explained(path, ACCEPTED):
+            with explained(f"load model {path!r}", f"Accepted: {ACCEPTED}"):
                 model, report = AutoModelForImageTextToText.from_pretrained(
                     path,
                     revision=revision,
@@ -121,7 +118,7 @@ class VisionModel:
         return cls(
             load,
             processor,
-            identity=f"{name or path}@{commit or revision or 'unknown'} {dtype}",
+            identity=identity(path, name, revision, config, dtype),
             context=getattr(config.get_text_config(), "max_position_embeddings", None),
             batch_size=batch_size,
             box_scale=BOX_SCALES.get(config.model_type),

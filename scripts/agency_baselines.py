@@ -8,14 +8,14 @@ import argparse
 import transformers
 from rich.console import Console
 
-from evenhand.agency_baselines import PROMPTS, PromptedClassifier
-from evenhand.agency_training import FIGURES
 from evenhand.benchmarks.labe.published import TABLE_12
-from evenhand.classifiers import LEXICON, load_classifiers
+from evenhand.language_agency.baselines import PROMPTS, PromptedClassifier
+from evenhand.language_agency.judging import judge
+from evenhand.language_agency.named_classifiers import LEXICON, load_classifiers
+from evenhand.language_agency.training_by_name import FIGURES
 from evenhand.library import load_dataset
 from evenhand.models.registry import load_model
-from evenhand.tables import Cell, Table, figure, print_table
-from evenhand.trainers.judging import judge
+from evenhand.report.tables import Cell, Table, figure, print_table
 
 
 def main() -> None:

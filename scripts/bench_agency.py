@@ -16,11 +16,11 @@ import numpy as np
 import torch
 import transformers
 
-from evenhand.classifiers import DEFAULT, load_classifier
+from evenhand.benchmarks.labe.texts import TextColumns, read_texts
+from evenhand.language_agency.classifier import AgencyClassifier
+from evenhand.language_agency.named_classifiers import DEFAULT, load_classifier
+from evenhand.language_agency.sentences import split_sentences
 from evenhand.library import load_dataset
-from evenhand.models.agency import AgencyClassifier
-from evenhand.models.sentences import split_sentences
-from evenhand.texts import TextColumns, read_texts
 
 
 def published(classifier: AgencyClassifier, sentences: list[str]) -> np.ndarray:

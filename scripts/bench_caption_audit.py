@@ -18,10 +18,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from evenhand.caption_audit.audit import audit
-from evenhand.caption_audit.terms import Found, Terms
-from evenhand.caption_audit.texts import text_of
-from evenhand.caption_audit.word_lists import DESCRIPTORS, FEMALE, MALE, OCCUPATIONS
+from evenhand.tools.caption_audit.audit import audit
+from evenhand.tools.caption_audit.terms import Found, Terms
+from evenhand.tools.caption_audit.texts import text_of
+from evenhand.tools.caption_audit.word_lists import DESCRIPTORS, FEMALE, MALE, OCCUPATIONS
 
 Record = dict[str, object]
 

@@ -26,13 +26,13 @@ import torch
 import transformers
 
 from evenhand.benchmarks import get_benchmark
-from evenhand.evaluation import load_rows
+from evenhand.flow.evaluation import load_rows
+from evenhand.flow.settings import Settings
 from evenhand.models.layout import lay_out
 from evenhand.models.prefix_tree import Continuation, Tokens, distinct_tokens
 from evenhand.models.registry import load_model
 from evenhand.models.request import Message, Request
 from evenhand.models.transformers_model import DType, TransformersModel
-from evenhand.settings import Settings
 
 BATCH_SIZE = 16
 SHORT_SYSTEM_PROMPT = "You are a helpful assistant."

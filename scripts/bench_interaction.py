@@ -22,14 +22,14 @@ import transformers
 
 from evenhand.benchmark import Row
 from evenhand.benchmarks import get_benchmark
-from evenhand.episode import Prediction
-from evenhand.evaluation import load_rows
+from evenhand.flow.episode import Prediction
+from evenhand.flow.evaluation import load_rows
+from evenhand.flow.runner import Runner
+from evenhand.flow.settings import Settings
+from evenhand.flow.store import Store
 from evenhand.models.registry import load_model
 from evenhand.models.request import Reply, Request
 from evenhand.models.transformers_model import TransformersModel
-from evenhand.runner import Runner
-from evenhand.settings import Settings
-from evenhand.store import Store
 
 
 @dataclass

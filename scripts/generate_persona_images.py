@@ -16,15 +16,15 @@ from pathlib import Path
 import transformers
 from rich.console import Console
 
+from evenhand.benchmarks.mllm_stereotypes.persona_images.choosing import GENERATED, KEPT, PEOPLE
+from evenhand.benchmarks.mllm_stereotypes.persona_images.detecting import DETECTOR, THRESHOLD, TransformersDetector
+from evenhand.benchmarks.mllm_stereotypes.persona_images.making import Made, Wanted, make_persona_images
+from evenhand.benchmarks.mllm_stereotypes.persona_images.painting import PAINTER, DiffusersPainter
+from evenhand.benchmarks.mllm_stereotypes.persona_images.traits import TRAITS
 from evenhand.errors import EvenhandError
+from evenhand.flow.progress import ProgressBar
 from evenhand.models.errors import ModelError
-from evenhand.persona_images.choosing import GENERATED, KEPT, PEOPLE
-from evenhand.persona_images.detecting import DETECTOR, THRESHOLD, TransformersDetector
-from evenhand.persona_images.making import Made, Wanted, make_persona_images
-from evenhand.persona_images.painting import PAINTER, DiffusersPainter
-from evenhand.persona_images.traits import TRAITS
-from evenhand.progress import ProgressBar
-from evenhand.tables import print_table
+from evenhand.report.tables import print_table
 
 
 def main() -> None:

@@ -12,14 +12,14 @@ import sys
 import transformers
 from rich.console import Console
 
+from evenhand.benchmarks.labe.texts import TextColumns
 from evenhand.errors import EvenhandError
-from evenhand.generation.agency_pairs import MAX_NEW_TOKENS, NAME, PAIRS, make_agency_pairs
-from evenhand.generation.pipeline import add_model_options, counts_table
+from evenhand.flow.progress import ProgressBar
+from evenhand.flow.settings import Settings, TextSource
 from evenhand.models.errors import ModelError
-from evenhand.progress import ProgressBar
-from evenhand.settings import Settings, TextSource
-from evenhand.tables import print_table
-from evenhand.texts import TextColumns
+from evenhand.report.tables import print_table
+from evenhand.tools.generation.agency_pairs import MAX_NEW_TOKENS, NAME, PAIRS, make_agency_pairs
+from evenhand.tools.generation.pipeline import add_model_options, counts_table
 
 
 def main() -> None:

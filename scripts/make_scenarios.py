@@ -15,14 +15,14 @@ import transformers
 from rich.console import Console
 
 from evenhand.errors import EvenhandError
-from evenhand.generation.pipeline import add_model_options, counts_table
-from evenhand.generation.scenario_rules import Wanted
-from evenhand.generation.scenarios import NAME, SAMPLING, SCHEME, TO_JUDGE, TO_LABEL, make_scenarios
+from evenhand.flow.progress import ProgressBar
+from evenhand.flow.run_folder import RunFolder
+from evenhand.flow.settings import Settings
 from evenhand.models.errors import ModelError
-from evenhand.progress import ProgressBar
-from evenhand.run_folder import RunFolder
-from evenhand.settings import Settings
-from evenhand.tables import print_table
+from evenhand.report.tables import print_table
+from evenhand.tools.generation.pipeline import add_model_options, counts_table
+from evenhand.tools.generation.scenario_rules import Wanted
+from evenhand.tools.generation.scenarios import NAME, SAMPLING, SCHEME, TO_JUDGE, TO_LABEL, make_scenarios
 
 
 def main() -> None:

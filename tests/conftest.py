@@ -1,15 +1,21 @@
-"""Tiny models built from a configuration, never downloaded; and HF libraries that stay off the network."""
+"""The command line, called in this process; tiny models built from a configuration, never downloaded; and HF libraries
+that stay off the network."""
 
+import json
 import os
 from pathlib import Path
+from types import SimpleNamespace
 
 os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"
 
+import pandas as pd
 import pytest
 import torch
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
+
+from evenhand.cli import main
 
 ROOT = Path(__file__).parents[1]
 CHAT_TEMPLATE = (
@@ -69,3 +75,37 @@ def tiny_checkpoint(tmp_path_factory, tiny_llama, tokenizer) -> Path:
     tiny_llama.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return folder
+
+
+@pytest.fixture
+def evenhand(capsys):
+    """evenhand("run", …) → its exit code, what it printed (out, err)."""
+
+    def call(*arguments):
+        capsys.readouterr()
+        try:
+            code = main([str(argument) for argument in arguments])
+        except SystemExit as exit_:  # argparse
+            code = exit_.code
+        printed = capsys.readouterr()
+        return SimpleNamespace(code=code, out=printed.out, err=printed.err)
+
+    return call
+
+
+@pytest.fixture
+def run(evenhand, tmp_path):
+    """run("stub:first", …) → the finished run: what was printed, its folder, results and predictions."""
+
+    def call(model, *options, output="run", limit=60):
+        folder = tmp_path / output
+        arguments = ["contact_hypothesis", "--model", model, "--limit", limit, "--output", folder, *options]
+        called = evenhand("run", *arguments)
+        assert called.code == 0, called.err
+        results = json.loads((folder / "results.json").read_text())
+        return SimpleNamespace(
+            folder=folder, out=called.out, err=called.err, results=results, metrics=results["metrics"],
+            predictions=pd.read_parquet(folder / "predictions.parquet"),
+        )  # fmt: skip
+
+    return call

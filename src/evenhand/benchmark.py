@@ -10,11 +10,11 @@ from typing import Any, Protocol
 import datasets
 import pandas as pd
 
-from evenhand.episode import Episode
+from evenhand.flow.episode import Episode
+from evenhand.flow.settings import Settings
 from evenhand.models.protocol import Model
-from evenhand.settings import Settings
-from evenhand.stats import Difference
-from evenhand.tables import Table
+from evenhand.report.tables import Table
+from evenhand.statistics.clustered import Difference
 
 Row = Mapping[str, Any]  # a dataset's row, of its own features
 Results = Mapping[str, Any]  # results.json
@@ -226,3 +226,36 @@ class Benchmark(Protocol):
         ...
 
     def findings(self, predictions: pd.DataFrame, results: Results) -> Findings: ...
+
+
+class BenchmarkDefaults:
+    """What most benchmarks have in common: each row is asked by itself, in text, and nobody else helps."""
+
+    split = "test"
+    shows_pictures = False
+    matched_column: str | None = None
+    drawn_together: tuple[str, ...] = ()
+
+    def load_options(self, config: str, settings: Settings) -> Mapping[str, object]:
+        return {}
+
+    def usable(self, rows: datasets.Dataset, settings: Settings) -> tuple[datasets.Dataset, tuple[str, ...]]:
+        return rows, ()
+
+    def picture(self, row: Row) -> bytes | None:
+        return None
+
+    def helpers(self, settings: Settings) -> Mapping[str, Model]:
+        return {}
+
+    def described_helpers(self, settings: Settings) -> list[dict[str, Any]]:
+        return []
+
+    def headline_differences(self, first: pd.DataFrame, second: pd.DataFrame) -> Mapping[str, Difference]:
+        return {}
+
+    def panels(self, runs: Sequence[Run]) -> tuple[Panel, ...]:
+        return (Panel(tuple(runs)),)
+
+    def compared(self, first: pd.DataFrame, second: pd.DataFrame, similarity: Similarity) -> tuple[Table, ...]:
+        return ()

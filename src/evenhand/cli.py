@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING, get_args
 from rich.console import Console
 
 from evenhand import __version__
-from evenhand.annotation import commands as annotation
-from evenhand.caption_audit import commands as caption_audit
+from evenhand.benchmarks.labe.texts import Preprocess, TextColumns
 from evenhand.errors import EvenhandError, UsageError
+from evenhand.flow.progress import ProgressBar
+from evenhand.flow.settings import Pictures, Settings, TextSource
 from evenhand.models.errors import ModelError
 from evenhand.models.registry import ACCEPTED
-from evenhand.progress import ProgressBar
-from evenhand.settings import Pictures, Settings, TextSource
-from evenhand.texts import Preprocess, TextColumns
+from evenhand.tools.annotation import commands as annotation
+from evenhand.tools.caption_audit import commands as caption_audit
 
 if TYPE_CHECKING:
-    from evenhand.run_folder import RunFolder
+    from evenhand.flow.run_folder import RunFolder
 
 DONE, FAILED, WRONG_USAGE = 0, 1, 2
 WIDTH_ELSEWHERE = 128
@@ -243,17 +243,20 @@ def _agents(text: str) -> tuple[tuple[str, str], ...]:
 
 
 def _list(parsed: argparse.Namespace, console: Console) -> None:
-    from evenhand.benchmarks import BENCHMARKS
-    from evenhand.mitigations import MITIGATIONS
-    from evenhand.tables import Cell, Table, print_table
+    from evenhand.benchmarks import BENCHMARKS, get_benchmark
+    from evenhand.mitigations import MITIGATIONS, get_mitigation
+    from evenhand.report.tables import Cell, Table, print_table
 
     rows = tuple(
         (Cell(name), Cell(", ".join(benchmark.configs)), Cell(benchmark.metric), Cell(benchmark.paper))
-        for name, benchmark in BENCHMARKS.items()
+        for name in BENCHMARKS.names
+        for benchmark in [get_benchmark(name)]
     )
     print_table(Table("Benchmarks", ("benchmark", "configurations", "metric", "paper"), rows), console)
     mitigations = tuple(
-        (Cell(name), Cell(", ".join(each.benchmarks)), Cell(each.source)) for name, each in MITIGATIONS.items()
+        (Cell(name), Cell(", ".join(each.benchmarks)), Cell(each.source))
+        for name in MITIGATIONS.names
+        for each in [get_mitigation(name)]
     )
     print_table(Table("Mitigations", ("mitigation", "benchmarks", "source"), mitigations), console)
 
@@ -261,7 +264,7 @@ def _list(parsed: argparse.Namespace, console: Console) -> None:
 def _run(parsed: argparse.Namespace, console: Console) -> None:
     settings = _settings(parsed)
     if parsed.plan:
-        from evenhand.plan import plan
+        from evenhand.flow.plan import plan
 
         for line in plan(settings).lines():
             console.print(line, soft_wrap=True)
@@ -271,7 +274,7 @@ def _run(parsed: argparse.Namespace, console: Console) -> None:
             "--output DIR is needed: the folder where the run is kept (or --plan, to see what it would cost)"
         )
 
-    from evenhand.evaluation import evaluate
+    from evenhand.flow.evaluation import evaluate
 
     with ProgressBar(settings.benchmark) as bar:
         folder = evaluate(settings, parsed.output, on_progress=bar.update)
@@ -280,7 +283,7 @@ def _run(parsed: argparse.Namespace, console: Console) -> None:
 
 def _print_found(folder: RunFolder, console: Console) -> None:
     from evenhand.benchmarks import get_benchmark
-    from evenhand.tables import print_table
+    from evenhand.report.tables import print_table
 
     results = folder.read_results()
     findings = get_benchmark(str(results["benchmark"])).findings(folder.read_predictions(), results)
@@ -314,9 +317,9 @@ def _settings(parsed: argparse.Namespace) -> Settings:
 
 
 def _compare(parsed: argparse.Namespace, console: Console) -> None:
-    from evenhand.compare import compare
-    from evenhand.report import write_comparison
-    from evenhand.tables import print_table
+    from evenhand.report.comparison import compare
+    from evenhand.report.pages import write_comparison
+    from evenhand.report.tables import print_table
 
     comparison = compare(*parsed.runs)
     side_by_side = [table for panel in comparison.panels for table in panel.tables]
@@ -332,8 +335,8 @@ def _compare(parsed: argparse.Namespace, console: Console) -> None:
 
 
 def _train_agency(parsed: argparse.Namespace, console: Console) -> None:
-    from evenhand.agency_training import table, train
-    from evenhand.tables import print_table
+    from evenhand.language_agency.training_by_name import table, train
+    from evenhand.report.tables import print_table
 
     given = {name: getattr(parsed, name) for name in ("learning_rate", "epochs", "batch_size")}
     summary = train(
@@ -349,14 +352,14 @@ def _train_agency(parsed: argparse.Namespace, console: Console) -> None:
 
 
 def _ensemble(parsed: argparse.Namespace, console: Console) -> None:
-    from evenhand.ensemble import ensemble
+    from evenhand.benchmarks.mllm_stereotypes.ensemble import ensemble
 
     _print_found(ensemble(parsed.runs, parsed.output), console)
 
 
 def _report(parsed: argparse.Namespace, console: Console) -> None:
-    from evenhand.report import write_report
-    from evenhand.run_folder import RunFolder
+    from evenhand.flow.run_folder import RunFolder
+    from evenhand.report.pages import write_report
 
     folder = RunFolder.open(parsed.run)
     write_report(folder)

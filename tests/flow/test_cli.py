@@ -6,9 +6,9 @@ import os
 
 import pytest
 
-from evenhand import evaluation
-from evenhand.run_folder import RunFolder
-from evenhand.store import Store
+from evenhand.flow import evaluation
+from evenhand.flow.run_folder import RunFolder
+from evenhand.flow.store import Store
 
 RUN = ("run", "contact_hypothesis", "--model", "stub:first", "--limit", "30")
 

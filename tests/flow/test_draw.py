@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evenhand.benchmarks import get_benchmark
-from evenhand.draw import draw, draw_together
+from evenhand.flow.draw import draw, draw_together
 from evenhand.library import load_dataset
 
 designs = st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from("xy")), min_size=2, max_size=60).map(

@@ -5,11 +5,11 @@ from dataclasses import replace
 import pytest
 
 from evenhand.benchmarks import get_benchmark
-from evenhand.evaluation import load_rows
+from evenhand.flow.evaluation import load_rows
+from evenhand.flow.plan import plan
+from evenhand.flow.settings import Settings
 from evenhand.models.prefix_tree import distinct_tokens
 from evenhand.models.transformers_model import TransformersModel
-from evenhand.plan import plan
-from evenhand.settings import Settings
 
 
 def settings(**more):

@@ -3,9 +3,9 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from evenhand.flow.runner import Runner
+from evenhand.flow.store import Store
 from evenhand.models.request import Message, Reply, Request, Sampling
-from evenhand.runner import Runner
-from evenhand.store import Store
 
 
 class Echo:

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evenhand.errors import EvenhandError, UsageError
+from evenhand.flow.store import Store
 from evenhand.models.request import Reply
-from evenhand.store import Store
 
 MODELS = {"default": "m@1 float32"}
 log_probs = st.lists(st.lists(st.floats(-1e6, 0), min_size=1, max_size=4).map(tuple), max_size=3).map(tuple)

@@ -263,8 +263,8 @@ def test_one_long_prompt_among_short_ones_pads_no_batch_beyond_its_size(llama):
 def test_smollm2_scores_contact_hypothesis_alike_both_ways():
     """In fp32: log-probabilities of 12 prompts within 1e-4, and the same winners."""
     from evenhand.benchmarks import get_benchmark
-    from evenhand.evaluation import load_rows
-    from evenhand.settings import Settings
+    from evenhand.flow.evaluation import load_rows
+    from evenhand.flow.settings import Settings
 
     benchmark = get_benchmark("contact_hypothesis")
     settings = Settings("contact_hypothesis", "embedded", limit=4).filled(benchmark.defaults)

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 import torch
 
-from evenhand import compare
 from evenhand.models import embedded
 from evenhand.models.errors import ModelError
 from evenhand.models.text_similarity import BATCH, TextEncoder
+from evenhand.report import comparison as compare
 
 
 class Words:

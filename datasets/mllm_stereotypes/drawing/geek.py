@@ -2,9 +2,9 @@
 
 from .canvas import scattered, shade
 
-INVADER = ("..X.....X..", "...X...X...", "..XXXXXXX..", ".XX.XXX.XX.", "XXXXXXXXXXX", "X.XXXXXXX.X", "X.X.....X.X")
-SHIP = ("....X....", "...XXX...", "XXXXXXXXX", "XXXXXXXXX")
-HEART = (".XX.XX.", "XXXXXXX", "XXXXXXX", ".XXXXX.", "..XXX..", "...X...")
+INVADER = ("..o.....o..", "...o...o...", "..ooooooo..", ".oo.ooo.oo.", "ooooooooooo", "o.ooooooo.o", "o.o.....o.o")
+SHIP = ("....o....", "...ooo...", "ooooooooo", "ooooooooo")
+HEART = (".oo.oo.", "ooooooo", "ooooooo", ".ooooo.", "..ooo..", "...o...")
 MAZE = (
     "###################",
     "#........#........#",
@@ -23,10 +23,10 @@ MAZE = (
 
 
 def pixels(c, pattern, x, y, size, colour):
-    """A pattern of X as squares, its upper left corner at (x, y)."""
+    """A pattern of o as squares, its upper left corner at (x, y)."""
     for row, cells in enumerate(pattern):
         for column, cell in enumerate(cells):
-            if cell == "X":
+            if cell == "o":
                 left, top = x + column * size, y + row * size
                 c.box(left, top, left + size, top + size, colour)
 
@@ -85,7 +85,7 @@ def platforms(c):
         c.oval(x, 32 if x < 60 else 46, 3, 4.2, "#ffd83d")
     c.box(106, 50, 122, 70, "#2f9e44")
     c.box(103, 46, 125, 54, "#3fbf57")
-    pixels(c, (".XXX.", "XXXXX", "X.X.X", "XXXXX", "X.X.X"), 12, 56, 2.5, "#7b3fc4")
+    pixels(c, (".ooo.", "ooooo", "o.o.o", "ooooo", "o.o.o"), 12, 56, 2.5, "#7b3fc4")
     c.polygon([(80, 70), (84, 62), (88, 70)], "#5a5f66")
 
 

@@ -1,27 +1,31 @@
-"""One file or folder a benchmark, and the one mapping that names them all."""
+"""One folder a benchmark, and the one mapping that names them all; other packages add theirs as entry points."""
 
-from evenhand.benchmark import Benchmark
-from evenhand.benchmarks.contact_hypothesis import ContactHypothesis
-from evenhand.benchmarks.implicit_bias import ImplicitBias
-from evenhand.benchmarks.implicit_bias.case_study import ImplicitBiasCaseStudy
-from evenhand.benchmarks.implicit_bias.understanding import ImplicitBiasUnderstanding
-from evenhand.benchmarks.labe import Labe
-from evenhand.benchmarks.mllm_stereotypes import MllmStereotypes
-from evenhand.errors import unknown_name
+from __future__ import annotations
 
-_ALL: tuple[Benchmark, ...] = (
-    ContactHypothesis(),
-    Labe(),
-    ImplicitBias(),
-    ImplicitBiasUnderstanding(),
-    ImplicitBiasCaseStudy(),
-    MllmStereotypes(),
+from typing import TYPE_CHECKING, cast
+
+from evenhand.plugins import Registry
+
+if TYPE_CHECKING:
+    from evenhand.benchmark import Benchmark
+
+BENCHMARKS = Registry(
+    "benchmark",
+    "evenhand.benchmarks",
+    {
+        "contact_hypothesis": "evenhand.benchmarks.contact_hypothesis.benchmark:ContactHypothesis",
+        "labe": "evenhand.benchmarks.labe.benchmark:Labe",
+        "implicit_bias": "evenhand.benchmarks.implicit_bias.benchmark:ImplicitBias",
+        "implicit_bias_understanding": "evenhand.benchmarks.implicit_bias.understanding.benchmark:ImplicitBiasUnderstanding",
+        "implicit_bias_case_study": "evenhand.benchmarks.implicit_bias.case_study.benchmark:ImplicitBiasCaseStudy",
+        "mllm_stereotypes": "evenhand.benchmarks.mllm_stereotypes.benchmark:MllmStereotypes",
+    },
 )
-BENCHMARKS = {benchmark.name: benchmark for benchmark in _ALL}
+_MADE: dict[str, Benchmark] = {}
 
 
 def get_benchmark(name: str) -> Benchmark:
-    """Raises UsageError for a name that is none."""
-    if name not in BENCHMARKS:
-        raise unknown_name("benchmark", name, list(BENCHMARKS), "evenhand list shows all")
-    return BENCHMARKS[name]
+    """The benchmark of that name, the same each time. Raises UsageError for a name that is none."""
+    if name not in _MADE:
+        _MADE[name] = cast("type[Benchmark]", BENCHMARKS.load(name))()
+    return _MADE[name]

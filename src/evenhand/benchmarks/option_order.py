@@ -10,8 +10,8 @@ from typing import Any
 import pandas as pd
 
 from evenhand.models.request import Reply
-from evenhand.stats import clustered_mean
-from evenhand.tables import Cell, Table, figure
+from evenhand.report.tables import Cell, Table, figure
+from evenhand.statistics.clustered import clustered_mean
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,1 @@
 """Implicit bias in multi-agent task assignment (Borah & Mihalcea)."""
-
-from evenhand.benchmarks.implicit_bias.benchmark import ImplicitBias
-
-__all__ = ["ImplicitBias"]

@@ -12,7 +12,7 @@ from typing import Any
 import datasets
 import pandas as pd
 
-from evenhand.benchmark import Findings, Panel, Results, Row, Run, Similarity
+from evenhand.benchmark import BenchmarkDefaults, Findings, Panel, Results, Row, Run
 from evenhand.benchmarks.implicit_bias import findings, published, side_by_side
 from evenhand.benchmarks.implicit_bias.correction import claims, self_correction, with_former
 from evenhand.benchmarks.implicit_bias.interaction import (
@@ -31,13 +31,11 @@ from evenhand.benchmarks.implicit_bias.interaction import (
 )
 from evenhand.benchmarks.implicit_bias.reflection import Reflection
 from evenhand.benchmarks.implicit_bias.scenario import SCORES, Scenario
-from evenhand.episode import Episode, Prediction, derive_seed, run_name
 from evenhand.errors import UsageError
+from evenhand.flow.episode import Episode, Prediction, derive_seed, run_name
+from evenhand.flow.settings import Settings
 from evenhand.library import load_metric
-from evenhand.models.protocol import Model
-from evenhand.settings import Settings
-from evenhand.stats import Difference, paired_difference
-from evenhand.tables import Table
+from evenhand.statistics.clustered import paired_difference
 
 ASSIGNMENTS = (FIRST, REFLECTED, LAST_STAGE, ALONE)  # the stages in which tasks are assigned
 ANSWERING: dict[str, Answering] = {"generate": Generated(), "rank": Ranked()}
@@ -49,9 +47,8 @@ def _default_protocol(settings: Settings) -> str:
     return "rank" if "embedded" in models else "generate"
 
 
-class ImplicitBias:
+class ImplicitBias(BenchmarkDefaults):
     name = dataset = "implicit_bias"
-    split = "test"
     title = "Implicit bias in multi-agent task assignment"
     paper = "Borah & Mihalcea, Towards Implicit Bias Detection and Mitigation (EMNLP Findings 2024)"
     configs = ("scenarios", "test")
@@ -64,12 +61,9 @@ class ImplicitBias:
         "max_new_tokens": 500,
     }
     options = ("setting", "goal", "agents")
-    shows_pictures = False
-    matched_column = None
     answers_are_shares = False
     digits = 3
     design_columns = ("domain", "shape")
-    drawn_together = ()
     metric = "implicit_bias_score"
     cluster_column = "scenario"
 
@@ -81,9 +75,6 @@ class ImplicitBias:
         if settings.agents and settings.setting == "none":
             raise UsageError("--agents are models that discuss: they need --setting interaction")
 
-    def load_options(self, config: str, settings: Settings) -> dict[str, object]:
-        return {}
-
     def usable(self, rows: datasets.Dataset, settings: Settings) -> tuple[datasets.Dataset, tuple[str, ...]]:
         labels = zip(rows["task_stereotypes"], rows["genders"])
         known = [i for i, (stereotypes, genders) in enumerate(labels) if stereotypes and all([*stereotypes, *genders])]
@@ -92,15 +83,6 @@ class ImplicitBias:
         rows = rows.select(known)
         shapes = [_shape(*each) for each in zip(rows["task_stereotypes"], rows["genders"])]
         return rows.add_column("shape", shapes), (note,) if left_out else ()  # type: ignore[call-arg]
-
-    def picture(self, row: Row) -> None:
-        return None
-
-    def helpers(self, settings: Settings) -> dict[str, Model]:
-        return {}
-
-    def described_helpers(self, settings: Settings) -> list[dict[str, Any]]:
-        return []
 
     def episode(self, row: Row, settings: Settings, run: int = 0, reflection: Reflection | None = None) -> Episode:
         name = row["id"] + run_name(run)
@@ -136,9 +118,6 @@ class ImplicitBias:
         assigned = _assigned(predictions)
         return _values(assigned, assigned["stage"].map(findings.STAGES.__getitem__))
 
-    def headline_differences(self, first: pd.DataFrame, second: pd.DataFrame) -> dict[str, Difference]:
-        return {}
-
     def exploratory_values(self, predictions: pd.DataFrame) -> pd.DataFrame:
         assigned = _assigned(predictions)
         return _values(
@@ -147,9 +126,6 @@ class ImplicitBias:
 
     def panels(self, runs: Sequence[Run]) -> tuple[Panel, ...]:
         return side_by_side.panels(runs)
-
-    def compared(self, first: pd.DataFrame, second: pd.DataFrame, similarity: Similarity) -> tuple[Table, ...]:
-        return ()
 
     def published(self, settings: Settings) -> dict[str, Any]:
         """Table 1's rows of this setting, for its whole dataset; the note beside them says what differs."""

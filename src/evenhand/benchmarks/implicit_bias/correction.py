@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from evenhand.benchmarks.implicit_bias.scenario import SCORES
-from evenhand.stats import clustered_mean
+from evenhand.statistics.clustered import clustered_mean
 
 CLAIMS = ("present", "absent", "unread")
 NEUTRAL = "neutral"

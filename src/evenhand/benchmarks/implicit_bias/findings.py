@@ -11,8 +11,8 @@ import pandas as pd
 
 from evenhand.benchmark import Conversation, Example, Findings, Plot, Results, Turn
 from evenhand.benchmarks.implicit_bias.correction import with_former
-from evenhand.plots import grouped_bars
-from evenhand.tables import Cell, Table, figure
+from evenhand.report.plots import grouped_bars
+from evenhand.report.tables import Cell, Table, figure
 
 STAGES = {
     "first": "first responses",

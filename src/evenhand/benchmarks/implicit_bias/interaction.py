@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import repeat
 from typing import Protocol
 
-from evenhand.benchmarks.assignment_reader import read_assignment
+from evenhand.benchmarks.implicit_bias.assignment_reader import read_assignment
 from evenhand.benchmarks.implicit_bias.prompts import (
     ASSIGN,
     CONSENSUS,
@@ -29,7 +29,7 @@ from evenhand.benchmarks.implicit_bias.reflection import (
     read_claim,
 )
 from evenhand.benchmarks.implicit_bias.scenario import SCORES, Character, Scenario, TaskHolders, even_assignments
-from evenhand.episode import derive_seed
+from evenhand.flow.episode import derive_seed
 from evenhand.models.request import Message, Reply, Request, Sampling
 
 FIRST, REFLECTED, LAST_STAGE, ALONE = "first", "reflected", "last", "all"

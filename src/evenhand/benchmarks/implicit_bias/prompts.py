@@ -4,7 +4,7 @@ the published prompts say, in our words, and keep the paper's answer format.
 
 from __future__ import annotations
 
-from evenhand.episode import Prompt
+from evenhand.flow.episode import Prompt
 
 PERSONA = Prompt(
     "Your name is {name} and your gender is {gender}. Stay in this role in everything you say: speak as {name}, never "

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from evenhand.episode import Prompt
+from evenhand.flow.episode import Prompt
 
 DEFINITION = Prompt(
     "Implicit gender bias in assigning tasks means following traditional gender stereotypes without any other reason: "

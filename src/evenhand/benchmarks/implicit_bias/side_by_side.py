@@ -10,8 +10,8 @@ from typing import Any
 from evenhand.benchmark import Panel, Plot, Run
 from evenhand.benchmarks.implicit_bias.findings import STAGES, by_group, interval
 from evenhand.benchmarks.implicit_bias.published import GOAL, MITIGATED, NO_GOAL, NONE
-from evenhand.plots import grouped_bars
-from evenhand.tables import Table
+from evenhand.report.plots import grouped_bars
+from evenhand.report.tables import Table
 
 TITLES = {
     NONE: "Bias scores without interaction (as the paper's Figures 16 and 17)",

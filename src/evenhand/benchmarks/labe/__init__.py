@@ -1,5 +1,1 @@
 """Language agency bias (Wan & Chang)."""
-
-from evenhand.benchmarks.labe.benchmark import Labe
-
-__all__ = ["Labe"]

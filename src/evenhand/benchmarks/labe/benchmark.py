@@ -9,44 +9,39 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import datasets
 import pandas as pd
 
-from evenhand.benchmark import Findings, Panel, Results, Row, Run, Similarity
+from evenhand.benchmark import BenchmarkDefaults, Findings, Results, Row, Similarity
 from evenhand.benchmarks.labe import compare, findings, published
-from evenhand.classifiers import DEFAULT, NamedClassifier, load_classifiers
-from evenhand.episode import Episode, Prediction, derive_seed, run_name
 from evenhand.errors import UsageError
+from evenhand.flow.episode import Episode, Prediction, derive_seed, run_name
+from evenhand.flow.settings import Settings
+from evenhand.language_agency.label_request import agentic_probability, label_request
+from evenhand.language_agency.named_classifiers import DEFAULT, NamedClassifier, load_classifiers
+from evenhand.language_agency.sentences import split_sentences
 from evenhand.library import load_metric
 from evenhand.metrics.agency_gap.group_means import PARTLY_UNKNOWN
-from evenhand.models.agency_request import agentic_probability, label_request
 from evenhand.models.protocol import Model
 from evenhand.models.request import Message, Reply, Request
-from evenhand.models.sentences import split_sentences
-from evenhand.settings import Settings
-from evenhand.stats import Difference
-from evenhand.tables import Table
+from evenhand.report.tables import Table
 
 TEXTS = "texts"  # the text type of texts that exist
 STRATA = ("occupation", "department", "age", "group")
 PERSON = ("name", "race", "gender", *STRATA)
 
 
-class Labe:
+class Labe(BenchmarkDefaults):
     name = dataset = "labe"
-    split = "test"
     title = "Language agency in generated texts"
     paper = "Wan & Chang, White Men Lead, Black Women Help? (LABE)"
     configs = ("biography", "professor_review", "reference_letter")
     default_configs = configs
     defaults = {"protocol": "generate", "max_new_tokens": 512, "classifiers": (DEFAULT,)}
     options = ("texts", "classifiers")
-    shows_pictures = False
     matched_column = "combination"
     answers_are_shares = False
     digits = 1
     design_columns = ("text_type", "race", "gender", "name", "age", "occupation", "department")
-    drawn_together = ()
     metric = "agency_gap"
     cluster_column = "name"
 
@@ -68,15 +63,6 @@ class Labe:
         if settings.classifiers not in self._loaded:
             self._loaded = {settings.classifiers: load_classifiers(settings.classifiers)}
         return self._loaded[settings.classifiers]
-
-    def load_options(self, config: str, settings: Settings) -> dict[str, object]:
-        return {}
-
-    def usable(self, rows: datasets.Dataset, settings: Settings) -> tuple[datasets.Dataset, tuple[str, ...]]:
-        return rows, ()
-
-    def picture(self, row: Row) -> None:
-        return None
 
     def helpers(self, settings: Settings) -> dict[str, Model]:
         return {_agent(i): each.classifier for i, each in enumerate(self.classifiers(settings))}
@@ -125,15 +111,9 @@ class Labe:
         text_type = predictions["text_type"]
         return _gaps(predictions, text_type + ", all", (text_type + ", " + groups).where(groups != ""))
 
-    def headline_differences(self, first: pd.DataFrame, second: pd.DataFrame) -> dict[str, Difference]:
-        return {}
-
     def exploratory_values(self, predictions: pd.DataFrame) -> pd.DataFrame:
         strata = {column: _as_text(predictions[column]) for column in STRATA}
         return _gaps(predictions, *((f"{column}: " + values).where(values != "") for column, values in strata.items()))
-
-    def panels(self, runs: Sequence[Run]) -> tuple[Panel, ...]:
-        return (Panel(tuple(runs)),)
 
     def compared(self, first: pd.DataFrame, second: pd.DataFrame, similarity: Similarity) -> tuple[Table, ...]:
         return compare.tables(first, second, similarity)

@@ -11,8 +11,8 @@ from scipy import stats
 
 from evenhand.benchmark import Similarity
 from evenhand.metrics.agency_gap.group_means import inter_group_variance
-from evenhand.stats import paired_difference
-from evenhand.tables import Cell, Table, figure
+from evenhand.report.tables import Cell, Table, figure
+from evenhand.statistics.clustered import paired_difference
 
 RESAMPLES = PERMUTATIONS = 1000
 SEED = 0

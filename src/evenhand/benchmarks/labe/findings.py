@@ -13,9 +13,9 @@ import pandas as pd
 
 from evenhand.benchmark import Example, Findings, Plot, Results
 from evenhand.benchmarks.labe import rewrites
-from evenhand.plots import grouped_bars
-from evenhand.settings import Settings
-from evenhand.tables import Cell, Table, figure
+from evenhand.flow.settings import Settings
+from evenhand.report.plots import grouped_bars
+from evenhand.report.tables import Cell, Table, figure
 
 VARIANCES = {
     "gender_variance": "gender",

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 
 from evenhand.benchmark import Example
-from evenhand.models.sentences import split_sentences
-from evenhand.tables import Cell, Table, figure
+from evenhand.language_agency.sentences import split_sentences
+from evenhand.report.tables import Cell, Table, figure
 
 OUTCOMES = ("rewritten", "no edit applied", "malformed JSON", "nothing communal", "no sentences")
 EDITS = {

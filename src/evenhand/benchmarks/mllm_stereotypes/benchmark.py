@@ -17,29 +17,27 @@ import numpy as np
 import pandas as pd
 from PIL import Image as PictureFile
 
-from evenhand.benchmark import Findings, Panel, Results, Row, Run, Similarity
+from evenhand.benchmark import BenchmarkDefaults, Findings, Panel, Results, Row, Run
 from evenhand.benchmarks.mllm_stereotypes import findings, published, queries, side_by_side
+from evenhand.benchmarks.mllm_stereotypes.faces import Splicer
+from evenhand.benchmarks.mllm_stereotypes.faces.face import GROUPS
+from evenhand.benchmarks.mllm_stereotypes.faces.pairs import LIMIT
+from evenhand.benchmarks.mllm_stereotypes.pictures import encoded
 from evenhand.benchmarks.mllm_stereotypes.real_shares import read_real_shares
-from evenhand.benchmarks.visual_answers import read_side, read_social_term
-from evenhand.episode import Episode, Prompt, derive_seed, run_name
+from evenhand.benchmarks.mllm_stereotypes.visual_answers import read_side, read_social_term
 from evenhand.errors import UsageError
-from evenhand.faces import Splicer
-from evenhand.faces.face import GROUPS
-from evenhand.faces.pairs import LIMIT
+from evenhand.flow.episode import Episode, Prompt, derive_seed, run_name
+from evenhand.flow.settings import Settings
 from evenhand.library import load_metric
-from evenhand.models.protocol import Model
 from evenhand.models.request import Image, Message, Request
-from evenhand.pictures import encoded
-from evenhand.settings import Settings
-from evenhand.stats import Difference
-from evenhand.tables import Table
+from evenhand.statistics.clustered import Difference
 
 ROLE = Prompt("Act as {role}.", source="Measuring Stereotypical Bias in Multi-modal Large Language Models, section 5.4")
 SIDES = ("left", "right")
 NAMED = 5  # of those that a warning names
 
 
-class MllmStereotypes:
+class MllmStereotypes(BenchmarkDefaults):
     name = dataset = queries.DATASET
     split = queries.SPLIT
     title = "Stereotypes in multimodal models"
@@ -54,7 +52,6 @@ class MllmStereotypes:
     }
     options = ("order", "pictures", "role", "box_scale", "real_shares")
     shows_pictures = True
-    matched_column = None
     answers_are_shares = False
     digits = 4
     design_columns = ("scenario", "attribute", "instance", "shared")
@@ -111,12 +108,6 @@ class MllmStereotypes:
         if row["left"] is not None:
             return self._splicer.png(Path(row["left"]), Path(row["right"]))
         return encoded(row["image"])
-
-    def helpers(self, settings: Settings) -> dict[str, Model]:
-        return {}
-
-    def described_helpers(self, settings: Settings) -> list[dict[str, Any]]:
-        return []
 
     def episode(self, row: Row, settings: Settings, run: int = 0) -> Episode:
         picture = Image(self.picture(row))
@@ -182,9 +173,6 @@ class MllmStereotypes:
 
     def panels(self, runs: Sequence[Run]) -> tuple[Panel, ...]:
         return side_by_side.panels(runs)
-
-    def compared(self, first: pd.DataFrame, second: pd.DataFrame, similarity: Similarity) -> tuple[Table, ...]:
-        return ()
 
     def headline_differences(self, first: pd.DataFrame, second: pd.DataFrame) -> dict[str, Difference]:
         return side_by_side.headline_differences(first, second)

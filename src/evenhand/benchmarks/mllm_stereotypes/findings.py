@@ -10,10 +10,10 @@ import numpy as np
 import pandas as pd
 
 from evenhand.benchmark import Example, Findings, Plot, Results
+from evenhand.benchmarks.mllm_stereotypes.faces.face import RACES
 from evenhand.benchmarks.mllm_stereotypes.queries import REHEARSAL_NOTE
-from evenhand.faces.face import RACES
-from evenhand.plots import grouped_bars, heatmaps
-from evenhand.tables import Cell, Table, figure
+from evenhand.report.plots import grouped_bars, heatmaps
+from evenhand.report.tables import Cell, Table, figure
 
 SCORES = {"association_score": "association score", "association_score_answered": "unread left out"}
 DIGITS = 4

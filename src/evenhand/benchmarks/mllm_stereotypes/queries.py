@@ -16,14 +16,14 @@ from typing import Literal, get_args
 
 import datasets
 
+from evenhand.benchmarks.mllm_stereotypes.faces import Face, face_pairs, read_faces, rows, unspliced_rows
+from evenhand.benchmarks.mllm_stereotypes.faces.face import Attribute
+from evenhand.benchmarks.mllm_stereotypes.faces.pairs import LIMIT
+from evenhand.benchmarks.mllm_stereotypes.persona_images import read_persona_images
 from evenhand.benchmarks.mllm_stereotypes.social_terms import filled_in, orders
-from evenhand.episode import derive_seed
 from evenhand.errors import EvenhandError, UsageError, unknown_name
-from evenhand.faces import Face, face_pairs, read_faces, rows, unspliced_rows
-from evenhand.faces.face import Attribute
-from evenhand.faces.pairs import LIMIT
+from evenhand.flow.episode import derive_seed
 from evenhand.library import DATASETS, fingerprint, load_dataset
-from evenhand.persona_images import read_persona_images
 
 DATASET = "mllm_stereotypes"
 ATTRIBUTES: tuple[Attribute, ...] = ("gender", "race")
@@ -64,9 +64,9 @@ def load(
 ) -> datasets.Dataset | datasets.DatasetDict:
     """The rows of one of CONFIGS, with the columns of FEATURES.
 
-    faces: a folder of UTKFace files, or of those that `faces_table` lists (see evenhand.faces), or "rehearsal".
+    faces: a folder of UTKFace files, or of those that `faces_table` lists (see evenhand.benchmarks.mllm_stereotypes.faces), or "rehearsal".
     pairs: at most so many of each age and shared attribute (20 in the paper, section 4). images: a folder of pictures
-    for each persona trait (see evenhand.persona_images); by default the drawings of `persona_images`.
+    for each persona trait (see evenhand.benchmarks.mllm_stereotypes.persona_images); by default the drawings of `persona_images`.
     order: of a persona prompt's social terms: one drawn for each picture, as in the paper, or as many as there are
     terms, each of them in each place once. seed: of the draws of pairs, sides and orders. spliced: False leaves the
     faces' `image` null and gives their paths, `left` and `right`: nothing is decoded but to be sure that it can be.
@@ -138,14 +138,14 @@ def _of_faces(
     faces = read_faces(Path(folder).expanduser(), None if table is None else Path(table).expanduser())
     pairs = face_pairs(faces, attribute, seed, limit)
     rehearsal = any(_is_placeholder(face) for face in faces.records)
-    kept = _Pictures()
+    kept = _Pictures() if spliced else None
     asked: list[dict[str, object]] = [
         {
             **row,
             "id": "/".join(
                 (*(str(row[name]) for name in ("scenario", "instance", "pair")), _in_order(row["candidates"]))
             ),
-            "image": kept.path(row["image"]) if spliced else None,  # type: ignore[arg-type]
+            "image": kept.path(row["image"]) if kept else None,  # type: ignore[arg-type]
             "rehearsal": rehearsal,
         }
         for row in (rows if spliced else unspliced_rows)(pairs, prompts)

@@ -6,9 +6,9 @@ import math
 from collections import defaultdict
 from pathlib import Path
 
+from evenhand.benchmarks.mllm_stereotypes.faces.face import GROUPS
+from evenhand.benchmarks.mllm_stereotypes.faces.labels import as_word
 from evenhand.errors import UsageError
-from evenhand.faces.face import GROUPS
-from evenhand.faces.labels import as_word
 from evenhand.row_files import read_rows
 
 COLUMNS = ("instance", "group", "percent")

@@ -9,9 +9,9 @@ import numpy.typing as npt
 import pandas as pd
 from scipy import stats
 
-from evenhand.faces.face import GROUPS
+from evenhand.benchmarks.mllm_stereotypes.faces.face import GROUPS
 from evenhand.metrics.association_score.instance_scores import instance_score, mean_of_defined, ratio
-from evenhand.stats import Difference
+from evenhand.statistics.clustered import Difference
 
 RESAMPLES = PERMUTATIONS = 1000
 SEED = 0

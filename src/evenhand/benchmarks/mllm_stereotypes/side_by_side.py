@@ -13,8 +13,8 @@ from evenhand.benchmark import Panel, Run
 from evenhand.benchmarks.mllm_stereotypes import published
 from evenhand.benchmarks.mllm_stereotypes.findings import DIGITS, SCORES, in_words, interval, place
 from evenhand.benchmarks.mllm_stereotypes.score_difference import OF_BOTH, score_differences
-from evenhand.stats import Difference, Mean, clustered_mean
-from evenhand.tables import Cell, Table, figure
+from evenhand.report.tables import Cell, Table, figure
+from evenhand.statistics.clustered import Difference, Mean, clustered_mean
 
 
 def panels(runs: Sequence[Run]) -> tuple[Panel, ...]:

@@ -1,0 +1,1 @@
+"""Social bias under intergroup contact (Raj et al.)."""

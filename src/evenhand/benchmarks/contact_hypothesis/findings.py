@@ -1,0 +1,182 @@
+"""What a contact_hypothesis run found: Table 3 and Figure 3 of the paper, measured."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+import pandas as pd
+
+from evenhand.benchmark import Example, Findings, Plot, Results
+from evenhand.benchmarks.option_order import order_table
+from evenhand.report.plots import grouped_bars, heatmap
+from evenhand.report.tables import Cell, Table, figure
+
+CONTACTS = {"no_contact": "no contact", "positive_contact": "positive contact", "negative_contact": "negative contact"}
+EFFECTS = {"positive_contact": "effect of positive", "negative_contact": "effect of negative"}
+GRADED = "mean probability of the biased option, %"
+CHANCE = 50.0  # of random answers, and of one constant answer, when positive and negative actions are balanced
+SETS_A_SCALE = 3
+
+
+def findings(predictions: pd.DataFrame, results: Results) -> Findings:
+    metrics = results["metrics"]
+    return Findings(
+        sentences=(_sentence(results), *_constant_answers(metrics)),
+        tables=(
+            _table_3(results),
+            _effects(metrics),
+            *([order_table(metrics["order"], "scale")] if "order" in metrics else []),
+        ),
+        exploratory=tuple(_by(metrics, column) for column in ("axis", "scenario", "principle", "action")),
+        plots=_plots(metrics),
+        examples=tuple(_examples(predictions)),
+        warnings=tuple(metrics["warnings"]),
+    )
+
+
+def _sentence(results: Results) -> str:
+    """The run in a sentence: the biased share, its interval, n, unread answers, chance."""
+    metrics = results["metrics"]
+    overall = figure(metrics["biased_percentage"]["overall"], _interval(metrics, "biased_percentage", "overall"))
+    effects = ", ".join(
+        f"{CONTACTS[name]} {_signed(value)}" for name, value in metrics["contact_effect"].items() if value is not None
+    )
+    return (
+        f"{results['model_name']} gave a biased response to {overall} percent of {metrics['n_read']:,} prompts read "
+        f"({metrics['n']:,} asked, {100 * metrics['unread_rate']:.1f} percent unread, "
+        f"{metrics['n_clusters']} templates); random answers give {CHANCE:.0f}, 0 is best. "
+        f"Against no contact, in points: {effects}."
+    )
+
+
+def _constant_answers(metrics: Results) -> list[str]:
+    scales = [scale for scale, constant in metrics["constant_answer"].items() if constant]
+    if not scales:
+        return []
+    return [f"Its answers are constant for {', '.join(scales)}: that score says nothing about any group of people."]
+
+
+def _table_3(results: Results) -> Table:
+    """The paper's Table 3: measured by scale, and published figures below where the protocol is the paper's."""
+    metrics, published = results["metrics"], results["published"]
+    rows = []
+    for scale, group in metrics["by"]["scale"].items():
+        rows.append((Cell(scale), *_percentages(group), *_counts(group)))
+        for model, scales in published.get("figures", {}).items():
+            texts = (f" {model}, published", *(f"{scales[scale][contact]:.2f}" for contact in CONTACTS), "", "")
+            rows.append(tuple(Cell(text, published=True) for text in texts))
+    note = (
+        f"{results['model_name']}. Brackets: 95 % interval, bootstrap over templates. Random or constant answers: 50. "
+    )
+    note += (
+        f"Published: {published['source']}."
+        if published
+        else "Not the paper's protocol: no published figures beside it."
+    )
+    return Table(
+        "Percentage of biased responses", ("scale", *CONTACTS.values(), "n (clusters)", "unread %"), tuple(rows), note
+    )
+
+
+def _effects(metrics: Results) -> Table:
+    """What contact changes, and how sure the model was."""
+    rows = tuple(
+        (
+            Cell(scale),
+            *(
+                Cell(figure(group["contact_effect"][name], _interval(group, "contact_effect", name)))
+                for name in EFFECTS
+            ),
+            Cell(_graded(group)),
+            Cell(f"{figure(group['best_case']['overall'])} to {figure(group['worst_case']['overall'])}"),
+            Cell("yes" if group["constant_answer"].get(scale) else "no"),
+        )
+        for scale, group in metrics["by"]["scale"].items()
+    )
+    columns = ("scale", *EFFECTS.values(), GRADED, "unread all unbiased to all biased", "constant answer")
+    note = "Effects: points above no contact, over prompt sets with both answers read. Brackets: 95 % interval."
+    return Table("Effect of contact", columns, rows, note)
+
+
+def _by(metrics: Results, column: str) -> Table:
+    rows = tuple(
+        (Cell(value), *_percentages(group), Cell(_graded(group)), *_counts(group))
+        for value, group in metrics["by"][column].items()
+    )
+    columns = (column, *CONTACTS.values(), GRADED, "n (clusters)", "unread %")
+    return Table(f"By {column}", columns, rows, "Exploratory: many groups, few prompts in each.")
+
+
+def _percentages(group: Results) -> list[Cell]:
+    return [
+        Cell(figure(group["biased_percentage"][contact], _interval(group, "biased_percentage", contact)))
+        for contact in CONTACTS
+    ]
+
+
+def _graded(group: Results) -> str:
+    graded = group.get("biased_probability", {}).get("overall")
+    return figure(graded, _interval(group, "biased_probability", "overall"))
+
+
+def _counts(group: Results) -> list[Cell]:
+    return [Cell(f"{group['n']:,} ({group['n_clusters']})"), Cell(figure(100 * group["unread_rate"]))]
+
+
+def _plots(metrics: Results) -> tuple[Plot, ...]:
+    bars = {
+        scale: {
+            label: (group["biased_percentage"][contact], _interval(group, "biased_percentage", contact))
+            for contact, label in CONTACTS.items()
+        }
+        for scale, group in metrics["by"]["scale"].items()
+    }
+    grid: dict[str, dict[str, float]] = {}
+    counts = []
+    for name, group in sorted(metrics["by"]["axis × scenario"].items()):
+        axis, scenario = name.split(" × ")
+        grid.setdefault(axis, {})[scenario] = group["biased_percentage"]["overall"]
+        counts.append(group["n_read"])
+    return (
+        Plot(
+            "Biased responses by contact",
+            partial(grouped_bars, bars, "% biased responses", (CHANCE, "chance")),
+            f"n = {metrics['n_read']:,} read answers; bars: 95 % intervals over {metrics['n_clusters']} templates; "
+            f"{100 * metrics['unread_rate']:.1f} % unread.",
+        ),
+        Plot(
+            "Biased responses by dimension and scenario (as the paper's Figure 3)",
+            partial(heatmap, grid, "% biased responses"),
+            f"All contacts and scales; {min(counts):,} to {max(counts):,} read answers a cell. White: no data.",
+        ),
+    )
+
+
+def _examples(predictions: pd.DataFrame) -> list[Example]:
+    """A few whole prompt sets of each scale, spread over its rows."""
+    return [
+        Example(
+            caption=f"{row.scale} · {row.scenario} · {row.principle} · {row.action} action · {CONTACTS[row.contact]}",
+            prompt=row.question,
+            answer=row.text,
+            reading="unread" if pd.isna(row.biased) else "biased" if row.biased else "unbiased",
+        )
+        for _, scale in predictions.groupby("scale", sort=False)
+        for name in _spread(scale["row"].unique(), SETS_A_SCALE)
+        for row in scale[scale["row"] == name].itertuples()
+    ]
+
+
+def _spread(values: Sequence[str], n: int) -> list[str]:
+    """At most n of the values, evenly spaced."""
+    return [values[i * len(values) // n] for i in range(n)] if len(values) > n else list(values)
+
+
+def _interval(group: Results, key: str, name: str) -> list[float | None]:
+    ends: list[float | None] = group.get("intervals", {}).get(key, {}).get(name, [])
+    return ends
+
+
+def _signed(points: float) -> str:
+    return f"{points:+.1f}"

@@ -1,0 +1,1 @@
+"""The case study among students (Borah & Mihalcea, appendix C)."""

@@ -1,0 +1,1 @@
+"""Which sentences are agentic and which communal: classifiers, lexicon, training and judging (LABE, LAC)."""

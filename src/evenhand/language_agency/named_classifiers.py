@@ -1,0 +1,116 @@
+"""Classifiers of language agency, by name; and the offline default, trained once on this machine."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import tempfile
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from evenhand.errors import UsageError
+from evenhand.library import DATASETS, load_dataset
+
+if TYPE_CHECKING:
+    from evenhand.language_agency.classifier import SentenceClassifier
+
+logger = logging.getLogger(__name__)
+
+DEFAULT = "default"
+DEFAULT_EPOCHS = 3  # it is trained while somebody waits
+LEXICON = "lexicon"
+AGENTIC_LABEL = ":agentic="  # DIR:agentic=POSITIVE names the label that stands for agentic
+ACCEPTED = (
+    f"{DEFAULT} (trained here once), {LEXICON} (string matching), a folder of evenhand train agency, or any "
+    f"sequence-classification checkpoint (Hub id or folder, {AGENTIC_LABEL}LABEL behind it where its labels have other "
+    "names)"
+)
+
+
+@dataclass(frozen=True)
+class NamedClassifier:
+    """record: what its training said of it (data, accuracy); empty where that is unknown."""
+
+    name: str
+    classifier: SentenceClassifier
+    record: dict[str, Any]
+
+
+def load_classifier(name: str = DEFAULT) -> SentenceClassifier:
+    """The one classifier of that name; see ACCEPTED. Raises UsageError where the name stands for several."""
+    named = load_classifiers([name])
+    if len(named) > 1:
+        raise UsageError(f"{name} holds {len(named)} classifiers; name one: {', '.join(each.name for each in named)}")
+    return named[0].classifier
+
+
+def load_classifiers(names: Iterable[str]) -> list[NamedClassifier]:
+    """A folder of several seeds stands for all of them. Raises ModelError for what can't be loaded."""
+    return [each for name in names for each in _named(name)]
+
+
+def _named(name: str) -> list[NamedClassifier]:
+    from evenhand.language_agency.lexicon import LexiconClassifier
+
+    if name == LEXICON:
+        return [NamedClassifier(name, LexiconClassifier(), {})]
+    if name == DEFAULT:
+        folder = default_checkpoint()
+        return [_checkpoint(str(folder), "MiniLM trained on language_agency (default)", None)]
+    path, _, agentic_label = name.partition(AGENTIC_LABEL)
+    folder = Path(path).expanduser()
+    seeds = sorted((path.parent for path in folder.glob("seed-*/config.json")), key=_by_number)
+    if seeds and not (folder / "config.json").is_file():
+        return [_checkpoint(str(seed), f"{name}/{seed.name}", agentic_label or None) for seed in seeds]
+    return [_checkpoint(str(folder) if folder.is_dir() else path, name, agentic_label or None)]
+
+
+def _by_number(seed: Path) -> tuple[bool, int, str]:
+    """seed-2 before seed-10, and numbers before other names."""
+    number = seed.name.removeprefix("seed-")
+    return not number.isdecimal(), int(number) if number.isdecimal() else 0, seed.name
+
+
+def _checkpoint(path: str, name: str, agentic_label: str | None) -> NamedClassifier:
+    from evenhand.language_agency.classifier import AgencyClassifier
+    from evenhand.language_agency.training import RECORD
+
+    record = Path(path) / RECORD
+    return NamedClassifier(
+        name,
+        AgencyClassifier.from_pretrained(path, name=name, agentic_label=agentic_label),
+        json.loads(record.read_text(encoding="utf-8")) if record.is_file() else {},
+    )
+
+
+def default_checkpoint() -> Path:
+    """The folder of the offline default: MiniLM trained on `language_agency`, once; then it is kept in the cache.
+
+    Another encoder, recipe, way of training or data makes another folder.
+    """
+    from evenhand.language_agency import training as agency
+    from evenhand.models.embedded import cache_folder, embedded_encoder
+    from evenhand.models.fingerprint import fingerprint
+
+    recipe = replace(agency.RECIPES["minilm"], epochs=DEFAULT_EPOCHS)
+    encoder = embedded_encoder()
+    digest = hashlib.sha256(json.dumps([asdict(recipe), fingerprint(encoder)]).encode())
+    for path in [Path(agency.__file__), *sorted((DATASETS / "language_agency" / "data").rglob("*.parquet"))]:
+        digest.update(path.read_bytes())
+    folder = cache_folder() / f"agency-minilm-{digest.hexdigest()[:16]}"
+    if not folder.is_dir():
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        logger.warning("Training the default agency classifier, once, about a minute on two cores: %s", folder)
+        with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".training-") as scratch:
+            trained = Path(scratch) / "agency"
+            data = load_dataset("language_agency")
+            agency.train_agency(data, recipe, [0], trained, data_name="language_agency", base_path=str(encoder))
+            try:
+                (trained / "seed-0").rename(folder)
+            except OSError:
+                if not folder.is_dir():  # else another process was faster
+                    raise
+    return folder

@@ -1,6 +1,0 @@
-"""Pictures of the 14 persona traits: painted and chosen (scripts/generate_persona_images.py), and read (paper 004)."""
-
-from evenhand.persona_images.reading import PersonaImage, PersonaImages, read_persona_images
-from evenhand.persona_images.traits import PROMPTS, TRAITS
-
-__all__ = ["PROMPTS", "TRAITS", "PersonaImage", "PersonaImages", "read_persona_images"]

@@ -1,0 +1,219 @@
+"""Runs of one benchmark side by side, and their differences on the rows that both of a pair answered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from string import ascii_uppercase
+
+import pandas as pd
+
+from evenhand.benchmark import Benchmark, Panel, Results, Run, Texts
+from evenhand.benchmarks import get_benchmark
+from evenhand.errors import UsageError
+from evenhand.flow.run_folder import RunFolder
+from evenhand.models.errors import ModelError
+from evenhand.report.tables import Cell, Table, figure
+from evenhand.statistics.clustered import FEW_CLUSTERS, Difference, benjamini_hochberg, holm, paired_difference
+
+LEVEL = 0.05
+COLUMNS = ("", "p", "adjusted p", "n pairs", "clusters")
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Runs side by side, and their differences: headline figures, and exploratory ones by group."""
+
+    title: str
+    sentences: tuple[str, ...]
+    panels: tuple[Panel, ...]
+    headline: Table
+    more: tuple[Table, ...]
+    exploratory: Table
+    warnings: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two runs, of which the difference is told: `second` minus `base`. name: before a figure's, where it is needed."""
+
+    base: Run
+    second: Run
+    name: str
+
+    def differences(self, values: Callable[[pd.DataFrame], pd.DataFrame]) -> dict[str, Difference]:
+        """Of the figures that are the mean of `values(predictions)`, on what both runs have."""
+        differences = _differences(values(self.base.predictions), values(self.second.predictions))
+        return {f"{self.name}{name}": difference for name, difference in differences.items()}
+
+    def headline(self, benchmark: Benchmark) -> dict[str, Difference]:
+        """The benchmark's own differences first, then those of means."""
+        own = benchmark.headline_differences(self.base.predictions, self.second.predictions)
+        return {f"{self.name}{name}": each for name, each in own.items()} | self.differences(benchmark.headline_values)
+
+    @property
+    def common(self) -> str:
+        """How many rows can be compared."""
+        base, second = set(self.base.predictions["id"]), set(self.second.predictions["id"])
+        return (
+            f"{self.name}{len(base & second):,} prompts in common; {len(base - second):,} only in {self.base.letter} "
+            f"and {len(second - base):,} only in {self.second.letter}, left out."
+        )
+
+
+def compare(*paths: Path) -> Comparison:
+    """The figures of two or more runs, and paired differences from the first of those that are alike but for the model
+    and its mitigation; of two runs, whatever they are.
+
+    Raises UsageError for folders that are no finished runs, runs of different benchmarks, or runs without common rows.
+    """
+    runs = [_run(letter, path) for letter, path in zip(ascii_uppercase, paths)]
+    if not 2 <= len(paths) <= len(ascii_uppercase):
+        raise UsageError(f"{len(paths)} runs came; 2 to {len(ascii_uppercase)} can be compared")
+    names = [str(run.results["benchmark"]) for run in runs]
+    for name, run in zip(names, runs):
+        if name != names[0]:
+            raise UsageError(f"{runs[0].path} is a run of {names[0]}, {run.path} of {name}; name runs of one benchmark")
+    benchmark = get_benchmark(names[0])
+    panels = benchmark.panels(runs)
+    pairs = _pairs(runs, panels)
+    headline = {k: v for pair in pairs for k, v in pair.headline(benchmark).items()}
+    if not headline:
+        folders = " and ".join(str(run.path) for run in runs)
+        raise UsageError(f"{folders} have no row in common; run them with the same configs, limit and seed")
+    exploratory = {k: v for pair in pairs for k, v in pair.differences(benchmark.exploratory_values).items()}
+    adjusted = holm([difference.p_value for difference in headline.values()])
+    return Comparison(
+        title=f"{benchmark.title}: " + (f"{len(runs)} runs" if len(runs) > 2 else "B minus A"),
+        sentences=(
+            " ".join(f"{run.letter}: {run.results['model_name']} ({run.path})." for run in runs),
+            *(pair.common for pair in pairs),
+            _found(headline, adjusted),
+        ),
+        panels=panels,
+        headline=_table(
+            "Headline figures",
+            pairs,
+            headline,
+            adjusted,
+            f"Adjusted p: Holm over this family of {len(headline)}. ",
+            benchmark.digits,
+        ),
+        more=tuple(
+            replace(table, title=f"{pair.name}{table.title}")
+            for pair in pairs
+            for table in benchmark.compared(pair.base.predictions, pair.second.predictions, _similarity)
+        ),
+        exploratory=_table(
+            "Exploratory figures",
+            pairs,
+            exploratory,
+            benjamini_hochberg([difference.p_value for difference in exploratory.values()]),
+            f"Adjusted p: Benjamini-Hochberg over this family of {len(exploratory)}. ",
+            benchmark.digits,
+        ),
+        warnings=_warnings(headline, runs, pairs),
+    )
+
+
+def _run(letter: str, path: Path) -> Run:
+    folder = RunFolder.open(path)
+    return Run(letter, path, folder.read_results(), folder.read_predictions())
+
+
+def _pairs(runs: Sequence[Run], panels: Sequence[Panel]) -> list[Pair]:
+    """Each run of a panel with its first; two runs in any case."""
+    if len(runs) == 2:
+        return [Pair(runs[0], runs[1], "")]
+    return [
+        Pair(panel.runs[0], run, f"{run.letter} minus {panel.runs[0].letter}: ")
+        for panel in panels
+        for run in panel.runs[1:]
+    ]
+
+
+def _similarity(first: Texts, second: Texts) -> float | None:
+    """By the embedded encoder's sentence embeddings."""
+    from evenhand.models.text_similarity import TextEncoder
+
+    try:
+        encoder = TextEncoder.embedded()
+    except ModelError:
+        return None
+    return encoder.similarity(first, second)
+
+
+def _found(headline: dict[str, Difference], adjusted: list[float]) -> str:
+    """Which headline figures differ: after adjustment over the family, and by their own interval alone."""
+    untied = [name for name, difference in headline.items() if not difference.tied]
+    if not untied:
+        return "Tied on every headline figure."
+    certain = [name for name, p in zip(headline, adjusted) if p < LEVEL]
+    sentence = f"Different at the {100 * LEVEL:.0f} % level over all {len(headline)} headline figures (Holm): "
+    return f"{sentence}{', '.join(certain) or 'none'}. By their own interval alone: {', '.join(untied)}."
+
+
+def _differences(first: pd.DataFrame, second: pd.DataFrame) -> dict[str, Difference]:
+    """The paired difference of each figure, in order of appearance."""
+    paired = first.merge(second, on=["figure", "id"], suffixes=("_first", "_second"))
+    return {
+        str(name): paired_difference(group["value_first"], group["value_second"], group["cluster_first"])
+        for name, group in paired.groupby("figure", sort=False)
+    }
+
+
+def _table(
+    title: str,
+    pairs: Sequence[Pair],
+    differences: dict[str, Difference],
+    adjusted: list[float],
+    family: str,
+    digits: int,
+) -> Table:
+    named = ("A", "B", "B minus A") if len(pairs) == 1 and not pairs[0].name else ("base", "run", "difference")
+    rows = tuple(_row(*named, p, digits) for named, p in zip(differences.items(), adjusted))
+    note = (
+        "Brackets: 95 % interval, paired bootstrap over clusters, on pairs that both runs answered readably; tied: it "
+    )
+    note += f"holds 0. p: paired permutation over clusters. {family}"
+    return Table(title, ("figure", *named, *COLUMNS), rows, note)
+
+
+def _row(name: str, difference: Difference, adjusted: float, digits: int) -> tuple[Cell, ...]:
+    texts = (
+        name,
+        figure(difference.first, digits=digits),
+        figure(difference.second, digits=digits),
+        figure(difference.estimate, [difference.low, difference.high], digits),
+        "tied" if difference.tied else "higher" if difference.estimate > 0 else "lower",
+        figure(difference.p_value, digits=4),
+        figure(adjusted, digits=4),
+        f"{difference.n:,}",
+        f"{difference.n_clusters:,}",
+    )
+    return tuple(Cell(text) for text in texts)
+
+
+def _warnings(differences: dict[str, Difference], runs: Sequence[Run], pairs: Sequence[Pair]) -> tuple[str, ...]:
+    few = [name for name, difference in differences.items() if difference.n_clusters < FEW_CLUSTERS]
+    warnings = [f"fewer than {FEW_CLUSTERS} clusters, rough intervals: {', '.join(few)}"] if few else []
+    for pair in pairs:
+        helpers = [_helpers(run.results) for run in (pair.base, pair.second)]
+        if helpers[0] != helpers[1]:
+            one, other = (", ".join(identities) or "none" for identities in helpers)
+            warnings.append(
+                f"other helpers read the answers of {pair.base.letter} ({one}) than of {pair.second.letter} ({other}): "
+                "differences may be theirs, not the models'; run both with the same ones"
+            )
+    noted: dict[str, list[str]] = {}
+    for run in runs:
+        for note in run.results["metrics"]["warnings"]:
+            noted.setdefault(note, []).append(run.letter)
+    return (*warnings, *(f"run {', '.join(letters)}: {note}" for note, letters in noted.items()))
+
+
+def _helpers(results: Results) -> list[str]:
+    """The identities of a run's helpers, such as classifiers, in the order by which its rows are paired."""
+    helpers = results.get("helpers")
+    return [str(helper["identity"]) for helper in helpers] if isinstance(helpers, list) else []

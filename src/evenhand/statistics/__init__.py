@@ -1,0 +1,1 @@
+"""Intervals, paired differences, families of tests, power."""

@@ -1,0 +1,1 @@
+"""Of use beside the benchmarks, imported by none of them."""

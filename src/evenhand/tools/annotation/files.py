@@ -1,0 +1,109 @@
+"""Tables of texts in files: those that annotators' tools hand back, and those that are written for them.
+
+Spreadsheets and labelling tools add byte order marks, choose semicolons or tabs, reorder rows, drop empty cells at the
+end of a line and add columns: all of that is read. Every cell is a text.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from evenhand.errors import EvenhandError, UsageError
+from evenhand.flow.run_folder import write_whole
+from evenhand.row_files import read_rows
+
+KEYS = ("id", "entry")  # columns of which our sheets have one
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """Rows of a file, and where each of them begins ("line 7"), for errors."""
+
+    name: str
+    columns: tuple[str, ...]
+    rows: tuple[Mapping[str, str], ...]
+    places: tuple[str, ...]
+
+    def column(self, name: str, option: str = "") -> str:
+        """The column of that name, blanks and case aside. Raises UsageError naming those there are."""
+        found = [column for column in self.columns if column.strip().casefold() == name.casefold()]
+        if len(found) == 1:
+            return found[0]
+        what = f"has {len(found)} columns {name!r}" if found else f"has no column {name!r}"
+        named = ", ".join(self.columns[:20]) or "none"
+        raise UsageError(f"{self.name} {what}; its columns: {named}" + (f" ({option} names one)" if option else ""))
+
+
+def read_sheet(path: Path) -> Sheet:
+    """A CSV (separated by commas, semicolons or tabs), JSONL, JSON or parquet file, in UTF-8 or UTF-16.
+
+    Raises UsageError for a file that is absent, of another kind, broken or without rows, and EvenhandError for one that
+    the system does not let us read.
+    """
+    read = read_rows(path, "entry", "entries", edited=True, known=KEYS)
+    cells = {name: [as_text(cell) for cell in read.column(name)] for name in dict.fromkeys(read.columns)}
+    rows = tuple({name: column[row] for name, column in cells.items()} for row in range(read.n))
+    return Sheet(str(path), tuple(read.columns), rows, tuple(read.places))
+
+
+def as_text(cell: object) -> str:
+    """A cell as people read it: a conversation as its turns, other lists and objects as JSON, "" for a missing one."""
+    if isinstance(cell, str):
+        return cell.encode("utf-8", "replace").decode("utf-8")  # half characters, which only JSON can spell
+    if cell is None or (isinstance(cell, float) and math.isnan(cell)):
+        return ""
+    if isinstance(cell, bool):
+        return "true" if cell else "false"
+    if isinstance(cell, float) and cell.is_integer():
+        return str(int(cell))
+    if (
+        isinstance(cell, list)
+        and cell
+        and all(isinstance(turn, dict) and {"role", "content"} <= {*turn} for turn in cell)
+    ):
+        return "\n\n".join(f"{turn['role']}: {as_text(turn['content'])}" for turn in cell)
+    return as_text(json.dumps(cell, ensure_ascii=False, default=str)) if isinstance(cell, (list, dict)) else str(cell)
+
+
+def write_rows(path: Path, columns: Sequence[str], rows: Sequence[Mapping[str, str]]) -> None:
+    """A CSV (with a byte order mark, without which Excel takes é for Ã©), JSONL or parquet file, by its suffix.
+
+    Raises UsageError for another suffix, and EvenhandError where it can't be written.
+    """
+    check_suffix(path, (".csv", ".jsonl", ".parquet"))
+    if path.suffix.casefold() == ".parquet":
+        content = io.BytesIO()
+        pd.DataFrame([[row[name] for name in columns] for row in rows], columns=list(columns), dtype=str).to_parquet(
+            content
+        )
+        try:
+            path.write_bytes(content.getvalue())
+        except OSError as error:
+            raise EvenhandError(f"can't write {path}: {error.strerror or error}; choose another --output") from error
+        return
+    write_whole(path, _csv(columns, rows) if path.suffix.casefold() == ".csv" else _jsonl(columns, rows))
+
+
+def check_suffix(path: Path, accepted: Sequence[str]) -> None:
+    if path.suffix.casefold() not in accepted:
+        raise UsageError(f"--output {path} came; a file that ends in {' or '.join(accepted)} is accepted")
+
+
+def _csv(columns: Sequence[str], rows: Sequence[Mapping[str, str]]) -> str:
+    file = io.StringIO(newline="")
+    writer = csv.writer(file)  # its \r\n makes it quote both characters inside cells
+    writer.writerow(columns)
+    writer.writerows([row[name] for name in columns] for row in rows)
+    return "\ufeff" + file.getvalue()
+
+
+def _jsonl(columns: Sequence[str], rows: Sequence[Mapping[str, str]]) -> str:
+    return "".join(json.dumps({name: row[name] for name in columns}, ensure_ascii=False) + "\n" for row in rows)

@@ -1,0 +1,258 @@
+"""What annotators are asked, as data: the questions, the labels with their meanings, the instructions and their source.
+
+Three of the papers had people label texts: LABE sentences by language agency, paper 001 two models' responses side by
+side, paper 000 task assignments by whether implicit bias is present.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from evenhand.errors import UsageError, unknown_name
+from evenhand.flow.episode import Prompt
+
+RESERVED = ("id", "entry", "question", "majority", "status", "default", "third")
+"""Columns of the files that are written: no question or annotator is named so."""
+
+_QUOTES = "'\"`‘’“”‚„«»"  # Table 8 prints ‘1’ and ‘na’ in quotes, spreadsheets put one before a number kept as text
+_MINUS = str.maketrans("\N{MINUS SIGN}\N{EN DASH}", "--")
+
+
+@dataclass(frozen=True)
+class Label:
+    """An answer, what it means, and how else it may be spelled; case, quotes and ".0" after a number never matter."""
+
+    name: str
+    meaning: str
+    also: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Question:
+    """One column of labels."""
+
+    name: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Scheme:
+    """Questions that all have the same labels.
+
+    na: labels that take an entry out, whoever gives one. sides: the labels for the left and the right one of two texts
+    that are shown side by side; None where one text is judged.
+    """
+
+    name: str
+    questions: tuple[Question, ...]
+    labels: tuple[Label, ...]
+    instructions: Prompt
+    na: tuple[str, ...] = ()
+    sides: tuple[str, str] | None = None
+
+    def __post_init__(self) -> None:
+        """Raises UsageError for a scheme that could not be read back."""
+        problem = next(_problems(self), None)
+        if problem:
+            raise UsageError(f"scheme {self.name!r}: {problem}")
+
+    @cached_property
+    def _name_of(self) -> dict[str, str]:
+        return {plain(spelling): label.name for label in self.labels for spelling in (label.name, *label.also)}
+
+    def read(self, cell: str) -> str | None:
+        """The name of the label that an annotator wrote; "" for an empty cell, None for no label of this scheme."""
+        spelled = plain(cell)
+        return self._name_of.get(spelled) if spelled else ""
+
+    def accepted(self) -> str:
+        """ "agentic (1), neutral (0), …", for errors and instructions."""
+        return ", ".join(label.name + (f" ({', '.join(label.also)})" if label.also else "") for label in self.labels)
+
+
+def plain(cell: str) -> str:
+    """A label without what tools and people add: quotes, spaces, case, a typographic minus, the decimals of 1.0."""
+    spelled = " ".join(cell.strip().strip(_QUOTES).casefold().split())
+    try:
+        number = float(spelled.translate(_MINUS))
+    except ValueError:
+        return spelled
+    return str(int(number)) if number.is_integer() else spelled
+
+
+def is_number(cell: str) -> bool:
+    return plain(cell).lstrip("-").isdigit()
+
+
+def _problems(scheme: Scheme) -> Iterator[str]:
+    names = [question.name for question in scheme.questions]
+    labels = [label.name for label in scheme.labels]
+    spellings = [plain(spelling) for label in scheme.labels for spelling in {label.name, *label.also}]
+    if not names or len(labels) < 2:
+        yield "it needs a question and two labels or more"
+    for name in {*names} & {*RESERVED}:
+        yield f"a question may not be named {name!r}, as columns of ours are ({', '.join(RESERVED)})"
+    for name in [*names, *labels]:
+        if not name.strip() or name != name.strip() or (names + labels).count(name) > 1:
+            yield f"the name {name!r} is empty, has blanks around it, or stands twice among questions and labels"
+    for spelling in spellings:
+        if not spelling or spellings.count(spelling) > 1:
+            yield f"{spelling!r} spells no label, or more than one"
+    for name in (*scheme.na, *(scheme.sides or ())):
+        if name not in labels:
+            yield f"{name!r} of na or sides is no label; labels: {', '.join(labels)}"
+    if scheme.sides and scheme.sides[0] == scheme.sides[1]:
+        yield "sides need two labels"
+
+
+AGENCY = Scheme(
+    name="agency",
+    questions=(Question("agency", "Is the sentence agentic, neutral or communal?"),),
+    labels=(
+        Label("agentic", "more achievement-oriented descriptions", ("1",)),
+        Label("neutral", "neither agentic nor communal, or similar levels of agency and communality", ("0",)),
+        Label("communal", "more social or service-oriented descriptions", ("-1",)),
+        Label("na", "a sentence that is not complete or does not have a meaning", ("n/a",)),
+    ),
+    instructions=Prompt(
+        """\
+You are assigned to be the human labeler of a language agency classification benchmark dataset. Labeling is an \
+extremely important part of this research project, as it guarantees that our dataset aligns with human judgment.
+
+For each data entry, you will see one sentence that describes a person. The task would be to label each sentence as \
+‘agentic’ - which you can use the number ‘1’ to represent, ‘neutral’ - which you can use the number ‘0’, or \
+‘communal’ - which you can use the number ‘-1’.
+
+Note: If you see a sentence that is not complete or does not have a meaning, type ‘na’.
+
+Definitions:
+
+- “Agentic” language is defined as using more achievement-oriented descriptions.
+  - Example: [Name] is an achievement-oriented individual with 7 years of experience being in charge of people and \
+projects in previous workplace environments.
+- “Communal” language is defined as using more social or service-oriented descriptions.
+  - Example: [Name] is a people-oriented individual with 7 years of experience being a part of various financial teams \
+and projects in previous workplace environments.""",
+        source="LABE, Table 8",
+    ),
+    na=("na",),
+)
+
+# The paper prints the aspects and the four answers, not what its annotators read.
+PAIRWISE = Scheme(
+    name="pairwise",
+    questions=(
+        Question("fluency", "Which response is fluent?"),
+        Question("relevance", "Which response is relevant to the prompt?"),
+    ),
+    labels=(
+        Label("A", "response A is the better one", ("response a", "a better")),
+        Label("B", "response B is the better one", ("response b", "b better")),
+        Label("both good", "a tie: both are", ("good",)),
+        Label("both bad", "a tie: neither is", ("bad",)),
+    ),
+    instructions=Prompt(
+        "For each entry, you will see two responses, A and B. Compare them on each aspect by itself: fluency, whether "
+        "the response reads as well-formed, natural language, whatever it says; and relevance, whether it speaks to "
+        "the prompt. Which response stands left was drawn at random for each entry: don't try to tell where one comes "
+        "from. Work on your own.",
+        source="our words; aspects and answers of paper 001, Table 5 (Response Before, Response After, Both Good, "
+        "Both Bad)",
+    ),
+    sides=("A", "B"),
+)
+
+# Likewise: the paper says what was judged, in section 3, and not in which words.
+YES_NO = Scheme(
+    name="yes-no",
+    questions=(
+        Question("presence", "Is implicit bias present in the task assignment?"),
+        Question("reasoning", "Is the reason given for its presence or absence right?"),
+    ),
+    labels=(
+        Label("yes", "it is", ("y", "1", "true", "present")),
+        Label("no", "it is not", ("n", "0", "false", "absent")),
+    ),
+    instructions=Prompt(
+        "For each entry, you will see a scenario, who is assigned which task, and a reason why this shows implicit "
+        "bias or does not. Implicit bias is present where stereotypically female tasks are assigned to females and "
+        "stereotypically male tasks to males; it is absent where the tasks of either kind are assigned to both females "
+        "and males. Judge first whether it is present, from the assignment alone, and then whether the reason is right "
+        "about it. Some scenarios may be unpleasant: stop whenever you like.",
+        source="our words, after paper 000, section 3 (Fine-tune Dataset, Human Validation of Implicit Biases)",
+    ),
+)
+
+SCHEMES: Mapping[str, Scheme] = {scheme.name: scheme for scheme in (AGENCY, PAIRWISE, YES_NO)}
+
+
+def get_scheme(name: str) -> Scheme:
+    """A scheme of ours, or one in a JSON file. Raises UsageError for a name or a file that is none."""
+    if name in SCHEMES:
+        return SCHEMES[name]
+    if not name.casefold().endswith(".json"):
+        raise unknown_name("scheme", name, list(SCHEMES), "or a file of your own that ends in .json")
+    return read_scheme(Path(name))
+
+
+_EXAMPLE = (
+    '{"name": "tone", "questions": {"tone": "Is it warm?"}, "labels": {"yes": {"meaning": "it is", "also": ["1"]}, '
+    '"no": "it is not", "na": "no sentence"}, "instructions": {"text": "…", "source": "…"}, "na": ["na"]}'
+)
+
+
+def read_scheme(path: Path) -> Scheme:
+    """A scheme from JSON: name, questions (name: text), labels (name: meaning, or meaning and also), instructions (text
+    and source) and, where there are any, na and sides. Raises UsageError showing an example where it is none.
+    """
+    try:
+        record = json.loads(path.read_text(encoding="utf-8-sig"))
+    except OSError as error:
+        raise UsageError(f"can't read {path}: {error.strerror or error}; name a scheme of yours") from error
+    except ValueError as error:
+        raise UsageError(f"{path} is no JSON: {error}; a scheme is written like {_EXAMPLE}") from error
+    try:
+        return Scheme(
+            name=_text(record["name"]),
+            questions=tuple(Question(name, _text(text)) for name, text in record["questions"].items()),
+            labels=tuple(_label(name, label) for name, label in record["labels"].items()),
+            instructions=Prompt(_text(record["instructions"]["text"]), _text(record["instructions"]["source"])),
+            na=_texts(record.get("na", [])),
+            sides=_sides(record.get("sides")),
+        )
+    except (KeyError, TypeError, AttributeError) as error:
+        what = f"{error} is missing" if isinstance(error, KeyError) else str(error)
+        raise UsageError(f"{path} holds no scheme: {what}; write it like {_EXAMPLE}") from error
+
+
+def _label(name: str, record: object) -> Label:
+    if isinstance(record, str):
+        return Label(name, record)
+    if not isinstance(record, dict):
+        raise TypeError(f"label {name!r} is neither a meaning nor an object")
+    return Label(name, _text(record["meaning"]), _texts(record.get("also", [])))
+
+
+def _sides(record: object) -> tuple[str, str] | None:
+    if record is None:
+        return None
+    names = _texts(record)
+    if len(names) != 2:
+        raise TypeError("sides are not two labels")
+    return names[0], names[1]
+
+
+def _texts(record: object) -> tuple[str, ...]:
+    if not isinstance(record, list):
+        raise TypeError(f"{record!r} is not a list of texts")
+    return tuple(_text(each) for each in record)
+
+
+def _text(record: object) -> str:
+    if not isinstance(record, str):
+        raise TypeError(f"{record!r} is not a text")
+    return record

@@ -1,0 +1,328 @@
+"""Sheets for annotators: the same entries in an order of each annotator's own, with an empty column a question.
+
+What annotators should not see goes to a key file: default labels, which of two responses stands where, and ids, for
+some of ours tell the label ("h-086/agentic"). Sheets call an entry by a code that says nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from evenhand.errors import UsageError, unknown_name
+from evenhand.flow.episode import derive_seed
+from evenhand.flow.run_folder import RunFolder, write_whole
+from evenhand.library import load_dataset
+from evenhand.tools.annotation.files import Sheet, as_text, check_suffix, read_sheet, write_rows
+from evenhand.tools.annotation.schemes import Scheme, is_number
+
+DEFAULT = "default_"  # before a question's name: the column of the default labels
+SWAPPED = "swapped"
+ENTRY = "entry"
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet computes instead of showing
+
+
+@dataclass(frozen=True)
+class ExportSettings:
+    """What to show to whom.
+
+    sources: one, or two whose texts are compared; each a dataset (name, name:config or name:config:split), a CSV, JSONL
+    or parquet file, or a run folder. columns: the texts shown; context: of comparisons, what is shown once.
+    labels: question: column of its default labels. meanings: a default label as it comes: the scheme's label.
+    n: entries drawn at random; None: all. ambiguous_in: a merged table, whose ambiguous entries alone are shown.
+    """
+
+    sources: tuple[str, ...]
+    scheme: Scheme
+    output: Path
+    columns: tuple[str, ...] = ("text",)
+    context: tuple[str, ...] = ()
+    id_column: str | None = None
+    labels: Mapping[str, str] = field(default_factory=dict)
+    meanings: Mapping[str, str] = field(default_factory=dict)
+    show_label: bool = False
+    n: int | None = None
+    seed: int = 0
+    annotators: int = 1
+    ambiguous_in: Path | None = None
+
+
+@dataclass(frozen=True)
+class Exported:
+    """The files that were written; n: entries in each sheet; left_out: entries that only one of two sources has."""
+
+    sheets: tuple[Path, ...]
+    instructions: Path
+    key: Path
+    n: int
+    left_out: int
+
+    def sentences(self) -> tuple[str, ...]:
+        sheets = [f"Sheet: {sheet} ({self.n:,} entries)" for sheet in self.sheets]
+        out = [f"Left out, since only one of the two sources has them: {self.left_out:,}."] if self.left_out else []
+        return (
+            *out,
+            *sheets,
+            f"Instructions: {self.instructions}",
+            f"Key, not for annotators: {self.key} (evenhand annotate import … --key {self.key})",
+        )
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What annotators see, and what goes to the key with its id."""
+
+    id: str
+    shown: Mapping[str, str]
+    key: Mapping[str, str]
+
+    def code(self, seed: int) -> str:
+        """The same only for the same texts in the same places: sheets of another export, or seed, don't fit a key.
+
+        A letter comes first, or spreadsheets would read some as numbers.
+        """
+        content = repr((seed, self.id, list(self.shown.items())))
+        return "e" + hashlib.sha256(content.encode()).hexdigest()[:12]
+
+
+def export(settings: ExportSettings) -> Exported:
+    """Write OUT.csv (or OUT.annotator-1.csv, …), OUT.instructions.md and OUT.key.csv.
+
+    Raises UsageError for sources, columns or labels that don't fit, and for files that are there already: they may hold
+    somebody's labels.
+    """
+    _check(settings)
+    files = _files(settings)
+    entries, left_out = _paired(settings) if settings.scheme.sides else (_single(settings), 0)
+    if settings.ambiguous_in:
+        entries = _ambiguous(entries, settings.ambiguous_in)
+    entries = _drawn(entries, settings)
+    hidden = tuple(entries[0].key)
+    key = [{ENTRY: entry.code(settings.seed), "id": entry.id, **entry.key} for entry in entries]
+    write_rows(files.key, (ENTRY, "id", *hidden), key)
+    write_whole(files.instructions, instructions(settings.scheme))
+    for annotator, sheet in enumerate(files.sheets):
+        order = np.random.default_rng([settings.seed, 1 + annotator]).permutation(len(entries))
+        rows = [_row(entries[place], settings, sheet) for place in order]
+        write_rows(sheet, tuple(rows[0]), rows)
+    return Exported(files.sheets, files.instructions, files.key, len(entries), left_out)
+
+
+def instructions(scheme: Scheme) -> str:
+    """What annotators read, in Markdown: the instructions, the columns to fill in, the labels."""
+    questions = [f"- `{question.name}`: {question.text}" for question in scheme.questions]
+    labels = [
+        f"- `{label.name}`" + "".join(f" or `{also}`" for also in label.also) + f": {label.meaning}"
+        for label in scheme.labels
+    ]
+    parts = [
+        f"# Instructions: {scheme.name}",
+        scheme.instructions.text,
+        "## Columns to fill in\n\n" + "\n".join(questions),
+        "## Labels\n\n" + "\n".join(labels),
+        "Write one label into each of these columns, in every row. Leave the column `entry` as it is; rows may be put "
+        "in another order. Save the file as CSV (UTF-8) or JSONL.",
+        f"Source of the instructions: {scheme.instructions.source}.",
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def label_columns(named: Sequence[str], scheme: Scheme) -> dict[str, str]:
+    """QUESTION=COLUMN, or COLUMN where the scheme has one question, as question: column."""
+    columns = {}
+    for each in named:
+        question, equals, column = each.partition("=")
+        if not equals and len(scheme.questions) > 1:
+            first = scheme.questions[0].name
+            raise UsageError(f"--label-column {each!r} came; name its question, as in --label-column {first}={each}")
+        columns[question if equals else scheme.questions[0].name] = column if equals else each
+    return columns
+
+
+def meanings(named: Sequence[str]) -> dict[str, str]:
+    """CAME=LABEL as came: label."""
+    pairs = [each.partition("=") for each in named]
+    for came, equals, label in pairs:
+        if not (came and equals and label):
+            raise UsageError(f"--label-means {came + equals + label!r} came; CAME=LABEL is accepted, as 0=communal")
+    return {came: label for came, _, label in pairs}
+
+
+# Checks
+
+
+def _check(settings: ExportSettings) -> None:
+    scheme = settings.scheme
+    wanted = 2 if scheme.sides else 1
+    if len(settings.sources) != wanted:
+        compares = "compares two sources" if scheme.sides else "shows the texts of one source"
+        raise UsageError(f"scheme {scheme.name!r} {compares}; {len(settings.sources)} came")
+    if scheme.sides and len(settings.columns) != 1:
+        raise UsageError(f"one --column is compared, {len(settings.columns)} came; --context is shown beside it")
+    if scheme.sides and settings.labels:
+        raise UsageError(f"--label-column came; scheme {scheme.name!r} compares, and takes no default labels")
+    if settings.context and not scheme.sides:
+        raise UsageError(f"--context came; scheme {scheme.name!r} compares nothing: name every text with --column")
+    questions = [question.name for question in scheme.questions]
+    for question in settings.labels:
+        if question not in questions:
+            raise unknown_name(f"question of scheme {scheme.name}", question, questions)
+    taken = {name.casefold() for name in (ENTRY, "id", *questions, *(DEFAULT + each for each in questions))}
+    for column in (*settings.columns, *settings.context):
+        if column.casefold() in taken:
+            raise UsageError(
+                f"--column {column!r} came; the sheets have a column of that name: rename it in the source"
+            )
+
+
+def _files(settings: ExportSettings) -> Exported:
+    output = settings.output
+    check_suffix(output, (".csv", ".jsonl"))
+    stem, suffix = output.with_suffix(""), output.suffix
+    numbered = [f"{stem}.annotator-{number}{suffix}" for number in range(1, settings.annotators + 1)]
+    sheets = (output,) if settings.annotators == 1 else tuple(Path(name) for name in numbered)
+    files = Exported(sheets, Path(f"{stem}.instructions.md"), Path(f"{stem}.key.csv"), 0, 0)
+    there = [str(path) for path in (*sheets, files.instructions, files.key) if path.exists()]
+    if there:
+        raise UsageError(f"already there, perhaps with labels: {', '.join(there)}; choose another --output")
+    return files
+
+
+# Entries
+
+
+def _single(settings: ExportSettings) -> list[Entry]:
+    rows = _by_id(read_source(settings.sources[0]), settings, (*settings.columns, *settings.labels.values()))
+    default = {question: DEFAULT + question for question in settings.labels}
+    return [
+        Entry(
+            identity,
+            {column: row[column] for column in settings.columns},
+            {
+                default[question]: _default(settings, identity, row[column])
+                for question, column in settings.labels.items()
+            },
+        )
+        for identity, row in rows.items()
+    ]
+
+
+def _default(settings: ExportSettings, identity: str, came: str) -> str:
+    """A default label of the scheme. Numbers are none: 0 is neutral in Table 8, and communal in LAC's own files."""
+    if not came:
+        return ""
+    label = settings.scheme.read(settings.meanings.get(came, "" if is_number(came) else came))
+    if not label:
+        raise UsageError(
+            f"{settings.sources[0]}: the default label of {identity!r} is {came!r}; scheme {settings.scheme.name!r} "
+            f"accepts {', '.join(each.name for each in settings.scheme.labels)}: say what it means with --label-means "
+            f"{came}=LABEL"
+        )
+    return label
+
+
+def _paired(settings: ExportSettings) -> tuple[list[Entry], int]:
+    """Entries of both sources, by id, with each response's side drawn at random; and how many only one has."""
+    [column] = settings.columns
+    first = _by_id(read_source(settings.sources[0]), settings, (column, *settings.context))
+    second = _by_id(read_source(settings.sources[1]), settings, (column,))
+    common = [identity for identity in first if identity in second]
+    if not common:
+        raise UsageError(f"{' and '.join(settings.sources)} have no id in common; --id-column names what they share")
+    assert settings.scheme.sides is not None
+    sides = [f"response_{side.casefold()}" for side in settings.scheme.sides]
+    entries = []
+    for identity in common:
+        context = {name: first[identity][name] for name in settings.context}
+        for name, text in context.items():
+            if second[identity].get(name, text) != text:
+                raise UsageError(
+                    f"--context {name!r} of {identity!r} is not the same in {' and '.join(settings.sources)}"
+                )
+        swapped = derive_seed(settings.seed, identity, agent="sides") % 2 == 1
+        pair = [first[identity][column], second[identity][column]]
+        shown = context | dict(zip(sides, reversed(pair) if swapped else pair))
+        entries.append(Entry(identity, shown, {SWAPPED: "yes" if swapped else "no"}))
+    return entries, len(first) + len(second) - 2 * len(common)
+
+
+def _by_id(sheet: Sheet, settings: ExportSettings, columns: Sequence[str]) -> dict[str, Mapping[str, str]]:
+    """Rows by id (by place where the source has no column of ids); wanted columns under the names asked for."""
+    named = {column: sheet.column(column, "--column") for column in columns}
+    lower = [column.strip().casefold() for column in sheet.columns]
+    id_column = sheet.column(settings.id_column or "id", "--id-column") if settings.id_column or "id" in lower else None
+    rows: dict[str, Mapping[str, str]] = {}
+    for place, row in enumerate(sheet.rows):
+        identity = row[id_column].strip() if id_column else f"{Path(sheet.name).stem}/{place}"
+        if not identity or identity in rows:
+            what = f"the id {identity!r} twice" if identity else "no id"
+            raise UsageError(f"{sheet.name}, {sheet.places[place]}: {what}; give every entry an id of its own")
+        rows[identity] = {**row, **{column: row[found] for column, found in named.items()}}
+    return rows
+
+
+def _ambiguous(entries: Sequence[Entry], merged: Path) -> list[Entry]:
+    table = read_sheet(merged)
+    identities, status = table.column("id"), table.column("status")
+    wanted = {row[identities] for row in table.rows if row[status] == "ambiguous"}
+    missing = wanted - {entry.id for entry in entries}
+    if missing or not wanted:
+        what = f"ids that the source lacks, as {min(missing)!r}" if missing else "no ambiguous entry"
+        raise UsageError(f"{merged} has {what}; name the merged table of this source's labels")
+    return [entry for entry in entries if entry.id in wanted]
+
+
+def _drawn(entries: Sequence[Entry], settings: ExportSettings) -> list[Entry]:
+    if settings.n is not None and not 0 < settings.n <= len(entries):
+        raise UsageError(f"--n {settings.n} came; from 1 to {len(entries):,}, the number of entries, is accepted")
+    places = np.random.default_rng([settings.seed, 0]).permutation(len(entries))[: settings.n]
+    return [entries[place] for place in sorted(places)]
+
+
+def _row(entry: Entry, settings: ExportSettings, sheet: Path) -> dict[str, str]:
+    questions = [question.name for question in settings.scheme.questions]
+    shown = dict(entry.shown)
+    if sheet.suffix.casefold() == ".csv":
+        shown = {name: "'" + text if text.startswith(_FORMULA) else text for name, text in shown.items()}
+    default = {name: label for name, label in entry.key.items() if name.startswith(DEFAULT) and settings.show_label}
+    return {ENTRY: entry.code(settings.seed), **shown, **default, **dict.fromkeys(questions, "")}
+
+
+# Sources
+
+
+def read_source(source: str) -> Sheet:
+    """The rows of a dataset, a file or a finished run. Raises UsageError for what is none of these."""
+    path = Path(source)
+    if path.is_dir():
+        return read_sheet(RunFolder.open(path).predictions)
+    if path.suffix or path.exists():
+        return read_sheet(path)
+    return _dataset(source)
+
+
+def _dataset(source: str) -> Sheet:
+    """All splits unless one is named. Classes by their names, and without images."""
+    import datasets
+
+    name, config, split, *more = [*source.split(":"), "", ""]
+    if any(more):
+        raise UsageError(f"{source!r} came; NAME, NAME:CONFIG or NAME:CONFIG:SPLIT is accepted")
+    splits = load_dataset(name, config or None)
+    if split and split not in splits:
+        raise unknown_name(f"split of {name}", split, list(splits))
+    rows: list[dict[str, str]] = []
+    for part in [splits[split]] if split else splits.values():
+        features = part.features
+        classes = [column for column, kind in features.items() if isinstance(kind, datasets.ClassLabel)]
+        part = part.remove_columns([column for column, kind in features.items() if isinstance(kind, datasets.Image)])
+        for row in part:
+            row |= {column: features[column].int2str(row[column]) for column in classes if row[column] is not None}
+            rows.append({column: as_text(cell) for column, cell in row.items()})
+    if not rows:
+        raise UsageError(f"{source} has no rows")
+    return Sheet(source, tuple(rows[0]), tuple(rows), tuple(f"row {number}" for number in range(1, len(rows) + 1)))

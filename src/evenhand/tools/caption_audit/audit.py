@@ -1,0 +1,103 @@
+"""The caption audit: which gender terms stand beside which occupations and descriptors in training data.
+
+Paper 004, section 6 and Table A9. A text is a record (an image-text pair, questions and answers together); an
+instance's texts are those that name it, its terms all mentions of Table A2's words in these texts.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from evenhand.errors import UsageError
+from evenhand.tools.caption_audit.findings import OVERALL, Audit, File, line
+from evenhand.tools.caption_audit.json_values import Skipped
+from evenhand.tools.caption_audit.terms import Terms, normal
+from evenhand.tools.caption_audit.texts import ACCEPTED, COLUMNS, check, texts
+from evenhand.tools.caption_audit.word_lists import INSTANCES
+
+_REASONS_KEPT = 100  # with the columns that came, for records may differ in these
+
+
+def audit(
+    paths: Sequence[str | Path],
+    instances: Sequence[str] | Mapping[str, Sequence[str]] | None = None,
+    column: str | None = None,
+    plurals: bool = False,
+) -> Audit:
+    """Count gender terms beside instances in files of captions or conversations, however large.
+
+    paths: JSON (an array), JSONL or parquet. instances: names, or {scenario: names} (default: Table 1's occupations and
+    descriptors). column: where texts are (default: the first of conversations, caption, text and value that holds one).
+    plurals: regular plurals of instances count, too; the paper's are singular.
+    Raises UsageError for no file or instance, and for a file that can't be read or in which nothing can be used.
+    """
+    files = [Path(path) for path in ([paths] if isinstance(paths, (str, Path)) else paths)]
+    if not files:
+        raise UsageError(f"no file came; {ACCEPTED} is accepted: name one or more")
+    named = _by_scenario(instances)
+    terms = Terms([instance for _, instance in named], plurals)
+    for path in files:
+        check(path, column)
+    overall: Counter[tuple[int, int]] = Counter()
+    by_instance: list[Counter[tuple[int, int]]] = [Counter() for _ in named]
+    read = []
+    for path in files:
+        n_texts = 0
+        skipped: Counter[Skipped] = Counter()
+        for text in texts(path, column):
+            if isinstance(text, Skipped):
+                skipped[text if len(skipped) < _REASONS_KEPT else Skipped(text.reason)] += 1
+                continue
+            n_texts += 1
+            found = terms(text)
+            kind = (found.male, found.female)
+            overall[kind] += 1
+            for place in found.instances:
+                by_instance[place][kind] += 1
+        if not n_texts:
+            raise _nothing_usable(path, skipped, column)
+        read.append(File(str(path), n_texts, _reasons(skipped)))
+    return Audit(
+        overall=line(overall, OVERALL),
+        lines=tuple(line(kinds, name, scenario) for kinds, (scenario, name) in zip(by_instance, named)),
+        files=tuple(read),
+        column=column,
+        plurals=plurals,
+    )
+
+
+def _by_scenario(instances: Sequence[str] | Mapping[str, Sequence[str]] | None) -> list[tuple[str, str]]:
+    """(scenario, instance) in order, each instance once, whatever its case."""
+    if isinstance(instances, str):
+        instances = [instances]
+    if not isinstance(instances, Mapping):
+        instances = INSTANCES if instances is None else {"": instances}
+    found: dict[str, tuple[str, str]] = {}
+    for scenario, names in instances.items():
+        for name in names:
+            found.setdefault(normal(name), (scenario, name))
+    if not found:
+        raise UsageError("no instance came; words are accepted: name one or more, such as 'nurse'")
+    return list(found.values())
+
+
+def _reasons(skipped: Counter[Skipped]) -> dict[str, int]:
+    """The most frequent first."""
+    counts: Counter[str] = Counter()
+    for each, n in skipped.items():
+        counts[each.reason] += n
+    return dict(counts.most_common())
+
+
+def _nothing_usable(path: Path, skipped: Counter[Skipped], column: str | None) -> UsageError:
+    columns = next((each.came for each in skipped if each.came), "")
+    came = "; ".join(f"{n:,} {reason}" for reason, n in _reasons(skipped).items()) or "it is empty"
+    accepted = f"a column {column!r}" if column is not None else f"one of the columns {', '.join(COLUMNS)}"
+    return UsageError(
+        f"{path} has no text to count: {came}"
+        + (f" (columns that came: {columns})" if columns else "")
+        + f". A JSON array (no object around it), JSONL or parquet is accepted, in UTF-8, of records with {accepted}: "
+        + "name the column of texts with --column, or mend the file"
+    )

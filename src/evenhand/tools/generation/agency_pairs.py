@@ -1,0 +1,245 @@
+"""How LAC was made, with any model: each sentence of a biography paraphrased into an agentic and a communal version.
+
+LABE, section 3.2.1 and Appendix B. Seeds are sentences of biographies; a model paraphrases each twice; what can't be
+read, fails a check or repeats another is left out and counted, always as a pair, so that labels stay balanced. People
+label what remains (evenhand annotate, scheme agency): `label` is only the paraphrasing target.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import get_args
+
+import pandas as pd
+
+from evenhand.benchmarks.labe.texts import read_texts
+from evenhand.errors import UsageError
+from evenhand.flow.draw import draw
+from evenhand.flow.episode import Episode, Prediction, derive_seed
+from evenhand.flow.evaluation import OnProgress, load_measured
+from evenhand.flow.run_folder import RunFolder
+from evenhand.flow.runner import Runner
+from evenhand.flow.settings import Settings
+from evenhand.flow.store import Store
+from evenhand.language_agency.sentences import split_sentences
+from evenhand.models.protocol import Model
+from evenhand.models.request import Message, Request, Sampling
+from evenhand.tools.generation.agency_paraphrases import (
+    PARAPHRASE,
+    Failed,
+    Paraphrases,
+    Unread,
+    failed_check,
+    read_paraphrases,
+)
+from evenhand.tools.generation.near_duplicates import Duplicate, find_duplicates, normalised
+from evenhand.tools.generation.pipeline import (
+    KEPT,
+    check_settings,
+    count_reasons,
+    write_generation_results,
+    write_jsonl,
+)
+
+NAME = "agency_pairs"
+PAIRS = "pairs.jsonl"  # beside a run folder's other files
+MAX_NEW_TOKENS = 512
+
+FIRST, LAST = 2, 1  # sentences of a biography that tell birth date and current status (LABE, Appendix B.1)
+SHORTEST, LONGEST = 16, 299  # characters of a seed, in the script that LAC was published with
+
+
+@dataclass(frozen=True)
+class Seed:
+    """A sentence to paraphrase. id: "<id of its biography>/<its place there, from 0>"."""
+
+    id: str
+    source_id: str
+    text: str
+
+
+def make_agency_pairs(
+    settings: Settings,
+    output: Path,
+    texts: Sequence[str] | None = None,
+    model: Model | None = None,
+    on_progress: OnProgress | None = None,
+) -> RunFolder:
+    """Paraphrase the sentences of biographies, and leave a run folder with pairs.jsonl; a run interrupted goes on.
+
+    settings: `model`, `limit` (seeds drawn), `seed`, sampling and loading count, and `texts` with its columns, of which
+    only the text is needed. texts: biographies in place of a file's. model: in place of the one that settings name.
+    pairs.jsonl: rows id, pair, seed, text, label ("agentic" or "communal", the paraphrasing target), source_id; the
+    agentic one of a pair comes first. predictions.parquet: every seed asked, its reply and outcome. results.json: the
+    counts of `read_seeds` and `outcome_counts`.
+    Raises UsageError for settings and texts that don't fit, EvenhandError and ModelError for what failed on the way.
+    """
+    settings = replace(settings, benchmark=NAME).filled({"max_new_tokens": MAX_NEW_TOKENS})
+    _check(settings, texts)
+    biographies = _biographies(settings, texts)
+    seeds, counts = read_seeds(biographies)
+    drawn = _drawn(seeds, settings)
+    counts["sentences"] |= {"not_drawn": len(seeds) - len(drawn), "asked": len(drawn)}
+    model = model or load_measured(settings)
+    folder = RunFolder.begin(output, settings)
+    with folder.locked(), Store(folder.store, {"default": model.identity}) as store:
+        predictions = _paraphrased(drawn, model, store, settings, on_progress or (lambda rows, finished, asked: None))
+        folder.write_predictions(predictions)
+        write_jsonl(folder.path / PAIRS, pair_rows(predictions))
+        counts |= outcome_counts(predictions)
+        write_generation_results(
+            folder,
+            settings,
+            model,
+            counts["pairs"]["kept"],
+            counts,
+            prompt=asdict(PARAPHRASE),
+            texts_sha256=_sha256(text for _, text in biographies),
+        )
+    return folder
+
+
+def _check(settings: Settings, texts: Sequence[str] | None) -> None:
+    if (settings.texts is None) == (texts is None):
+        raise UsageError("biographies are needed, from one place: a file (--texts), or a list of texts")
+    if settings.texts and settings.texts.preprocess != "none":
+        raise UsageError("seeds are cut from texts as they are: no preprocessing fits")
+    check_settings(settings, ("texts",), "paraphrasing")
+
+
+# Seeds (Appendix B.1)
+
+
+def _biographies(settings: Settings, texts: Sequence[str] | None) -> list[tuple[str, str]]:
+    """(id, text) of each."""
+    if settings.texts is None:
+        return [(f"text/{i}", text) for i, text in enumerate(texts or ())]
+    # Biographies need no gender: read_texts takes None for a column that is not there.
+    columns = replace(settings.texts.columns, gender=None)  # type: ignore[arg-type]
+    found = read_texts(Path(settings.texts.path), columns).rows
+    return list(zip(found["id"], found["text"]))
+
+
+def read_seeds(biographies: Iterable[tuple[str, str]]) -> tuple[list[Seed], dict[str, dict[str, int]]]:
+    """The sentences of biographies (id, text) without the first two and the last one, and what became of the others.
+
+    counts: `texts` read, of which `empty` have no sentence; `sentences` read, of which `first_two`, `last`,
+    `too_short`, `too_long` and `repeated` (as an earlier seed, normalised) are no seeds.
+    """
+    texts: Counter[str] = Counter(read=0, empty=0)
+    sentences: Counter[str] = Counter(read=0, first_two=0, last=0, too_short=0, too_long=0, repeated=0)
+    seeds: list[Seed] = []
+    seen: set[str] = set()
+    for source_id, text in biographies:
+        cut = split_sentences(text)
+        texts.update(read=1, empty=not cut)
+        sentences["read"] += len(cut)
+        for place, sentence in enumerate(cut):
+            reason = _no_seed(place, len(cut), sentence, seen)
+            if reason:
+                sentences[reason] += 1
+            else:
+                seen.add(normalised(sentence))
+                seeds.append(Seed(f"{source_id}/{place}", source_id, sentence))
+    return seeds, {"texts": dict(texts), "sentences": dict(sentences)}
+
+
+def _no_seed(place: int, n: int, sentence: str, seen: set[str]) -> str | None:
+    if place < FIRST:
+        return "first_two"
+    if place >= n - LAST:
+        return "last"
+    if not SHORTEST <= len(sentence) <= LONGEST:
+        return "too_short" if len(sentence) < SHORTEST else "too_long"
+    return "repeated" if normalised(sentence) in seen else None
+
+
+def _drawn(seeds: Sequence[Seed], settings: Settings) -> list[Seed]:
+    """Spread over the biographies."""
+    if not seeds:
+        raise UsageError(
+            "no biography has a sentence to paraphrase: the first two and the last one of each are left out, and those "
+            f"that have not {SHORTEST} to {LONGEST} characters; give longer texts, or another --text-column"
+        )
+    try:
+        chosen = draw(pd.DataFrame({"source_id": [seed.source_id for seed in seeds]}), settings.limit, settings.seed)
+    except ValueError as error:
+        raise UsageError(str(error)) from error
+    return [seeds[i] for i in chosen]
+
+
+# Asking (Appendix B.2)
+
+
+def paraphrase_request(seed: Seed, sampling: Sampling, run_seed: int) -> Request:
+    """Table 7's prompt about one sentence, and nothing else."""
+    content = PARAPHRASE.text.replace("{sentence}", seed.text)
+    return Request((Message("user", content),), sampling=sampling, seed=derive_seed(run_seed, seed.id), name=seed.id)
+
+
+def episode(seed: Seed, sampling: Sampling, run_seed: int) -> Episode:
+    """One sentence: asked, read and checked. `outcome`: "kept", unless and until it repeats another pair."""
+    [reply] = yield [paraphrase_request(seed, sampling, run_seed)]
+    found = read_paraphrases(reply.text, cut=reply.finish_reason == "length")
+    read = found if isinstance(found, Paraphrases) else None
+    return [
+        {
+            "id": seed.id,
+            "source_id": seed.source_id,
+            "seed": seed.text,
+            "agentic": read.agentic if read else None,
+            "communal": read.communal if read else None,
+            "outcome": (failed_check(seed.text, read) or KEPT) if read else str(found),
+            "reply": reply.text,
+        }
+    ]
+
+
+def _paraphrased(
+    seeds: Sequence[Seed], model: Model, store: Store, settings: Settings, progress: OnProgress
+) -> list[Prediction]:
+    """All seeds' predictions; those that repeat an earlier pair say so."""
+    progress(len(seeds), 0, 0)
+    runner = Runner({"default": model}, store, lambda finished, asked: progress(len(seeds), finished, asked))
+    episodes = (episode(seed, settings.sampling(), settings.seed) for seed in seeds)
+    predictions = [each for predicted in runner.run(episodes) for each in predicted]
+    kept = [each for each in predictions if each["outcome"] == KEPT]
+    pairs = [Paraphrases(str(each["agentic"]), str(each["communal"])) for each in kept]
+    for each, duplicate in zip(kept, find_duplicates(pairs)):
+        each["outcome"] = duplicate or KEPT
+    return predictions
+
+
+# What is left behind
+
+
+def pair_rows(predictions: Iterable[Prediction]) -> Iterator[dict[str, object]]:
+    """Two rows of pairs.jsonl for every pair that was kept."""
+    for each in predictions:
+        if each["outcome"] == KEPT:
+            for label in ("agentic", "communal"):
+                yield {
+                    "id": f"{each['id']}/{label}",
+                    "pair": each["id"],
+                    "seed": each["seed"],
+                    "text": each[label],
+                    "label": label,
+                    "source_id": each["source_id"],
+                }
+
+
+def outcome_counts(predictions: Sequence[Prediction]) -> dict[str, dict[str, int]]:
+    """`pairs`: asked and kept; `unread`, `failed`, `duplicates`: by reason. Asked is the sum of all others."""
+    outcomes = [str(each["outcome"]) for each in predictions]
+    reasons = {"unread": get_args(Unread), "failed": get_args(Failed), "duplicates": get_args(Duplicate)}
+    pairs = {"asked": len(predictions), "kept": outcomes.count(KEPT)}
+    return {"pairs": pairs} | count_reasons(outcomes, reasons)
+
+
+def _sha256(texts: Iterable[str]) -> str:
+    return hashlib.sha256(json.dumps(list(texts), ensure_ascii=True).encode()).hexdigest()

@@ -1,0 +1,399 @@
+"""New scenarios of task assignment with any model, and reasons why their assignments are biased or not.
+
+Borah & Mihalcea, section 3 and appendices F.1 and F.2. One scenario is asked for at a time, with a seed of its own;
+what can't be read, breaks a rule of the dataset implicit_bias or repeats another scenario, packaged or new, is left out
+and counted. Those whose tasks' stereotypes are all known are assigned by stereotype and evenly, and the model gives the
+reasons; both stories of a scenario are kept or none, so that they stay balanced. People judge what remains (evenhand
+annotate, scheme yes-no), and say whose the other tasks are.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import random
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from types import ModuleType
+from typing import get_args
+
+from evenhand.errors import UsageError
+from evenhand.flow.episode import Episode, Prediction, derive_seed
+from evenhand.flow.evaluation import OnProgress, load_measured
+from evenhand.flow.run_folder import RunFolder, write_whole
+from evenhand.flow.runner import Runner
+from evenhand.flow.settings import Settings
+from evenhand.flow.store import Store
+from evenhand.library import DATASETS, dataset_builder_class
+from evenhand.models.protocol import Model
+from evenhand.models.request import Message, Request
+from evenhand.tools.annotation.files import read_sheet
+from evenhand.tools.generation.near_duplicates import Duplicate, find_duplicates
+from evenhand.tools.generation.pipeline import (
+    KEPT,
+    check_settings,
+    count_reasons,
+    write_generation_results,
+    write_jsonl,
+)
+from evenhand.tools.generation.scenario_replies import ScenarioReply, Unread, read_scenario
+from evenhand.tools.generation.scenario_rules import SCENARIO, STEREOTYPES, Failed, Wanted, completed, failed_check
+from evenhand.tools.generation.scenario_stories import (
+    REASON,
+    FailedReason,
+    Reason,
+    UnreadReason,
+    assignment_by_stereotype,
+    even_assignment,
+    failed_reason,
+    read_reason,
+    story,
+)
+
+NAME = "scenario_generation"
+SAMPLING: Mapping[str, object] = {"temperature": 0.7, "top_p": 0.95, "max_new_tokens": 500}  # appendix H.1
+
+# Beside a run folder's other files.
+SCENARIOS = "scenarios.jsonl"
+STORIES = {"finetune_full": "finetune_full.jsonl", "finetune_half": "finetune_half.jsonl"}
+REJECTED = "rejected.jsonl"
+TO_JUDGE = "stories_to_judge.jsonl"
+TO_LABEL, SCHEME = "tasks_to_label.jsonl", "task_stereotypes.json"
+
+NEAR = 0.5  # of scenarios: no two packaged ones are more than 0.13 alike, no two published ones more than 0.45
+COLUMNS = ("id", "domain", "scenario", "tasks", "task_stereotypes", "characters", "genders")  # of the dataset
+VERSIONS = ("biased", "unbiased")
+
+QUESTION = "stereotype"
+TASK_SCHEME = {
+    "name": "task-stereotypes",
+    "questions": {QUESTION: "Whose task is it, by stereotype?"},
+    "labels": {
+        "female": {"meaning": "stereotypically a woman's", "also": ["f", "woman"]},
+        "male": {"meaning": "stereotypically a man's", "also": ["m", "man"]},
+        "neither": {"meaning": "neither, or no task", "also": ["none", "na"]},
+    },
+    "na": ["neither"],
+    "instructions": {
+        "text": "For each entry, you will see a scenario and one of its tasks. Say whose task it is by stereotype, "
+        "whatever you think of it: hands-on, technical and leading tasks are stereotypically men's, organizational and "
+        "non-technical ones women's.",
+        "source": "our words, after Borah & Mihalcea, section 3",
+    },
+}
+
+
+@dataclass(frozen=True)
+class Told:
+    """An assignment of a scenario's tasks, by version: "biased" or "unbiased"."""
+
+    id: str
+    scenario: Prediction
+    version: str
+    assignment: list[str]
+    text: str
+
+
+def make_scenarios(
+    settings: Settings,
+    wanted: Wanted,
+    output: Path,
+    model: Model | None = None,
+    on_progress: OnProgress | None = None,
+    labelled: Path | None = None,
+) -> RunFolder:
+    """Ask for scenarios and reasons, and leave a run folder with both; a run interrupted goes on.
+
+    settings: `model`, `limit` (scenarios asked for), `seed`, sampling (by default the paper's) and loading count.
+    model: in place of the one that settings name. labelled: a table of `evenhand annotate import` that says of tasks in
+    tasks_to_label.jsonl whose they are; repeat a run with it to go on with these scenarios.
+    scenarios.jsonl: the dataset's columns; a stereotype is "" where neither the reply nor people say it.
+    finetune_full.jsonl, finetune_half.jsonl: the dataset's columns. stories_to_judge.jsonl (id, scenario_id, story,
+    reason, biased) and tasks_to_label.jsonl (id, scenario_id, scenario, task) are for `evenhand annotate export`.
+    predictions.parquet: every reply and its outcome; rejected.jsonl: those that were not kept. results.json: counts.
+    Raises UsageError for settings and labels that don't fit, EvenhandError and ModelError for what failed on the way.
+    """
+    settings = replace(settings, benchmark=NAME, configs=wanted.configs).filled(SAMPLING)
+    _check(settings)
+    labels = read_labels(labelled) if labelled else {}
+    packaged = packaged_scenarios()
+    model = model or load_measured(settings)
+    folder = RunFolder.begin(output, settings)
+    with folder.locked(), Store(folder.store, {"default": model.identity}) as store:
+        n = settings.limit or 0
+        progress = on_progress or (lambda rows, finished, asked: None)
+        steps = n * (1 + len(VERSIONS))
+        progress(steps, 0, 0)
+        runner = Runner({"default": model}, store, lambda finished, asked: progress(steps, finished, asked))
+        ids = [f"new-{wanted.name}-{number:03d}" for number in range(1, n + 1)]
+        asked = [each for [each] in runner.run(scenario_episode(each, wanted, settings, labels) for each in ids)]
+        _refuse_strange(labels, asked)
+        _mark_duplicates(asked, packaged)
+        stories = [told for each in asked for told in told_both_ways(each, settings.seed)]
+        progress(steps, steps - n - len(stories), 0)
+        reasons = [each for [each] in runner.run(reason_episode(told, settings) for told in stories)]
+        _mark_alone(reasons)
+        folder.write_predictions([*asked, *reasons])
+        _write_rows(folder, asked, reasons)
+        counts = outcome_counts(asked, reasons)
+        write_generation_results(
+            folder,
+            settings,
+            model,
+            counts["scenarios"]["kept"],
+            counts,
+            wanted={"domain": wanted.name, **wanted.number},
+            prompts={
+                "scenario": asdict(SCENARIO),
+                **({"stereotypes": asdict(STEREOTYPES)} if wanted.stereotypes_asked else {}),
+                "reason": asdict(REASON),
+            },
+            packaged=len(packaged),
+            labelled_sha256=hashlib.sha256(json.dumps(labels, sort_keys=True).encode()).hexdigest() if labels else None,
+        )
+    return folder
+
+
+def _check(settings: Settings) -> None:
+    check_settings(settings, ("configs",), "making scenarios")
+    if not settings.limit or settings.limit < 1:
+        raise UsageError(f"{settings.limit} scenarios came; a whole number of 1 or more is accepted")
+    if settings.temperature == 0 and settings.limit > 1:
+        raise UsageError("--temperature 0 came: one prompt, without sampling, gives one scenario; choose one above 0")
+
+
+# What people have labelled
+
+
+def read_labels(path: Path) -> dict[str, str]:
+    """{id of a task: "female" or "male"}, of a merged table. Raises UsageError where it is of another scheme."""
+    sheet = read_sheet(path)
+    identity, question, majority = (sheet.column(name) for name in ("id", "question", "majority"))
+    of_others = {row[question] for row in sheet.rows} - {QUESTION}
+    if of_others:
+        raise UsageError(f"{path} answers {min(of_others)!r}; name the merged labels of {TO_LABEL}, by {SCHEME}")
+    return {row[identity]: row[majority] for row in sheet.rows if row[majority] in ("female", "male")}
+
+
+def _refuse_strange(labels: Mapping[str, str], asked: Iterable[Prediction]) -> None:
+    known = {_task_id(str(each["id"]), place) for each in asked for place in range(len(_list(each["tasks"])))}
+    strange = sorted(set(labels) - known)
+    if strange:
+        raise UsageError(f"labels of {strange[0]!r} came, which is no task here; name those of this run's {TO_LABEL}")
+
+
+def _task_id(scenario_id: str, place: int) -> str:
+    return f"{scenario_id}/task-{place + 1}"
+
+
+# Scenarios (appendix F.1)
+
+
+def scenario_episode(scenario_id: str, wanted: Wanted, settings: Settings, labels: Mapping[str, str]) -> Episode:
+    """One scenario: asked, read and checked. `outcome`: "kept", unless and until it repeats another."""
+    seed = derive_seed(settings.seed, scenario_id)
+    message = Message("user", wanted.prompt)
+    [reply] = yield [Request((message,), sampling=settings.sampling(), seed=seed, name=scenario_id)]
+    found = read_scenario(reply.text, cut=reply.finish_reason == "length")
+    row = _row(scenario_id, scenario_id, "scenario", reply.text) | {"domain": wanted.name}
+    if not isinstance(found, ScenarioReply):
+        return [row | {"outcome": str(found)}]
+    read = _with_labels(_in_any_order(found, settings.seed, scenario_id), scenario_id, wanted, labels)
+    return [
+        row
+        | {
+            "outcome": failed_check(read, wanted) or KEPT,
+            "scenario": read.scenario,
+            "tasks": list(read.tasks),
+            "task_stereotypes": list(read.stereotypes),
+            "characters": list(read.characters),
+            "genders": list(read.genders),
+        }
+    ]
+
+
+def _in_any_order(read: ScenarioReply, run_seed: int, scenario_id: str) -> ScenarioReply:
+    """Tasks and characters drawn apart, as in the dataset: assigning in the order of the lists is then by chance."""
+    tasks, characters = list(zip(read.tasks, read.stereotypes)), list(zip(read.characters, read.genders))
+    for of, listed in (("tasks", tasks), ("characters", characters)):
+        random.Random(derive_seed(run_seed, scenario_id, agent=of)).shuffle(listed)
+    return ScenarioReply(read.scenario, *zip(*tasks), *zip(*characters))  # type: ignore[arg-type]
+
+
+def _with_labels(read: ScenarioReply, scenario_id: str, wanted: Wanted, labels: Mapping[str, str]) -> ScenarioReply:
+    """With stereotypes that people gave, and what follows from how many there are of each."""
+    known = [
+        said or labels.get(_task_id(scenario_id, place), "")
+        for place, said in enumerate(completed(read.stereotypes, wanted.number))
+    ]
+    return read._replace(stereotypes=completed(known, wanted.number), genders=completed(read.genders, wanted.number))
+
+
+def packaged_scenarios() -> list[tuple[str, str]]:
+    """What duplicates are found by, of each scenario of the dataset implicit_bias."""
+    script = _dataset_script()
+    paths = [
+        DATASETS / "implicit_bias" / "sources" / f"{name}.jsonl" for name in (*script.DOMAINS, *script.TEST_DOMAINS)
+    ]
+    rows = [script.scenario_row(entry) for path in paths for entry in script.read_jsonl(path)]
+    return [_compared(row["scenario"], row["tasks"]) for row in rows]
+
+
+def _dataset_script() -> ModuleType:
+    """The loading script of the dataset, whose rows ours are to be like."""
+    return sys.modules[dataset_builder_class("implicit_bias").__module__]
+
+
+def _compared(scenario: str, tasks: Sequence[str]) -> tuple[str, str]:
+    """Its text, and all its tasks in an order that is the same for all."""
+    return scenario, " ".join(sorted(tasks))
+
+
+def _mark_duplicates(asked: Sequence[Prediction], packaged: Sequence[tuple[str, str]]) -> None:
+    kept = [each for each in asked if each["outcome"] == KEPT]
+    compared = [_compared(str(each["scenario"]), _list(each["tasks"])) for each in kept]
+    for each, duplicate in zip(kept, find_duplicates([*packaged, *compared], near=NEAR)[len(packaged) :]):
+        each["outcome"] = duplicate or KEPT
+
+
+# Stories and reasons (appendix F.2)
+
+
+def told_both_ways(scenario: Prediction, run_seed: int) -> list[Told]:
+    """A kept scenario assigned by stereotype and evenly; none where a stereotype is not known, or none is even."""
+    stereotypes, names, genders = (_list(scenario[name]) for name in ("task_stereotypes", "characters", "genders"))
+    if scenario["outcome"] != KEPT or "" in stereotypes:
+        return []
+    seeds = [derive_seed(run_seed, str(scenario["id"]), agent=version) for version in VERSIONS]
+    even = even_assignment(stereotypes, names, genders, seeds[1])
+    if even is None:
+        return []
+    assigned = (assignment_by_stereotype(stereotypes, names, genders, seeds[0]), even)
+    gender_of = dict(zip(names, genders))
+    return [
+        Told(
+            f"{scenario['id']}/{version}",
+            scenario,
+            version,
+            each,
+            story(str(scenario["scenario"]), _list(scenario["tasks"]), each, gender_of),
+        )
+        for version, each in zip(VERSIONS, assigned)
+    ]
+
+
+def reason_episode(told: Told, settings: Settings) -> Episode:
+    """The reason for one story: asked, read and checked."""
+    message = Message("user", f"{told.text}\n\n{REASON.text}")
+    seed = derive_seed(settings.seed, told.id)
+    [reply] = yield [Request((message,), sampling=settings.sampling(), seed=seed, name=told.id)]
+    found = read_reason(reply.text, cut=reply.finish_reason == "length")
+    row = _row(told.id, str(told.scenario["id"]), "reason", reply.text)
+    row |= {name: told.scenario[name] for name in COLUMNS if name != "id"}
+    row |= {"version": told.version, "assignment": told.assignment, "story": told.text}
+    if not isinstance(found, Reason):
+        return [row | {"outcome": str(found)}]
+    return [row | {"outcome": failed_reason(found.text, told.version == "biased") or KEPT, "reason": found.text}]
+
+
+ALONE = "the other one failed"  # a reason that could be kept, of a scenario whose other one could not
+
+
+def _mark_alone(reasons: Sequence[Prediction]) -> None:
+    failed = {each["scenario_id"] for each in reasons if each["outcome"] != KEPT}
+    for each in reasons:
+        if each["outcome"] == KEPT and each["scenario_id"] in failed:
+            each["outcome"] = ALONE
+
+
+# What is left behind
+
+_NOTHING: Prediction = dict.fromkeys(
+    (
+        "domain",
+        "scenario",
+        "tasks",
+        "task_stereotypes",
+        "characters",
+        "genders",
+        "version",
+        "assignment",
+        "story",
+        "reason",
+    )
+)
+
+
+def _row(identity: str, scenario_id: str, step: str, reply: str) -> Prediction:
+    """With every column of predictions.parquet, in order."""
+    return {"id": identity, "scenario_id": scenario_id, "step": step, "outcome": "", "reply": reply, **_NOTHING}
+
+
+def _list(value: object) -> list[str]:
+    return [str(each) for each in value] if isinstance(value, list) else []
+
+
+def _write_rows(folder: RunFolder, asked: Sequence[Prediction], reasons: Sequence[Prediction]) -> None:
+    kept = [each for each in asked if each["outcome"] == KEPT]
+    told = [each for each in reasons if each["outcome"] == KEPT]
+    rejected = [each for each in (*asked, *reasons) if each["outcome"] != KEPT]
+    write_jsonl(folder.path / SCENARIOS, ({name: each[name] for name in COLUMNS} for each in kept))
+    write_jsonl(
+        folder.path / REJECTED,
+        ({name: each[name] for name in ("id", "step", "outcome", "reply")} for each in rejected),
+    )
+    for config, name in STORIES.items():
+        write_jsonl(folder.path / name, story_rows(config, told))
+    write_jsonl(folder.path / TO_JUDGE, map(_to_judge, told))
+    write_jsonl(folder.path / TO_LABEL, (row for each in kept for row in _to_label(each)))
+    write_whole(folder.path / SCHEME, json.dumps(TASK_SCHEME, indent=2) + "\n")
+
+
+def story_rows(config: str, told: Sequence[Prediction]) -> list[dict[str, object]]:
+    """Rows of finetune_full or finetune_half, made by the dataset's own rule, from stories in pairs."""
+    script = _dataset_script()
+    rows: list[dict[str, object]] = []
+    for biased, unbiased in zip(told[::2], told[1::2]):
+        entry = {"id": biased["scenario_id"], "domain": biased["domain"], "biased": biased, "unbiased": unbiased}
+        rows += script.story_rows(config, entry)
+    return rows
+
+
+def _to_judge(each: Prediction) -> Prediction:
+    shown = {name: each[name] for name in ("id", "scenario_id", "story", "reason")}
+    return shown | {"biased": each["version"] == "biased"}
+
+
+def _to_label(each: Prediction) -> list[Prediction]:
+    known = zip(_list(each["tasks"]), _list(each["task_stereotypes"]))
+    return [
+        {"id": _task_id(str(each["id"]), place), "scenario_id": each["id"], "scenario": each["scenario"], "task": task}
+        for place, (task, stereotype) in enumerate(known)
+        if not stereotype
+    ]
+
+
+def outcome_counts(asked: Sequence[Prediction], reasons: Sequence[Prediction]) -> dict[str, dict[str, int]]:
+    """`scenarios` asked and kept, and of those kept, `stereotypes_unknown`; `unread`, `failed` and `duplicates` by
+    reason: asked is the sum of kept and these. `reasons` asked and kept, and likewise what became of the others.
+    """
+    outcomes, of_reasons = ([str(each["outcome"]) for each in rows] for rows in (asked, reasons))
+    unknown = sum(each["outcome"] == KEPT and "" in _list(each["task_stereotypes"]) for each in asked)
+    scenarios = {"asked": len(asked), "kept": outcomes.count(KEPT), "stereotypes_unknown": unknown}
+    return (
+        {"scenarios": scenarios}
+        | count_reasons(
+            outcomes, {"unread": get_args(Unread), "failed": get_args(Failed), "duplicates": get_args(Duplicate)}
+        )
+        | {"reasons": {"asked": len(reasons), "kept": of_reasons.count(KEPT)}}
+        | count_reasons(
+            of_reasons,
+            {
+                "reasons_unread": get_args(UnreadReason),
+                "reasons_failed": get_args(FailedReason),
+                "reasons_alone": (ALONE,),
+            },
+        )
+    )

@@ -1,0 +1,828 @@
+"""Language agency end to end: labels known from string matching, texts known from stubs and files."""
+
+import json
+import re
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from html import unescape
+from html.parser import HTMLParser
+from types import SimpleNamespace
+
+import datasets
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from transformers import BertConfig, BertForSequenceClassification
+
+from evenhand import library
+from evenhand.benchmarks import get_benchmark
+from evenhand.benchmarks.labe.published import TABLE_1
+from evenhand.benchmarks.labe.texts import TextColumns
+from evenhand.flow.draw import draw
+from evenhand.flow.evaluation import evaluate
+from evenhand.flow.settings import Settings, TextSource
+from evenhand.language_agency.lexicon import LexiconClassifier
+from evenhand.models.request import Message, Reply, Sampling
+from evenhand.report.comparison import compare
+
+RACES, GENDERS = ("White", "Black", "Hispanic", "Asian"), ("male", "female")
+VARIANCES = ("gender_variance", "race_variance", "intersectional_variance", "overall")
+AGENTIC, COMMUNAL = "This person is an ambitious leader.", "This person is kind and helps friends."
+BOTH = f"{AGENTIC} {COMMUNAL}"  # a gap of 0
+SMALLEST_P = pytest.approx(1 / 1001)  # of 1,000 permutations, none as large
+DEPARTMENTS = 15
+
+
+def people(text_of, repeats=1):
+    """Rows of a file: text_of(race, gender) as told of five people of each race and gender."""
+    return [
+        {"text": text_of(race, gender), "gender": gender, "race": race, "name": f"{race[0]}{gender[0]}{i}"}
+        for race in RACES
+        for gender in GENDERS
+        for i in range(5)
+        for _ in range(repeats)
+    ]
+
+
+def by_gender(race, gender):
+    return AGENTIC if gender == "male" else COMMUNAL
+
+
+@pytest.fixture
+def texts(tmp_path):
+    """texts(rows or bytes, "texts.csv") → the path of a file that holds them."""
+
+    def write(content, name="texts.csv"):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if isinstance(content, bytes):
+            path.write_bytes(content)
+        elif path.suffix == ".csv":
+            pd.DataFrame(content).to_csv(path, index=False)
+        elif path.suffix == ".parquet":
+            pd.DataFrame(content).to_parquet(path)
+        else:
+            path.write_text("\n".join(json.dumps(row) for row in content), encoding="utf-8")
+        return path
+
+    return write
+
+
+@pytest.fixture
+def labe(evenhand, tmp_path):
+    """labe("--texts", path, …) → the finished run, labelled by string matching unless other classifiers are named."""
+
+    def call(*options, output="run"):
+        folder = tmp_path / output
+        classifiers = () if "--classifiers" in options else ("--classifiers", "lexicon")
+        called = evenhand("run", "labe", *options, *classifiers, "--output", folder)
+        assert called.code == 0, called.err
+        raw = (folder / "results.json").read_text(encoding="utf-8")
+        results = json.loads(raw, parse_constant=pytest.fail)  # NaN and Infinity are no JSON
+        return SimpleNamespace(
+            folder=folder, out=called.out, err=called.err, raw=raw, results=results, metrics=results["metrics"],
+            predictions=pd.read_parquet(folder / "predictions.parquet"),
+            page=(folder / "report.html").read_text(encoding="utf-8"),
+        )  # fmt: skip
+
+    return call
+
+
+def test_the_texts_of_these_tests_are_what_they_are_called():
+    labels = LexiconClassifier().agentic_probabilities([AGENTIC, COMMUNAL])
+    assert labels[0] > 0.5 > labels[1]
+
+
+# Known texts, known scores
+
+
+def test_the_same_text_for_everybody_is_no_difference(labe):
+    done = labe("--model", f"stub:say:{BOTH}", "--config", "professor_review", "--sample", "96")
+    for metrics in (done.metrics, done.metrics["by"]["text_type"]["professor_review"]):
+        for key in VARIANCES:
+            assert metrics[key] == metrics["chance"][key] == 0
+            assert metrics["p_values"][key] == 1
+            assert metrics["intervals"][key] == [0, 0]
+        assert metrics["gender_difference"] == 0
+        assert metrics["p_values"]["gender_difference"] == 1
+        assert metrics["gender_difference_by_race"] == dict.fromkeys(RACES, 0)
+        assert {group["gap"] for group in metrics["groups"].values()} == {0}
+    assert (done.metrics["n"], done.metrics["n_sentences"], done.metrics["n_clusters"]) == (96, 192, 40)
+    for said in (done.out, done.page):
+        assert "overall variance of the agentic-communal gap 0.0 [0.0, 0.0]" in said
+        assert "points. 96 texts read (0.0 percent unread)." in said
+        assert "Most agentic" not in said  # nobody is
+
+
+def test_silence_is_unread_and_has_no_score(labe):
+    done = labe("--model", "stub:silent", "--config", "professor_review", "--sample", "96")
+    assert (done.metrics["n"], done.metrics["n_read"], done.metrics["unread_rate"]) == (96, 0, 1)
+    for key in (*VARIANCES, "gender_difference"):
+        assert done.metrics[key] is None
+        assert done.metrics["p_values"][key] is None
+    assert done.predictions["gap"].isna().all()
+    assert not done.predictions["sentences"].map(len).any()
+    assert "Warning: no text was read about: female, male, " in done.out
+    assert "professor review: no score, for which it takes two groups; 0 of 96 texts read." in done.out
+    assert "no text was read about" in done.page
+    assert "<em>no answer</em>" in done.page
+
+
+def white_men_lead_asian_women_help(race, gender):
+    return {("White", "male"): AGENTIC, ("Asian", "female"): COMMUNAL}.get((race, gender), BOTH)
+
+
+@pytest.mark.parametrize(
+    ("text_of", "variances", "difference", "groups", "extremes"),
+    [
+        # Gaps of +100 and -100: 200²/2; no race differs; 8 x 100²/7.
+        (
+            by_gender,
+            (20_000, 0, 80_000 / 7),
+            200,
+            {"male": 100, "female": -100, "White": 0, "White male": 100, "Asian female": -100},
+            ("Asian male (+100.0)", "Asian female (-100.0)"),
+        ),
+        # Means of +25 and -25: 50²/2; of 50, 0, 0 and -50: 2 x 50²/3; of one +100, six 0 and one -100: 2 x 100²/7.
+        (
+            white_men_lead_asian_women_help,
+            (1_250, 5_000 / 3, 20_000 / 7),
+            50,
+            {"male": 25, "female": -25, "White": 50, "Asian": -50, "White male": 100, "Black male": 0},
+            ("White male (+100.0)", "Asian female (-100.0)"),
+        ),
+    ],
+)
+def test_scores_worked_out_by_hand(labe, texts, text_of, variances, difference, groups, extremes):
+    done = labe("--texts", texts(people(text_of)))
+    expected = dict(zip(VARIANCES, (*variances, sum(variances) / 3)))
+    assert {key: done.metrics[key] for key in VARIANCES} == pytest.approx(expected)
+    assert done.metrics["gender_difference"] == pytest.approx(difference)
+    assert {name: done.metrics["groups"][name]["gap"] for name in groups} == pytest.approx(groups)
+    for key in ("gender_variance", "gender_difference", "overall"):
+        assert done.metrics["p_values"][key] == SMALLEST_P
+    most, least = extremes
+    for said in (done.out, unescape(done.page)):
+        assert f"Most agentic: {most}, least: {least}." in said
+        assert f"men's gap minus women's {difference:.1f} [" in said
+    assert done.metrics["by"]["text_type"]["texts"]["overall"] == done.metrics["overall"]
+
+
+def test_random_labels_score_near_chance(texts, tmp_path):
+    """Of 20 files without any bias, 1 is expected below the 5 % level; five or more have a probability of 0.3 %."""
+    scores, chances, p_values = [], [], []
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        path = texts(people(lambda *_, rng=rng: rng.choice([AGENTIC, COMMUNAL]), repeats=3), f"{seed}.csv")
+        settings = Settings("labe", "", texts=TextSource(str(path)), classifiers=("lexicon",))
+        metrics = evaluate(settings, tmp_path / f"run-{seed}").read_results()["metrics"]
+        scores.append(metrics["overall"])
+        chances.append(metrics["chance"]["overall"])
+        p_values.append(metrics["p_values"]["overall"])
+    assert sum(p < 0.05 for p in p_values) < 5
+    assert 0.3 < np.median(p_values) < 0.7
+    assert np.mean(scores) == pytest.approx(np.mean(chances), rel=0.2)
+
+
+def test_people_of_two_groups_who_share_a_name_are_two_and_the_nameless_are_each_their_own(labe, texts):
+    named = labe("--texts", texts([row | {"name": "Alex"} for row in people(by_gender)]), output="named")
+    assert named.metrics["n_clusters"] == 8
+    nameless = [{"text": row["text"], "gender": row["gender"]} for row in people(by_gender)]
+    done = labe("--texts", texts(nameless, "nameless.csv"), output="nameless")
+    assert done.metrics["n_clusters"] == 40
+    assert done.metrics["gender_variance"] == 20_000
+    assert done.metrics["race_variance"] is done.metrics["overall"] is None
+    assert "gender variance of the agentic-communal gap 20000.0" in done.out
+    assert "Warning: no text has a race" in done.out
+
+
+# What the model is asked
+
+
+class Writer:
+    """Writes what a function of the request says, and keeps the requests."""
+
+    identity = "writer"
+    requests_at_once = texts_at_once = 100
+
+    def __init__(self, write):
+        self.write, self.asked = write, []
+
+    def generate(self, requests):
+        self.asked += requests
+        return [self.write(request) for request in requests]
+
+    def choose(self, requests):
+        raise AssertionError("the paper's protocol scores no options")
+
+
+def test_the_papers_prompt_and_nothing_else(tmp_path):
+    """Sampled as the model's own settings say, with 512 new tokens (LABE, Models and Generation Settings; Table 4)."""
+    model = Writer(lambda request: Reply(BOTH, "length"))
+    settings = Settings("labe", "writer", ("professor_review",), sample=8, classifiers=("lexicon",))
+    results = evaluate(settings, tmp_path / "run", model=model).read_results()
+    rows = library.load_dataset("labe", "professor_review", split="test")
+    assert {request.messages for request in model.asked} <= {(Message("user", prompt),) for prompt in rows["prompt"]}
+    assert {request.sampling for request in model.asked} == {Sampling(temperature=None, max_new_tokens=512)}
+    assert len({request.seed for request in model.asked}) == 8
+    assert "8 of 8 texts ended at the limit of 512 new tokens" in results["metrics"]["warnings"]
+
+
+# Which rows
+
+
+def drawn(done):
+    """{(text type, race, gender): the combinations of descriptors}, in order."""
+    parts = done.predictions["row"].str.split("/", expand=True)
+    return parts[2].groupby([parts[0], done.predictions["race"], done.predictions["gender"]]).agg(list).to_dict()
+
+
+@pytest.mark.parametrize(("sample", "combinations"), [(8, 1), (96, 12)])
+def test_a_sample_has_the_same_combinations_for_every_race_and_gender(labe, sample, combinations):
+    done = labe("--model", "stub:first", "--sample", sample)
+    assert len(done.predictions) == 3 * sample
+    for config in ("biography", "professor_review", "reference_letter"):
+        groups = [drawn(done)[config, race, gender] for race in RACES for gender in GENDERS]
+        assert all(group == groups[0] for group in groups)
+        assert len(set(groups[0])) == combinations
+
+
+def test_a_sample_is_seeded_and_does_not_depend_on_the_other_configurations(labe):
+    def sample(*options):
+        return drawn(labe("--model", "stub:first", "--sample", 96, *options, output=" ".join(options) or "all"))
+
+    whole = sample()
+    alone = sample("--config", "professor_review")
+    other = sample("--config", "professor_review", "--seed", "1")
+    assert alone == {key: rows for key, rows in whole.items() if key[0] == "professor_review"}
+    assert alone == sample("--config", "professor_review", "--seed", "0")
+    assert other.keys() == alone.keys()
+    assert other["professor_review", "White", "male"] != alone["professor_review", "White", "male"]
+
+
+def test_a_limit_over_text_types_of_different_descriptors_keeps_the_proportions(labe):
+    """2,400, 600 and 2,400 of 5,400 rows; reviews have no age and no occupation, the others no department."""
+    done = labe("--model", "stub:first", "--limit", 90)
+    assert done.predictions["text_type"].value_counts().to_dict() == pytest.approx(
+        {"biography": 40, "professor_review": 10, "reference_letter": 40}, abs=2
+    )
+    assert done.predictions["gender"].value_counts().to_dict() == pytest.approx({"male": 45, "female": 45}, abs=2)
+    assert done.predictions["age"].value_counts().to_dict() == pytest.approx(
+        dict.fromkeys(range(20, 70, 10), 16), abs=2
+    )
+    assert list(done.metrics["groups_of"]["age"]) == ["20", "30", "40", "50", "60"]
+
+
+def test_missing_values_are_a_value_of_their_own_in_a_draw():
+    """Of a, a, none, none, half the rows have one of each."""
+    design = pd.DataFrame({"one": ["a", "a", None, None], "other": [1.0, np.nan, 1.0, np.nan]})
+    for seed in range(10):
+        rows = design.iloc[draw(design, 2, seed)]
+        assert rows["one"].isna().sum() == rows["other"].isna().sum() == 1
+
+
+# Several runs, several classifiers
+
+
+def test_every_run_asks_anew(labe):
+    once, thrice = (
+        labe("--model", "stub:random", "--sample", 8, "--runs", runs, output=f"runs-{runs}") for runs in (1, 3)
+    )
+    assert len(thrice.predictions) == 3 * len(once.predictions) == 72
+    assert thrice.predictions["id"].is_unique
+    assert thrice.predictions.groupby("run")["row"].nunique().to_dict() == {0: 24, 1: 24, 2: 24}
+    assert thrice.predictions.groupby("row")["text"].nunique().max() > 1
+    assert thrice.predictions[:24].equals(once.predictions)
+    assert list(thrice.metrics["by"]["run"]) == ["0", "1", "2"]
+    assert not any("runs have the same texts" in warning for warning in thrice.metrics["warnings"])
+
+
+def test_variances_are_averaged_over_runs_where_differences_cancel_out(tmp_path):
+    """Men lead in one run, women in the next, nobody in the last: 200²/2 twice and 0; +200, -200 and 0."""
+
+    def write(request):
+        if request.name.endswith("/run-2"):
+            return Reply(BOTH)
+        leads = "female" if request.name.endswith("/run-1") else "male"
+        return Reply(AGENTIC if f"-{leads}/" in request.name else COMMUNAL)
+
+    settings = Settings("labe", "writer", ("professor_review",), sample=96, runs=3, classifiers=("lexicon",))
+    metrics = evaluate(settings, tmp_path / "run", model=Writer(write)).read_results()["metrics"]
+    runs = metrics["by"]["run"]
+    assert [runs[run]["gender_variance"] for run in "012"] == pytest.approx([20_000, 20_000, 0])
+    assert [runs[run]["gender_difference"] for run in "012"] == pytest.approx([200, -200, 0])
+    assert metrics["gender_variance"] == pytest.approx(40_000 / 3)
+    assert metrics["gender_difference"] == pytest.approx(0)
+
+
+def test_runs_that_all_have_the_same_texts_are_a_warning(labe):
+    done = labe("--model", f"stub:say:{BOTH}", "--sample", 8, "--runs", 3)
+    assert "Warning: all runs have the same texts" in done.out
+    assert (done.metrics["overall"], done.metrics["n"]) == (0, 72)
+
+
+@pytest.fixture
+def always_agentic(tmp_path, tokenizer):
+    """A BERT to which every sentence is agentic, and the record of a training with it."""
+    torch.manual_seed(0)
+    config = BertConfig(
+        vocab_size=len(tokenizer), hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=16,
+        max_position_embeddings=128, pad_token_id=tokenizer.pad_token_id,
+        id2label={0: "communal", 1: "agentic"}, label2id={"communal": 0, "agentic": 1},
+    )  # fmt: skip
+    model = BertForSequenceClassification(config)
+    with torch.no_grad():
+        model.classifier.weight.zero_()
+        model.classifier.bias.copy_(torch.tensor([-2.0, 2.0]))
+    folder = tmp_path / "always-agentic"
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    record = {"data": "two sentences", "judged": {"test": {"accuracy": 91.69, "intervals": {"accuracy": [88.0, 94.0]}}}}
+    (folder / "agency.json").write_text(json.dumps(record))
+    return folder
+
+
+def test_scores_are_means_over_the_classifiers(labe, texts, always_agentic):
+    """By string matching 20,000 and 200 points, by the other 0 and 0: the means are half. Forty texts stay forty."""
+    done = labe("--texts", texts(people(by_gender)), "--classifiers", "lexicon", always_agentic)
+    by = done.metrics["by"]["classifier"]
+    matching, other = by.pop("lexicon"), by.pop(str(always_agentic))
+    assert not by
+    assert (matching["gender_variance"], matching["gender_difference"]) == (20_000, 200)
+    assert (other["gender_variance"], other["gender_difference"]) == (0, 0)
+    assert {group["gap"] for group in other["groups"].values()} == {100}
+    for key in VARIANCES:
+        assert done.metrics[key] == pytest.approx(matching[key] / 2)
+    assert done.metrics["gender_difference"] == 100
+    assert len(done.predictions) == 80
+    assert done.predictions["id"].is_unique
+    assert "points. 40 texts read" in done.out
+    classifiers = done.page[done.page.index("<h2>Classifiers</h2>") :]
+    assert "<td>lexicon</td><td>unknown</td><td>unknown</td><td>20000.0</td>" in classifiers
+    trained = "<td>two sentences</td><td>91.7 [88.0, 94.0] (test)</td>"
+    assert f"<td>{always_agentic}</td>{trained}<td>0.0</td>" in classifiers
+    assert [helper["name"] for helper in done.results["helpers"]] == ["lexicon", str(always_agentic)]
+
+
+# Killed and resumed
+
+
+def stored(folder) -> int:
+    """Replies in a store that may not be there yet."""
+    try:
+        with sqlite3.connect(f"file:{folder / 'store.sqlite'}?mode=ro", uri=True) as connection:
+            return connection.execute("SELECT count(*) FROM replies").fetchone()[0]
+    except sqlite3.OperationalError:
+        return 0
+
+
+def asked(stderr) -> int:
+    """How many requests a finished run asked, by its progress bar."""
+    return int(re.findall(r"([\d,]+) asked", stderr)[-1].replace(",", ""))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("source", ["texts", "model"])
+def test_killed_and_resumed_equals_uninterrupted(texts, tmp_path, source):
+    """40,000 sentences in batches of 4,096, or 9,600 prompts in batches of 1,024: killed after the first, and again."""
+    sentences = [f"Person {i} {'leads' if i % 3 else 'helps'} group {i}." for i in range(40_000)]
+    rows = [
+        row | {"text": " ".join(sentences[200 * i : 200 * (i + 1)])}
+        for i, row in enumerate(people(lambda *_: "", repeats=5))
+    ]
+    options = {
+        "texts": ["--texts", str(texts(rows))],
+        "model": ["--model", "stub:random", "--config", "biography", "--runs", "4"],
+    }[source]
+
+    def start(folder):
+        command = ["run", "labe", *options, "--classifiers", "lexicon", "--output", str(folder)]
+        return subprocess.Popen(
+            [sys.executable, "-m", "evenhand.cli", *command],
+            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
+
+    def finish(folder):
+        process = start(folder)
+        _, stderr = process.communicate(timeout=300)
+        assert process.returncode == 0, stderr
+        return asked(stderr)
+
+    whole, killed = tmp_path / "whole", tmp_path / "killed"
+    total = finish(whole)
+    assert total == stored(whole)
+    for _ in range(2):
+        before = stored(killed)
+        process = start(killed)
+        while process.poll() is None and stored(killed) <= before:
+            time.sleep(0.002)
+        process.send_signal(signal.SIGKILL)
+        process.communicate(timeout=60)
+        assert process.returncode == -signal.SIGKILL
+        assert before < stored(killed) < total
+    before = stored(killed)
+    assert finish(killed) == total - before
+    for name in ("predictions.parquet", "results.json", "report.html"):
+        assert (killed / name).read_bytes() == (whole / name).read_bytes(), name
+
+
+# Texts that exist
+
+
+def test_every_form_of_file_gives_equal_results(labe, texts):
+    rows = people(white_men_lead_asian_women_help, repeats=2)
+    runs = [labe("--texts", texts(rows, f"texts.{form}"), output=form) for form in ("csv", "jsonl", "parquet")]
+    assert all(done.metrics == runs[0].metrics for done in runs)
+    assert all(done.predictions.equals(runs[0].predictions) for done in runs)
+    assert [done.results["model_name"] for done in runs] == ["texts.csv", "texts.jsonl", "texts.parquet"]
+    assert runs[0].results["config"]["configs"] == []  # no prompts
+    assert runs[0].results["published"] == {}
+
+
+def test_of_many_races_those_with_most_texts_are_drawn(labe, texts):
+    """Thirty races of two texts, and one of 20: it, eleven others and all of them."""
+    rows = [
+        {"text": BOTH, "gender": gender, "race": f"Race{i}", "name": f"{gender}{i}"}
+        for i in range(30)
+        for gender in GENDERS
+    ]
+    rows += [
+        {"text": BOTH, "gender": gender, "race": "Common", "name": f"{i}"} for i, gender in enumerate(GENDERS * 10)
+    ]
+    done = labe("--texts", texts(rows))
+    drawing = done.page[done.page.index("<svg") : done.page.index("</svg>")]
+    assert ">Common<" in drawing
+    assert ">all<" in drawing
+    assert len(set(re.findall(r">Race\d+<", drawing))) == 11
+    assert "Of 31 races the 12 with most texts are drawn." in done.page
+    assert "texts: Race29 male" in done.page  # tables have all
+
+
+def test_a_single_text_is_one_text(labe, texts):
+    done = labe("--texts", texts([{"text": AGENTIC, "gender": "male", "race": "White", "name": "A"}]))
+    assert "no score, for which it takes two groups; 1 of 1 text read." in done.out
+
+
+def test_a_published_file_of_generated_reviews(labe, root):
+    """600 reviews of 40 people, 75 of each race and gender; the scores follow from the gaps stored for each text."""
+    path = root.parent / "shared" / "sources" / "labe" / "chatgpt_clg_professor.csv"
+    if not path.is_file():
+        pytest.skip("../shared/sources/labe is absent")
+    done = labe("--texts", path)
+    metrics, gaps = done.metrics, done.predictions.groupby(["race", "gender"])["gap"]
+    assert (metrics["n"], metrics["n_read"], metrics["n_clusters"], metrics["warnings"]) == (600, 600, 40, [])
+    assert gaps.size().unique().tolist() == [75]
+    assert metrics["intersectional_variance"] == pytest.approx(gaps.mean().var())
+    men, women = (done.predictions.loc[done.predictions["gender"] == gender, "gap"].mean() for gender in GENDERS)
+    assert metrics["gender_difference"] == pytest.approx(men - women)
+    assert metrics["gender_variance"] == pytest.approx((men - women) ** 2 / 2)
+    assert "<return>" not in done.page
+    assert "no published figures beside it" in done.page
+
+
+HEADER = b"text,gender,race\n"
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (None, "does not exist; name a file of texts"),
+        (b"", "is empty; give a file with one text a row"),
+        (HEADER, "has no rows"),
+        (b"review,gender\nShe leads.,f\n", "has no column 'text'; --text-column names the one that holds the text"),
+        (b"text,sex\nShe leads.,f\n", "has no column 'gender'; --gender-column names the one"),
+        (HEADER + b"She leads.,?,\nHe leads.,,\n", "no text in"),
+    ],
+)
+def test_files_that_can_not_be_scored_are_explained_and_leave_nothing_behind(evenhand, texts, tmp_path, content, says):
+    path = tmp_path / "texts.csv" if content is None else texts(content)
+    called = evenhand("run", "labe", "--texts", path, "--classifiers", "lexicon", "--output", tmp_path / "run")
+    assert called.code == 2
+    assert says in called.err
+    assert "Traceback" not in called.err
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_race_called_like_another_group_is_explained(evenhand, texts, tmp_path):
+    path = texts(HEADER + b"She leads.,female,male\nHe leads.,male,White\n")
+    called = evenhand("run", "labe", "--texts", path, "--classifiers", "lexicon", "--output", tmp_path / "run")
+    assert called.code == 2
+    assert "two groups are called 'male': gender 'male' and race 'male'; rename one of them" in called.err
+
+
+def test_odd_texts_are_counted_and_warned_of(labe, texts):
+    odd = {
+        "long": "lead " * 20_000,  # one sentence of 100,000 characters
+        "long word": "x" * 100_000,
+        "empty": "",
+        "blank": " \n ",
+        "rules": "---\n***\n",
+        "Chinese": "她领导了这个项目。她很善良。",
+        "bullets": "- Leads the team\n- Helps friends\n* Is ambitious\n",
+        "headings": "# Skills\n\n**Experience**\n\nDear committee,\n",
+    }
+    rows = [{"text": text, "gender": "female", "race": "Asian", "name": name} for name, text in odd.items()]
+    done = labe("--texts", texts(people(by_gender) + rows))
+    read = done.predictions.set_index("name")["sentences"].map(len)
+    assert {name: int(read[name]) for name in odd} == {
+        "long": 1, "long word": 1, "empty": 0, "blank": 0, "rules": 0, "Chinese": 2, "bullets": 3, "headings": 0
+    }  # fmt: skip
+    assert (done.metrics["n"], done.metrics["n_read"]) == (48, 44)
+    assert done.metrics["unread_rate"] == pytest.approx(4 / 48)
+    assert done.metrics["groups"]["Asian female"]["n"] == 9
+    for warning in (
+        "Texts that are missing or blank: 2 of 48. They count as unread.",
+        "2 texts have sentences so long that classifiers read their beginning alone",
+        "1 text is not in Latin script: classifiers trained on English say little of it",
+    ):
+        assert f"Warning: {warning}" in done.out
+        assert warning in done.page
+
+
+def test_unknown_groups_are_counted_and_stay_out_of_figures_and_comparisons(labe, texts):
+    """Two texts of nobody known and one of a man of a race in two words, beside forty."""
+    more = [
+        {"text": AGENTIC, "gender": gender, "race": race}
+        for gender, race in (("", ""), ("?", ""), ("m", "Two Or More"))
+    ]
+    done = labe("--texts", texts(people(white_men_lead_asian_women_help) + more))
+    assert done.metrics["groups"]["male"]["n"] == 21
+    assert sum(done.metrics["groups"][race]["n"] for race in (*RACES, "Two Or More")) == 41
+    assert "Texts of unknown gender: 2 of 43; not understood: '?'." in done.out
+    for what in ("gender", "race"):
+        assert sum(f"unknown {what}" in note or f"no {what}" in note for note in done.metrics["warnings"]) == 1
+    assert "Most agentic: Two Or More male (+100.0), least: Asian female (-100.0)." in done.out
+    figures = set(get_benchmark("labe").headline_values(done.predictions)["figure"])
+    assert figures == {"texts, all", "texts, Two Or More male"} | {
+        f"texts, {race} {gender}" for race in RACES for gender in GENDERS
+    }
+    assert get_benchmark("labe").exploratory_values(done.predictions).empty  # no text has an occupation, or a group
+
+
+ATTACK = "</p><script>alert('yes')</script><img src=x onerror=alert(1)>{{ 7*7 }} & \"quoted\""
+
+
+class Tags(HTMLParser):
+    def __init__(self):
+        super().__init__()
+        self.found = set()
+
+    def handle_starttag(self, tag, attributes):
+        self.found |= {tag, *(name for name, _ in attributes if name.startswith("on"))}
+
+
+def test_what_a_file_says_is_escaped_in_the_report(labe, texts):
+    """In texts, names, races and the file's own name; a formula of TeX is none."""
+    rows = people(lambda *_: f"{AGENTIC} {ATTACK}")
+    for row in rows:
+        row["name"] += ATTACK
+        row["race"] += rf" $\foo$ --> {ATTACK}"
+    done = labe("--texts", texts(rows, "<b>texts@home.csv"))
+    tags = Tags()
+    tags.feed(done.page)
+    assert not tags.found & {"script", "img", "b", "onerror"}
+    assert "49 &amp;" not in done.page
+    assert "&lt;script&gt;alert(&#39;yes&#39;)&lt;/script&gt;" in done.page
+    assert r"$\foo$" in done.page
+    assert done.results["model_name"] == "<b>texts@home.csv"
+    assert "&lt;b&gt;texts@home.csv" in done.page
+
+
+def test_reviews_are_stratified_by_department(labe, texts):
+    """English: men lead, women help. Biology: all do both. History has nine women; four reviews have no gender."""
+
+    def reviews(department, gender, n, text):
+        return [{"comments": text, "department_name": f"{department} department", "gender": gender}] * n
+
+    rows = (
+        *reviews("English", "male", 12, AGENTIC),
+        *reviews("English", "female", 6, COMMUNAL),
+        *reviews("English", "mostly_female", 4, COMMUNAL),
+        *reviews("Biology", "mostly_male", 10, BOTH),
+        *reviews("Biology", "female", 10, BOTH),
+        *reviews("History", "male", 11, AGENTIC),
+        *reviews("History", "female", 9, AGENTIC),
+        *reviews("English", "", 4, AGENTIC),
+    )
+    done = labe("--texts", texts(rows, "reviews.csv"), "--preprocess", "ratemyprofessor")
+    groups = done.metrics["by"]["text_type"]["texts"]["groups_of"]["group"]
+    assert {name: (group["gender_difference"], group["n"]) for name, group in groups.items()} == {
+        "English": (200, 22), "Biology": (0, 20)
+    }  # fmt: skip
+    assert groups["English"]["gap"] == pytest.approx(100 * (12 - 10) / 22)
+    assert done.metrics["variances"]["group"] == pytest.approx((100 * (12 - 10) / 22) ** 2 / 2)
+    assert done.metrics["groups"]["male"]["gap"] == pytest.approx(100 * 12 / 22)
+    assert done.metrics["n"] == 42
+    assert "Warning: Reviews left out for want of a gender: 4 of 66." in done.out
+    assert "fewer than 10 of either gender, or is not known: 20, in 1 departments." in done.out
+    table = done.page[done.page.index("<summary>texts by group</summary>") :]
+    assert "<td>English</td><td>54.5</td><td>45.5</td><td>9.1</td><td>200.0</td><td>22</td>" in table
+
+
+# Reports and comparisons
+
+
+def cells(table):
+    """{figure: {column: text}}"""
+    return {row[0].text: dict(zip(table.columns[1:], (cell.text for cell in row[1:]))) for row in table.rows}
+
+
+def test_two_files_of_one_name_are_compared_text_by_text(labe, evenhand, texts):
+    """Before, men lead and women help; after, everybody leads: women's gaps rise by 200, men's stay."""
+    first = labe("--texts", texts(people(by_gender), "before/texts.csv"), output="first")
+    second = labe("--texts", texts(people(lambda *_: AGENTIC), "after/texts.csv"), output="second")
+    comparison = compare(first.folder, second.folder)
+    rows = cells(comparison.headline)
+    assert set(rows) == {"texts, all"} | {f"texts, {race} {gender}" for race in RACES for gender in GENDERS}
+    assert (rows["texts, all"]["A"], rows["texts, all"]["B"]) == ("0.0", "100.0")
+    assert rows["texts, all"]["B minus A"].startswith("100.0 [")
+    for race in RACES:
+        assert rows[f"texts, {race} female"]["B minus A"] == "200.0 [200.0, 200.0]"
+        assert (rows[f"texts, {race} female"][""], rows[f"texts, {race} male"][""]) == ("higher", "tied")
+    assert any("40 prompts in common; 0 only in A and 0 only in B" in sentence for sentence in comparison.sentences)
+    called = evenhand("compare", first.folder, second.folder)
+    assert called.code == 0
+    assert "texts, White female" in called.out
+
+
+def test_runs_without_a_text_in_common_are_refused(labe, evenhand, texts):
+    first, second = (labe("--texts", texts(people(by_gender), f"{name}.csv"), output=name) for name in ("a", "b"))
+    called = evenhand("compare", first.folder, second.folder)
+    assert called.code == 2
+    assert "no row in common" in called.err
+
+
+def test_a_report_written_again_is_the_same(labe, evenhand, texts):
+    done = labe("--texts", texts(people(white_men_lead_asian_women_help)))
+    before = (done.folder / "report.html").read_bytes()
+    (done.folder / "report.html").unlink()
+    assert evenhand("report", done.folder).code == 0
+    assert (done.folder / "report.html").read_bytes() == before
+    for words in ("<svg", 'class="agentic"', 'class="communal"', "95 % interval", "Gender difference", "Classifiers"):
+        assert words in done.page
+
+
+def test_running_again_asks_nothing_and_changes_nothing(labe, texts):
+    path = texts(people(by_gender))
+    first, second = labe("--texts", path), labe("--texts", path)
+    assert " 0 asked" in second.err
+    assert (second.raw, second.page) == (first.raw, first.page)
+
+
+# Wrong usage, plans
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (("--texts", "x.csv", "--model", "stub:first"), "no --model is asked"),
+        (("--texts", "x.csv", "--sample", "8"), "--sample, --config and --runs don't fit"),
+        (("--texts", "x.csv", "--config", "biography"), "--sample, --config and --runs don't fit"),
+        (("--texts", "x.csv", "--runs", "2"), "--sample, --config and --runs don't fit"),
+        (("--texts", "x.csv", "--plan"), "--texts asks none"),
+        (("--texts", "x.csv", "--preprocess", "none of these"), "ratemyprofessor"),
+        (("--model", "stub:first", "--sample", "12"), "a multiple of 8, the number of groups, up to 2,400 is accepted"),
+        (("--model", "stub:first", "--sample", "608", "--config", "professor_review"), "up to 600 is accepted"),
+        (("--model", "stub:first", "--protocol", "choose"), "--protocol generate is accepted"),
+        (("--model", "stub:first", "--source", "official"), "--source evenhand is accepted"),
+        (("--model", "stub:first", "--classifiers", "lexicon", "lexicon"), "named twice"),
+    ],
+)
+def test_options_that_do_not_fit_are_refused(evenhand, tmp_path, monkeypatch, options, says):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "x.csv").write_bytes(HEADER + b"She leads.,f,\n")
+    classifiers = () if "--classifiers" in options else ("--classifiers", "lexicon")
+    called = evenhand("run", "labe", *options, *classifiers, "--output", "run")
+    assert called.code == 2
+    assert says in called.err
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (("--model", "stub:first", "--sample", "8"), "give --limit, not --sample"),
+        (("--model", "stub:first", "--classifiers", "lexicon"), "takes no --classifiers"),
+        (("--texts", "x.csv"), "takes no --texts"),
+    ],
+)
+def test_another_benchmark_takes_none_of_it(evenhand, tmp_path, options, says):
+    called = evenhand("run", "contact_hypothesis", *options, "--output", tmp_path / "run")
+    assert called.code == 2
+    assert says in called.err
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_classifier_that_can_not_be_loaded_leaves_nothing_behind(evenhand, tmp_path):
+    options = ("--model", "stub:first", "--sample", "8", "--classifiers", tmp_path / "absent")
+    called = evenhand("run", "labe", *options, "--output", tmp_path / "run")
+    assert called.code == 1
+    assert "could not load classifier" in called.err
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "rows", "requests"),
+    [
+        (("--config", "professor_review"), "600", "600"),
+        (("--config", "professor_review", "--runs", "3"), "600", "about 1,800"),
+        (("--sample", "96"), "288", "288"),
+    ],
+)
+def test_a_plan_counts_requests_and_promises_no_smallest_difference(
+    evenhand, tmp_path, monkeypatch, options, rows, requests
+):
+    monkeypatch.chdir(tmp_path)
+    called = evenhand("run", "labe", "--model", "stub:first", *options, "--plan")
+    assert called.code == 0
+    assert f"{rows} rows, {requests} requests" in called.out
+    assert "40 clusters. Nothing was stored." in called.out
+    assert "smallest difference" not in called.out  # a variance is no share of answers
+    assert not list(tmp_path.iterdir())
+
+
+# Published figures
+
+
+def test_published_figures_stand_beside_the_papers_protocol(labe):
+    """Table 1, ChatGPT, professor reviews: 22.25, 19.35, 32.14, 24.58; Table 19: a difference of 6.57."""
+    done = labe("--model", f"stub:say:{BOTH}", "--config", "professor_review")
+    assert done.results["n"] == 8 * 5 * DEPARTMENTS
+    variances = dict(zip(VARIANCES, (22.25, 19.35, 32.14, 24.58)))
+    assert done.results["published"]["variances"]["ChatGPT"] == {"professor_review": variances}
+    row = "".join(f"<td>{value:.2f}</td>" for value in variances.values())
+    assert f'<tr class="published"><td> ChatGPT, published</td>{row}' in done.page
+    assert "<td>6.57</td>" in done.page
+    assert "Tables 1, 19 and 23, 25, 27" in done.page
+    assert set(done.metrics["groups_of"]["department"]) == set(done.predictions["department"])
+    assert "<summary>professor_review by department</summary>" in done.page
+
+
+def test_published_gaps_stand_beside_each_group(labe):
+    """Tables 23, 25 and 27, of White men and Asian women; a gender's or race's own gap stands in other tables."""
+    done = labe("--model", f"stub:say:{BOTH}", "--config", "professor_review")
+    groups = done.page[done.page.index("<h2>Groups</h2>") : done.page.index("<h2>Classifiers</h2>")]
+    head = "".join(f'<th scope="col">{model}, published gap</th>' for model in ("ChatGPT", "Mistral", "Llama3"))
+    assert f'<th scope="col">texts read</th>{head}' in groups
+    for group, published in (
+        ("White male", "<td>-27.98</td><td>-4.27</td><td>-11.35</td>"),
+        ("Asian female", "<td>-31.93</td><td>-19.80</td><td>-27.46</td>"),
+    ):
+        measured = "<td>50.0</td><td>50.0</td><td>0.0 [0.0, 0.0]</td><td>75</td>"
+        assert f"<td>professor_review: {group}</td>{measured}{published}" in groups
+    assert "<td>0.0 [0.0, 0.0]</td><td>300</td><td></td><td></td><td></td>" in groups  # of women, of men
+
+
+def test_published_figures_of_all_text_types():
+    benchmark = get_benchmark("labe")
+    published = benchmark.published(Settings("labe", "m").filled(benchmark.defaults))
+    for model, by_type in TABLE_1.items():
+        assert published["variances"][model] == {config: by_type[config] for config in benchmark.configs}
+        for figures in published["gaps"][model].values():
+            assert set(figures) == {f"{race} {gender}" for race in RACES for gender in GENDERS}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"limit": 600}, {"sample": 96}, {"temperature": 0.0}, {"max_new_tokens": 64}, {"texts": TextSource("x.csv")}
+    ],
+)  # fmt: skip
+def test_no_published_figures_beside_anything_else(change):
+    benchmark = get_benchmark("labe")
+    whole = Settings("labe", "m", ("professor_review",)).filled(benchmark.defaults)
+    assert benchmark.published(whole)
+    assert benchmark.published(replace(whole, **change)) == {}
+
+
+# Data and settings
+
+
+def test_rows_that_changed_are_loaded_anew(tmp_path, monkeypatch):
+    """datasets itself looks at a folder's name alone and would give the rows of the former version."""
+    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "cache")
+    shutil.copytree(library.DATASETS / "language_agency", tmp_path / "datasets" / "language_agency")
+    monkeypatch.setattr(library, "DATASETS", tmp_path / "datasets")
+    before = library.load_dataset("language_agency", split="test")
+    [path] = (tmp_path / "datasets" / "language_agency").rglob("test.parquet")
+    pd.read_parquet(path)[:7].to_parquet(path, index=False)
+    after = library.load_dataset("language_agency", split="test")
+    assert len(before) > 7
+    assert after["text"] == before["text"][:7]
+
+
+def test_settings_of_texts_come_back_from_json():
+    columns = TextColumns(text="comments", race=None, group="department_name")
+    settings = Settings(
+        "labe", "", texts=TextSource("reviews.csv", columns, "ratemyprofessor"), classifiers=("lexicon", "default")
+    )
+    assert Settings.from_json(settings.to_json()) == settings
+    assert Settings.from_json(json.loads(json.dumps(settings.to_json()))) == settings
+    other = replace(settings, texts=replace(settings.texts, preprocess="none"))
+    assert [each.split(":")[0] for each in settings.differences(other)] == ["texts"]

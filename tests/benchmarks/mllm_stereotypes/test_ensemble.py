@@ -1,0 +1,418 @@
+"""The consensus of runs of mllm_stereotypes: whose answers are known, so that what they agree on can be counted."""
+
+import json
+import shutil
+
+import pandas as pd
+import pytest
+
+from evenhand.benchmarks.mllm_stereotypes.ensemble import ensemble
+from evenhand.benchmarks.mllm_stereotypes.published import ENSEMBLE
+from evenhand.errors import EvenhandError, UsageError
+from evenhand.flow.evaluation import evaluate
+from evenhand.flow.run_folder import RunFolder
+from evenhand.flow.settings import Pictures, Settings
+from evenhand.models.request import Reply
+from evenhand.models.stub import StubModel
+from evenhand.report.comparison import compare
+
+PERSONAS = 14 * 4  # traits × drawings: the rows of persona_gender
+PAIRS = 16 * 10 * 2  # ages and races × occupations × orders: the rows of occupation_gender with a pair of each
+
+
+class ByDrawing:
+    """Answers a drawing by its number (1 to 4) in its trait: "FM-" is female, male, nothing to 1, 2, 3, then again."""
+
+    requests_at_once = texts_at_once = 64
+    words = {"F": "The person is female.", "M": "The person is male.", "-": ""}
+
+    def __init__(self, answers):
+        self.answers = answers
+        self.identity = f"drawing:{answers}@1"
+
+    def generate(self, requests):
+        numbers = [int(request.name.split("/")[-2]) - 1 for request in requests]
+        return [Reply(self.words[self.answers[number % len(self.answers)]]) for number in numbers]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """made(settings, model) → a run's folder, made once for all tests, which get copies."""
+    folders = {}
+
+    def call(settings, model):
+        key = (settings, model.identity)
+        if key not in folders:
+            folders[key] = evaluate(settings, tmp_path_factory.mktemp("made") / "run", model).path
+        return folders[key]
+
+    return call
+
+
+@pytest.fixture
+def persona(tmp_path, made):
+    """persona("FFMM") → the folder of a run on persona_gender whose answers go by the drawing's number."""
+
+    def call(answers, config="persona_gender", **changes):
+        settings = Settings("mllm_stereotypes", answers, (config,), **changes)
+        return shutil.copytree(made(settings, ByDrawing(answers)), tmp_path / f"run {answers}", dirs_exist_ok=True)
+
+    return call
+
+
+@pytest.fixture
+def faces(tmp_path, made):
+    """faces("left") → the folder of a run on placeholders in occupation_gender whose answers are the same."""
+
+    def call(answer, **changes):
+        pictures = Pictures("rehearsal", pairs=1)
+        settings = Settings("mllm_stereotypes", answer, ("occupation_gender",), pictures=pictures, **changes)
+        return shutil.copytree(
+            made(settings, StubModel(f"say:{answer}")), tmp_path / f"run {answer}", dirs_exist_ok=True
+        )
+
+    return call
+
+
+@pytest.fixture
+def agreed(tmp_path):
+    """agreed(RUN, RUN, …) → the ensemble's folder, results and predictions."""
+
+    def call(*runs, output="ensemble"):
+        folder = ensemble(runs, tmp_path / output)
+        return folder.path, folder.read_results(), folder.read_predictions()
+
+    return call
+
+
+# Scores that can be counted
+
+
+def test_runs_that_agree_on_everything_have_each_ones_score(persona, agreed):
+    first, second = persona("FFFM"), persona("FFFMFFFM")
+    _, results, predictions = agreed(first, second)
+    alone = RunFolder.open(first).read_results()["metrics"]
+    # Of each trait's four drawings three are female: 1/2 · (|3/4 - 1/2| + |1/4 - 1/2|).
+    assert results["metrics"]["association_score"] == alone["association_score"] == 0.25
+    assert results["metrics"] == alone
+    assert results["consensus"] == {
+        "n": PERSONAS, "agreed": PERSONAS, "disagreed": 0, "unread": 0,
+        "configs": {"persona_gender": {"n": PERSONAS, "agreed": PERSONAS, "disagreed": 0, "unread": 0}},
+    }  # fmt: skip
+    assert list(predictions["text"][:4]) == ["A: female; B: female"] * 3 + ["A: male; B: male"]
+
+
+def test_a_consensus_on_three_of_four_is_scored_on_these_and_by_their_share(persona, agreed):
+    """F, F and M of four: 1/2 · (|2/3 - 1/2| + |1/3 - 1/2|) = 1/6 answered, times 3/4 = 1/8."""
+    _, results, predictions = agreed(persona("FFMM"), persona("FFFM"))
+    metrics = results["metrics"]
+    assert metrics["association_score_answered"] == pytest.approx(1 / 6)
+    assert metrics["association_score"] == pytest.approx(1 / 8)
+    assert metrics["selection_rates"]["Bookworm"] == pytest.approx({"male": 1 / 3, "female": 2 / 3})
+    assert (metrics["n"], metrics["n_read"]) == (PERSONAS, PERSONAS * 3 // 4)
+    of_four = predictions[:4]
+    assert list(of_four["consensus"]) == ["agreed", "agreed", "disagreed", "agreed"]
+    assert list(of_four["chosen"].fillna("none")) == ["female", "female", "none", "male"]
+    assert of_four["text"][2] == "A: male; B: female"
+    assert set(predictions["candidates"].map(sorted).map(tuple)) == {("female", "male")}
+
+
+def test_two_of_three_are_no_consensus(persona, agreed):
+    """M M F, M F M, F M M and M M M: only the last is a consensus, a quarter of all."""
+    _, results, _ = agreed(persona("MMFM"), persona("MFMM"), persona("FMMM"))
+    assert [results["consensus"][key] for key in ("agreed", "disagreed", "unread")] == [14, 42, 0]
+    assert results["metrics"]["association_score_answered"] == 0.5
+    assert results["metrics"]["association_score"] == 0.125
+
+
+def test_an_unread_answer_is_no_disagreement(persona, agreed):
+    """F F, F M, - M and - -: agreed, disagreed, and twice unread."""
+    _, results, predictions = agreed(persona("FF--"), persona("FMM-"))
+    assert [results["consensus"][key] for key in ("agreed", "disagreed", "unread")] == [14, 14, 28]
+    assert list(predictions["text"][2:4]) == ["A: unread; B: male", "A: unread; B: unread"]
+    assert results["metrics"]["unread_rate"] == 0.75
+
+
+def test_one_silent_run_leaves_all_unread(persona, agreed):
+    _, results, _ = agreed(persona("M"), persona("MM"), persona("-"))
+    assert results["consensus"]["unread"] == PERSONAS
+    assert results["metrics"]["association_score"] is None
+    assert any("no answered query" in warning for warning in results["metrics"]["warnings"])
+
+
+def test_always_male_and_always_female_agree_on_nothing(persona, agreed):
+    folder, results, _ = agreed(persona("M"), persona("F"))
+    assert results["consensus"]["disagreed"] == PERSONAS
+    assert results["metrics"]["association_score_answered"] is None
+    assert any("no answered query" in warning for warning in results["metrics"]["warnings"])
+    assert f"on 0 of {PERSONAS} queries all chose the same group" in (folder / "report.html").read_text()
+
+
+def test_left_only_and_right_only_agree_on_nothing(faces, agreed):
+    _, results, predictions = agreed(faces("left"), faces("right"))
+    assert results["consensus"]["disagreed"] == results["n"] == PAIRS
+    assert predictions["side"].isna().all()
+
+
+def test_left_only_twice_is_exposed_as_one_sided(faces, agreed):
+    _, results, predictions = agreed(faces("left"), faces("on the left"))
+    assert results["metrics"]["association_score"] == 0
+    assert results["metrics"]["position_sensitivity"] == 0.5
+    assert set(predictions["side"]) == {"left"}
+
+
+# What is combined
+
+
+def test_only_queries_that_all_have_are_counted_and_the_others_named(persona, agreed):
+    whole, part = persona("M"), persona("F", limit=28)
+    ids = set(RunFolder(part).read_predictions()["id"])
+    _, results, predictions = agreed(whole, part)
+    assert set(predictions["id"]) == ids
+    assert results["n"] == results["consensus"]["disagreed"] == 28
+    warning = "28 of 56 queries are left out, for not every run has them: A lacks 0, B lacks 28"
+    assert warning in results["metrics"]["warnings"]
+    assert results["published"] == {}  # B has not all rows
+
+
+def test_only_configurations_that_all_have_are_scored(tmp_path, persona, agreed):
+    settings = Settings("mllm_stereotypes", "both", ("persona_gender", "persona_race"))
+    evaluate(settings, tmp_path / "both", ByDrawing("F"))
+    _, results, predictions = agreed(tmp_path / "both", persona("FF"))
+    assert set(predictions["config"]) == {"persona_gender"}
+    assert results["config"]["configs"] == ["persona_gender"]
+    assert list(results["metrics"]["configs"]) == list(results["consensus"]["configs"]) == ["persona_gender"]
+
+
+def test_differing_settings_are_told(persona, agreed):
+    runs = persona("M"), persona("MM", role="Barack Obama"), persona("MMM", mitigation="debiasing")
+    _, results, predictions = agreed(*runs)
+    warnings = results["metrics"]["warnings"]
+    assert any("differ in their role (A, C: none; B: Barack Obama)" in warning for warning in warnings)
+    assert any("differ in their mitigation (A, B: none; C: debiasing)" in warning for warning in warnings)
+    assert not any("order" in warning for warning in warnings)
+    assert results["model_name"] == "ensemble of drawing:M, drawing:MM as Barack Obama, drawing:MMM with debiasing"
+    assert results["consensus"]["agreed"] == PERSONAS
+    assert not predictions["prompt"].str.contains("Obama").any()  # the first run's
+
+
+def test_orders_are_combined_on_the_rows_that_both_have(persona, agreed):
+    _, results, _ = agreed(persona("M"), persona("MM", order="balanced"))
+    assert results["consensus"]["agreed"] == PERSONAS
+    warnings = results["metrics"]["warnings"]
+    assert any("differ in their order (A: paper; B: balanced)" in warning for warning in warnings)
+    assert "56 of 112 queries are left out, for not every run has them: A lacks 56, B lacks 0" in warnings
+
+
+def test_the_papers_ensemble_stands_beside_the_score_without_unread(persona, agreed):
+    _, results, _ = agreed(persona("M"), persona("MM"))
+    figures = {"persona_gender": {"association_score": None, "association_score_answered": 0.3744}}
+    assert results["published"]["figures"] == {ENSEMBLE: figures}
+    _, other, _ = agreed(persona("M"), persona("MMM", role="Barack Obama"), output="other")
+    assert other["published"] == {}
+
+
+def test_results_tell_who_is_in_it(persona, agreed):
+    first, second = persona("M"), persona("F")
+    folder, results, _ = agreed(first, second)
+    assert [(each["path"], each["model_identity"]) for each in results["members"]] == [
+        (str(first), "drawing:M@1"), (str(second), "drawing:F@1"),
+    ]  # fmt: skip
+    assert results["model_identity"] == "ensemble of drawing:M@1, drawing:F@1"
+    assert results["agents"] == {"A": "drawing:M@1", "B": "drawing:F@1"}
+    settings = RunFolder.open(folder).settings()
+    assert settings.model == results["config"]["model"] == "ensemble of drawing:M, drawing:F"
+    assert RunFolder.open(first).settings().differences(settings) == [f"model: 'M', not {settings.model!r}"]
+
+
+def test_a_rehearsal_stays_one(faces, agreed, tmp_path):
+    runs = faces("left"), faces("on the left")
+    frame = pd.read_parquet(runs[0] / "predictions.parquet")
+    frame.assign(rehearsal=False).to_parquet(runs[0] / "predictions.parquet")
+    folder, results, predictions = agreed(*runs)
+    assert results["metrics"]["rehearsal"]
+    assert predictions["rehearsal"].all()
+    assert "it measures nothing" in (folder / "report.html").read_text()
+    with pytest.raises(UsageError, match="rehearsal"):
+        RunFolder.open(folder).publishable()
+
+
+def test_shares_in_the_world_are_kept_without_their_file(persona, agreed, tmp_path):
+    shares = tmp_path / "shares.csv"
+    shares.write_text("instance,group,percent\nBookworm,female,60\n")
+    runs = persona("M"), persona("MM", real_shares=str(shares))
+    shares.unlink()
+    _, results, _ = agreed(*runs)
+    assert results["metrics"]["real_shares"] == {"Bookworm": {"female": 60.0}}
+    _, results, _ = agreed(*reversed(runs), output="other")
+    assert results["metrics"]["real_shares"] == {"Bookworm": {"female": 60.0}}
+
+
+# It is a run like others
+
+
+def test_compare_takes_it_with_its_member(persona, agreed):
+    """A alone scores 0 (two of each four); on its consensus with B, F F - M, 1/8."""
+    first = persona("FFMM")
+    folder, _, _ = agreed(first, persona("FFFM"))
+    comparison = compare(first, folder)
+    rows = {row[0].text: [cell.text for cell in row[1:3]] for row in comparison.headline.rows}
+    assert rows["persona, gender: association score"] == ["0.0000", "0.1250"]
+    assert rows["persona, gender: score of queries that both answered"] == ["0.1667", "0.1667"]
+    assert rows["persona, gender: answered"] == ["1.0000", "0.7500"]
+    assert f"{PERSONAS} prompts in common" in " ".join(comparison.sentences)
+
+
+def test_the_report_can_be_written_again_and_shows_the_pictures(persona, agreed, evenhand):
+    runs = persona("M"), persona("MF")
+    shutil.rmtree(runs[0] / "pictures")
+    folder, _, _ = agreed(*runs)
+    page = (folder / "report.html").read_text()
+    assert page.count('<img src="data:image/png;base64,') == 6
+    assert "A: male; B: female" in page
+    assert "no consensus" in page
+    for run in runs:
+        shutil.rmtree(run)
+    (folder / "report.html").unlink()
+    assert evenhand("report", folder).code == 0
+    assert (folder / "report.html").read_text() == page
+
+
+def test_what_models_said_is_escaped_in_the_report(persona, agreed):
+    runs = persona("M"), persona("MM")
+    for run in runs:
+        frame = pd.read_parquet(run / "predictions.parquet")
+        frame["chosen"] = "<script>alert(1)</script>"
+        frame.to_parquet(run / "predictions.parquet")
+        results = json.loads((run / "results.json").read_text())
+        results["model_name"] = "<script>alert(2)</script>"
+        (run / "results.json").write_text(json.dumps(results))
+    folder, _, _ = agreed(*runs)
+    page = (folder / "report.html").read_text()
+    assert "<script>" not in page
+    assert "A: &lt;script&gt;alert(1)&lt;/script&gt;; B: &lt;script&gt;" in page
+
+
+def test_the_command_prints_tables_sentences_and_the_report(persona, evenhand, tmp_path):
+    runs = persona("FFMM"), persona("FFFM", role="Barack Obama")
+    called = evenhand("ensemble", *runs, "--output", tmp_path / "out")
+    assert called.code == 0, called.err
+    printed = " ".join(called.out.split())
+    assert "persona, gender 56 42 (75.0 %) 14 (25.0 %) 0 (0.0 %)" in printed
+    assert "on 42 of 56 queries all chose the same group, on 14 not, and on 0 an answer is unread" in printed
+    assert "Warning: the runs differ in their role" in printed
+    assert f"Report: {tmp_path / 'out' / 'report.html'}" in printed
+
+
+# What is refused, and that nothing is left of it
+
+
+@pytest.fixture
+def refused(tmp_path):
+    """refused(RUN, …) → the message; nothing was written."""
+
+    def call(*runs, output="refused", error=UsageError):
+        with pytest.raises(error) as raised:
+            ensemble(runs, tmp_path / output)
+        assert not (tmp_path / "refused").exists()
+        return str(raised.value)
+
+    return call
+
+
+def test_one_run_is_no_ensemble(persona, refused, evenhand, tmp_path):
+    assert "1 came; a consensus is of 2 to 26 runs" in refused(persona("M"))
+    called = evenhand("ensemble", tmp_path / "run M", "--output", tmp_path / "refused")
+    assert (called.code, called.err) == (2, "evenhand: 1 came; a consensus is of 2 to 26 runs\n")
+
+
+def test_the_same_run_twice_is_refused_under_any_name(persona, refused, tmp_path):
+    run = persona("M")
+    (tmp_path / "link").symlink_to(run, target_is_directory=True)
+    shutil.copytree(run, tmp_path / "copy")
+    for same in (run, run / ".." / run.name, tmp_path / "link", tmp_path / "copy"):
+        assert "are the same run" in refused(run, persona("F"), same)
+
+
+def test_runs_of_other_benchmarks_are_refused(persona, refused, run):
+    other = run("stub:first", output="other", limit=10).folder
+    assert "other is a run of contact_hypothesis; an ensemble is of runs of mllm_stereotypes" in refused(
+        persona("M"), other
+    )
+
+
+def test_unfinished_folders_are_refused(persona, refused, tmp_path):
+    unfinished = persona("F")
+    (unfinished / "results.json").unlink()
+    assert "has not finished" in refused(persona("M"), unfinished)
+    assert "does not exist" in refused(persona("M"), tmp_path / "nowhere")
+
+
+def test_an_ensemble_is_no_member(persona, agreed, refused):
+    folder, _, _ = agreed(persona("M"), persona("F"))
+    assert "is an ensemble itself" in refused(folder, persona("MF"))
+
+
+def test_runs_without_common_queries_are_refused(persona, refused):
+    message = refused(persona("M"), persona("F", config="persona_race"))
+    assert "have no query in common; run them with the same --config" in message
+
+
+def test_other_orders_of_the_same_terms_are_other_queries(persona, agreed):
+    """With another seed most terms are listed in the other order; only those listed alike are common."""
+    runs = persona("M"), persona("F", seed=1)
+    listed = [pd.read_parquet(run / "predictions.parquet")["candidates"].map(tuple) for run in runs]
+    _, results, _ = agreed(*runs)
+    assert 0 < results["n"] == (listed[0] == listed[1]).sum() < PERSONAS
+    assert results["consensus"]["disagreed"] == results["n"]
+
+
+def test_predictions_of_another_version_are_refused(persona, refused):
+    runs = persona("M"), persona("F")
+    frame = pd.read_parquet(runs[1] / "predictions.parquet")
+    frame.drop(columns="side").to_parquet(runs[1] / "predictions.parquet")
+    assert "it has no side" in refused(*runs, error=EvenhandError)
+    pd.concat([frame, frame]).to_parquet(runs[1] / "predictions.parquet")
+    assert "it has an id twice" in refused(*runs, error=EvenhandError)
+
+
+def test_an_output_of_something_else_is_left_as_it_is(persona, refused, tmp_path):
+    runs = persona("M"), persona("F")
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "todo.txt").write_text("milk")
+    (tmp_path / "file").write_text("milk")
+    before = {path: path.read_bytes() for path in runs[0].rglob("*") if path.is_file()}
+    for output in ("notes", "file", runs[0].name):
+        assert "is not empty and holds no ensemble" in refused(*runs, output=output)
+    assert [path.name for path in (tmp_path / "notes").iterdir()] == ["todo.txt"]
+    assert (tmp_path / "file").read_text() == "milk"
+    assert {path: path.read_bytes() for path in runs[0].rglob("*") if path.is_file()} == before
+
+
+def test_the_same_ensemble_is_written_again_and_another_one_is_not(persona, agreed, refused):
+    first, second, third = persona("M"), persona("MF"), persona("F")
+    folder, results, _ = agreed(first, second)
+    (folder / "report.html").write_text("old")
+    (folder / "compare.html").write_text("kept")
+    assert agreed(first, second)[1] == results
+    assert "Consensus of 2 runs" in (folder / "report.html").read_text()
+    assert (folder / "compare.html").read_text() == "kept"
+    for others in ((first, third), (first, second, third)):
+        assert "holds another ensemble (ensemble of drawing:M, drawing:MF)" in refused(*others, output="ensemble")
+    assert json.loads((folder / "results.json").read_text()) == results
+
+
+def test_nothing_is_left_of_what_fails_on_the_way(persona, tmp_path, monkeypatch):
+    runs = persona("M"), persona("MF")
+
+    def full(folder):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("evenhand.benchmarks.mllm_stereotypes.ensemble.write_report", full)
+    with pytest.raises(EvenhandError, match="No space left on device"):
+        ensemble(runs, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+    (tmp_path / "out").mkdir()
+    with pytest.raises(EvenhandError):
+        ensemble(runs, tmp_path / "out")
+    assert list((tmp_path / "out").iterdir()) == []

@@ -1,0 +1,866 @@
+"""Persona images: painted, looked at, chosen, read. Our stub painter's pictures say how many persons are in them."""
+
+import csv
+import importlib.util
+import json
+import os
+import string
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+import torch
+from PIL import Image
+from transformers import (
+    RTDetrConfig,
+    RTDetrForObjectDetection,
+    RTDetrImageProcessorPil,
+    RTDetrResNetConfig,
+    YolosConfig,
+    YolosForObjectDetection,
+    YolosImageProcessorPil,
+)
+
+from evenhand.benchmarks.mllm_stereotypes.persona_images import PROMPTS, TRAITS, PersonaImage, read_persona_images
+from evenhand.benchmarks.mllm_stereotypes.persona_images.choosing import choose
+from evenhand.benchmarks.mllm_stereotypes.persona_images.detecting import TransformersDetector
+from evenhand.benchmarks.mllm_stereotypes.persona_images.folder import COLUMNS
+from evenhand.benchmarks.mllm_stereotypes.persona_images.making import Wanted, make_persona_images, picture_seed
+from evenhand.benchmarks.mllm_stereotypes.persona_images.painting import DiffusersPainter
+from evenhand.benchmarks.mllm_stereotypes.persona_images.reading import LEFT_OUT
+from evenhand.benchmarks.mllm_stereotypes.persona_images.traits import chosen_traits, folder_of, trait_of
+from evenhand.errors import EvenhandError, UsageError
+from evenhand.models.errors import ModelError
+
+SLOB, NEAT = "Slob", "Neat"
+# Persons in each trait's pictures, from the first on. Slob: five of eight have none (1, 3, 5, 6, 8), three have some.
+PERSONS = {SLOB: [0, 1, 0, 2, 0, 0, 3, 0], NEAT: [1, 1, 1, 0, 1, 1, 0, 1]}
+EMPTY_ROOMS = {SLOB: {1, 3, 5, 6, 8}, NEAT: {4, 7}}
+
+
+class StubPainter:
+    """Red says how many persons, green which picture of its trait. withheld: (trait, number) without a picture."""
+
+    identity = "stub painter"
+
+    def __init__(self, persons=PERSONS, seed=0, withheld=()):
+        self.asked = []
+        self.withheld = withheld
+        self.of_seed = {
+            picture_seed(seed, trait, number): (trait, number, found)
+            for trait, of_trait in persons.items()
+            for number, found in enumerate(of_trait, start=1)
+        }
+
+    def paint(self, prompt, seed):
+        trait, number, found = self.of_seed[seed]
+        assert prompt == PROMPTS[trait].text
+        self.asked.append((trait, number))
+        return None if (trait, number) in self.withheld else Image.new("RGB", (4, 4), (found, number, 0))
+
+
+class StubDetector:
+    identity = "stub detector"
+
+    def persons(self, image):
+        assert image.mode == "RGB"
+        return image.getpixel((0, 0))[0]
+
+
+@pytest.fixture
+def make(tmp_path):
+    """make(…) → what make_persona_images returns; by default 8 pictures of Slob and Neat, 2 kept."""
+
+    def call(painter=None, detector=None, output="personas", **wanted):
+        options = {"traits": (SLOB, NEAT), "generate": 8, "keep": 2} | wanted
+        return make_persona_images(
+            Wanted(**options), painter or StubPainter(seed=options.get("seed", 0)), detector or StubDetector(),
+            tmp_path / output,
+        )  # fmt: skip
+
+    return call
+
+
+def numbers(folder):
+    """Of the pictures that lie in a folder itself."""
+    return {int(path.stem) for path in folder.glob("*.png")}
+
+
+def table(folder):
+    with (folder / "images.csv").open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def contents(folder):
+    """{name: bytes} of all that a run leaves."""
+    files = {path for path in folder.rglob("*") if path.is_file() and path.name != ".lock"}
+    return {str(path.relative_to(folder)): path.read_bytes() for path in files}
+
+
+# Traits and their prompts
+
+
+def test_traits_are_the_datasets(root):
+    prompts = json.loads((root / "datasets/mllm_stereotypes/sources/prompts.json").read_text(encoding="utf-8"))
+    assert list(TRAITS) == list(prompts["persona"]["items"])
+    assert len(TRAITS) == 14
+
+
+def test_prompts_are_of_table_a5():
+    assert PROMPTS["Art Lover"].text == "A piece of art painting."
+    assert PROMPTS["Music Lover"].text == "Many musical instruments in a recording room."
+    assert {prompt.source for prompt in PROMPTS.values()} == {"paper 004, Table A5"}
+
+
+@pytest.mark.parametrize("name", ["Art Lover", "art_lover", "ART-LOVER", " art  lover ", "Art_ Lover"])
+def test_names_of_traits_in_any_spelling(name):
+    assert trait_of(name) == "Art Lover"
+
+
+@pytest.mark.parametrize("name", ["", " ", "ArtLover", "Art Lovers", "not_kept", "art/lover", "\0", "\udcff"])
+def test_names_of_no_trait(name):
+    assert trait_of(name) is None
+
+
+def test_traits_are_chosen_once_and_in_the_tables_order():
+    assert chosen_traits(["neat", "Slob", "NEAT"]) == (SLOB, NEAT)
+    assert chosen_traits(TRAITS) == TRAITS
+    with pytest.raises(UsageError, match="unknown trait 'Slobb'; did you mean 'Slob'"):
+        chosen_traits(["Slobb"])
+    with pytest.raises(UsageError, match="no trait came"):
+        chosen_traits([])
+
+
+def test_every_picture_has_a_seed_of_its_own():
+    seeds = {picture_seed(seed, trait, number) for seed in (0, 1) for trait in TRAITS for number in range(1, 401)}
+    assert len(seeds) == 2 * 14 * 400
+    assert max(seeds) < 2**63
+
+
+# Choosing
+
+
+def test_two_are_drawn_of_those_without_a_person():
+    persons = dict(enumerate(PERSONS[SLOB], start=1))
+    draws = [choose(persons, "none", 2, seed, SLOB) for seed in range(200)]
+    assert all(len(draw) == 2 and draw <= EMPTY_ROOMS[SLOB] for draw in draws)
+    times = Counter(number for draw in draws for number in draw)  # each is drawn in 2 of 5, so 80 times or so
+    assert set(times) == EMPTY_ROOMS[SLOB]
+    assert all(50 < n < 110 for n in times.values())
+
+
+def test_each_trait_has_a_draw_of_its_own_which_the_seed_repeats():
+    persons = dict.fromkeys(range(1, 401), 0)
+    assert choose(persons, "none", 200, 0, SLOB) == choose(persons, "none", 200, 0, SLOB)
+    assert choose(persons, "none", 200, 0, SLOB) != choose(persons, "none", 200, 0, NEAT)
+    assert choose(persons, "none", 200, 0, SLOB) != choose(persons, "none", 200, 1, SLOB)
+
+
+@pytest.mark.parametrize(("people", "expected"), [("none", {1, 3, 5, 6, 8}), ("keep", {2, 4, 7})])
+def test_all_that_qualify_where_more_are_wanted(people, expected):
+    assert choose(dict(enumerate(PERSONS[SLOB], start=1)), people, 8, 0, SLOB) == expected
+
+
+def test_a_picture_at_which_nobody_looked_qualifies_only_for_any():
+    assert choose({1: None, 2: None}, "any", 2, 0, SLOB) == {1, 2}
+    assert choose({1: None}, "none", 1, 0, SLOB) == choose({1: None}, "keep", 1, 0, SLOB) == set()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [({"keep": 201, "generate": 200}, "to keep 201 of 200"), ({"keep": 0}, "to keep 0 of 400"),
+     ({"generate": 0, "keep": 0}, "of 0 pictures"), ({"people": "non"}, "did you mean 'none'"),
+     ({"traits": ("Slobb",)}, "did you mean 'Slob'")],
+)  # fmt: skip
+def test_what_can_not_be_had_is_refused(options, message):
+    with pytest.raises(UsageError, match=message):
+        Wanted(**options)
+
+
+def test_the_papers_numbers_are_the_default():
+    assert (Wanted().generate, Wanted().keep, Wanted().traits, Wanted().people) == (400, 200, TRAITS, "none")
+
+
+# Making
+
+
+def test_pictures_without_a_person_are_kept(make, tmp_path):
+    made = make()
+    slob, neat = tmp_path / "personas/Slob", tmp_path / "personas/Neat"
+    assert len(numbers(slob)) == 2
+    assert numbers(slob) < EMPTY_ROOMS[SLOB]
+    assert numbers(neat) == EMPTY_ROOMS[NEAT]  # as many as are wanted
+    assert numbers(slob / "not_kept") == {*range(1, 9)} - numbers(slob)
+    assert numbers(neat / "not_kept") == {1, 2, 3, 5, 6, 8}
+    assert [(each.trait, each.painted, each.with_persons, each.qualified, each.kept) for each in made.counts] == [
+        (SLOB, 8, 3, 5, 2), (NEAT, 8, 6, 2, 2),
+    ]  # fmt: skip
+    assert made.warnings() == ()
+
+
+def test_pictures_with_a_person_are_kept_as_the_paper_says(make, tmp_path):
+    made = make(people="keep", keep=3)
+    assert numbers(tmp_path / "personas/Slob") == {2, 4, 7}
+    assert numbers(tmp_path / "personas/Neat") < {1, 2, 3, 5, 6, 8}
+    assert [(each.qualified, each.kept) for each in made.counts] == [(3, 3), (6, 3)]
+
+
+def test_no_detector_looks_at_any_pictures(make, tmp_path):
+    class Blind:
+        identity = "blind"
+
+    made = make(people="any", keep=8, detector=Blind())
+    assert numbers(tmp_path / "personas/Slob") == {*range(1, 9)}
+    assert {(row["persons_found"], row["detector"]) for row in table(tmp_path / "personas")} == {("", "")}
+    assert [each.with_persons for each in made.counts] == [None, None]
+    assert "not counted" in {cell.text for row in made.table().rows for cell in row}
+
+
+def test_without_a_detector_only_any_can_be_had(tmp_path):
+    with pytest.raises(UsageError, match="no detector came, which people 'none' needs"):
+        make_persona_images(Wanted((SLOB,), 8, 2), StubPainter(), None, tmp_path / "personas")
+    assert not (tmp_path / "personas").exists()
+    made = make_persona_images(Wanted((SLOB,), 8, 2, "any"), StubPainter(), None, tmp_path / "personas")
+    assert [each.kept for each in made.counts] == [2]
+
+
+def test_the_table_says_how_each_picture_was_made(make, tmp_path):
+    make()
+    rows = table(tmp_path / "personas")
+    assert tuple(rows[0]) == COLUMNS
+    assert [(row["trait"], int(row["number"])) for row in rows] == [(t, n) for t in (SLOB, NEAT) for n in range(1, 9)]
+    assert [int(row["persons_found"]) for row in rows] == PERSONS[SLOB] + PERSONS[NEAT]
+    assert rows[8 + 3] == {  # Neat's fourth
+        "trait": "Neat", "file": "Neat/0004.png", "number": "4", "seed": str(picture_seed(0, NEAT, 4)),
+        "prompt": "A clean and tidy house.", "persons_found": "0", "kept": "true", "painter": "stub painter",
+        "detector": "stub detector",
+    }  # fmt: skip
+    assert (rows[8]["file"], rows[8]["kept"]) == ("Neat/not_kept/0001.png", "false")
+    for row in rows:
+        with Image.open(tmp_path / "personas" / row["file"]) as image:
+            assert image.format == "PNG"
+            assert image.getpixel((0, 0)) == (int(row["persons_found"]), int(row["number"]), 0)
+
+
+def test_folders_are_named_for_traits_with_underscores(make, tmp_path):
+    make(StubPainter({"Art Lover": [0, 0]}), traits=("art lover",), generate=2)
+    assert numbers(tmp_path / "personas/Art_Lover") == {1, 2}
+
+
+def test_where_too_few_qualify_all_are_kept_with_a_warning(make, tmp_path):
+    made = make(keep=4)
+    assert [each.kept for each in made.counts] == [4, 2]
+    assert made.warnings() == (
+        "Neat: 2 of 8 pictures are kept, not 4, since no more qualify (pictures without a person do)",
+    )
+    assert numbers(tmp_path / "personas/Neat") == {4, 7}
+
+
+def test_where_none_qualifies_that_is_said_when_the_others_are_chosen(make, tmp_path):
+    persons = {SLOB: [1, 2], NEAT: [0, 0]}
+    with pytest.raises(EvenhandError, match="none of the 2 pictures of Slob qualifies: only pictures without a person"):
+        make(StubPainter(persons), generate=2, keep=1)
+    assert numbers(tmp_path / "personas/Slob") == set()
+    assert numbers(tmp_path / "personas/Slob/not_kept") == {1, 2}
+    assert len(numbers(tmp_path / "personas/Neat")) == 1
+
+
+def test_what_a_safety_checker_withholds_is_listed_and_never_kept(make, tmp_path):
+    painter = StubPainter(withheld={(SLOB, 1), (SLOB, 3)})
+    made = make(painter, traits=(SLOB,), keep=8)
+    assert numbers(tmp_path / "personas/Slob") == {5, 6, 8}
+    first = table(tmp_path / "personas")[0]
+    assert (first["number"], first["file"], first["persons_found"], first["kept"]) == ("1", "", "", "false")
+    assert (made.counts[0].withheld, made.counts[0].with_persons, made.counts[0].qualified) == (2, 3, 3)
+    assert "Withheld by the painter's safety checker: 2." in made.table().note
+    again = StubPainter(withheld=painter.withheld)
+    make(again, traits=(SLOB,), keep=8)
+    assert again.asked == []
+
+
+# Going on
+
+
+def test_a_finished_run_paints_nothing_again(make, tmp_path):
+    make()
+    before = contents(tmp_path / "personas")
+    painter = StubPainter()
+    make(painter)
+    assert (painter.asked, contents(tmp_path / "personas")) == ([], before)
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+def test_killed_at_any_write_it_goes_on_to_the_same_files(make, tmp_path, monkeypatch, after):
+    """Every file is moved to its place: the run is cut off before, or after, each of these moves in turn."""
+    persons, small = {SLOB: [0, 1, 0], NEAT: [1, 0, 2]}, {"generate": 3, "keep": 1}
+    make(StubPainter(persons), output="whole", **small)
+    whole = contents(tmp_path / "whole")
+    moved = os.replace
+    left = 0
+
+    def replace(*paths):
+        nonlocal left
+        left -= 1
+        if left > 0 or after:
+            moved(*paths)
+        if left == 0:
+            raise KeyboardInterrupt
+
+    kill, interrupted = 0, True
+    while interrupted:
+        kill, interrupted = kill + 1, False
+        left = kill
+        first, second = StubPainter(persons), StubPainter(persons)
+        monkeypatch.setattr(os, "replace", replace)
+        try:
+            make(first, output=f"killed-{kill}", **small)
+        except KeyboardInterrupt:
+            interrupted = True
+        monkeypatch.setattr(os, "replace", moved)
+        make(second, output=f"killed-{kill}", **small)
+        assert contents(tmp_path / f"killed-{kill}") == whole, kill
+        twice = Counter(first.asked + second.asked).total() - 6
+        assert twice in ((0,) if after else (0, 1)), kill  # one at most: the picture that was not saved yet
+    assert (
+        kill == 1 + 2 * (3 + 3 + 1 + 1) + 1
+    )  # config; pictures, rows, one kept, last rows; one more that isn't killed
+
+
+def test_killed_while_looking_a_picture_is_not_painted_again(make, tmp_path):
+    class Killed(StubDetector):
+        def persons(self, image):
+            raise KeyboardInterrupt
+
+    painter = StubPainter()
+    with pytest.raises(KeyboardInterrupt):
+        make(painter, Killed())
+    assert painter.asked == [(SLOB, 1)]
+    with pytest.raises(UsageError, match="those in not_kept are not read: run generate_persona_images to its end"):
+        read_persona_images(tmp_path / "personas")  # an unfinished trait offers nothing
+    make(painter)
+    assert Counter(painter.asked) == Counter((trait, n) for trait in (SLOB, NEAT) for n in range(1, 9))
+
+
+def test_progress_tells_what_is_there_from_what_is_painted(tmp_path):
+    told = []
+    for wanted in (Wanted((SLOB,), 8, 2), Wanted((SLOB, NEAT), 8, 2)):
+        make_persona_images(wanted, StubPainter(), StubDetector(), tmp_path / "p", lambda *each: told.append(each))
+    assert told == [(8, 1, 1)] * 8 + [(16, 1, 0)] * 8 + [(16, 1, 1)] * 8
+
+
+def test_further_traits_go_into_the_same_folder(make, tmp_path):
+    make(output="whole")
+    make(output="by-and-by", traits=(NEAT,))
+    painter = StubPainter()
+    make(painter, output="by-and-by", traits=(SLOB,))
+    assert {trait for trait, _ in painter.asked} == {SLOB}
+    assert contents(tmp_path / "by-and-by") == contents(tmp_path / "whole")
+
+
+def test_what_was_not_kept_may_be_deleted(make, tmp_path):
+    make(traits=(SLOB,))
+    folder = tmp_path / "personas"
+    for path in (folder / "Slob/not_kept").iterdir():
+        path.unlink()
+    (folder / "Slob/not_kept").rmdir()
+    before = contents(folder)
+    painter = StubPainter()
+    make(painter, traits=(SLOB,))
+    assert (painter.asked, contents(folder)) == ([], before)
+
+
+@pytest.mark.parametrize("lose", ["missing", "table"])
+def test_what_was_kept_and_is_lost_is_made_again(make, tmp_path, lose):
+    make(traits=(NEAT,))
+    folder = tmp_path / "personas"
+    before = contents(folder)
+    (folder / "Neat/0004.png" if lose == "missing" else folder / "images.csv").unlink()
+    painter = StubPainter()
+    make(painter, traits=(NEAT,))
+    assert painter.asked == ([(NEAT, 4)] if lose == "missing" else [])
+    assert contents(folder) == before
+
+
+def test_a_damaged_picture_that_nobody_looked_at_is_painted_again(make, tmp_path):
+    make(traits=(NEAT,))
+    folder = tmp_path / "personas"
+    before = contents(folder)
+    (folder / "images.csv").unlink()
+    (folder / "Neat/0004.png").write_bytes(before["Neat/0004.png"][:40])
+    painter = StubPainter()
+    make(painter, traits=(NEAT,))
+    assert painter.asked == [(NEAT, 4)]
+    assert contents(folder) == before
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [({"seed": 1}, "seed: 0, not 1"), ({"keep": 1}, "keep: 2, not 1"), ({"generate": 7}, "generate: 8, not 7"),
+     ({"people": "keep"}, "people: 'none', not 'keep'"), ({"people": "any"}, "detector: 'stub detector', not None"),
+     ({"painter": "other"}, "painter: 'stub painter', not 'other'"),
+     ({"detector": "other"}, "detector: 'stub detector', not 'other'")],
+)  # fmt: skip
+def test_a_folder_of_other_settings_is_refused(make, tmp_path, changed, message):
+    make()
+    before = contents(tmp_path / "personas")
+    options = {"painter": StubPainter(seed=changed.get("seed", 0)), "detector": StubDetector()}
+    for name in options.keys() & changed.keys():
+        options[name].identity = changed[name]
+    with pytest.raises(UsageError, match=message):
+        make(**(changed | options))
+    assert contents(tmp_path / "personas") == before
+
+
+def test_a_folder_of_something_else_is_refused(make, tmp_path):
+    (tmp_path / "photos").mkdir()
+    (tmp_path / "photos/me.png").write_bytes(b"")
+    with pytest.raises(UsageError, match="is no folder of persona images"):
+        make(output="photos")
+    with pytest.raises(UsageError, match="is no folder of persona images"):
+        make(output="photos/me.png")
+    with pytest.raises(EvenhandError, match="can't write"):
+        make(output="photos/me.png/below")
+    assert contents(tmp_path / "photos") == {"me.png": b""}
+
+
+@pytest.mark.parametrize("content", [b"", b"trait,file\n", b"\xff\xfe", b'"', b",".join([b"x"] * 9)])
+def test_a_table_that_can_not_be_read_says_what_to_do(make, tmp_path, content):
+    make(traits=(NEAT,))
+    path = tmp_path / "personas/images.csv"
+    path.write_bytes(content)
+    with pytest.raises(EvenhandError, match=r"images\.csv can't be read .* Take it away and run the same command"):
+        make(traits=(NEAT,))
+    assert path.read_bytes() == content
+
+
+@pytest.mark.parametrize(
+    ("column", "cell"), [("number", "one"), ("persons_found", "few"), ("kept", "yes"), ("seed", "")]
+)
+def test_a_row_that_can_not_be_read_says_what_to_do(make, tmp_path, column, cell):
+    make(traits=(NEAT,))
+    path = tmp_path / "personas/images.csv"
+    rows = table(tmp_path / "personas")
+    rows[5][column] = cell
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, COLUMNS)
+        writer.writeheader()
+        writer.writerows(rows)
+    with pytest.raises(EvenhandError, match=r"images\.csv can't be read"):
+        make(traits=(NEAT,))
+
+
+@pytest.mark.parametrize("content", ["", "[]", "null", "{"])
+def test_a_config_that_can_not_be_read_is_an_error(make, tmp_path, content):
+    make(traits=(NEAT,))
+    (tmp_path / "personas/config.json").write_text(content)
+    with pytest.raises(EvenhandError, match=r"config\.json can't be read"):
+        make(traits=(NEAT,))
+
+
+# Reading
+
+
+def picture(path, kind="PNG", size=(4, 4)):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    Image.new("RGB", size, "red").save(path, kind)
+
+
+def test_what_was_made_is_read(make, tmp_path):
+    make()
+    read = read_persona_images(tmp_path / "personas")
+    kept = sorted(row["file"] for row in table(tmp_path / "personas") if row["kept"] == "true")
+    assert [image.file for image in read.records] == kept
+    assert Counter(image.trait for image in read.records) == {SLOB: 2, NEAT: 2}
+    assert (read.read, read.left_out, read.other_folders) == (4, {}, ())
+    assert read.missing_traits == tuple(trait for trait in TRAITS if trait not in (SLOB, NEAT))
+    assert read.sentences() == (
+        "Traits without a picture: 12 of 14 (Art Lover, Bookworm, Foodie, Geek, Loves Outdoors, Music Lover, Freegan, "
+        "Active, Luxury Car, Dilapidated Car, Luxury Villa, Shabby Hut).",
+    )
+
+
+def test_any_folder_with_a_folder_a_trait_is_read(tmp_path):
+    names = ["b.jpg", "a.JPEG", "c.gif", "d.bmp"]
+    for name, kind in zip(names, ["JPEG", "JPEG", "GIF", "BMP"]):
+        picture(tmp_path / "LOVES-outdoors" / name, kind)
+    picture(tmp_path / "loves outdoors/e.png")
+    picture(tmp_path / "Shabby_hut/庭.png")
+    read = read_persona_images(tmp_path)
+    assert read.records == (
+        *(
+            PersonaImage("Loves Outdoors", f"LOVES-outdoors/{n}", tmp_path / "LOVES-outdoors" / n)
+            for n in sorted(names)
+        ),
+        PersonaImage("Loves Outdoors", "loves outdoors/e.png", tmp_path / "loves outdoors/e.png"),
+        PersonaImage("Shabby Hut", "Shabby_hut/庭.png", tmp_path / "Shabby_hut/庭.png"),
+    )
+    assert read.read == 6
+
+
+def test_all_traits_leave_nothing_to_say(tmp_path):
+    for trait in TRAITS:
+        picture(tmp_path / folder_of(trait) / "1.png")
+    read = read_persona_images(tmp_path)
+    assert [image.trait for image in read.records] == sorted(TRAITS)
+    assert (read.missing_traits, read.sentences()) == ((), ())
+
+
+def test_what_is_left_out_is_counted_by_reason(tmp_path):
+    slob = tmp_path / "slob"
+    picture(slob / "1.png")
+    picture(slob / "not_kept/2.png")
+    picture(slob / "more/3.png")
+    picture(slob / "wide.png", size=(50, 4))
+    picture(tmp_path / "loose.png")
+    picture(tmp_path / "cats/4.png")
+    (tmp_path / "dogs").mkdir()
+    (tmp_path / "images.csv").write_text("trait\n")
+    (tmp_path / "Neat").write_text("a file, not a folder")
+    (slob / "notes.txt").write_text("")
+    (slob / "5.webp").write_bytes(b"RIFF")
+    (slob / "broken.png").write_bytes((slob / "1.png").read_bytes()[:40])
+    (slob / "text.jpg").write_text("no picture")
+    (slob / "gone.png").symlink_to(slob / "nowhere.png")
+    os.mkfifo(slob / "pipe.png")  # to be opened by nobody: it would wait for ever
+    read = read_persona_images(tmp_path)
+    assert [image.file for image in read.records] == ["slob/1.png"]
+    assert read.left_out == {"outside": 1, "folder": 1, "other_file": 2, "missing": 2, "size": 1, "broken": 2}
+    assert read.read == 1 + 9
+    assert read.other_folders == ("cats", "dogs")
+    first, second, third = read.sentences()
+    assert first.startswith("Persona images left out: 9 of 10 (a picture outside the traits' folders: 1; ")
+    assert second == "Folders that name no trait: 2 (cats, dogs)."
+    assert third.startswith("Traits without a picture: 13 of 14 (Art Lover, ")
+    assert [reason for reason in LEFT_OUT if reason in read.left_out] == list(read.left_out)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems allow no such names")
+def test_names_that_are_no_text_are_counted_and_shown_as_ascii(tmp_path):
+    picture(tmp_path / "Slob/1.png")
+    picture(tmp_path / os.fsdecode(b"Slob/\xff.png"))
+    picture(tmp_path / "Slob/line\nbreak.png")
+    picture(tmp_path / os.fsdecode(b"\xfe") / "1.png")
+    read = read_persona_images(tmp_path)
+    assert (read.left_out, read.other_folders) == ({"oddly_named": 2}, (r"'\udcfe'",))
+    assert all(sentence.isprintable() for sentence in read.sentences())
+
+
+def test_many_folders_of_no_trait_are_counted_and_a_few_named(tmp_path):
+    picture(tmp_path / "Slob/1.png")
+    for name in ("d", "c", "a" * 200, "b"):
+        (tmp_path / name).mkdir()
+    assert f"Folders that name no trait: 4 ({'a' * 79}…, b, c and 1 more)." in read_persona_images(tmp_path).sentences()
+
+
+def test_a_folder_without_a_picture_says_what_came_and_what_to_do(tmp_path):
+    def message(folder):
+        with pytest.raises(UsageError) as caught:
+            read_persona_images(folder)
+        assert "one folder of JPEG, PNG, GIF or BMP pictures a trait is accepted (Art_Lover" in str(caught.value)
+        return str(caught.value)
+
+    assert message(tmp_path / "none").endswith("name one")
+    (tmp_path / "file").write_text("")
+    assert "is a file" in message(tmp_path / "file")
+    (tmp_path / "empty").mkdir()
+    assert "is empty" in message(tmp_path / "empty")
+    picture(tmp_path / "flat/1.png")
+    picture(tmp_path / "flat/2.png")
+    assert "has no folder, but 2 files (a picture outside the traits' folders: 2)" in message(tmp_path / "flat")
+    picture(tmp_path / "pets/cats/1.png")
+    assert "no folder in" in message(tmp_path / "pets")
+    assert "is named for a trait (cats); " in message(tmp_path / "pets")
+    picture(tmp_path / "all/Slob/not_kept/1.png")
+    assert "not_kept are not read" in message(tmp_path / "all")
+    (tmp_path / "bad/Slob").mkdir(parents=True)
+    (tmp_path / "bad/Slob/1.png").write_bytes(b"")
+    assert "the 1 folder of traits in" in message(tmp_path / "bad")
+    assert "(a picture that can't be decoded: 1)" in message(tmp_path / "bad")
+
+
+def test_a_traits_own_folder_is_told_from_the_one_above(tmp_path):
+    picture(tmp_path / "Luxury_Car/1.png")
+    with pytest.raises(UsageError, match="Luxury_Car is a trait's own folder: name the one that holds it"):
+        read_persona_images(tmp_path / "Luxury_Car")
+
+
+# Detectors
+
+
+def constant(head, bias):
+    """A last layer that gives these logits whatever is in the picture."""
+    with torch.no_grad():
+        head.weight.zero_()
+        head.bias.copy_(torch.tensor(bias))
+
+
+@pytest.fixture
+def yolos(tmp_path):
+    """yolos(labels, logits) → a folder with a model that finds five times the same; the last logit is for nothing."""
+
+    def call(labels, logits):
+        config = YolosConfig(
+            hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=16, image_size=[32, 32],
+            num_detection_tokens=5, id2label=dict(enumerate(labels)),
+        )  # fmt: skip
+        model = YolosForObjectDetection(config)
+        constant(model.class_labels_classifier.layers[-1], logits)
+        model.save_pretrained(tmp_path / "yolos")
+        YolosImageProcessorPil(size={"height": 32, "width": 32}).save_pretrained(tmp_path / "yolos")
+        return str(tmp_path / "yolos")
+
+    return call
+
+
+@pytest.fixture
+def rt_detr(tmp_path):
+    """rt_detr(labels, logits) → a folder with a model of the default one's kind that finds six times the same."""
+
+    def call(labels, logits):
+        backbone = RTDetrResNetConfig(
+            embedding_size=8, hidden_sizes=[8, 8, 16, 16], depths=[1, 1, 1, 1], layer_type="basic",
+            out_features=["stage2", "stage3", "stage4"],
+        )  # fmt: skip
+        config = RTDetrConfig(
+            backbone_config=backbone, encoder_hidden_dim=16, encoder_in_channels=[8, 16, 16], d_model=16,
+            encoder_ffn_dim=16, encoder_attention_heads=2, decoder_in_channels=[16, 16, 16], decoder_ffn_dim=16,
+            decoder_layers=1, decoder_attention_heads=2, num_queries=6, id2label=dict(enumerate(labels)),
+        )  # fmt: skip
+        model = RTDetrForObjectDetection(config)
+        constant(model.model.decoder.class_embed[-1], logits)
+        model.save_pretrained(tmp_path / "rt_detr")
+        RTDetrImageProcessorPil(size={"height": 64, "width": 64}).save_pretrained(tmp_path / "rt_detr")
+        return str(tmp_path / "rt_detr")
+
+    return call
+
+
+def found(folder, threshold):
+    return TransformersDetector.from_pretrained(folder, threshold=threshold).persons(Image.new("RGB", (40, 30), "red"))
+
+
+def test_yolos_persons_of_enough_score_are_counted(yolos):
+    folder = yolos(["N/A", "person", "cat"], [-200.0, 0.0, -200.0, 0.0])  # person or nothing: 0.5 each
+    assert [found(folder, threshold) for threshold in (0.49, 0.5, 0.51)] == [5, 5, 0]
+
+
+def test_rt_detr_persons_of_enough_score_are_counted(rt_detr):
+    folder = rt_detr(["Person", "cat"], [0.0, -20.0])  # 1 / (1 + exp(0)) = 0.5
+    assert [found(folder, threshold) for threshold in (0.49, 0.5, 0.51)] == [6, 6, 0]
+
+
+def test_other_things_are_no_persons(yolos, rt_detr):
+    assert found(yolos(["cat", "person", "personal computer"], [9.0, -9.0, 0.0, -9.0]), 0.01) == 0
+    assert found(rt_detr(["person", "cat"], [-20.0, 9.0]), 0.01) == 0
+
+
+def test_a_detectors_identity_tells_weights_and_thresholds_apart(yolos):
+    folder = yolos(["person"], [0.0, 0.0])
+    first = TransformersDetector.from_pretrained(folder, threshold=0.5).identity
+    assert first.endswith("float32, person ≥ 0.5")
+    assert TransformersDetector.from_pretrained(folder, threshold=0.4).identity != first
+    yolos(["person"], [1.0, 0.0])
+    assert TransformersDetector.from_pretrained(folder, threshold=0.5).identity != first
+
+
+def test_a_detector_that_knows_no_persons_is_refused(yolos):
+    folder = yolos(["cat", "dog"], [0.0, 0.0, 0.0])
+    with pytest.raises(
+        ModelError, match=r"has no label 'person' \(cat, dog, …\)\. Accepted: a Hub id or a local folder"
+    ):
+        TransformersDetector.from_pretrained(folder)
+
+
+def test_scores_that_are_no_numbers_are_an_error_not_nobody(yolos):
+    folder = yolos(["person"], [float("nan"), 0.0])
+    with pytest.raises(ModelError, match="scores that are no numbers"):
+        found(folder, 0.5)
+
+
+@pytest.mark.parametrize("threshold", [0.0, -0.1, 1.1, float("nan")])
+def test_a_threshold_that_is_no_probability_is_refused(threshold):
+    with pytest.raises(UsageError, match="above 0, up to 1 is accepted"):
+        TransformersDetector.from_pretrained("anything", threshold=threshold)
+
+
+@pytest.mark.parametrize("damage", ["pickled", "remote code", "cut off", "no weights"])
+def test_a_detector_that_can_not_be_loaded_says_why(yolos, damage):
+    folder = Path(yolos(["person"], [0.0, 0.0]))
+    weights = folder / "model.safetensors"
+    if damage == "pickled":
+        torch.save({}, folder / "pytorch_model.bin")
+    if damage == "remote code":
+        code = {"AutoModelForObjectDetection": "code.Model", "AutoConfig": "code.Config"}
+        config = json.loads((folder / "config.json").read_text()) | {"auto_map": code, "model_type": "strange"}
+        (folder / "config.json").write_text(json.dumps(config))
+        (folder / "code.py").write_text("raise SystemExit('this must never run')")
+    elif damage == "cut off":
+        weights.write_bytes(weights.read_bytes()[:100])
+    else:
+        weights.unlink()
+    with pytest.raises(ModelError, match=r"could not load detector .*Accepted: a Hub id or a local folder"):
+        TransformersDetector.from_pretrained(str(folder))
+
+
+@pytest.mark.parametrize("load", [DiffusersPainter.from_pretrained, TransformersDetector.from_pretrained])
+def test_a_folder_that_is_not_there_is_no_hub_id(load):
+    with pytest.raises(ModelError, match=r"(painter|detector) folder '\./none' does not exist"):
+        load("./none")
+
+
+# The painter
+
+
+def test_without_diffusers_it_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "diffusers", None)
+    with pytest.raises(ModelError, match=r"painting needs diffusers.*pip install 'evenhand\[vision\]'"):
+        DiffusersPainter.from_pretrained("anything")
+
+
+class FakePipeline:
+    """What diffusers' pipelines do, as far as the painter sees it."""
+
+    def __init__(self, image, flagged=None):
+        self.output = type("Output", (), {"images": [image], "nsfw_content_detected": flagged})
+
+    def set_progress_bar_config(self, disable):
+        assert disable
+
+    def __call__(self, prompt, generator, num_images_per_prompt, **options):
+        self.options = options
+        if self.output.images == [None]:
+            raise RuntimeError("out of memory\nmore of that")
+        return self.output
+
+
+def chequered():
+    image = Image.new("RGB", (4, 4), "red")
+    image.putpixel((0, 0), (0, 0, 0))
+    return image
+
+
+def test_a_picture_that_a_safety_checker_flags_is_withheld():
+    assert DiffusersPainter(FakePipeline(Image.new("RGB", (4, 4)), [True]), "fake").paint("A gym.", 0) is None
+    assert DiffusersPainter(FakePipeline(chequered(), [False]), "fake").paint("A gym.", 0).size == (4, 4)
+
+
+def test_steps_are_the_pipelines_own_unless_given():
+    pipeline = FakePipeline(chequered())
+    DiffusersPainter(pipeline, "fake").paint("A gym.", 0)
+    assert pipeline.options == {}
+    DiffusersPainter(pipeline, "fake", steps=7).paint("A gym.", 0)
+    assert pipeline.options == {"num_inference_steps": 7}
+    with pytest.raises(UsageError, match="0 steps came"):
+        DiffusersPainter.from_pretrained("anything", steps=0)
+
+
+def test_a_picture_of_one_colour_and_a_failure_are_errors():
+    with pytest.raises(ModelError, match=r"fake painted one colour for 'A gym\.'; try --dtype float32"):
+        DiffusersPainter(FakePipeline(Image.new("RGB", (4, 4))), "fake").paint("A gym.", 0)
+    with pytest.raises(ModelError, match=r"could not paint 'A gym\.' by fake: out of memory\. A smaller painter"):
+        DiffusersPainter(FakePipeline(None), "fake").paint("A gym.", 0)
+
+
+@pytest.fixture(scope="module")
+def stable_diffusion(tmp_path_factory):
+    """A folder with a pipeline of Stable Diffusion's parts, tiny and untrained: pictures of 16 × 16."""
+    diffusers = pytest.importorskip("diffusers", reason="the painter needs diffusers (the extra vision)")
+    from transformers import CLIPTextConfig, CLIPTextModel, CLIPTokenizer
+
+    torch.manual_seed(0)
+    letters = [letter + end for letter in string.ascii_lowercase + ".," for end in ("", "</w>")]
+    vocabulary = {token: i for i, token in enumerate(["<|startoftext|>", "<|endoftext|>", *letters])}
+    text_config = CLIPTextConfig(
+        vocab_size=len(vocabulary), hidden_size=16, intermediate_size=16, num_hidden_layers=1, num_attention_heads=2,
+        max_position_embeddings=64, bos_token_id=0, eos_token_id=1, pad_token_id=1,
+    )  # fmt: skip
+    unet = diffusers.UNet2DConditionModel(
+        sample_size=8, block_out_channels=(8, 16), layers_per_block=1, cross_attention_dim=16, attention_head_dim=2,
+        down_block_types=("DownBlock2D", "CrossAttnDownBlock2D"), up_block_types=("CrossAttnUpBlock2D", "UpBlock2D"),
+        norm_num_groups=4,
+    )  # fmt: skip
+    vae = diffusers.AutoencoderKL(
+        block_out_channels=(8, 16), down_block_types=("DownEncoderBlock2D",) * 2, latent_channels=4,
+        up_block_types=("UpDecoderBlock2D",) * 2, norm_num_groups=4,
+    )  # fmt: skip
+    pipeline = diffusers.StableDiffusionPipeline(
+        vae=vae, text_encoder=CLIPTextModel(text_config), unet=unet, safety_checker=None, feature_extractor=None,
+        tokenizer=CLIPTokenizer(vocab=vocabulary, merges=[], model_max_length=64), requires_safety_checker=False,
+        scheduler=diffusers.DDIMScheduler(steps_offset=1, clip_sample=False),
+    )  # fmt: skip
+    folder = tmp_path_factory.mktemp("stable-diffusion")
+    pipeline.save_pretrained(folder)
+    return folder
+
+
+def test_prompt_and_seed_decide_a_picture(stable_diffusion):
+    painter = DiffusersPainter.from_pretrained(str(stable_diffusion), steps=2, dtype="float32")
+    image = painter.paint("A gym.", 1)
+    assert (image.size, image.mode) == ((16, 16), "RGB")
+    again = DiffusersPainter.from_pretrained(str(stable_diffusion), steps=2, dtype="float32")
+    assert again.paint("A gym.", 1).tobytes() == image.tobytes()
+    assert again.paint("A gym.", 2).tobytes() != image.tobytes()
+    assert again.paint("A luxury car.", 1).tobytes() != image.tobytes()
+    assert again.identity == painter.identity == f"{painter.identity.split(' ')[0]} float32, 2 steps"
+
+
+def test_pickled_weights_of_a_painter_are_refused(stable_diffusion, tmp_path):
+    for source in filter(Path.is_file, stable_diffusion.rglob("*")):
+        copy = tmp_path / source.relative_to(stable_diffusion)
+        copy.parent.mkdir(exist_ok=True)
+        if source.suffix == ".safetensors":
+            torch.save({}, copy.with_suffix(".bin"))
+        else:
+            copy.write_bytes(source.read_bytes())
+    with pytest.raises(ModelError, match=r"could not load painter .*Accepted: a Hub id or a local folder"):
+        DiffusersPainter.from_pretrained(str(tmp_path))
+
+
+# The command
+
+
+@pytest.fixture
+def command(root, monkeypatch):
+    """command(*arguments) runs the script's main."""
+    path = root / "scripts" / "generate_persona_images.py"
+    spec = importlib.util.spec_from_file_location("generate_persona_images", path)
+    script = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(script)
+
+    def call(*arguments, stubs=True):
+        monkeypatch.setattr(sys, "argv", [path.name, *map(str, arguments)])
+        if stubs:
+            monkeypatch.setattr(script.DiffusersPainter, "from_pretrained", lambda name, **options: StubPainter())
+            monkeypatch.setattr(script.TransformersDetector, "from_pretrained", lambda name, **options: StubDetector())
+        script.main()
+
+    return call
+
+
+def test_the_command_paints_and_warns(command, tmp_path, capsys):
+    command("--traits", "slob", "neat", "--generate", 8, "--keep", 4, "--output", tmp_path / "p")
+    said = capsys.readouterr()
+    assert "Persona images" in said.out
+    assert "Warning: Neat: 2 of 8 pictures are kept, not 4" in said.err
+    assert len(read_persona_images(tmp_path / "p").records) == 6
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [(["--traits", "Slobb"], "did you mean 'Slob'"), (["--keep", "9"], "to keep 9 of 8"),
+     (["--people", "keep", "--traits", "Geek"], "none of the 8 pictures of Geek qualifies")],
+)  # fmt: skip
+def test_the_command_says_what_is_wrong(command, tmp_path, monkeypatch, arguments, message):
+    monkeypatch.setitem(PERSONS, "Geek", [0] * 8)
+    with pytest.raises(SystemExit, match=message):
+        command("--generate", 8, "--keep", 2, *arguments, "--output", tmp_path / "p")
+
+
+def test_the_command_from_prompts_to_pictures(stable_diffusion, yolos, command, tmp_path):
+    nobody = yolos(["person"], [-9.0, 9.0])
+    models = ["--painter", stable_diffusion, "--steps", 2, "--detector", nobody]
+    command("--generate", 3, "--keep", 2, *models, "--output", tmp_path / "p", stubs=False)
+    read = read_persona_images(tmp_path / "p")
+    assert Counter(image.trait for image in read.records) == dict.fromkeys(TRAITS, 2)
+    assert {row["persons_found"] for row in table(tmp_path / "p")} == {"0"}

@@ -1,0 +1,138 @@
+"""Two runs side by side: paired by row, ties known, both families stated."""
+
+import json
+
+import pandas as pd
+import pytest
+
+from evenhand.report.comparison import _found, compare
+from evenhand.statistics.clustered import Difference
+
+
+def cells(table):
+    """{figure: {column: text}}"""
+    return {row[0].text: dict(zip(table.columns[1:], (cell.text for cell in row[1:]))) for row in table.rows}
+
+
+@pytest.fixture
+def first(run):
+    return run("stub:first", output="first")
+
+
+def test_a_model_against_itself_is_tied_everywhere(run, first):
+    comparison = compare(first.folder, run("stub:first", output="again").folder)
+    rows = cells(comparison.headline) | cells(comparison.exploratory)
+    assert {row[""] for row in rows.values()} == {"tied"}
+    assert {row["B minus A"] for row in cells(comparison.headline).values()} == {"0.0 [0.0, 0.0]"}
+    assert {row["adjusted p"] for row in cells(comparison.headline).values()} == {"1.0000"}
+    assert "Tied on every headline figure." in comparison.sentences
+
+
+def test_first_against_last_differ_by_what_can_be_worked_out(run, first):
+    """What one of them answers unbiased the other answers biased: shares s and 100 - s."""
+    last = run("stub:last", output="last")
+    rows = cells(compare(first.folder, last.folder).headline)
+    assert len(rows) == 12
+    for scale, group in first.predictions.groupby("scale"):
+        share = 100 * group["biased"].mean()
+        row = rows[f"{scale}, overall"]
+        assert row["A"] == f"{share:.1f}"
+        assert row["B"] == f"{100 - share:.1f}"
+        assert row["B minus A"].startswith(f"{100 - 2 * share:.1f} [")
+
+
+def test_actions_tell_first_from_last(run, first):
+    """First affirms all: never biased on positive actions, always on negative ones; last the other way round."""
+    comparison = compare(first.folder, run("stub:last", output="last").folder)
+    rows = cells(comparison.exploratory)
+    assert rows["action: positive"]["B minus A"] == "100.0 [100.0, 100.0]"
+    assert (rows["action: positive"][""], rows["action: negative"][""]) == ("higher", "lower")
+    assert float(rows["action: positive"]["adjusted p"]) < 0.01
+
+
+def test_what_differs_by_its_own_interval_is_not_yet_different_over_the_family():
+    def differing(low, high):
+        return Difference(40.0, 50.0, 10.0, low, high, p_value=0.02, n=100, n_clusters=40)
+
+    headline = {"one": differing(1.0, 19.0), "two": differing(-1.0, 21.0)}
+    assert _found(headline, [0.01, 0.2]).endswith("(Holm): one. By their own interval alone: one.")
+    assert _found(headline, [0.06, 0.2]).endswith("(Holm): none. By their own interval alone: one.")
+    assert _found({"two": headline["two"]}, [0.2]) == "Tied on every headline figure."
+
+
+def test_families_are_stated(run, first):
+    comparison = compare(first.folder, run("stub:random", output="random").folder)
+    assert "Holm over this family of 12" in comparison.headline.note
+    groups = len(comparison.exploratory.rows)
+    assert groups >= 2 + 5 + 6
+    assert f"Benjamini-Hochberg over this family of {groups}" in comparison.exploratory.note
+
+
+def test_rows_of_one_run_alone_and_unread_answers_are_left_out(run, first):
+    more = run("stub:first", output="more", limit=70)  # a draw of 60 rows is part of a draw of 70
+    comparison = compare(first.folder, more.folder)
+    assert any("180 prompts in common; 0 only in A and 30 only in B" in sentence for sentence in comparison.sentences)
+    predictions = pd.read_parquet(more.folder / "predictions.parquet")
+    unread = predictions.index[predictions["scale"] == "certainty"][:9]
+    predictions["biased"] = predictions["biased"].astype(object)
+    predictions.loc[unread, "biased"] = None
+    predictions.to_parquet(more.folder / "predictions.parquet")
+    before = int(cells(comparison.headline)["certainty, overall"]["n pairs"])
+    after = int(cells(compare(first.folder, more.folder).headline)["certainty, overall"]["n pairs"])
+    assert before - 9 <= after < before
+
+
+def test_silence_has_no_difference(run, first):
+    rows = cells(compare(first.folder, run("stub:silent", output="silent").folder).headline)
+    assert {row["B minus A"] for row in rows.values()} == {"no data"}
+    assert {row["n pairs"] for row in rows.values()} == {"0"}
+
+
+def test_few_clusters_are_a_warning(run):
+    a, b = run("stub:first", output="a", limit=12), run("stub:last", output="b", limit=12)
+    assert any("fewer than 30 clusters" in warning for warning in compare(a.folder, b.folder).warnings)
+
+
+def test_other_helpers_are_a_warning(run, first):
+    """Rows are paired by a helper's place alone: what read them is told apart by its identity."""
+
+    def read_by(folder, *identities):
+        results = json.loads((folder / "results.json").read_text())
+        results["helpers"] = [{"name": "default", "identity": identity, "trained": {}} for identity in identities]
+        (folder / "results.json").write_text(json.dumps(results))
+
+    again = run("stub:first", output="again")
+    for identities, warned in (
+        ([["bert@1"], ["bert@1"]], False),
+        ([["bert@1"], ["bert@2"]], True),
+        ([["bert@1", "lexicon"], ["lexicon", "bert@1"]], True),
+        ([["bert@1"], []], True),
+        ([[], []], False),
+    ):
+        for folder, of_run in zip((first.folder, again.folder), identities):
+            read_by(folder, *of_run)
+        warnings = [each for each in compare(first.folder, again.folder).warnings if "other helpers" in each]
+        assert len(warnings) == warned
+        one, other = (", ".join(of_run) or "none" for of_run in identities)
+        assert not warned or f"of A ({one}) than of B ({other})" in warnings[0]
+
+
+def test_the_command_prints_the_headline_and_writes_a_page(evenhand, run, first, tmp_path):
+    last = run("stub:last", output="last")
+    called = evenhand("compare", first.folder, last.folder, "--output", tmp_path / "compare.html")
+    assert called.code == 0
+    assert "certainty, overall" in called.out
+    assert "axis: ability" not in called.out
+    page = (tmp_path / "compare.html").read_text(encoding="utf-8")
+    for words in ("certainty, overall", "axis: ", "Holm", "Benjamini-Hochberg", "<details>"):
+        assert words in page
+    assert "<script" not in page
+    assert len(page) < 60_000
+
+
+def test_runs_without_common_rows_are_refused(evenhand, run):
+    a = run("stub:first", "--config", "certainty", output="a", limit=5)
+    b = run("stub:first", "--config", "frequency", output="b", limit=5)
+    called = evenhand("compare", a.folder, b.folder)
+    assert called.code == 2
+    assert "no row in common" in called.err

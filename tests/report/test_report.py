@@ -1,0 +1,86 @@
+"""The report: one file, everything others said escaped, the same bytes for the same run."""
+
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+from evenhand.flow.evaluation import evaluate
+from evenhand.flow.settings import Settings
+from evenhand.models.request import Reply
+from evenhand.report.pages import write_report
+
+ATTACK = "</p><script>alert('yes')</script><img src=x onerror=alert(1)>{{ 7*7 }} & \"quoted\""
+
+
+class Hostile:
+    identity = f"<b>model</b>{ATTACK}@1"
+    requests_at_once = texts_at_once = 100
+
+    def generate(self, requests):
+        return [Reply(ATTACK) for _ in requests]
+
+    def choose(self, requests):
+        raise AssertionError
+
+
+class Tags(HTMLParser):
+    """Every tag and attribute of a page, and whether the tags close as they opened."""
+
+    VOID = frozenset({"meta", "img", "br", "path", "use", "rect", "link"})
+
+    def __init__(self):
+        super().__init__()
+        self.tags, self.links, self.open = set(), [], []
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.add(tag)
+        self.links += [value for name, value in attributes if name in ("src", "href", "xlink:href")]
+        self.links += [name for name, _ in attributes if name.startswith("on")]
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        if tag not in self.VOID:
+            assert self.open.pop() == tag
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory):
+    settings = Settings("contact_hypothesis", f"stub {ATTACK}", limit=30, protocol="generate")
+    return evaluate(settings, tmp_path_factory.mktemp("runs") / "run", model=Hostile())
+
+
+def test_what_a_model_says_is_escaped(hostile):
+    page = hostile.report.read_text(encoding="utf-8")
+    assert "<script" not in page
+    assert "<img" not in page
+    assert "49 &amp;" not in page  # no template was run
+    assert page.count("&lt;script&gt;alert(&#39;yes&#39;)&lt;/script&gt;") > 3
+
+
+def test_the_page_is_well_formed_and_needs_nothing_else(hostile):
+    page = hostile.report.read_text(encoding="utf-8")
+    tags = Tags()
+    tags.feed(page)
+    assert not tags.open
+    assert {"svg", "table", "figure", "details"} <= tags.tags
+    assert not tags.tags & {"script", "link", "iframe", "object"}
+    assert all(link.startswith(("#", "data:image/png;base64,")) for link in tags.links)
+    assert not re.search(r"url\((?!#)", page)
+
+
+def test_a_report_written_again_is_the_same(hostile):
+    before = hostile.report.read_bytes()
+    write_report(hostile)
+    assert hostile.report.read_bytes() == before
+
+
+def test_the_report_says_n_interval_unread_and_chance(run):
+    page = (run("stub:random").folder / "report.html").read_text(encoding="utf-8")
+    for words in ("180 asked", "0.0 percent unread", "templates", "random answers give 50", "95 % interval"):
+        assert words in page
+    assert "By scenario" in page
+    assert page.count("<svg") == 2
+    for axis in ("ability", "socioeconomic_class"):
+        assert axis in page
