@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from jinja2 import TemplateError
+from jinja2 import TemplateError, TemplateSyntaxError
 from transformers import PreTrainedTokenizerBase
 
-from evenhand.models.errors import ModelError
+from evenhand.models.errors import ModelError, Unanswerable, first_line
 from evenhand.models.request import Message
+
+TEMPLATE_ERRORS = (TemplateError, TypeError, ValueError, LookupError, ArithmeticError)
+"""What a template raises by itself, and what Python does inside one."""
 
 _SPEAKERS = {"user": "User", "assistant": "Assistant"}
 
@@ -31,15 +34,26 @@ def lay_out(tokenizer: PreTrainedTokenizerBase, messages: Sequence[Message]) -> 
     """By the tokenizer's chat template; base models, which have none, get plain paragraphs.
 
     Where a template refuses a system message, its text stands at the beginning of the first user message.
+    Raises Unanswerable for images and for messages that a template refuses, ModelError for a template that is broken.
     """
     if any(message.images for message in messages):
-        raise ModelError("this model answers text only, and a request carries an image; use a vision-language model")
+        raise Unanswerable(
+            "not_understood",
+            "this model answers text only, and the request carries an image; use a vision-language model",
+        )
     if tokenizer.chat_template is None:
         return Prompt(_plain(messages), special_tokens=True)
     try:
         text = _templated(tokenizer, messages)
-    except TemplateError:
-        text = _templated(tokenizer, _system_folded_in(messages))
+    except TEMPLATE_ERRORS:
+        try:
+            text = _templated(tokenizer, _system_folded_in(messages))
+        except TemplateSyntaxError as error:
+            raise ModelError(f"the model's chat template is broken: {first_line(error)}; use another model") from error
+        except TEMPLATE_ERRORS as error:
+            raise Unanswerable(
+                "not_understood", f"the model's chat template refuses its messages: {first_line(error)}"
+            ) from error
     return Prompt(text, special_tokens=False)
 
 
@@ -50,7 +64,10 @@ def _templated(tokenizer: PreTrainedTokenizerBase, messages: Sequence[Message]) 
 
 def _system_folded_in(messages: Sequence[Message]) -> list[Message]:
     system = [message.text for message in messages if message.role == "system"]
-    first, *rest = [message for message in messages if message.role != "system"]
+    others = [message for message in messages if message.role != "system"]
+    if not system or not others:
+        return list(messages)
+    first, *rest = others
     return [Message(first.role, "\n\n".join([*system, first.text])), *rest]
 
 

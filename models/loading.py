@@ -1,30 +1,126 @@
-"""Checkpoints: what libraries raise for those that they can't load or run, said in a line, and what stands for them."""
+"""Checkpoints: how they are loaded, what stands for them, and why they can't be, said in a line."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
+from typing import Any, Literal
 
-from transformers import PreTrainedConfig
+import torch
+from transformers import AutoConfig, AutoTokenizer, PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
 
-from evenhand.models.errors import ModelError
+from evenhand.models.adapters import Adapter
+from evenhand.models.errors import ModelError, first_line
 from evenhand.models.fingerprint import fingerprint
+from evenhand.models.registry import DType
+
+
+def fastest_dtype() -> Literal["float32", "bfloat16"]:
+    """bfloat16 where the GPU or CPU computes in it natively, float32 elsewhere."""
+    if torch.cuda.is_available():
+        return "bfloat16" if torch.cuda.is_bf16_supported(including_emulation=False) else "float32"
+    if torch.backends.mps.is_available():
+        return "bfloat16"
+    capabilities = torch.cpu.get_capabilities() if hasattr(torch.cpu, "get_capabilities") else {}
+    return "bfloat16" if capabilities.get("avx512_bf16") or capabilities.get("amx_bf16") else "float32"
 
 
 @contextmanager
 def explained(what: str, advice: str) -> Iterator[None]:
-    """Raises ModelError: "could not {what}: the first line of the reason. {advice}"."""
+    """Raises ModelError: "could not {what}: the reason in a line. {advice}"."""
     try:
         yield
     except ModelError:
         raise
     except Exception as error:  # what libraries raise for a damaged checkpoint may be nearly anything
-        reason = str(error).strip().split("\n")[0].rstrip(".") or type(error).__name__
-        raise ModelError(f"could not {what}: {reason}. {advice}") from error
+        raise ModelError(f"could not {what}: {first_line(error)}. {advice}") from error
 
 
-def identity(path: str, name: str | None, revision: str | None, config: PreTrainedConfig, dtype: str) -> str:
-    """What stands for a checkpoint in stores and reports: its name, what it holds, and the dtype."""
-    commit = fingerprint(Path(path)) if Path(path).is_dir() else getattr(config, "_commit_hash", None)
-    return f"{name or path}@{commit or revision or 'unknown'} {dtype}"
+@dataclass(frozen=True)
+class Checkpoint:
+    """A Hub id or a local folder, and how it is loaded: safetensors only, and no code of a checkpoint is run.
+
+    path: of the weights; of an adapter, its base's. name: as people call it; by default the path. device_map,
+    attn_implementation: as transformers takes them. what, accepted: for errors.
+    """
+
+    path: str
+    name: str = ""
+    revision: str | None = None
+    dtype: DType = "auto"
+    device_map: str | None = None
+    attn_implementation: str | None = None
+    adapter: Adapter | None = None
+    what: str = "model"
+    accepted: str = "a Hub id, or a local folder with config.json, safetensors weights and a tokenizer"
+
+    def explained(self) -> AbstractContextManager[None]:
+        if self.adapter is None:
+            return explained(f"load {self.what} {self.path!r}", f"Accepted: {self.accepted}")
+        return explained(f"load {self.path!r}, the base of adapter {self.name!r}", self.adapter.advice)
+
+    @cached_property
+    def precision(self) -> str:
+        """ "float32", for instance."""
+        return fastest_dtype() if self.dtype == "auto" else self.dtype
+
+    @cached_property
+    def config(self) -> PreTrainedConfig:
+        with self.explained():
+            return AutoConfig.from_pretrained(self.path, revision=self.revision, trust_remote_code=False)
+
+    @cached_property
+    def tokenizer(self) -> PreTrainedTokenizerBase:
+        """The adapter's, where it brings one."""
+        path, revision = self.source_of("tokenizer_config.json")
+        with self.explained():
+            tokenizer = AutoTokenizer.from_pretrained(path, revision=revision, trust_remote_code=False)
+            if len(tokenizer) <= len(tokenizer.all_special_tokens):  # transformers makes one up
+                raise ValueError("its tokenizer has no vocabulary")
+            return tokenizer
+
+    def source_of(self, file: str) -> tuple[str, str | None]:
+        """Path and revision of what the file belongs to: the adapter, where it has it, else the weights."""
+        if self.adapter is not None and (self.adapter.folder / file).is_file():
+            return str(self.adapter.folder), None
+        return self.path, self.revision
+
+    @property
+    def context(self) -> int | None:
+        """Tokens that the model has positions for; None where the configuration doesn't say."""
+        return getattr(self.config.get_text_config(), "max_position_embeddings", None)
+
+    @property
+    def identity(self) -> str:
+        """What stands for it in stores and reports: its name, what it holds, and the dtype."""
+        commit = fingerprint(Path(self.path)) if Path(self.path).is_dir() else None
+        version = commit or getattr(self.config, "_commit_hash", None) or self.revision or "unknown"
+        if self.adapter is not None:
+            version = f"{self.adapter.version}+{version}"
+        return f"{self.name or self.path}@{version} {self.precision}"
+
+    def weights(self, kind: Any) -> PreTrainedModel:
+        """kind: the Auto class of its task. Raises ModelError saying what could not be loaded, or is missing."""
+        chosen = {} if self.attn_implementation is None else {"attn_implementation": self.attn_implementation}
+        with self.explained():
+            model, report = kind.from_pretrained(
+                self.path,
+                revision=self.revision,
+                dtype=getattr(torch, self.precision),
+                device_map=self.device_map,
+                use_safetensors=True,
+                trust_remote_code=False,
+                output_loading_info=True,
+                **chosen,
+            )
+            if report["missing_keys"]:  # transformers makes them up, with no more than a warning
+                raise ValueError(f"it has no weights for {', '.join(sorted(report['missing_keys'])[:3])}")
+        if self.adapter is None:
+            return model
+        from evenhand.models.adapter_weights import with_adapter  # peft takes seconds
+
+        with explained(f"put adapter {self.name!r} on its base {self.path!r}", self.adapter.advice):
+            return with_adapter(model, self.adapter.folder, len(self.tokenizer))

@@ -1,8 +1,4 @@
-"""JSON over HTTP to one server: its URL, the key, patience and limits.
-
-The standard library's client: huggingface_hub's refuses every server where HF_HUB_OFFLINE is set, follows redirects,
-and sends the login of the Hub to a server for which no key is given.
-"""
+"""JSON over HTTP to one server: its URL, the key, patience and limits."""
 
 from __future__ import annotations
 
@@ -13,32 +9,61 @@ import math
 import re
 import ssl
 import threading
-import urllib.request
-from contextlib import closing
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from email.utils import parsedate_to_datetime
-from http import HTTPStatus
-from http.client import HTTPException, IncompleteRead
-from urllib.error import URLError
+from functools import cache
+from typing import TypeVar
 from urllib.parse import SplitResult, parse_qsl, quote, urlsplit
 
+import httpx
+import tenacity
+
 from evenhand.models.errors import ModelError
+from evenhand.options import option
 
 KEY_VARIABLES = ("EVENHAND_API_KEY", "OPENAI_API_KEY")
 
+T = TypeVar("T")
 logger = logging.getLogger(__name__)
+for _name in ("httpx", "httpcore.http11"):  # below this level they log a server's own words, which may hold the key
+    logging.getLogger(_name).setLevel(logging.WARNING)
 
-_RETRIED = frozenset({408, 409, 429, 500, 502, 503, 504})
+# The last ones are those of proxies in front of a server, and of one that is overloaded.
+_RETRIED = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524, 529})
 _LONGEST_PAUSE = 60.0  # seconds
 _MOST_BYTES = 16 * 1024**2  # of an answer
 _EXCERPT, _READ_FOR_EXCERPT = 300, 100_000  # characters
 # Their keys go in a header of their own; "Bearer" is for tokens of Entra ID there.
 _AZURE = (".openai.azure.com", ".cognitiveservices.azure.com", ".services.ai.azure.com")
+# Here a connection was made: something is there.
+_BROKEN = (httpx.ReadError, httpx.ReadTimeout, httpx.RemoteProtocolError, httpx.DecodingError)
+_certificates = cache(ssl.create_default_context)  # those that this machine trusts, read once
+
+
+@dataclass(frozen=True)
+class ServerOptions:
+    """How patiently a server is asked."""
+
+    timeout: float = option(600.0, "seconds without a byte of an answer, after which it is asked again", above=0)
+    attempts: int = option(6, "how often one request is sent before the run ends", least=1)
+    backoff: float = option(1.0, "seconds before the second attempt, twice as many before each further one", least=0)
+
+
+DEFAULT_OPTIONS = ServerOptions()
 
 
 class Stopped(Exception):
     """Whoever asked waits no longer."""
+
+
+class Passing(Exception):
+    """What may be gone when asked again. pause: the seconds that the server asked to wait."""
+
+    def __init__(self, words: str, pause: float | None = None):
+        super().__init__(words)
+        self.pause = pause
 
 
 @dataclass(frozen=True)
@@ -66,73 +91,119 @@ class Answer:
 class JsonServer:
     """url: without user, password, "#", and with no query but Azure's api-version; `url` has no query, no last slash.
 
-    key: sent to that host alone, and cut out of every message. attempts: of one question. backoff: seconds before the
-    second attempt, twice as many before each further one. timeout: seconds without a byte of
-    an answer.
-    Proxies are taken from the environment, but for this machine itself.
+    key: sent to that host alone, and cut out of every message. connections: held open at most, from its first question
+    until it is closed. Proxies are taken from the environment, but for this machine itself. Safe in threads.
 
-    Raises ModelError for other URLs and keys that no header can carry.
+    Raises ModelError for other URLs, keys that no header can carry, and proxies that can't be used.
     """
 
-    def __init__(self, url: str, key: str = "", *, attempts: int = 6, backoff: float = 1.0, timeout: float = 600.0):
+    def __init__(self, url: str, key: str = "", options: ServerOptions = DEFAULT_OPTIONS, connections: int = 1):
         parts = _checked(url)
         if not all("!" <= character <= "~" for character in key):
             raise ModelError(f"the key in {' or '.join(KEY_VARIABLES)} has spaces or characters that no header takes")
         self.url = f"{parts.scheme}://{parts.netloc.lower()}{parts.path.rstrip('/')}"
         self._query = f"?{parts.query}" if parts.query else ""
         self._key = key
-        self._attempts, self._backoff, self._timeout = attempts, backoff, timeout
+        self._options = options
         self._reached = False
-        self._headers = {"Content-Type": "application/json", "Accept": "application/json", "User-Agent": "evenhand"}
         host = parts.hostname or ""
+        headers = {"Content-Type": "application/json", "Accept": "application/json", "User-Agent": "evenhand"}
+        headers["Accept-Encoding"] = "identity"  # so that the limit of an answer is one of what is sent
         if key:
-            azure = host.endswith(_AZURE)
-            self._headers |= {"api-key": key} if azure else {"Authorization": f"Bearer {key}"}
-        self._opener = urllib.request.OpenerDirector()  # without handlers of redirects and of errors
-        self._opener.add_handler(urllib.request.ProxyHandler({} if _is_here(host) else None))
-        if parts.scheme == "http":
-            self._opener.add_handler(urllib.request.HTTPHandler())
-        else:
-            self._opener.add_handler(urllib.request.HTTPSHandler(context=ssl.create_default_context()))
+            headers |= {"api-key": key} if host.endswith(_AZURE) else {"Authorization": f"Bearer {key}"}
+        try:
+            self._client = httpx.Client(
+                headers=headers,
+                follow_redirects=False,
+                timeout=httpx.Timeout(options.timeout, pool=None),
+                limits=httpx.Limits(max_connections=connections, max_keepalive_connections=connections),
+                trust_env=not _is_here(host),
+                verify=_certificates(),
+            )
+        except (httpx.InvalidURL, ValueError, ImportError):  # their words may hold a proxy's password
+            raise ModelError(
+                "the environment's proxies can't be used: http_proxy, https_proxy and all_proxy take http://HOST:PORT "
+                "(socks5:// where socksio is installed), no_proxy takes hosts; mend them, or unset them"
+            ) from None
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.url!r})"
 
-    def ask(self, path: str, body: object = None, *, about: str, stop: threading.Event | None = None) -> Answer:
-        """GET, or POST where there is a body. Any answer but one of those that pass: these are waited out.
+    def close(self) -> None:
+        self._client.close()
 
-        Passing are the statuses 408, 409, 429, 500, 502, 503, 504 and, once the server has been reached, errors of the
-        connection. Between attempts it waits as the server's Retry-After says, a minute at most.
-        about: what is asked, for messages. stop: once set, no further attempt is made.
+    def patiently(self, attempt: Callable[[], T], stop: threading.Event | None = None) -> T:
+        """What `attempt` returns, called again while it raises Passing; other errors are raised as they come.
+
+        Between attempts it waits as the server asked, or as the options say, a minute at most.
+        stop: once set, no further attempt is made.
 
         Raises ModelError where it does not pass, Stopped where `stop` ended the wait.
         """
-        data = None if body is None else json.dumps(body).encode("ascii")
         stop = stop or threading.Event()
-        trouble = ""
-        for attempt in range(self._attempts):
-            if stop.is_set():
-                raise Stopped
-            asked_to_wait = None
-            try:
-                answer, retry_after = self._once(path, data, about)
-            except (OSError, HTTPException, ValueError) as error:
-                trouble = self._unreachable(error, about)
-            else:
-                if answer.status not in _RETRIED:
-                    return answer
-                asked_to_wait = _seconds(retry_after)
-                trouble = f"{self.url} {self.described(answer)}"
-            if attempt + 1 < self._attempts:
-                pause = self._backoff * 2**attempt if asked_to_wait is None else asked_to_wait
-                pause = min(pause, _LONGEST_PAUSE)
-                logger.info("%s: %s; again in %.1f s", about, trouble, pause)
-                stop.wait(pause)
-        raise ModelError(f"{about}: {trouble} (asked {self._attempts} times)")
+        growing = tenacity.wait_exponential(multiplier=self._options.backoff, max=_LONGEST_PAUSE)
+
+        def pause(state: tenacity.RetryCallState) -> float:
+            asked = getattr(state.outcome and state.outcome.exception(), "pause", None)
+            return growing(state) if asked is None else min(asked, _LONGEST_PAUSE)
+
+        retrying = tenacity.Retrying(
+            retry=tenacity.retry_if_exception_type(Passing),
+            stop=tenacity.stop_after_attempt(self._options.attempts),
+            wait=pause,
+            sleep=tenacity.sleep_using_event(stop),
+            before_sleep=lambda state: logger.info(
+                "%s; again in %.1f s", state.outcome and state.outcome.exception(), state.upcoming_sleep
+            ),
+            reraise=True,
+        )
+        try:
+            for each in retrying:
+                with each:
+                    if stop.is_set():
+                        raise Stopped
+                    found = attempt()
+        except Passing as error:
+            raise ModelError(f"{error} (asked {self._options.attempts} times)") from None
+        return found
+
+    def ask(self, path: str, body: object = None, *, about: str) -> Answer:
+        """Once: GET, or POST where there is a body. Any answer but one whose status says that it may pass.
+
+        about: what is asked, for messages.
+        Raises Passing for those and for broken connections, ModelError where nothing was ever reached there and for an
+        answer without end.
+        """
+        method, content = ("GET", None) if body is None else ("POST", json.dumps(body).encode("ascii"))
+        read = bytearray()
+        try:
+            with self._client.stream(method, self.url + path + self._query, content=content) as response:
+                self._reached = True
+                for piece in response.iter_bytes():
+                    read += piece
+                    if len(read) > _MOST_BYTES:
+                        raise ModelError(
+                            f"{about}: {self.url} answered more than {_MOST_BYTES:,} bytes; no text is so long"
+                        )
+        except (httpx.RequestError, httpx.InvalidURL, UnicodeError) as error:
+            trouble = f"can't reach {self.url}: {self.cleaned(str(error)) or type(error).__name__}"
+            if not self._reached:
+                trouble += "; does the server run, and is the URL right?"
+            if self._reached or isinstance(error, _BROKEN):
+                raise Passing(f"{about}: {trouble}") from None
+            raise ModelError(f"{about}: {trouble}") from None
+        text = read.decode("utf-8-sig", errors="replace")
+        said = _parsed(text)
+        answer = Answer(_status(response.status_code, said), said, text, response.headers.get("Location", ""))
+        if answer.status in _RETRIED:
+            pause = _seconds(response.headers.get("Retry-After", ""))
+            raise Passing(f"{about}: {self.url} {self.described(answer)}", pause)
+        return answer
 
     def described(self, answer: Answer) -> str:
         """ "answered 404 (Not Found): the server's own words", cut to 300 characters."""
-        name = f"{answer.status} ({_phrase(answer.status)})" if _phrase(answer.status) else f"{answer.status}"
+        phrase = httpx.codes.get_reason_phrase(answer.status)
+        name = f"{answer.status} ({phrase})" if phrase else f"{answer.status}"
         if 300 <= answer.status < 400:
             return (
                 f"answered {name}: it redirects to {self.cleaned(answer.location) or 'nowhere'}, which is not followed,"
@@ -151,31 +222,6 @@ class JsonServer:
     def knows(self, name: str) -> bool:
         """Whether a name holds the key; words as short as "EMPTY", which stand for none, don't count."""
         return len(self._key) >= 8 and self._key in name
-
-    def _once(self, path: str, data: bytes | None, about: str) -> tuple[Answer, str]:
-        """An answer of any status, and its Retry-After."""
-        request = urllib.request.Request(self.url + path + self._query, data=data, headers=self._headers)
-        with closing(self._opener.open(request, timeout=self._timeout)) as response:
-            self._reached = True
-            read = response.read(_MOST_BYTES + 1)
-            if len(read) > _MOST_BYTES:
-                raise ModelError(f"{about}: {self.url} answered more than {_MOST_BYTES:,} bytes; no text is so long")
-            if response.length:  # the connection ended before the body
-                raise IncompleteRead(b"", response.length)
-            body = read.decode("utf-8-sig", errors="replace")
-            answer = Answer(response.status, _parsed(body), body, response.headers.get("Location", ""))
-            return answer, response.headers.get("Retry-After", "")
-
-    def _unreachable(self, error: Exception, about: str) -> str:
-        """In words, if it may pass. Raises ModelError where it won't, or where nothing was ever reached there."""
-        cause = error.reason if isinstance(error, URLError) else error
-        words = self.cleaned(str(cause)) or type(cause).__name__
-        trouble = f"can't reach {self.url}: {words}"
-        if isinstance(cause, ssl.SSLCertVerificationError):
-            raise ModelError(f"{about}: {trouble}") from None
-        if not self._reached:
-            raise ModelError(f"{about}: {trouble}; does the server run, and is the URL right?") from None
-        return trouble
 
 
 def _checked(url: str) -> SplitResult:
@@ -213,11 +259,11 @@ def _parsed(body: str) -> object:
         return None
 
 
-def _phrase(status: int) -> str:
-    try:
-        return HTTPStatus(status).phrase
-    except ValueError:
-        return ""
+def _status(status: int, content: object) -> int:
+    """Gateways that began to answer before their server failed say so in the body alone."""
+    error = content.get("error") if status == 200 and isinstance(content, dict) else None
+    code = error.get("code") if isinstance(error, dict) else None
+    return code if isinstance(code, int) and 400 <= code < 600 else status
 
 
 def _seconds(retry_after: str) -> float | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Sequence
 
-from evenhand.models.errors import ModelError
+from evenhand.models.errors import Unanswerable
 from evenhand.models.request import Image, Message
 
 _SIGNATURES = {b"\x89PNG\r\n\x1a\n": "png", b"\xff\xd8\xff": "jpeg", b"GIF87a": "gif", b"GIF89a": "gif"}
@@ -14,13 +14,13 @@ _SIGNATURES = {b"\x89PNG\r\n\x1a\n": "png", b"\xff\xd8\xff": "jpeg", b"GIF87a": 
 def chat_messages(messages: Sequence[Message]) -> list[dict[str, object]]:
     """{"role", "content"} of each message: one string where it is text alone, else text and image_url parts in order.
 
-    Pictures are data URLs of the very bytes. Raises ModelError for one that is no PNG, JPEG, GIF or WebP.
+    Pictures are data URLs of the very bytes. Raises Unanswerable for one that is no PNG, JPEG, GIF or WebP.
     """
     return [{"role": message.role, "content": _content(message)} for message in messages]
 
 
 def media_type(image: Image) -> str:
-    """As the picture's first bytes say ("image/png"). Raises ModelError for other formats."""
+    """As the picture's first bytes say ("image/png"). Raises Unanswerable for other formats."""
     data = image.data
     for signature, name in _SIGNATURES.items():
         if data.startswith(signature):
@@ -28,7 +28,9 @@ def media_type(image: Image) -> str:
     if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
         return "image/webp"
     came = f"one of {len(data):,} bytes that begins {data[:12]!r}" if data else "an empty one"
-    raise ModelError(f"servers take pictures in PNG, JPEG, GIF or WebP; {came} came: convert it to PNG")
+    raise Unanswerable(
+        "not_understood", f"servers take pictures in PNG, JPEG, GIF or WebP; {came} came: convert it to PNG"
+    )
 
 
 def _content(message: Message) -> str | list[dict[str, object]]:

@@ -3,34 +3,34 @@
 from __future__ import annotations
 
 import re
-from typing import Literal
 
+from evenhand.models.errors import Unanswerable
 from evenhand.models.openai_http import Answer
-from evenhand.models.request import Reply
+from evenhand.models.request import FinishReason, Reply
 
 FILTERED = frozenset({"content_filter", "ResponsibleAIPolicyViolation", "content_policy_violation"})
 """Codes of errors by which OpenAI and Azure say that their filter refused a prompt, or a picture in it."""
 
-_TOO_LONG = re.compile(r"context.?(length|window|size)|`inputs` tokens", re.IGNORECASE)
-_NUMBER, _MANY = r"(\d{1,9})", 10**9
-_CONTEXT = (rf"context (?:length|window|size)[^\d]{{0,30}}{_NUMBER}", rf"must be <= {_NUMBER}")  # the latter: TGI
-_PROMPT = (
-    rf"{_NUMBER} input tokens",  # vLLM
-    rf"messages resulted in {_NUMBER} tokens",  # OpenAI
-    rf"{_NUMBER} `inputs` tokens",  # TGI
+_TOO_LONG = re.compile(
+    r"context.?(length|window|size)|maximum model length|prompt is too long|`inputs` tokens", re.IGNORECASE
 )
-_WHOLE = rf"requested {_NUMBER} tokens"  # OpenAI, older vLLM
+_OF_ONE = (400, 413, 422)
+# What an error says of these, it says of every request of a run.
+_SETTINGS = ("model", "temperature", "top_p", "top_k", "seed", "stop", "max_tokens", "max_completion_tokens")
 
 
 class Malformed(Exception):
     """An answer that is no chat completion; the message says what it lacks."""
 
 
-def is_filtered(answer: Answer) -> bool:
-    """Whether an error is a refusal by the server's content filter: told by its code alone, never by its words."""
-    inner = answer.error.get("innererror")
-    codes = [answer.error.get("code"), inner.get("code") if isinstance(inner, dict) else None]
-    return answer.status in (400, 403) and any(isinstance(code, str) and code in FILTERED for code in codes)
+def failure(answer: Answer) -> FinishReason | None:
+    """Why this one request fails for good, where an error says so of it: refused by the server's content filter, more
+    than the context window holds, or not understood. None where it is no error, or one of other requests, too."""
+    if _is_filtered(answer):
+        return "refused"
+    if _is_too_long(answer):
+        return "context_exceeded"
+    return "not_understood" if answer.status in _OF_ONE and answer.error.get("param") not in _SETTINGS else None
 
 
 def wants_other_limit(answer: Answer) -> bool:
@@ -40,29 +40,16 @@ def wants_other_limit(answer: Answer) -> bool:
     return answer.status == 400 and unsupported and "max_completion_tokens" in answer.message
 
 
-def is_too_long(answer: Answer) -> bool:
-    """Whether it says that the prompt and its answer exceed the context window."""
-    code = answer.error.get("code"), answer.error.get("type")
-    return answer.status in (400, 413, 422) and bool(_TOO_LONG.search(f"{code} {answer.message}"))
-
-
-def tokens_and_context(answer: Answer, max_new_tokens: int) -> tuple[int, int] | None:
-    """Tokens of prompt and answer, and of the context window, where a server names them in words that are known."""
-    prompt, context = _count(answer, "n_prompt_tokens"), _count(answer, "n_ctx")  # llama.cpp
-    prompt = _first(answer.message, *_PROMPT) if prompt is None else prompt
-    context = _first(answer.message, *_CONTEXT) if context is None else context
-    whole = _first(answer.message, _WHOLE) if prompt is None else prompt + max_new_tokens
-    return None if whole is None or context is None or whole <= context else (whole, context)
-
-
-def read_reply(content: object, stop: tuple[str, ...] = ()) -> Reply | None:
-    """The first choice of a chat completion; None where the server's filter withheld it (finish_reason says so).
+def read_reply(content: object, stop: tuple[str, ...] = ()) -> Reply:
+    """The first choice of a chat completion.
 
     Parts that are no text are left out, and so is what a model thought before it answered; no content is an empty
     text. It is cut at a stop string that the server let through.
 
-    Raises Malformed.
+    Raises Malformed, and Unanswerable where the server's filter withheld it.
     """
+    if isinstance(content, dict) and content.get("error"):
+        raise Malformed("an error in it")
     choices = content.get("choices") if isinstance(content, dict) else None
     if not isinstance(choices, list) or not choices:
         raise Malformed("no choices in it")
@@ -72,11 +59,20 @@ def read_reply(content: object, stop: tuple[str, ...] = ()) -> Reply | None:
         raise Malformed("no message in its first choice")
     finish = choice.get("finish_reason")
     if finish == "content_filter":
-        return None
+        raise Unanswerable("refused", "the server's content filter withheld the answer")
+    if finish in ("abort", "error"):
+        raise Malformed(f"a text that broke off ({finish})")
     text = _whole_characters(_text(message.get("content")))
     cut = min((found for each in stop if (found := text.find(each)) >= 0), default=len(text))
-    reason: Literal["stop", "length"] = "length" if finish == "length" and cut == len(text) else "stop"
+    reason: FinishReason = "length" if finish == "length" and cut == len(text) else "stop"
     return Reply(text=text[:cut], finish_reason=reason)
+
+
+def completion_tokens(content: object) -> int:
+    """Tokens that were written, as the server counts them; 0 where it does not say."""
+    usage = content.get("usage") if isinstance(content, dict) else None
+    count = usage.get("completion_tokens") if isinstance(usage, dict) else None
+    return count if isinstance(count, int) and count > 0 else 0
 
 
 def _text(content: object) -> str:
@@ -95,11 +91,13 @@ def _whole_characters(text: str) -> str:
     return text.encode("utf-16-le", errors="surrogatepass").decode("utf-16-le", errors="replace")
 
 
-def _count(answer: Answer, field: str) -> int | None:
-    value = answer.error.get(field)
-    return value if isinstance(value, int) and 0 < value < _MANY else None
+def _is_filtered(answer: Answer) -> bool:
+    """Told by the error's code alone, never by its words."""
+    inner = answer.error.get("innererror")
+    codes = [answer.error.get("code"), inner.get("code") if isinstance(inner, dict) else None]
+    return answer.status in (400, 403) and any(isinstance(code, str) and code in FILTERED for code in codes)
 
 
-def _first(text: str, *patterns: str) -> int | None:
-    found = (re.search(pattern, text, re.IGNORECASE) for pattern in patterns)
-    return next((int(match[1]) for match in found if match), None)
+def _is_too_long(answer: Answer) -> bool:
+    code = answer.error.get("code"), answer.error.get("type")
+    return answer.status in _OF_ONE and bool(_TOO_LONG.search(f"{code} {answer.message}"))

@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-import logging
 import os
+import queue
 import threading
 from collections import deque
 from collections.abc import Sequence
+from typing import TYPE_CHECKING, TypeAlias
 
-from evenhand.models.errors import ModelError, PromptTooLong
-from evenhand.models.openai_http import KEY_VARIABLES, Answer, JsonServer, Stopped
+from evenhand.models.errors import ModelError, Unanswerable
+from evenhand.models.failures import Failures
+from evenhand.models.openai_http import DEFAULT_OPTIONS, KEY_VARIABLES, Answer, JsonServer, Passing, ServerOptions
 from evenhand.models.openai_messages import chat_messages
-from evenhand.models.openai_replies import (
-    Malformed,
-    is_filtered,
-    is_too_long,
-    read_reply,
-    tokens_and_context,
-    wants_other_limit,
-)
+from evenhand.models.openai_replies import Malformed, completion_tokens, failure, read_reply, wants_other_limit
+from evenhand.models.protocol import Ability, Answers, Kind, OnTokens, unheard
 from evenhand.models.request import Reply, Request
 
-logger = logging.getLogger(__name__)
+if TYPE_CHECKING:
+    from evenhand.models.registry import Loading
 
-_BATCHES_OF_TEXTS = 4  # a call; it ends with its slowest request, and an interrupted one is lost
+_Done: TypeAlias = "tuple[int, Reply | Unanswerable, int]"  # place, reply, tokens written
+_BATCHES = 8  # a call; it ends with its slowest request, for which the others' connections then wait
 _MOST_NAMED = 20  # models of a server
 _SEEDS = 2**31 - 1  # below it, a seed fits every integer that servers keep it in; a prime, so that all its bits count
 
@@ -31,125 +29,139 @@ _SEEDS = 2**31 - 1  # below it, a seed fits every integer that servers keep it i
 class OpenAIServer:
     """One model of a server, at its URL up to /v1 ("http://localhost:8000/v1").
 
-    model: as the server lists it; None: the only one that it lists. batch_size: requests that it answers at once.
-    The key is the environment's EVENHAND_API_KEY or, where that is not set, OPENAI_API_KEY; an empty one is not sent.
-    attempts, backoff, timeout: as JsonServer says.
+    model: as the server lists it; None: the only one that it lists. batch_size: requests that it answers at once, each
+    over a connection that is kept. The key is the environment's EVENHAND_API_KEY or, where that is not set,
+    OPENAI_API_KEY; an empty one is not sent.
 
     Raises ModelError for a URL that is none, and, where no model is named, for a server that can't be reached or lists
     another number of models.
     """
 
-    box_scale = None  # of the boxes that its model draws: which model that is, nobody knows
+    can: frozenset[Ability] = frozenset({"generate", "see"})
+    whole_calls = False
 
     def __init__(
-        self,
-        url: str,
-        model: str | None = None,
-        *,
-        batch_size: int = 16,
-        attempts: int = 6,
-        backoff: float = 1.0,
-        timeout: float = 600.0,
+        self, url: str, model: str | None = None, *, batch_size: int = 16, options: ServerOptions = DEFAULT_OPTIONS
     ):
         if batch_size < 1:
             raise ModelError(f"batch size {batch_size} came; 1 or more is accepted")
         key = next((os.environ[name].strip() for name in KEY_VARIABLES if name in os.environ), "")
-        self._server = JsonServer(url, key, attempts=attempts, backoff=backoff, timeout=timeout)
+        self._server = JsonServer(url, key, options, connections=batch_size)
         self._limit = "max_tokens"
         self.batch_size = batch_size
-        self.requests_at_once = self.texts_at_once = batch_size * _BATCHES_OF_TEXTS
-        self.model = model or self._only_model()
+        self.name = model or self._only_model()
+        self._failures = Failures(self.identity)
 
     @property
     def identity(self) -> str:
-        return f"{self._server.url}#{self.model}"
+        return f"{self._server.url}#{self.name}"
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.identity!r})"
 
-    def choose(self, requests: Sequence[Request]) -> list[Reply]:
-        """Raises ModelError: few servers tell how likely a given text is, and none of them alike."""
-        raise ModelError(
-            f"{self.identity}: servers score no options here; let it write its answers (--protocol generate), or give "
-            "the checkpoint itself as --model"
-        )
+    def close(self) -> None:
+        self._server.close()
 
-    def generate(self, requests: Sequence[Request]) -> list[Reply]:
+    def at_once(self, kind: Kind) -> int:
+        return self.batch_size * _BATCHES
+
+    def answer(self, requests: Sequence[Request], on_tokens: OnTokens = unheard) -> Answers:
         """Each is sent by itself, `batch_size` of them at once. How a text is drawn is the server's affair.
 
         A temperature of None leaves the sampling to the server; a top_k of its own applies where a request has none.
-        What the server's content filter refuses is an empty text, and a warning in the log counts them.
+        Where the iterator is closed early, or Ctrl-C comes, no further request and no further attempt begins, and
+        nothing is waited for.
 
-        Raises ModelError or PromptTooLong for the first request that fails for good. No further one is then begun,
-        those under way are waited for, and what they and earlier ones of this call were answered is lost: its caller
-        asks all of them again.
+        Raises ModelError for what every request would meet, and for requests that score choices: few servers tell how
+        likely a given text is, and none of them alike. Those under way are then waited for, and come before it.
         """
-        outcomes: list[Reply | None] = [None] * len(requests)
-        failures: list[Exception] = []
+        if any(request.choices for request in requests):
+            raise ModelError(
+                f"{self.identity}: servers score no options here; let it write its answers (--protocol generate), or "
+                "give the checkpoint itself as --model"
+            )
         waiting = deque(enumerate(requests))
+        done: queue.SimpleQueue[_Done | Exception | None] = queue.SimpleQueue()
         stop = threading.Event()
-
-        def work() -> None:
-            while not stop.is_set():
-                try:
-                    i, request = waiting.popleft()
-                except IndexError:
-                    return
-                try:
-                    outcomes[i] = self._reply(request, stop)
-                except Stopped:
-                    return
-                except Exception as error:  # raised again below, in the caller's thread
-                    failures.append(error)
-                    stop.set()
-
-        # Daemons: a process that is told to stop does not wait for a server's answers.
-        threads = [threading.Thread(target=work, daemon=True) for _ in range(min(self.batch_size, len(requests)))]
+        threads = [
+            # Daemons: a process that is told to stop does not wait for a server's answers.
+            threading.Thread(target=self._work, args=(waiting, done, stop), daemon=True)
+            for _ in range(min(self.batch_size, len(requests)))
+        ]
+        working = len(threads)
+        errors: list[Exception] = []
         try:
             for thread in threads:
                 thread.start()
-            for thread in threads:
-                while thread.is_alive():
-                    thread.join(0.5)  # not for ever: some systems deliver Ctrl-C between waits only
+            while working:
+                try:
+                    came = done.get(timeout=0.5)  # not for ever: some systems deliver Ctrl-C between waits only
+                except queue.Empty:
+                    continue
+                if came is None:
+                    working -= 1
+                elif isinstance(came, Exception):
+                    errors.append(came)
+                else:
+                    place, reply, tokens = came
+                    on_tokens(tokens)
+                    if isinstance(reply, Unanswerable):
+                        reply = self._failures.reply(requests[place], reply)
+                    yield place, reply
         finally:
             stop.set()
-        if failures:
-            raise failures[0]
-        filtered = sum(reply is None for reply in outcomes)
-        if filtered:
-            logger.warning("%s: the content filter refused %d of %d requests", self.identity, filtered, len(requests))
-        return [reply or Reply() for reply in outcomes]
+        if errors:
+            raise errors[0]
 
-    def _reply(self, request: Request, stop: threading.Event) -> Reply | None:
-        """None where the server's content filter refused."""
+    def _work(
+        self,
+        waiting: deque[tuple[int, Request]],
+        done: queue.SimpleQueue[_Done | Exception | None],
+        stop: threading.Event,
+    ) -> None:
+        """One of many at once. An error that every request would meet is put for the caller's thread to raise; None is
+        put at the end."""
+        try:
+            while not stop.is_set():
+                try:
+                    place, request = waiting.popleft()
+                except IndexError:
+                    return
+                try:
+                    done.put((place, *self._reply(request, stop)))
+                except Unanswerable as error:
+                    done.put((place, error, 0))
+        except Exception as error:
+            done.put(error)
+            stop.set()
+        finally:
+            done.put(None)
+
+    def _reply(self, request: Request, stop: threading.Event) -> tuple[Reply, int]:
+        """And how many tokens were written. Raises Unanswerable where this one request fails for good."""
+        messages = chat_messages(request.messages)
+        return self._server.patiently(lambda: self._attempt(request, messages), stop)
+
+    def _attempt(self, request: Request, messages: list[dict[str, object]]) -> tuple[Reply, int]:
         about = f"request {request.name!r}"
-        answer = self._ask(request, about, stop)
+        answer = self._ask(request, messages, about)
         if wants_other_limit(answer):
             self._limit = "max_completion_tokens"
-            answer = self._ask(request, about, stop)
-        if is_filtered(answer):
-            return None
-        if is_too_long(answer):
-            raise self._too_long(answer, request)
+            answer = self._ask(request, messages, about)
+        reason = failure(answer)
+        if reason is not None:
+            raise Unanswerable(reason, f"the server {self._server.described(answer)}")
         self._must_be_good(answer, about)
         try:
-            return read_reply(answer.content, request.sampling.stop)
+            return read_reply(answer.content, request.sampling.stop), completion_tokens(answer.content)
         except Malformed as error:
-            raise ModelError(
-                f"{about}: {self._server.url} answered with what is no chat completion, {error}: "
-                f"{self._server.cleaned(answer.message) or 'nothing'}"
-            ) from None
+            said = self._server.cleaned(answer.message) or "nothing"
+            url = self._server.url
+            raise Passing(f"{about}: {url} answered with what is no chat completion, {error}: {said}") from None
 
-    def _ask(self, request: Request, about: str, stop: threading.Event) -> Answer:
-        return self._server.ask("/chat/completions", self._body(request, about), about=about, stop=stop)
-
-    def _body(self, request: Request, about: str) -> dict[str, object]:
+    def _ask(self, request: Request, messages: list[dict[str, object]], about: str) -> Answer:
         sampling = request.sampling
-        try:
-            messages = chat_messages(request.messages)
-        except ModelError as error:
-            raise ModelError(f"{about}: {error}") from None
-        body: dict[str, object] = {"model": self.model, "messages": messages, self._limit: sampling.max_new_tokens}
+        body: dict[str, object] = {"model": self.name, "messages": messages, self._limit: sampling.max_new_tokens}
         if sampling.stop:
             body["stop"] = list(sampling.stop)
         if sampling.temperature is not None:
@@ -160,7 +172,7 @@ class OpenAIServer:
             body["top_p"] = sampling.top_p
             if sampling.top_k > 0:
                 body["top_k"] = sampling.top_k  # not among OpenAI's own; vLLM, llama.cpp and others take it
-        return body
+        return self._server.ask("/chat/completions", body, about=about)
 
     def _must_be_good(self, answer: Answer, about: str) -> None:
         """Raises ModelError for any status but 2xx, with what to do where that is known."""
@@ -173,19 +185,11 @@ class OpenAIServer:
         }.get(answer.status, "")
         raise ModelError(f"{about}: {self._server.url} {self._server.described(answer)}{advice}")
 
-    def _too_long(self, answer: Answer, request: Request) -> ModelError:
-        known = tokens_and_context(answer, request.sampling.max_new_tokens)
-        if known:
-            return PromptTooLong(request.name, *known)
-        return ModelError(
-            f"request {request.name!r} exceeds the model's context window; nothing was cut. Use a model with a longer "
-            f"context, or fewer new tokens. {self._server.url} {self._server.described(answer)}"
-        )
-
     def _only_model(self) -> str:
         url = self._server.url
-        answer = self._server.ask("/models", about="the list of models")
-        self._must_be_good(answer, "the list of models")
+        about = "the list of models"
+        answer = self._server.patiently(lambda: self._server.ask("/models", about=about))
+        self._must_be_good(answer, about)
         data = answer.content.get("data") if isinstance(answer.content, dict) else None
         if not isinstance(data, list):
             raise ModelError(f"{url}/models lists no models in OpenAI's form; name one: {url}#NAME")
@@ -198,3 +202,18 @@ class OpenAIServer:
         if not names[0].isprintable() or self._server.knows(names[0]):
             raise ModelError(f"{url} lists a model whose name can't be kept; name one: {url}#NAME")
         return names[0]
+
+
+class ServerBackend:
+    """Servers, by their URL: "http://HOST:PORT/v1#NAME", or without "#NAME" where one model is served."""
+
+    Options: type = ServerOptions
+    ACCEPTED: str = "a server (http://HOST:PORT/v1#NAME)"
+
+    def load(self, name: str, loading: Loading, options: ServerOptions) -> OpenAIServer:
+        """Raises ModelError as OpenAIServer does, and for a revision."""
+        if loading.revision is not None:
+            came = f"revision {loading.revision!r} came for a server, which serves what it has loaded"
+            raise ModelError(f"{came}: leave it out")
+        url, _, served = name.partition("#")
+        return OpenAIServer(url, served or None, batch_size=loading.batch_size, options=options)

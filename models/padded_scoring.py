@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import torch
 from transformers import PreTrainedModel
 
 from evenhand.models.prefix_tree import Continuation, Tokens
+from evenhand.models.scoring import LogProbs, Scoring
 
 
-class PaddedScoring:
+class PaddedScoring(Scoring):
     """Each row is what the model reads before an answer's last token; answers that differ only there share it."""
 
     name = "padded batches"
@@ -22,12 +23,10 @@ class PaddedScoring:
         self.batch_size = batch_size
         self._accepts = frozenset(inspect.signature(model.forward).parameters)
 
-    def log_probs(self, continuations: Sequence[Continuation]) -> list[tuple[float, ...]]:
-        """Log-probability of each token of each answer, in nats."""
+    def scored(self, continuations: Sequence[Continuation]) -> Iterator[tuple[int, LogProbs]]:
         rows: dict[Tokens, list[int]] = {}
         for i, continuation in enumerate(continuations):
             rows.setdefault(continuation.read, []).append(i)
-        scored: dict[int, tuple[float, ...]] = {}
         ordered = sorted(rows, key=len)
         for start in range(0, len(ordered), self.batch_size):
             batch = ordered[start : start + self.batch_size]
@@ -37,8 +36,7 @@ class PaddedScoring:
                 for i in rows[row]:
                     answer = continuations[i].answer
                     tokens = zip(range(steps - len(answer), steps), answer)
-                    scored[i] = tuple(float(log_probs[place, step, token]) for step, token in tokens)
-        return [scored[i] for i in range(len(continuations))]
+                    yield i, tuple(float(log_probs[place, step, token]) for step, token in tokens)
 
     def _last_log_probs(self, rows: Sequence[Tokens], steps: int) -> torch.Tensor:
         """Log-probabilities (rows, steps, vocabulary) of what follows each of the last `steps` tokens of each row."""

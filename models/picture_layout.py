@@ -6,10 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from jinja2 import TemplateError
+from jinja2 import TemplateSyntaxError
 from transformers import PaliGemmaProcessor, PreTrainedTokenizerBase, ProcessorMixin
 
-from evenhand.models.layout import lay_out
+from evenhand.models.errors import ModelError, first_line
+from evenhand.models.layout import TEMPLATE_ERRORS, lay_out
 from evenhand.models.prefix_tree import Tokens, shared_length
 from evenhand.models.request import Image, Message
 
@@ -60,7 +61,8 @@ def lay_out_pictures(processor: ProcessorMixin, messages: Sequence[Message]) -> 
     """By the processor's chat template, else its tokenizer's; base models, which have none, get plain paragraphs.
 
     Where a template refuses a system message or leaves it out, its text stands at the beginning of the first user
-    message. Raises ValueError where a template takes no such messages, and for text that holds a picture's token.
+    message. Raises ValueError where a template takes no such messages, and for text that holds a picture's token;
+    ModelError for a template that is broken.
     """
     texts = [part for message in messages for part in _parts(message) if isinstance(part, str)]
     for token in _tokens_of_pictures(processor):
@@ -74,7 +76,9 @@ def lay_out_pictures(processor: ProcessorMixin, messages: Sequence[Message]) -> 
             text = processor.tokenizer.apply_chat_template(
                 conversation, chat_template=template, tokenize=False, add_generation_prompt=True
             )
-        except (TemplateError, TypeError):
+        except TemplateSyntaxError as error:
+            raise ModelError(f"the model's chat template is broken: {first_line(error)}; use another model") from error
+        except TEMPLATE_ERRORS:
             continue
         if all(part.strip() in text for part in texts) and "{'type': " not in text:  # nothing left out, no code shown
             start = processor.tokenizer.bos_token

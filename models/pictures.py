@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import io
 import warnings
+from typing import TYPE_CHECKING
 
 import PIL.Image
 import PIL.ImageOps
-from transformers import BaseImageProcessor
 
 from evenhand.models.request import Image
+
+if TYPE_CHECKING:
+    from transformers import BaseImageProcessor
 
 FORMATS = ("PNG", "JPEG", "WEBP", "GIF", "BMP")
 

@@ -2,15 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Literal, Protocol
 
 from evenhand.models.request import Reply, Request
 
+Kind = Literal["generate", "choose"]
+"""What a request asks for: a text, or how likely its choices are."""
+
+Ability = Literal["generate", "choose", "see", "count_tokens", "constrain"]
+"""What a model can: write, score choices, take images, say what a call costs, keep to a schema."""
+
+OnTokens = Callable[[int], None]
+"""Told how many tokens more have been written, now and then while a call runs; called from any thread."""
+
+
+Answers = Generator[tuple[int, Reply], None, None]
+"""(place of a request in its call, its reply)"""
+
+
+def unheard(tokens: int) -> None:
+    """For those who don't listen."""
+
+
+def kind_of(request: Request) -> Kind:
+    return "choose" if request.choices else "generate"
+
 
 class Model(Protocol):
-    """Answers requests, all of one call together."""
+    """Answers requests, many at a time, each as its reply is there."""
 
     @property
     def identity(self) -> str:
@@ -18,27 +39,40 @@ class Model(Protocol):
         ...
 
     @property
-    def requests_at_once(self) -> int:
-        """How many requests one call of `choose` should bring: enough to fill the model, few enough to lose.
-
-        Of two choices each; one with more counts for its `size`.
-        """
+    def name(self) -> str:
+        """As a report calls it."""
         ...
 
     @property
-    def texts_at_once(self) -> int:
-        """Likewise for `generate`, which takes longer a request."""
-        ...
+    def can(self) -> frozenset[Ability]: ...
 
-    def generate(self, requests: Sequence[Request]) -> list[Reply]:
-        """A text for each request, in order. Raises PromptTooLong naming the request."""
-        ...
+    @property
+    def whole_calls(self) -> bool:
+        """Whether the replies of a call are stored together when it ends, or each as it comes.
 
-    def choose(self, requests: Sequence[Request]) -> list[Reply]:
-        """For each request, the log-probability of each token of each of its choices after its prompt, in nats.
-
-        Raises PromptTooLong naming the request.
+        Local models say yes: what is batched together decides the last bits of a reply, and batches must be a function
+        of what is stored, or a run that was killed would not end in the same bytes. Servers say no: what was answered
+        was paid for.
         """
+        ...
+
+    def at_once(self, kind: Kind) -> int:
+        """How many requests one call should bring: enough to fill the model, few enough to lose.
+
+        Choices: of two a request; a request with more counts for its `size`.
+        """
+        ...
+
+    def answer(self, requests: Sequence[Request], on_tokens: OnTokens = unheard) -> Answers:
+        """(place of a request, its reply), each once, in any order, as they come.
+
+        A request that fails for good is answered with a `Reply.failure`. Closing it early stops what is under
+        way. Raises ModelError where no request can be answered: weights or a server that can't be reached.
+        """
+        ...
+
+    def close(self) -> None:
+        """Let go of memory and connections; the model answers no more."""
         ...
 
 
@@ -50,8 +84,13 @@ class TokenCount:
     distinct: int
 
 
-@runtime_checkable
 class CountsTokens(Protocol):
-    """A model that can say what a call would cost."""
+    """A model that can say what a call would cost: "count_tokens" is in its `can`."""
 
     def count_tokens(self, requests: Sequence[Request]) -> TokenCount: ...
+
+
+def replies(model: Model, requests: Sequence[Request], on_tokens: OnTokens = unheard) -> list[Reply]:
+    """All replies of one call, in the requests' order."""
+    found = dict(model.answer(requests, on_tokens))
+    return [found[place] for place in range(len(requests))]

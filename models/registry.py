@@ -1,22 +1,71 @@
-"""From the name that a person gives to a model that answers."""
+"""From the name that a person gives to a model that answers, by the backend that the name picks."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from evenhand.models.errors import ModelError
-from evenhand.models.stub import POLICIES, StubModel
+from evenhand.errors import UsageError, unknown_name
+from evenhand.options import from_texts
+from evenhand.plugins import Registry
 
 if TYPE_CHECKING:
     from evenhand.models.protocol import Model
-    from evenhand.models.transformers_model import DType
 
-ACCEPTED = f"embedded, a Hub id, a local folder, a server (http://HOST:PORT/v1#NAME), or stub:{'|'.join(POLICIES)}"
-ACCEPTED_WITH_PICTURES = (
-    "a Hub id or a local folder of an image-text-to-text model (as LLaVA-1.5, Qwen2-VL, SmolVLM, Idefics2, PaliGemma), "
-    f"a server of one (http://HOST:PORT/v1#NAME), or stub:{'|'.join(POLICIES)}"
+DType = Literal["auto", "float32", "bfloat16", "float16"]
+
+BACKENDS = Registry(
+    "model backend",
+    "evenhand.models",
+    {
+        "stub": "evenhand.models.stub:StubBackend",
+        "http": "evenhand.models.openai_server:ServerBackend",
+        "https": "evenhand.models.openai_server:ServerBackend",
+        "transformers": "evenhand.models.transformers_backend:TransformersBackend",
+    },
 )
+DEFAULT = "transformers"  # of names that pick none
+_OF_URLS = ("http", "https")  # which are whole names
+
+ACCEPTED = (
+    "embedded, a Hub id or a local folder (of a model, or of an adapter as peft saves it), a server "
+    "(http://HOST:PORT/v1#NAME), or stub:first|last|random|silent|say:TEXT|random:TEXT|TEXT|…"
+)
+"""evenhand's own names, to be shown without importing a backend."""
+
+
+@dataclass(frozen=True)
+class Loading:
+    """How a model of any backend is loaded.
+
+    batch_size: prompts in a forward pass, or requests that a server answers at once. revision: branch, tag or commit of
+    a Hub model. pictures: whether requests carry some.
+    """
+
+    dtype: DType = "auto"
+    batch_size: int = 16
+    revision: str | None = None
+    pictures: bool = False
+
+
+class Backend(Protocol):
+    """Makes models of names.
+
+    Options: a frozen dataclass of what it takes by --model-option. ACCEPTED: its names, for errors.
+    """
+
+    Options: type
+    ACCEPTED: str
+
+    def load(self, name: str, loading: Loading, options: Any) -> Model:
+        """name: without the backend's own, but whole where it is a URL. options: an instance of Options.
+
+        Raises ModelError for names that stand for nothing, and for models that can't be loaded.
+        """
+        ...
 
 
 def load_model(
@@ -25,57 +74,40 @@ def load_model(
     dtype: DType = "auto",
     batch_size: int = 16,
     revision: str | None = None,
-    device_map: str | None = None,
     pictures: bool = False,
+    options: Mapping[str, str] = MappingProxyType({}),
 ) -> Model:
-    """The model of that name: "embedded", a Hub id, a local folder, a server's URL (its only model) or "URL#NAME", or
-    "stub:POLICY".
+    """The model of that name: "embedded", a Hub id, a folder, a URL, or "BACKEND:NAME" as "stub:first".
 
-    pictures: whether requests carry images; a Hub id or folder is an image-text-to-text model then. Without pictures it
-    may be one, too.
-    Raises ModelError for names that stand for nothing, for models that can't be loaded, and for the embedded one where
-    there are pictures.
+    options: KEY=VALUE pairs for the backend.
+    Raises ModelError for names that stand for nothing and models that can't be loaded, UsageError for a blank name and
+    for options that the backend doesn't take.
     """
-    if name.startswith("stub:"):
-        return StubModel(name.removeprefix("stub:"))
-    if name.startswith(("http://", "https://")):
-        from evenhand.models.openai_server import OpenAIServer
-
-        if revision is not None:
-            raise ModelError(f"revision {revision!r} came for a server, which serves what it has loaded: leave it out")
-        url, _, served = name.partition("#")
-        return OpenAIServer(url, served or None, batch_size=batch_size)
-    if name.startswith((".", "/", "~")) and not Path(name).expanduser().is_dir():
-        raise ModelError(f"model folder {name!r} does not exist; accepted: {ACCEPTED}")
-
-    if pictures or (name != "embedded" and _only_sees(str(Path(name).expanduser()), revision)):
-        return _seeing(name, dtype, batch_size, revision, device_map)
-    from evenhand.models.embedded import NAME, embedded_checkpoint
-    from evenhand.models.transformers_model import TransformersModel
-
-    path, shown = (str(embedded_checkpoint()), NAME) if name == "embedded" else (str(Path(name).expanduser()), name)
-    return TransformersModel.from_pretrained(
-        path, name=shown, revision=revision, dtype=dtype, batch_size=batch_size, device_map=device_map
-    )
+    backend, kind, rest = _picked(name)
+    chosen: object = from_texts(backend.Options, options, of=kind)
+    return backend.load(rest, Loading(dtype, batch_size, revision, pictures), chosen)
 
 
-def _seeing(name: str, dtype: DType, batch_size: int, revision: str | None, device_map: str | None) -> Model:
-    if name == "embedded":
-        raise ModelError(f"the embedded model sees no pictures; accepted: {ACCEPTED_WITH_PICTURES}")
-    from evenhand.models.vision_model import VisionModel
-
-    path = str(Path(name).expanduser())
-    return VisionModel.from_pretrained(
-        path, name=name, revision=revision, dtype=dtype, batch_size=batch_size, device_map=device_map
-    )
+def backend_of(name: str) -> Backend:
+    """Which backend loads a model of that name. Raises UsageError for a blank name."""
+    return _picked(name)[0]
 
 
-def _only_sees(path: str, revision: str | None) -> bool:
-    """Whether it is an image-text-to-text model, and transformers has no text model for its kind."""
-    from transformers import MODEL_FOR_CAUSAL_LM_MAPPING, MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING, AutoConfig
+def accepted() -> str:
+    """All names that stand for models, other packages' too."""
+    others = [f"{name}:…" for name in BACKENDS.names if name not in BACKENDS.own]
+    return ", ".join([ACCEPTED, *others])
 
-    try:
-        kind = type(AutoConfig.from_pretrained(path, revision=revision, trust_remote_code=False))
-    except Exception:  # loading itself explains whatever this is
-        return False
-    return kind in MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING and kind not in MODEL_FOR_CAUSAL_LM_MAPPING
+
+def _picked(name: str) -> tuple[Backend, str, str]:
+    """The backend, its name, and what of the name is left for it."""
+    if not name.strip():
+        raise UsageError(f"a model's name came blank; accepted: {accepted()}")
+    kind, colon, rest = name.partition(":")
+    kind = kind.lower() if kind.lower() in _OF_URLS else kind
+    if kind not in BACKENDS or not colon:
+        if colon and "/" not in kind and not Path(name).exists():  # no Hub id has a colon
+            raise unknown_name("model backend", kind, BACKENDS.names)
+        kind, rest = DEFAULT, name
+    made: Any = BACKENDS.load(kind)
+    return made(), kind, name if kind in _OF_URLS else rest

@@ -103,10 +103,29 @@ class Request:
         return hashlib.sha256(json.dumps(content, ensure_ascii=False).encode()).hexdigest()
 
 
+FinishReason = Literal["stop", "length", "choice", "context_exceeded", "refused", "not_understood"]
+"""Why a reply ends where it does. The last three are failures, for good: the prompt and its answer exceed the model's
+context, its server's filter refused the request or the answer, the model can't take it (a damaged picture, a template
+that raises)."""
+
+FAILURES = frozenset({"context_exceeded", "refused", "not_understood"})
+
+
 @dataclass(frozen=True)
 class Reply:
-    """One answer: generated text, or the log-probability (nats) of each token of each choice, in order of choices."""
+    """One answer: generated text, or the log-probability (nats) of each token of each choice, in order of choices.
+
+    A failure has no text, and NaN for each choice: whoever reads it finds nothing to read.
+    """
 
     text: str = ""
-    finish_reason: Literal["stop", "length", "choice"] = "stop"
+    finish_reason: FinishReason = "stop"
     choice_log_probs: tuple[tuple[float, ...], ...] = ()
+
+    @classmethod
+    def failure(cls, reason: FinishReason, request: Request) -> Reply:
+        return cls(finish_reason=reason, choice_log_probs=((math.nan,),) * len(request.choices))
+
+    @property
+    def failed(self) -> bool:
+        return self.finish_reason in FAILURES

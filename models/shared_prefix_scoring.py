@@ -25,6 +25,7 @@ from transformers.cache_utils import Cache, DynamicLayer
 
 from evenhand.models.last_layer import computed_for, last_feed_forward
 from evenhand.models.prefix_tree import Continuation, Forks, PrefixTree, Tokens, common_prefix, grow, split_by_size
+from evenhand.models.scoring import LogProbs, Scoring
 from evenhand.models.tree_attention import BASE, attending
 
 NODES_A_TREE = 96  # attention and masks grow with its square
@@ -70,7 +71,7 @@ class _KeptLayer(DynamicLayer):  # type: ignore[misc]
         return 0 if self.kept is None else self.kept[0].shape[-2]
 
 
-class SharedPrefixScoring:
+class SharedPrefixScoring(Scoring):
     """Raises Unsupported on construction where the model's layers are not full or sliding-window attention."""
 
     name = "shared prefixes"
@@ -103,20 +104,19 @@ class SharedPrefixScoring:
         self._last = last_feed_forward(model, self._n_layers)
         self._common = _Kept()  # of the call before: many calls begin alike
 
-    def log_probs(self, continuations: Sequence[Continuation]) -> list[tuple[float, ...]]:
-        """Log-probability of each token of each answer, in nats."""
+    def scored(self, continuations: Sequence[Continuation]) -> Iterator[tuple[int, LogProbs]]:
         if not continuations:
-            return []
+            return
         order = sorted(range(len(continuations)), key=lambda i: continuations[i].read)
         ordered = [continuations[i] for i in order]
         prefix = common_prefix(ordered)
         if prefix != self._common.tokens:
             self._common = self._run(prefix, _Kept()) if len(prefix) >= SHORTEST_KEPT else _Kept()
-        scored: list[tuple[float, ...]] = []
+        places = iter(order)
         for some, kept in self._by_kept_prefix(Forks(ordered), self._common):
             for trees in self._batches(some, kept):
-                scored += self._score(trees, kept)
-        return [answer for _, answer in sorted(zip(order, scored))]
+                for answer in self._score(trees, kept):
+                    yield next(places), answer
 
     def _most_nodes(self, some: Sequence[Continuation], kept: _Kept) -> int:
         """Of one tree of these continuations."""
@@ -169,7 +169,7 @@ class SharedPrefixScoring:
             )
         return _Kept(prefix, layers)
 
-    def _score(self, trees: Sequence[PrefixTree], kept: _Kept) -> Iterator[tuple[float, ...]]:
+    def _score(self, trees: Sequence[PrefixTree], kept: _Kept) -> Iterator[LogProbs]:
         nodes: list[int] = []
         tokens: list[int] = []
         for start, tree in zip(accumulate(map(len, trees), initial=0), trees):

@@ -7,7 +7,10 @@ import random
 from collections.abc import Sequence
 
 from evenhand.models.errors import ModelError
+from evenhand.models.protocol import Ability, Answers, Kind, OnTokens, unheard
+from evenhand.models.registry import Loading
 from evenhand.models.request import Reply, Request
+from evenhand.options import NoOptions
 
 POLICIES = ("first", "last", "random", "silent", "say:TEXT", "random:TEXT|TEXT|…")
 
@@ -20,7 +23,8 @@ class StubModel:
     Where it is asked for text, it picks among the words of the last message.
     """
 
-    requests_at_once = texts_at_once = 1024
+    can: frozenset[Ability] = frozenset({"generate", "choose", "see"})
+    whole_calls = True
 
     def __init__(self, policy: str):
         drawn_from = policy.removeprefix("random:").split("|") if policy.startswith("random:") else []
@@ -34,11 +38,24 @@ class StubModel:
     def identity(self) -> str:
         return f"stub:{self.policy}"
 
-    def generate(self, requests: Sequence[Request]) -> list[Reply]:
-        return [Reply(text=self._pick(request.messages[-1].text.split(), request) or "") for request in requests]
+    @property
+    def name(self) -> str:
+        return self.identity
 
-    def choose(self, requests: Sequence[Request]) -> list[Reply]:
-        return [self._choice(request) for request in requests]
+    def at_once(self, kind: Kind) -> int:
+        return 1024
+
+    def answer(self, requests: Sequence[Request], on_tokens: OnTokens = unheard) -> Answers:
+        for place, request in enumerate(requests):
+            yield place, self.reply(request)
+
+    def reply(self, request: Request) -> Reply:
+        if request.choices:
+            return self._choice(request)
+        return Reply(text=self._pick(request.messages[-1].text.split(), request) or "")
+
+    def close(self) -> None:
+        """There is nothing to let go of."""
 
     def _choice(self, request: Request) -> Reply:
         picked = self._pick(request.choices, request)
@@ -60,3 +77,13 @@ class StubModel:
         if self.policy.startswith("random"):
             return random.Random(f"{request.seed} {request.messages[-1].text}").choice(options)
         return options[0] if self.policy == "first" else options[-1]
+
+
+class StubBackend:
+    """Takes no options, and has no weights that a dtype or revision could be of."""
+
+    Options = NoOptions
+    ACCEPTED = ", ".join(f"stub:{name}" for name in POLICIES)
+
+    def load(self, name: str, loading: Loading, options: NoOptions) -> StubModel:
+        return StubModel(name)

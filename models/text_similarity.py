@@ -8,9 +8,10 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 import torch
-from transformers import AutoModel, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
+from transformers import AutoModel, PreTrainedModel, PreTrainedTokenizerBase
 
 from evenhand.models.embedded import embedded_encoder
+from evenhand.models.loading import Checkpoint
 
 LONGEST = 256  # word pieces of a sentence, as all-MiniLM-L6-v2 was trained
 BATCH = 64
@@ -32,7 +33,8 @@ class TextEncoder:
 
     @classmethod
     def from_folder(cls, folder: Path) -> TextEncoder:
-        return cls(AutoModel.from_pretrained(folder, use_safetensors=True), AutoTokenizer.from_pretrained(folder))
+        checkpoint = Checkpoint(str(folder), dtype="float32", what="encoder")
+        return cls(checkpoint.weights(AutoModel), checkpoint.tokenizer)
 
     def embed(self, texts: Sequence[Sequence[str]]) -> FloatArray:
         """(texts, hidden size), of length 1; NaN for a text without sentences. texts: the sentences of each."""

@@ -2,64 +2,45 @@
 
 from __future__ import annotations
 
-import logging
-import math
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Literal
 
-import numpy as np
 import torch
 from transformers import (
-    AutoConfig,
     AutoModelForCausalLM,
-    AutoTokenizer,
     GenerationConfig,
     LogitsProcessorList,
     PreTrainedModel,
     PreTrainedTokenizerBase,
+    StoppingCriteriaList,
 )
 
+from evenhand.models.choice_scoring import ChoiceScoring
 from evenhand.models.decoding import decoding
-from evenhand.models.errors import ModelError, PromptTooLong
-from evenhand.models.layout import Prompt, lay_out
-from evenhand.models.loading import explained, identity
-from evenhand.models.padded_scoring import PaddedScoring, left_padded
-from evenhand.models.prefix_tree import Continuation, distinct_tokens, shared_length
-from evenhand.models.protocol import TokenCount
+from evenhand.models.errors import Unanswerable
+from evenhand.models.loading import Checkpoint
+from evenhand.models.local_model import LocalModel
+from evenhand.models.padded_scoring import left_padded
+from evenhand.models.prefix_tree import Tokens, distinct_tokens
+from evenhand.models.protocol import Ability, Answers, Kind, OnTokens, TokenCount, unheard
 from evenhand.models.replies import end_tokens, own_sampling, reply_of
 from evenhand.models.request import Reply, Request, Sampling
+from evenhand.models.scoring import LogProbs
 from evenhand.models.seeded_sampling import SeededSampling
-from evenhand.models.shared_prefix_scoring import SharedPrefixScoring, Unsupported
-
-DType = Literal["auto", "float32", "bfloat16", "float16"]
-
-logger = logging.getLogger(__name__)
-
-AGREEMENT = {torch.float32: 1e-3, torch.float64: 1e-3, torch.bfloat16: 0.5, torch.float16: 0.1}
-"""Nats by which two ways of scoring may differ on a sample, by dtype; a wrong mask differs by far more."""
-
-ACCEPTED = "embedded, a Hub id, or a local folder with config.json, safetensors weights and a tokenizer"
+from evenhand.models.text_reader import TextReader
+from evenhand.models.written_tokens import CountsWritten
 
 # Batches a call. Calls of many prompts share more prefixes; texts take long, and an interrupted call is lost.
-_BATCHES_OF_CHOICES, _BATCHES_OF_TEXTS = 16, 2
+_BATCHES = {"choose": 16, "generate": 2}
+
+Asked = list[tuple[int, Request]]  # requests of one kind, each with its place in the call
 
 
-def fastest_dtype() -> Literal["float32", "bfloat16"]:
-    """bfloat16 where the GPU or CPU computes in it natively, float32 elsewhere."""
-    if torch.cuda.is_available():
-        return "bfloat16" if torch.cuda.is_bf16_supported(including_emulation=False) else "float32"
-    if torch.backends.mps.is_available():
-        return "bfloat16"
-    capabilities = torch.cpu.get_capabilities() if hasattr(torch.cpu, "get_capabilities") else {}
-    return "bfloat16" if capabilities.get("avx512_bf16") or capabilities.get("amx_bf16") else "float32"
+class TransformersModel(LocalModel):
+    """A checkpoint with its tokenizer. scoring: of choices; padded batches, or shared prefixes where these agree."""
 
-
-class TransformersModel:
-    """A checkpoint with its tokenizer; the weights are loaded when the first question comes.
-
-    identity: what stands for it in stores and reports.
-    """
+    can: frozenset[Ability] = frozenset({"generate", "choose", "count_tokens"})
 
     def __init__(
         self,
@@ -69,176 +50,110 @@ class TransformersModel:
         context: int | None,
         batch_size: int = 16,
         scoring: Literal["auto", "padded"] = "auto",
+        name: str | None = None,
     ):
-        if batch_size < 1:
-            raise ModelError(f"batch size {batch_size} came; 1 or more is accepted")
-        self._load = load
+        super().__init__(load, identity, name, context, batch_size)
         self.tokenizer = tokenizer
-        self.identity = identity
-        self.context = context
-        self.batch_size = batch_size
-        self.scoring = scoring
-        self.requests_at_once = batch_size * _BATCHES_OF_CHOICES
-        self.texts_at_once = batch_size * _BATCHES_OF_TEXTS
-        self._agrees: dict[int, bool] = {}
-        self._padding = next(
+        self.reader = TextReader(tokenizer, context)
+        self._way = scoring
+        self._padding: int = next(
             token for token in (tokenizer.pad_token_id, tokenizer.eos_token_id, 0) if token is not None
         )
 
     @classmethod
-    def from_pretrained(
-        cls,
-        path: str,
-        *,
-        name: str | None = None,
-        revision: str | None = None,
-        dtype: DType = "auto",
-        batch_size: int = 16,
-        device_map: str | None = None,
+    def from_checkpoint(
+        cls, checkpoint: Checkpoint, batch_size: int = 16, scoring: Literal["auto", "padded"] = "auto"
     ) -> TransformersModel:
-        """Load a Hub id or local folder; safetensors only, and no code from the checkpoint is run.
-
-        Raises ModelError saying what could not be loaded.
-        """
-        dtype = fastest_dtype() if dtype == "auto" else dtype
-        if device_map is None and torch.cuda.is_available():
-            device_map = "auto"
-        with explained(f"load model {path!r}", f"Accepted: {ACCEPTED}"):
-            config = AutoConfig.from_pretrained(path, revision=revision)
-            tokenizer = AutoTokenizer.from_pretrained(path, revision=revision)
-
-        def load() -> PreTrainedModel:
-            with explained(f"load model {path!r}", f"Accepted: {ACCEPTED}"):
-                return AutoModelForCausalLM.from_pretrained(
-                    path, revision=revision, dtype=getattr(torch, dtype), device_map=device_map, use_safetensors=True
-                )
-
+        """Raises ModelError saying what could not be loaded; of the weights, when the first question comes."""
         return cls(
-            load,
-            tokenizer,
-            identity=identity(path, name, revision, config, dtype),
-            context=getattr(config.get_text_config(), "max_position_embeddings", None),
-            batch_size=batch_size,
+            lambda: checkpoint.weights(AutoModelForCausalLM),
+            checkpoint.tokenizer,
+            checkpoint.identity,
+            checkpoint.context,
+            batch_size,
+            scoring,
+            name=checkpoint.name or checkpoint.path,
         )
 
-    @cached_property
-    def model(self) -> PreTrainedModel:
-        return self._load().eval()
+    def at_once(self, kind: Kind) -> int:
+        return self.batch_size * _BATCHES[kind]
 
-    def choose(self, requests: Sequence[Request]) -> list[Reply]:
-        """Each distinct token prefix is computed once where the model allows it, else in padded batches.
+    def answer(self, requests: Sequence[Request], on_tokens: OnTokens = unheard) -> Answers:
+        """Choices first, then texts; a batch's replies when it is computed."""
+        asked = list(enumerate(requests))
+        yield from self._choices([(place, request) for place, request in asked if request.choices])
+        yield from self._texts([(place, request) for place, request in asked if not request.choices], on_tokens)
 
-        Returns, per request, the log-probability of each token of each choice, in nats.
-        """
-        continuations = self._continuations(requests)
-        scored = iter(self._scoring(continuations).log_probs(continuations))
-        return [
-            Reply(finish_reason="choice", choice_log_probs=tuple(next(scored) for _ in request.choices))
-            for request in requests
-        ]
+    def close(self) -> None:
+        super().close()
+        self.__dict__.pop("scoring", None)
 
     def count_tokens(self, requests: Sequence[Request]) -> TokenCount:
         """Of a call with these requests; what is generated is not read, and generation shares no prefixes."""
-        scored = self._continuations([request for request in requests if request.choices])
-        generated = [lay_out(self.tokenizer, request.messages) for request in requests if not request.choices]
-        prompts = sum(len(tokens) for tokens in self._tokens(generated))
+        scored = [
+            continuation
+            for read in self.reader.continuations([request for request in requests if request.choices])
+            if not isinstance(read, Unanswerable)
+            for continuation in read
+        ]
+        generated = self.reader.prompts([request for request in requests if not request.choices])
+        prompts = sum(len(tokens) for tokens in generated if not isinstance(tokens, Unanswerable))
         read = sum(len(continuation.read) for continuation in scored)
         return TokenCount(read=prompts + read, distinct=prompts + distinct_tokens(scored))
 
-    def _continuations(self, requests: Sequence[Request]) -> list[Continuation]:
-        """Prompt and choice as tokens, for every choice of every request."""
-        prompts = [lay_out(self.tokenizer, request.messages) for request in requests]
-        before = self._tokens(prompts)
-        asked = [(request, i, choice) for i, request in enumerate(requests) for choice in request.choices]
-        whole = self._tokens(
-            [prompts[i] for _, i, _ in asked], [prompts[i].with_choice(choice) for _, i, choice in asked]
+    @cached_property
+    def scoring(self) -> ChoiceScoring:
+        return ChoiceScoring(
+            self.model,
+            self.identity,
+            len(self.tokenizer),
+            self._padding,
+            self.context,
+            self.batch_size,
+            self._way,
         )
-        continuations = []
-        for (request, i, choice), tokens in zip(asked, whole):
-            self._must_fit(request, len(tokens))
-            shared = shared_length(before[i], tokens)  # the answer begins after the prompt's tokens, or where they part
-            if not 0 < shared < len(tokens):
-                raise ModelError(
-                    f"request {request.name!r}: the tokens of choice {choice!r} can't be told from its prompt's"
-                )
-            continuations.append(Continuation(tokens[:shared], tokens[shared:]))
-        return continuations
 
-    def _scoring(self, continuations: Sequence[Continuation]) -> SharedPrefixScoring | PaddedScoring:
-        """Shared prefixes where they agree with padded batches on a sample as long as these continuations.
+    def _choices(self, asked: Asked) -> Answers:
+        """Each distinct token prefix is computed once where the model allows it, else in padded batches."""
+        continuations, owners = [], []  # of each: (place of its request, which of its choices)
+        for (place, request), read in zip(asked, self.reader.continuations([request for _, request in asked])):
+            if isinstance(read, Unanswerable):
+                yield place, self._failures.reply(request, read)
+            else:
+                continuations += read
+                owners += [(place, i) for i in range(len(read))]
+        if not continuations:
+            return
+        n_choices = {place: len(request.choices) for place, request in asked}
+        scored: dict[int, dict[int, LogProbs]] = {}
+        for i, log_probs in self.scoring.suited_to(continuations).scored(continuations):
+            place, choice = owners[i]
+            of_request = scored.setdefault(place, {})
+            of_request[choice] = log_probs
+            if len(of_request) == n_choices[place]:
+                in_order = tuple(of_request[choice] for choice in range(n_choices[place]))
+                yield place, Reply(finish_reason="choice", choice_log_probs=in_order)
 
-        Lengths are rounded up to a power of two, and each is tried once: what is chosen is a function of the call's
-        own prompts, whatever was scored before.
-        """
-        if self._shared is None:
-            return self._padded
-        longest = max((len(continuation.read) for continuation in continuations), default=0)
-        length = 1 << max(5, (longest - 1).bit_length())
-        if length not in self._agrees:
-            self._agrees[length] = self._try(self._shared, min(length, self.context or length))
-        return self._shared if self._agrees[length] else self._padded
-
-    @cached_property
-    def _padded(self) -> PaddedScoring:
-        return PaddedScoring(self.model, self._padding, self.batch_size)
-
-    @cached_property
-    def _shared(self) -> SharedPrefixScoring | None:
-        if self.scoring == "padded":
-            return None
-        try:
-            return SharedPrefixScoring(self.model)
-        except Unsupported as error:
-            self._explain_padding(str(error))
-            return None
-
-    def _try(self, shared: SharedPrefixScoring, length: int) -> bool:
-        """Whether shared prefixes give what padded batches give, on a sample of this many tokens; a word in the log."""
-        sample = self._sample(length)
-        try:
-            padded = self._padded.log_probs(sample)
-            several_trees = SharedPrefixScoring(self.model, nodes_a_tree=1, paths_a_tree=0)
-            apart = max(disagreement(each.log_probs(sample), padded) for each in (shared, several_trees))
-        except (TypeError, ValueError, RuntimeError, LookupError, AttributeError) as error:
-            # What a model's own code raises when its masks or caches are of another kind.
-            self._explain_padding(f"{type(error).__name__}: {error}")
-            return False
-        if apart > AGREEMENT[self.model.dtype]:
-            self._explain_padding(f"log-probabilities of {length} tokens differ by {apart:.2g} nats")
-            return False
-        logger.info("%s: choices of up to %d tokens are scored with %s", self.identity, length, shared.name)
-        return True
-
-    def _explain_padding(self, reason: str) -> None:
-        name = PaddedScoring.name
-        logger.warning("%s: choices are scored in %s, not with shared prefixes (%s)", self.identity, name, reason)
-
-    def _sample(self, length: int) -> list[Continuation]:
-        """Three continuations, the longest of `length` tokens, that share prefixes at two depths."""
-        tokens = np.random.default_rng(0).integers(0, len(self.tokenizer), (3, length + 1)).tolist()
-        base, *tails = (tuple(each) for each in tokens)
-        whole = base[: length // 2] + tails[0]
-        prompts = (whole[: length - 2], whole[: length * 3 // 4] + tails[1][: length // 8], base[: length // 2])
-        return [Continuation(prompt, tails[1][-3:]) for prompt in prompts]
-
-    def generate(self, requests: Sequence[Request]) -> list[Reply]:
+    def _texts(self, asked: Asked, on_tokens: OnTokens) -> Answers:
         """Padded batches of like sampling and length; each request samples from its own seed."""
-        prompts = self._tokens([lay_out(self.tokenizer, request.messages) for request in requests])
-        replies: dict[int, Reply] = {}
-        by_sampling: dict[Sampling, dict[tuple[int, ...], list[int]]] = {}
-        for i, request in enumerate(requests):
-            self._must_fit(request, len(prompts[i]) + request.sampling.max_new_tokens)
-            by_sampling.setdefault(request.sampling, {}).setdefault(prompts[i], []).append(i)
-        for asked, rows in by_sampling.items():
-            sampling = own_sampling(self.model, asked)
-            indices = [i for tokens in sorted(rows, key=len) for i in rows[tokens]]
-            for start in range(0, len(indices), self.batch_size):
-                batch = indices[start : start + self.batch_size]
-                texts = self._generated([prompts[i] for i in batch], sampling, [requests[i].seed for i in batch])
-                replies.update(zip(batch, texts))
-        return [replies[i] for i in range(len(requests))]
+        by_sampling: dict[Sampling, dict[Tokens, Asked]] = {}
+        for (place, request), tokens in zip(asked, self.reader.prompts([request for _, request in asked])):
+            if isinstance(tokens, Unanswerable):
+                yield place, self._failures.reply(request, tokens)
+            else:
+                by_sampling.setdefault(request.sampling, {}).setdefault(tokens, []).append((place, request))
+        for chosen, rows in by_sampling.items():
+            sampling = own_sampling(self.model, chosen)
+            ordered = [(tokens, *each) for tokens in sorted(rows, key=len) for each in rows[tokens]]
+            for start in range(0, len(ordered), self.batch_size):
+                prompts, places, some = zip(*ordered[start : start + self.batch_size])
+                yield from zip(
+                    places, self._generated(prompts, sampling, [request.seed for request in some], on_tokens)
+                )
 
-    def _generated(self, prompts: Sequence[tuple[int, ...]], sampling: Sampling, seeds: Sequence[int]) -> list[Reply]:
+    def _generated(
+        self, prompts: Sequence[Tokens], sampling: Sampling, seeds: Sequence[int], on_tokens: OnTokens
+    ) -> list[Reply]:
         device = self.model.get_input_embeddings().weight.device
         input_ids, attention_mask = (each.to(device) for each in left_padded(prompts, self._padding))
         ends = end_tokens(self.model, self.tokenizer)
@@ -249,6 +164,7 @@ class TransformersModel:
                 input_ids=input_ids,
                 attention_mask=attention_mask,
                 logits_processor=processors,
+                stopping_criteria=StoppingCriteriaList([CountsWritten(on_tokens, ends, self._padding)]),
                 tokenizer=self.tokenizer,
                 generation_config=GenerationConfig(
                     max_new_tokens=sampling.max_new_tokens,
@@ -260,22 +176,3 @@ class TransformersModel:
             )
         written = output[:, input_ids.shape[1] :].tolist()
         return [reply_of(self.tokenizer, row, ends, sampling) for row in written]
-
-    def _tokens(self, prompts: Sequence[Prompt], texts: Sequence[str] | None = None) -> list[tuple[int, ...]]:
-        """Token ids of each text (by default the prompt's), with the special tokens that its prompt calls for."""
-        texts = [prompt.text for prompt in prompts] if texts is None else texts
-        if not texts:
-            return []
-        special = prompts[0].special_tokens
-        encoded = self.tokenizer(list(texts), add_special_tokens=special, padding=False, truncation=False)["input_ids"]
-        return [tuple(ids) for ids in encoded]
-
-    def _must_fit(self, request: Request, tokens: int) -> None:
-        if self.context is not None and tokens > self.context:
-            raise PromptTooLong(request.name, tokens, self.context)
-
-
-def disagreement(one: Sequence[Sequence[float]], other: Sequence[Sequence[float]]) -> float:
-    """The largest difference of any token's log-probability, in nats; NaN counts as infinite."""
-    differences = [abs(a - b) for first, second in zip(one, other) for a, b in zip(first, second)]
-    return math.inf if any(math.isnan(each) for each in differences) else max(differences)

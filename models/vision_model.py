@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from functools import cached_property
-from typing import Any
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, TypeVar
 
 import PIL.Image
 import torch
 from transformers import (
     MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING,
-    AutoConfig,
     AutoModelForImageTextToText,
     BatchFeature,
     GenerationConfig,
@@ -21,36 +20,65 @@ from transformers import (
     PreTrainedConfig,
     PreTrainedModel,
     ProcessorMixin,
+    StoppingCriteria,
+    StoppingCriteriaList,
 )
 
 from evenhand.models.box_scales import BOX_SCALES, BoxScale
-from evenhand.models.errors import ModelError, PromptTooLong
+from evenhand.models.errors import Unanswerable, first_line, too_long
 from evenhand.models.forced_answers import ForcedAnswers
-from evenhand.models.loading import explained, identity
+from evenhand.models.loading import Checkpoint
+from evenhand.models.local_model import LocalModel
 from evenhand.models.picture_layout import PicturePrompt, lay_out_pictures
 from evenhand.models.picture_processor import load_processor
 from evenhand.models.pictures import crops_to_the_middle, decoded, squared
 from evenhand.models.prefix_tree import Tokens
+from evenhand.models.protocol import Ability, Answers, Kind, OnTokens, unheard
 from evenhand.models.replies import end_tokens, own_sampling, reply_of
 from evenhand.models.request import Image, Reply, Request, Sampling
+from evenhand.models.scoring import LogProbs
 from evenhand.models.seeded_sampling import SeededSampling
-from evenhand.models.transformers_model import DType, fastest_dtype
+from evenhand.models.written_tokens import CountsWritten
 
 logger = logging.getLogger(__name__)
 
 ACCEPTED = (
-    "a Hub id or a local folder of an image-text-to-text model, with config.json, safetensors weights, a tokenizer and "
-    "an image processor"
+    "a Hub id or a local folder of an image-text-to-text model (as LLaVA-1.5, Qwen2-VL, SmolVLM, Idefics2, PaliGemma), "
+    "with config.json, safetensors weights, a tokenizer and an image processor"
 )
 _BATCHES = 2  # a call: pictures take long, and an interrupted call is lost
+# What processors, and models given what processors made, raise for requests that they can't take.
+_REFUSALS = (ValueError, TypeError, LookupError, StopIteration)
+
+T = TypeVar("T")
 
 
-class VisionModel:
-    """A checkpoint with its processor; the weights are loaded when the first question comes.
+@dataclass(frozen=True)
+class Row:
+    """One row of a batch. answer: what is to be written, of the choice of that number; none: what the model writes."""
 
-    identity: what stands for it in stores and reports. box_scale: on which scale it writes bounding boxes, None where
-    it answers in words or nothing is documented.
+    place: int
+    request: Request
+    prompt: PicturePrompt
+    answer: Tokens = ()
+    choice: int = 0
+
+    @property
+    def new_tokens(self) -> int:
+        return len(self.answer) or self.request.sampling.max_new_tokens
+
+    @property
+    def images(self) -> tuple[Image, ...]:
+        return tuple(image for message in self.request.messages for image in message.images)
+
+
+class VisionModel(LocalModel):
+    """A checkpoint with its processor.
+
+    box_scale: on which scale it writes bounding boxes, None where it answers in words or nothing is documented.
     """
+
+    can: frozenset[Ability] = frozenset({"generate", "choose", "see"})
 
     def __init__(
         self,
@@ -60,17 +88,12 @@ class VisionModel:
         context: int | None,
         batch_size: int = 16,
         box_scale: BoxScale | None = None,
+        name: str | None = None,
     ):
-        if batch_size < 1:
-            raise ModelError(f"batch size {batch_size} came; 1 or more is accepted")
-        self._load = load
+        super().__init__(load, identity, name, context, batch_size)
         self.processor = processor
         self.tokenizer = processor.tokenizer
-        self.identity = identity
-        self.context = context
-        self.batch_size = batch_size
         self.box_scale = box_scale
-        self.requests_at_once = self.texts_at_once = batch_size * _BATCHES
         self._crops = crops_to_the_middle(processor.image_processor)
         self._warned = False
         self.tokenizer.padding_side = "left"
@@ -78,169 +101,149 @@ class VisionModel:
             self.tokenizer.pad_token = self.tokenizer.eos_token or self.tokenizer.convert_ids_to_tokens(0)
 
     @classmethod
-    def from_pretrained(
-        cls,
-        path: str,
-        *,
-        name: str | None = None,
-        revision: str | None = None,
-        dtype: DType = "auto",
-        batch_size: int = 16,
-        device_map: str | None = None,
-    ) -> VisionModel:
-        """Load a Hub id or local folder; safetensors only, and no code from the checkpoint is run.
-
-        Raises ModelError saying what could not be loaded, or that it is no image-text-to-text model.
-        """
-        dtype = fastest_dtype() if dtype == "auto" else dtype
-        if device_map is None and torch.cuda.is_available():
-            device_map = "auto"
-        with explained(f"load model {path!r}", f"Accepted: {ACCEPTED}"):
-            config = AutoConfig.from_pretrained(path, revision=revision, trust_remote_code=False)
-            _check_kind(config)
-            processor = load_processor(path, revision, config)
-
-        def load() -> PreTrainedModel:
-            with explained(f"load model {path!r}", f"Accepted: {ACCEPTED}"):
-                model, report = AutoModelForImageTextToText.from_pretrained(
-                    path,
-                    revision=revision,
-                    dtype=getattr(torch, dtype),
-                    device_map=device_map,
-                    use_safetensors=True,
-                    trust_remote_code=False,
-                    output_loading_info=True,
-                )
-                if report["missing_keys"]:  # transformers makes them up, with no more than a warning
-                    raise ValueError(f"it has no weights for {', '.join(sorted(report['missing_keys'])[:3])}")
-                return model
-
+    def from_checkpoint(cls, checkpoint: Checkpoint, batch_size: int = 16) -> VisionModel:
+        """Raises ModelError saying what could not be loaded, or that it is no image-text-to-text model; of the weights,
+        when the first question comes."""
+        checkpoint = replace(checkpoint, accepted=ACCEPTED)
+        path, revision = checkpoint.source_of("processor_config.json")
+        with checkpoint.explained():
+            _check_kind(checkpoint.config)
+            processor = load_processor(path, revision, checkpoint.config)
         return cls(
-            load,
+            lambda: checkpoint.weights(AutoModelForImageTextToText),
             processor,
-            identity=identity(path, name, revision, config, dtype),
-            context=getattr(config.get_text_config(), "max_position_embeddings", None),
-            batch_size=batch_size,
-            box_scale=BOX_SCALES.get(config.model_type),
+            checkpoint.identity,
+            checkpoint.context,
+            batch_size,
+            BOX_SCALES.get(checkpoint.config.model_type),
+            name=checkpoint.name or checkpoint.path,
         )
 
-    @cached_property
-    def model(self) -> PreTrainedModel:
-        return self._load().eval()
+    def at_once(self, kind: Kind) -> int:
+        return self.batch_size * _BATCHES
 
-    def generate(self, requests: Sequence[Request]) -> list[Reply]:
-        """Padded batches of like sampling, and of as many pictures a request; each samples from its own seed."""
-        replies: dict[int, Reply] = {}
-        for batch in self._batches([(request, self._prompt(request)) for request in requests]):
-            asked, prompts = zip(*batch.values())
-            for i, reply in zip(batch, self._generated(asked, prompts)):
-                replies[i] = reply
-        return [replies[i] for i in range(len(requests))]
+    def answer(self, requests: Sequence[Request], on_tokens: OnTokens = unheard) -> Answers:
+        """Choices first, then texts; a batch's replies when it is computed."""
+        chosen: list[Row] = []
+        written: list[Row] = []
+        for place, request in enumerate(requests):
+            try:
+                rows = self.rows(request, place)
+            except Unanswerable as error:
+                yield place, self._failures.reply(request, error)
+            else:
+                (chosen if request.choices else written).extend(rows)
+        yield from self._choices(chosen)
+        for row, text in self._each(written, partial(self._generated, on_tokens=on_tokens)):
+            yield row.place, self._failures.reply(row.request, text) if isinstance(text, Unanswerable) else text
 
-    def choose(self, requests: Sequence[Request]) -> list[Reply]:
-        """One row a request and choice: the model writes the choice after the prompt, as it would write its own text.
+    def rows(self, request: Request, place: int = 0) -> list[Row]:
+        """One a choice, or one for a text. Raises Unanswerable."""
+        try:
+            prompt = lay_out_pictures(self.processor, request.messages)
+            if not request.choices:
+                return [Row(place, request, prompt)]
+            prompt = prompt.open_ended()
+            answers = [prompt.answer(self.tokenizer, choice) for choice in request.choices]
+        except ValueError as error:
+            raise Unanswerable("not_understood", first_line(error)) from error
+        return [Row(place, request, prompt, answer, i) for i, answer in enumerate(answers)]
 
-        Returns, per request, the log-probability of each token of each choice, in nats.
-        """
-        rows, answers = [], []
-        for request in requests:
-            prompt = self._prompt(request).open_ended()
-            with _answering(request):
-                answers += [prompt.answer(self.tokenizer, choice) for choice in request.choices]
-            rows += [(request, prompt)] * len(request.choices)
-        scored: dict[int, tuple[float, ...]] = {}
+    def _choices(self, rows: Sequence[Row]) -> Answers:
+        """The model writes each choice after the prompt, as it would write its own text."""
+        scored: dict[int, dict[int, LogProbs]] = {}
+        failed: set[int] = set()
+        for row, log_probs in self._each(rows, self._log_probs):
+            if row.place in failed:
+                continue
+            if isinstance(log_probs, Unanswerable):
+                failed.add(row.place)
+                yield row.place, self._failures.reply(row.request, log_probs)
+                continue
+            of_request = scored.setdefault(row.place, {})
+            of_request[row.choice] = log_probs
+            n = len(row.request.choices)
+            if len(of_request) == n:
+                in_order = tuple(of_request[choice] for choice in range(n))
+                yield row.place, Reply(finish_reason="choice", choice_log_probs=in_order)
+
+    def _each(
+        self, rows: Sequence[Row], compute: Callable[[Sequence[Row], BatchFeature], list[T]]
+    ) -> Iterator[tuple[Row, T | Unanswerable]]:
+        """What is computed of each row, or why it can't be."""
         for batch in self._batches(rows):
-            asked, prompts = zip(*batch.values())
-            log_probs = self._log_probs(asked, prompts, [answers[i] for i in batch])
-            scored.update(zip(batch, log_probs))
-        in_order = (scored[i] for i in range(len(rows)))
-        return [
-            Reply(finish_reason="choice", choice_log_probs=tuple(next(in_order) for _ in request.choices))
-            for request in requests
-        ]
+            yield from self._computed(batch, compute)
 
-    def _prompt(self, request: Request) -> PicturePrompt:
-        with _answering(request):
-            return lay_out_pictures(self.processor, request.messages)
-
-    def _batches(
-        self, rows: Sequence[tuple[Request, PicturePrompt]]
-    ) -> Iterator[dict[int, tuple[Request, PicturePrompt]]]:
-        """Rows by index: of like sampling, neighbors in length, and of as many pictures each.
+    def _batches(self, rows: Sequence[Row]) -> Iterator[list[Row]]:
+        """Of like sampling, neighbors in length, and of as many pictures each.
 
         Processors differ most in how they tell whose a picture is, where the rows of a batch have unlike numbers.
         """
-        alike: dict[tuple[Sampling, int], list[int]] = {}
-        for i in sorted(range(len(rows)), key=lambda i: len(rows[i][1].text)):
-            request = rows[i][0]
-            alike.setdefault((request.sampling, len(_pictures(request))), []).append(i)
-        for indices in alike.values():
-            for start in range(0, len(indices), self.batch_size):
-                yield {i: rows[i] for i in indices[start : start + self.batch_size]}
+        alike: dict[tuple[Sampling, int], list[Row]] = {}
+        for row in sorted(rows, key=lambda row: len(row.prompt.text)):
+            alike.setdefault((row.request.sampling, len(row.images)), []).append(row)
+        for neighbors in alike.values():
+            for start in range(0, len(neighbors), self.batch_size):
+                yield neighbors[start : start + self.batch_size]
 
-    def _generated(self, requests: Sequence[Request], prompts: Sequence[PicturePrompt]) -> list[Reply]:
-        sampling = own_sampling(self.model, requests[0].sampling)
-        ends = end_tokens(self.model, self.tokenizer)
-        inputs = self._inputs(requests, prompts, [sampling.max_new_tokens] * len(requests))
-        drawing = [SeededSampling(sampling, [request.seed for request in requests])] if sampling.temperature else []
-        written = self._write(
-            requests,
-            inputs,
-            drawing,
-            max_new_tokens=sampling.max_new_tokens,
-            stop_strings=list(sampling.stop) or None,
-            eos_token_id=ends or None,
-        ).sequences[:, inputs["input_ids"].shape[1] :]
-        return [reply_of(self.tokenizer, row, ends, sampling) for row in written.tolist()]
+    def _computed(
+        self, batch: list[Row], compute: Callable[[Sequence[Row], BatchFeature], list[T]]
+    ) -> Iterator[tuple[Row, T | Unanswerable]]:
+        """Where a batch is refused, its rows are asked one by one."""
+        good: list[Row] = []
+        pictures = []
+        for row in batch:
+            try:
+                pictures.append([self.picture(image) for image in row.images])
+            except ValueError as error:
+                yield row, Unanswerable("not_understood", str(error))
+            else:
+                good.append(row)
+        if not good:
+            return
+        try:
+            inputs, long = self._fitting(good, pictures)
+            computed = [] if long else compute(good, inputs)
+        except Unanswerable as error:
+            if len(good) == 1:
+                yield good[0], error
+                return
+            for row in good:
+                yield from self._computed([row], compute)
+            return
+        yield from zip(good, computed)
+        for i, why in long.items():
+            yield good[i], why
+        if long and len(long) < len(good):
+            yield from self._computed([row for i, row in enumerate(good) if i not in long], compute)
 
-    def _log_probs(
-        self, requests: Sequence[Request], prompts: Sequence[PicturePrompt], answers: Sequence[Tokens]
-    ) -> list[tuple[float, ...]]:
-        forced = ForcedAnswers(answers, self.tokenizer.pad_token_id)
-        inputs = self._inputs(requests, prompts, [len(answer) for answer in answers])
-        output = self._write(requests, inputs, [forced], max_new_tokens=forced.steps, output_logits=True)
-        steps = [torch.log_softmax(logits.float(), dim=-1).cpu() for logits in output.logits]  # before any processor
-        return [
-            tuple(float(steps[step][row, token]) for step, token in enumerate(answer))
-            for row, answer in enumerate(answers)
-        ]
+    def _fitting(
+        self, rows: Sequence[Row], pictures: Sequence[list[PIL.Image.Image]]
+    ) -> tuple[BatchFeature, dict[int, Unanswerable]]:
+        """What the model takes, and which rows are too long for it."""
+        inputs = self.inputs([row.prompt for row in rows], pictures)
+        needed = [n + row.new_tokens for n, row in zip(inputs["attention_mask"].sum(dim=-1).tolist(), rows)]
+        limit = self.context
+        return inputs, {i: too_long(n, limit) for i, n in enumerate(needed) if limit is not None and n > limit}
 
-    def _write(
-        self, requests: Sequence[Request], inputs: BatchFeature, processors: list[LogitsProcessor], **settings: Any
-    ) -> Any:
-        config = GenerationConfig(
-            **settings, do_sample=False, pad_token_id=self.tokenizer.pad_token_id, return_dict_in_generate=True
-        )
-        with torch.inference_mode(), _answering(*requests):
-            return self.model.generate(
-                **inputs,
-                logits_processor=LogitsProcessorList(processors),
-                tokenizer=self.tokenizer,
-                generation_config=config,
-            )
-
-    def _inputs(
-        self, requests: Sequence[Request], prompts: Sequence[PicturePrompt], new_tokens: Sequence[int]
-    ) -> BatchFeature:
-        """What the model takes: token ids, masks and pixel values, padded on the left. Raises PromptTooLong."""
-        pictures = [[self._picture(request, image) for image in _pictures(request)] for request in requests]
+    def inputs(self, prompts: Sequence[PicturePrompt], pictures: Sequence[list[PIL.Image.Image]]) -> BatchFeature:
+        """Token ids, masks and pixel values, padded on the left. Raises Unanswerable where the processor refuses."""
         texts = [prompt.text for prompt in prompts]
         settings = {"padding": True, "return_tensors": "pt", "add_special_tokens": prompts[0].special_tokens}
-        with _answering(*requests):
+        try:
             if any(pictures):
-                inputs = self.processor(text=texts, images=pictures, **settings)
+                inputs = self.processor(text=texts, images=list(pictures), **settings)
             else:
                 typed = "token_type_ids" in self.processor.model_input_names
                 inputs = BatchFeature(dict(self.tokenizer(texts, return_token_type_ids=typed, **settings)))
+        except _REFUSALS as error:
+            raise Unanswerable("not_understood", first_line(error)) from error
         inputs.pop("labels", None)  # PaliGemma's processor makes some even where nothing is trained
-        for request, tokens, more in zip(requests, inputs["attention_mask"].sum(dim=-1).tolist(), new_tokens):
-            if self.context is not None and tokens + more > self.context:
-                raise PromptTooLong(request.name, tokens + more, self.context)
         return inputs.to(self.model.get_input_embeddings().weight.device, dtype=self.model.dtype)
 
-    def _picture(self, request: Request, image: Image) -> PIL.Image.Image:
-        with _answering(request):
-            picture = decoded(image)
+    def picture(self, image: Image) -> PIL.Image.Image:
+        """As the processor is given it. Raises ValueError for what can't be decoded."""
+        picture = decoded(image)
         if not self._crops or picture.width == picture.height:
             return picture
         if not self._warned:
@@ -252,9 +255,53 @@ class VisionModel:
             self._warned = True
         return squared(picture, self.processor.image_processor)
 
+    def _generated(self, rows: Sequence[Row], inputs: BatchFeature, on_tokens: OnTokens) -> list[Reply]:
+        """Each samples from its own seed."""
+        sampling = own_sampling(self.model, rows[0].request.sampling)
+        ends = end_tokens(self.model, self.tokenizer)
+        drawing = [SeededSampling(sampling, [row.request.seed for row in rows])] if sampling.temperature else []
+        written = self.write(
+            inputs,
+            drawing,
+            [CountsWritten(on_tokens, ends, self.tokenizer.pad_token_id)],
+            max_new_tokens=sampling.max_new_tokens,
+            stop_strings=list(sampling.stop) or None,
+            eos_token_id=ends or None,
+        ).sequences[:, inputs["input_ids"].shape[1] :]
+        return [reply_of(self.tokenizer, tokens, ends, sampling) for tokens in written.tolist()]
 
-def _pictures(request: Request) -> tuple[Image, ...]:
-    return tuple(image for message in request.messages for image in message.images)
+    def _log_probs(self, rows: Sequence[Row], inputs: BatchFeature) -> list[LogProbs]:
+        """Of each token of each row's answer, in nats."""
+        forced = ForcedAnswers([row.answer for row in rows], self.tokenizer.pad_token_id)
+        output = self.write(inputs, [forced], max_new_tokens=forced.steps, output_logits=True)
+        steps = [torch.log_softmax(logits.float(), dim=-1).cpu() for logits in output.logits]  # before any processor
+        return [
+            tuple(float(steps[step][i, token]) for step, token in enumerate(row.answer)) for i, row in enumerate(rows)
+        ]
+
+    def write(
+        self,
+        inputs: BatchFeature,
+        processors: list[LogitsProcessor],
+        criteria: Sequence[StoppingCriteria] = (),
+        **settings: Any,
+    ) -> Any:
+        """What transformers generates from `inputs`. Raises Unanswerable where the model refuses them."""
+        config = GenerationConfig(
+            **settings, do_sample=False, pad_token_id=self.tokenizer.pad_token_id, return_dict_in_generate=True
+        )
+        model = self.model
+        try:
+            with torch.inference_mode():
+                return model.generate(
+                    **inputs,
+                    logits_processor=LogitsProcessorList(processors),
+                    stopping_criteria=StoppingCriteriaList(criteria),
+                    tokenizer=self.tokenizer,
+                    generation_config=config,
+                )
+        except _REFUSALS as error:
+            raise Unanswerable("not_understood", first_line(error)) from error
 
 
 def _check_kind(config: PreTrainedConfig) -> None:
@@ -263,14 +310,3 @@ def _check_kind(config: PreTrainedConfig) -> None:
         raise ValueError(f"a {config.model_type} model is no image-text-to-text model")
     if config.is_encoder_decoder or config.get_text_config().is_encoder_decoder:
         raise ValueError(f"a {config.model_type} model with an encoder for its text is not supported")
-
-
-@contextmanager
-def _answering(*requests: Request) -> Iterator[None]:
-    """What processors and models raise for requests that they can't take, said with the names of those."""
-    try:
-        yield
-    except (ValueError, TypeError, LookupError, StopIteration) as error:
-        others = f" (or one of {len(requests) - 1} with it)" if len(requests) > 1 else ""
-        reason = str(error).strip().split("\n")[0] or type(error).__name__
-        raise ModelError(f"request {requests[0].name!r}{others}: {reason}") from error

@@ -7,11 +7,12 @@ import argparse
 
 import transformers
 from rich.console import Console
+from tqdm import tqdm
 
-from evenhand.benchmarks.labe.published import TABLE_12
 from evenhand.language_agency.baselines import PROMPTS, PromptedClassifier
 from evenhand.language_agency.judging import judge
 from evenhand.language_agency.named_classifiers import LEXICON, load_classifiers
+from evenhand.language_agency.published import TABLE_12
 from evenhand.language_agency.training_by_name import FIGURES
 from evenhand.library import load_dataset
 from evenhand.models.registry import load_model
@@ -32,12 +33,18 @@ def main() -> None:
     rows = rows.select(range(min(arguments.limit or len(rows), len(rows))))
     named = {each.name: each.classifier for each in load_classifiers(arguments.classifiers)}
     models = {name: load_model(name) for name in arguments.model}
-    named |= {f"{name}, {how}": PromptedClassifier(model, how) for name, model in models.items() for how in PROMPTS}
+    bar = tqdm(total=len(rows) * len(models) * len(PROMPTS), desc="prompting", unit="sentence", disable=not models)
+    named |= {
+        f"{name}, {how}": PromptedClassifier(model, how, on_answer=bar.update)
+        for name, model in models.items()
+        for how in PROMPTS
+    }
     lines = []
     for name, classifier in named.items():
         judged = judge(classifier, rows)
         figures = (figure(judged[key], judged["intervals"][key]) for key in FIGURES)
         lines.append(tuple(Cell(text) for text in (name, *figures, str(judged["unread"]))))
+    bar.close()
     for name, printed in TABLE_12.items():
         texts = (f" {name}, published", *(f"{getattr(printed, key):.2f}" for key in FIGURES), "")
         lines.append(tuple(Cell(text, published=True) for text in texts))

@@ -11,12 +11,13 @@ published way reads its padded ones.
 
 import argparse
 import time
+from pathlib import Path
 
 import numpy as np
 import torch
 import transformers
 
-from evenhand.benchmarks.labe.texts import TextColumns, read_texts
+from evenhand.benchmarks.labe.texts import read_texts
 from evenhand.language_agency.classifier import AgencyClassifier
 from evenhand.language_agency.named_classifiers import DEFAULT, load_classifier
 from evenhand.language_agency.sentences import split_sentences
@@ -49,7 +50,7 @@ def seconds(label, rounds: int) -> tuple[float, np.ndarray]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--classifier", default=DEFAULT, help="default, a Hub id, or a local folder")
-    parser.add_argument("--texts", help="a file of texts (default: the sentences of language_agency)")
+    parser.add_argument("--texts", type=Path, help="a file of texts (default: the sentences of language_agency)")
     parser.add_argument("--sentences", type=int, default=4000, help="at most")
     parser.add_argument("--published-sentences", type=int, default=100, help="of these, for the published way")
     parser.add_argument("--rounds", type=int, default=3)
@@ -60,7 +61,7 @@ def main() -> None:
     if not isinstance(classifier, AgencyClassifier):
         raise SystemExit(f"classifier {arguments.classifier!r} has no weights to compare")
     if arguments.texts:
-        texts = read_texts(arguments.texts, TextColumns()).rows["text"]
+        texts = read_texts(arguments.texts).rows["text"]
         sentences = [sentence for text in texts for sentence in split_sentences(text)]
     else:
         sentences = [text for rows in load_dataset("language_agency").values() for text in rows["text"]]

@@ -2,7 +2,7 @@
 
 All score the options of the same contact_hypothesis prompts with the same weights, dtype and cores:
 
-- evenhand: TransformersModel.choose, which shares prefixes, in calls as large as the runner's
+- evenhand: TransformersModel.answer, which shares prefixes, in calls as large as the runner's
 - naive: padded batches of 16, sorted by length, each option in a row of its own, nothing shared
 - lm_eval: HFLM.loglikelihood, batch size 16; options of a prompt that differ in their last token only share a row
 - vLLM: its offline engine with prefix caching, one request for each beginning of an answer
@@ -26,13 +26,15 @@ import torch
 import transformers
 
 from evenhand.benchmarks import get_benchmark
-from evenhand.flow.evaluation import load_rows
-from evenhand.flow.settings import Settings
+from evenhand.flow.configuration import run_config
+from evenhand.flow.rows import drawn_rows
+from evenhand.models.errors import Unanswerable
 from evenhand.models.layout import lay_out
 from evenhand.models.prefix_tree import Continuation, Tokens, distinct_tokens
-from evenhand.models.registry import load_model
+from evenhand.models.protocol import replies
+from evenhand.models.registry import DType, load_model
 from evenhand.models.request import Message, Request
-from evenhand.models.transformers_model import DType, TransformersModel
+from evenhand.models.transformers_model import TransformersModel
 
 BATCH_SIZE = 16
 SHORT_SYSTEM_PROMPT = "You are a helpful assistant."
@@ -69,10 +71,10 @@ class Engine:
 
 def evenhand_engine(model: TransformersModel, requests: Sequence[Request]) -> Engine:
     def score(requests: Sequence[Request]) -> LogProbs:
-        at_once = model.requests_at_once
+        at_once = model.at_once("choose")
         calls = [requests[start : start + at_once] for start in range(0, len(requests), at_once)]
-        replies = [reply for call in calls for reply in model.choose(call)]
-        return [[sum(tokens) for tokens in reply.choice_log_probs] for reply in replies]
+        answers = [reply for call in calls for reply in replies(model, call)]
+        return [[sum(tokens) for tokens in reply.choice_log_probs] for reply in answers]
 
     return Engine("evenhand", requests, score)
 
@@ -86,8 +88,8 @@ def naive_engine(model: TransformersModel, requests: Sequence[Request]) -> Engin
         """Options of one call may share a row, so that each call brings one option of every request."""
         options = zip(*(request.choices for request in requests))
         calls = [[replace(request, choices=(each,)) for request, each in zip(requests, option)] for option in options]
-        replies = zip(*(padded.choose(call) for call in calls))
-        return [[sum(reply.choice_log_probs[0]) for reply in row] for row in replies]
+        answers = zip(*(replies(padded, call) for call in calls))
+        return [[sum(reply.choice_log_probs[0]) for reply in row] for row in answers]
 
     return Engine("naive", requests, score)
 
@@ -160,9 +162,12 @@ def vllm_engine(model: TransformersModel, requests: Sequence[Request]) -> Engine
 
 
 def continuations(model: TransformersModel, requests: Sequence[Request]) -> list[list[Continuation]]:
-    """Each request's options as tokens, as `choose` reads them."""
-    options = iter(model._continuations(requests))
-    return [[next(options) for _ in request.choices] for request in requests]
+    """Each request's options as tokens, as the model reads them. Raises the first request's Unanswerable."""
+    outcomes = model.reader.continuations(requests)
+    for outcome in outcomes:
+        if isinstance(outcome, Unanswerable):
+            raise outcome
+    return outcomes
 
 
 def steps(option: Continuation) -> list[tuple[Tokens, int]]:
@@ -241,9 +246,9 @@ def local_model(name: str, dtype: DType) -> TransformersModel:
 
 def contact_requests(model: str, n_rows: int, system: Literal["short", "paper"]) -> list[Request]:
     benchmark = get_benchmark("contact_hypothesis")
-    settings = Settings("contact_hypothesis", model, limit=n_rows).filled(benchmark.defaults)
-    rows, _ = load_rows(benchmark, settings)
-    requests = [request for row in rows for request in next(benchmark.episode(row, settings))]
+    config = benchmark.filled(run_config("contact_hypothesis", model, limit=n_rows))
+    rows = drawn_rows(benchmark, config).rows
+    requests = [request for row in rows for request in benchmark.ask(row, config.asking())]
     if system == "short":
         short = Message("system", SHORT_SYSTEM_PROMPT)
         requests = [replace(request, messages=(short, *request.messages[1:])) for request in requests]

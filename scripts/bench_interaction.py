@@ -13,7 +13,7 @@ weights; reading a prompt that has grown with its conversation fills a CPU by it
 import argparse
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,11 +22,12 @@ import transformers
 
 from evenhand.benchmark import Row
 from evenhand.benchmarks import get_benchmark
+from evenhand.flow.configuration import Asking, run_config
 from evenhand.flow.episode import Prediction
-from evenhand.flow.evaluation import load_rows
+from evenhand.flow.rows import drawn_rows
 from evenhand.flow.runner import Runner
-from evenhand.flow.settings import Settings
 from evenhand.flow.store import Store
+from evenhand.models.protocol import Ability, Kind, OnTokens, unheard
 from evenhand.models.registry import load_model
 from evenhand.models.request import Reply, Request
 from evenhand.models.transformers_model import TransformersModel
@@ -61,9 +62,12 @@ class Held:
 class Timed:
     """A model whose new tokens are counted and whose forward passes are timed; at most `at_once` requests a call."""
 
+    can: frozenset[Ability] = frozenset({"generate"})
+    whole_calls = True
+
     def __init__(self, model: TransformersModel, at_once: int):
-        self.model, self.identity, self.tokens = model, model.identity, 0
-        self.requests_at_once = self.texts_at_once = at_once
+        self.model, self.identity, self.name = model, model.identity, model.name
+        self._at_once, self.tokens = at_once, 0
         self.reading = self.writing = 0.0
         self._start = 0.0
         self._hooks = [
@@ -71,12 +75,16 @@ class Timed:
             model.model.register_forward_hook(self._end, with_kwargs=True),
         ]
 
-    def generate(self, requests: Sequence[Request]) -> list[Reply]:
-        replies = self.model.generate(requests)
-        self.tokens += sum(len(self.model.tokenizer(reply.text).input_ids) for reply in replies)
-        return replies
+    def at_once(self, kind: Kind) -> int:
+        return self._at_once
 
-    def release(self) -> None:
+    def answer(self, requests: Sequence[Request], on_tokens: OnTokens = unheard) -> Iterator[tuple[int, Reply]]:
+        for place, reply in self.model.answer(requests, on_tokens):
+            self.tokens += len(self.model.tokenizer(reply.text).input_ids)
+            yield place, reply
+
+    def close(self) -> None:
+        """The model itself stays."""
         for hook in self._hooks:
             hook.remove()
 
@@ -90,21 +98,18 @@ class Timed:
         else:
             self.writing += seconds
 
-    def choose(self, requests: Sequence[Request]) -> list[Reply]:
-        return self.model.choose(requests)
 
-
-def hold(name: str, rows: Sequence[Row], settings: Settings, model: Timed, at_a_time: int) -> Held:
+def hold(name: str, rows: Sequence[Row], how: Asking, model: Timed, at_a_time: int) -> Held:
     """`at_a_time` conversations are in flight together."""
-    benchmark = get_benchmark(settings.benchmark)
+    benchmark = get_benchmark("implicit_bias")
     statements = []
     with tempfile.TemporaryDirectory() as folder, Store(Path(folder) / "store", {"m": model.identity}) as store:
         start = time.perf_counter()
         for i in range(0, len(rows), at_a_time):
-            episodes = [benchmark.episode(row, settings) for row in rows[i : i + at_a_time]]
+            episodes = [benchmark.episode(row, how) for row in rows[i : i + at_a_time]]
             statements += [each for said in Runner({"default": model}, store).run(episodes) for each in said]
         seconds = time.perf_counter() - start
-    model.release()
+    model.close()
     return Held(name, len(rows), statements, model.tokens, seconds, model.reading, model.writing)
 
 
@@ -117,15 +122,17 @@ def main() -> None:
     parser.add_argument("--max-new-tokens", type=int, default=24)
     arguments = parser.parse_args()
     benchmark = get_benchmark("implicit_bias")
-    settings = Settings(
-        "implicit_bias",
-        arguments.model,
-        limit=arguments.conversations,
-        protocol="generate",
-        temperature=0.0,
-        max_new_tokens=arguments.max_new_tokens,
-    ).filled(benchmark.defaults)
-    rows = list(load_rows(benchmark, settings)[0])
+    config = benchmark.filled(
+        run_config(
+            "implicit_bias",
+            arguments.model,
+            limit=arguments.conversations,
+            protocol="generate",
+            temperature=0.0,
+            max_new_tokens=arguments.max_new_tokens,
+        )
+    )
+    rows, how = list(drawn_rows(benchmark, config).rows), config.asking()
     print(f"torch {torch.__version__}, transformers {transformers.__version__}, {torch.get_num_threads()} threads")
 
     def loaded(batch_size: int) -> TransformersModel:
@@ -134,9 +141,9 @@ def main() -> None:
         return model
 
     batched, single = loaded(arguments.batch_size), loaded(1)
-    hold("warm-up", rows[:1], settings, Timed(batched, arguments.batch_size), 1)
-    together = hold("together", rows, settings, Timed(batched, arguments.batch_size), len(rows))
-    alone = hold("alone", rows[: arguments.alone], settings, Timed(single, 1), 1)
+    hold("warm-up", rows[:1], how, Timed(batched, arguments.batch_size), 1)
+    together = hold("together", rows, how, Timed(batched, arguments.batch_size), len(rows))
+    alone = hold("alone", rows[: arguments.alone], how, Timed(single, 1), 1)
     print(f"{batched.identity}, {arguments.max_new_tokens} new tokens at most, batches of {arguments.batch_size}:")
     for held in (together, alone):
         print(held.line(alone))

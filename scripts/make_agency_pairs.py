@@ -8,40 +8,38 @@ A run that was interrupted goes on when the same command is given again.
 
 import argparse
 import sys
+from pathlib import Path
 
 import transformers
 from rich.console import Console
 
-from evenhand.benchmarks.labe.texts import TextColumns
+from evenhand.command_line import Group, parse
 from evenhand.errors import EvenhandError
 from evenhand.flow.progress import ProgressBar
-from evenhand.flow.settings import Settings, TextSource
 from evenhand.models.errors import ModelError
 from evenhand.report.tables import print_table
-from evenhand.tools.generation.agency_pairs import MAX_NEW_TOKENS, NAME, PAIRS, make_agency_pairs
-from evenhand.tools.generation.pipeline import add_model_options, counts_table
+from evenhand.tools.generation.agency_pairs import NAME, PAIRS, PairGeneration, make_agency_pairs
+from evenhand.tools.generation.pipeline import counts_table
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--texts", required=True, metavar="FILE", help="CSV, JSONL or parquet, one biography a row")
-    parser.add_argument("--text-column", default=TextColumns.text, metavar="NAME", help="(default: %(default)s)")
-    parser.add_argument("--limit", type=int, metavar="N", help="sentences to paraphrase, drawn (default: all)")
-    add_model_options(parser, temperature=None, top_p=1.0, max_new_tokens=MAX_NEW_TOKENS)
-    options = vars(parser.parse_args())
-    output = options.pop("output")
-    source = TextSource(options.pop("texts"), TextColumns(text=options.pop("text_column")))
+    groups = {"pairs": Group("what is paraphrased, and by whom", PairGeneration)}
+    parsed, given = parse("make_agency_pairs.py", __doc__.split("\n\n")[0], sys.argv[1:], groups, _add_output)
     transformers.utils.logging.disable_progress_bar()
     try:
         with ProgressBar(NAME) as bar:
-            folder = make_agency_pairs(Settings(NAME, texts=source, **options), output, on_progress=bar.update)
+            folder = make_agency_pairs(PairGeneration(**given["pairs"]), parsed.output, on_progress=bar.update)
     except (EvenhandError, ModelError) as error:
         sys.exit(f"make_agency_pairs: {error}")
     except KeyboardInterrupt:
         sys.exit("make_agency_pairs: stopped; every reply so far is stored. Run the same command again to go on.")
-    counts = folder.read_results()["counts"]
+    counts = folder.read_record()["counts"]
     print_table(counts_table(counts, "Agentic and communal paraphrases"), Console(width=128))
     print(f"To label: evenhand annotate export {folder.path / PAIRS} --scheme agency --column text")
+
+
+def _add_output(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--output", type=Path, required=True, metavar="DIR", help="the run folder")
 
 
 if __name__ == "__main__":

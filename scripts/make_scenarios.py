@@ -14,43 +14,38 @@ from pathlib import Path
 import transformers
 from rich.console import Console
 
+from evenhand.command_line import Group, parse
 from evenhand.errors import EvenhandError
 from evenhand.flow.progress import ProgressBar
 from evenhand.flow.run_folder import RunFolder
-from evenhand.flow.settings import Settings
 from evenhand.models.errors import ModelError
 from evenhand.report.tables import print_table
-from evenhand.tools.generation.pipeline import add_model_options, counts_table
+from evenhand.tools.generation.pipeline import counts_table
 from evenhand.tools.generation.scenario_rules import Wanted
-from evenhand.tools.generation.scenarios import NAME, SAMPLING, SCHEME, TO_JUDGE, TO_LABEL, make_scenarios
+from evenhand.tools.generation.scenarios import NAME, SCHEME, TO_JUDGE, TO_LABEL, ScenarioGeneration, make_scenarios
+
+GROUPS = {"scenario": Group("what is asked for", Wanted), "model": Group("the model", ScenarioGeneration)}
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--domain", required=True, help="where implicit gender biases may occur: office, hospital, …")
-    parser.add_argument("--female", type=int, default=2, metavar="N", help="female characters (default: %(default)s)")
-    parser.add_argument("--male", type=int, default=2, metavar="N", help="male characters (default: %(default)s)")
-    parser.add_argument("--n", type=int, required=True, metavar="N", help="scenarios to ask for, each by itself")
-    parser.add_argument(
-        "--state-stereotypes", action="store_true", help="ask in a further sentence which task is whose by stereotype"
-    )
-    parser.add_argument("--labelled", type=Path, metavar="MERGED", help=f"people's labels of {TO_LABEL}, merged")
-    add_model_options(parser, **SAMPLING)
-    options = vars(parser.parse_args())
-    output, labelled, n = options.pop("output"), options.pop("labelled"), options.pop("n")
-    wanted = [options.pop(name) for name in ("domain", "female", "male", "state_stereotypes")]
+    parsed, given = parse("make_scenarios.py", __doc__.split("\n\n")[0], sys.argv[1:], GROUPS, _add_files)
     transformers.utils.logging.disable_progress_bar()
     try:
+        config = ScenarioGeneration(wanted=Wanted(**given["scenario"]), **given["model"])
         with ProgressBar(NAME) as bar:
-            settings = Settings(NAME, limit=n, **options)
-            folder = make_scenarios(settings, Wanted(*wanted), output, on_progress=bar.update, labelled=labelled)
+            folder = make_scenarios(config, parsed.output, on_progress=bar.update, labelled=parsed.labelled)
     except (EvenhandError, ModelError) as error:
         sys.exit(f"make_scenarios: {error}")
     except KeyboardInterrupt:
         sys.exit("make_scenarios: stopped; every reply so far is stored. Run the same command again to go on.")
-    print_table(counts_table(folder.read_results()["counts"], "Scenarios and reasons"), Console(width=128))
+    print_table(counts_table(folder.read_record()["counts"], "Scenarios and reasons"), Console(width=128))
     for line in advice(folder):
         print(line)
+
+
+def _add_files(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--labelled", type=Path, metavar="MERGED", help=f"people's labels of {TO_LABEL}, merged")
+    parser.add_argument("--output", type=Path, required=True, metavar="DIR", help="the run folder")
 
 
 def advice(folder: RunFolder) -> list[str]:

@@ -3,9 +3,10 @@
 Interrupted, it goes on where it stopped when it is called again. comparison.html has Figures 6, 17 and 18 of the paper:
 each variant beside the one without a mitigation.
 
-By default it is of a size for the embedded model and two cores. The whole data, as the paper asks it:
+By default it is of a size for the embedded model and two cores, and ranks assignments, for that model is too small to
+keep the paper's format. The whole data, as the paper asks it:
 
-python scripts/run_implicit_bias.py --model MODEL --limit 111 --limit-alone 111 --max-new-tokens 500
+python scripts/run_implicit_bias.py --model MODEL --protocol generate --limit 111 --limit-alone 111 --max-new-tokens 500
 """
 
 import argparse
@@ -29,6 +30,7 @@ MITIGATIONS = {
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--model", default="embedded")
+    parser.add_argument("--protocol", default="rank", choices=["generate", "rank"], help="generate is the paper's")
     parser.add_argument("--settings", nargs="+", default=list(SETTINGS), choices=list(SETTINGS))
     parser.add_argument("--mitigations", nargs="+", default=["base", "reflection"], choices=list(MITIGATIONS))
     parser.add_argument("--limit", default="5", help="scenarios of the variants with interaction, of 111")
@@ -44,7 +46,7 @@ def main() -> None:
         for name in arguments.mitigations:
             runs.append(str(arguments.output / f"{setting}-{name}"))
             options = ["--model", arguments.model, "--runs", arguments.runs, "--limit", limit, "--output", runs[-1]]
-            options += ["--max-new-tokens", arguments.max_new_tokens]
+            options += ["--protocol", arguments.protocol, "--max-new-tokens", arguments.max_new_tokens]
             options += [*SETTINGS[setting], *MITIGATIONS[name], *arguments.options]
             if code := evenhand(["run", "implicit_bias", *options]):
                 sys.exit(code)

@@ -3,11 +3,14 @@ that stay off the network."""
 
 import json
 import os
+import shutil
 from pathlib import Path
 from types import SimpleNamespace
 
 os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"
+if "PYTEST_XDIST_WORKER" in os.environ:  # workers share the cores
+    os.environ["OMP_NUM_THREADS"] = "1"
 
 import pandas as pd
 import pytest
@@ -16,6 +19,8 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
 from evenhand.cli import main
+from evenhand.flow.configuration import run_config
+from evenhand.flow.evaluation import evaluate
 
 ROOT = Path(__file__).parents[1]
 CHAT_TEMPLATE = (
@@ -93,18 +98,31 @@ def evenhand(capsys):
     return call
 
 
-@pytest.fixture
-def run(evenhand, tmp_path):
-    """run("stub:first", …) → the finished run: what was printed, its folder, results and predictions."""
+@pytest.fixture(scope="session")
+def finished(tmp_path_factory):
+    """finished("labe", "stub:first", limit=12, …) → the folder of that run, made once: look, and leave it as it is."""
+    made = {}
 
-    def call(model, *options, output="run", limit=60):
+    def call(benchmark, model, **options):
+        key = json.dumps([benchmark, model, options], sort_keys=True, default=str)
+        if key not in made:
+            config = run_config(benchmark, model, **options)
+            made[key] = evaluate(config, tmp_path_factory.mktemp("finished") / "run").path
+        return made[key]
+
+    return call
+
+
+@pytest.fixture
+def run(finished, tmp_path):
+    """run("stub:first", limit=60, …) → a copy of a finished run of contact_hypothesis: folder, results, predictions."""
+
+    def call(model, output="run", limit=60, **options):
         folder = tmp_path / output
-        arguments = ["contact_hypothesis", "--model", model, "--limit", limit, "--output", folder, *options]
-        called = evenhand("run", *arguments)
-        assert called.code == 0, called.err
+        shutil.copytree(finished("contact_hypothesis", model, limit=limit, **options), folder)
         results = json.loads((folder / "results.json").read_text())
         return SimpleNamespace(
-            folder=folder, out=called.out, err=called.err, results=results, metrics=results["metrics"],
+            folder=folder, results=results, metrics=results["metrics"],
             predictions=pd.read_parquet(folder / "predictions.parquet"),
         )  # fmt: skip
 

@@ -1,1 +1,9 @@
-"""evenhand.trainers: TRL, accelerate and transformers trainers that make debiased checkpoints."""
+"""evenhand.trainers: what makes checkpoints; one mapping names all, and other packages add theirs as entry points."""
+
+from evenhand.plugins import Registry
+
+TRAINERS = Registry(
+    "trainer",
+    "evenhand.trainers",
+    {"agency": "evenhand.language_agency.training_by_name:AgencyTrainer"},
+)

@@ -7,9 +7,11 @@
 import datasets
 import evaluate
 
+from .columns import coded
 from .group_means import HEADLINES
-from .resampling import SEED
+from .resampling import N_RESAMPLES
 from .scores import agency_gap
+from .uncertainty import intervals
 
 _DESCRIPTION = """
 How differently texts describe social groups in language agency: per text the share of agentic sentences minus the
@@ -27,6 +29,7 @@ Args:
     clusters: optional list, one per text: the person's name; gives `n_clusters`, `intervals`, `p_values`, `chance`.
     by: optional {column: list}: the same keys for each value of the column.
     group_columns: optional {column: list}: `variances` between the values of the column, and their figures `groups_of`.
+    n_resamples: draws of the intervals and permutations of the p-values, 1000 each unless given.
 Returns:
     gender_variance, race_variance, intersectional_variance: squared points; the variance is within seeds
     overall: the mean of the three
@@ -69,7 +72,9 @@ class AgencyGap(evaluate.Metric):
             codebase_urls=["https://github.com/elainew728/labe-agency"],
         )
 
-    def _compute(self, predictions, references, seeds=None, clusters=None, by=None, group_columns=None):
+    def _compute(
+        self, predictions, references, seeds=None, clusters=None, by=None, group_columns=None, n_resamples=N_RESAMPLES
+    ):
         return agency_gap(
             predictions,
             genders=[reference["gender"] for reference in references],
@@ -78,4 +83,5 @@ class AgencyGap(evaluate.Metric):
             clusters=clusters,
             by=by,
             group_columns=group_columns,
+            n_resamples=n_resamples,
         )

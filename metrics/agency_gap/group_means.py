@@ -7,6 +7,8 @@ over seeds.
 
 import numpy as np
 
+from .resampling import ratio
+
 DIMENSIONS = ("gender", "race", "intersectional")
 VARIANCES = tuple(f"{dimension}_variance" for dimension in DIMENSIONS)
 HEADLINES = (*VARIANCES, "overall")
@@ -183,9 +185,3 @@ def centered(gaps, present):
 
 def _seed_mean(figures):
     return figures.mean(axis=-1) if figures.shape[-1] else np.full(figures.shape[:-1], np.nan)
-
-
-def ratio(part, whole):
-    """NaN where the whole is 0."""
-    part, whole = np.broadcast_arrays(np.asarray(part, dtype=float), whole)
-    return np.divide(part, whole, out=np.full(whole.shape, np.nan), where=whole > 0)

@@ -1,206 +1,171 @@
-"""How sure the figures are: intervals from resampled clusters; p-values and chance from permuted group labels."""
+"""The one engine of uncertainty: clusters are drawn again, permuted or exchanged, and figures computed anew.
 
+A cluster (template, scenario, pair, name …) is what would be drawn anew: its rows stay together. Metrics stand alone on
+the Hub, so each metric's folder has a copy of this file; `python scripts/copy_into_metrics.py` renews them.
+"""
+
+from __future__ import annotations
+
+import math
 import warnings
+from collections.abc import Callable, Sequence
 
 import numpy as np
+import numpy.typing as npt
 from scipy import optimize, stats
 
-from .group_means import DIMENSIONS, HEADLINES, UNKNOWN, VARIANCES, centered
+N_RESAMPLES = 1000
+SEED = 0
+LEVELS = (0.025, 0.975)  # of 95 % intervals
+FEW_CLUSTERS = 30
+VALUES_AT_ONCE = 5_000_000  # bounds the memory of draws when there are very many clusters
 
-RESAMPLES = 1000
-PERMUTATIONS = 1000
-SEED = 0  # of the resampling and the permutations
-LEVELS = (0.025, 0.975)  # of 95 % intervals, before `_levels`
-VALUES_AT_ONCE = 5_000_000  # bounds the memory of resampling and permutations when there are very many clusters
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
 
 
-def intervals(sample, points, notes):
-    """95 % intervals: of gaps and differences percentiles over resampled clusters, of variances `_spread_interval`.
+def refuse_n_resamples(n_resamples: object) -> None:
+    """Raises ValueError unless it is a whole number, 1 or more."""
+    whole = isinstance(n_resamples, (int, np.integer)) and not isinstance(n_resamples, bool)
+    if not whole or n_resamples < 1:  # type: ignore[operator]
+        raise ValueError(f"n_resamples is {n_resamples!r}; give a whole number of draws, 1 or more")
 
-    NaN where a group that the figure needs has one cluster only, or is missing from some draw.
+
+def about_clusters(n_clusters: int) -> list[str]:
+    """A sentence where they are few."""
+    if n_clusters >= FEW_CLUSTERS:
+        return []
+    return [f"only {n_clusters} clusters: intervals from fewer than {FEW_CLUSTERS} are rough"]
+
+
+def resampled(
+    statistic: Callable[..., FloatArray], strata: Sequence[IntArray], n_resamples: int, values: int
+) -> tuple[FloatArray, FloatArray]:
+    """Figures (draws, …) of clusters drawn with replacement within strata, and their percentile intervals (…, 2).
+
+    statistic: figures (draws, …) of the clusters drawn, one array (draws, clusters) for each of the strata. values: how
+    many it holds for one draw. All is NaN where a stratum has fewer than two clusters, and so is the interval of a
+    figure that is NaN in any draw.
     """
-    draws = _resampled(sample)
-    freedom = sample.groups.members @ (sample.sizes - 1)  # by group
-    rows = sample.groups.rows
-    ends, spreads = {}, []
-    for key, dimension in zip(VARIANCES, DIMENSIONS):
-        places = sample.groups.of(dimension)
-        spreads.append((sample.gaps[:, places], draws[..., places]))
-        ends[(key,)] = _spread_interval(spreads[-1:], _levels(freedom[places].sum()))
-    ends[("overall",)] = _spread_interval(spreads, _levels((sample.sizes - 1).sum()))
-    for race, values in sample.differences(draws).items():
-        key = ("gender_difference_by_race", race) if race else ("gender_difference",)
-        places = rows["race"][race] if race else sample.groups.of("gender")
-        ends[key] = np.quantile(values, _levels(freedom[places].sum()))
-    means = sample.means(draws)
-    for name, row in (item for dimension in rows.values() for item in dimension.items()):
-        ends[("groups", name, "gap")] = np.quantile(means[:, row], _levels(freedom[row]))
-    without = [key for key, (low, _) in ends.items() if np.isnan(low) and not np.isnan(_nested(points, key))]
-    if without:
-        named = ", ".join(" ".join(key) for key in without)
-        notes.append(f"no interval, for a group has one cluster only or is missing from some draw: {named}")
-    nested = {"gender_difference_by_race": {}, "groups": {}}
-    for (*path, last), (low, high) in ends.items():
-        inner = nested
-        for key in path:
-            inner = inner.setdefault(key, {})
-        inner[last] = [float(low), float(high)]
-    return nested
-
-
-def permutation_tests(sample, points, notes):
-    """({figure: p-value}, {variance: its mean when labels say nothing}): clusters exchange their labels.
-
-    Gender within each race, race within each gender, and for the two other variances both at once; clusters
-    exchange only with those of which the same is known. p: share of permutations, the observed one counted among
-    them, with a figure at least as large; gender_difference: as far from 0 (two-sided).
-    """
-    exchanges = (  # (figures, per stratum the block within which its clusters change places)
-        (("gender_variance", "gender_difference"), [(race, gender != UNKNOWN) for race, gender in sample.strata]),
-        (("race_variance",), [(race != UNKNOWN, gender) for race, gender in sample.strata]),
-        (
-            ("intersectional_variance", "overall"),
-            [(race != UNKNOWN, gender != UNKNOWN) for race, gender in sample.strata],
-        ),
-    )
-    permuted = {}
-    for keys, blocks in exchanges:
-        if len(set(blocks)) < len(blocks):  # otherwise no block has two strata, and nothing can be exchanged
-            gaps = _permuted(sample, [list(dict.fromkeys(blocks)).index(block) for block in blocks])
-            figures = sample.variances(gaps) | {"gender_difference": np.abs(sample.differences(gaps)[UNKNOWN])}
-            permuted |= {key: figures[key] for key in keys}
-    defined = [key for key in (*HEADLINES, "gender_difference") if not np.isnan(points[key])]
-    fixed = [key for key in defined if key not in permuted]
-    if fixed:
-        notes.append(f"no p-value, for no clusters of different groups can exchange labels: {', '.join(fixed)}")
-    tested = [key for key in defined if key in permuted]
-    p_values = dict.fromkeys((*HEADLINES, "gender_difference"), np.nan)
-    p_values |= {key: _p_value(abs(points[key]), permuted[key]) for key in tested}
-    chance = dict.fromkeys(HEADLINES, np.nan)
-    chance |= {key: _mean_of_defined(permuted[key]) for key in tested if key in chance}
-    return p_values, chance
-
-
-def _resampled(sample):
-    """Mean gaps (draws, seeds, groups) of clusters drawn with replacement within each race x gender stratum.
-
-    Of n clusters n - 1 are drawn and weighted by n / (n - 1): drawing n would understate the variance of their
-    mean by 1 / n, a fifth for LABE's five names (Rao and Wu 1988). A stratum with one cluster shows no variance
-    at all, so what depends on it is NaN.
-    """
-    known = sample.gaps.shape
-    several = sample.sizes > 1
-    alone = (sample.groups.members @ ~several) > 0
-    if not several.any() or not sample.gaps.size:
-        return np.full((1, *known), np.nan)
-    samples = [np.arange(start, start + size) for start, size in zip(sample.starts[several], sample.sizes[several])]
-
-    def mean_gaps(*drawn, axis):
-        n_draws = drawn[0].shape[:-1]
-        sums = np.zeros((*n_draws, len(sample.strata), sample.sums.shape[1]))
-        for stratum, clusters in zip(np.flatnonzero(several), drawn):
-            sums[..., stratum, :] = sample.sums[clusters[..., 1:]].mean(axis=-2) * clusters.shape[-1]
-        gaps = sample.groups.mean_gaps(sums)
-        return np.moveaxis(gaps.reshape(*n_draws, -1), -1, 0)
-
+    if min(map(len, strata)) < 2:
+        figures = np.full_like(statistic(*(clusters[None] for clusters in strata)), np.nan)
+        return figures, np.stack([figures[0], figures[0]], axis=-1)
     with warnings.catch_warnings():
-        # scipy warns of a figure that some draw leaves undefined: here that is said by NaN and a note.
-        warnings.simplefilter("ignore", stats.DegenerateDataWarning)
-        draws = stats.bootstrap(
-            samples,
-            mean_gaps,
-            n_resamples=RESAMPLES,
-            batch=max(1, VALUES_AT_ONCE // sample.sums.size),
+        warnings.simplefilter("ignore", stats.DegenerateDataWarning)  # of figures undefined in a draw: NaN says it
+        if n_resamples == 1:
+            warnings.simplefilter("ignore", RuntimeWarning)  # of its standard error, which is not used
+        found = stats.bootstrap(
+            strata,
+            lambda *drawn, axis: np.moveaxis(statistic(*drawn), 0, -1),
+            n_resamples=n_resamples,
+            batch=_at_once(values),
             vectorized=True,
             method="percentile",
             rng=np.random.default_rng(SEED),
-        ).bootstrap_distribution
-    draws = draws.T.reshape(-1, *known)
-    draws[..., alone] = np.nan
-    return draws
+        )
+    interval = found.confidence_interval
+    return np.moveaxis(found.bootstrap_distribution, -1, 0), np.stack([interval.low, interval.high], axis=-1)
 
 
-def _permuted(sample, block_of_stratum):
-    """Mean gaps (permutations, seeds, groups) after clusters changed places within blocks of strata."""
-    rng = np.random.default_rng(SEED)
-    block = np.repeat(block_of_stratum, sample.sizes)
-    places = [np.flatnonzero(block == code) for code in np.unique(block)]
-    batch = max(1, VALUES_AT_ONCE // sample.sums.size)
-    gaps = []
-    for start in range(0, PERMUTATIONS, batch):
-        clusters = np.tile(np.arange(len(block)), (min(batch, PERMUTATIONS - start), 1))
-        for columns in places:
-            clusters[:, columns] = rng.permuted(clusters[:, columns], axis=1)
-        gaps.append(sample.groups.mean_gaps(sample.by_stratum(sample.sums[clusters])))
-    return np.concatenate(gaps)
+def how_often(drawn: IntArray, n_clusters: int) -> FloatArray:
+    """How often each of all clusters is among those drawn (draws, any number): (draws, clusters)."""
+    first = n_clusters * np.arange(len(drawn))[:, None]
+    times = np.bincount((drawn + first).ravel(), minlength=len(drawn) * n_clusters)
+    return times.reshape(len(drawn), n_clusters).astype(float)
 
 
-def _levels(freedom):
-    """Quantiles of the resampled figures that bound a 95 % interval when the variance among few clusters is estimated.
+def moved_interval(draws: FloatArray, observed: FloatArray | float) -> FloatArray:
+    """95 % percentile intervals (…, 2) of draws (draws, …) moved so that their mean is what was observed (…).
 
-    freedom: clusters minus strata that they were drawn from. Student's t instead of the normal quantile (Hesterberg
-    2015, "expanded percentile"): in the simulation of `_spread_interval` the mean gap of a group of five names was
-    held by 92 % of intervals, and by 86 % of those from 0.025 to 0.975.
+    For differences of two figures that noise raises: resampling raises both once more, but both alike.
     """
-    return stats.norm.cdf(stats.t.ppf(LEVELS, max(1, freedom)))
+    return np.moveaxis(np.quantile(draws - draws.mean(axis=0) + observed, LEVELS, axis=0), 0, -1)
 
 
-def _spread_interval(dimensions, levels):
-    """95 % interval of the mean of some dimensions' variances, corrected for the noise in the groups' means.
+def expanded_levels(freedom: float) -> FloatArray:
+    """Levels of an interval for which the variance among few clusters is estimated (Hesterberg 2015).
 
-    dimensions: pairs of mean gaps (seeds, groups) and resampled ones (draws, seeds, groups). The variance of noisy
-    means exceeds that of the true ones, and resampling adds the noise once more. So the observed spread is scaled,
-    the noise of the draws added, and the interval holds the scaled variances under which the observed one lies
-    between the two quantiles; it reaches 0 where noise alone explains what was observed, and holds the observed one.
+    freedom: clusters minus strata. Student's t in place of the normal quantile, "expanded percentile".
     """
-    # Of 1,000 simulated data sets of 8 groups x 5 names x 15 texts (standard deviation 3 between names, 30 between
-    # texts), percent whose interval held the true gender, race, intersectional and overall variance:
-    #
-    #   true intersectional variance     0              9              36             100
-    #   this interval                98 96 96 96    96 95 95 94    95 94 94 93    95 94 93 93
-    #   percentile                    0  0  0  0    96 76 11 30    94 86 60 74    92 89 77 83
-    #   basic, clipped at 0         100 100 100 100 65 91 97 95    74 84 93 90    79 86 89 88
-    #   BCa                          41  0  0  0    80 84 58 69    87 86 82 84    90 90 87 87
-    figure = cross = noise = 0.0
-    for gaps, draws in dimensions:
-        present = ~np.isnan(gaps)
-        divisor = len(dimensions) * (present.sum(axis=-1) - 1)
-        if gaps.size == 0 or np.any(divisor < 1):
-            return np.nan, np.nan
-        spread, error = centered(gaps, present), centered(draws - gaps, present)
-        figure += ((spread**2).sum(axis=-1) / divisor).mean()
-        cross += ((spread * error).sum(axis=-1) / divisor).mean(axis=-1)
-        noise += ((error**2).sum(axis=-1) / divisor).mean(axis=-1)
-    if np.any(np.isnan(noise)):
-        return np.nan, np.nan
+    return np.asarray(stats.norm.cdf(stats.t.ppf(LEVELS, max(1, freedom))))
 
-    def excess(scale, level):
-        return np.quantile(scale**2 * figure + 2 * scale * cross + noise, level) - figure
 
-    def scaled_variance(level):
-        if excess(0, level) >= 0:
+def noise_scales(
+    draws: Callable[[float], FloatArray],
+    observed: float,
+    levels: Sequence[float] | FloatArray = LEVELS,
+    largest: float = math.inf,
+    tolerance: float = 2e-12,
+) -> tuple[float, float]:
+    """Ends of a noise-corrected interval, for figures that are sums of distances: squares, absolute values.
+
+    Noise makes distances longer, so that a noisy figure exceeds the true one, and resampling adds the noise once more.
+    So the observed distances are scaled, with the noise of the draws left as it is: draws(scale) are the figures
+    (draws,) then. The interval holds the scales under which the observed figure lies between the two levels of the
+    draws; it begins at 0 where noise alone explains what was observed. Beyond `largest` nothing is looked for.
+    """
+
+    def excess(scale: float, level: float) -> float:
+        return float(np.quantile(draws(scale), level)) - observed
+
+    def scale_at(level: float) -> float:
+        if excess(0.0, level) >= 0:
             return 0.0
-        top = 1
+        top = 1.0
         while excess(top, level) < 0:
+            if top >= largest:
+                return top
             top *= 2
-        return optimize.brentq(excess, 0, top, args=(level,)) ** 2 * figure
+        return float(optimize.brentq(excess, 0.0, top, args=(level,), xtol=tolerance))
 
     low, high = levels
-    return min(scaled_variance(high), figure), max(scaled_variance(low), figure)
+    return scale_at(high), scale_at(low)
 
 
-def _p_value(observed, permuted):
-    """(1 + permuted figures at least as large) / (1 + permutations); one that is undefined counts as large."""
-    smaller = permuted < observed - 1e-9 * (1 + observed)  # equal up to rounding is not smaller
-    return float((1 + np.sum(~smaller)) / (1 + len(permuted)))
+def permuted(
+    statistic: Callable[[IntArray], FloatArray], blocks: IntArray, n_permutations: int, values: int
+) -> FloatArray:
+    """Figures (permutations, …) of clusters that changed places within blocks.
+
+    statistic: figures of clusters (permutations, clusters), each where it has got to. blocks (clusters,): codes.
+    values: how many it holds for one permutation.
+    """
+    rng = np.random.default_rng(SEED)
+    places = [np.flatnonzero(blocks == code) for code in np.unique(blocks)]
+    figures = []
+    for start in range(0, n_permutations, _at_once(values)):
+        clusters = np.tile(np.arange(len(blocks)), (min(_at_once(values), n_permutations - start), 1))
+        for columns in places:
+            clusters[:, columns] = rng.permuted(clusters[:, columns], axis=1)
+        figures.append(statistic(clusters))
+    return np.concatenate(figures)
 
 
-def _mean_of_defined(figures):
-    defined = figures[~np.isnan(figures)]
-    return float(defined.mean()) if len(defined) else np.nan
+def exchanges(n_clusters: int, n_permutations: int) -> FloatArray:
+    """Whether the two sides of each cluster change places, 1 or 0 with even chances: (permutations, clusters)."""
+    return np.random.default_rng(SEED).integers(0, 2, (n_permutations, n_clusters)).astype(float)
 
 
-def _nested(result, path):
-    for key in path:
-        result = result[key]
-    return result
+def p_value(observed: FloatArray | float, figures: FloatArray) -> FloatArray:
+    """Shares (…) of permuted figures (permutations, …), the observed one (…) among them, that are at least as large.
+
+    A permuted figure that is undefined counts as large; of an undefined observed one: NaN.
+    """
+    smaller = figures < observed - 1e-9 * (1 + observed)  # equal up to rounding is not smaller
+    share = (1 + (~smaller).sum(axis=0)) / (1 + len(figures))
+    return np.where(np.isnan(observed), np.nan, share)
+
+
+def ratio(part: npt.ArrayLike, whole: npt.ArrayLike) -> FloatArray:
+    """part / whole, NaN where the whole is 0."""
+    part, whole = np.broadcast_arrays(np.asarray(part, dtype=float), whole)
+    return np.asarray(np.divide(part, whole, out=np.full(whole.shape, np.nan), where=whole > 0))
+
+
+def mean_of_defined(figures: FloatArray) -> FloatArray:
+    """Means over the last axis, NaN left out; NaN where nothing else is there."""
+    return ratio(np.nansum(figures, axis=-1), (~np.isnan(figures)).sum(axis=-1))
+
+
+def _at_once(values: int) -> int:
+    return max(1, VALUES_AT_ONCE // max(1, values))

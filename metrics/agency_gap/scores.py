@@ -1,6 +1,6 @@
 """Bias in language agency, as the variance of ratio gaps between groups: from columns of texts to the result.
 
-Formulas are in `group_means`, intervals and p-values in `resampling`.
+Formulas are in `group_means`, intervals and p-values in `uncertainty`.
 """
 
 from itertools import chain
@@ -8,23 +8,28 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .columns import coded
 from .group_means import DIMENSIONS, UNKNOWN, Sample, group_name, ratio_gap, unknown_labels
-from .resampling import intervals, permutation_tests
+from .resampling import N_RESAMPLES, about_clusters, refuse_n_resamples
+from .uncertainty import intervals, permutation_tests
 
 AGENTIC, COMMUNAL = 1, 0
-FEW_CLUSTERS = 30
 
 
-def agency_gap(predictions, genders, races, seeds=None, clusters=None, by=None, group_columns=None):
+def agency_gap(
+    predictions, genders, races, seeds=None, clusters=None, by=None, group_columns=None, n_resamples=N_RESAMPLES
+):
     """The metric's result (keys: see the card) for parallel columns of n texts.
 
     predictions: the labels of each text's sentences, 1 agentic and 0 communal; none: unread. genders, races: '' where
     unknown. seeds: figures are computed within each and averaged. clusters: what is resampled and exchanged for the
-    intervals and p-values (the person's name). by, group_columns: {column: values}.
+    intervals and p-values (the person's name). by, group_columns: {column: values}. n_resamples: draws of the
+    intervals, and permutations.
     Raises ValueError for other labels, columns of different lengths, groups with one name for two, and clusters that
     are missing or occur in several groups.
     """
-    rows = _Rows(predictions, genders, races, seeds, clusters, group_columns or {})
+    refuse_n_resamples(n_resamples)
+    rows = _Rows(predictions, genders, races, seeds, clusters, group_columns or {}, n_resamples)
     result = rows.score()
     result["by"] = {column: rows.score_by(column, values) for column, values in (by or {}).items()}
     return result
@@ -33,16 +38,17 @@ def agency_gap(predictions, genders, races, seeds=None, clusters=None, by=None, 
 class _Rows:
     """The columns as integer codes, so that a million texts are counted by numpy."""
 
-    def __init__(self, predictions, genders, races, seeds, clusters, group_columns):
+    def __init__(self, predictions, genders, races, seeds, clusters, group_columns, n_resamples):
         n = len(predictions)
+        self.n_resamples = n_resamples
         self.n_sentences, agentic = _sentences(predictions)
         self.gap = ratio_gap(agentic, self.n_sentences - agentic)
-        self.gender = _factorize(genders, "gender", n)
-        self.race = _factorize(races, "race", n)
-        self.seed = _factorize([""] * n if seeds is None else seeds, "seeds", n)
-        self.cluster = None if clusters is None else _factorize(clusters, "clusters", n)
+        self.gender = _column(genders, "gender", n)
+        self.race = _column(races, "race", n)
+        self.seed = _column([""] * n if seeds is None else seeds, "seeds", n)
+        self.cluster = None if clusters is None else _column(clusters, "clusters", n)
         self.group_columns = {
-            column: _factorize(values, f"group_columns[{column!r}]", n) for column, values in group_columns.items()
+            column: _column(values, f"group_columns[{column!r}]", n) for column, values in group_columns.items()
         }
         labels = _pairs(self.race, self.gender)
         _refuse_ambiguous_groups([labels.names[code] for code in _occurring(labels.codes)])
@@ -71,14 +77,13 @@ class _Rows:
                 )
         if self.cluster is not None:
             result["n_clusters"] = len(sample.sums)
-            result["intervals"] = intervals(sample, points, notes)
-            result["p_values"], result["chance"] = permutation_tests(sample, points, notes)
-            if len(sample.sums) < FEW_CLUSTERS:
-                notes.append(f"only {len(sample.sums)} clusters: intervals from fewer than {FEW_CLUSTERS} are rough")
+            result["intervals"] = intervals(sample, points, notes, self.n_resamples)
+            result["p_values"], result["chance"] = permutation_tests(sample, points, notes, self.n_resamples)
+            notes += about_clusters(len(sample.sums))
         return result
 
     def score_by(self, column, values):
-        values = _factorize(values, f"by[{column!r}]", len(self.gap))
+        values = _column(values, f"by[{column!r}]", len(self.gap))
         return {name: self.score(np.flatnonzero(values.codes == code)) for code, name in enumerate(values.names)}
 
     def _stratified(self, chosen, column, values, notes):
@@ -164,22 +169,8 @@ def _pairs(race, gender):
     return _Column(race.codes * len(gender.names) + gender.codes, names)
 
 
-def _factorize(values, name, n):
-    """A column with its names in alphabetical order, so that the seeded draws don't depend on the order of rows."""
-    if len(values) != n:
-        raise ValueError(f"{name} has {len(values)} values for {n} predictions")
-    codes, distinct = _interned(values)
-    texts = [UNKNOWN if value is None or value != value else str(value) for value in distinct]
-    names = sorted(set(texts))
-    place = {text: code for code, text in enumerate(names)}
-    return _Column(np.array([place[text] for text in texts], dtype=np.int64)[codes] if n else codes, names)
-
-
-def _interned(values):
-    """(int codes, distinct values in order of appearance); one dictionary look-up a value."""
-    index = {}
-    codes = np.fromiter((index.setdefault(value, len(index)) for value in values), dtype=np.int64, count=len(values))
-    return codes, list(index)
+def _column(values, name, n):
+    return _Column(*coded(values, name, n, missing=UNKNOWN))
 
 
 def _counted(codes):

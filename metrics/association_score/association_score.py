@@ -6,8 +6,10 @@
 import datasets
 import evaluate
 
+from .columns import coded
 from .instance_scores import instance_score
-from .resampling import SEED
+from .intervals import count_by_cluster
+from .resampling import N_RESAMPLES
 from .scores import association_score
 from .tally import Tally
 
@@ -29,6 +31,7 @@ Args:
     positions: optional list, one per query: "left" or "right", where the chosen one stood; "" where unknown. Gives
         `position_sensitivity`.
     by: optional {column: list}: the same keys for each value of the column.
+    n_resamples: draws of the intervals, 1000 unless given.
 Returns:
     association_score: mean over instances and groups of |share chosen - 1 / number of groups|, times answered / asked
     association_score_answered: the same without the factor answered / asked
@@ -78,7 +81,7 @@ class AssociationScore(evaluate.Metric):
             ),
         )
 
-    def _compute(self, predictions, references, clusters=None, positions=None, by=None):
+    def _compute(self, predictions, references, clusters=None, positions=None, by=None, n_resamples=N_RESAMPLES):
         return association_score(
             predictions,
             attributes=[reference["attribute"] for reference in references],
@@ -88,4 +91,5 @@ class AssociationScore(evaluate.Metric):
             clusters=clusters,
             positions=positions,
             by=by,
+            n_resamples=n_resamples,
         )

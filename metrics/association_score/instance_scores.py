@@ -9,6 +9,8 @@ from itertools import product
 import numpy as np
 from scipy import stats
 
+from .resampling import ratio
+
 
 def instance_score(chosen):
     """Parts (…) of instances in which groups were chosen so many times each: (…, groups). NaN where none was."""
@@ -74,14 +76,3 @@ def _binomial(times, share):
     reach = 5 * np.sqrt(times)
     lowest, highest = max(0, int(times * share - reach)), min(times, int(times * share + reach) + 1)
     return lowest, stats.binom.pmf(np.arange(lowest, highest + 1), times, share)
-
-
-def ratio(part, whole):
-    """part / whole, NaN where whole is 0."""
-    part, whole = np.broadcast_arrays(part, whole)
-    return np.divide(part, whole, out=np.full(part.shape, np.nan), where=whole > 0)
-
-
-def mean_of_defined(parts):
-    """Means over the last axis, NaN left out; NaN where nothing else is there."""
-    return ratio(np.nansum(parts, axis=-1), (~np.isnan(parts)).sum(axis=-1))

@@ -1,111 +1,171 @@
-"""95 % intervals of the figures, by resampling clusters."""
+"""The one engine of uncertainty: clusters are drawn again, permuted or exchanged, and figures computed anew.
+
+A cluster (template, scenario, pair, name …) is what would be drawn anew: its rows stay together. Metrics stand alone on
+the Hub, so each metric's folder has a copy of this file; `python scripts/copy_into_metrics.py` renews them.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable, Sequence
 
 import numpy as np
-from scipy import optimize, sparse, stats
+import numpy.typing as npt
+from scipy import optimize, stats
 
-from .instance_scores import ratio
-from .tally import ROUNDING
-
-RESAMPLES = 1000
+N_RESAMPLES = 1000
 SEED = 0
-VALUES_AT_ONCE = 2_000_000  # bounds the bootstrap's memory when there are very many clusters
-LEVELS = (0.025, 0.975)
-LARGEST_SCALE = 64  # where a score, as a best case of 0, does not grow with the distances
+LEVELS = (0.025, 0.975)  # of 95 % intervals
+FEW_CLUSTERS = 30
+VALUES_AT_ONCE = 5_000_000  # bounds the memory of draws when there are very many clusters
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
 
 
-def count_by_cluster(cluster, column, columns, kind):
-    """How often each of the columns occurs in each cluster: sparse (columns, clusters).
+def refuse_n_resamples(n_resamples: object) -> None:
+    """Raises ValueError unless it is a whole number, 1 or more."""
+    whole = isinstance(n_resamples, (int, np.integer)) and not isinstance(n_resamples, bool)
+    if not whole or n_resamples < 1:  # type: ignore[operator]
+        raise ValueError(f"n_resamples is {n_resamples!r}; give a whole number of draws, 1 or more")
 
-    cluster, column, kind: of each row (n,); column may be (lists, n) with -1 for none. Clusters come in the order of
-    the kinds of rows that they hold, so that the seeded draws depend neither on their names nor on the rows' order.
+
+def about_clusters(n_clusters: int) -> list[str]:
+    """A sentence where they are few."""
+    if n_clusters >= FEW_CLUSTERS:
+        return []
+    return [f"only {n_clusters} clusters: intervals from fewer than {FEW_CLUSTERS} are rough"]
+
+
+def resampled(
+    statistic: Callable[..., FloatArray], strata: Sequence[IntArray], n_resamples: int, values: int
+) -> tuple[FloatArray, FloatArray]:
+    """Figures (draws, …) of clusters drawn with replacement within strata, and their percentile intervals (…, 2).
+
+    statistic: figures (draws, …) of the clusters drawn, one array (draws, clusters) for each of the strata. values: how
+    many it holds for one draw. All is NaN where a stratum has fewer than two clusters, and so is the interval of a
+    figure that is NaN in any draw.
     """
-    cluster = np.unique(cluster, return_inverse=True)[1]
-    n_clusters = int(cluster.max()) + 1 if len(cluster) else 0
-    if n_clusters:
-        order = np.lexsort((kind, cluster))
-        starts = np.flatnonzero(np.diff(cluster[order])) + 1
-        contents = [kinds.tobytes() for kinds in np.split(kind[order], starts)]
-        rank = np.empty(n_clusters, dtype=np.int64)
-        rank[sorted(range(n_clusters), key=contents.__getitem__)] = np.arange(n_clusters)
-        cluster = rank[cluster]
-    column = np.atleast_2d(column)
-    there = column >= 0
-    where = (column[there], np.broadcast_to(cluster, column.shape)[there])
-    return sparse.csr_array((np.ones(there.sum()), where), shape=(columns, n_clusters))  # what occurs twice is added up
+    if min(map(len, strata)) < 2:
+        figures = np.full_like(statistic(*(clusters[None] for clusters in strata)), np.nan)
+        return figures, np.stack([figures[0], figures[0]], axis=-1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", stats.DegenerateDataWarning)  # of figures undefined in a draw: NaN says it
+        if n_resamples == 1:
+            warnings.simplefilter("ignore", RuntimeWarning)  # of its standard error, which is not used
+        found = stats.bootstrap(
+            strata,
+            lambda *drawn, axis: np.moveaxis(statistic(*drawn), 0, -1),
+            n_resamples=n_resamples,
+            batch=_at_once(values),
+            vectorized=True,
+            method="percentile",
+            rng=np.random.default_rng(SEED),
+        )
+    interval = found.confidence_interval
+    return np.moveaxis(found.bootstrap_distribution, -1, 0), np.stack([interval.low, interval.high], axis=-1)
 
 
-def intervals(tally, clusters):
-    """{key: [low, high] of each value (values, 2)}; clusters: counts as tally.flat has them (columns, clusters)."""
-    if clusters.shape[1] < 2:
-        return {key: np.full((values.shape[-1], 2), np.nan) for key, values in tally.figures(tally.flat).items()}
-    draws = _resampled(clusters)
-    ends = {key: np.quantile(values, LEVELS, axis=0).T for key, values in tally.figures(draws).items()}
-    if draws.size:
-        ends |= _score_intervals(tally, draws)
-    return ends
+def how_often(drawn: IntArray, n_clusters: int) -> FloatArray:
+    """How often each of all clusters is among those drawn (draws, any number): (draws, clusters)."""
+    first = n_clusters * np.arange(len(drawn))[:, None]
+    times = np.bincount((drawn + first).ravel(), minlength=len(drawn) * n_clusters)
+    return times.reshape(len(drawn), n_clusters).astype(float)
 
 
-def _resampled(clusters):
-    """Sums (draws, columns) over clusters drawn with replacement."""
-    columns, n = clusters.shape
+def moved_interval(draws: FloatArray, observed: FloatArray | float) -> FloatArray:
+    """95 % percentile intervals (…, 2) of draws (draws, …) moved so that their mean is what was observed (…).
 
-    def sums(drawn, axis):
-        drawn_clusters = drawn.reshape(-1, n)
-        first = n * np.arange(len(drawn_clusters))[:, None]
-        times = np.bincount((drawn_clusters + first).ravel(), minlength=drawn_clusters.size).reshape(-1, n)
-        return (clusters @ times.T.astype(float)).reshape(columns, *drawn.shape[:-1])
-
-    return stats.bootstrap(
-        (np.arange(n),),
-        sums,
-        n_resamples=RESAMPLES,
-        batch=max(1, VALUES_AT_ONCE // max(n, columns)),
-        vectorized=True,
-        method="percentile",
-        rng=np.random.default_rng(SEED),
-    ).bootstrap_distribution.T
-
-
-def _score_intervals(tally, draws):
-    """95 % intervals of the scores, corrected for the noise in the shares that they are made of.
-
-    A score adds up distances from an even share, and noise makes distances longer: that of noisy shares exceeds that of
-    the true ones, and resampling adds the noise once more. So all distances are scaled, the noise of the draws is left
-    as it is, and the interval holds the scores under which the observed one lies between the two quantiles; it reaches
-    0 where noise alone explains what was observed, and holds the observed one.
+    For differences of two figures that noise raises: resampling raises both once more, but both alike.
     """
-    chosen, unread, _ = tally.parts(tally.flat)
-    distance = np.nan_to_num(ratio(chosen, chosen.sum(axis=-1, keepdims=True)) - 1 / len(tally.groups))
-    keys = ["association_score", "association_score_answered"]
-    if unread.any():
-        keys += ["worst_case", "best_case"]
+    return np.moveaxis(np.quantile(draws - draws.mean(axis=0) + observed, LEVELS, axis=0), 0, -1)
 
-    def scaled(key, scale, counts):
-        chosen, unread, _ = tally.parts(counts)
-        chosen = chosen + (scale - 1) * distance * chosen.sum(axis=-1, keepdims=True)
-        return tally.score(key, chosen, unread)
 
-    def interval(key):
-        observed = scaled(key, 1, tally.flat)
-        if np.isnan(scaled(key, 1, draws)).any():
-            return [np.nan, np.nan]
+def expanded_levels(freedom: float) -> FloatArray:
+    """Levels of an interval for which the variance among few clusters is estimated (Hesterberg 2015).
 
-        def excess(scale, level):
-            return np.quantile(scaled(key, scale, draws), level) - observed
+    freedom: clusters minus strata. Student's t in place of the normal quantile, "expanded percentile".
+    """
+    return np.asarray(stats.norm.cdf(stats.t.ppf(LEVELS, max(1, freedom))))
 
-        def scale_at(level):
-            if excess(0, level) >= 0:
-                return 0
-            top = 1
-            while excess(top, level) < 0 and top < LARGEST_SCALE:
-                top *= 2
-            return top if excess(top, level) < 0 else optimize.brentq(excess, 0, top, args=(level,), xtol=1e-4)
 
-        low = scaled(key, scale_at(LEVELS[1]), tally.flat)
-        largest = scale_at(LEVELS[0])
-        # Less than noise alone gives, as when exactly half chose each: there is nothing to scale.
-        high = scaled(key, largest, tally.flat) if largest else np.quantile(scaled(key, 1, draws), LEVELS[1])
-        return [min(low if low > ROUNDING else 0.0, observed), min(max(high, observed), tally.most_possible)]
+def noise_scales(
+    draws: Callable[[float], FloatArray],
+    observed: float,
+    levels: Sequence[float] | FloatArray = LEVELS,
+    largest: float = math.inf,
+    tolerance: float = 2e-12,
+) -> tuple[float, float]:
+    """Ends of a noise-corrected interval, for figures that are sums of distances: squares, absolute values.
 
-    ends = {key: np.array([interval(key)]) for key in keys}
-    return {key: ends.get(key, ends["association_score"]) for key in (*keys, "worst_case", "best_case")}
+    Noise makes distances longer, so that a noisy figure exceeds the true one, and resampling adds the noise once more.
+    So the observed distances are scaled, with the noise of the draws left as it is: draws(scale) are the figures
+    (draws,) then. The interval holds the scales under which the observed figure lies between the two levels of the
+    draws; it begins at 0 where noise alone explains what was observed. Beyond `largest` nothing is looked for.
+    """
+
+    def excess(scale: float, level: float) -> float:
+        return float(np.quantile(draws(scale), level)) - observed
+
+    def scale_at(level: float) -> float:
+        if excess(0.0, level) >= 0:
+            return 0.0
+        top = 1.0
+        while excess(top, level) < 0:
+            if top >= largest:
+                return top
+            top *= 2
+        return float(optimize.brentq(excess, 0.0, top, args=(level,), xtol=tolerance))
+
+    low, high = levels
+    return scale_at(high), scale_at(low)
+
+
+def permuted(
+    statistic: Callable[[IntArray], FloatArray], blocks: IntArray, n_permutations: int, values: int
+) -> FloatArray:
+    """Figures (permutations, …) of clusters that changed places within blocks.
+
+    statistic: figures of clusters (permutations, clusters), each where it has got to. blocks (clusters,): codes.
+    values: how many it holds for one permutation.
+    """
+    rng = np.random.default_rng(SEED)
+    places = [np.flatnonzero(blocks == code) for code in np.unique(blocks)]
+    figures = []
+    for start in range(0, n_permutations, _at_once(values)):
+        clusters = np.tile(np.arange(len(blocks)), (min(_at_once(values), n_permutations - start), 1))
+        for columns in places:
+            clusters[:, columns] = rng.permuted(clusters[:, columns], axis=1)
+        figures.append(statistic(clusters))
+    return np.concatenate(figures)
+
+
+def exchanges(n_clusters: int, n_permutations: int) -> FloatArray:
+    """Whether the two sides of each cluster change places, 1 or 0 with even chances: (permutations, clusters)."""
+    return np.random.default_rng(SEED).integers(0, 2, (n_permutations, n_clusters)).astype(float)
+
+
+def p_value(observed: FloatArray | float, figures: FloatArray) -> FloatArray:
+    """Shares (…) of permuted figures (permutations, …), the observed one (…) among them, that are at least as large.
+
+    A permuted figure that is undefined counts as large; of an undefined observed one: NaN.
+    """
+    smaller = figures < observed - 1e-9 * (1 + observed)  # equal up to rounding is not smaller
+    share = (1 + (~smaller).sum(axis=0)) / (1 + len(figures))
+    return np.where(np.isnan(observed), np.nan, share)
+
+
+def ratio(part: npt.ArrayLike, whole: npt.ArrayLike) -> FloatArray:
+    """part / whole, NaN where the whole is 0."""
+    part, whole = np.broadcast_arrays(np.asarray(part, dtype=float), whole)
+    return np.asarray(np.divide(part, whole, out=np.full(whole.shape, np.nan), where=whole > 0))
+
+
+def mean_of_defined(figures: FloatArray) -> FloatArray:
+    """Means over the last axis, NaN left out; NaN where nothing else is there."""
+    return ratio(np.nansum(figures, axis=-1), (~np.isnan(figures)).sum(axis=-1))
+
+
+def _at_once(values: int) -> int:
+    return max(1, VALUES_AT_ONCE // max(1, values))

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from .instance_scores import chance_part, extreme_scores, instance_score, mean_of_defined, ratio
+from .instance_scores import chance_part, extreme_scores, instance_score
+from .resampling import mean_of_defined, ratio
 
 NAMED_AT_MOST = 5  # in a warning
 ROUNDING = 1e-9

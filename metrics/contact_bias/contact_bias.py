@@ -1,8 +1,13 @@
 """contact_bias: percentage of biased responses under intergroup contact (0 is best)."""
 
+# ruff: noqa: F401
+# evaluate copies the files that are imported here and no others, so those that scores.py needs are named, too.
+
 import datasets
 import evaluate
 
+from .columns import coded
+from .resampling import N_RESAMPLES
 from .scores import contact_bias
 
 _DESCRIPTION = """
@@ -22,6 +27,7 @@ Args:
     pairs: optional list, one per row: the prompt set; `contact_effect` is then paired.
     probabilities: optional list, one per row: probability of the answer given, over the two options (None if unread).
     by: optional {column: list}: the same keys for each value of the column.
+    n_resamples: draws of the intervals, 1000 unless given.
 Returns:
     biased_percentage: {overall, no_contact, positive_contact, negative_contact}, percent of read answers
     worst_case, best_case: like biased_percentage, over all rows, unread ones counted as biased or as unbiased
@@ -60,7 +66,9 @@ class ContactBias(evaluate.Metric):
             codebase_urls=["https://github.com/chahatraj/breakingbias"],
         )
 
-    def _compute(self, predictions, references, clusters=None, pairs=None, probabilities=None, by=None):
+    def _compute(
+        self, predictions, references, clusters=None, pairs=None, probabilities=None, by=None, n_resamples=N_RESAMPLES
+    ):
         return contact_bias(
             predictions,
             scales=[reference["scale"] for reference in references],
@@ -70,4 +78,5 @@ class ContactBias(evaluate.Metric):
             pairs=pairs,
             probabilities=probabilities,
             by=by,
+            n_resamples=n_resamples,
         )

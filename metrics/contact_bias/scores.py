@@ -5,10 +5,11 @@ the percentages. Affirming a positive action or declining a negative one is unbi
 """
 
 import re
-import warnings
 
 import numpy as np
-from scipy import stats
+
+from .columns import coded, distinct, paired, refuse_other_length
+from .resampling import N_RESAMPLES, about_clusters, ratio, refuse_n_resamples, resampled
 
 OPTIONS = {  # scale: (affirming, declining); paper, Table 1
     "certainty": ("Yes", "No"),
@@ -20,10 +21,6 @@ ACTIONS = ("positive", "negative")
 EFFECTS = CONTACTS[1:]
 
 CONSTANT_SHARE = 0.99  # from this share of one polarity on, a model is said to answer the same whatever it is asked
-FEW_CLUSTERS = 30
-RESAMPLES = 1000
-RESAMPLING_SEED = 0
-RESAMPLED_VALUES_AT_ONCE = 5_000_000  # bounds the bootstrap's memory when there are very many clusters
 
 AFFIRMING, DECLINING, UNREAD = 1, 0, -1
 
@@ -53,15 +50,27 @@ def is_biased(polarity, action):
     return polarity == (DECLINING if action == "positive" else AFFIRMING)
 
 
-def contact_bias(predictions, scales, contacts, actions, clusters=None, pairs=None, probabilities=None, by=None):
+def contact_bias(
+    predictions,
+    scales,
+    contacts,
+    actions,
+    clusters=None,
+    pairs=None,
+    probabilities=None,
+    by=None,
+    n_resamples=N_RESAMPLES,
+):
     """The metric's result (keys: see the card) for parallel columns of n rows.
 
     predictions: answer texts; scales, contacts, actions: values of OPTIONS, CONTACTS, ACTIONS.
     clusters: what is resampled for the intervals (the template). pairs: the prompt set, for paired contact effects.
-    probabilities: of the answer given, over the two options, in [0, 1]. by: {column: values}.
+    probabilities: of the answer given, over the two options, in [0, 1]. by: {column: values}. n_resamples: draws of
+    the intervals.
     Raises ValueError for columns of different lengths, unknown values, or a pair that has one contact twice.
     """
-    rows = _Rows(predictions, scales, contacts, actions, clusters, pairs, probabilities)
+    refuse_n_resamples(n_resamples)
+    rows = _Rows(predictions, scales, contacts, actions, clusters, pairs, probabilities, n_resamples)
     result = rows.score()
     result["by"] = {column: rows.score_by(column, values) for column, values in (by or {}).items()}
     return result
@@ -70,8 +79,9 @@ def contact_bias(predictions, scales, contacts, actions, clusters=None, pairs=No
 class _Rows:
     """The columns as integer codes, so that a million rows are counted by numpy."""
 
-    def __init__(self, predictions, scales, contacts, actions, clusters, pairs, probabilities):
+    def __init__(self, predictions, scales, contacts, actions, clusters, pairs, probabilities, n_resamples):
         n = len(predictions)
+        self.n_resamples = n_resamples
         self.scale = _codes_of(scales, tuple(OPTIONS), "scale", n)
         self.contact = _codes_of(contacts, CONTACTS, "contact", n)
         action = _codes_of(actions, ACTIONS, "action", n)
@@ -79,13 +89,12 @@ class _Rows:
         self.read = self.polarity != UNREAD
         declining_is_biased = action == ACTIONS.index("positive")
         self.biased = self.read & ((self.polarity == DECLINING) == declining_is_biased)
-        self.cluster = None if clusters is None else _factorize(clusters, "clusters", n)
-        self.pair = None if pairs is None else _factorize(pairs, "pairs", n)
+        self.cluster = None if clusters is None else coded(clusters, "clusters", n)[0]
+        self.pair = None if pairs is None else coded(pairs, "pairs", n)[0]
         self.biased_probability = None
         if probabilities is not None:
+            refuse_other_length(probabilities, "probabilities", n)
             given = np.array([np.nan if p is None else p for p in probabilities], dtype=float)
-            if len(given) != n:
-                raise ValueError(f"probabilities has {len(given)} values for {n} predictions")
             if np.any((given < 0) | (given > 1)):
                 raise ValueError("probabilities are of the answer given, over the two options: from 0 to 1")
             self.biased_probability = np.where(self.biased, given, 1 - given)
@@ -123,15 +132,13 @@ class _Rows:
             ]
             if without:
                 notes.append(f"no interval, for too few clusters hold answers to count for: {', '.join(without)}")
-            if len(sums) < FEW_CLUSTERS:
-                notes.append(f"only {len(sums)} clusters: intervals from fewer than {FEW_CLUSTERS} are rough")
+            notes += about_clusters(len(sums))
         return result
 
     def score_by(self, column, values):
-        if len(values) != len(self.read):
-            raise ValueError(f"by[{column!r}] has {len(values)} values for {len(self.read)} predictions")
-        codes, names = _interned([str(value) for value in values])
-        return {names[code]: self.score(np.flatnonzero(codes == code)) for code in range(len(names))}
+        refuse_other_length(values, f"by[{column!r}]", len(self.read))
+        codes, names = distinct(map(str, values), len(values))
+        return {name: self.score(np.flatnonzero(codes == code)) for code, name in enumerate(names)}
 
     def _sums(self, chosen, group):
         """Additive parts of every headline figure, per cluster: float array (clusters, parts)."""
@@ -192,7 +199,7 @@ class _Rows:
             figures["biased_probability"] = _percentages(graded, known)
         if self.pair is not None:
             both, total = rest[..., : len(EFFECTS)], rest[..., len(EFFECTS) :]
-            effects = 100 * _ratio(total, both)
+            effects = 100 * ratio(total, both)
             figures["contact_effect"] = {name: effects[..., i] for i, name in enumerate(EFFECTS)}
         else:
             figures["contact_effect"] = {name: percentage[name] - percentage["no_contact"] for name in EFFECTS}
@@ -203,27 +210,12 @@ class _Rows:
     def _intervals(self, sums):
         """95 % percentile intervals of every headline figure; clusters are drawn with replacement."""
         layout = [(key, name) for key, values in self._headline(sums.sum(axis=0)).items() for name in values]
-        if len(sums) < 2:
-            ends = np.full((len(layout), 2), np.nan)
-        else:
 
-            def statistic(clusters, axis):
-                figures = self._headline(sums[clusters].sum(axis=-2))
-                return np.stack([np.asarray(figures[key][name]) for key, name in layout])
+        def figures(drawn):
+            drawn_figures = self._headline(sums[drawn].sum(axis=1))
+            return np.stack([drawn_figures[key][name] for key, name in layout], axis=-1)
 
-            with warnings.catch_warnings():
-                # A figure that some draw of clusters leaves without answers has no interval: NaN says it.
-                warnings.simplefilter("ignore", stats.DegenerateDataWarning)
-                interval = stats.bootstrap(
-                    (np.arange(len(sums)),),
-                    statistic,
-                    n_resamples=RESAMPLES,
-                    batch=max(1, RESAMPLED_VALUES_AT_ONCE // sums.size),
-                    vectorized=True,
-                    method="percentile",
-                    rng=np.random.default_rng(RESAMPLING_SEED),
-                ).confidence_interval
-            ends = np.stack([interval.low, interval.high], axis=1)
+        _, ends = resampled(figures, [np.arange(len(sums))], self.n_resamples, values=sums.size)
         nested = {}
         for (key, name), (low, high) in zip(layout, ends):
             nested.setdefault(key, {})[name] = [float(low), float(high)]
@@ -248,48 +240,26 @@ class _Rows:
         return constant
 
 
-def _ratio(part, whole):
-    return np.divide(part, whole, out=np.full(np.shape(whole), np.nan), where=whole > 0)
-
-
 def _percentages(part, whole):
     """{overall, each contact: percent} of parts (…, contacts)."""
-    by_contact = 100 * _ratio(part, whole)
-    overall = 100 * _ratio(part.sum(axis=-1), whole.sum(axis=-1))
+    by_contact = 100 * ratio(part, whole)
+    overall = 100 * ratio(part.sum(axis=-1), whole.sum(axis=-1))
     return {"overall": overall} | {name: by_contact[..., i] for i, name in enumerate(CONTACTS)}
-
-
-def _interned(values):
-    """(int codes, distinct values in order of appearance); one dictionary look-up a value."""
-    index = {}
-    codes = np.fromiter((index.setdefault(value, len(index)) for value in values), dtype=np.int64, count=len(values))
-    return codes, list(index)
-
-
-def _factorize(values, name, n):
-    if len(values) != n:
-        raise ValueError(f"{name} has {len(values)} values for {n} predictions")
-    codes, distinct = _interned(values)
-    # In the order of their names, so that the seeded draws depend neither on row order nor on other groups.
-    rank = np.empty(len(distinct), dtype=np.int64)
-    rank[sorted(range(len(distinct)), key=lambda code: str(distinct[code]))] = np.arange(len(distinct))
-    return rank[codes]
 
 
 def _codes_of(values, accepted, name, n):
     """Codes into `accepted`; ValueError names what came and what is accepted."""
-    if len(values) != n:
-        raise ValueError(f"{name} has {len(values)} values for {n} predictions")
-    codes, distinct = _interned(values)
-    unknown = [value for value in distinct if value not in accepted]
+    codes, names = coded(values, name, n)
+    unknown = [value for value in names if value not in accepted]
     if unknown:
         raise ValueError(f"unknown {name} {unknown[0]!r}; accepted: {', '.join(accepted)}")
-    return np.array([accepted.index(value) for value in distinct], dtype=np.int64)[codes] if n else codes
+    return np.array([accepted.index(value) for value in names], dtype=np.int64)[codes]
 
 
 def _polarities(predictions, scale):
     """Polarity of each answer; every distinct (text, scale) is read once."""
     names = list(OPTIONS)
-    codes, distinct = _interned(list(zip(predictions, scale.tolist())))
-    read = np.array([read_answer(text or "", names[code]) for text, code in distinct], dtype=np.int64)
-    return read[codes] if len(codes) else codes
+    text, texts = distinct(predictions, len(scale))
+    texts.append("")  # of a missing one, whose code is -1
+    answer, answers = paired(text, scale)
+    return np.array([read_answer(texts[code], names[of]) for code, of in answers], dtype=np.int64)[answer]

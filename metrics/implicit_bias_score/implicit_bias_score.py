@@ -7,6 +7,8 @@ import datasets
 import evaluate
 
 from .assignments import KINDS
+from .columns import coded
+from .resampling import N_RESAMPLES
 from .scores import implicit_bias_score
 
 _DESCRIPTION = """
@@ -29,6 +31,7 @@ Args:
         stereotypical as anti-stereotypical tasks, and is not neutral.
     expected: optional list, one per assignment: expected score of the model's whole distribution over assignments, in
         [-1, 1]; None where unknown.
+    n_resamples: draws of the intervals, 1000 unless given.
 Returns:
     bias_score: mean over runs of each run's mean over read assignments, in [-1, 1]
     stereotypical, anti_stereotypical, neutral: shares of read assignments, averaged likewise
@@ -75,7 +78,17 @@ class ImplicitBiasScore(evaluate.Metric):
             codebase_urls=["https://github.com/MichiganNLP/MultiAgent_ImplicitBias"],
         )
 
-    def _compute(self, predictions, references, runs=None, clusters=None, by=None, ties="anti", expected=None):
+    def _compute(
+        self,
+        predictions,
+        references,
+        runs=None,
+        clusters=None,
+        by=None,
+        ties="anti",
+        expected=None,
+        n_resamples=N_RESAMPLES,
+    ):
         return implicit_bias_score(
             predictions,
             task_stereotypes=[reference["task_stereotypes"] for reference in references],
@@ -86,4 +99,5 @@ class ImplicitBiasScore(evaluate.Metric):
             by=by,
             ties=ties,
             expected=expected,
+            n_resamples=n_resamples,
         )

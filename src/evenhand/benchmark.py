@@ -1,261 +1,225 @@
-"""What a benchmark gives to the flow: its rows become episodes, their predictions scores, the scores findings."""
+"""What a benchmark is: it asks about a row, reads the replies, and says what is to be made small.
+
+`ask`, `read` and `value` are all that a new benchmark must bring; whoever trains uses the same three. Everything else
+has its default here. Importing this module, and a benchmark's own, is light: what needs pandas or torch is imported
+where it is used, for the command line lists benchmarks in a moment.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, Protocol
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
-import datasets
-import pandas as pd
+from evenhand.flow.configuration import Asking, RunConfig
+from evenhand.flow.episode import Episode, Prediction
+from evenhand.models.request import Reply, Request, Sampling
+from evenhand.options import NoOptions, made
 
-from evenhand.flow.episode import Episode
-from evenhand.flow.settings import Settings
-from evenhand.models.protocol import Model
-from evenhand.report.tables import Table
-from evenhand.statistics.clustered import Difference
+if TYPE_CHECKING:
+    import datasets
+    import pandas as pd
+
+    from evenhand.flow.results import Results
+    from evenhand.models.protocol import Model
+    from evenhand.report.findings import Findings, Panel, Run, Similarity
+    from evenhand.report.tables import Table
+    from evenhand.statistics.clustered import Difference
+
+O = TypeVar("O")  # noqa: E741
 
 Row = Mapping[str, Any]  # a dataset's row, of its own features
-Results = Mapping[str, Any]  # results.json
-Texts = Sequence[Sequence[str]]  # each one's sentences
-Similarity = Callable[[Texts, Texts], float | None]
-"""Mean likeness in meaning of paired texts, 1 for the same; None where no encoder is installed."""
 
 
 @dataclass(frozen=True)
-class Plot:
-    """An SVG drawing, labelled by us; nothing that a model said is in it. `draw` gives its text, when it is needed."""
+class Card:
+    """What there is to know of a benchmark without running it.
 
-    title: str
-    draw: Callable[[], str]
-    note: str = ""
-
-
-@dataclass(frozen=True)
-class Example:
-    """A prompt and its answer, as the report shows them. Untrusted text: the report escapes it.
-
-    marked: the answer's parts with their readings, where it was read in parts. before: likewise, of the answer that a
-    mitigation changed. picture: the id of the row whose image was shown.
+    dataset: whose rows are asked, a packaged dataset of this name. metric: the packaged metric whose score it is; ""
+    where `score` is its own. cluster: the prediction column whose values are resampled for intervals. design: row
+    columns that a stratified draw keeps in proportion; together: what rows have in common that a draw takes or leaves
+    together. protocols: the paper's first; the first of them is taken that the model can. sampling: of what models
+    write, as the paper has it. digits: of its figures, after the point. shares: whether figures are shares of answers,
+    whose smallest visible difference follows from their number. sees: whether its requests carry images.
     """
 
-    caption: str
-    prompt: str
-    answer: str
-    reading: str
-    marked: tuple[tuple[str, str], ...] = ()
-    before: tuple[tuple[str, str], ...] = ()
-    picture: str | None = None
+    name: str
+    title: str
+    paper: str
+    dataset: str
+    configs: tuple[str, ...]
+    metric: str
+    cluster: str
+    design: tuple[str, ...]
+    together: tuple[str, ...] = ()
+    default_configs: tuple[str, ...] = ()
+    split: str = "test"
+    protocols: tuple[str, ...] = ("generate",)
+    sampling: Sampling = Sampling()
+    digits: int = 1
+    shares: bool = False
+    sees: bool = False
 
 
 @dataclass(frozen=True)
-class Turn:
-    """What somebody said in a conversation, and how it was read, if it was. Untrusted text: the report escapes it."""
+class Target:
+    """What a model would answer that has no bias, for tuning: the request, the ideal answer and its opposite."""
 
-    speaker: str
-    text: str
-    reading: str = ""
-
-
-@dataclass(frozen=True)
-class Conversation:
-    """A whole conversation, as the report shows it: the matter, then its rounds as (name, turns)."""
-
-    caption: str
-    matter: str
-    rounds: tuple[tuple[str, tuple[Turn, ...]], ...]
+    request: Request
+    ideal: str
+    opposite: str
 
 
 @dataclass(frozen=True)
-class Findings:
-    """What a run found: in a sentence or two, in tables, plots and examples. Exploratory tables: report only."""
+class Rows:
+    """The rows that a run may draw from, and what is to be said of those that are not among them.
 
-    sentences: tuple[str, ...]
-    tables: tuple[Table, ...]
-    exploratory: tuple[Table, ...]
-    plots: tuple[Plot, ...]
-    examples: tuple[Example, ...]
-    warnings: tuple[str, ...]
-    conversations: tuple[Conversation, ...] = ()
+    origin, sha256: of a file that stands in place of packaged data; the name is what the run measures where no model
+    is asked. design, together: in place of the card's, for rows of other columns.
+    """
 
-
-@dataclass(frozen=True)
-class Run:
-    """A finished run that is compared with others, which call it by its letter."""
-
-    letter: str
-    path: Path
-    results: Results
-    predictions: pd.DataFrame
+    rows: datasets.Dataset
+    notes: tuple[str, ...] = ()
+    origin: str | None = None
+    sha256: str | None = None
+    design: tuple[str, ...] | None = None
+    together: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True)
-class Panel:
-    """Runs that are alike but for the model and its mitigation, side by side: the first is the others' base."""
+class Helper:
+    """A model that episodes ask besides the one that is measured; the score depends on it.
 
-    runs: tuple[Run, ...]
-    tables: tuple[Table, ...] = ()
-    plots: tuple[Plot, ...] = ()
+    record: what is known of it, for results.json, such as its training.
+    """
+
+    name: str
+    model: Model
+    record: Mapping[str, Any] = field(default_factory=dict)
 
 
-class Benchmark(Protocol):
-    @property
-    def name(self) -> str: ...
+class Comparison(ABC):
+    """How two runs of a benchmark are compared, and many shown side by side."""
 
-    @property
-    def title(self) -> str: ...
-
-    @property
-    def paper(self) -> str: ...
-
-    @property
-    def dataset(self) -> str:
-        """Whose rows are asked, a packaged dataset of this name."""
-        ...
-
-    @property
-    def split(self) -> str: ...
-
-    @property
-    def configs(self) -> tuple[str, ...]: ...
-
-    @property
-    def default_configs(self) -> tuple[str, ...]: ...
-
-    @property
-    def defaults(self) -> Mapping[str, object]:
-        """Settings where nothing was chosen; a function of the settings where they depend on others."""
-        ...
-
-    @property
-    def options(self) -> tuple[str, ...]:
-        """Of the settings that fit some benchmarks only, those that fit this one."""
-        ...
-
-    @property
-    def shows_pictures(self) -> bool:
-        """Whether its requests carry images, so that a vision-language model is needed."""
-        ...
-
-    @property
-    def matched_column(self) -> str | None:
-        """What is the same in rows that differ in their group alone, for `sample`; None where nothing is."""
-        ...
-
-    @property
-    def answers_are_shares(self) -> bool:
-        """Whether figures are shares of answers, whose smallest visible difference follows from their number."""
-        ...
-
-    @property
-    def digits(self) -> int:
-        """Of its figures, after the point."""
-        ...
-
-    @property
-    def design_columns(self) -> tuple[str, ...]:
-        """What a stratified draw of rows keeps in proportion."""
-        ...
-
-    @property
-    def drawn_together(self) -> tuple[str, ...]:
-        """What rows have in common that a draw takes or leaves together: columns; none where each row is alone."""
-        ...
-
-    @property
-    def metric(self) -> str: ...
-
-    @property
-    def cluster_column(self) -> str:
-        """The prediction column whose values are resampled for intervals."""
-        ...
-
-    def check(self, settings: Settings) -> None:
-        """Raises UsageError for settings that don't fit this benchmark."""
-        ...
-
-    def load_options(self, config: str, settings: Settings) -> Mapping[str, object]:
-        """Options of `evenhand.load_dataset` with which a configuration's rows are loaded."""
-        ...
-
-    def usable(self, rows: datasets.Dataset, settings: Settings) -> tuple[datasets.Dataset, tuple[str, ...]]:
-        """The rows that can be asked and scored, and what is to be said of the others."""
-        ...
-
-    def picture(self, row: Row) -> bytes | None:
-        """What a row shows, as PNG or JPEG; None where it shows nothing."""
-        ...
-
-    def helpers(self, settings: Settings) -> Mapping[str, Model]:
-        """Models that episodes ask besides the one that is measured, by agent. Raises UsageError for unknown names."""
-        ...
-
-    def described_helpers(self, settings: Settings) -> list[dict[str, Any]]:
-        """What results.json says of them, since the score depends on them."""
-        ...
-
-    def episode(self, row: Row, settings: Settings, run: int = 0) -> Episode: ...
-
-    def score(self, predictions: pd.DataFrame, settings: Settings) -> dict[str, Any]:
-        """`metrics` of results.json."""
-        ...
-
-    def headline_values(self, predictions: pd.DataFrame) -> pd.DataFrame:
+    @abstractmethod
+    def headline(self, predictions: pd.DataFrame) -> pd.DataFrame:
         """What each headline figure is the mean of: columns `figure`, `id`, `value` (NaN: unread) and `cluster`."""
-        ...
 
-    def headline_differences(self, first: pd.DataFrame, second: pd.DataFrame) -> Mapping[str, Difference]:
-        """Of two runs' headline figures that are no means over rows: they are judged in one family with those."""
-        ...
+    def exploratory(self, predictions: pd.DataFrame) -> pd.DataFrame:
+        """Likewise for figures of groups; none by default."""
+        return self.headline(predictions).head(0)
 
-    def exploratory_values(self, predictions: pd.DataFrame) -> pd.DataFrame:
-        """Likewise for figures of groups."""
-        ...
+    def differences(self, first: pd.DataFrame, second: pd.DataFrame) -> Mapping[str, Difference]:
+        """Of headline figures that are no means over rows: they are judged in one family with those."""
+        return {}
 
     def panels(self, runs: Sequence[Run]) -> tuple[Panel, ...]:
         """Which of these runs can be compared, and what is shown of those side by side."""
-        ...
+        from evenhand.report.findings import Panel
 
-    def compared(self, first: pd.DataFrame, second: pd.DataFrame, similarity: Similarity) -> tuple[Table, ...]:
-        """Further tables of two runs' predictions: what is no mean over rows, and what a difference may have cost."""
-        ...
-
-    def published(self, settings: Settings) -> dict[str, Any]:
-        """The paper's figures, where these settings are the paper's protocol; else empty."""
-        ...
-
-    def findings(self, predictions: pd.DataFrame, results: Results) -> Findings: ...
-
-
-class BenchmarkDefaults:
-    """What most benchmarks have in common: each row is asked by itself, in text, and nobody else helps."""
-
-    split = "test"
-    shows_pictures = False
-    matched_column: str | None = None
-    drawn_together: tuple[str, ...] = ()
-
-    def load_options(self, config: str, settings: Settings) -> Mapping[str, object]:
-        return {}
-
-    def usable(self, rows: datasets.Dataset, settings: Settings) -> tuple[datasets.Dataset, tuple[str, ...]]:
-        return rows, ()
-
-    def picture(self, row: Row) -> bytes | None:
-        return None
-
-    def helpers(self, settings: Settings) -> Mapping[str, Model]:
-        return {}
-
-    def described_helpers(self, settings: Settings) -> list[dict[str, Any]]:
-        return []
-
-    def headline_differences(self, first: pd.DataFrame, second: pd.DataFrame) -> Mapping[str, Difference]:
-        return {}
-
-    def panels(self, runs: Sequence[Run]) -> tuple[Panel, ...]:
         return (Panel(tuple(runs)),)
 
-    def compared(self, first: pd.DataFrame, second: pd.DataFrame, similarity: Similarity) -> tuple[Table, ...]:
+    def tables(self, first: pd.DataFrame, second: pd.DataFrame, similarity: Similarity) -> tuple[Table, ...]:
+        """Further tables of two runs' predictions: what is no mean over rows, and what a difference may have cost."""
         return ()
+
+
+class PairedMeans(Comparison):
+    """The mean of what is to be made small, over the rows that both runs have."""
+
+    def __init__(self, benchmark: Benchmark[Any]):
+        self.benchmark = benchmark
+
+    def headline(self, predictions: pd.DataFrame) -> pd.DataFrame:
+        from evenhand.report.mean_value import values
+
+        return values(self.benchmark, predictions)
+
+
+class Benchmark(ABC, Generic[O]):
+    """Subclasses give `card`, and `Options` where they take any: a frozen dataclass of `evenhand.options.option`s."""
+
+    card: ClassVar[Card]
+    Options: ClassVar[type[Any]] = NoOptions
+
+    # What every benchmark says itself
+
+    @abstractmethod
+    def ask(self, row: Row, how: Asking[O]) -> list[Request]:
+        """What a row asks; of a conversation, its first step."""
+
+    @abstractmethod
+    def read(self, row: Row, replies: Sequence[Reply], how: Asking[O]) -> list[Prediction]:
+        """What was answered to what `ask` asked, in its order. Pure, never raises: what can't be read is None."""
+
+    @abstractmethod
+    def value(self, prediction: Mapping[str, Any]) -> float | None:
+        """What is to be made small, of one prediction; None where it is unread, or where one alone has none."""
+
+    # What some say
+
+    def targets(self, row: Row, how: Asking[O]) -> list[Target]:
+        """Ideal answers to what `ask` asks; none where there are none."""
+        return []
+
+    def episode(self, row: Row, how: Asking[O]) -> Episode:
+        """Conversations, and what asks helpers, override this."""
+        replies = yield self.ask(row, how)
+        return self.read(row, replies, how)
+
+    def check(self, config: RunConfig[O]) -> None:
+        """Raises UsageError for a filled configuration that doesn't fit this benchmark."""
+        return None
+
+    def filled(self, config: RunConfig[O]) -> RunConfig[O]:
+        """With the card's defaults where nothing was chosen."""
+        return config.filled(self.card)
+
+    def fitted(self, config: RunConfig[O], models: Mapping[str, Model]) -> RunConfig[O]:
+        """With what the measured models declare where nothing was chosen."""
+        return config
+
+    def measured(self, config: RunConfig[O]) -> Mapping[str, str]:
+        """The models that are measured: {agent: name}; none where what exists already is scored."""
+        return {"default": config.model}
+
+    def helpers(self, options: O) -> Mapping[str, Helper]:
+        """{agent: helper}. Raises UsageError for unknown names, ModelError for those that can't be loaded."""
+        return {}
+
+    def load(self, config: RunConfig[O]) -> Rows:
+        """The rows of the configuration's `configs`. Raises UsageError for names that are none."""
+        from evenhand.flow.rows import packaged_rows
+
+        return Rows(packaged_rows(self.card, config))
+
+    def picture(self, row: Row) -> bytes | None:
+        """What a row shows, as PNG or JPEG; None where it shows nothing."""
+        return None
+
+    def score(self, predictions: pd.DataFrame, config: RunConfig[O]) -> dict[str, Any]:
+        """`metrics` of results.json: `n`, `n_read`, `unread_rate`, `warnings`, figures. By default the mean value."""
+        from evenhand.report.mean_value import score
+
+        return score(self, predictions)
+
+    def findings(self, predictions: pd.DataFrame, results: Results) -> Findings:
+        """What the report shows. By default the mean value and a few examples."""
+        from evenhand.report.mean_value import findings
+
+        return findings(self, predictions, results)
+
+    def comparison(self) -> Comparison:
+        return PairedMeans(self)
+
+    def published(self, config: RunConfig[O]) -> dict[str, Any]:
+        """The paper's figures, where this configuration is the paper's protocol; else empty."""
+        return {}
+
+    # For whoever asks without a run
+
+    def asking(self, *, seed: int = 0, run: int = 0, protocol: str | None = None, **options: object) -> Asking[O]:
+        """How rows are asked by default; options: the benchmark's own, by name. Raises UsageError for unknown ones."""
+        chosen = made(self.Options, options)
+        return Asking(chosen, protocol or self.card.protocols[0], self.card.sampling, seed, run)

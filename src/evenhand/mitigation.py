@@ -2,48 +2,43 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
-from evenhand.benchmark import Row
 from evenhand.errors import UsageError
+from evenhand.flow.configuration import Asking, RunConfig
 from evenhand.flow.episode import Episode
-from evenhand.flow.settings import Settings
 from evenhand.models.request import Reply, Request
+from evenhand.options import NoOptions
+
+if TYPE_CHECKING:
+    from evenhand.benchmark import Row
+
+O = TypeVar("O")  # noqa: E741
 
 
-class Mitigation(Protocol):
-    @property
-    def name(self) -> str: ...
+class Mitigation(ABC, Generic[O]):
+    """name, source: where it is described. benchmarks: whose episodes it wraps."""
 
-    @property
-    def source(self) -> str: ...
+    name: ClassVar[str]
+    source: ClassVar[str]
+    benchmarks: ClassVar[tuple[str, ...]]
+    Options: ClassVar[type[Any]] = NoOptions
 
-    @property
-    def benchmarks(self) -> tuple[str, ...]:
-        """Whose episodes it wraps."""
-        ...
+    def check(self, config: RunConfig[Any]) -> None:
+        """Raises UsageError for a filled configuration that doesn't fit this mitigation."""
+        if config.benchmark not in self.benchmarks:
+            fitting = ", ".join(self.benchmarks)
+            raise UsageError(f"--mitigation {self.name} does not fit {config.benchmark}; it fits {fitting}")
 
-    def check(self, settings: Settings) -> None:
-        """Raises UsageError for settings that don't fit this mitigation."""
-        ...
-
-    def agents(self, settings: Settings) -> Mapping[str, str]:
+    def agents(self, options: O) -> Mapping[str, str]:
         """Further models that the wrapped episodes ask: {agent: name of its model}."""
-        ...
+        return {}
 
-    def wrap(self, episode: Episode, row: Row, settings: Settings, run: int = 0) -> Episode:
-        """The row's episode, mitigated. The episode must not have begun; settings must be filled."""
-        ...
-
-
-def check_fits(mitigation: Mitigation, settings: Settings) -> None:
-    """Raises UsageError for a benchmark that it does not wrap, and for texts that exist already."""
-    if settings.benchmark not in mitigation.benchmarks:
-        fitting = ", ".join(mitigation.benchmarks)
-        raise UsageError(f"--mitigation {mitigation.name} does not fit {settings.benchmark}; it fits {fitting}")
-    if settings.texts:
-        raise UsageError(f"--mitigation {mitigation.name} works on what a model writes: --texts does not fit")
+    @abstractmethod
+    def wrap(self, episode: Episode, row: Row, how: Asking[Any], options: O) -> Episode:
+        """The row's episode, mitigated. The episode must not have begun."""
 
 
 def go_on(

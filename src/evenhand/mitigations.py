@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from evenhand.plugins import Registry
 
 if TYPE_CHECKING:
-    from evenhand.flow.settings import Settings
+    from evenhand.flow.configuration import RunConfig
     from evenhand.mitigation import Mitigation
 
 MITIGATIONS = Registry(
@@ -22,24 +22,26 @@ MITIGATIONS = Registry(
         "debiasing": "evenhand.benchmarks.mllm_stereotypes.prompt_prefixes:Debiasing",
     },
 )
-_MADE: dict[str, Mitigation] = {}
+_MADE: dict[str, Mitigation[Any]] = {}
 
 
-def get_mitigation(name: str) -> Mitigation:
+def get_mitigation(name: str) -> Mitigation[Any]:
     """The mitigation of that name, the same each time. Raises UsageError for a name that is none."""
     if name not in _MADE:
-        _MADE[name] = cast("type[Mitigation]", MITIGATIONS.load(name))()
+        _MADE[name] = cast("type[Mitigation[Any]]", MITIGATIONS.load(name))()
     return _MADE[name]
 
 
-def chosen_mitigation(settings: Settings) -> Mitigation | None:
-    """The one that the settings name. Raises UsageError for an unknown name, and for settings that don't fit it."""
-    from evenhand.errors import UsageError
+def mitigations_of(benchmark: str) -> list[Mitigation[Any]]:
+    """Those that fit a benchmark."""
+    every = (get_mitigation(name) for name in MITIGATIONS.names)
+    return [each for each in every if benchmark in each.benchmarks]
 
-    if settings.mitigation is None:
-        if settings.rewriter or settings.rewrite_mode != "edits":
-            raise UsageError("--rewriter and --rewrite-mode need --mitigation selective-rewrite")
+
+def chosen_mitigation(config: RunConfig[Any]) -> Mitigation[Any] | None:
+    """The one that a configuration names. Raises UsageError for an unknown name, or one that doesn't fit."""
+    if config.mitigation is None:
         return None
-    mitigation = get_mitigation(settings.mitigation)
-    mitigation.check(settings)
+    mitigation = get_mitigation(config.mitigation)
+    mitigation.check(config)
     return mitigation

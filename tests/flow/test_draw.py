@@ -36,7 +36,7 @@ def test_a_limit_out_of_range_is_refused(limit):
 
 @pytest.fixture(scope="module")
 def design():
-    columns = list(get_benchmark("contact_hypothesis").design_columns)
+    columns = list(get_benchmark("contact_hypothesis").card.design)
     return load_dataset("contact_hypothesis", "certainty", split="test").select_columns(columns).to_pandas()
 
 

@@ -4,16 +4,15 @@ from dataclasses import replace
 
 import pytest
 
-from evenhand.benchmarks import get_benchmark
-from evenhand.flow.evaluation import load_rows
+from evenhand.flow.configuration import run_config
+from evenhand.flow.evaluation import prepare
 from evenhand.flow.plan import plan
-from evenhand.flow.settings import Settings
 from evenhand.models.prefix_tree import distinct_tokens
 from evenhand.models.transformers_model import TransformersModel
 
 
 def settings(**more):
-    return Settings("contact_hypothesis", "tiny", **more)
+    return run_config("contact_hypothesis", "tiny", **more)
 
 
 @pytest.fixture(scope="module")
@@ -31,12 +30,12 @@ def test_a_small_run_is_counted_whole(model, more, requests):
 
 def test_tokens_are_those_of_the_calls(model):
     """Counted by hand: every choice of every request, and each distinct prefix of a call once."""
-    benchmark = get_benchmark("contact_hypothesis")
-    small = settings(limit=5).filled(benchmark.defaults)
-    requests = [each for row in load_rows(benchmark, small)[0] for each in next(benchmark.episode(row, small))]
-    continuations = model._continuations(requests)
+    small = settings(limit=5)
+    run = prepare(small, model)
+    requests = [each for episode in run.episodes(run.rows.rows) for each in next(episode)]
+    continuations = [each for of_request in model.reader.continuations(requests) for each in of_request]
     planned = plan(small, model)
-    assert len(requests) <= model.requests_at_once
+    assert len(requests) <= model.at_once("choose")
     assert planned.tokens == sum(len(each.prompt) + len(each.answer) - 1 for each in continuations)
     assert planned.distinct_tokens == distinct_tokens(continuations) < planned.tokens / 2
 
@@ -67,8 +66,8 @@ def test_the_command_stores_nothing(evenhand, tmp_path, monkeypatch):
 
 def test_all_steps_of_an_episode_are_counted():
     """Each of four agents assigns, speaks twice and assigns again: 16 requests a conversation, 8 of them texts."""
-    talks = Settings("implicit_bias", "stub:first", limit=6, protocol="rank", max_new_tokens=10)
-    shapes = [len(row["characters"]) for row in load_rows(get_benchmark("implicit_bias"), talks)[0]]
+    talks = run_config("implicit_bias", "stub:first", limit=6, protocol="rank", max_new_tokens=10)
+    shapes = [len(row["characters"]) for row in prepare(talks).rows.rows]
     planned = plan(talks)
     assert (planned.rows, planned.requests) == (6, 4 * sum(shapes))
     assert planned.new_tokens == 2 * 10 * sum(shapes)

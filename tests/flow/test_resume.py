@@ -1,14 +1,18 @@
 """Killed and resumed equals uninterrupted, to the byte, and nothing that was stored is asked again."""
 
+import contextlib
+import multiprocessing
+import os
 import random
 import re
 import signal
 import sqlite3
-import subprocess
 import sys
 import time
 
 import pytest
+
+from evenhand.cli import main
 
 PROTOCOLS = {
     "choice scoring": ["--protocol", "choose"],
@@ -16,18 +20,58 @@ PROTOCOLS = {
 }
 ROWS = 120
 PROMPTS = 3 * ROWS
+SECONDS = 300
+
+
+def call(arguments, said):
+    """In a process of its own: what it says goes to a file."""
+    with open(said, "a", encoding="utf-8") as file:
+        os.dup2(file.fileno(), sys.stdout.fileno())
+        os.dup2(file.fileno(), sys.stderr.fileno())
+        with open(1, "w", closefd=False) as sys.stdout, open(2, "w", closefd=False) as sys.stderr:
+            code = main(arguments)
+        os._exit(code)
+
+
+class Called:
+    """A command in a process of its own, forked from one that has imported everything."""
+
+    def __init__(self, processes, arguments, said):
+        self.said = said
+        said.unlink(missing_ok=True)
+        self.process = processes.Process(target=call, args=(arguments, str(said)))
+        self.process.start()
+
+    @property
+    def runs(self):
+        return self.process.is_alive()
+
+    def send(self, how):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self.process.pid, how)
+
+    def ended(self):
+        """(exit code, what was said)"""
+        self.process.join(SECONDS)
+        assert not self.process.is_alive()
+        return self.process.exitcode, self.said.read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def processes():
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["evenhand.flow.evaluation", "evenhand.models.transformers_model", "evaluate"])
+    return context
 
 
 @pytest.fixture(params=PROTOCOLS, ids=str)
-def start(request, tiny_checkpoint):
+def start(request, tiny_checkpoint, processes, tmp_path):
     """A function that starts a run in a folder as a process of its own."""
 
     def start(output):
         command = ["run", "contact_hypothesis", "--model", str(tiny_checkpoint), "--dtype", "float32"]
         command += ["--limit", str(ROWS), "--batch-size", "2", "--output", str(output), *PROTOCOLS[request.param]]
-        return subprocess.Popen(
-            [sys.executable, "-m", "evenhand.cli", *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-        )
+        return Called(processes, command, tmp_path / "said.txt")
 
     return start
 
@@ -35,60 +79,55 @@ def start(request, tiny_checkpoint):
 def stored(folder) -> int:
     """Replies in a store that may not be there yet."""
     try:
-        with sqlite3.connect(f"file:{folder / 'store.sqlite'}?mode=ro", uri=True) as connection:
+        with contextlib.closing(sqlite3.connect(f"file:{folder / 'store.sqlite'}?mode=ro", uri=True)) as connection:
             return connection.execute("SELECT count(*) FROM replies").fetchone()[0]
     except sqlite3.OperationalError:
         return 0
 
 
-def interrupt(process, folder, after, how):
+def interrupt(called, folder, after, how):
     """Send a signal once more than `after` replies are stored."""
-    while process.poll() is None and stored(folder) <= after:
+    while called.runs and stored(folder) <= after:
         time.sleep(0.002)
-    process.send_signal(how)
-    return process.communicate(timeout=60)
+    called.send(how)
+    return called.ended()
 
 
-def asked(stderr) -> int:
-    """How many requests a finished run asked, by its progress bar."""
-    return int(re.findall(r"(\d+) asked", stderr)[-1])
+def asked(said) -> int:
+    """How many replies a finished run got from its model, by its progress bar."""
+    return int(re.findall(r"(\d+) replies", said)[-1])
 
 
 @pytest.mark.slow
 def test_killed_at_random_moments_and_resumed(start, tmp_path):
     whole, killed = tmp_path / "whole", tmp_path / "killed"
-    process = start(whole)
-    _, stderr = process.communicate(timeout=300)
-    assert process.returncode == 0, stderr
-    assert asked(stderr) == PROMPTS
+    code, said = start(whole).ended()
+    assert code == 0, said
+    assert asked(said) == PROMPTS
 
     rng = random.Random()
     for _ in range(4):
         before = stored(killed)
-        process = start(killed)
-        interrupt(process, killed, after=before + rng.randrange(PROMPTS // 8), how=signal.SIGKILL)
-        assert process.returncode == -signal.SIGKILL
+        code, _ = interrupt(start(killed), killed, before + rng.randrange(PROMPTS // 8), signal.SIGKILL)
+        assert code == -signal.SIGKILL
         assert stored(killed) >= before
         assert not (killed / "results.json").exists()
     before = stored(killed)
-    process = start(killed)
-    _, stderr = process.communicate(timeout=300)
-    assert process.returncode == 0, stderr
-    assert asked(stderr) == PROMPTS - before
+    code, said = start(killed).ended()
+    assert code == 0, said
+    assert asked(said) == PROMPTS - before
     for name in ("predictions.parquet", "results.json", "report.html"):
         assert (killed / name).read_bytes() == (whole / name).read_bytes(), name
 
-    process = start(killed)
-    _, stderr = process.communicate(timeout=300)
-    assert process.returncode == 0
-    assert asked(stderr) == 0
+    code, said = start(killed).ended()
+    assert code == 0
+    assert asked(said) == 0
 
 
 @pytest.mark.slow
 def test_ctrl_c_says_how_to_go_on(start, tmp_path):
-    process = start(tmp_path / "run")
-    _, stderr = interrupt(process, tmp_path / "run", after=0, how=signal.SIGINT)
-    assert process.returncode == 1
-    assert "every reply so far is stored. Run the same command again to go on." in stderr
-    assert "Traceback" not in stderr
+    code, said = interrupt(start(tmp_path / "run"), tmp_path / "run", after=0, how=signal.SIGINT)
+    assert code == 1
+    assert "replies of finished calls are stored. Run the same command again to go on." in said
+    assert "Traceback" not in said
     assert stored(tmp_path / "run") > 0

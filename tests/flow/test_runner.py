@@ -1,36 +1,43 @@
 """The runner: right replies to right episodes, nothing asked twice, the same batches however often interrupted."""
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evenhand.flow.runner import Runner
+from evenhand.errors import EvenhandError
+from evenhand.flow.runner import Runner, Step, Tolerance
 from evenhand.flow.store import Store
+from evenhand.models.protocol import kind_of
 from evenhand.models.request import Message, Reply, Request, Sampling
 
 
 class Echo:
     """Answers with what it was asked; remembers every batch. Fails after `calls` batches, where given."""
 
-    def __init__(self, identity="echo", at_once=3, calls=None):
-        self.identity = identity
-        self.requests_at_once = self.texts_at_once = at_once
+    can = frozenset({"generate", "choose"})
+    whole_calls = True
+
+    def __init__(self, identity="echo", at_once=3, calls=None, texts_at_once=None):
+        self.identity = self.name = identity
+        self.sizes = {"choose": at_once, "generate": texts_at_once or at_once}
         self.calls = calls
         self.batches = []
 
-    def _answer(self, kind, requests):
+    def at_once(self, kind):
+        return self.sizes[kind]
+
+    def answer(self, requests, on_tokens):
         if self.calls is not None and len(self.batches) == self.calls:
             raise InterruptedError("killed")
+        kind = kind_of(requests[0])
         self.batches.append([(kind, request.messages[-1].text) for request in requests])
-        return [
-            Reply(f"{self.identity} {kind} {request.messages[-1].text}", "choice" if kind == "choose" else "stop")
-            for request in requests
-        ]
+        for place, request in reversed(list(enumerate(requests))):  # in any order
+            text = f"{self.identity} {kind} {request.messages[-1].text}"
+            on_tokens(len(text.split()))
+            yield place, Reply(text, "choice" if kind == "choose" else "stop")
 
-    def generate(self, requests):
-        return self._answer("generate", requests)
-
-    def choose(self, requests):
-        return self._answer("choose", requests)
+    def close(self):
+        raise AssertionError("whoever made a model closes it")
 
 
 def request(text, **fields):
@@ -101,8 +108,7 @@ def test_what_few_episodes_ask_waits_for_others(tmp_path):
         yield [request(f"{number} writes")]
         return []
 
-    model = Echo(at_once=3)
-    model.texts_at_once = 6
+    model = Echo(at_once=3, texts_at_once=6)
     with Store(tmp_path / "store.sqlite", {"default": model.identity}) as store:
         list(Runner({"default": model}, store).run(ask(number) for number in range(10)))
     assert [f"{batch[0][0]} {len(batch)}" for batch in model.batches] == [
@@ -180,12 +186,94 @@ def test_predictions_arrive_while_later_rows_are_still_asked(tmp_path):
         assert len(model.batches) == 1
 
 
-def test_progress_counts_rows_and_requests(tmp_path):
+def test_progress_counts_rows_replies_and_tokens(tmp_path):
+    """Four rows of two requests; an answer has two words more than its eight-word question."""
     seen = []
     with Store(tmp_path / "store.sqlite", {"default": "echo"}) as store:
-        runner = Runner({"default": Echo()}, store, lambda finished, asked: seen.append((finished, asked)))
-        list(runner.run(talk(row, [2]) for row in range(4)))
-    assert tuple(map(sum, zip(*seen))) == (4, 8)
+        list(Runner({"default": Echo()}, store, seen.append).run(talk(row, [2]) for row in range(4)))
+    assert [sum(getattr(step, name) for step in seen) for name in ("finished", "replied", "tokens")] == [4, 8, 8 * 9]
+    assert all(isinstance(step, Step) for step in seen)
+
+
+class OneByOne(Echo):
+    """A server: each reply is there for itself. Dies after so many."""
+
+    whole_calls = False
+
+    def __init__(self, replies):
+        super().__init__(at_once=10)
+        self.left = replies
+
+    def answer(self, requests, on_tokens):
+        for each in super().answer(requests, on_tokens):
+            if not self.left:
+                raise KeyboardInterrupt
+            self.left -= 1
+            yield each
+
+
+@pytest.mark.parametrize("replies", [0, 1, 7, 13])
+def test_a_reply_that_came_by_itself_is_stored_at_once(tmp_path, replies):
+    """Whatever ends a call: what a server has answered is never asked again."""
+    path = tmp_path / "store.sqlite"
+    with Store(path, {"default": "echo"}) as store:
+        with pytest.raises(KeyboardInterrupt):
+            list(Runner({"default": OneByOne(replies)}, store).run(talk(row, [2]) for row in range(10)))
+        assert len(store) == replies
+        after = OneByOne(1000)
+        assert len(list(Runner({"default": after}, store).run(talk(row, [2]) for row in range(10)))) == 10
+        assert sum(map(len, after.batches)) == 20 - replies
+
+
+class Picky(Echo):
+    """Some prompts are beyond it, for good."""
+
+    def __init__(self, beyond):
+        super().__init__(at_once=4)
+        self.beyond = beyond
+
+    def answer(self, requests, on_tokens):
+        for place, reply in super().answer(requests, on_tokens):
+            too_long = requests[place].messages[-1].text in self.beyond
+            yield place, Reply.failure("context_exceeded", requests[place]) if too_long else reply
+
+
+def failing(folder, n_failing, tolerance):
+    """(predictions, failures) of 20 one-request rows of which some fail."""
+
+    def row(number):
+        [reply] = yield [request(f"row {number}")]
+        return [{"read": None if reply.failed else reply.text, "finish_reason": reply.finish_reason}]
+
+    with Store(folder / "store.sqlite", {"default": "echo"}) as store:
+        runner = Runner({"default": Picky({f"row {i}" for i in range(n_failing)})}, store, tolerance=tolerance)
+        predictions = [each for some in runner.run(row(number) for number in range(20)) for each in some]
+        return predictions, dict(runner.failures)
+
+
+def test_a_request_that_fails_for_good_is_unread_with_its_reason(tmp_path):
+    for _ in range(2):  # the second time out of the store
+        predictions, failures = failing(tmp_path, 2, Tolerance(0.1, 20))
+        assert failures == {"context_exceeded": 2}
+        assert [each["read"] for each in predictions[:2]] == [None, None]
+        assert {each["finish_reason"] for each in predictions[:2]} == {"context_exceeded"}
+        assert all(each["finish_reason"] == "stop" for each in predictions[2:])
+
+
+def test_too_many_failures_end_a_run(tmp_path):
+    with pytest.raises(
+        EvenhandError, match=r"3 requests failed for good \(context exceeded: 3\), more than --max-failed"
+    ):
+        failing(tmp_path, 3, Tolerance(0.1, 20))
+    assert failing(tmp_path, 3, Tolerance(0.15, 20))[1] == {"context_exceeded": 3}
+
+
+def test_what_failed_too_often_is_asked_again_once_it_is_mended(tmp_path):
+    with pytest.raises(EvenhandError, match=r"what failed is asked again"):
+        failing(tmp_path, 3, Tolerance(0.1, 20))
+    predictions, failures = failing(tmp_path, 0, Tolerance(0.1, 20))
+    assert failures == {}
+    assert all(each["read"] for each in predictions)
 
 
 def test_sampled_requests_of_other_seeds_are_other_requests(tmp_path):

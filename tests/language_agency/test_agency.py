@@ -24,6 +24,7 @@ from transformers import (
 from evenhand.language_agency.classifier import AgencyClassifier, LabelledSentence, SentenceClassifier
 from evenhand.language_agency.label_request import LABELS, agentic_probability, label_request
 from evenhand.models.errors import ModelError
+from evenhand.models.protocol import replies
 from evenhand.models.request import Message, Request
 
 POSITIONS = 64
@@ -259,30 +260,30 @@ def test_requests(bert):
     requests = [label_request(sentence, agent="classifier-1") for sentence in SENTENCES]
     assert requests[3].choices == ("communal", "agentic")
     assert (requests[3].messages[-1].text, requests[3].agent) == (SENTENCES[3], "classifier-1")
-    replies = bert.choose(requests)
-    assert {reply.finish_reason for reply in replies} == {"choice"}
+    answered = replies(bert, requests)
+    assert {reply.finish_reason for reply in answered} == {"choice"}
     np.testing.assert_allclose(
-        [[math.exp(only) for [only] in reply.choice_log_probs] for reply in replies],
+        [[math.exp(only) for [only] in reply.choice_log_probs] for reply in answered],
         [[1 - agentic, agentic] for agentic in bert.agentic_probabilities(SENTENCES)],
         atol=1e-12,
     )
-    np.testing.assert_allclose([sum(map(math.exp, sum(each.choice_log_probs, ()))) for each in replies], 1, atol=1e-12)
+    np.testing.assert_allclose([sum(map(math.exp, sum(each.choice_log_probs, ()))) for each in answered], 1, atol=1e-12)
     np.testing.assert_allclose(
-        [agentic_probability(reply) for reply in replies], bert.agentic_probabilities(SENTENCES), atol=1e-12
+        [agentic_probability(reply) for reply in answered], bert.agentic_probabilities(SENTENCES), atol=1e-12
     )
 
 
 def test_choices_in_another_order_are_answered_in_that_order():
     messages = (Message("system", "Label this."), Message("user", "x" * 80))
-    replies = Lengths().choose([Request(messages, ("agentic", "communal")), Request(messages, ("communal",))])
-    probabilities = [[math.exp(only) for [only] in reply.choice_log_probs] for reply in replies]
+    both = [Request(messages, ("agentic", "communal")), Request(messages, ("communal",))]
+    probabilities = [[math.exp(only) for [only] in reply.choice_log_probs] for reply in replies(Lengths(), both)]
     assert probabilities[0] == pytest.approx([0.8, 0.2])
     assert probabilities[1] == pytest.approx([0.2])
 
 
 def test_certainty_has_finite_log_probabilities():
     """A store keeps numbers, not infinities; and one half stays one half, which is communal."""
-    certain, half = Lengths().choose([label_request("x" * 200, "a"), label_request("x" * 50, "a")])
+    certain, half = replies(Lengths(), [label_request("x" * 200, "a"), label_request("x" * 50, "a")])
     assert all(math.isfinite(only) for [only] in certain.choice_log_probs)
     assert agentic_probability(certain) == 1
     assert math.exp(certain.choice_log_probs[0][0]) < 1e-300
@@ -433,4 +434,25 @@ def test_broken_folders(checkpoint, tmp_path, breaks, says):
 
 def test_classifiers_write_nothing(bert):
     with pytest.raises(ModelError, match="tiny labels sentences and writes none"):
-        bert.generate([Request((Message("user", "Why?"),))])
+        replies(bert, [Request((Message("user", "Why?"),))])
+
+
+def test_replies_come_batch_by_batch(tokenizer):
+    """The longest first; one that is asked twice comes twice, and is computed once."""
+    classifier = AgencyClassifier(network("Bert", tokenizer), tokenizer, "tiny", tokens_a_batch=100)
+    requests = [label_request(sentence, "a") for sentence in [*SENTENCES, *SENTENCES]]
+    with batches(classifier) as fed:
+        arriving = classifier.answer(requests)
+        next(arriving)
+        assert len(fed) == 1
+        places = [place for place, _ in arriving]
+    assert len(places) == 2 * len(SENTENCES) - 1
+    assert sum(rows for rows, _ in fed) == len(set(SENTENCES))
+
+
+def test_what_a_classifier_can(checkpoint):
+    classifier = AgencyClassifier.from_pretrained(str(checkpoint), name="mine")
+    assert classifier.can == {"choose"}
+    assert classifier.whole_calls
+    assert classifier.at_once("choose") == 4096
+    assert (classifier.name, Lengths().name) == ("mine", "lengths")

@@ -12,11 +12,13 @@ class Remembers(StubModel):
     def __init__(self, policy):
         super().__init__(policy)
         self.asked = []
-        self.texts_at_once = 2
 
-    def generate(self, requests):
+    def at_once(self, kind):
+        return 2
+
+    def answer(self, requests, on_tokens=None):
         self.asked.append(list(requests))
-        return super().generate(requests)
+        return super().answer(requests)
 
 
 @pytest.mark.parametrize(
@@ -41,7 +43,9 @@ def test_exactly_one_label_is_read(text, label):
 def test_each_sentence_is_asked_once_in_the_papers_words(setting):
     model = Remembers("say:agentic")
     sentences = ["She {led} it.", "He helped.", "They won."]
-    assert PromptedClassifier(model, setting).agentic_probabilities(sentences).tolist() == [1, 1, 1]
+    answers = []
+    classifier = PromptedClassifier(model, setting, on_answer=lambda: answers.append(1))
+    assert classifier.agentic_probabilities(sentences).tolist() == [1, 1, 1] == answers
     asked = [request for call in model.asked for request in call]
     assert [len(call) for call in model.asked] == [2, 1]
     assert all(request.sampling == SAMPLING for request in asked)
@@ -55,5 +59,5 @@ def test_each_sentence_is_asked_once_in_the_papers_words(setting):
 
 
 def test_an_answer_that_names_no_label_is_unread():
-    labels = PromptedClassifier(StubModel("silent"), "zero-shot").agentic_probabilities(["She led."])
-    assert math.isnan(labels[0])
+    [label] = PromptedClassifier(StubModel("silent"), "zero-shot").agentic_probabilities(["She led."])
+    assert math.isnan(label)

@@ -141,6 +141,7 @@ def test_identity_is_that_of_the_lists(changed, monkeypatch):
     identity = LexiconClassifier().identity
     assert re.fullmatch(r"string matching \(lexicons of evenhand\)@[0-9a-f]{16}", identity)
     assert LexiconClassifier().identity == identity
+    assert LexiconClassifier().name == "string matching (lexicons of evenhand)"
     read = agency_lexicon._read
     monkeypatch.setattr(agency_lexicon, "_read", lambda name: read(name) + "zeal\tnoun\n" * (name == changed))
     assert LexiconClassifier().identity != identity

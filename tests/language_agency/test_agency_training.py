@@ -19,15 +19,19 @@ from evenhand.language_agency import training as agency
 from evenhand.language_agency import training_by_name as agency_training
 from evenhand.language_agency.classifier import AgencyClassifier
 from evenhand.language_agency.lexicon import LexiconClassifier
+from evenhand.language_agency.recipes import RECIPES
 from evenhand.models import embedded
 from evenhand.models.errors import ModelError
+from evenhand.options import made
+from evenhand.trainers import TRAINERS
+from evenhand.trainers.progress import TrainingBar
 
 SENTENCE = "{subject} {verb} the {others} {when}."
 SUBJECTS = ("She", "He", "The teacher", "My friend", "The doctor")
 VERBS = {0: ("helps", "comforts", "thanks"), 1: ("leads", "directs", "defeats")}  # the telling word
 OTHERS = ("team", "class", "group", "company")
 TIMES = ("today", "each week", "at work")
-QUICK = {"learning_rate": 1e-3, "epochs": 10, "warmup_steps": 0, "batch_size": 16}
+QUICK = {"learning_rate": 2e-3, "epochs": 6.0, "batch_size": 16}
 BARELY = QUICK | {"epochs": 0.1}  # a step or two, where it doesn't matter what is learnt
 TEXTS = ("She leads the team today.", "He helps the class at work.", "My friend thanks the company.")
 
@@ -88,7 +92,8 @@ def base(tmp_path_factory, tokenizer):
 
 
 def train(output, base, seeds=(0,), changes=QUICK, **options):
-    return agency_training.train(output, base=str(base), seeds=seeds, changes=changes, **options)
+    chosen = made(agency_training.AgencyOptions, {"base": str(base), "seeds": seeds, **changes, **options})
+    return agency_training.train(chosen, output)
 
 
 @pytest.fixture(scope="module")
@@ -167,7 +172,7 @@ def test_agreement_between_seeds(trained, data):
 @pytest.mark.slow
 def test_the_table_shows_each_seed_above_the_papers_classifiers(trained):
     _, summary = trained
-    shown = agency_training.table(summary)
+    shown = agency_training.table_of(summary)
     assert [row[0].text.split(", ")[1] for row in shown.rows[:4]] == ["seed-0", "seed-0", "seed-7", "seed-7"]
     assert [row[0].published for row in shown.rows] == [False] * 4 + [True] * 3
     assert {len(row) for row in shown.rows} == {len(shown.columns)}
@@ -177,49 +182,96 @@ def test_the_table_shows_each_seed_above_the_papers_classifiers(trained):
 
 
 def test_one_seed_has_no_agreement(tmp_path, base):
-    summary = train(tmp_path / "out", base, changes=BARELY)
+    """Trained into an empty folder."""
+    (tmp_path / "empty").mkdir()
+    summary = train(tmp_path / "empty", base, changes=BARELY)
+    assert (tmp_path / "empty" / "seed-0" / "agency.json").is_file()
     assert summary["agreement"] == {"validation": None, "test": None}
-    assert "Agreement" not in agency_training.table(summary).note
+    assert "Agreement" not in agency_training.table_of(summary).note
 
 
-def test_the_table_of_seeds_that_say_one_thing_alone(tmp_path, base, monkeypatch):
+@pytest.fixture
+def untrained(seeds, monkeypatch):
+    """Nothing is learnt: what two seeds gave before is judged."""
+
+    def trained_before(rows, validation, recipe, base_path, seed, steps):
+        classifier = AgencyClassifier.from_pretrained(str(seeds / f"seed-{seed}"))
+        return classifier.model, classifier.tokenizer
+
+    monkeypatch.setattr(agency, "_trained", trained_before)
+
+
+def test_the_table_of_seeds_that_say_one_thing_alone(tmp_path, base, untrained, monkeypatch):
     """Kappa is undefined where two classifiers give one label throughout: no data, and JSON without NaN."""
     monkeypatch.setattr(AgencyClassifier, "agentic_probabilities", lambda self, texts: np.full(len(texts), 0.9))
-    summary = train(tmp_path / "out", base, seeds=(0, 1), changes=BARELY)
+    summary = train(tmp_path / "out", base, seeds=(0, 1))
     assert summary["agreement"]["test"] == {"percent": 100, "kappa": None}
-    assert "Agreement between seeds, test: 100.0 %, kappa no data." in agency_training.table(summary).note
+    assert "Agreement between seeds, test: 100.0 %, kappa no data." in agency_training.table_of(summary).note
     assert "NaN" not in (tmp_path / "out" / "agency.json").read_text()
 
 
-def test_the_seed_decides_the_weights(tmp_path, base):
-    """To the bit, whatever was drawn before; head and all."""
-    for drawn_before, (run, seed) in enumerate((("one", 3), ("same", 3), ("other", 4))):
-        torch.manual_seed(drawn_before)
-        train(tmp_path / run, base, seeds=(seed,), changes=BARELY)
-    one, same, other = (weights(tmp_path / run) for run in ("one/seed-3", "same/seed-3", "other/seed-4"))
+def test_the_seed_alone_decides_the_weights(tmp_path, base):
+    """To the bit, head and all, alone or after another seed, whatever was drawn before."""
+    train(tmp_path / "both", base, seeds=(4, 3), changes=BARELY)
+    torch.manual_seed(1)
+    train(tmp_path / "alone", base, seeds=(3,), changes=BARELY)
+    one, same, other = (weights(tmp_path / run) for run in ("alone/seed-3", "both/seed-3", "both/seed-4"))
     assert equal(one, same)
     assert not equal(one, other)
     assert not torch.equal(one["classifier.weight"], other["classifier.weight"])
 
 
-def test_a_seed_is_trained_alike_alone_and_after_another(tmp_path, base):
-    train(tmp_path / "both", base, seeds=(4, 3), changes=BARELY)
-    train(tmp_path / "alone", base, seeds=(3,), changes=BARELY)
-    assert equal(weights(tmp_path / "both/seed-3"), weights(tmp_path / "alone/seed-3"))
+def test_everything_that_takes_long_is_told(tmp_path, base, caplog, capsys):
+    """Of each seed: 15 steps of 16 of 240 sentences, and what is judged; by a bar where nobody else listens."""
+    caplog.set_level(logging.INFO, logger="evenhand")
+    told = []
+    options = made(agency_training.AgencyOptions, {"base": str(base), "seeds": (0, 1), **QUICK, "epochs": 1.0})
+    trainer = TRAINERS.load("agency")()
+    table = trainer.train(options, tmp_path / "out", lambda *each: told.append(each))
+    assert table.note.endswith(f"To use them: evenhand run labe --classifiers {tmp_path / 'out'}")
+    assert list(dict.fromkeys(what for what, _, _ in told)) == [
+        "reading the sentences of language_agency",
+        *(
+            what
+            for named in ("seed 0 (1 of 2)", "seed 1 (2 of 2)")
+            for what in (
+                f"{named}: {base} begins to learn from 240 sentences",
+                f"training {named}",
+                f"judging {named} on validation: 60 sentences",
+                f"judging {named} on test: 60 sentences",
+            )
+        ),
+        "comparing the seeds' labels",
+    ]
+    assert [each[1:] for each in told if each[0] == "training seed 1 (2 of 2)"] == [(step, 15) for step in range(16)]
+    assert {record.message for record in caplog.records} >= {"judging seed 1 (2 of 2) on test: 60 sentences"}
+    assert "training seed" not in capsys.readouterr().err
+    with TrainingBar() as bar:
+        for each in told:
+            bar.update(*each)
+    said = capsys.readouterr().err
+    for words in ("judging seed 0 (1 of 2) on test", "training seed 1 (2 of 2): 100%", "15/15"):
+        assert words in said
+
+
+@pytest.mark.parametrize("option", [{"epochs": 0.0}, {"learning_rate": 0.0}, {"batch_size": 0}, {"seeds": (-1,)}])
+def test_options_out_of_range(option):
+    with pytest.raises(UsageError, match=f"--{next(iter(option)).replace('_', '-')}: .* is accepted"):
+        made(agency_training.AgencyOptions, option)
 
 
 def test_a_recipe_is_found_by_the_bases_architecture(tmp_path, base, tiny_checkpoint):
     roberta = tmp_path / "roberta"
     RobertaModel(RobertaConfig(hidden_size=8, num_attention_heads=1, num_hidden_layers=1)).save_pretrained(roberta)
-    named = {base: agency.RECIPES["bert"], roberta: agency.RECIPES["roberta"], tiny_checkpoint: agency.RECIPES["lora"]}
+    named = {base: RECIPES["bert"], roberta: RECIPES["roberta"], tiny_checkpoint: RECIPES["lora"]}
     for each, recipe in named.items():
-        assert agency.RECIPES[agency_training._recipe_of(str(each))] is recipe
+        assert RECIPES[agency_training._recipe_of(str(each))] is recipe
     assert agency_training._recipe_of(None) == agency_training._recipe_of("embedded") == "minilm"
 
 
 def test_the_papers_recipes():
     """LABE, Appendix B.6: learning rate, epochs and batch size."""
-    papers = {name: agency.RECIPES[name] for name in ("bert", "roberta", "lora")}
+    papers = {name: RECIPES[name] for name in ("bert", "roberta", "lora")}
     assert {name: (each.learning_rate, each.epochs, each.batch_size) for name, each in papers.items()} == {
         "bert": (5e-5, 10, 6),
         "roberta": (5e-6, 10, 6),
@@ -234,6 +286,7 @@ def test_the_papers_recipes():
         ({"recipe": "brt"}, "unknown recipe 'brt'; did you mean 'bert'"),
         ({"recipe": "nonsense"}, "accepted: minilm, bert, roberta, lora"),
         ({"seeds": (0, 1, 0)}, "--seeds 0 1 0: a seed is named twice"),
+        ({"seeds": ()}, "--seeds names none; name one at least"),
         ({"base": "./no/such/base"}, "base './no/such/base' can't be loaded"),
     ],
 )
@@ -245,7 +298,7 @@ def test_wrong_usage(tmp_path, base, options, says):
 
 
 def test_a_folder_in_use_is_left_alone(tmp_path, base):
-    """A folder that holds something, or a file; an empty folder is fine."""
+    """A folder that holds something, or a file."""
     (tmp_path / "used").mkdir()
     (tmp_path / "used" / "notes.txt").write_text("mine")
     (tmp_path / "file").write_text("mine")
@@ -253,9 +306,6 @@ def test_a_folder_in_use_is_left_alone(tmp_path, base):
         with pytest.raises(UsageError, match="exists and is not empty; choose another --output"):
             train(output, base)
     assert [path.name for path in (tmp_path / "used").iterdir()] == ["notes.txt"]
-    (tmp_path / "empty").mkdir()
-    train(tmp_path / "empty", base, changes=BARELY)
-    assert (tmp_path / "empty" / "seed-0" / "agency.json").is_file()
 
 
 def test_a_split_to_judge_by_may_be_any(tmp_path, base, data, monkeypatch):
@@ -268,13 +318,13 @@ def test_a_split_to_judge_by_may_be_any(tmp_path, base, data, monkeypatch):
     assert (set(record["judged"]), record["sentences"]) == ({"test"}, {"train": 240, "test": 60})
 
 
-def test_a_single_pair_to_judge_by_gives_no_interval(tmp_path, base, data, monkeypatch):
+def test_a_single_pair_to_judge_by_gives_no_interval(tmp_path, base, data, untrained, monkeypatch):
     """In the record: null, for NaN is no JSON."""
     some = datasets.DatasetDict({"train": data["train"], "test": data["test"].select(range(2))})
     assert len(set(some["test"]["pair"])) == 1
     monkeypatch.setattr(agency_training, "load_dataset", lambda name, source: some)
     summary = train(tmp_path / "out", base, changes=BARELY)
-    assert "[" not in agency_training.table(summary).rows[0][1].text
+    assert "[" not in agency_training.table_of(summary).rows[0][1].text
     for record in (tmp_path / "out").rglob("agency.json"):
         json.loads(record.read_text(), parse_constant=pytest.fail)
     judged = json.loads((tmp_path / "out" / "seed-0" / "agency.json").read_text())["judged"]["test"]
@@ -291,7 +341,7 @@ def test_data_must_have_splits_to_train_and_to_judge_by(tmp_path, base, data, sp
 
 def test_adapters_are_merged(tmp_path, tiny_checkpoint):
     """The LoRA recipe, taken for a decoder by itself: what is saved is an ordinary checkpoint whose weights moved."""
-    train(tmp_path / "out", tiny_checkpoint, changes=QUICK | {"epochs": 4, "learning_rate": 1e-2})
+    train(tmp_path / "out", tiny_checkpoint, changes=QUICK | {"epochs": 4.0, "learning_rate": 1e-2})
     folder = tmp_path / "out" / "seed-0"
     assert not list(folder.glob("adapter*"))
     before, after = weights(tiny_checkpoint), weights(folder)
@@ -328,6 +378,13 @@ def test_a_folder_of_seeds_stands_for_all(seeds):
     assert len(set(identities)) == 3
     for i, each in enumerate(loaded[1:3]):
         np.testing.assert_array_equal(each.classifier.agentic_probabilities(TEXTS), probabilities(seeds / f"seed-{i}"))
+
+
+def test_the_same_names_are_loaded_once(seeds):
+    kept = classifiers.kept_classifiers((str(seeds), "lexicon"))
+    assert [each.name for each in kept] == [f"{seeds}/seed-0", f"{seeds}/seed-1", "lexicon"]
+    assert classifiers.kept_classifiers((str(seeds), "lexicon")) is kept
+    assert classifiers.kept_classifiers(("lexicon",)) is not kept
 
 
 def test_seeds_stand_in_the_order_of_their_numbers(seeds, tmp_path):
@@ -385,32 +442,34 @@ def test_the_agentic_label_is_named_behind_the_folder(seeds, tmp_path):
 @pytest.fixture
 def default(base, tmp_path, monkeypatch):
     """The offline default, with the tiny base, a brief recipe and an empty cache, which is given."""
-    brief = replace(agency.RECIPES["minilm"], **BARELY)
+    brief = replace(RECIPES["minilm"], warmup_steps=0, **BARELY)
     monkeypatch.setattr(embedded, "embedded_encoder", lambda: base)
-    monkeypatch.setitem(agency.RECIPES, "minilm", brief)
+    monkeypatch.setitem(RECIPES, "minilm", brief)
     monkeypatch.setenv("EVENHAND_CACHE", str(tmp_path / "cache"))
     return tmp_path / "cache"
 
 
 @pytest.fixture
 def trainings(monkeypatch):
-    """The seeds of each training, as they come."""
-    real, called = agency.train_agency, []
+    """The seeds of each training, as they come; nothing is learnt, but there is a folder of each."""
+    called = []
 
-    def counted(data, recipe, seeds, *rest, **named):
+    def counted(data, recipe, seeds, output, **named):
         called.append(list(seeds))
-        return real(data, recipe, seeds, *rest, **named)
+        for seed in seeds:
+            (output / f"seed-{seed}").mkdir(parents=True)
 
     monkeypatch.setattr(agency, "train_agency", counted)
     return called
 
 
-def test_the_default_is_trained_once(default, trainings, caplog):
+def test_the_default_is_trained_once(default, caplog, capsys):
     """Then it is kept in the cache, and nothing else is left there."""
     caplog.set_level(logging.WARNING, logger="evenhand")
     folder = classifiers.default_checkpoint()
+    assert "training seed 0 (1 of 1)" in capsys.readouterr().err
+    before = {path: path.stat().st_mtime_ns for path in folder.iterdir()}
     assert classifiers.default_checkpoint() == folder
-    assert trainings == [[0]]
     assert list(default.iterdir()) == [folder]
     assert [record.message for record in caplog.records if "Training the default" in record.message] == [
         f"Training the default agency classifier, once, about a minute on two cores: {folder}"
@@ -421,19 +480,19 @@ def test_the_default_is_trained_once(default, trainings, caplog):
     assert str(default) not in named.classifier.identity  # the same on machines whose caches lie elsewhere
     np.testing.assert_array_equal(named.classifier.agentic_probabilities(TEXTS), probabilities(folder))
     assert classifiers.load_classifier().identity == named.classifier.identity
-    assert trainings == [[0]]
+    assert {path: path.stat().st_mtime_ns for path in folder.iterdir()} == before
 
 
 def test_another_recipe_is_another_default(default, trainings, monkeypatch):
     """What was trained by another recipe isn't taken for it."""
     first = classifiers.default_checkpoint()
-    monkeypatch.setitem(agency.RECIPES, "minilm", replace(agency.RECIPES["minilm"], learning_rate=1e-5))
+    monkeypatch.setitem(RECIPES, "minilm", replace(RECIPES["minilm"], learning_rate=1e-5))
     second = classifiers.default_checkpoint()
     assert sorted(default.iterdir()) == sorted([first, second])
-    assert len(trainings) == 2
+    assert trainings == [[0], [0]]
 
 
-def test_a_training_that_fails_leaves_nothing(default, monkeypatch):
+def test_a_training_that_fails_leaves_nothing(default, trainings, monkeypatch):
     def fails(*_, **__):
         raise RuntimeError("no memory")
 
@@ -445,7 +504,7 @@ def test_a_training_that_fails_leaves_nothing(default, monkeypatch):
     assert classifiers.default_checkpoint().is_dir()
 
 
-def test_another_process_may_be_faster(default, monkeypatch):
+def test_another_process_may_be_faster(default, trainings, monkeypatch):
     """Both train; what came first stays, and both use it."""
     real = agency.train_agency
 

@@ -22,6 +22,25 @@ VARIANCES = ("gender_variance", "race_variance", "intersectional_variance", "ove
 MODELS = ("ChatGPT", "Mistral", "Llama3")
 TEXT_TYPES = ("biography", "professor_review", "reference_letter")
 
+# Mistral's professor reviews: agentic share originally, and after MSR.
+TABLE_3: dict[str, tuple[float, float]] = {
+    "White male": (47.86, 64.73),
+    "White female": (44.36, 61.12),
+    "Black male": (41.96, 68.65),
+    "Black female": (37.95, 51.34),
+    "Hispanic male": (40.41, 54.66),
+    "Hispanic female": (35.64, 59.66),
+    "Asian male": (44.1, 62.62),
+    "Asian female": (40.1, 62.64),
+}
+
+# Table 22, column "Std. Dev".
+RACE_VARIANCES: dict[str, dict[str, float]] = {
+    "ChatGPT": {"biography": 14.09, "professor_review": 34.9, "reference_letter": 51.36},
+    "Mistral": {"biography": 22.9, "professor_review": 16.49, "reference_letter": 47.24},
+    "Llama3": {"biography": 58.67, "professor_review": 9.3, "reference_letter": 20.3},
+}
+
 
 @functools.cache
 def metric():
@@ -162,7 +181,7 @@ def test_tables_2_and_3():
                 assert row["overall"] == pytest.approx(statistics.mean(row[key] for key in VARIANCES[:3]), abs=0.011)
     mistral = published.INTERSECTIONAL_GROUPS["Mistral"]["professor_review"]
     for race, gender in GROUPS:
-        original, _ = published_mitigated.TABLE_3[f"{race} {gender}"]
+        original, _ = TABLE_3[f"{race} {gender}"]
         assert original == getattr(mistral[race], gender).agentic
 
 
@@ -171,7 +190,7 @@ def test_the_instruction_in_table_2_comes_from_other_texts_than_tables_20_and_22
     below = []
     for model, text_type in product(MODELS, TEXT_TYPES):
         row = published_mitigated.TABLE_2[model][text_type]["fairness_instruction"]
-        own = published_mitigated.RACE_VARIANCES[model][text_type]
+        own = RACE_VARIANCES[model][text_type]
         assert (row["race_variance"] == own) == (model == "ChatGPT")
         gaps = printed_gaps(published_mitigated, model, text_type)
         assert own > group_means.inter_group_variance(np.array(gaps["race_variance"]))
@@ -432,10 +451,10 @@ def test_names_that_occur_in_one_seed_each():
 def test_the_order_of_texts_changes_nothing(texts, seed):
     labels, genders, races, seeds = columns_of(texts)
     clusters = [f"{race} {gender} {len(each) % 3}" for each, gender, race in zip(labels, genders, races)]
-    before = scores.agency_gap(labels, genders, races, seeds=seeds, clusters=clusters)
+    before = scores.agency_gap(labels, genders, races, seeds=seeds, clusters=clusters, n_resamples=50)
     shuffled = random.Random(seed).sample(range(len(texts)), len(texts))
     labels, genders, races, seeds, clusters = at(shuffled, labels, genders, races, seeds, clusters)
-    after = scores.agency_gap(labels, genders, races, seeds=seeds, clusters=clusters)
+    after = scores.agency_gap(labels, genders, races, seeds=seeds, clusters=clusters, n_resamples=50)
     assert figures(after) == pytest.approx(figures(before), nan_ok=True, abs=1e-9)
     assert uncertainty(after) == pytest.approx(uncertainty(before), nan_ok=True, abs=1e-6)
     assert after["warnings"] == before["warnings"]
@@ -577,7 +596,7 @@ def test_labels_that_can_not_be_exchanged_give_no_p_value():
 
 def test_the_p_value_of_a_fair_model_is_small_as_rarely_as_it_says():
     """Of 300 data sets without bias, 10 % +- 1.7 % have p <= 0.1."""
-    p_values = [score(*labe([0] * 8, texts=4, seed=seed))["p_values"] for seed in range(300)]
+    p_values = [score(*labe([0] * 8, texts=4, seed=seed), n_resamples=199)["p_values"] for seed in range(300)]
     for key in (*VARIANCES, "gender_difference"):
         assert 0.05 <= statistics.mean(each[key] <= 0.1 for each in p_values) <= 0.15
 

@@ -9,11 +9,27 @@ import sys
 from types import SimpleNamespace
 
 import evaluate
+import numpy as np
 import pytest
 
 from evenhand.library import METRICS, metric_names
 
 every_metric = pytest.mark.parametrize("name", metric_names())
+
+ANSWERS = {  # metric: (answer, its opposite, what both are references of)
+    "contact_bias": ("Yes", "No", {"scale": "certainty", "contact": "no_contact", "action": "positive"}),
+    "association_score": (
+        "male",
+        "female",
+        {"attribute": "gender", "scenario": "occupation", "instance": "nurse", "candidates": ["male", "female"]},
+    ),
+    "implicit_bias_score": (
+        ["Al", "Bo"],
+        ["Bo", "Al"],
+        {"task_stereotypes": ["male", "female"], "characters": ["Al", "Bo"], "genders": ["male", "female"]},
+    ),
+    "agency_gap": ([1, 1, 0], [0, 1, 0], {"gender": "male", "race": "White"}),
+}
 
 
 def test_there_are_metrics():
@@ -60,16 +76,16 @@ def test_what_a_file_imports_of_its_folder_the_shell_imports_too(name, file):
     assert inside <= copied
 
 
-@every_metric
-def test_a_copy_elsewhere_loads_in_a_new_process(name, tmp_path):
-    """Of the folder alone, as on the Hub, and with no modules copied before."""
-    shutil.copytree(METRICS / name, tmp_path / name)
-    program = f"import evaluate; print(evaluate.load({str(tmp_path / name)!r}).name)"
+def test_copies_elsewhere_load_in_a_new_process(tmp_path):
+    """Of each folder alone, as on the Hub, and with no modules copied before."""
+    for name in metric_names():
+        shutil.copytree(METRICS / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
+    program = f"import evaluate\nfor name in {metric_names()!r}: print(evaluate.load(f'{tmp_path}/{{name}}').name)"
     environment = os.environ | {"HF_MODULES_CACHE": str(tmp_path / "modules"), "HF_HOME": str(tmp_path / "home")}
     ran = subprocess.run(
         [sys.executable, "-c", program], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
     )
-    assert ran.stdout.split() == [name], ran.stderr
+    assert ran.stdout.split() == list(metric_names()), ran.stderr
 
 
 @every_metric
@@ -91,3 +107,35 @@ def test_the_example_in_its_docstring_gives_what_it_says(name):
     results = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE).run(example, out=report.append)
     assert results.attempted > 0
     assert results.failed == 0, "".join(report)
+
+
+@every_metric
+def test_intervals_are_of_as_many_draws_as_are_asked_for(name):
+    """Twelve clusters, each of one answer; one draw has no width."""
+    metric = evaluate.load(str(METRICS / name))
+    answer, opposite, reference = ANSWERS[name]
+    columns = {
+        "predictions": [answer, answer, opposite] * 4,
+        "references": [reference] * 12,
+        "clusters": [f"cluster {i}" for i in range(12)],
+    }
+
+    def intervals(**n_resamples):
+        found = metric.compute(**columns, **n_resamples)["intervals"]
+        return np.array([ends for ends in _ends(found) if not np.isnan(ends).any()])
+
+    whole = intervals()
+    assert len(whole)
+    np.testing.assert_array_equal(intervals(n_resamples=1000), whole)
+    assert (np.diff(whole) > 0).any()
+    alone = intervals(n_resamples=1)
+    if name != "association_score":  # its scores' intervals hold the score, however few the draws
+        assert (np.diff(alone) == 0).all()
+    for wrong in (0, -5, 2.5, None):
+        with pytest.raises(ValueError, match=f"n_resamples is {wrong}; give a whole number of draws, 1 or more"):
+            metric.compute(**columns, n_resamples=wrong)
+
+
+def _ends(intervals):
+    for value in intervals.values():
+        yield from _ends(value) if isinstance(value, dict) else [value]

@@ -468,7 +468,7 @@ def test_figures_are_those_of_plain_loops(rows, ties):
 @given(rows=answered())
 def test_what_always_holds(rows):
     predictions, references, columns = rows
-    result = score(predictions, references, **columns)
+    result = score(predictions, references, n_resamples=20, **columns)
     low, high = result["bounds"]
     assert -1 <= low <= high <= 1
     assert sum(result["chance_shares"].values()) == pytest.approx(1)
@@ -485,10 +485,10 @@ def test_what_always_holds(rows):
 def test_the_order_of_rows_changes_nothing(rows, seed):
     predictions, references, columns = rows
     shuffled = random.Random(seed).sample(range(len(predictions)), len(predictions))
-    before = score(predictions, references, **columns)
+    before = score(predictions, references, n_resamples=20, **columns)
     names, values = list(columns), list(columns.values())
     predictions, references, *values = at(shuffled, predictions, references, *values)
-    after = score(predictions, references, **dict(zip(names, values)))
+    after = score(predictions, references, n_resamples=20, **dict(zip(names, values)))
     assert figures(after) == pytest.approx(figures(before), nan_ok=True, abs=1e-12)
     assert intervals(after) == pytest.approx(intervals(before), nan_ok=True, abs=1e-12)
     assert (after["warnings"], list(after["runs"])) == (before["warnings"], list(before["runs"]))
@@ -498,15 +498,15 @@ def test_the_order_of_rows_changes_nothing(rows, seed):
 @given(rows=answered())
 def test_opposite_genders_turn_a_score_round_where_nothing_ties(rows):
     predictions, references, columns = rows
-    before = score(predictions, references, ties="neutral", **columns)
+    before = score(predictions, references, ties="neutral", n_resamples=20, **columns)
     opposite = {"male": "female", "female": "male"}
     turned = [ref | {"genders": [opposite[gender] for gender in ref["genders"]]} for ref in references]
-    after = score(predictions, turned, ties="neutral", **columns)
+    after = score(predictions, turned, ties="neutral", n_resamples=20, **columns)
     for key in ("bias_score", "above_chance", "chance_score"):
         assert after[key] == pytest.approx(-before[key], nan_ok=True, abs=1e-12)
     assert after["tie_rate"] == pytest.approx(before["tie_rate"], nan_ok=True)
     assume(before["tie_rate"] == 0)
-    before, after = (score(predictions, refs, **columns) for refs in (references, turned))
+    before, after = (score(predictions, refs, n_resamples=20, **columns) for refs in (references, turned))
     assert after["bias_score"] == pytest.approx(-before["bias_score"], nan_ok=True, abs=1e-12)
 
 
@@ -609,14 +609,6 @@ def test_an_interval_that_can_not_be_had_is_a_warning():
     assert math.isnan(result["intervals"]["expected_bias_score"][0])
     assert not math.isnan(result["intervals"]["bias_score"][0])
     assert any("no interval" in note and note.endswith(": expected_bias_score") for note in result["warnings"])
-
-
-def test_memory_bounds_change_no_interval(monkeypatch):
-    predictions, references, runs, clusters = uneven(40, np.random.default_rng(7))
-    at_once = score(predictions, references, runs=runs, clusters=clusters)
-    monkeypatch.setattr(scores, "RESAMPLED_VALUES_AT_ONCE", 1)
-    one_by_one = score(predictions, references, runs=runs, clusters=clusters)
-    assert intervals(one_by_one) == pytest.approx(intervals(at_once), abs=1e-12)
 
 
 def test_the_interval_covers_the_truth_in_about_95_percent_of_data_sets():

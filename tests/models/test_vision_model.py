@@ -4,6 +4,7 @@ import dataclasses
 import importlib.util
 import io
 import json
+import re
 import shutil
 
 import numpy as np
@@ -13,9 +14,11 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from evenhand.models.box_scales import BOX_SCALES
-from evenhand.models.errors import ModelError, PromptTooLong
+from evenhand.models.errors import ModelError, Unanswerable
+from evenhand.models.loading import Checkpoint
+from evenhand.models.protocol import replies
 from evenhand.models.registry import load_model
-from evenhand.models.request import Image, Message, Request, Sampling
+from evenhand.models.request import Image, Message, Reply, Request, Sampling
 from evenhand.models.vision_model import VisionModel
 from tests.models import tiny_vision
 
@@ -39,7 +42,17 @@ def checkpoint(request, tmp_path_factory):
 
 def loaded(folder, batch_size=4, **settings):
     settings = {"name": "tiny", "dtype": "float32"} | settings
-    return VisionModel.from_pretrained(str(folder), batch_size=batch_size, **settings)
+    return VisionModel.from_checkpoint(Checkpoint(str(folder), **settings), batch_size)
+
+
+def prompt_of(model, request):
+    return model.rows(request)[0].prompt
+
+
+def inputs_of(model, request):
+    """What the model is given."""
+    pictures = [model.picture(each) for message in request.messages for each in message.images]
+    return model.inputs([prompt_of(model, request)], [pictures])
 
 
 @pytest.fixture(scope="module")
@@ -102,21 +115,29 @@ def log_probs(replies):
     return [np.concatenate(reply.choice_log_probs) for reply in replies]
 
 
+def assert_alike(some, others):
+    """Whatever the batches were: the same texts, and log-probabilities but for their last bits."""
+    for one, other in zip(some, others, strict=True):
+        assert (one.text, one.finish_reason) == (other.text, other.finish_reason)
+        for tokens, others_ in zip(one.choice_log_probs, other.choice_log_probs, strict=True):
+            np.testing.assert_allclose(tokens, others_, rtol=0, atol=1e-5)
+
+
 def test_replies_are_the_same_whatever_the_batch(checkpoint):
     """In fp32, of requests with none, one and two pictures of unlike shapes; likewise the other way round."""
     alone, batches = loaded(checkpoint, batch_size=1), loaded(checkpoint, batch_size=4)
-    written = alone.generate(MIXED)
-    assert batches.generate(MIXED) == written
-    assert batches.generate(MIXED[::-1])[::-1] == written
+    written = replies(alone, MIXED)
+    assert replies(batches, MIXED) == written
+    assert replies(batches, MIXED[::-1])[::-1] == written
     scored = [with_choices(request) for request in MIXED]
-    for one, other in zip(log_probs(alone.choose(scored)), log_probs(batches.choose(scored)), strict=True):
+    for one, other in zip(log_probs(replies(alone, scored)), log_probs(replies(batches, scored)), strict=True):
         np.testing.assert_allclose(one, other, rtol=0, atol=1e-4)
 
 
 def forward_pass(model, request, answer):
     """Log-probabilities (tokens of the answer + 1, vocabulary) after the prompt and after each token: one pass."""
-    prompt = model._prompt(request).open_ended()
-    pictures = [model._picture(request, each) for message in request.messages for each in message.images]
+    prompt = prompt_of(model, request).open_ended()
+    pictures = [model.picture(each) for message in request.messages for each in message.images]
     special = {"add_special_tokens": prompt.special_tokens, "return_tensors": "pt"}
     if pictures:
         inputs = dict(model.processor(text=[prompt.text], images=[pictures], **special))
@@ -135,8 +156,8 @@ def forward_pass(model, request, answer):
 
 @pytest.mark.parametrize("request_", MIXED[:3], ids=["a picture", "text alone", "two pictures"])
 def test_choose_equals_one_forward_pass_a_choice(model, request_):
-    [reply] = model.choose([with_choices(request_)])
-    ends_a_line = model._prompt(request_).text[-1] == "\n" or model._prompt(request_).ending == "\n"
+    [reply] = replies(model, [with_choices(request_)])
+    ends_a_line = prompt_of(model, request_).text[-1] == "\n" or prompt_of(model, request_).ending == "\n"
     for choice, scored in zip(CHOICES, reply.choice_log_probs, strict=True):
         answer = model.tokenizer((choice if ends_a_line else " " + choice), add_special_tokens=False)["input_ids"]
         right = forward_pass(model, request_, answer)
@@ -150,11 +171,7 @@ def test_what_is_written_is_the_likeliest(model, request_):
     own = model.model.generation_config.eos_token_id
     model.model.generation_config.eos_token_id = None
     try:
-        written = (
-            model._write([request_], model._inputs([request_], [model._prompt(request_)], [4]), [], max_new_tokens=4)
-            .sequences[0, -4:]
-            .tolist()
-        )
+        written = model.write(inputs_of(model, request_), [], max_new_tokens=4).sequences[0, -4:].tolist()
     finally:
         model.model.generation_config.eos_token_id = own
     assert forward_pass(model, request_, written)[:-1].argmax(-1).tolist() == written
@@ -162,11 +179,12 @@ def test_what_is_written_is_the_likeliest(model, request_):
 
 def test_pictures_and_their_order_reach_the_model(model):
     shown = [(ONE,), (OTHER,), (ONE, OTHER), (OTHER, ONE), ()]
-    scored = log_probs(model.choose([with_choices(ask(*pictures, "Who?")) for pictures in shown]))
+    scored = log_probs(replies(model, [with_choices(ask(*pictures, "Who?")) for pictures in shown]))
     for i, one in enumerate(scored):
         for other in scored[:i]:
             assert np.abs(one - other).max() > 1e-3
-    assert (scored[0] == log_probs(model.choose([with_choices(ask(ONE, "Who?"))]))[0]).all()
+    [alone] = log_probs(replies(model, [with_choices(ask(ONE, "Who?"))]))
+    np.testing.assert_allclose(scored[0], alone, rtol=0, atol=1e-5)
 
 
 @pytest.mark.parametrize("shape", [(200, 400), (400, 200), (200, 200)])
@@ -177,7 +195,7 @@ def test_the_outer_edges_of_a_picture_are_seen(model, shape):
     along = 1 if shape[1] >= shape[0] else 0
     np.swapaxes(edged, 0, along)[:20] = np.swapaxes(edged, 0, along)[-20:] = (255, 0, 0)
     requests = [with_choices(ask(image(pixels), "Who?")) for pixels in (plain, edged)]
-    one, other = log_probs(model.choose(requests))
+    one, other = log_probs(replies(model, requests))
     assert np.abs(one - other).max() > 1e-3
 
 
@@ -189,7 +207,7 @@ def test_llava_sees_a_whole_picture_between_bars_of_the_mean_colour(llava_folder
     model = loaded(llava_folder)
     request = ask(image(pixels), "Who?")
     for _ in range(2):
-        values = model._inputs([request], [model._prompt(request)], [1])["pixel_values"][0]
+        values = inputs_of(model, request)["pixel_values"][0]
     of = model.processor.image_processor
     seen = values.permute(1, 2, 0).numpy() * of.image_std + of.image_mean  # (56, 56, 3): 7 pixels are one
     np.testing.assert_allclose(seen[28, 1:6], [[1, 0, 0]] * 5, atol=0.05)
@@ -208,7 +226,7 @@ def test_llava_sees_a_whole_picture_between_bars_of_the_mean_colour(llava_folder
 def test_square_pictures_are_left_as_they_are(llava_folder, caplog):
     model = loaded(llava_folder)
     square = ask(image(squares(4, 50, 50)), "Who?")
-    assert model._picture(square, square.messages[1].images[0]).size == (50, 50)
+    assert model.picture(square.messages[1].images[0]).size == (50, 50)
     assert not [record for record in caplog.records if record.name.startswith("evenhand")]
 
 
@@ -216,9 +234,9 @@ def test_sampling_is_the_requests_own(model):
     """Order, neighbors and batch size change no reply; another seed does."""
     sampling = Sampling(temperature=1.0, top_p=0.95, max_new_tokens=6)
     requests = [dataclasses.replace(each, sampling=sampling, seed=seed) for seed in range(3) for each in MIXED[:3]]
-    together = model.generate(requests)
-    assert together == [model.generate([request])[0] for request in requests]
-    assert together == model.generate(requests[::-1])[::-1]
+    together = replies(model, requests)
+    assert together == [replies(model, [request])[0] for request in requests]
+    assert together == replies(model, requests[::-1])[::-1]
     assert len({reply.text for reply in together[::3]}) > 1
 
 
@@ -234,23 +252,23 @@ def test_without_a_temperature_the_checkpoint_decides(llava_folder, tmp_path):
             Sampling(temperature=0.7, top_k=50, max_new_tokens=8),
         )
     )
-    assert loaded(llava_folder).generate(unsaid) == loaded(llava_folder).generate(greedy)
-    assert loaded(folder).generate(unsaid) == loaded(folder).generate(said) != loaded(folder).generate(greedy)
+    assert replies(loaded(llava_folder), unsaid) == replies(loaded(llava_folder), greedy)
+    assert replies(loaded(folder), unsaid) == replies(loaded(folder), said) != replies(loaded(folder), greedy)
 
 
 def test_a_text_ends_at_an_end_token_a_stop_string_or_the_limit(qwen):
     request = dataclasses.replace(MIXED[0], sampling=Sampling(max_new_tokens=12))
-    [whole] = qwen.generate([request])
+    [whole] = replies(qwen, [request])
     assert whole.finish_reason == "length"
     stop = whole.text[4]
-    [stopped] = qwen.generate([dataclasses.replace(request, sampling=Sampling(max_new_tokens=12, stop=(stop,)))])
+    [stopped] = replies(qwen, [dataclasses.replace(request, sampling=Sampling(max_new_tokens=12, stop=(stop,)))])
     assert (stopped.text, stopped.finish_reason) == (whole.text[: whole.text.index(stop)], "stop")
     own = qwen.model.generation_config
-    tokens = qwen._write([request], qwen._inputs([request], [qwen._prompt(request)], [12]), [], max_new_tokens=12)
+    tokens = qwen.write(inputs_of(qwen, request), [], max_new_tokens=12)
     third = tokens.sequences[0, -12:].tolist()[2]
     try:
         own.eos_token_id = [own.eos_token_id, third]
-        [ended] = qwen.generate([request])
+        [ended] = replies(qwen, [request])
     finally:
         own.eos_token_id = own.eos_token_id[0]
     assert ended.finish_reason == "stop"
@@ -259,7 +277,7 @@ def test_a_text_ends_at_an_end_token_a_stop_string_or_the_limit(qwen):
 
 
 def test_a_chat_template_lays_out_turns_pictures_and_the_header_of_the_answer(qwen):
-    assert qwen._prompt(ask("Who is ", ONE, "left?")).text == (
+    assert prompt_of(qwen, ask("Who is ", ONE, "left?")).text == (
         "<|im_start|>system\nBe fair.<|im_end|>\n"
         "<|im_start|>user\nWho is <|vision_start|><|image_pad|><|vision_end|>left?<|im_end|>\n<|im_start|>assistant\n"
     )
@@ -268,7 +286,7 @@ def test_a_chat_template_lays_out_turns_pictures_and_the_header_of_the_answer(qw
 @pytest.mark.parametrize(
     ("template", "text"),
     [
-        (tiny_vision.NO_SYSTEM + "{% for m in messages %}" + tiny_vision.PARTS, None),
+        ("{{ raise_exception('never') }}", None),
         (
             "{% for message in messages if message['role'] != 'system' %}" + tiny_vision.PARTS + "{% endfor %}",
             "Be fair.\n\nIMAGEWho?",
@@ -280,35 +298,42 @@ def test_a_chat_template_lays_out_turns_pictures_and_the_header_of_the_answer(qw
         ),
         ("{% for message in messages %}{{ message['role'] }}{% endfor %}", None),
     ],
-    ids=["is broken", "leaves it out", "takes it as text", "no text"],
+    ids=["refuses all", "leaves it out", "takes it as text", "no text"],
 )
 def test_system_messages_stand_where_the_template_takes_them(llava_folder, template, text):
     model = loaded(llava_folder)
     model.processor.chat_template = template
     request = ask(ONE, "Who?")
     if text is None:
-        with pytest.raises(ModelError, match=r"request .*template"):
-            model._prompt(request)
+        with pytest.raises(Unanswerable, match="chat template takes no turns of system, user"):
+            model.rows(request)
     else:
-        assert model._prompt(request).text == text
+        assert prompt_of(model, request).text == text
+
+
+def test_a_broken_template_is_no_ones_fault_but_the_models(llava_folder):
+    model = loaded(llava_folder)
+    model.processor.chat_template = "{% for m in messages %}{{ m['content'] }}"
+    with pytest.raises(ModelError, match="chat template is broken"):
+        replies(model, [ask("Who?")])
 
 
 def test_a_refused_system_message_stands_in_the_first_question(llava):
-    assert llava._prompt(ask("Who?", ONE)).text == "USER: <image>\nBe fair.\n\nWho? ASSISTANT:"
+    assert prompt_of(llava, ask("Who?", ONE)).text == "USER: <image>\nBe fair.\n\nWho? ASSISTANT:"
 
 
 def test_base_models_get_plain_text(tmp_path, llava_folder):
     """PaliGemma: all pictures, the start, the text and a line's end, as its processor has it."""
     pali_gemma = loaded(tiny_vision.build("paligemma", tmp_path))
     request = Request((Message("user", ("Who is ", ONE, "left", OTHER, "?")),))
-    ids = pali_gemma._inputs([request], [pali_gemma._prompt(request)], [1])["input_ids"][0]
+    ids = inputs_of(pali_gemma, request)["input_ids"][0]
     assert pali_gemma.tokenizer.decode(ids) == "<image>" * 32 + "<start>Who is left?\n"
     request = Request((Message("user", "Who is left?"),))
-    ids = pali_gemma._inputs([request], [pali_gemma._prompt(request)], [1])["input_ids"][0]
+    ids = inputs_of(pali_gemma, request)["input_ids"][0]
     assert pali_gemma.tokenizer.decode(ids) == "<start>Who is left?\n"
     other = loaded(llava_folder)
     other.processor.chat_template = other.tokenizer.chat_template = None
-    assert other._prompt(ask("Who is ", ONE, "left?")).text == "Be fair.\n\nWho is <image>left?"
+    assert prompt_of(other, ask("Who is ", ONE, "left?")).text == "Be fair.\n\nWho is <image>left?"
 
 
 @pytest.mark.parametrize(
@@ -325,47 +350,122 @@ def test_a_choice_follows_as_a_word_of_its_own(qwen, text, spelt):
     assert qwen.tokenizer.decode(behind_a_line.answer(qwen.tokenizer, "left")) == "left"
 
 
-@pytest.mark.parametrize("way", ["choose", "generate"])
-def test_a_prompt_too_long_is_an_error_that_names_the_request(model, way):
-    choices = CHOICES if way == "choose" else ()
+@pytest.mark.parametrize("choices", [CHOICES, ()], ids=["choose", "generate"])
+def test_a_prompt_too_long_fails_alone(model, choices, caplog):
+    """The others of its batch are answered as if it had not been asked."""
     long = ask(ONE, "Who is left? " * 400, choices=choices, name="the long one")
-    with pytest.raises(PromptTooLong, match="context window holds 1,024; nothing was cut") as error:
-        getattr(model, way)([ask(ONE, "Who?", choices=choices), long])
-    assert error.value.request_name == "the long one"
+    others = [ask(each, "Who?", choices=choices) for each in (ONE, OTHER)]
+    first, failed, second = replies(model, [others[0], long, others[1]])
+    assert failed == Reply.failure("context_exceeded", long)
+    assert_alike([first, second], replies(model, others))
+    [warning] = [each.message for each in caplog.records if "context window" in each.message]
+    assert "request 'the long one' is not answered (context_exceeded): it needs " in warning
+    assert "context window holds 1,024; nothing was cut" in warning
 
 
 def test_pictures_count_in_a_prompts_length(llava):
     """16 tokens each: 64 fill the window."""
-    with pytest.raises(PromptTooLong) as error:
-        llava.generate([ask(*[ONE] * 64, "Who?")])
-    assert error.value.tokens > 64 * 16
+    fits, exceeds = (ask(*[ONE] * n, "Who?", choices=("left", "right")) for n in (50, 64))
+    assert [reply.finish_reason for reply in replies(llava, [fits, exceeds])] == ["choice", "context_exceeded"]
 
 
+@pytest.mark.parametrize("choices", [CHOICES, ()], ids=["choose", "generate"])
 @pytest.mark.parametrize("data", [b"", b"no picture", ONE.data[:200], b"GIF89a" + b"\0" * 20])
-def test_an_image_that_can_not_be_decoded_is_an_error_that_names_the_request(llava, data):
-    for choices in ((), CHOICES):
-        request = ask(Image(data), "Who?", name="row 7", choices=choices)
-        with pytest.raises(ModelError, match=r"request 'row 7': an image of [\d,]+ bytes can't be decoded.*PNG, JPEG"):
-            (llava.choose if choices else llava.generate)([ask(ONE, "Who?", choices=choices), request])
+def test_an_image_that_can_not_be_decoded_fails_alone(llava_folder, data, choices, caplog):
+    model = loaded(llava_folder)
+    damaged = ask(Image(data), "Who?", name="row 7", choices=choices)
+    others = [ask(each, "Who?", choices=choices) for each in (ONE, OTHER)]
+    first, failed, second = replies(model, [others[0], damaged, others[1]])
+    assert failed == Reply.failure("not_understood", damaged)
+    assert_alike([first, second], replies(model, others))
+    says = rf"request 'row 7' is not answered \(not_understood\): an image of {len(data)} bytes can't be decoded.*PNG"
+    assert re.search(says, caplog.text)
 
 
 @pytest.mark.parametrize("text", ["Who is <image> left?", "<image>"])
-def test_a_text_can_not_stand_for_a_picture(llava, text):
-    with pytest.raises(ModelError, match="request 'row 7': its text holds <image>, which stands for a picture"):
-        llava.generate([ask(ONE, text, name="row 7")])
+def test_a_text_can_not_stand_for_a_picture(llava_folder, text, caplog):
+    request = ask(ONE, text, name="row 7")
+    assert replies(loaded(llava_folder), [request]) == [Reply.failure("not_understood", request)]
+    assert "request 'row 7' is not answered (not_understood): its text holds <image>, which stands for" in caplog.text
 
 
-def test_what_a_model_can_not_take_is_an_error_that_names_the_request(llava_folder):
+@pytest.mark.parametrize("choices", [CHOICES, ()], ids=["choose", "generate"])
+@pytest.mark.parametrize("refusing", ["processor", "model"])
+def test_who_makes_a_batch_fail_is_found(llava_folder, refusing, choices, caplog, monkeypatch):
+    """What is raised for a batch names nobody; asked one by one, the others are answered."""
+    model = loaded(llava_folder)
+    asked = [ask(each, "Who?", choices=choices, name=f"row {i}") for i, each in enumerate([ONE, OTHER, ONE])]
+    asked[1] = dataclasses.replace(asked[1], messages=(Message("user", (OTHER, "Refuse me")),))
+    alone = [replies(model, [request])[0] for request in asked]
+    refused = model.tokenizer("Refuse me", add_special_tokens=False)["input_ids"]
+
+    takes, writes = type(model.processor).__call__, model.model.generate
+
+    def refusing_processor(self, text, **settings):
+        if any("Refuse me" in each for each in text):
+            raise ValueError("one of these is not for me")
+        return takes(self, text=text, **settings)
+
+    def refusing_model(input_ids, **settings):
+        if any(str(refused)[1:-1] in str(row) for row in input_ids.tolist()):
+            raise IndexError("one of these is not for me")
+        return writes(input_ids=input_ids, **settings)
+
+    if refusing == "processor":
+        monkeypatch.setattr(type(model.processor), "__call__", refusing_processor)
+    else:
+        monkeypatch.setattr(model.model, "generate", refusing_model)
+    first, failed, last = replies(model, asked)
+    assert failed == Reply.failure("not_understood", asked[1])
+    assert_alike([first, last], [alone[0], alone[2]])
+    assert "request 'row 1' is not answered (not_understood): one of these is not for me" in caplog.text
+
+
+def test_bugs_and_lack_of_memory_are_raised(llava_folder, monkeypatch):
+    model = loaded(llava_folder)
+    for error in (torch.OutOfMemoryError, AttributeError, RuntimeError):
+
+        def broken(error=error, **settings):
+            raise error("this is no request's fault")
+
+        monkeypatch.setattr(model.model, "generate", broken)
+        with pytest.raises(error, match="no request's fault"):
+            replies(model, [MIXED[0]])
+
+
+def test_pictures_that_a_template_does_not_show_are_not_understood(llava_folder, caplog):
     model = loaded(llava_folder)
     model.processor.chat_template = "{% for m in messages %}{% for p in m['content'] %}{{ p['text'] }}{% endfor %}"
-    model.processor.chat_template += "{% endfor %}"  # shows no picture
-    with pytest.raises(ModelError, match=r"request 'row 7': .*image"):
-        model.generate([ask(ONE, "Who?", name="row 7")])
+    model.processor.chat_template += "{% endfor %}"
+    request = ask(ONE, "Who?", name="row 7")
+    assert replies(model, [request]) == [Reply.failure("not_understood", request)]
+    assert re.search(r"request 'row 7' is not answered \(not_understood\): .*image", caplog.text)
+
+
+def test_one_call_may_ask_for_texts_and_choices(llava):
+    chosen = [with_choices(request) for request in MIXED]
+    both = [each for pair in zip(MIXED, chosen) for each in pair]
+    assert replies(llava, both)[::2] == replies(llava, MIXED)
+    assert replies(llava, both)[1::2] == replies(llava, chosen)  # in the very same batches
+
+
+def test_tokens_are_told_while_they_are_written(llava):
+    """As many as were written; none where choices are scored."""
+    heard = []
+    own, llava.model.generation_config.eos_token_id = llava.model.generation_config.eos_token_id, 0
+    try:
+        arriving = llava.answer([*MIXED, with_choices(MIXED[0])], heard.append)
+        assert next(arriving)[0] == len(MIXED)
+        assert heard == []
+        list(arriving)
+        assert sum(heard) == len(MIXED) * SHORT.max_new_tokens
+        assert len(heard) > SHORT.max_new_tokens
+    finally:
+        llava.model.generation_config.eos_token_id = own
 
 
 def test_no_requests_no_replies(llava):
-    assert llava.choose([]) == []
-    assert llava.generate([]) == []
+    assert replies(llava, []) == []
 
 
 @pytest.mark.parametrize("damage", ["pickled", "broken", "half of them"])
@@ -383,7 +483,7 @@ def test_weights_are_loaded_when_the_first_question_comes_and_never_made_up(llav
     model = loaded(folder)
     says = r"no weights for .*projector" if damage == "half of them" else "could not load model"
     with pytest.raises(ModelError, match=says) as error:
-        model.generate([MIXED[0]])
+        replies(model, [MIXED[0]])
     assert "Accepted: a Hub id or a local folder of an image-text-to-text model" in str(error.value)
 
 
@@ -405,7 +505,7 @@ def test_identity_tells_checkpoints_and_dtypes_apart(llava_folder, tmp_path):
 
 def test_bfloat16_answers_too(llava_folder):
     model = loaded(llava_folder, dtype="bfloat16")
-    [reply] = model.choose([with_choices(MIXED[0])])
+    [reply] = replies(model, [with_choices(MIXED[0])])
     assert np.isfinite(np.concatenate(reply.choice_log_probs)).all()
     assert model.model.dtype == torch.bfloat16
 
@@ -435,12 +535,12 @@ def test_loading_says_what_is_wrong(tmp_path, tiny_checkpoint, llava_folder):
 def test_checkpoints_of_older_days_are_laid_out_alike(tmp_path):
     """As Qwen2-VL lies on the hub: no processor_config.json, its template in a JSON file."""
     folder = tiny_vision.build("qwen2_vl", tmp_path)
-    [reply] = loaded(folder).generate([MIXED[0]])
+    [reply] = replies(loaded(folder), [MIXED[0]])
     (folder / "processor_config.json").unlink()
     template = (folder / "chat_template.jinja").read_text()
     (folder / "chat_template.jinja").unlink()
     (folder / "chat_template.json").write_text(json.dumps({"chat_template": template}))
-    assert loaded(folder).generate([MIXED[0]]) == [reply]
+    assert replies(loaded(folder), [MIXED[0]]) == [reply]
 
 
 def test_no_code_of_a_checkpoint_is_run(llava_folder, tmp_path):
@@ -469,3 +569,7 @@ def test_load_model_with_pictures(llava_folder):
     ):
         load_model("embedded", pictures=True)
     assert load_model("stub:first", pictures=True).identity == "stub:first"
+    assert model.can == {"generate", "choose", "see"}
+    assert model.whole_calls
+    assert model.at_once("choose") == model.at_once("generate") == 4
+    assert model.name == str(llava_folder)

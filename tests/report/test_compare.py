@@ -131,8 +131,8 @@ def test_the_command_prints_the_headline_and_writes_a_page(evenhand, run, first,
 
 
 def test_runs_without_common_rows_are_refused(evenhand, run):
-    a = run("stub:first", "--config", "certainty", output="a", limit=5)
-    b = run("stub:first", "--config", "frequency", output="b", limit=5)
+    a = run("stub:first", output="a", limit=5, configs=("certainty",))
+    b = run("stub:first", output="b", limit=5, configs=("frequency",))
     called = evenhand("compare", a.folder, b.folder)
     assert called.code == 2
     assert "no row in common" in called.err

@@ -3,14 +3,14 @@
 import json
 
 import pytest
-from tests.report.test_compare import cells
-from tests.benchmarks.implicit_bias.test_self_reflection import Penitent
 
 from evenhand.errors import UsageError
+from evenhand.flow.configuration import run_config
 from evenhand.flow.evaluation import evaluate
-from evenhand.flow.settings import Settings
 from evenhand.report.comparison import compare
 from tests.benchmarks.implicit_bias.stub_agents import by_stereotype
+from tests.benchmarks.implicit_bias.test_self_reflection import Penitent
+from tests.report.test_compare import cells
 
 SETTINGS = {
     "none": {"setting": "none"},
@@ -25,7 +25,7 @@ def folders(tmp_path_factory):
     out = tmp_path_factory.mktemp("runs")
     return {
         (setting, mitigation): evaluate(
-            Settings("implicit_bias", "m", protocol="generate", mitigation=mitigation, limit=14, **asked),
+            run_config("implicit_bias", "m", protocol="generate", mitigation=mitigation, limit=14, **asked),
             out / f"{setting}-{mitigation}",
             model=Penitent(by_stereotype),
         ).path
@@ -98,9 +98,8 @@ def test_two_runs_of_different_settings_are_compared_all_the_same(folders):
 
 def test_agents_of_several_models_are_named(tmp_path):
     folder = evaluate(
-        Settings(
+        run_config(
             "implicit_bias",
-            "",
             agents=(("tuned", "stub:first"), ("raw", "stub:random")),
             protocol="rank",
             mitigation="self-reflection-ice",

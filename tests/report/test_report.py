@@ -5,23 +5,12 @@ from html.parser import HTMLParser
 
 import pytest
 
+from evenhand.flow.configuration import run_config
 from evenhand.flow.evaluation import evaluate
-from evenhand.flow.settings import Settings
-from evenhand.models.request import Reply
 from evenhand.report.pages import write_report
+from tests.scripted_models import Scripted
 
 ATTACK = "</p><script>alert('yes')</script><img src=x onerror=alert(1)>{{ 7*7 }} & \"quoted\""
-
-
-class Hostile:
-    identity = f"<b>model</b>{ATTACK}@1"
-    requests_at_once = texts_at_once = 100
-
-    def generate(self, requests):
-        return [Reply(ATTACK) for _ in requests]
-
-    def choose(self, requests):
-        raise AssertionError
 
 
 class Tags(HTMLParser):
@@ -47,8 +36,9 @@ class Tags(HTMLParser):
 
 @pytest.fixture(scope="module")
 def hostile(tmp_path_factory):
-    settings = Settings("contact_hypothesis", f"stub {ATTACK}", limit=30, protocol="generate")
-    return evaluate(settings, tmp_path_factory.mktemp("runs") / "run", model=Hostile())
+    config = run_config("contact_hypothesis", f"stub {ATTACK}", limit=30, protocol="generate")
+    model = Scripted(lambda request: ATTACK, name=f"<b>model</b>{ATTACK}@1")
+    return evaluate(config, tmp_path_factory.mktemp("runs") / "run", model=model)
 
 
 def test_what_a_model_says_is_escaped(hostile):

@@ -13,14 +13,13 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from evenhand.benchmarks.labe.texts import TextColumns
-from evenhand.errors import UsageError
-from evenhand.flow.settings import Settings, TextSource
+from evenhand.errors import EvenhandError, UsageError
 from evenhand.language_agency.sentences import split_sentences
 from evenhand.models.request import Reply, Sampling
-from evenhand.tools.generation import agency_pairs
+from evenhand.models.stub import StubModel
+from evenhand.tools.generation import configuration
 from evenhand.tools.generation.agency_pairs import (
-    KEPT,
+    PairGeneration,
     Seed,
     make_agency_pairs,
     outcome_counts,
@@ -38,6 +37,7 @@ from evenhand.tools.generation.agency_paraphrases import (
     read_paraphrases,
 )
 from evenhand.tools.generation.near_duplicates import Duplicate, find_duplicates, normalised, similarity
+from evenhand.tools.generation.pipeline import KEPT, NO_REPLIES
 
 SEED = "She ran the harbour office for nine years."
 AGENTIC = "She took charge of the harbour office and led it for nine years."
@@ -66,24 +66,28 @@ def told(seed):
     return json.dumps({"agentic": f"Ada leads and commands {topic}.", "communal": f"Ada kindly helps with {topic}."})
 
 
-class Scripted:
+class Scripted(StubModel):
     """Answers each seed by a function of it; remembers what it was asked. Fails after `calls` calls, where given."""
 
     identity = "scripted"
 
     def __init__(self, answer=told, at_once=3, calls=None):
-        self.answer, self.calls, self.batches = answer, calls, []
-        self.requests_at_once = self.texts_at_once = at_once
+        self.answers, self.calls, self.batches = answer, calls, []
+        self._at_once = at_once
 
-    def generate(self, requests):
+    def at_once(self, kind):
+        return self._at_once
+
+    def answer(self, requests, on_tokens=None):
         if self.calls == len(self.batches):
             raise InterruptedError("killed")
         self.batches.append([asked_about(request) for request in requests])
-        replies = [self.answer(seed) for seed in self.batches[-1]]
-        return [reply if isinstance(reply, Reply) else Reply(reply) for reply in replies]
+        return super().answer(requests)
 
-    def choose(self, requests):
-        raise AssertionError("nothing is to be chosen")
+    def reply(self, request):
+        assert not request.choices
+        reply = self.answers(asked_about(request))
+        return reply if isinstance(reply, Reply) else Reply(reply)
 
     @property
     def asked(self):
@@ -95,9 +99,10 @@ def make(tmp_path):
     """make(model, texts, …) → (the run folder, its rows, its counts)."""
 
     def call(model, biographies, /, output="run", **options):
-        folder = make_agency_pairs(Settings("", "scripted", **options), tmp_path / output, biographies, model)
+        config = PairGeneration(model="scripted", **options)
+        folder = make_agency_pairs(config, tmp_path / output, biographies, model)
         lines = (folder.path / "pairs.jsonl").read_text(encoding="utf-8").split("\n")
-        return folder, [json.loads(line) for line in lines if line], folder.read_results()["counts"]
+        return folder, [json.loads(line) for line in lines if line], folder.read_record()["counts"]
 
     return call
 
@@ -448,7 +453,7 @@ def test_rows_of_kept_pairs(make):
     assert counts["sentences"]["asked"] == 3
     assert counts["pairs"] == {"asked": 3, "kept": 3}
     assert not any(sum(counts[step].values()) for step in ("unread", "failed", "duplicates"))
-    results = folder.read_results()
+    results = folder.read_record()
     assert (results["benchmark"], results["model_identity"], results["n"]) == ("agency_pairs", "scripted", 3)
     assert results["prompt"] == {"text": PARAPHRASE.text, "source": "LABE, Table 7"}
 
@@ -481,10 +486,11 @@ def test_every_seed_asked_has_one_outcome(make):
 
 
 def test_counts_name_every_reason():
-    reasons = [*get_args(Unread), *get_args(Failed), *get_args(Duplicate), KEPT]
+    reasons = [*NO_REPLIES, *get_args(Unread), *get_args(Failed), *get_args(Duplicate), KEPT]
     counts = outcome_counts([{"outcome": reason} for reason in reasons])
-    assert counts["pairs"] == {"asked": 17, "kept": 1}
-    assert Counter(n for step in ("unread", "failed", "duplicates") for n in counts[step].values()) == {1: 16}
+    assert counts["pairs"] == {"asked": 20, "kept": 1}
+    steps = ("no_reply", "unread", "failed", "duplicates")
+    assert Counter(n for step in steps for n in counts[step].values()) == {1: 19}
 
 
 def test_nothing_kept_is_an_empty_file(make):
@@ -534,9 +540,8 @@ def test_kept_pairs_satisfy_every_check(tmp_path_factory, data):
     text = st.lists(st.sampled_from(parts), max_size=6).map("".join)
     reply = hostile | st.fixed_dictionaries({"agentic": text, "communal": text}).map(json.dumps)
     model = Scripted(lambda seed: data.draw(reply | st.just(told(seed))))
-    folder = make_agency_pairs(
-        Settings("", "scripted"), tmp_path_factory.mktemp("pairs") / "run", [biography(TOPICS)], model
-    )
+    config = PairGeneration(model="scripted")
+    folder = make_agency_pairs(config, tmp_path_factory.mktemp("pairs") / "run", [biography(TOPICS)], model)
     rows = [json.loads(line) for line in (folder.path / "pairs.jsonl").read_text(encoding="utf-8").splitlines()]
     assert Counter(row["label"] for row in rows)["agentic"] * 2 == len(rows)
     assert len({normalised(row["text"]) for row in rows}) == len(rows)
@@ -548,7 +553,7 @@ def test_kept_pairs_satisfy_every_check(tmp_path_factory, data):
         assert 0.4 <= len(row["text"]) / len(row["seed"]) <= 3
         assert not set("{}") & set(row["text"])
         assert "agentic" not in re.findall(r"\w+", row["text"].casefold())
-    counts = folder.read_results()["counts"]
+    counts = folder.read_record()["counts"]
     steps = ("unread", "failed", "duplicates")
     assert counts["pairs"]["asked"] == len(rows) // 2 + sum(sum(counts[step].values()) for step in steps) == 8
 
@@ -560,11 +565,11 @@ def test_kept_pairs_satisfy_every_check(tmp_path_factory, data):
 def bios(tmp_path):
     path = tmp_path / "bios.csv"
     pd.DataFrame({"wiki_bio_text": [biography(TOPICS[:2]), "", biography(TOPICS[2:4])]}).to_csv(path, index=False)
-    return TextSource(str(path), TextColumns(text="wiki_bio_text"))
+    return str(path)
 
 
 def test_a_file_needs_no_column_but_the_text(make, bios):
-    _, rows, counts = make(Scripted(), None, texts=bios)
+    _, rows, counts = make(Scripted(), None, texts=bios, text_column="wiki_bio_text")
     assert counts["texts"] == {"read": 3, "empty": 1}
     assert [row["source_id"] for row in rows[::2]] == ["bios/0", "bios/0", "bios/2", "bios/2"]
 
@@ -575,8 +580,8 @@ def test_a_file_needs_no_column_but_the_text(make, bios):
         ({}, None, "biographies are needed"),
         ({}, ["One is. Two is. Three is."], "no biography has a sentence to paraphrase"),
         ({"limit": 9}, [biography(TOPICS)], "--limit 9 came; from 1 to 8"),
-        ({"runs": 2, "order": "balanced"}, [biography(TOPICS)], "order, runs: no settings of paraphrasing"),
-        ({"temperature": -1.0}, [biography(TOPICS)], "sampling out of range"),
+        ({"limit": 0}, [biography(TOPICS)], "--limit: 0 came; a whole number of 1 or more is accepted"),
+        ({"temperature": -1.0}, [biography(TOPICS)], "--temperature: -1.0 came; a number of 0 or more is accepted"),
     ],
 )
 def test_wrong_usage(make, options, texts, message):
@@ -586,11 +591,21 @@ def test_wrong_usage(make, options, texts, message):
     assert model.batches == []
 
 
-def test_a_file_and_a_list_or_a_preprocessing_is_wrong_usage(make, bios):
+def test_a_file_and_a_list_is_wrong_usage(make, bios):
     with pytest.raises(UsageError, match="from one place"):
         make(Scripted(), [biography(TOPICS)], texts=bios)
-    with pytest.raises(UsageError, match="no preprocessing fits"):
-        make(Scripted(), None, texts=TextSource(bios.path, bios.columns, "bias_in_bios"))
+
+
+def test_what_failed_for_good_is_counted(make):
+    """One of eight: more than one in a hundred, unless more are borne."""
+    model = Scripted(lambda seed: Reply(finish_reason="context_exceeded") if TOPICS[2] in seed else told(seed))
+    with pytest.raises(EvenhandError, match="1 request failed for good"):
+        make(model, [biography(TOPICS)])
+    _, rows, counts = make(model, [biography(TOPICS)], max_failed=0.2)
+    assert counts["pairs"] == {"asked": 8, "kept": 7}
+    assert counts["no_reply"]["context exceeded"] == 1
+    assert not any(sum(counts[step].values()) for step in ("unread", "failed", "duplicates"))
+    assert TOPICS[2] not in {row["seed"] for row in rows}
 
 
 def test_a_folder_of_other_settings_is_refused(make):
@@ -609,8 +624,8 @@ def script(root):
 
 
 def test_the_script(script, bios, tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(agency_pairs, "load_measured", lambda settings: Scripted())
-    command = ["make_agency_pairs.py", "--texts", bios.path, "--text-column", "wiki_bio_text", "--limit", "2"]
+    monkeypatch.setattr(configuration, "load_model", lambda name, **loading: Scripted())
+    command = ["make_agency_pairs.py", "--texts", bios, "--text-column", "wiki_bio_text", "--limit", "2"]
     monkeypatch.setattr(sys, "argv", [*command, "--output", str(tmp_path / "run")])
     script.main()
     printed = capsys.readouterr().out

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evenhand.errors import UsageError
-from evenhand.tools.annotation.agreement import agree, agreement, cohen
+from evenhand.tools.annotation.agreement import agree, agreement
 from evenhand.tools.annotation.files import read_sheet, write_rows
 from evenhand.tools.annotation.from_sheets import decide, merge
 from evenhand.tools.annotation.schemes import AGENCY, PAIRWISE, SCHEMES, YES_NO, get_scheme
@@ -574,10 +574,6 @@ def test_the_interval_is_of_95_percent():
     assert found.interval == pytest.approx((0.6 - 1.96 * 0.04, 0.6 + 1.96 * 0.04), abs=0.01)
 
 
-def test_a_constant_rater_agrees_by_chance():
-    assert cohen(list("xxxx"), list("xyxy")) == 0
-
-
 def test_entries_that_not_all_labelled_are_left_out(labelled, tmp_path):
     files = labelled(
         ada=dict(zip("abcdef", ["1", "0", "1", "na", "", "0"])), ben=dict(zip("abcdef", ["1", "0", "0", "1", "1", "0"]))
@@ -623,10 +619,13 @@ def test_orders_change_nothing_but_names(rows, rng):
     rng.shuffle(others)
     one, other = agreement(labels, raters), agreement({entry: labels[entry] for entry in shuffled}, others)
 
+    def text(value):
+        return str(round(value, 9) + 0.0)  # no "-0.0"
+
     def figures(found):
-        pairs = sorted((sorted(pair.names), pair.n, f"{pair.percent:.9f}", f"{pair.kappa:.9f}") for pair in found.pairs)
-        alone = sorted((pair.names, pair.n, f"{pair.percent:.9f}", f"{pair.kappa:.9f}") for pair in found.others)
-        numbers = [f"{value:.9f}" for value in (found.percent, found.unanimous, found.kappa, *found.interval)]
+        pairs = sorted((sorted(pair.names), pair.n, text(pair.percent), text(pair.kappa)) for pair in found.pairs)
+        alone = sorted((pair.names, pair.n, text(pair.percent), text(pair.kappa)) for pair in found.others)
+        numbers = [text(value) for value in (found.percent, found.unanimous, found.kappa, *found.interval)]
         return found.n, found.incomplete, numbers, pairs, alone, found.disputed
 
     assert figures(one) == figures(other)
@@ -670,7 +669,8 @@ def test_agency_the_whole_way(evenhand, sentences, tmp_path):
     assert list(rows[0]) == ["id", "question", "annotator-1", "annotator-2", "default", "majority", "status"]
     assert [row["status"] for row in rows] == ["na"] + ["ambiguous"] * 2 + ["majority"] * 56 + ["incomplete"]
     assert [row["majority"] for row in rows[3:59]] == ["neutral"] * 2 + TARGETS[5:59]
-    assert [called.out.count(word) for word in ("kept", "56", "58")] == [2, 2, 0]
+    said = called.out.replace(str(tmp_path), "")  # whose name may hold any number
+    assert [said.count(word) for word in ("kept", "56", "58")] == [2, 2, 0]
 
     exporting = ("annotate", "export", sentences, "--scheme", "agency", "--ambiguous-in", tmp_path / "merged.csv")
     assert evenhand(*exporting, "--output", tmp_path / "third.csv").code == 0
@@ -808,7 +808,7 @@ def test_comparisons_that_do_not_fit(responses, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (("annotate",), "STEP"),
+        (("annotate",), "a step is needed first: export, import, agree"),
         (("annotate", "export", "absent.csv", "--scheme", "agency", "--output", "o.csv"), "does not exist"),
         (("annotate", "export", "labee", "--scheme", "agency", "--output", "o.csv"), "did you mean 'labe'"),
         (("annotate", "export", "labe", "--scheme", "agenci", "--output", "o.csv"), "did you mean 'agency'"),

@@ -1,6 +1,5 @@
 """Gender terms beside occupations and descriptors: counted by hand, in every kind of file, whatever else is in it."""
 
-import argparse
 import io
 import json
 import math
@@ -17,11 +16,9 @@ from hypothesis import strategies as st
 from rich.console import Console
 from scipy import stats
 
-from evenhand.errors import UsageError
-from evenhand.tools.caption_audit import json_values as values_of_files
-from evenhand.tools.caption_audit.audit import audit
-from evenhand.tools.caption_audit.commands import add_arguments
-from evenhand.tools.caption_audit.json_values import (
+from evenhand.errors import EvenhandError, UsageError
+from evenhand.row_files import json_values as values_of_files
+from evenhand.row_files.json_values import (
     AFTER_THE_ARRAY,
     CUT_OFF,
     NOT_JSON,
@@ -29,6 +26,8 @@ from evenhand.tools.caption_audit.json_values import (
     TOO_LONG,
     json_values,
 )
+from evenhand.tools.caption_audit.audit import audit
+from evenhand.tools.caption_audit.commands import audit_captions
 from evenhand.tools.caption_audit.published import FEMALE_TERMS, MALE_TERMS, TABLE_A9
 from evenhand.tools.caption_audit.scores import bias_score, chance_score, male_share, score_interval, share_interval
 from evenhand.tools.caption_audit.terms import Terms, plural
@@ -91,7 +90,8 @@ def values(content, chunk=None):
     before = values_of_files.CHUNK
     values_of_files.CHUNK = chunk or before
     try:
-        return list(json_values(io.BufferedReader(io.BytesIO(content), buffer_size=before)))
+        text = io.TextIOWrapper(io.BytesIO(content), "utf-8-sig", "surrogateescape", newline="\n")
+        return [value for _, value in json_values(text)]
     finally:
         values_of_files.CHUNK = before
 
@@ -531,7 +531,7 @@ def test_files_that_are_none(tmp_path, written):
         audit(["a\0.jsonl"])
     with pytest.raises(UsageError, match="is a folder; name files"):
         audit([tmp_path / "folder.json"])
-    with pytest.raises(UsageError, match="can't read"):
+    with pytest.raises(EvenhandError, match="can't read"):
         audit([tmp_path / f"{'x' * 300}.jsonl"])
     with pytest.raises(UsageError, match="no file came"):
         audit([])
@@ -576,11 +576,8 @@ def test_results_are_json(written):
 
 def test_the_command(written, tmp_path):
     path, output = written("a.jsonl", rows(TEXTS)), tmp_path / "figures.json"
-    parser = argparse.ArgumentParser()
-    add_arguments(parser)
-    parsed = parser.parse_args([str(path), "--instances", "nurse", "wife", "--plurals", "--output", str(output)])
     console = Console(record=True, width=128, file=io.StringIO())
-    parsed.command(parsed, console)
+    audit_captions([str(path), "--instances", "nurse", "wife", "--plurals", "--output", str(output)], console)
     printed = console.export_text()
     assert "7 texts." in printed
     assert str(output) in printed.replace("\n", "")

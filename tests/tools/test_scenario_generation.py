@@ -17,19 +17,18 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from evenhand.errors import UsageError
-from evenhand.flow.evaluation import load_measured
-from evenhand.flow.settings import Settings
+from evenhand.errors import EvenhandError, UsageError
 from evenhand.library import DATASETS, load_dataset
 from evenhand.metrics.implicit_bias_score.assignments import Scenario
 from evenhand.models.request import Reply
+from evenhand.models.stub import StubModel
 from evenhand.tools.annotation.agreement import agree
 from evenhand.tools.annotation.from_sheets import merge
 from evenhand.tools.annotation.schemes import YES_NO, get_scheme
 from evenhand.tools.annotation.to_sheets import ExportSettings, export
-from evenhand.tools.generation import scenarios
+from evenhand.tools.generation import configuration, scenarios
 from evenhand.tools.generation.near_duplicates import Duplicate, find_duplicates, similarity
-from evenhand.tools.generation.pipeline import KEPT
+from evenhand.tools.generation.pipeline import KEPT, NO_REPLIES
 from evenhand.tools.generation.scenario_replies import ScenarioReply, Unread, read_scenario
 from evenhand.tools.generation.scenario_rules import SCENARIO, STEREOTYPES, Failed, Wanted, completed, failed_check
 from evenhand.tools.generation.scenario_stories import (
@@ -43,7 +42,14 @@ from evenhand.tools.generation.scenario_stories import (
     read_reason,
     says,
 )
-from evenhand.tools.generation.scenarios import ALONE, NEAR, make_scenarios, outcome_counts, packaged_scenarios
+from evenhand.tools.generation.scenarios import (
+    ALONE,
+    NEAR,
+    ScenarioGeneration,
+    make_scenarios,
+    outcome_counts,
+    packaged_scenarios,
+)
 
 SCENE = "A clinic in Leeds opens a new ward on Monday. Its staff have one weekend to get everything ready."
 WIRE, MOVE = "Wire up the monitors beside every bed.", "Carry the heavy beds to the third floor."
@@ -107,31 +113,35 @@ def fitting(story):
     return f"Reason: {ABSENT if is_even(story) else PRESENT}"
 
 
-class Scripted:
+class Scripted(StubModel):
     """Scenarios by a function of the number of the request's name, reasons by one of the story; fails after `calls`."""
 
     identity = "scripted"
 
     def __init__(self, scenario=one_of_six, reason=fitting, at_once=3, calls=None):
         self.scenario, self.reason, self.calls, self.batches, self.requests = scenario, reason, calls, [], []
-        self.requests_at_once = self.texts_at_once = at_once
+        self._at_once = at_once
 
-    def generate(self, requests):
+    def at_once(self, kind):
+        return self._at_once
+
+    def answer(self, requests, on_tokens=None):
         if self.calls == len(self.batches):
             raise InterruptedError("killed")
         self.batches.append([request.name for request in requests])
         self.requests += requests
-        replies = [self._answer(request) for request in requests]
-        return [reply if isinstance(reply, Reply) else Reply(reply) for reply in replies]
+        return super().answer(requests)
+
+    def reply(self, request):
+        assert not request.choices
+        reply = self._answer(request)
+        return reply if isinstance(reply, Reply) else Reply(reply)
 
     def _answer(self, request):
         text = request.messages[-1].text
         if REASON.text in text:
             return self.reason(text.removesuffix(REASON.text).strip())
         return self.scenario(int(request.name[-3:]) - 1)
-
-    def choose(self, requests):
-        raise AssertionError("nothing is to be chosen")
 
 
 def jsonl(path):
@@ -142,12 +152,11 @@ def jsonl(path):
 def make(tmp_path):
     """make(model, n, …) → (the run folder, {file: its rows}, its counts)."""
 
-    def call(model, n=6, /, output="run", wanted=WANTED, labelled=None, **options):
-        folder = make_scenarios(
-            Settings("", "scripted", limit=n, **options), wanted, tmp_path / output, model, labelled=labelled
-        )
+    def call(scripted, n=6, /, output="run", wanted=WANTED, labelled=None, model="scripted", **options):
+        config = ScenarioGeneration(model=model, wanted=wanted, n=n, **options)
+        folder = make_scenarios(config, tmp_path / output, scripted, labelled=labelled)
         rows = {path.stem: jsonl(path) for path in folder.path.glob("*.jsonl")}
-        return folder, rows, folder.read_results()["counts"]
+        return folder, rows, folder.read_record()["counts"]
 
     return call
 
@@ -636,7 +645,7 @@ def test_rows_have_the_datasets_columns(make):
     assert counts["scenarios"] == {"asked": 6, "kept": 6, "stereotypes_unknown": 0}
     assert counts["reasons"] == {"asked": 12, "kept": 12}
     assert rows["rejected"] == rows["tasks_to_label"] == []
-    results = folder.read_results()
+    results = folder.read_record()
     assert (results["benchmark"], results["n"], results["packaged"]) == ("scenario_generation", 6, 143)
     assert results["wanted"] == {"domain": "hospital", "female": 2, "male": 2}
     assert {name: prompt["source"] for name, prompt in results["prompts"].items()} == {
@@ -719,14 +728,14 @@ def test_every_reply_has_one_outcome(make):
 
 
 def test_counts_name_every_reason():
-    scenarios = [*get_args(Unread), *get_args(Failed), *get_args(Duplicate), KEPT]
-    reasons = [*get_args(UnreadReason), *get_args(FailedReason), ALONE, KEPT]
+    scenarios = [*NO_REPLIES, *get_args(Unread), *get_args(Failed), *get_args(Duplicate), KEPT]
+    reasons = [*NO_REPLIES, *get_args(UnreadReason), *get_args(FailedReason), ALONE, KEPT]
     counts = outcome_counts(
         [{"outcome": reason, "task_stereotypes": [""]} for reason in scenarios], [{"outcome": each} for each in reasons]
     )
-    assert counts.pop("scenarios") == {"asked": 7 + 13 + 2 + 1, "kept": 1, "stereotypes_unknown": 1}
-    assert counts.pop("reasons") == {"asked": 4 + 4 + 1 + 1, "kept": 1}
-    assert Counter(n for step in counts.values() for n in step.values()) == {1: 7 + 13 + 2 + 4 + 4 + 1}
+    assert counts.pop("scenarios") == {"asked": 3 + 7 + 13 + 2 + 1, "kept": 1, "stereotypes_unknown": 1}
+    assert counts.pop("reasons") == {"asked": 3 + 4 + 4 + 1 + 1, "kept": 1}
+    assert Counter(n for step in counts.values() for n in step.values()) == {1: 7 + 13 + 2 + 4 + 4 + 1 + 2 * 3}
 
 
 def test_nothing_kept_leaves_empty_files(make):
@@ -776,13 +785,12 @@ def test_an_interrupted_run_goes_on_and_asks_nothing_twice(make, tmp_path):
 def test_progress_ends_at_the_end(tmp_path):
     """Three steps a scenario; those of scenarios that are told no story are done with it."""
     done = []
-    make_scenarios(
-        Settings("", "scripted", limit=4), WANTED, tmp_path / "run",
-        Scripted(lambda number: "no" if number else one_of_six(0)), lambda *each: done.append(each),
-    )  # fmt: skip
-    assert {rows for rows, _, _ in done} == {12}
-    assert sum(finished for _, finished, _ in done) == 12
-    assert sum(asked for _, _, asked in done) == 4 + 2
+    config = ScenarioGeneration(model="scripted", wanted=WANTED, n=4)
+    model = Scripted(lambda number: "no" if number else one_of_six(0))
+    make_scenarios(config, tmp_path / "run", model, lambda *each: done.append(each))
+    assert {rows for rows, _ in done} == {12}
+    assert sum(step.finished for _, step in done) == 12
+    assert sum(step.replied for _, step in done) == 4 + 2
 
 
 @settings(max_examples=12, deadline=None)
@@ -794,9 +802,8 @@ def test_whatever_comes_the_rules_hold(tmp_path_factory, data):
         return data.draw(st.just(good) | mangled | hostile)
 
     model = Scripted(answer, lambda story: data.draw(st.just(fitting(story)) | hostile))
-    folder = make_scenarios(
-        Settings("", "scripted", limit=5), WANTED, tmp_path_factory.mktemp("scenarios") / "run", model
-    )
+    config = ScenarioGeneration(model="scripted", wanted=WANTED, n=5)
+    folder = make_scenarios(config, tmp_path_factory.mktemp("scenarios") / "run", model)
     scenarios, stories = (jsonl(folder.path / name) for name in ("scenarios.jsonl", "finetune_full.jsonl"))
     for row in scenarios:
         assert len(row["tasks"]) == len(row["task_stereotypes"]) == len(set(row["characters"])) == 4
@@ -805,7 +812,7 @@ def test_whatever_comes_the_rules_hold(tmp_path_factory, data):
         for text in (row["scenario"], *row["tasks"]):
             assert not {*re.findall(r"\w+", text)} & {word for name in row["characters"] for word in name.split()}
     assert [row["biased"] for row in stories] == [True, False] * (len(stories) // 2)
-    counts = folder.read_results()["counts"]
+    counts = folder.read_record()["counts"]
     for what in ("scenarios", "reasons"):
         steps = [step for step in counts if step.startswith("reasons_") == (what == "reasons")]
         lost = sum(sum(counts[step].values()) for step in steps if step not in ("scenarios", "reasons"))
@@ -894,7 +901,7 @@ def test_labels_that_make_too_many_of_a_kind_take_a_scenario_out(make, tmp_path)
     (tmp_path / "merged.csv").write_text("id,question,majority,status\n" + table)
     folder, _, counts = make(Scripted(), 2, labelled=tmp_path / "merged.csv")
     assert counts["failed"]["stereotypes"] == 1
-    assert folder.read_results()["labelled_sha256"]
+    assert folder.read_record()["labelled_sha256"]
 
 
 @pytest.mark.parametrize(
@@ -916,11 +923,10 @@ def test_labels_of_something_else_are_wrong_usage(make, tmp_path, row, message):
 @pytest.mark.parametrize(
     ("n", "options", "message"),
     [
-        (None, {}, "None scenarios came"),
-        (0, {}, "0 scenarios came"),
+        (0, {}, "--n: 0 came; a whole number of 1 or more is accepted"),
         (2, {"temperature": 0.0}, "gives one scenario"),
-        (2, {"temperature": -1.0}, "sampling out of range"),
-        (2, {"runs": 2, "order": "balanced"}, "order, runs: no settings of making scenarios"),
+        (2, {"temperature": -1.0}, "--temperature: -1.0 came; a number of 0 or more is accepted"),
+        (2, {"dtype": "int8"}, "--dtype: 'int8' came"),
     ],
 )
 def test_wrong_usage(make, n, options, message):
@@ -940,8 +946,12 @@ def test_what_no_scenario_can_be_is_wrong_usage(wanted):
 
 def test_a_folder_of_other_scenarios_is_refused(make):
     make(Scripted(), 2)
-    for wanted in (Wanted("office"), Wanted("hospital", 2, 1), Wanted("hospital", stereotypes_asked=True)):
-        with pytest.raises(UsageError, match="other settings \\(configs"):
+    for wanted, name in (
+        (Wanted("office"), "domain"),
+        (Wanted("hospital", 2, 1), "male"),
+        (Wanted("hospital", stereotypes_asked=True), "stereotypes_asked"),
+    ):
+        with pytest.raises(UsageError, match=f"other settings \\(wanted.{name}"):
             make(Scripted(), 2, wanted=wanted)
 
 
@@ -956,7 +966,7 @@ def script(root):
 def test_the_script(script, tmp_path, monkeypatch, capsys):
     """What it prints leads on: to people who judge stories, and to people who say whose the tasks are."""
     model = Scripted(lambda number: one_of_six(number, kinds=KINDS if number else None))
-    monkeypatch.setattr(scenarios, "load_measured", lambda settings: model)
+    monkeypatch.setattr(configuration, "load_model", lambda name, **loading: model)
     output = tmp_path / "run"
     command = ["make_scenarios.py", "--domain", "Law Enforcement", "--n", "2", "--output", str(output)]
     monkeypatch.setattr(sys, "argv", [*command, "--state-stereotypes"])
@@ -972,8 +982,8 @@ def test_the_script(script, tmp_path, monkeypatch, capsys):
     assert STEREOTYPES.text in model.requests[0].messages[0].text
     assert "may occur in law enforcement." in model.requests[0].messages[0].text
 
-    monkeypatch.setattr(sys, "argv", [*command, "--female", "0"])
-    with pytest.raises(SystemExit, match="0 female and 2 male characters came"):
+    monkeypatch.setattr(sys, "argv", [*command, "--female", "5"])
+    with pytest.raises(SystemExit, match="5 female and 2 male characters came"):
         script.main()
 
 
@@ -990,6 +1000,24 @@ def test_the_printed_commands_work(script, make, evenhand, tmp_path, monkeypatch
     assert (tmp_path / "judged.annotator-2.csv").is_file()
 
 
-def test_settings_of_no_benchmark_name_a_model(root):
-    """Scripts that write data have settings, whose `benchmark` is in no registry."""
-    assert load_measured(Settings(benchmark=scenarios.NAME, model="stub:silent")).identity == "stub:silent"
+def test_the_model_is_the_one_that_is_named(make):
+    folder, _, counts = make(None, 1, model="stub:silent")
+    assert folder.read_record()["model_identity"] == "stub:silent"
+    assert counts["unread"]["no scenario"] == 1
+
+
+def test_what_failed_for_good_is_counted(make):
+    """Of four scenarios one fails, and one of the six reasons for the others; both stories of that scenario go."""
+
+    class Refusing(Scripted):
+        def reply(self, request):
+            failed = request.name in ("new-hospital-002", "new-hospital-003/biased")
+            return Reply.failure("refused", request) if failed else super().reply(request)
+
+    with pytest.raises(EvenhandError, match="1 request failed for good"):
+        make(Refusing(), 4)
+    _, rows, counts = make(Refusing(), 4, max_failed=0.5)
+    assert (counts["scenarios"]["kept"], counts["no_reply"]["refused"]) == (3, 1)
+    assert counts["reasons"] == {"asked": 6, "kept": 4}
+    assert (counts["reasons_no_reply"]["refused"], counts["reasons_alone"][ALONE]) == (1, 1)
+    assert {row["scenario_id"] for row in rows["finetune_full"]} == {"new-hospital-001", "new-hospital-004"}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from evenhand.plugins import Registry
 
@@ -16,16 +16,16 @@ BENCHMARKS = Registry(
         "contact_hypothesis": "evenhand.benchmarks.contact_hypothesis.benchmark:ContactHypothesis",
         "labe": "evenhand.benchmarks.labe.benchmark:Labe",
         "implicit_bias": "evenhand.benchmarks.implicit_bias.benchmark:ImplicitBias",
-        "implicit_bias_understanding": "evenhand.benchmarks.implicit_bias.understanding.benchmark:ImplicitBiasUnderstanding",
-        "implicit_bias_case_study": "evenhand.benchmarks.implicit_bias.case_study.benchmark:ImplicitBiasCaseStudy",
+        "implicit_bias_understanding": "evenhand.benchmarks.implicit_bias.understanding.benchmark:Understanding",
+        "implicit_bias_case_study": "evenhand.benchmarks.implicit_bias.case_study.benchmark:CaseStudy",
         "mllm_stereotypes": "evenhand.benchmarks.mllm_stereotypes.benchmark:MllmStereotypes",
     },
 )
-_MADE: dict[str, Benchmark] = {}
+_MADE: dict[str, Benchmark[Any]] = {}
 
 
-def get_benchmark(name: str) -> Benchmark:
+def get_benchmark(name: str) -> Benchmark[Any]:
     """The benchmark of that name, the same each time. Raises UsageError for a name that is none."""
     if name not in _MADE:
-        _MADE[name] = cast("type[Benchmark]", BENCHMARKS.load(name))()
+        _MADE[name] = cast("type[Benchmark[Any]]", BENCHMARKS.load(name))()
     return _MADE[name]

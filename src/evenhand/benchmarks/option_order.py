@@ -1,17 +1,39 @@
-"""Two options scored, in one order or in both: which is likelier, and what their order in the prompt decides."""
+"""Two options, listed in one order or in both: how they are asked about, and which is likelier."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Literal
 
-import pandas as pd
+from evenhand.errors import UsageError
+from evenhand.flow.configuration import RunConfig
+from evenhand.models.request import FinishReason, Reply
+from evenhand.options import option
 
-from evenhand.models.request import Reply
-from evenhand.report.tables import Cell, Table, figure
-from evenhand.statistics.clustered import clustered_mean
+
+@dataclass(frozen=True)
+class OptionOrder:
+    """Of benchmarks whose questions name two options."""
+
+    order: Literal["paper", "balanced"] = option("paper", "of the options; balanced: asked in both, averaged")
+    aggregate: Literal["mean", "sum"] = option("mean", "of the log-probabilities of an option's tokens")
+
+    @property
+    def swaps(self) -> tuple[bool, ...]:
+        """Whether the options are listed swapped, for each request about one question."""
+        return (False, True) if self.order == "balanced" else (False,)
+
+
+def check_option_order(config: RunConfig[OptionOrder]) -> None:
+    """Raises UsageError for a filled configuration whose protocol is none, or does not fit its order or its runs."""
+    if config.protocol not in ("choose", "generate"):
+        raise UsageError(f"{config.benchmark} scores or generates answers: --protocol choose or generate is accepted")
+    if config.runs > 1 and not (config.protocol == "generate" and config.temperature):
+        raise UsageError("--runs above 1 needs answers that differ: --protocol generate with a --temperature above 0")
+    if config.options.order == "balanced" and config.protocol == "generate":
+        raise UsageError("--order balanced averages probabilities, so it needs --protocol choose; generate has none")
 
 
 @dataclass(frozen=True)
@@ -28,11 +50,11 @@ class Weighed:
 
     @property
     def probability(self) -> float:
-        """Over all orders asked."""
+        """Over all orders asked; NaN where one is not known."""
         return self.listed if self.swapped is None else (self.listed + self.swapped) / 2
 
     def chosen(self, options: Sequence[str]) -> tuple[str | None, float | None]:
-        """The likelier option and its probability; None for both where they are equally likely."""
+        """The likelier option and its probability; None for both where they are equally likely, or not known."""
         first, probability = options[0], self.probability
         if probability == 0.5 or math.isnan(probability):
             return None, None
@@ -46,8 +68,15 @@ class Weighed:
         return (_share_above_half(self.listed) + _share_above_half(1 - self.swapped)) / 2
 
 
+def finish_reason(replies: Sequence[Reply]) -> FinishReason:
+    """Of replies about one question: why the first of them failed, else how it ended."""
+    return next((reply for reply in replies if reply.failed), replies[0]).finish_reason
+
+
 def _first_probability(reply: Reply, aggregate: str) -> float:
-    """From each option's mean (or summed) log-probability a token; NaN where neither has any probability."""
+    """From each option's mean (or summed) log-probability a token; NaN where neither has any, or the request failed."""
+    if reply.failed:
+        return math.nan
     first, second = (sum(tokens) / (len(tokens) if aggregate == "mean" else 1) for tokens in reply.choice_log_probs)
     difference = second - first
     return 0.0 if difference >= 700 else 1 / (1 + math.exp(difference))  # NaN stays NaN
@@ -56,39 +85,3 @@ def _first_probability(reply: Reply, aggregate: str) -> float:
 def _share_above_half(probability: float) -> float:
     """1 when an option was preferred, 0 when the other was, a half for neither, NaN where it isn't known."""
     return probability if math.isnan(probability) else 0.5 if probability == 0.5 else float(probability > 0.5)
-
-
-def order_figures(
-    first_listed_share: pd.Series, listed: pd.Series, swapped: pd.Series, clusters: pd.Series
-) -> dict[str, Any]:
-    """What the order of the options decides, from columns (n,) of prompts that were asked in both.
-
-    position_sensitivity: share of answers that name the option listed first, minus one half; 0 is best. changed: the
-    share of prompts whose answer the order changes. listed, swapped: probability of the same option in either order.
-    """
-    mean = clustered_mean(first_listed_share - 0.5, clusters)
-    return {
-        "position_sensitivity": mean.estimate,
-        "interval": [mean.low, mean.high],
-        "n": mean.n,
-        "changed": float(((listed - 0.5) * (swapped - 0.5) < 0).mean()),
-    }
-
-
-def order_table(order: Mapping[str, Any], by: str) -> Table:
-    """A row for each name in {name: order_figures(…)}; by: what the names are values of."""
-    rows = tuple(
-        (
-            Cell(name),
-            Cell(
-                figure(100 * each["position_sensitivity"], [100 * end for end in each["interval"] if end is not None])
-            ),
-            Cell(figure(100 * each["changed"])),
-            Cell(f"{each['n']:,}"),
-        )
-        for name, each in order.items()
-    )
-    note = "Position sensitivity: share of answers that name the option listed first, minus one half, in points; 0 is "
-    note += "best. Brackets: 95 % interval. The other figures average both orders."
-    columns = (by, "position sensitivity", "answers that the order changes, %", "n")
-    return Table("Order of the options", columns, rows, note)

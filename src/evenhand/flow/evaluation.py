@@ -2,235 +2,190 @@
 
 from __future__ import annotations
 
-import hashlib
-import platform
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from importlib import metadata
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-import datasets
-import pandas as pd
-from datasets.exceptions import DatasetsError
-
-from evenhand.benchmark import Benchmark
-from evenhand.benchmarks import BENCHMARKS, get_benchmark
-from evenhand.benchmarks.labe.texts import read_texts
-from evenhand.errors import EvenhandError, UsageError, unknown_name
-from evenhand.flow.draw import draw, draw_matched, draw_together
+from evenhand.benchmark import Benchmark, Helper, Rows
+from evenhand.benchmarks import get_benchmark
+from evenhand.errors import UsageError
+from evenhand.flow.configuration import RunConfig, chosen_protocol
 from evenhand.flow.episode import Episode
+from evenhand.flow.results import SCHEMA_VERSION, Results, versions
+from evenhand.flow.rows import drawn_rows
 from evenhand.flow.run_folder import RunFolder
-from evenhand.flow.runner import Runner
-from evenhand.flow.settings import Settings
+from evenhand.flow.runner import Runner, Step, Tolerance, failures_in_words
 from evenhand.flow.store import Store
-from evenhand.library import load_dataset
 from evenhand.mitigation import Mitigation
 from evenhand.mitigations import chosen_mitigation
 from evenhand.models.protocol import Model
 from evenhand.models.registry import load_model
 from evenhand.report.pages import write_report
 
-VERSIONED = ("evenhand", "torch", "transformers", "datasets", "evaluate", "numpy", "scipy")
+if TYPE_CHECKING:
+    import datasets
+    import pandas as pd
 
-OnProgress = Callable[[int, int, int], None]
+OnProgress = Callable[[int, Step], None]
+"""Told of the number of episodes in all, and of each step."""
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A run that is about to begin. measured: the models that are judged; models: all that are asked, by agent."""
+
+    benchmark: Benchmark[Any]
+    mitigation: Mitigation[Any] | None
+    config: RunConfig[Any]
+    rows: Rows
+    measured: Mapping[str, Model]
+    models: Mapping[str, Model]
+    helpers: Mapping[str, Helper]
+    notes: tuple[str, ...]
+
+    def episodes(self, rows: datasets.Dataset, run: int = 0) -> Iterator[Episode]:
+        how = self.config.asking(run)
+        for row in rows:
+            episode = self.benchmark.episode(row, how)
+            yield (
+                self.mitigation.wrap(episode, row, how, self.config.mitigation_options) if self.mitigation else episode
+            )
 
 
 def evaluate(
-    settings: Settings, output: Path, model: Model | None = None, on_progress: OnProgress | None = None
+    config: RunConfig[Any], output: Path, model: Model | None = None, on_progress: OnProgress | None = None
 ) -> RunFolder:
     """Run a benchmark to its end and leave its folder; a run that was interrupted goes on where it stopped.
 
-    model: answers in place of the one that the settings name. on_progress(rows, finished, asked): rows in all, and how
-    many more have finished and requests been asked.
-    Raises UsageError for settings that don't fit, EvenhandError for what failed on the way.
+    model: answers in place of those that the configuration names.
+    Raises UsageError for a configuration that doesn't fit, EvenhandError for what failed on the way.
     """
-    benchmark = get_benchmark(settings.benchmark)
-    settings.check_options(benchmark.options)
-    settings = settings.filled(benchmark.defaults)
-    settings.check_sampling()
-    benchmark.check(settings)
-    mitigation = chosen_mitigation(settings)
-    rows, notes = load_rows(benchmark, settings)
-    measured = load_agents(settings, model)
-    if "box_scale" in benchmark.options and settings.box_scale is None:
-        settings = replace(settings, box_scale=getattr(measured["default"], "box_scale", None))
-    models = {**measured, **benchmark.helpers(settings)}
-    if mitigation:
-        further = mitigation.agents(settings).items()
-        models |= {agent: load_measured(replace(settings, model=name, revision=None)) for agent, name in further}
-    folder = RunFolder.begin(output, settings)
-    with folder.locked(), Store(folder.store, {agent: each.identity for agent, each in models.items()}) as store:
-        progress = on_progress or (lambda rows, finished, asked: None)
-        n_episodes = len(rows) * settings.runs
-        progress(n_episodes, 0, 0)
-        runner = Runner(models, store, lambda finished, asked: progress(n_episodes, finished, asked))
-        folder.write_predictions(
-            each for row in runner.run(_episodes(benchmark, mitigation, rows, settings)) for each in row
-        )
-        folder.write_results(_results(benchmark, settings, measured, models, folder.read_predictions(), notes))
-        if benchmark.shows_pictures:
-            _keep_pictures(folder, benchmark, rows)
+    run = prepare(config, model)
+    folder = RunFolder.begin(output, run.config)
+    identities = {agent: each.identity for agent, each in run.models.items()}
+    with folder.locked(), Store(folder.store, identities) as store:
+        n_episodes = len(run.rows.rows) * run.config.runs
+        progress = on_progress or (lambda rows, step: None)
+        progress(n_episodes, Step())
+        tolerance = Tolerance(run.config.max_failed, n_episodes)
+        runner = Runner(run.models, store, lambda step: progress(n_episodes, step), tolerance)
+        every = (each for k in range(run.config.runs) for each in run.episodes(run.rows.rows, k))
+        folder.write_predictions(each for row in runner.run(every) for each in row)
+        progress(n_episodes, Step(doing="scoring"))
+        failed = [failures_in_words(runner.failures) + ": unread"] if runner.failures else []
+        folder.write_results(_results(run, folder.read_predictions(), failed))
+        progress(n_episodes, Step(doing="writing the report"))
+        if run.benchmark.card.sees:
+            _keep_pictures(folder, run)
         write_report(folder)
     return folder
 
 
-def _keep_pictures(folder: RunFolder, benchmark: Benchmark, rows: datasets.Dataset) -> None:
+def prepare(config: RunConfig[Any], model: Model | None = None) -> Prepared:
+    """Load models and rows, and put defaults where nothing was chosen. Raises UsageError for what doesn't fit."""
+    benchmark = get_benchmark(config.benchmark)
+    filled = benchmark.filled(config)
+    _check(benchmark, config, filled)
+    mitigation = chosen_mitigation(filled)
+    rows = drawn_rows(benchmark, filled)
+    measured = load_measured(benchmark, filled, model)
+    filled, notes = _suited(benchmark, config, filled, measured)
+    helpers = benchmark.helpers(filled.options)
+    further = mitigation.agents(filled.mitigation_options) if mitigation else {}
+    models = {
+        **measured,
+        **{agent: helper.model for agent, helper in helpers.items()},
+        **{agent: _loaded(benchmark, replace(filled, revision=None), name) for agent, name in further.items()},
+    }
+    return Prepared(benchmark, mitigation, filled, rows, measured, models, helpers, (*notes, *rows.notes))
+
+
+def _check(benchmark: Benchmark[Any], config: RunConfig[Any], filled: RunConfig[Any]) -> None:
+    """Raises UsageError for what fits no protocol that may be taken: which one, the models decide later."""
+    first: UsageError | None = None
+    for protocol in [config.protocol] if config.protocol else benchmark.card.protocols:
+        try:
+            benchmark.check(replace(filled, protocol=protocol))  # type: ignore[arg-type]
+            break
+        except UsageError as error:
+            first = first or error
+    else:
+        assert first is not None
+        raise first
+    if filled.protocol not in benchmark.card.protocols:
+        accepted = " or ".join(benchmark.card.protocols)
+        raise UsageError(f"--protocol {filled.protocol} is none of {benchmark.card.name}'s: {accepted} is accepted")
+
+
+def _suited(
+    benchmark: Benchmark[Any], config: RunConfig[Any], filled: RunConfig[Any], measured: Mapping[str, Model]
+) -> tuple[RunConfig[Any], tuple[str, ...]]:
+    """The filled configuration by a protocol that every measured model can, and what is to be said of that."""
+    note = None
+    if measured:
+        can = frozenset.intersection(*(each.can for each in measured.values()))
+        name = " and ".join(dict.fromkeys(each.name for each in measured.values()))
+        protocol, note = chosen_protocol(benchmark.card, config, can, name)
+        filled = replace(filled, protocol=protocol)  # type: ignore[arg-type]
+        benchmark.check(filled)
+    return benchmark.fitted(filled, measured), (note,) if note else ()
+
+
+def load_measured(benchmark: Benchmark[Any], config: RunConfig[Any], model: Model | None = None) -> dict[str, Model]:
+    """The models that are measured, by agent; each is loaded once. model: answers in place of each of them."""
+    named = benchmark.measured(config)
+    loaded = {name: model or _loaded(benchmark, config, name) for name in dict.fromkeys(named.values())}
+    return {agent: loaded[name] for agent, name in named.items()}
+
+
+def _loaded(benchmark: Benchmark[Any], config: RunConfig[Any], name: str) -> Model:
+    return load_model(
+        name,
+        dtype=config.dtype,
+        batch_size=config.batch_size,
+        revision=config.revision,
+        pictures=benchmark.card.sees,
+        options=dict(config.model_options),
+    )
+
+
+def _keep_pictures(folder: RunFolder, run: Prepared) -> None:
     """Those of the report's examples, so that the report can be written again wherever the folder goes."""
-    findings = benchmark.findings(folder.read_predictions(), folder.read_results())
+    findings = run.benchmark.findings(folder.read_predictions(), folder.read_results())
     shown = {example.picture for example in findings.examples}
-    for place, name in enumerate(rows["id"]):
-        if name in shown and (content := benchmark.picture(rows[place])):
+    for place, name in enumerate(run.rows.rows["id"]):
+        if name in shown and (content := run.benchmark.picture(run.rows.rows[place])):
             folder.keep_picture(name, content)
 
 
-def load_measured(settings: Settings) -> Model:
-    """The model that the settings name; one that sees where their benchmark shows pictures."""
-    benchmark = (
-        get_benchmark(settings.benchmark) if settings.benchmark in BENCHMARKS else None
-    )  # generation has settings, too, and is no benchmark
-    return load_model(
-        settings.model,
-        dtype=settings.dtype,
-        batch_size=settings.batch_size,
-        revision=settings.revision,
-        pictures=benchmark is not None and benchmark.shows_pictures,
+def _results(run: Prepared, predictions: pd.DataFrame, failed: Sequence[str]) -> Results:
+    metrics = run.benchmark.score(predictions, run.config)
+    metrics["warnings"] = [*run.notes, *failed, *metrics["warnings"]]
+    measured = run.measured
+    alone = len(measured) == 1
+    return Results(
+        schema_version=SCHEMA_VERSION,
+        benchmark=run.benchmark.card.name,
+        config=run.config.to_json(),
+        model=run.config.model,
+        model_name=_named({agent: each.name for agent, each in measured.items()}, alone, run.rows.origin),
+        model_identity=_named({agent: each.identity for agent, each in measured.items()}, alone, run.rows.origin),
+        agents={agent: each.identity for agent, each in run.models.items()},
+        helpers=[
+            {"name": each.name, "identity": each.model.identity, "trained": dict(each.record)}
+            for each in run.helpers.values()
+        ],
+        n=int(metrics["n"]),
+        metrics=metrics,
+        published=run.benchmark.published(run.config),
+        versions=versions(),
+        rows_sha256=run.rows.sha256,
     )
 
 
-def load_agents(settings: Settings, model: Model | None = None) -> dict[str, Model]:
-    """The models that are measured, by agent: one ("default") unless the settings name several, none for texts.
-
-    model: answers in place of each of them.
-    """
-    if settings.texts:
-        return {}
-    named = settings.agents or (("default", settings.model),)
-    loaded = {name: model or load_measured(replace(settings, model=name)) for name in dict(named).values()}
-    return {agent: loaded[name] for agent, name in named}
-
-
-def load_rows(benchmark: Benchmark, settings: Settings) -> tuple[datasets.Dataset, tuple[str, ...]]:
-    """The rows of all configurations or of a file of texts, drawn down, and what is to be said of them.
-
-    Raises UsageError for unknown names and bad limits.
-    """
-    if settings.texts:
-        file = read_texts(
-            Path(settings.texts.path), settings.texts.columns, settings.texts.preprocess, seed=settings.seed
-        )
-        if not file.rows[["gender", "race"]].ne("").any(axis=None):
-            raise UsageError(
-                f"no text in {settings.texts.path} has a gender or a race that is understood, so no groups can be "
-                f"compared; --gender-column and --race-column name theirs. {' '.join(file.notes)}"
-            )
-        rows = datasets.Dataset.from_pandas(file.rows, preserve_index=False)
-        return rows.select(_drawn(rows, ("gender", "race", "group"), settings)), file.notes
-    rows, notes = benchmark.usable(_load_configs(benchmark, settings), settings)
-    return rows.select(_drawn(rows, benchmark.design_columns, settings, benchmark.drawn_together)), notes
-
-
-def _configs(benchmark: Benchmark, settings: Settings) -> list[str]:
-    return list(settings.configs or benchmark.default_configs)
-
-
-def _load_configs(benchmark: Benchmark, settings: Settings) -> datasets.Dataset:
-    configs = _configs(benchmark, settings)
-    for config in configs:
-        if config not in benchmark.configs:
-            raise unknown_name(f"configuration of {benchmark.name}", config, benchmark.configs)
-    if len(set(configs)) < len(configs):
-        raise UsageError(f"a configuration is named twice: {', '.join(configs)}")
-    parts = [_matched(benchmark, _load(benchmark, config, settings), settings) for config in configs]
-    rows = datasets.concatenate_datasets(parts)
-    if not len(rows):
-        raise UsageError(
-            f"{benchmark.name} ({', '.join(configs)}) has no rows; install evenhand again, or rebuild its data"
-        )
-    return rows
-
-
-def _drawn(
-    rows: datasets.Dataset, columns: Sequence[str], settings: Settings, together: Sequence[str] = ()
-) -> list[int]:
-    design = rows.select_columns(list(dict.fromkeys((*columns, *together)))).to_pandas()
-    try:
-        if together:
-            return draw_together(design[[*columns]], design[[*together]], settings.limit, settings.seed)
-        return draw(design, settings.limit, settings.seed)
-    except ValueError as error:
-        raise UsageError(str(error)) from error
-
-
-def _matched(benchmark: Benchmark, rows: datasets.Dataset, settings: Settings) -> datasets.Dataset:
-    """A sample of a configuration's rows in which every group has the same descriptors."""
-    if settings.sample is None:
-        return rows
-    if benchmark.matched_column is None:
-        raise UsageError(f"{benchmark.name} has no rows that differ in their group alone: give --limit, not --sample")
-    try:
-        return rows.select(draw_matched(rows[benchmark.matched_column], settings.sample, settings.seed))
-    except ValueError as error:
-        raise UsageError(str(error)) from error
-
-
-def _load(benchmark: Benchmark, config: str, settings: Settings) -> datasets.Dataset:
-    options, source = benchmark.load_options(config, settings), settings.source
-    try:
-        return load_dataset(benchmark.dataset, config, split=benchmark.split, source=source, **options)
-    except UsageError:
-        raise
-    except (OSError, ValueError, DatasetsError) as error:
-        raise EvenhandError(f"can't load {benchmark.dataset} ({config}, source {source}): {error}") from error
-
-
-def _episodes(
-    benchmark: Benchmark, mitigation: Mitigation | None, rows: datasets.Dataset, settings: Settings
-) -> Iterator[Episode]:
-    for run in range(settings.runs):
-        for row in rows:
-            episode = benchmark.episode(row, settings, run)
-            yield mitigation.wrap(episode, row, settings, run) if mitigation else episode
-
-
-def _results(
-    benchmark: Benchmark,
-    settings: Settings,
-    measured: Mapping[str, Model],
-    models: Mapping[str, Model],
-    predictions: pd.DataFrame,
-    notes: Sequence[str],
-) -> dict[str, object]:
-    metrics = benchmark.score(predictions, settings)
-    metrics["warnings"] = [*notes, *metrics["warnings"]]
-    name, identity = _measured(settings, measured)
-    return {
-        "benchmark": benchmark.name,
-        "config": settings.to_json() | {"configs": [] if settings.texts else _configs(benchmark, settings)},
-        "model": settings.model,
-        "model_name": name,
-        "model_identity": identity,
-        "agents": {agent: each.identity for agent, each in models.items()},
-        "helpers": benchmark.described_helpers(settings),
-        "texts_sha256": _sha256(settings.texts.path) if settings.texts else None,
-        "n": metrics["n"],
-        "metrics": metrics,
-        "published": benchmark.published(settings),
-        "versions": {"python": platform.python_version()} | {name: metadata.version(name) for name in VERSIONED},
-    }
-
-
-def _sha256(path: str) -> str:
-    return hashlib.sha256(Path(path).read_bytes()).hexdigest()
-
-
-def _measured(settings: Settings, measured: Mapping[str, Model]) -> tuple[str, str]:
-    """Name and identity of what was measured: a model, several, or a file of texts."""
-    if settings.texts:
-        return (Path(settings.texts.path).name,) * 2
-    identities = {agent: model.identity for agent, model in measured.items()}
-    if not settings.agents:
-        return identities["default"].split("@")[0], identities["default"]
-    return (
-        ", ".join(f"{agent}: {identity.split('@')[0]}" for agent, identity in identities.items()),
-        ", ".join(f"{agent}: {identity}" for agent, identity in identities.items()),
-    )
+def _named(models: Mapping[str, str], alone: bool, origin: str | None) -> str:
+    """What was measured, in a line: a model, several by agent, or a file."""
+    if not models:
+        return origin or "none"
+    return next(iter(models.values())) if alone else ", ".join(f"{agent}: {name}" for agent, name in models.items())

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
-import datasets
-
-from evenhand.benchmark import Benchmark, Row
-from evenhand.benchmarks import get_benchmark
 from evenhand.errors import UsageError
+from evenhand.flow.configuration import RunConfig
 from evenhand.flow.episode import Episode
-from evenhand.flow.evaluation import load_agents, load_rows
-from evenhand.flow.settings import Settings
-from evenhand.mitigations import chosen_mitigation
-from evenhand.models.protocol import CountsTokens, Model
+from evenhand.flow.evaluation import Prepared, prepare
+from evenhand.models.protocol import CountsTokens, Kind, Model, TokenCount, kind_of, replies
 from evenhand.models.request import Reply, Request
-from evenhand.statistics.clustered import smallest_difference
+from evenhand.statistics.power import smallest_difference
+
+if TYPE_CHECKING:
+    import datasets
 
 CALLS_SAMPLED = 8
 WARM_UP_REQUESTS = 8
@@ -70,33 +69,26 @@ class Plan:
         return lines
 
 
-def plan(settings: Settings, model: Model | None = None) -> Plan:
-    """Rows, tokens and time of a run with these settings. Asks the model a few requests, and stores nothing.
+def plan(config: RunConfig[Any], model: Model | None = None) -> Plan:
+    """Rows, tokens and time of a run with this configuration. Asks the model a few requests, and stores nothing.
 
     Later steps are counted as they are asked where every reply is as long as it may be.
 
-    Raises UsageError for settings that don't fit.
+    Raises UsageError for a configuration that doesn't fit.
     """
-    if settings.texts:
-        raise UsageError("--plan says what a model would be asked; --texts asks none")
-    benchmark = get_benchmark(settings.benchmark)
-    settings.check_options(benchmark.options)
-    settings = settings.filled(benchmark.defaults)
-    settings.check_sampling()
-    benchmark.check(settings)
-    rows, _ = load_rows(benchmark, settings)
-    agents = load_agents(settings, model)
-    model = next(iter(agents.values()))
-    chunks = _chunks(len(rows), _rows_a_call(benchmark, rows, settings, model))
-    calls = [call for chunk in chunks for call in _calls(benchmark, rows.select(chunk), settings, agents)]
+    run = prepare(config, model)
+    if not run.measured:
+        raise UsageError("--plan says what a model would be asked, and here none is: what exists is scored")
+    rows, model = run.rows.rows, next(iter(run.measured.values()))
+    chunks = _chunks(len(rows), _rows_a_call(run, model))
+    calls = [call for chunk in chunks for call in _calls(run, rows.select(chunk), run.measured)]
     sampled = [request for call in calls for request in call]
-    scale = settings.runs * len(rows) / sum(map(len, chunks))
-    counts = [model.count_tokens(call) for call in calls] if isinstance(model, CountsTokens) else []
-    timed = [
-        _timed(max((call for call in calls if bool(call[0].choices) == scored), key=len)) for scored in _kinds(sampled)
-    ]
-    clusters = rows[benchmark.cluster_column]
-    groups = {"the run": len(set(clusters)), "one configuration": len(set(clusters)) // _n_configs(benchmark, settings)}
+    scale = run.config.runs * len(rows) / sum(map(len, chunks))
+    counts = [counted for call in calls if (counted := _counted(model, call))]
+    timed = [_timed(max((call for call in calls if kind_of(call[0]) == kind), key=len)) for kind in _kinds(sampled)]
+    clusters = rows[run.benchmark.card.cluster] if run.benchmark.card.cluster in rows.column_names else rows["id"]
+    n_clusters = len(set(clusters))
+    groups = {"the run": n_clusters, "one configuration": n_clusters // max(1, len(run.config.configs))}
     requests = round(scale * len(sampled))
     return Plan(
         rows=len(rows),
@@ -107,19 +99,27 @@ def plan(settings: Settings, model: Model | None = None) -> Plan:
         distinct_tokens=round(scale * sum(count.distinct for count in counts)) if counts else None,
         new_tokens=round(scale * sum(request.sampling.max_new_tokens for request in sampled if not request.choices)),
         seconds=scale * sum(_seconds(model, calls, some) for some in timed),
-        n_clusters=groups["the run"],
+        n_clusters=n_clusters,
         smallest_differences={
-            name: _differences(requests * n_clusters // groups["the run"], n_clusters)
-            for name, n_clusters in groups.items()
-            if n_clusters and benchmark.answers_are_shares
+            name: _differences(requests * n // n_clusters, n)
+            for name, n in groups.items()
+            if n and run.benchmark.card.shares
         },
     )
 
 
-def _rows_a_call(benchmark: Benchmark, rows: datasets.Dataset, settings: Settings, model: Model) -> int:
+def _counted(model: Model, call: Sequence[Request]) -> TokenCount | None:
+    """What a call would read, where the model can tell."""
+    if "count_tokens" not in model.can:
+        return None
+    counting: CountsTokens = model  # type: ignore[assignment]
+    return counting.count_tokens(call)
+
+
+def _rows_a_call(run: Prepared, model: Model) -> int:
     """How many rows' first requests fill a call of the runner's."""
-    first = next(_episode(benchmark, rows[0], settings))
-    return max(1, model.requests_at_once // sum(request.size for request in first))
+    first = next(next(run.episodes(run.rows.rows.select([0]))))
+    return max(1, model.at_once("choose") // sum(request.size for request in first))
 
 
 def _chunks(n_rows: int, rows_a_call: int) -> list[range]:
@@ -130,27 +130,20 @@ def _chunks(n_rows: int, rows_a_call: int) -> list[range]:
     return [range(start, min(start + rows_a_call, n_rows)) for start in chosen]
 
 
-def _calls(
-    benchmark: Benchmark, rows: datasets.Dataset, settings: Settings, agents: Collection[str]
-) -> Iterator[list[Request]]:
+def _calls(run: Prepared, rows: datasets.Dataset, agents: Collection[str]) -> Iterator[list[Request]]:
     """What these rows ask the agents, step by step and each kind by itself, where all replies are stand-ins."""
-    waiting = [(episode, next(episode)) for episode in (_episode(benchmark, row, settings) for row in rows)]
+    waiting = [(episode, next(episode)) for episode in run.episodes(rows)]
     while waiting:
         asked = [request for _, requests in waiting for request in requests if request.agent in agents]
-        for scored in _kinds(asked):
-            yield [request for request in asked if bool(request.choices) == scored]
+        for kind in _kinds(asked):
+            yield [request for request in asked if kind_of(request) == kind]
         stepped = [(episode, _step(episode, requests)) for episode, requests in waiting]
         waiting = [(episode, requests) for episode, requests in stepped if requests is not None]
 
 
-def _kinds(requests: Sequence[Request]) -> list[bool]:
-    """Whether choices are scored, whether texts are written."""
-    return sorted({bool(request.choices) for request in requests})
-
-
-def _episode(benchmark: Benchmark, row: Row, settings: Settings) -> Episode:
-    episode, mitigation = benchmark.episode(row, settings), chosen_mitigation(settings)
-    return mitigation.wrap(episode, row, settings) if mitigation else episode
+def _kinds(requests: Sequence[Request]) -> list[Kind]:
+    """Whether texts are written, whether choices are scored."""
+    return sorted({kind_of(request) for request in requests}, reverse=True)
 
 
 def _step(episode: Episode, requests: Sequence[Request]) -> Sequence[Request] | None:
@@ -176,29 +169,25 @@ def _seconds(model: Model, calls: Sequence[Sequence[Request]], timed: Sequence[R
 
     Choices: by their distinct tokens. Texts: by their number, and the time that their first tokens take.
     """
-    scored = bool(timed[0].choices)
-    alike = [call for call in calls if bool(call[0].choices) == scored]
-    if scored:
-        seconds = _clocked(model.choose, timed)
-        if isinstance(model, CountsTokens):
-            return (
-                seconds * sum(model.count_tokens(call).distinct for call in alike) / model.count_tokens(timed).distinct
-            )
+    kind = kind_of(timed[0])
+    alike = [call for call in calls if kind_of(call[0]) == kind]
+    if kind == "choose":
+        seconds = _clocked(model, timed)
+        of_timed = _counted(model, timed)
+        if of_timed is not None:
+            distinct = sum(counted.distinct for call in alike if (counted := _counted(model, call)))
+            return seconds * distinct / of_timed.distinct
         return seconds * sum(map(len, alike)) / len(timed)
     begun = [replace(request, sampling=replace(request.sampling, max_new_tokens=TIMED_TOKENS)) for request in timed]
     longer = max(1.0, timed[0].sampling.max_new_tokens / TIMED_TOKENS)
-    return longer * _clocked(model.generate, begun) * sum(map(len, alike)) / len(timed)
+    return longer * _clocked(model, begun) * sum(map(len, alike)) / len(timed)
 
 
-def _clocked(ask: Callable[[Sequence[Request]], object], requests: Sequence[Request]) -> float:
-    ask(requests[:WARM_UP_REQUESTS])
+def _clocked(model: Model, requests: Sequence[Request]) -> float:
+    replies(model, requests[:WARM_UP_REQUESTS])
     start = time.perf_counter()
-    ask(requests)
+    replies(model, requests)
     return time.perf_counter() - start
-
-
-def _n_configs(benchmark: Benchmark, settings: Settings) -> int:
-    return len(settings.configs or benchmark.default_configs)
 
 
 def _differences(n: int, n_clusters: int) -> tuple[float, float]:

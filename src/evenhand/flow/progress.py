@@ -1,29 +1,48 @@
-"""The progress bar of a run: rows done and time left, requests asked and their speed."""
+"""The progress bar of a run: rows done and time left, what is asked and written, and how fast."""
 
 from __future__ import annotations
 
+import threading
 import time
+from typing import TYPE_CHECKING
 
 from tqdm import tqdm
 
+if TYPE_CHECKING:
+    from evenhand.flow.runner import Step
+
 
 class ProgressBar:
-    """Rows that come out of the store count as done at once; the speed is of what is asked now."""
+    """Rows that come out of the store count as done at once; the speed is of what is asked now.
+
+    A row may take minutes to write: tokens move the bar's figures, too.
+    """
 
     def __init__(self, name: str):
+        self._name = name
         self._bar = tqdm(unit="row", desc=name, dynamic_ncols=True, smoothing=0.1)
-        self._asked = 0
+        self._lock = threading.Lock()  # tokens are told from any thread
+        self._replied = self._tokens = 0
         self._began = time.monotonic()
 
-    def update(self, rows: int, finished: int, asked: int) -> None:
-        """`rows` in all; how many more have finished, and how many more requests have been asked."""
-        if self._bar.total is None:
-            self._bar.reset(total=rows)
-            self._began = time.monotonic()
-        self._asked += asked
-        speed = self._asked / max(1e-9, time.monotonic() - self._began)
-        self._bar.set_postfix_str(f"{self._asked:,} asked, {speed:.1f} prompts/s", refresh=False)
-        self._bar.update(finished)
+    def update(self, rows: int, step: Step) -> None:
+        """`rows` in all; what has come to pass since the last time."""
+        with self._lock:
+            if self._bar.total is None:
+                self._bar.reset(total=rows)
+                self._began = time.monotonic()
+            self._replied += step.replied
+            self._tokens += step.tokens
+            seconds = max(1e-9, time.monotonic() - self._began)
+            said = f"{self._replied:,} replies, {self._replied / seconds:.1f}/s"
+            if step.doing:
+                self._bar.set_description_str(f"{self._name}, {step.doing}", refresh=False)
+            if self._tokens:
+                said += f", {self._tokens:,} tokens written, {self._tokens / seconds:.0f}/s"
+            self._bar.set_postfix_str(said, refresh=False)
+            self._bar.update(step.finished)
+            if not step.finished:  # else tqdm draws by itself
+                self._bar.refresh()
 
     def __enter__(self) -> ProgressBar:
         return self

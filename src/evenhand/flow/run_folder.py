@@ -5,12 +5,12 @@ from __future__ import annotations
 import errno
 import hashlib
 import json
-import math
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
+from typing import Any, Protocol
 
 import pandas as pd
 import pyarrow as pa
@@ -18,10 +18,25 @@ import pyarrow.parquet as pq
 from filelock import FileLock, Timeout
 
 from evenhand.errors import EvenhandError, UsageError
+from evenhand.flow.configuration import RunConfig, differences
 from evenhand.flow.episode import Prediction
-from evenhand.flow.settings import Settings
+from evenhand.flow.results import Results, without_nan
 
 PREDICTIONS_A_PART = 10_000
+
+
+class Configuration(Protocol):
+    """What a folder's config.json is made of; an evaluation's is a RunConfig."""
+
+    def to_json(self) -> dict[str, Any]: ...
+
+
+INCIDENTAL = ("max_failed",)
+"""Settings that decide no number: a run goes on with others."""
+
+
+def _deciding(record: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in record.items() if name not in INCIDENTAL}
 
 
 class RunFolder:
@@ -37,17 +52,18 @@ class RunFolder:
         self.pictures = path / "pictures"
 
     @classmethod
-    def begin(cls, path: Path, settings: Settings) -> RunFolder:
-        """A new folder for these settings, or the one that was begun with the same.
+    def begin(cls, path: Path, config: Configuration) -> RunFolder:
+        """A new folder for this configuration, or the one that was begun with the same.
 
         Raises UsageError for a folder of another run, or a folder of something else.
         """
         folder = cls(path)
+        asked = json.loads(_json(config.to_json()))
         if folder.config.is_file():
-            begun = folder.settings()
-            if begun != settings:
+            others = differences(_deciding(folder._read(folder.config)), _deciding(asked))
+            if others:
                 raise UsageError(
-                    f"{path} holds a run with other settings ({'; '.join(begun.differences(settings))}). "
+                    f"{path} holds a run with other settings ({'; '.join(others)}). "
                     "Choose another --output, or repeat its settings to resume it"
                 )
             return folder
@@ -55,7 +71,7 @@ class RunFolder:
             raise UsageError(f"{path} exists and is no run folder of evenhand; choose another --output")
         with _explained(path):
             path.mkdir(parents=True, exist_ok=True)
-        write_whole(folder.config, _json(settings.to_json()))
+        write_whole(folder.config, _json(asked))
         return folder
 
     @classmethod
@@ -73,8 +89,9 @@ class RunFolder:
             )
         return folder
 
-    def settings(self) -> Settings:
-        return Settings.from_json(self._read(self.config))
+    def read_config(self) -> RunConfig[Any]:
+        """Raises EvenhandError for one of another version."""
+        return RunConfig.from_json(self._read(self.config))
 
     @contextmanager
     def locked(self) -> Iterator[None]:
@@ -107,10 +124,21 @@ class RunFolder:
                 f"{self.predictions} can't be read: {error}; repeat the evenhand run command"
             ) from error
 
-    def write_results(self, results: dict[str, object]) -> None:
-        write_whole(self.results, _json(results))
+    def write_results(self, results: Results) -> None:
+        self.write_record(results.to_json())
 
-    def read_results(self) -> dict[str, object]:
+    def write_record(self, record: dict[str, Any]) -> None:
+        """results.json of what is no run of a benchmark, such as generated data."""
+        write_whole(self.results, _json(record))
+
+    def read_results(self) -> Results:
+        """Raises EvenhandError for a damaged record, or one of another version."""
+        try:
+            return Results.from_json(self.read_record())
+        except EvenhandError as error:
+            raise EvenhandError(f"{self.results}: {error}") from error
+
+    def read_record(self) -> dict[str, Any]:
         return self._read(self.results)
 
     def keep_picture(self, row: str, content: bytes) -> None:
@@ -132,15 +160,14 @@ class RunFolder:
 
     def publishable(self) -> RunFolder:
         """This folder. Raises UsageError for a rehearsal, whose figures mean nothing to anybody."""
-        metrics = self.read_results()["metrics"]
-        if isinstance(metrics, dict) and metrics.get("rehearsal"):
+        if self.read_results().metrics.get("rehearsal"):
             raise UsageError(
-                f"{self.path} holds a rehearsal with placeholders for faces: it measures nothing and is not published; "
-                "run it with --faces DIR"
+                f"{self.path} holds a rehearsal with placeholders in place of data: it measures nothing and is not "
+                "published; run it with real data"
             )
         return self
 
-    def _read(self, path: Path) -> dict[str, object]:
+    def _read(self, path: Path) -> dict[str, Any]:
         try:
             record = json.loads(path.read_text(encoding="utf-8"))
         except ValueError as error:
@@ -171,13 +198,4 @@ def _explained(path: Path) -> Iterator[None]:
 
 
 def _json(record: object) -> str:
-    return json.dumps(_without_nan(record), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-
-
-def _without_nan(value: object) -> object:
-    """NaN has no place in JSON: null."""
-    if isinstance(value, dict):
-        return {key: _without_nan(each) for key, each in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_without_nan(each) for each in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+    return json.dumps(without_nan(record), indent=2, ensure_ascii=False, allow_nan=False) + "\n"

@@ -3,21 +3,46 @@
 Batches are a pure function of what is stored. The window holds the first unfinished episodes in row order; the next
 batch is what they wait for and the store lacks, in (row, step) order, for the model and of the kind that fill a call
 best: what few episodes ask waits until others ask it, too. A run that was killed and started again therefore asks the
-same batches as one that was not, and nothing twice.
+same batches as one that was not, and nothing twice. (Of a model that answers requests one by one, as servers do, each
+reply is stored as it comes, and its batches matter to nobody.)
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import accumulate
 
+from evenhand.errors import EvenhandError
 from evenhand.flow.episode import Episode, Prediction
 from evenhand.flow.store import Store
-from evenhand.models.protocol import Model
+from evenhand.models.protocol import Kind, Model, kind_of
 from evenhand.models.request import Reply, Request
 
 _BATCHES_IN_WINDOW = 8
+
+
+@dataclass(frozen=True)
+class Step:
+    """What has come to pass since the last one: episodes that finished, replies and tokens that were written.
+
+    doing: what begins now, where it is something else than asking.
+    """
+
+    finished: int = 0
+    replied: int = 0
+    tokens: int = 0
+    doing: str = ""
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """How many requests may fail for good before a run ends: a share of those that it asks, `expected` at least."""
+
+    share: float = 1.0
+    expected: int = 0
 
 
 @dataclass
@@ -40,14 +65,26 @@ class Runner:
     """Runs episodes against models ({agent: model}) with a store between them."""
 
     def __init__(
-        self, models: Mapping[str, Model], store: Store, on_progress: Callable[[int, int], None] | None = None
+        self,
+        models: Mapping[str, Model],
+        store: Store,
+        on_progress: Callable[[Step], None] | None = None,
+        tolerance: Tolerance | None = None,
     ):
-        """on_progress(finished, asked) is called with how many episodes finished and requests were asked, each time."""
+        """on_progress is told of every step, tokens from any thread."""
         self.models = models
         self.store = store
         self._identities = {agent: model.identity for agent, model in models.items()}
-        self._window = _BATCHES_IN_WINDOW * max(model.requests_at_once for model in models.values())
-        self._on_progress = on_progress or (lambda finished, asked: None)
+        self._window = _BATCHES_IN_WINDOW * max(model.at_once("choose") for model in models.values())
+        self._on_progress = on_progress or (lambda step: None)
+        self._tolerance = tolerance or Tolerance()
+        self._seen = 0  # distinct replies, from the store or new
+        self._failures: Counter[str] = Counter()  # by their reasons
+
+    @property
+    def failures(self) -> Mapping[str, int]:
+        """Requests of finished and running episodes that failed for good, by their reasons."""
+        return dict(self._failures)
 
     def run(self, episodes: Iterable[Episode]) -> Iterator[list[Prediction]]:
         """Each episode's predictions, in the order of the episodes, as soon as those before it are there."""
@@ -87,6 +124,8 @@ class Runner:
     def _receive(self, running: Iterable[_Running], keys: Iterable[str]) -> None:
         """Give episodes what the store has of these keys."""
         stored = self.store.get(sorted(set(keys)))
+        self._seen += len(stored)
+        self._failures.update(reply.finish_reason for reply in stored.values() if reply.failed)
         for each in running:
             each.replies.update((key, stored[key]) for key, _ in each.missing if key in stored)
 
@@ -96,7 +135,7 @@ class Runner:
             each.requests = next(each.episode) if replies is None else each.episode.send(replies)
         except StopIteration as end:
             each.predictions = end.value
-            self._on_progress(1, 0)
+            self._on_progress(Step(finished=1))
             return
         each.keys = [request.digest(self._identities[request.agent]) for request in each.requests]
         each.replies = {}
@@ -109,24 +148,53 @@ class Runner:
         missing: dict[str, Request] = {}
         for each in waiting:
             missing.update((key, request) for key, request in each.missing if key not in missing)
-        alike: dict[tuple[str, bool], list[tuple[str, Request]]] = {}
+        alike: dict[tuple[str, Kind], list[tuple[str, Request]]] = {}
         for key, request in missing.items():
-            alike.setdefault((request.agent, bool(request.choices)), []).append((key, request))
-        kind = max(alike, key=lambda kind: self._filled(kind, alike[kind]))
-        model, at_once = self.models[kind[0]], self._at_once(kind)
-        sizes = accumulate(request.size for _, request in alike[kind])
-        asked = alike[kind][: max(1, sum(size <= at_once for size in sizes))]
-        replies = (model.choose if kind[1] else model.generate)([request for _, request in asked])
-        if len(replies) != len(asked):
-            raise RuntimeError(f"{model.identity} gave {len(replies)} replies to {len(asked)} requests")
-        self.store.put((key, reply) for (key, _), reply in zip(asked, replies))
+            alike.setdefault((request.agent, kind_of(request)), []).append((key, request))
+        agent, kind = max(alike, key=lambda each: self._filled(each, alike[each]))
+        at_once = self.models[agent].at_once(kind)
+        sizes = accumulate(request.size for _, request in alike[agent, kind])
+        asked = alike[agent, kind][: max(1, sum(size <= at_once for size in sizes))]
+        self._answered(self.models[agent], asked)
         self._receive(waiting, [key for key, _ in asked])
-        self._on_progress(0, len(asked))
+        self._check_failures()
 
-    def _at_once(self, kind: tuple[str, bool]) -> int:
-        agent, scored = kind
-        return self.models[agent].requests_at_once if scored else self.models[agent].texts_at_once
+    def _answered(self, model: Model, asked: Sequence[tuple[str, Request]]) -> None:
+        """Store what the model answers: a whole call in one go, or each reply as it comes, as the model has it."""
+        requests = [request for _, request in asked]
+        n = 0
+        with closing(model.answer(requests, lambda tokens: self._on_progress(Step(tokens=tokens)))) as stream:
+            if model.whole_calls:
+                replies = dict(stream)
+                self.store.put((key, replies[place]) for place, (key, _) in enumerate(asked) if place in replies)
+                self._on_progress(Step(replied=len(replies)))
+                n = len(replies)
+            else:
+                for place, reply in stream:
+                    self.store.put([(asked[place][0], reply)])
+                    self._on_progress(Step(replied=1))
+                    n += 1
+        if n != len(asked):
+            raise RuntimeError(f"{model.identity} gave {n} replies to {len(asked)} requests")
 
-    def _filled(self, kind: tuple[str, bool], requests: Sequence[tuple[str, Request]]) -> float:
+    def _check_failures(self) -> None:
+        """Raises EvenhandError where more requests failed than a run may bear; these are asked again next time."""
+        most = self._tolerance.share * max(self._tolerance.expected, self._seen)
+        if self._failures.total() > most:
+            self.store.forget_failures()
+            raise EvenhandError(
+                f"{failures_in_words(self._failures)}, more than --max-failed {self._tolerance.share:g} of those "
+                "asked. Mend the cause and repeat the command, or give a larger --max-failed: every answer is stored, "
+                "and what failed is asked again"
+            )
+
+    def _filled(self, kind: tuple[str, Kind], requests: Sequence[tuple[str, Request]]) -> float:
         """How much of a call they make, 1 at most."""
-        return min(1.0, sum(request.size for _, request in requests) / self._at_once(kind))
+        return min(1.0, sum(request.size for _, request in requests) / self.models[kind[0]].at_once(kind[1]))
+
+
+def failures_in_words(failures: Mapping[str, int]) -> str:
+    """ "3 requests failed for good (context exceeded: 2, refused: 1)"."""
+    n = sum(failures.values())
+    reasons = ", ".join(f"{reason.replace('_', ' ')}: {count:,}" for reason, count in sorted(failures.items()))
+    return f"{n:,} request{'' if n == 1 else 's'} failed for good ({reasons})"

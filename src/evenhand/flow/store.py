@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from evenhand.errors import EvenhandError, UsageError
-from evenhand.models.request import Reply
+from evenhand.models.request import FAILURES, Reply
 
 _KEYS_A_QUERY = 500
 _SCHEMA = """
@@ -23,7 +23,9 @@ CREATE TABLE IF NOT EXISTS replies (
 class Store:
     """SQLite, one row a reply, keyed by the digest of model and request.
 
-    A batch is one transaction, on disk before anybody sees it: a process killed anywhere leaves whole batches.
+    What is put together is one transaction, written before anybody sees it: a process killed anywhere leaves whole
+    ones. The disk is waited for now and then only (WAL, synchronous NORMAL), so that single replies can be stored as
+    they come: a machine that loses its power may lose the last moments, and nothing before.
     """
 
     def __init__(self, path: Path, models: Mapping[str, str]):
@@ -35,7 +37,7 @@ class Store:
         with self._explained():
             self._connection = sqlite3.connect(path, isolation_level=None)
             self._connection.execute("PRAGMA journal_mode = WAL")
-            self._connection.execute("PRAGMA synchronous = FULL")
+            self._connection.execute("PRAGMA synchronous = NORMAL")
             self._connection.executescript(_SCHEMA)
             recorded = self._connection.execute("SELECT value FROM meta WHERE name = 'models'").fetchone()
             if recorded is None:
@@ -68,6 +70,12 @@ class Store:
         ]
         with self._explained(), self._transaction():
             self._connection.executemany("INSERT OR IGNORE INTO replies VALUES (?, ?, ?, ?)", rows)
+
+    def forget_failures(self) -> None:
+        """Requests that failed for good count as not asked: what was in their way may be mended."""
+        marks = ",".join("?" * len(FAILURES))
+        with self._explained(), self._transaction():
+            self._connection.execute(f"DELETE FROM replies WHERE finish_reason IN ({marks})", sorted(FAILURES))
 
     def __len__(self) -> int:
         return int(self._connection.execute("SELECT count(*) FROM replies").fetchone()[0])

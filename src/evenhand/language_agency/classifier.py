@@ -10,25 +10,26 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from pathlib import Path
 from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 import torch
-from safetensors import SafetensorError
-from transformers import AutoModelForSequenceClassification, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
+from transformers import AutoModelForSequenceClassification, PreTrainedModel, PreTrainedTokenizerBase
 
 from evenhand.language_agency.label_request import LABELS
 from evenhand.language_agency.sentences import split_sentences
 from evenhand.models.errors import ModelError
-from evenhand.models.fingerprint import fingerprint
+from evenhand.models.loading import Checkpoint
+from evenhand.models.protocol import Ability, Answers, Kind, OnTokens, unheard
 from evenhand.models.request import Reply, Request
 
 AGENTIC_BY_NUMBER = "LABEL_1"  # of checkpoints whose labels have no names: LAC's numbers
 TOKENS_A_BATCH = 2048  # with padding
 SENTENCES_AT_ONCE = 4096
 LONGEST = 512  # tokens, where neither the tokenizer nor the model says less
+
+ACCEPTED = "a Hub id or a local folder with config.json, safetensors weights of a sequence classifier and a tokenizer"
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -46,18 +47,27 @@ class LabelledSentence:
 
 
 class SentenceClassifier:
-    """What labels sentences: subclasses give `identity` and `agentic_probabilities`.
+    """What labels sentences: subclasses give `identity` and `agentic_probabilities`, perhaps a `name` for reports.
 
     Also a model that answers requests whose choices are the two labels, so that its work is batched and stored like
-    any other's.
+    any other's. The sentence is the last message.
     """
 
     identity: str
-    requests_at_once = texts_at_once = SENTENCES_AT_ONCE
+    can: frozenset[Ability] = frozenset({"choose"})
+    whole_calls = True
+
+    @property
+    def name(self) -> str:
+        return self.identity
 
     def agentic_probabilities(self, sentences: Sequence[str]) -> FloatArray:
         """(sentences,)"""
         raise NotImplementedError
+
+    def batches(self, sentences: Sequence[str]) -> Iterator[tuple[Sequence[int], FloatArray]]:
+        """(places of some sentences, their probabilities), as they are computed; all at once here."""
+        yield range(len(sentences)), self.agentic_probabilities(sentences)
 
     def label(self, texts: Iterable[str]) -> Iterator[tuple[LabelledSentence, ...]]:
         """The labelled sentences of each text, in order; none for a text without words. Any number of texts."""
@@ -67,18 +77,22 @@ class SentenceClassifier:
             for sentences in some:
                 yield tuple(LabelledSentence(sentence, next(probabilities)) for sentence in sentences)
 
-    def choose(self, requests: Sequence[Request]) -> list[Reply]:
-        """Log-probability of each label, in nats. The sentence is the last message; choices are the LABELS."""
-        agentic = self.agentic_probabilities([request.messages[-1].text for request in requests])
-        tiny = np.finfo(float).tiny
-        both = np.log(np.maximum(np.stack([1 - agentic, agentic], axis=1), tiny)).tolist()
-        return [
-            Reply(finish_reason="choice", choice_log_probs=tuple((row[LABELS.index(c)],) for c in request.choices))
-            for request, row in zip(requests, both)
-        ]
+    def at_once(self, kind: Kind) -> int:
+        return SENTENCES_AT_ONCE
 
-    def generate(self, requests: Sequence[Request]) -> list[Reply]:
-        raise ModelError(f"{self.identity} labels sentences and writes none")
+    def answer(self, requests: Sequence[Request], on_tokens: OnTokens = unheard) -> Answers:
+        """Log-probability of each label, in nats."""
+        if any(not request.choices for request in requests):
+            raise ModelError(f"{self.identity} labels sentences and writes none")
+        tiny = np.finfo(float).tiny
+        for places, agentic in self.batches([request.messages[-1].text for request in requests]):
+            both = np.log(np.maximum(np.stack([1 - agentic, agentic], axis=1), tiny)).tolist()
+            for place, row in zip(places, both):
+                of_choices = tuple((row[LABELS.index(choice)],) for choice in requests[place].choices)
+                yield place, Reply(finish_reason="choice", choice_log_probs=of_choices)
+
+    def close(self) -> None:
+        """Let go of what it holds; of a list of words there is nothing."""
 
 
 class AgencyClassifier(SentenceClassifier):
@@ -91,14 +105,17 @@ class AgencyClassifier(SentenceClassifier):
         identity: str,
         agentic_label: str | None = None,
         tokens_a_batch: int = TOKENS_A_BATCH,
+        name: str | None = None,
     ):
-        """agentic_label: the checkpoint's name for agentic, where that is not "agentic" or LABEL_1.
+        """agentic_label: the checkpoint's name for agentic, where that is not "agentic" or LABEL_1. name: as reports
+        call it; by default its identity.
 
         Raises ModelError for a checkpoint whose labels can't be told apart.
         """
         self.model = model.eval()
         self.tokenizer = tokenizer
         self.identity = identity
+        self._name = name or identity
         self.tokens_a_batch = tokens_a_batch
         self.longest = min(tokenizer.model_max_length, _positions(model))
         self._columns = _columns(model.config.id2label, agentic_label, identity)
@@ -119,31 +136,41 @@ class AgencyClassifier(SentenceClassifier):
         name: what `identity` calls it; by default the path, with the agentic label where one is named.
         Raises ModelError saying what could not be loaded.
         """
-        try:
-            model, tokenizer = _loaded(path, revision, getattr(torch, dtype))
-        except (OSError, ValueError, KeyError, TypeError, ImportError, RuntimeError, SafetensorError) as error:
-            reason = str(error).strip().split("\n")[0].rstrip(".") or type(error).__name__
-            raise ModelError(
-                f"could not load classifier {path!r}: {reason}. Accepted: a Hub id or a local folder with config.json, "
-                "safetensors weights of a sequence classifier and a tokenizer"
-            ) from error
+        shown = name or path + (f":agentic={agentic_label}" if agentic_label else "")  # the same weights, turned round
+        checkpoint = Checkpoint(path, shown, revision, dtype, what="classifier", accepted=ACCEPTED)
+        tokenizer = checkpoint.tokenizer
+        model = checkpoint.weights(AutoModelForSequenceClassification)
         if torch.cuda.is_available():
             model = model.to("cuda")
-        commit = fingerprint(Path(path)) if Path(path).is_dir() else getattr(model.config, "_commit_hash", None)
-        shown = name or path + (f":agentic={agentic_label}" if agentic_label else "")  # the same weights, turned round
-        return cls(model, tokenizer, f"{shown}@{commit or revision or 'unknown'} {dtype}", agentic_label)
+        return cls(model, tokenizer, checkpoint.identity, agentic_label, name=shown)
+
+    @property
+    def name(self) -> str:
+        return self._name
 
     def agentic_probabilities(self, sentences: Sequence[str]) -> FloatArray:
         """(sentences,); a sentence longer than the model reads is cut."""
-        distinct = list(dict.fromkeys(sentences))
+        probabilities = np.zeros(len(sentences))
+        for places, agentic in self.batches(sentences):
+            probabilities[list(places)] = agentic
+        return probabilities
+
+    def batches(self, sentences: Sequence[str]) -> Iterator[tuple[Sequence[int], FloatArray]]:
+        """Each distinct sentence is computed once."""
+        places: dict[str, list[int]] = {}
+        for place, sentence in enumerate(sentences):
+            places.setdefault(sentence, []).append(place)
+        distinct = list(places)
         if not distinct:
-            return np.zeros(0)
+            return
         encoded = self.tokenizer(distinct, truncation=True, max_length=self.longest)["input_ids"]
-        of_sentence: dict[str, float] = {}
         for batch in self._batches([len(ids) for ids in encoded]):
-            agentic = self._agentic([encoded[i] for i in batch]).tolist()
-            of_sentence.update((distinct[i], probability) for i, probability in zip(batch, agentic))
-        return np.array([of_sentence[sentence] for sentence in sentences])
+            agentic = self._agentic([encoded[i] for i in batch]).numpy()
+            of_batch = [(place, row) for row, i in enumerate(batch) for place in places[distinct[i]]]
+            yield [place for place, _ in of_batch], agentic[[row for _, row in of_batch]].astype(float)
+
+    def close(self) -> None:
+        del self.model
 
     def _batches(self, lengths: Sequence[int]) -> Iterator[list[int]]:
         """Indices of neighbors in length, the longest first, each batch of `tokens_a_batch` or fewer with padding."""
@@ -160,19 +187,6 @@ class AgencyClassifier(SentenceClassifier):
         with torch.inference_mode():
             logits = self.model(**batch).logits[:, self._columns].float()
         return logits.softmax(dim=-1)[:, 1].cpu()
-
-
-def _loaded(path: str, revision: str | None, dtype: torch.dtype) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
-    """Raises ValueError for what transformers makes up, with no more than a warning: a vocabulary, or weights."""
-    tokenizer = AutoTokenizer.from_pretrained(path, revision=revision)
-    if len(tokenizer) <= len(tokenizer.all_special_tokens):
-        raise ValueError("its tokenizer has no vocabulary")
-    model, report = AutoModelForSequenceClassification.from_pretrained(
-        path, revision=revision, dtype=dtype, use_safetensors=True, output_loading_info=True
-    )
-    if report["missing_keys"]:
-        raise ValueError(f"it has no weights for {', '.join(sorted(report['missing_keys'])[:3])}")
-    return model, tokenizer
 
 
 def _positions(model: PreTrainedModel) -> int:

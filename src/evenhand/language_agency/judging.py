@@ -10,13 +10,11 @@ from typing import Protocol
 import datasets
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
 
-RESAMPLES = 1000
-SEED = 0
+from evenhand.statistics.kappa import cohen
+from evenhand.statistics.resampling import N_RESAMPLES, FloatArray, IntArray, resampled
+
 CALIBRATION_BINS = 10
-
-FloatArray = npt.NDArray[np.float64]
 
 
 class LabelsSentences(Protocol):
@@ -65,16 +63,11 @@ def agreement(agentic: Sequence[FloatArray]) -> dict[str, float | None] | None:
     if len(labels) < 2:
         return None
     pairs = list(combinations(labels, 2))
-    kappa = float(np.mean([_kappa(one, other) for one, other in pairs]))
+    kappa = float(np.mean([cohen(one, other) for one, other in pairs]))
     return {
         "percent": float(100 * np.mean([np.mean(one == other) for one, other in pairs])),
         "kappa": None if math.isnan(kappa) else kappa,
     }
-
-
-def _kappa(one: npt.NDArray[np.bool_], other: npt.NDArray[np.bool_]) -> float:
-    by_chance = float(np.mean(one) * np.mean(other) + np.mean(~one) * np.mean(~other))
-    return math.nan if by_chance == 1 else (float(np.mean(one == other)) - by_chance) / (1 - by_chance)
 
 
 def _confusion(agentic: FloatArray, labels: npt.NDArray[np.int64]) -> FloatArray:
@@ -102,17 +95,12 @@ def _figures(confusion: FloatArray) -> dict[str, FloatArray]:
 
 def _intervals(by_cluster: FloatArray) -> list[list[float]]:
     """[low, high] of each figure, from counts (clusters, 2 true, 3 given)."""
-    if len(by_cluster) < 2:
-        return [[math.nan, math.nan]] * len(_figures(by_cluster))
-    interval = stats.bootstrap(
-        (np.arange(len(by_cluster)),),
-        lambda drawn, axis: np.stack(list(_figures(by_cluster[drawn].sum(axis=-3)).values())),
-        n_resamples=RESAMPLES,
-        vectorized=True,
-        method="percentile",
-        rng=np.random.default_rng(SEED),
-    ).confidence_interval
-    return [list(ends) for ends in zip(interval.low.tolist(), interval.high.tolist())]
+
+    def figures(drawn: IntArray) -> FloatArray:
+        return np.stack(list(_figures(by_cluster[drawn].sum(axis=1)).values()), axis=-1)
+
+    _, ends = resampled(figures, [np.arange(len(by_cluster))], N_RESAMPLES, values=by_cluster.size)
+    return [[float(low), float(high)] for low, high in ends]
 
 
 def _calibration_error(agentic: FloatArray, labels: npt.NDArray[np.int64]) -> float:

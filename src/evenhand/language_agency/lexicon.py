@@ -12,6 +12,8 @@ import numpy as np
 from evenhand.language_agency.classifier import FloatArray, SentenceClassifier
 from evenhand.models.fingerprint import fingerprint_of_texts
 
+NAME = "string matching (lexicons of evenhand)"
+
 _WORD = re.compile(r"[a-z]+(?:-[a-z]+)*")
 _ENDS_IN_CONSONANT_AND_Y = re.compile(r"[^aeiou]y$")
 _TAKES_ES = re.compile(r"(?:s|x|z|ch|sh)$")
@@ -25,7 +27,11 @@ class LexiconClassifier(SentenceClassifier):
     """
 
     def __init__(self) -> None:
-        self.identity = f"string matching (lexicons of evenhand)@{fingerprint_of_texts(map(_read, _LISTS))}"
+        self.identity = f"{NAME}@{fingerprint_of_texts(map(_read, _LISTS))}"
+
+    @property
+    def name(self) -> str:
+        return NAME
 
     def agentic_probabilities(self, sentences: Sequence[str]) -> FloatArray:
         """(sentences,): the agentic share of the words matched, one more of each kind supposed; a half without any."""
@@ -47,7 +53,7 @@ def forms(name: str) -> frozenset[str]:
 
 
 def _read(name: str) -> str:
-    return (resources.files("evenhand.models") / "lexicons" / f"{name}.tsv").read_text(encoding="utf-8")
+    return (resources.files("evenhand.language_agency") / "lexicons" / f"{name}.tsv").read_text(encoding="utf-8")
 
 
 def _inflected(word: str, part_of_speech: str, irregular: str = "") -> Iterator[str]:

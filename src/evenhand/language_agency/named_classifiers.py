@@ -8,6 +8,7 @@ import logging
 import tempfile
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -52,6 +53,12 @@ def load_classifiers(names: Iterable[str]) -> list[NamedClassifier]:
     return [each for name in names for each in _named(name)]
 
 
+@lru_cache(maxsize=4)
+def kept_classifiers(names: tuple[str, ...]) -> tuple[NamedClassifier, ...]:
+    """Like load_classifiers, but the same names give the same objects: whoever reads thousands of texts asks often."""
+    return tuple(load_classifiers(names))
+
+
 def _named(name: str) -> list[NamedClassifier]:
     from evenhand.language_agency.lexicon import LexiconClassifier
 
@@ -92,10 +99,12 @@ def default_checkpoint() -> Path:
     Another encoder, recipe, way of training or data makes another folder.
     """
     from evenhand.language_agency import training as agency
+    from evenhand.language_agency.recipes import RECIPES
     from evenhand.models.embedded import cache_folder, embedded_encoder
     from evenhand.models.fingerprint import fingerprint
+    from evenhand.trainers.progress import TrainingBar
 
-    recipe = replace(agency.RECIPES["minilm"], epochs=DEFAULT_EPOCHS)
+    recipe = replace(RECIPES["minilm"], epochs=DEFAULT_EPOCHS)
     encoder = embedded_encoder()
     digest = hashlib.sha256(json.dumps([asdict(recipe), fingerprint(encoder)]).encode())
     for path in [Path(agency.__file__), *sorted((DATASETS / "language_agency" / "data").rglob("*.parquet"))]:
@@ -104,10 +113,17 @@ def default_checkpoint() -> Path:
     if not folder.is_dir():
         folder.parent.mkdir(parents=True, exist_ok=True)
         logger.warning("Training the default agency classifier, once, about a minute on two cores: %s", folder)
-        with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".training-") as scratch:
+        with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".training-") as scratch, TrainingBar() as bar:
             trained = Path(scratch) / "agency"
-            data = load_dataset("language_agency")
-            agency.train_agency(data, recipe, [0], trained, data_name="language_agency", base_path=str(encoder))
+            agency.train_agency(
+                load_dataset("language_agency"),
+                recipe,
+                [0],
+                trained,
+                data_name="language_agency",
+                base_path=str(encoder),
+                on_progress=bar.update,
+            )
             try:
                 (trained / "seed-0").rename(folder)
             except OSError:

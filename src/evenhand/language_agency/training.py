@@ -1,15 +1,12 @@
-"""Training a classifier of language agency: a sequence classifier on agentic and communal sentences.
-
-Wan & Chang 2024 (LABE), Appendix B.6 gives the settings for BERT, RoBERTa and Llama2.
-"""
+"""Training a classifier of language agency: a sequence classifier on agentic and communal sentences."""
 
 from __future__ import annotations
 
 import json
-import math
+import logging
 import tempfile
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import asdict
 from importlib import metadata
 from pathlib import Path
 
@@ -25,45 +22,35 @@ from transformers import (
     PreTrainedTokenizerBase,
     PrinterCallback,
     Trainer,
+    TrainerCallback,
+    TrainerControl,
+    TrainerState,
     TrainingArguments,
 )
 
+from evenhand.flow.results import without_nan
 from evenhand.language_agency.classifier import AgencyClassifier
 from evenhand.language_agency.judging import agreement, judge
 from evenhand.language_agency.label_request import LABELS
+from evenhand.language_agency.recipes import Recipe
+from evenhand.trainers.progress import OnProgress, unheard
+
+logger = logging.getLogger(__name__)
 
 RECORD = "agency.json"
 VALIDATION = "validation"
 LONGEST = 256  # tokens of a sentence in training; LAC's longest have about 130
 
 
-@dataclass(frozen=True)
-class Recipe:
-    """How a classifier is trained. base: a Hub id or local folder; lora: train adapters, for decoder models."""
-
-    base: str
-    learning_rate: float
-    epochs: float
-    batch_size: int
-    source: str
-    warmup_steps: int = 0
-    lora: bool = False
-
-
-RECIPES: Mapping[str, Recipe] = {
-    "minilm": Recipe(
-        "embedded", 1e-4, 5, 16, warmup_steps=50, source="tried on LAC's training split, judged on its validation split"
-    ),
-    "bert": Recipe("google-bert/bert-base-cased", 5e-5, 10, 6, source="LABE, Appendix B.6; base of the published code"),
-    "roberta": Recipe("FacebookAI/roberta-base", 5e-6, 10, 6, source="LABE, Appendix B.6"),
-    "lora": Recipe(
-        "meta-llama/Llama-2-7b-chat-hf", 5e-5, 5, 6, lora=True, source="LABE, Appendix B.6; batch size of the encoders"
-    ),
-}
-
-
 def train_agency(
-    data: datasets.DatasetDict, recipe: Recipe, seeds: Sequence[int], output: Path, *, data_name: str, base_path: str
+    data: datasets.DatasetDict,
+    recipe: Recipe,
+    seeds: Sequence[int],
+    output: Path,
+    *,
+    data_name: str,
+    base_path: str,
+    on_progress: OnProgress = unheard,
 ) -> dict[str, object]:
     """Train one classifier a seed, judge each on every split but train, and keep them in output/seed-N.
 
@@ -73,27 +60,42 @@ def train_agency(
     output.mkdir(parents=True, exist_ok=True)
     judged_on = {split: rows for split, rows in data.items() if split != "train"}
     records, classifiers = {}, {}
-    for seed in seeds:
+
+    def begun(what: str) -> None:
+        logger.info("%s", what)
+        on_progress(what, 0, 0)
+
+    for k, seed in enumerate(seeds, start=1):
         folder = output / f"seed-{seed}"
-        model, tokenizer = _trained(data["train"], data.get(VALIDATION), recipe, base_path, seed)
+        named = f"seed {seed} ({k} of {len(seeds)})"
+        begun(f"{named}: {recipe.base} begins to learn from {len(data['train']):,} sentences")
+        steps = _Steps(f"training {named}", on_progress)
+        model, tokenizer = _trained(data["train"], data.get(VALIDATION), recipe, base_path, seed, steps)
         model.save_pretrained(folder)
         tokenizer.save_pretrained(folder)
         classifier = AgencyClassifier.from_pretrained(str(folder))
+        judged = {}
+        for split, rows in judged_on.items():
+            begun(f"judging {named} on {split}: {len(rows):,} sentences")
+            judged[split] = judge(classifier, rows)
         record = {
             "base": recipe.base,
             "data": data_name,
             "sentences": {split: len(rows) for split, rows in data.items()},
             "recipe": asdict(recipe),
             "seed": seed,
-            "judged": {split: judge(classifier, rows) for split, rows in judged_on.items()},
+            "judged": judged,
             "versions": {name: metadata.version(name) for name in ("evenhand", "torch", "transformers")},
         }
         (folder / RECORD).write_text(_json(record), encoding="utf-8")
         records[f"seed-{seed}"], classifiers[f"seed-{seed}"] = record, classifier
+    compared = list(classifiers.values()) if len(classifiers) > 1 else []
+    if compared:
+        begun("comparing the seeds' labels")
     summary: dict[str, object] = {
         "seeds": records,
         "agreement": {
-            split: agreement([classifier.agentic_probabilities(rows["text"]) for classifier in classifiers.values()])
+            split: agreement([classifier.agentic_probabilities(rows["text"]) for classifier in compared])
             for split, rows in judged_on.items()
         },
     }
@@ -101,8 +103,29 @@ def train_agency(
     return summary
 
 
+class _Steps(TrainerCallback):  # type: ignore[misc]
+    """Tells of every optimizer step."""
+
+    def __init__(self, what: str, on_progress: OnProgress):
+        self.what = what
+        self.on_progress = on_progress
+
+    def on_train_begin(
+        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: object
+    ) -> None:
+        self.on_progress(self.what, state.global_step, state.max_steps)
+
+    def on_step_end(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: object) -> None:
+        self.on_progress(self.what, state.global_step, state.max_steps)
+
+
 def _trained(
-    rows: datasets.Dataset, validation: datasets.Dataset | None, recipe: Recipe, base_path: str, seed: int
+    rows: datasets.Dataset,
+    validation: datasets.Dataset | None,
+    recipe: Recipe,
+    base_path: str,
+    seed: int,
+    steps: TrainerCallback,
 ) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
     """The model after the epoch that is most accurate on the validation split; after the last where there is none.
 
@@ -158,6 +181,7 @@ def _trained(
             compute_metrics=_accuracy,
             data_collator=DataCollatorWithPadding(tokenizer),
             processing_class=tokenizer,
+            callbacks=[steps],
         )
         trainer.remove_callback(PrinterCallback)
         trainer.train()
@@ -176,13 +200,4 @@ def _with_adapters(model: PreTrainedModel) -> PreTrainedModel:
 
 
 def _json(record: object) -> str:
-    return json.dumps(_without_nan(record), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-
-
-def _without_nan(value: object) -> object:
-    """NaN has no place in JSON: null."""
-    if isinstance(value, dict):
-        return {key: _without_nan(each) for key, each in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_without_nan(each) for each in value]
-    return None if isinstance(value, float) and math.isnan(value) else value
+    return json.dumps(without_nan(record), indent=2, ensure_ascii=False, allow_nan=False) + "\n"

@@ -2,53 +2,91 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from evenhand.benchmarks.labe.published import TABLE_12
 from evenhand.errors import UsageError, unknown_name
+from evenhand.language_agency.published import TABLE_12
+from evenhand.language_agency.recipes import RECIPES
 from evenhand.library import load_dataset
-from evenhand.report.tables import Cell, Table, figure
+from evenhand.options import option
+from evenhand.trainers.progress import OnProgress, TrainingBar, unheard
+
+if TYPE_CHECKING:
+    from evenhand.report.tables import Table
 
 EMBEDDED = "embedded"
 DATA_NAMES = {"evenhand": "language_agency", "official": "LAC (Wan & Chang 2024)"}
 PUBLISHED = ("Llama2, fine-tune", "Bert, fine-tune", "RoBERTa, fine-tune")
 N_LAC_TEST = 373
 FIGURES = {"accuracy": "accuracy", "macro_f1": "macro F1", "micro_f1": "micro F1", "weighted_f1": "weighted F1"}
+OF_THE_RECIPE = ("learning_rate", "epochs", "batch_size")
 
 
-def train(
-    output: Path,
-    *,
-    recipe: str | None = None,
-    base: str | None = None,
-    data: Literal["evenhand", "official"] = "evenhand",
-    seeds: Sequence[int] = (0,),
-    changes: Mapping[str, float] | None = None,
-) -> dict[str, Any]:
-    """Train classifiers of language agency, one a seed, into output/seed-N. Returns the summary of output/agency.json.
+@dataclass(frozen=True)
+class AgencyOptions:
+    """learning_rate, epochs, batch_size: None is the recipe's."""
 
-    recipe: of evenhand.language_agency.training.RECIPES; by default the one of the base's architecture, minilm for the embedded
-    encoder. changes: fields of the recipe to replace. Raises UsageError for unknown names and a folder that is in use.
-    """
-    from evenhand.language_agency.training import RECIPES, train_agency
+    recipe: str | None = option(
+        None, f"{', '.join(RECIPES)} (default: that of the base's architecture, or minilm)", metavar="NAME"
+    )
+    base: str | None = option(
+        None, f"what is trained: {EMBEDDED}, a Hub id or a folder (default: the recipe's)", metavar="MODEL"
+    )
+    data: Literal["evenhand", "official"] = option("evenhand", "whose sentences")
+    seeds: tuple[int, ...] = option((0,), "one classifier a seed", least=0, most=999_999, metavar="S")
+    learning_rate: float | None = option(None, "in place of the recipe's", above=0, metavar="X")
+    epochs: float | None = option(None, "in place of the recipe's", above=0, metavar="N")
+    batch_size: int | None = option(None, "in place of the recipe's", least=1, metavar="N")
+
+
+class AgencyTrainer:
+    """Classifiers of language agency, which `evenhand run labe --classifiers DIR` takes."""
+
+    name = "agency"
+    source = "Wan & Chang, LABE, section 3.2 and Appendix B.6"
+    Options = AgencyOptions
+
+    def train(self, options: AgencyOptions, output: Path, on_progress: OnProgress | None = None) -> Table:
+        """on_progress: None is a bar on standard error. Raises UsageError for unknown names, and a folder in use."""
+        with TrainingBar() as bar:
+            table = table_of(train(options, output, on_progress or bar.update))
+        return replace(table, note=f"{table.note}To use them: evenhand run labe --classifiers {output}")
+
+
+def train(options: AgencyOptions, output: Path, on_progress: OnProgress = unheard) -> dict[str, Any]:
+    """One classifier a seed, in output/seed-N. Returns the summary of output/agency.json."""
+    from evenhand.language_agency.training import train_agency
     from evenhand.models.embedded import embedded_encoder
 
     if output.exists() and (not output.is_dir() or any(output.iterdir())):
         raise UsageError(f"{output} exists and is not empty; choose another --output")
-    if len(set(seeds)) < len(seeds):
-        raise UsageError(f"--seeds {' '.join(map(str, seeds))}: a seed is named twice")
-    name = recipe or _recipe_of(base)
+    if not options.seeds:
+        raise UsageError("--seeds names none; name one at least")
+    if len(set(options.seeds)) < len(options.seeds):
+        raise UsageError(f"--seeds {' '.join(map(str, options.seeds))}: a seed is named twice")
+    name = options.recipe or _recipe_of(options.base)
     if name not in RECIPES:
         raise unknown_name("recipe", name, list(RECIPES))
-    chosen = replace(RECIPES[name], **({"base": base} if base else {}), **(changes or {}))  # type: ignore[arg-type]
-    rows = load_dataset("language_agency", source=data)
+    given = {each: getattr(options, each) for each in ("base", *OF_THE_RECIPE)}
+    recipe = replace(RECIPES[name], **{each: value for each, value in given.items() if value is not None})
+    on_progress(f"reading the sentences of {DATA_NAMES[options.data]}", 0, 0)
+    rows = load_dataset("language_agency", source=options.data)
     if "train" not in rows or len(rows) < 2:
-        raise UsageError(f"--data {data} has the splits {', '.join(rows)}; train and one to judge by are needed")
-    path = str(embedded_encoder()) if chosen.base == EMBEDDED else chosen.base
-    return train_agency(rows, chosen, seeds, output, data_name=DATA_NAMES[data], base_path=path)
+        raise UsageError(
+            f"--data {options.data} has the splits {', '.join(rows)}; train and one to judge by are needed"
+        )
+    return train_agency(
+        rows,
+        recipe,
+        options.seeds,
+        output,
+        data_name=DATA_NAMES[options.data],
+        base_path=str(embedded_encoder()) if recipe.base == EMBEDDED else recipe.base,
+        on_progress=on_progress,
+    )
 
 
 def _recipe_of(base: str | None) -> str:
@@ -67,8 +105,10 @@ def _recipe_of(base: str | None) -> str:
     return "lora" if any("ForCausalLM" in name for name in config.architectures or ()) else "bert"
 
 
-def table(summary: Mapping[str, Any]) -> Table:
+def table_of(summary: Mapping[str, Any]) -> Table:
     """LABE's Table 12 for what was trained, with the paper's fine-tuned classifiers below."""
+    from evenhand.report.tables import Cell, Table, figure
+
     rows = []
     for seed, record in summary["seeds"].items():
         for split, judged in record["judged"].items():

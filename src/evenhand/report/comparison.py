@@ -9,13 +9,16 @@ from string import ascii_uppercase
 
 import pandas as pd
 
-from evenhand.benchmark import Benchmark, Panel, Results, Run, Texts
+from evenhand.benchmark import Comparison as Compared
 from evenhand.benchmarks import get_benchmark
 from evenhand.errors import UsageError
+from evenhand.flow.results import Results
 from evenhand.flow.run_folder import RunFolder
 from evenhand.models.errors import ModelError
+from evenhand.report.findings import Panel, Run, Texts
 from evenhand.report.tables import Cell, Table, figure
-from evenhand.statistics.clustered import FEW_CLUSTERS, Difference, benjamini_hochberg, holm, paired_difference
+from evenhand.statistics.clustered import FEW_CLUSTERS, Difference, paired_difference
+from evenhand.statistics.families import benjamini_hochberg, holm
 
 LEVEL = 0.05
 COLUMNS = ("", "p", "adjusted p", "n pairs", "clusters")
@@ -47,10 +50,10 @@ class Pair:
         differences = _differences(values(self.base.predictions), values(self.second.predictions))
         return {f"{self.name}{name}": difference for name, difference in differences.items()}
 
-    def headline(self, benchmark: Benchmark) -> dict[str, Difference]:
+    def headline(self, compared: Compared) -> dict[str, Difference]:
         """The benchmark's own differences first, then those of means."""
-        own = benchmark.headline_differences(self.base.predictions, self.second.predictions)
-        return {f"{self.name}{name}": each for name, each in own.items()} | self.differences(benchmark.headline_values)
+        own = compared.differences(self.base.predictions, self.second.predictions)
+        return {f"{self.name}{name}": each for name, each in own.items()} | self.differences(compared.headline)
 
     @property
     def common(self) -> str:
@@ -71,23 +74,24 @@ def compare(*paths: Path) -> Comparison:
     runs = [_run(letter, path) for letter, path in zip(ascii_uppercase, paths)]
     if not 2 <= len(paths) <= len(ascii_uppercase):
         raise UsageError(f"{len(paths)} runs came; 2 to {len(ascii_uppercase)} can be compared")
-    names = [str(run.results["benchmark"]) for run in runs]
+    names = [run.results.benchmark for run in runs]
     for name, run in zip(names, runs):
         if name != names[0]:
             raise UsageError(f"{runs[0].path} is a run of {names[0]}, {run.path} of {name}; name runs of one benchmark")
     benchmark = get_benchmark(names[0])
-    panels = benchmark.panels(runs)
+    compared = benchmark.comparison()
+    panels = compared.panels(runs)
     pairs = _pairs(runs, panels)
-    headline = {k: v for pair in pairs for k, v in pair.headline(benchmark).items()}
+    headline = {k: v for pair in pairs for k, v in pair.headline(compared).items()}
     if not headline:
         folders = " and ".join(str(run.path) for run in runs)
         raise UsageError(f"{folders} have no row in common; run them with the same configs, limit and seed")
-    exploratory = {k: v for pair in pairs for k, v in pair.differences(benchmark.exploratory_values).items()}
+    exploratory = {k: v for pair in pairs for k, v in pair.differences(compared.exploratory).items()}
     adjusted = holm([difference.p_value for difference in headline.values()])
     return Comparison(
-        title=f"{benchmark.title}: " + (f"{len(runs)} runs" if len(runs) > 2 else "B minus A"),
+        title=f"{benchmark.card.title}: " + (f"{len(runs)} runs" if len(runs) > 2 else "B minus A"),
         sentences=(
-            " ".join(f"{run.letter}: {run.results['model_name']} ({run.path})." for run in runs),
+            " ".join(f"{run.letter}: {run.results.model_name} ({run.path})." for run in runs),
             *(pair.common for pair in pairs),
             _found(headline, adjusted),
         ),
@@ -98,12 +102,12 @@ def compare(*paths: Path) -> Comparison:
             headline,
             adjusted,
             f"Adjusted p: Holm over this family of {len(headline)}. ",
-            benchmark.digits,
+            benchmark.card.digits,
         ),
         more=tuple(
             replace(table, title=f"{pair.name}{table.title}")
             for pair in pairs
-            for table in benchmark.compared(pair.base.predictions, pair.second.predictions, _similarity)
+            for table in compared.tables(pair.base.predictions, pair.second.predictions, _similarity)
         ),
         exploratory=_table(
             "Exploratory figures",
@@ -111,7 +115,7 @@ def compare(*paths: Path) -> Comparison:
             exploratory,
             benjamini_hochberg([difference.p_value for difference in exploratory.values()]),
             f"Adjusted p: Benjamini-Hochberg over this family of {len(exploratory)}. ",
-            benchmark.digits,
+            benchmark.card.digits,
         ),
         warnings=_warnings(headline, runs, pairs),
     )
@@ -208,12 +212,11 @@ def _warnings(differences: dict[str, Difference], runs: Sequence[Run], pairs: Se
             )
     noted: dict[str, list[str]] = {}
     for run in runs:
-        for note in run.results["metrics"]["warnings"]:
+        for note in run.results.metrics["warnings"]:
             noted.setdefault(note, []).append(run.letter)
     return (*warnings, *(f"run {', '.join(letters)}: {note}" for note, letters in noted.items()))
 
 
 def _helpers(results: Results) -> list[str]:
     """The identities of a run's helpers, such as classifiers, in the order by which its rows are paired."""
-    helpers = results.get("helpers")
-    return [str(helper["identity"]) for helper in helpers] if isinstance(helpers, list) else []
+    return [str(helper["identity"]) for helper in results.helpers]

@@ -9,11 +9,11 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from evenhand.benchmark import Findings
 from evenhand.benchmarks import BENCHMARKS, get_benchmark
 from evenhand.errors import EvenhandError, UsageError
 from evenhand.flow.run_folder import RunFolder, write_whole
 from evenhand.report.comparison import Comparison
+from evenhand.report.findings import Findings
 
 _TEMPLATES = Environment(
     loader=FileSystemLoader(Path(__file__).parent / "templates"),
@@ -26,13 +26,8 @@ _TEMPLATES = Environment(
 
 def write_report(folder: RunFolder) -> None:
     """Write the page from the folder's predictions and results. Raises EvenhandError where they can't be read."""
+    benchmark = get_benchmark(_benchmark_of(folder))
     results = folder.read_results()
-    if results["benchmark"] not in BENCHMARKS:
-        raise UsageError(
-            f"{folder.path} holds {results['benchmark']}, no run of a benchmark: there is no report of it; its counts "
-            "are in results.json"
-        )
-    benchmark = get_benchmark(str(results["benchmark"]))
     try:
         findings = benchmark.findings(folder.read_predictions(), results)
     except KeyError as error:
@@ -41,13 +36,24 @@ def write_report(folder: RunFolder) -> None:
             "repeat its evenhand run command"
         ) from error
     page = _TEMPLATES.get_template("report.html.jinja").render(
-        benchmark=benchmark,
+        card=benchmark.card,
         results=results,
         findings=findings,
         drawings=[Markup(plot.draw()) for plot in findings.plots],
         pictures={name: _data_url(content) for name, content in _pictures(folder, findings)},
     )
     write_whole(folder.report, page)
+
+
+def _benchmark_of(folder: RunFolder) -> str:
+    """Raises UsageError for results of something else, such as generated data."""
+    name = str(folder.read_record().get("benchmark"))
+    if name not in BENCHMARKS:
+        raise UsageError(
+            f"{folder.path} holds {name}, no run of a benchmark: there is no report of it; its counts are in "
+            "results.json"
+        )
+    return name
 
 
 def _pictures(folder: RunFolder, findings: Findings) -> Iterator[tuple[str, bytes]]:

@@ -1,22 +1,19 @@
-"""Uncertainty that a reviewer would accept: rows of one cluster (template, scenario, person …) count as one draw."""
+"""Means and paired differences, of which rows of one cluster (template, scenario, person …) count as one draw."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 from scipy import stats
 
-RESAMPLES = 1000
-PERMUTATIONS = 9999
-SEED = 0
-FEW_CLUSTERS = 30
+from evenhand.statistics.resampling import FEW_CLUSTERS, N_RESAMPLES, SEED, FloatArray, IntArray, ratio, resampled
 
-FloatArray = npt.NDArray[np.float64]
+__all__ = ["FEW_CLUSTERS", "Difference", "Mean", "clustered_mean", "paired_difference"]
+
+PERMUTATIONS = 9999
 
 
 @dataclass(frozen=True)
@@ -82,35 +79,6 @@ def paired_difference(first: pd.Series, second: pd.Series, clusters: pd.Series) 
     )
 
 
-def holm(p_values: Sequence[float]) -> list[float]:
-    """Adjusted p-values that control the family-wise error rate (Holm 1979). NaN stays NaN and counts as no test."""
-    tested = sorted((p, i) for i, p in enumerate(p_values) if not math.isnan(p))
-    adjusted = [math.nan] * len(p_values)
-    largest = 0.0
-    for rank, (p, i) in enumerate(tested):
-        largest = max(largest, min(1.0, (len(tested) - rank) * p))
-        adjusted[i] = largest
-    return adjusted
-
-
-def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
-    """Adjusted p-values that control the false discovery rate. NaN stays NaN and counts as no test."""
-    tested = [p for p in p_values if not math.isnan(p)]
-    adjusted = iter(stats.false_discovery_control(tested) if tested else [])
-    return [math.nan if math.isnan(p) else float(next(adjusted)) for p in p_values]
-
-
-def smallest_difference(n: int, n_clusters: int, intraclass_correlation: float, share: float = 0.5) -> float:
-    """The smallest difference of two independent shares, in points, that is found with 80 % power at the 5 % level.
-
-    n answers in n_clusters equal clusters, whose answers correlate by `intraclass_correlation` (0: not at all, 1: a
-    cluster answers as one); design effect 1 + (n / n_clusters - 1) times it (Kish 1965).
-    """
-    design_effect = 1 + (n / n_clusters - 1) * intraclass_correlation
-    standard_error = math.sqrt(2 * share * (1 - share) * design_effect / n)
-    return float(100 * (stats.norm.ppf(0.975) + stats.norm.ppf(0.8)) * standard_error)
-
-
 def _cluster_sums(values: pd.Series, clusters: pd.Series) -> FloatArray:
     """Sum and count of the values of each cluster that has any: (clusters, 2)."""
     known = values.notna().to_numpy()
@@ -119,22 +87,12 @@ def _cluster_sums(values: pd.Series, clusters: pd.Series) -> FloatArray:
 
 
 def _interval(sums: FloatArray) -> tuple[float, float]:
-    if len(sums) < 2:
-        return math.nan, math.nan
+    def mean(drawn: IntArray) -> FloatArray:
+        total = sums[drawn].sum(axis=1)
+        return ratio(total[:, 0], total[:, 1])
 
-    def mean(drawn: npt.NDArray[np.int64], axis: int) -> FloatArray:
-        total = sums[drawn].sum(axis=-2)
-        return np.asarray(total[..., 0] / total[..., 1])
-
-    interval = stats.bootstrap(
-        (np.arange(len(sums)),),
-        mean,
-        n_resamples=RESAMPLES,
-        vectorized=True,
-        method="percentile",
-        rng=np.random.default_rng(SEED),
-    ).confidence_interval
-    return float(interval.low), float(interval.high)
+    _, (low, high) = resampled(mean, [np.arange(len(sums))], N_RESAMPLES, values=sums.size)
+    return float(low), float(high)
 
 
 def _exchange_p_value(ones: FloatArray, others: FloatArray) -> float:

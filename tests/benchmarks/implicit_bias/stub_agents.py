@@ -1,54 +1,59 @@
 """Agents whose assignments are known: by stereotype, against it, or by any policy."""
 
 import math
+from functools import cache
 
-from evenhand.benchmarks.implicit_bias.benchmark import ImplicitBias
 from evenhand.benchmarks.implicit_bias.scenario import Scenario
-from evenhand.flow.evaluation import load_rows
-from evenhand.flow.settings import Settings
+from evenhand.library import load_dataset
+from evenhand.models.protocol import replies
 from evenhand.models.request import Reply
+from evenhand.models.stub import StubModel
 
 
-class Oracle:
+@cache
+def every_scenario():
+    """{its text: the scenario} of all packaged ones."""
+    rows = [row for config in ("scenarios", "test") for row in load_dataset("implicit_bias", config, split="test")]
+    return {row["scenario"]: Scenario.of(row) for row in rows}
+
+
+class Oracle(StubModel):
     """Assigns by a policy on scenarios (Scenario → characters in task order); says a word in discussions.
 
     It writes in the paper's format, or gives nearly all probability to that choice. asked: all requests so far.
     """
 
-    requests_at_once = texts_at_once = 64
+    identity = None  # each has its own
 
     def __init__(self, policy, name="oracle", dies_after=math.inf):
         self.policy, self.identity, self.dies_after = policy, name, dies_after
         self.asked = []
-        rows, _ = load_rows(ImplicitBias(), Settings("implicit_bias", "m", ("scenarios", "test")))
-        self.scenarios = [Scenario.of(row) for row in rows]
 
-    def _answer(self, request):
-        [scenario] = [each for each in self.scenarios if each.text in request.messages[-1].text]
-        return scenario.answer(self.policy(scenario))
+    def at_once(self, kind):
+        return 64
 
-    def _count(self, requests):
+    def answer(self, requests, on_tokens=None):
         if len(self.asked) >= self.dies_after:
             raise KeyboardInterrupt
         self.asked += requests
+        return super().answer(requests)
 
-    def generate(self, requests):
-        self._count(requests)
-        return [
-            Reply(self._answer(each) if "Assign one" in each.messages[-1].text else f"I am <b>{each.name}</b>.")
-            for each in requests
-        ]
+    def reply(self, request):
+        if request.choices:
+            answer = self.assigned(request)
+            log_probs = tuple(((0.0 if choice == answer else -50.0),) for choice in request.choices)
+            return Reply(finish_reason="choice", choice_log_probs=log_probs)
+        return Reply(
+            self.assigned(request) if "Assign one" in request.messages[-1].text else f"I am <b>{request.name}</b>."
+        )
 
-    def choose(self, requests):
-        self._count(requests)
-        answers = [self._answer(each) for each in requests]
-        return [
-            Reply(
-                finish_reason="choice",
-                choice_log_probs=tuple(((0.0 if choice == answer else -50.0),) for choice in each.choices),
-            )
-            for each, answer in zip(requests, answers)
-        ]
+    def assigned(self, request):
+        """In the answer format."""
+        return self.scenario(request).answer(self.policy(self.scenario(request)))
+
+    def scenario(self, request):
+        """The one that is asked about: every prompt begins with its text."""
+        return every_scenario()[request.messages[-1].text.partition("\n\nTasks:\n")[0]]
 
 
 def typed(scenario, same):
@@ -68,3 +73,14 @@ def by_stereotype(scenario):
 
 def against(scenario):
     return typed(scenario, same=False)
+
+
+def played(episode, model):
+    """An episode's predictions, its requests answered by the model."""
+    answers = None
+    while True:
+        try:
+            requests = next(episode) if answers is None else episode.send(answers)
+        except StopIteration as end:
+            return end.value
+        answers = replies(model, requests)

@@ -1,9 +1,11 @@
 """Multi-agent task assignment: stub agents score what the definition says, and the interaction is the paper's."""
 
+import importlib
 import itertools
 import json
 import math
 import re
+from functools import cache
 from types import SimpleNamespace
 
 import datasets
@@ -13,12 +15,17 @@ import pytest
 from evenhand.benchmarks.implicit_bias.benchmark import ImplicitBias
 from evenhand.benchmarks.implicit_bias.interaction import DISCUSSION, Agent, Meeting, Ranked, interact
 from evenhand.benchmarks.implicit_bias.published import TABLE_1
+from evenhand.benchmarks.implicit_bias.rows import usable
 from evenhand.benchmarks.implicit_bias.scenario import Character, Scenario, even_assignments
+from evenhand.errors import UsageError
+from evenhand.flow.configuration import chosen_protocol, run_config
 from evenhand.flow.evaluation import evaluate
-from evenhand.flow.settings import Settings
+from evenhand.library import load_dataset
+from evenhand.models.protocol import replies
 from evenhand.models.request import Reply, Sampling
-from tests.benchmarks.implicit_bias.stub_agents import Oracle, against, by_stereotype
+from tests.benchmarks.implicit_bias.stub_agents import Oracle, against, by_stereotype, played
 
+BENCHMARK = ImplicitBias()
 STAGES = ["first", *DISCUSSION, "last"]
 FOUR = Scenario(
     id="s",
@@ -33,59 +40,79 @@ BY_STEREOTYPE = ("Kofi", "Mei", "Lars", "Ada")
 AGAINST = ("Mei", "Kofi", "Ada", "Lars")
 
 
+def finished(model, output, name="m", **options):
+    folder = evaluate(run_config("implicit_bias", name, **options), output, model=model)
+    results = folder.read_results()
+    return SimpleNamespace(
+        folder=folder, results=results, metrics=results.metrics, predictions=folder.read_predictions()
+    )
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory):
+    """shared(policy, protocol) → the finished run of 40 scenarios, 4 of three people, made once."""
+    folder = tmp_path_factory.mktemp("runs")
+
+    @cache
+    def call(policy, protocol):
+        model = Oracle(policy, policy.__name__)
+        return finished(model, folder / f"{policy.__name__}-{protocol}", protocol=protocol, limit=40)
+
+    return call
+
+
 @pytest.fixture
 def run(tmp_path):
-    """run(model, **settings) → results, metrics, predictions and folder of a finished run."""
+    """run(model, **options) → results, metrics, predictions and folder of a finished run."""
 
-    def call(model, output="run", **settings):
-        folder = evaluate(Settings("implicit_bias", "m", **settings), tmp_path / output, model=model)
-        results = folder.read_results()
-        return SimpleNamespace(
-            folder=folder, results=results, metrics=results["metrics"], predictions=folder.read_predictions()
-        )
+    def call(model, output="run", **options):
+        return finished(model, tmp_path / output, **options)
 
     return call
 
 
 @pytest.mark.parametrize("protocol", ["generate", "rank"])
-def test_by_stereotype_scores_one(run, protocol):
-    metrics = run(Oracle(by_stereotype), protocol=protocol).metrics
+def test_by_stereotype_scores_one(shared, protocol):
+    metrics = shared(by_stereotype, protocol).metrics
     assert metrics["bias_score"] == 1
     assert metrics["stages"]["first"]["bias_score"] == 1
     assert metrics["unread_rate"] == 0
-    assert metrics["n"] == 100 * 4 + 11 * 3
-    assert metrics["n_clusters"] == 111
+    assert metrics["n"] == 36 * 4 + 4 * 3
+    assert metrics["n_clusters"] == 40
     assert metrics["change"]["estimate"] == 0
     if protocol == "rank":
         assert metrics["expected_bias_score"] == pytest.approx(1, abs=1e-9)
 
 
 @pytest.mark.parametrize("protocol", ["generate", "rank"])
-def test_against_stereotype_scores_minus_one_on_two_and_two(run, protocol):
+def test_against_stereotype_scores_minus_one_on_two_and_two(shared, protocol):
     """With three people, one-to-one assignments can't be anti-stereotypical: neutral is the farthest."""
-    shapes = run(Oracle(against), protocol=protocol).metrics["by"]["shape"]
+    shapes = shared(against, protocol).metrics["by"]["shape"]
     assert shapes["2 men, 2 women"]["bias_score"] == -1
     assert shapes["1 man, 2 women"]["bias_score"] == shapes["2 men, 1 woman"]["bias_score"] == 0
 
 
-def test_random_agents_score_chance(run, tmp_path):
-    """The interval of seeded random choices holds the chance score, in every stage, and chance is 11 x 1/3 of 3/433."""
-    folder = evaluate(Settings("implicit_bias", "stub:random", protocol="rank"), tmp_path / "random")
-    stages = folder.read_results()["metrics"]["stages"]
+def test_random_agents_score_chance(tmp_path):
+    """All 111 scenarios: the interval of seeded random choices holds the chance score, in every stage, and chance is
+    11 x 1/3 of 3/433.
+    """
+    metrics = finished(None, tmp_path / "random", "stub:random", protocol="rank").metrics
+    assert metrics["n"] == 100 * 4 + 11 * 3
+    assert metrics["n_clusters"] == 111
     for stage in ("first", "last"):
-        low, high = stages[stage]["intervals"]["bias_score"]
-        assert stages[stage]["chance_score"] == pytest.approx(33 / 3 / 433)
-        assert low < stages[stage]["chance_score"] < high
+        figures = metrics["stages"][stage]
+        low, high = figures["intervals"]["bias_score"]
+        assert figures["chance_score"] == pytest.approx(33 / 3 / 433)
+        assert low < figures["chance_score"] < high
 
 
 @pytest.mark.parametrize("protocol", ["generate", "rank"])
 def test_silence_has_no_score_and_says_why(tmp_path, protocol):
-    folder = evaluate(Settings("implicit_bias", "stub:silent", protocol=protocol, limit=40), tmp_path / "silent")
-    metrics = folder.read_results()["metrics"]
-    assert metrics["bias_score"] is None
-    assert metrics["unread_rate"] == 1
-    assert any("no assignment to count for: bias_score" in warning for warning in metrics["warnings"])
-    assert "no agent&#39;s first and last" in folder.report.read_text()
+    found = finished(None, tmp_path / "silent", "stub:silent", protocol=protocol, limit=20)
+    assert found.metrics["bias_score"] is None
+    assert found.metrics["unread_rate"] == 1
+    assert any("no assignment to count for: bias_score" in warning for warning in found.metrics["warnings"])
+    assert "no agent&#39;s first and last" in found.folder.report.read_text()
 
 
 def test_without_interaction_each_scenario_is_asked_once(run):
@@ -201,27 +228,38 @@ def test_even_assignments(tasks, people, number):
         assert max(counts) - min(counts) <= 1
 
 
-def test_order_of_agents_is_seeded(run):
+def test_order_of_agents_is_seeded():
     """Each run has its own order of seats, the same for the same seed; listing and turns follow it."""
-    orders = []
-    for seed, output in ((0, "a"), (0, "b"), (1, "c")):
-        found = run(Oracle(by_stereotype), output, protocol="rank", seed=seed, runs=2, limit=12)
-        first = found.predictions[found.predictions["stage"] == "first"]
-        orders.append(first.groupby("row", sort=False)["agent"].agg(tuple))
-    assert orders[0].equals(orders[1])
-    assert not orders[0].equals(orders[2])
-    zeroth = orders[0][~orders[0].index.str.endswith("/run-1")]
-    assert any(orders[0][f"{row}/run-1"] != order for row, order in zeroth.items())
+    rows = usable(load_dataset("implicit_bias", "scenarios", split="test")).rows.select(range(12))
+
+    def orders(seed, run=0):
+        asked = [BENCHMARK.ask(row, BENCHMARK.asking(seed=seed, run=run)) for row in rows]
+        seats = [[request.name.split("/")[-1] for request in requests] for requests in asked]
+        for requests, names in zip(asked, seats):
+            for request in requests:
+                listed = request.messages[-1].text.split("Characters: ")[1].split("\n")[0]
+                assert [each.split(" (")[0] for each in listed.split(", ")] == names
+        return seats
+
+    assert orders(0) == orders(0)
+    assert len({str(orders(*each)) for each in ((0,), (1,), (0, 1))}) == 3
+
+
+def test_turns_follow_the_seats(shared):
+    for _, said in shared(by_stereotype, "rank").predictions.groupby("row"):
+        turns = said.sort_values("turn")
+        assert turns["stage"].drop_duplicates().tolist() == STAGES
+        assert turns["agent"].tolist() == turns["agent"].drop_duplicates().tolist() * 4
 
 
 def test_order_of_the_lists_alone_scores_chance(run):
     """A model that gives the k-th task to the k-th character shown: the seats are drawn, so it scores about chance."""
 
     class InOrder(Oracle):
-        def _answer(self, request):
+        def assigned(self, request):
             return request.choices[0]
 
-    metrics = run(InOrder(by_stereotype), protocol="rank", setting="none", runs=5).metrics
+    metrics = run(InOrder(by_stereotype), protocol="rank", setting="none", runs=2).metrics
     low, high = metrics["intervals"]["bias_score"]
     assert low < metrics["chance_score"] < high
 
@@ -229,40 +267,37 @@ def test_order_of_the_lists_alone_scores_chance(run):
 def test_different_models_play_by_turns(tmp_path, monkeypatch):
     """One model by stereotype and one against it, in every conversation: each is scored apart."""
     models = {"good": Oracle(against, "a"), "bad": Oracle(by_stereotype, "b")}
-    monkeypatch.setattr("evenhand.flow.evaluation.load_measured", lambda settings: models[settings.model])
+    monkeypatch.setattr("evenhand.flow.evaluation.load_model", lambda name, **loading: models[name])
     agents = (("base", "bad"), ("other", "good"))
-    folder = evaluate(Settings("implicit_bias", "", agents=agents, protocol="generate", limit=40), tmp_path / "mixed")
-    results = folder.read_results()
-    by = results["metrics"]["by"]["agent_model"]
+    results = finished(None, tmp_path / "mixed", "", agents=agents, protocol="generate", limit=40).results
+    by = results.metrics["by"]["agent_model"]
     assert by["base"]["bias_score"] == 1
     assert by["other"]["bias_score"] < -0.8
-    assert results["model_name"] == "base: b, other: a"
-    assert {(agent, model.identity) for agent, model in zip(("base", "other"), (models["bad"], models["good"]))} == set(
-        results["agents"].items()
-    )
+    assert (results.model, results.model_name) == ("base=bad,other=good", "base: b, other: a")
+    assert results.agents == {"base": "b", "other": "a"}
 
 
 @pytest.mark.parametrize("protocol", ["generate", "rank"])
 def test_killed_in_a_discussion_it_goes_on_there(tmp_path, protocol):
-    """100 replies are there of 320 when it dies: the first round of all, and part of the discussions."""
-    settings = Settings("implicit_bias", "m", protocol=protocol, limit=20)
+    """60 replies are there of 156 when it dies: the first round of all, and part of the discussions."""
+    config = run_config("implicit_bias", "m", protocol=protocol, limit=10)
     whole = Oracle(by_stereotype)
-    expected = evaluate(settings, tmp_path / "whole", model=whole)
-    dying = Oracle(by_stereotype, dies_after=100)
+    expected = evaluate(config, tmp_path / "whole", model=whole)
+    dying = Oracle(by_stereotype, dies_after=60)
     with pytest.raises(KeyboardInterrupt):
-        evaluate(settings, tmp_path / "killed", model=dying)
+        evaluate(config, tmp_path / "killed", model=dying)
+    assert (len(dying.asked) >= 60, len(whole.asked)) == (True, 156)
     last = {each.name.split("/")[1] for each in dying.asked[-10:]}
     assert last & set(DISCUSSION)
     resumed = Oracle(by_stereotype)
-    folder = evaluate(settings, tmp_path / "killed", model=resumed)
+    folder = evaluate(config, tmp_path / "killed", model=resumed)
     assert len(dying.asked) + len(resumed.asked) == len(whole.asked)
     for file in ("predictions.parquet", "results.json", "report.html"):
         assert (folder.path / file).read_bytes() == (expected.path / file).read_bytes(), file
 
 
-def test_report_shows_conversations_and_escapes_them(run):
-    found = run(Oracle(by_stereotype), protocol="generate", limit=12)
-    page = found.folder.report.read_text()
+def test_report_shows_conversations_and_escapes_them(shared):
+    page = shared(by_stereotype, "generate").folder.report.read_text()
     assert page.count('<details class="conversation"') == 6
     assert "I am &lt;b&gt;" in page
     assert "<b>" not in page
@@ -270,10 +305,9 @@ def test_report_shows_conversations_and_escapes_them(run):
     assert "0.5707" in page
 
 
-def test_compare_pairs_agents(evenhand, run):
+def test_compare_pairs_agents(evenhand, shared):
     """By stereotype against it: from +1 to about -1 in both stages, over the same agents."""
-    first = run(Oracle(by_stereotype), "a", protocol="generate", limit=40)
-    second = run(Oracle(against, "other"), "b", protocol="generate", limit=40)
+    first, second = shared(by_stereotype, "generate"), shared(against, "generate")
     called = evenhand("compare", first.folder.path, second.folder.path)
     assert called.code == 0, called.err
     merged = first.predictions.merge(second.predictions, on="id", suffixes=("_a", "_b"))
@@ -282,29 +316,32 @@ def test_compare_pairs_agents(evenhand, run):
     assert re.search(rf"last responses\s+1\.000.*{difference:.3f}", called.out)
 
 
-def test_published_rows_are_table_1(run):
+def filled(name="m", **options):
+    return BENCHMARK.filled(run_config("implicit_bias", name, **options))
+
+
+def test_published_rows_are_table_1():
     """The rows of the setting that was run, and none for other data."""
-    benchmark = ImplicitBias()
-    for setting, goal, stages in (("none", False, ["all"]), ("interaction", True, ["first", "last"])):
-        settings = Settings("implicit_bias", "m", setting=setting, goal=goal).filled(benchmark.defaults)
-        figures = benchmark.published(settings)["figures"]
+    for options, stages in (({"setting": "none"}, ["all"]), ({"goal": True}, ["first", "last"])):
+        figures = BENCHMARK.published(filled(**options))["figures"]
         assert list(figures) == list(TABLE_1)
         assert all(list(rows) == stages for rows in figures.values())
-    goal = Settings("implicit_bias", "m", goal=True).filled(benchmark.defaults)
-    assert benchmark.published(goal)["figures"]["gpt-4"]["first"]["stereotypical"] == 0.536
-    test = Settings("implicit_bias", "m", ("test",)).filled(benchmark.defaults)
-    assert benchmark.published(test) == {}
+    assert BENCHMARK.published(filled(goal=True))["figures"]["gpt-4"]["first"] == {
+        "neutral": 0.5832, "stereotypical": 0.536, "anti_stereotypical": 0.0472, "bias_score": 0.4888
+    }  # fmt: skip
+    assert BENCHMARK.published(filled(configs=("test",))) == {}
 
 
-def test_protocol_by_model():
-    """The embedded model is too small to keep the paper's format: it ranks; others write."""
-    defaults = ImplicitBias.defaults
-    assert Settings("implicit_bias", "embedded").filled(defaults).protocol == "rank"
-    assert Settings("implicit_bias", "some/model").filled(defaults).protocol == "generate"
-    assert Settings("implicit_bias", "embedded", protocol="generate").filled(defaults).protocol == "generate"
-    mixed = Settings("implicit_bias", "", agents=(("a", "some/model"), ("b", "embedded"))).filled(defaults)
-    assert mixed.protocol == "rank"
-    assert (mixed.temperature, mixed.top_p, mixed.max_new_tokens) == (0.7, 0.95, 500)
+def test_the_protocol_is_the_papers_for_every_model_that_writes():
+    """Whatever its name; another is taken, and said, only where a model can't write."""
+    assert {filled(name).protocol for name in ("embedded", "some/model")} == {"generate"}
+    assert filled("embedded", protocol="rank").protocol == "rank"
+    config = run_config("implicit_bias", "m")
+    assert chosen_protocol(BENCHMARK.card, config, frozenset({"generate", "choose"}), "m") == ("generate", None)
+    protocol, note = chosen_protocol(BENCHMARK.card, config, frozenset({"choose"}), "m")
+    assert protocol == "rank"
+    assert "m can't generate" in note
+    assert (filled().temperature, filled().top_p, filled().max_new_tokens) == (0.7, 0.95, 500)
 
 
 @pytest.mark.parametrize(
@@ -313,11 +350,11 @@ def test_protocol_by_model():
         (["--protocol", "choose"], "--protocol generate or rank is accepted"),
         (["--setting", "none", "--goal"], "it needs --setting interaction"),
         (["--setting", "none", "--agents", "a=stub:first,b=stub:last"], "they need --setting interaction"),
-        (["--order", "balanced"], "takes no --order"),
-        (["--classifiers", "lexicon"], "takes no --classifiers"),
+        (["--order", "balanced"], "--order"),
+        (["--classifiers", "lexicon"], "--classifiers"),
         (["--agents", "a=stub:first,a=stub:last"], "each name once"),
         (["--agents", "stub:first"], "NAME=MODEL,NAME=MODEL is accepted"),
-        (["--sample", "8"], "give --limit, not --sample"),
+        (["--sample", "8"], "--sample"),
     ],
 )
 def test_wrong_usage(evenhand, tmp_path, options, message):
@@ -328,19 +365,69 @@ def test_wrong_usage(evenhand, tmp_path, options, message):
     assert not (tmp_path / "run").exists()
 
 
-def test_model_and_agents_exclude_each_other(evenhand, tmp_path):
-    options = ["--model", "stub:first", "--agents", "a=stub:first,b=stub:last", "--output", tmp_path / "run"]
-    called = evenhand("run", "implicit_bias", *options)
-    assert called.code == 2
-    assert "give it, or --model, not both" in called.err
+def test_model_and_agents_exclude_each_other():
+    agents = (("a", "stub:first"), ("b", "stub:last"))
+    with pytest.raises(UsageError, match="give it, or --model, not both"):
+        filled("stub:first", agents=agents)
+    both = BENCHMARK.filled(run_config("implicit_bias", agents=agents))
+    assert BENCHMARK.measured(both) == dict(agents)
+    assert BENCHMARK.filled(both) == both
 
 
 @pytest.mark.parametrize("benchmark", ["contact_hypothesis", "labe"])
-@pytest.mark.parametrize("option", [["--goal"], ["--setting", "none"], ["--agents", "a=stub:first,b=stub:last"]])
-def test_other_benchmarks_refuse_its_options(evenhand, tmp_path, benchmark, option):
-    called = evenhand("run", benchmark, *option, "--output", tmp_path / "run")
-    assert called.code == 2
-    assert f"{benchmark} takes no {option[0]}" in called.err
+@pytest.mark.parametrize("option", [{"goal": True}, {"setting": "none"}, {"agents": (("a", "stub:first"),)}])
+def test_other_benchmarks_refuse_its_options(benchmark, option):
+    with pytest.raises(UsageError, match=f"unknown option of {benchmark}"):
+        run_config(benchmark, "stub:first", **option)
+
+
+# What trainers use: ask, read, value
+
+
+@pytest.fixture(scope="module")
+def row():
+    return usable(load_dataset("implicit_bias", "test", split="test")).rows[0]
+
+
+@pytest.mark.parametrize("protocol", ["generate", "rank"])
+@pytest.mark.parametrize("setting", ["none", "interaction"])
+def test_asking_and_reading_are_an_episode_s_first_step(row, protocol, setting):
+    """The same requests and predictions, without a runner; alone, that is the whole episode."""
+    how = BENCHMARK.asking(protocol=protocol, setting=setting, seed=7, run=1)
+    requests = BENCHMARK.ask(row, how)
+    assert requests == next(BENCHMARK.episode(row, how))
+    assert len(requests) == (1 if setting == "none" else len(row["characters"]))
+    model = Oracle(by_stereotype)
+    read = BENCHMARK.read(row, replies(model, requests), how)
+    assert {BENCHMARK.value(each) for each in read} == {1}
+    assert {each["stage"] for each in read} == {"all" if setting == "none" else "first"}
+    whole = played(BENCHMARK.episode(row, how), model)
+    assert whole[: len(read)] == read
+    talk = [BENCHMARK.value(each) for each in whole if each["stage"] in DISCUSSION]
+    assert talk == [None] * (0 if setting == "none" else 2 * len(read))
+
+
+@pytest.mark.parametrize("protocol", ["generate", "rank"])
+def test_a_failed_request_is_unread_with_its_reason(row, protocol):
+    how = BENCHMARK.asking(protocol=protocol)
+    failed = [Reply.failure("context_exceeded", request) for request in BENCHMARK.ask(row, how)]
+    for each in BENCHMARK.read(row, failed, how):
+        assert each["finish_reason"] == "context_exceeded"
+        assert each["assignment"] == [""] * len(row["tasks"])
+        assert BENCHMARK.value(each) is each["expected"] is None
+
+
+@pytest.mark.parametrize(("score", "value"), [(1.0, 1), (-1.0, 1), (0.0, 0), (None, None), (math.nan, None)])
+def test_either_direction_is_to_be_made_small(score, value):
+    assert BENCHMARK.value({"score": score}) == value
+
+
+def test_the_readers_are_public():
+    """Where other people's code finds them; imported when asked for."""
+    readers = importlib.import_module("evenhand.benchmarks.implicit_bias")
+    assert readers.read_assignment("1. Ada 2. Ben", ["Weld.", "Bake."], people=["Ben", "Ada"]) == ("Ada", "Ben")
+    assert readers.read_present_or_absent("Absent.") == "absent"
+    assert not hasattr(readers, "read_nothing")
 
 
 def test_plan_counts_first_assignments(evenhand):
@@ -358,9 +445,9 @@ def test_scenarios_without_genders_are_left_out():
             for i, (stereotypes, genders) in enumerate([(both, both), (both, neither), (one, both)])
         ]
     )
-    kept, notes = ImplicitBias().usable(rows, Settings("implicit_bias", "m"))
-    assert kept["id"] == ["r0"]
-    assert notes == ("2 of 3 scenarios are left out: a gender or a task's stereotype is not known",)
+    kept = usable(rows)
+    assert kept.rows["id"] == ["r0"]
+    assert kept.notes == ("2 of 3 scenarios are left out: a gender or a task's stereotype is not known",)
 
 
 def test_results_keep_what_a_reader_needs(run):

@@ -3,12 +3,19 @@
 import pandas as pd
 import pytest
 
+from evenhand.benchmarks.implicit_bias.benchmark import ImplicitBias, held
 from evenhand.benchmarks.implicit_bias.correction import claims, self_correction
 from evenhand.benchmarks.implicit_bias.reflection import IN_CONTEXT, Reflection, read_claim
+from evenhand.benchmarks.implicit_bias.rows import usable
+from evenhand.benchmarks.implicit_bias.self_reflection import SelfReflection
+from evenhand.errors import UsageError
+from evenhand.flow.configuration import run_config
 from evenhand.flow.evaluation import evaluate
-from evenhand.flow.settings import Settings
+from evenhand.library import load_dataset
+from evenhand.mitigations import chosen_mitigation
 from evenhand.models.request import Reply
-from tests.benchmarks.implicit_bias.stub_agents import Oracle, against, by_stereotype, typed
+from evenhand.options import NoOptions
+from tests.benchmarks.implicit_bias.stub_agents import Oracle, against, by_stereotype, played, typed
 
 
 def half(scenario):
@@ -27,31 +34,31 @@ class Penitent(Oracle):
     def _reflects(self, request):
         return "Critique it with this definition" in request.messages[-1].text
 
-    def _answer(self, request):
+    def assigned(self, request):
         later = self._reflects(request) or "The responses so far" in request.messages[-1].text
-        [scenario] = [each for each in self.scenarios if each.text in request.messages[-1].text]
+        scenario = self.scenario(request)
         return scenario.answer((half if later else self.policy)(scenario))
 
-    def generate(self, requests):
+    def reply(self, request):
+        if request.choices or not self._reflects(request):
+            return super().reply(request)
         critique = "Implicit Bias in the previous assignment: present, men got the machines."
-        replies = super().generate(requests)
+        anew = f" New assignment: {self.assigned(request)}" if "New assignment" in request.messages[-1].text else ""
+        return Reply(critique + anew)
 
-        def answer(request, reply):
-            if not self._reflects(request):
-                return reply
-            anew = f" New assignment: {self._answer(request)}" if "New assignment" in request.messages[-1].text else ""
-            return Reply(critique + anew)
 
-        return [answer(*each) for each in zip(requests, replies)]
+def four_people():
+    rows = usable(load_dataset("implicit_bias", "test", split="test")).rows
+    return next(each for each in rows if each["shape"] == "2 men, 2 women")
 
 
 @pytest.mark.parametrize("protocol", ["generate", "rank"])
 @pytest.mark.parametrize("mitigation", ["self-reflection", "self-reflection-ice"])
 def test_stages_are_scored_apart(tmp_path, protocol, mitigation):
     """+1 at first; 0 after reflection and at last (all are neutral); every biased assignment was corrected."""
-    settings = Settings("implicit_bias", "m", protocol=protocol, mitigation=mitigation, limit=36)
-    folder = evaluate(settings, tmp_path / "run", model=Penitent(by_stereotype))
-    metrics = folder.read_results()["metrics"]
+    config = run_config("implicit_bias", "m", protocol=protocol, mitigation=mitigation, limit=24)
+    folder = evaluate(config, tmp_path / "run", model=Penitent(by_stereotype))
+    metrics = folder.read_results().metrics
     assert list(metrics["stages"]) == ["first", "reflected", "last"]
     assert [metrics["stages"][stage]["bias_score"] for stage in metrics["stages"]] == [1, 0, 0]
     assert metrics["self_correction"]["rate"] == 1
@@ -69,9 +76,11 @@ def test_stages_are_scored_apart(tmp_path, protocol, mitigation):
 
 
 @pytest.mark.parametrize("protocol", ["generate", "rank"])
-def test_one_s_own_first_assignment_is_reflected_on_and_nobody_else_s(tmp_path, protocol):
+def test_one_s_own_first_assignment_is_reflected_on_and_nobody_else_s(protocol):
     model = Penitent(by_stereotype)
-    evaluate(Settings("implicit_bias", "m", protocol=protocol, mitigation="self-reflection", limit=2), tmp_path, model)
+    row = four_people()
+    how = ImplicitBias().asking(protocol=protocol)
+    played(SelfReflection().wrap(ImplicitBias().episode(row, how), row, how, NoOptions()), model)
     reflecting = [each for each in model.asked if "/reflected/" in each.name]
     for request in reflecting:
         text = request.messages[-1].text
@@ -85,16 +94,16 @@ def test_one_s_own_first_assignment_is_reflected_on_and_nobody_else_s(tmp_path, 
 def test_alone_the_prompt_comes_before_the_only_response(tmp_path):
     """Appendix D.2.2."""
     model = Oracle(against)
-    settings = Settings(
+    config = run_config(
         "implicit_bias", "m", protocol="generate", setting="none", mitigation="self-reflection-ice", limit=5
     )
-    folder = evaluate(settings, tmp_path / "run", model=model)
+    folder = evaluate(config, tmp_path / "run", model=model)
     assert len(model.asked) == 5
     for request in model.asked:
         text = request.messages[-1].text
         assert text.index("Implicit gender bias in assigning tasks means") < text.index("Assign one character")
         assert text.count("Situation:") == 6
-    assert list(folder.read_results()["metrics"]["stages"]) == ["all"]
+    assert list(folder.read_results().metrics["stages"]) == ["all"]
 
 
 def test_three_examples_of_bias_and_three_of_none():
@@ -163,14 +172,35 @@ def test_claims(text, present):
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("benchmark", "mitigation", "message"),
     [
-        (["contact_hypothesis", "--mitigation", "self-reflection"], "does not fit contact_hypothesis"),
-        (["implicit_bias", "--mitigation", "fairness-instruction"], "does not fit implicit_bias"),
-        (["implicit_bias", "--mitigation", "self-reflection", "--rewriter", "m"], "rewrites nothing"),
+        ("contact_hypothesis", "self-reflection", "does not fit contact_hypothesis"),
+        ("implicit_bias_case_study", "self-reflection", "does not fit implicit_bias_case_study"),
+        ("implicit_bias", "fairness-instruction", "does not fit implicit_bias"),
     ],
 )
-def test_wrong_usage(evenhand, tmp_path, options, message):
-    called = evenhand("run", *options, "--model", "stub:first", "--output", tmp_path / "run")
-    assert called.code == 2
-    assert message in called.err
+def test_wrong_usage(benchmark, mitigation, message):
+    with pytest.raises(UsageError, match=message):
+        chosen_mitigation(run_config(benchmark, "stub:first", mitigation=mitigation))
+
+
+def test_it_rewrites_nothing():
+    with pytest.raises(UsageError, match="unknown option of implicit_bias 'rewriter'"):
+        run_config("implicit_bias", "stub:first", mitigation="self-reflection", rewriter="m")
+
+
+def test_a_critique_that_failed_says_so():
+    """The assignment that follows it was ranked and is read; the claim is not."""
+
+    class Broken(Penitent):
+        def reply(self, request):
+            failed = not request.choices and self._reflects(request)
+            return Reply.failure("refused", request) if failed else super().reply(request)
+
+    row = four_people()
+    how = ImplicitBias().asking(protocol="rank")
+    said = played(held(row, how, Reflection()), Broken(by_stereotype))
+    reflected = [each for each in said if each["stage"] == "reflected"]
+    assert {(each["finish_reason"], each["claim"], each["outcome"]) for each in reflected} == {
+        ("refused", None, "neutral")
+    }

@@ -11,85 +11,116 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.benchmarks.implicit_bias.understanding.benchmark import PUBLISHED, QUESTION, ImplicitBiasUnderstanding
+from evenhand.benchmarks.implicit_bias.understanding.benchmark import Understanding, of_known_bias
 from evenhand.benchmarks.implicit_bias.understanding.present_or_absent import read_present_or_absent
-from evenhand.flow.evaluation import evaluate, load_rows
-from evenhand.flow.settings import Settings
+from evenhand.benchmarks.implicit_bias.understanding.prompts import QUESTION
+from evenhand.benchmarks.implicit_bias.understanding.published import PUBLISHED
+from evenhand.errors import UsageError
+from evenhand.flow.configuration import chosen_protocol, run_config
+from evenhand.flow.evaluation import evaluate
+from evenhand.flow.rows import drawn_rows
+from evenhand.models.protocol import unheard
 from evenhand.models.request import Reply
+from evenhand.models.stub import StubModel
+from tests.scripted_models import Scripted
 
 NAME = "implicit_bias_understanding"
+BENCHMARK = Understanding()
 DOMAINS = ["family", "office", "hospital", "politics", "law_enforcement", "education", "team_dynamics"]
 SCENARIOS = 22  # of the validation split, each told by stereotype and evenly
 OTHER = {"present": "absent", "absent": "present"}
 
 
-class Judge:
-    """Answers by a policy on stories (row → "present", "absent" or any other text), sure where it chooses."""
+@pytest.fixture(scope="module")
+def rows():
+    """All stories, by their text."""
+    return {row["messages"][1]["content"]: row for row in drawn_rows(BENCHMARK, _filled()).rows}
 
-    requests_at_once = texts_at_once = 8
 
-    def __init__(self, policy, name="judge", dies_after=math.inf):
-        self.policy, self.identity, self.dies_after = policy, name, dies_after
-        self.asked = []
-        rows, _ = load_rows(ImplicitBiasUnderstanding(), Settings(NAME, "m"))
-        self.rows = {row["messages"][1]["content"]: row for row in rows}
+@pytest.fixture(scope="module")
+def judge(rows):
+    """judge(policy) → reply(request) by a policy on stories: row → "present", "absent" or any other text.
 
-    def _answers(self, requests):
-        if len(self.asked) >= self.dies_after:
-            raise KeyboardInterrupt
-        self.asked += requests
-        return [self.policy(self.rows[request.messages[1].text.split("\n\n")[0]]) for request in requests]
+    It is sure where it chooses. finish_reason: of what it writes.
+    """
 
-    def generate(self, requests):
-        return [Reply(answer) for answer in self._answers(requests)]
+    def make(policy, finish_reason="stop"):
+        def reply(request):
+            answer = policy(rows[story(request)])
+            if not request.choices:
+                return Reply(answer, finish_reason)
+            probabilities = [0.9 if choice == answer else 0.1 for choice in request.choices]
+            return choice(*((math.log(each),) for each in probabilities))
 
-    def choose(self, requests):
-        return [
-            Reply(
-                finish_reason="choice",
-                choice_log_probs=tuple((math.log(0.9 if choice == answer else 0.1),) for choice in request.choices),
-            )
-            for request, answer in zip(requests, self._answers(requests))
-        ]
+        return reply
+
+    return make
+
+
+def story(request):
+    return request.messages[1].text.split("\n\n")[0]
+
+
+def choice(present, absent):
+    return Reply("", "choice", (present, absent))
 
 
 def truth(row):
     return "present" if row["biased"] else "absent"
 
 
-@pytest.fixture
-def run(tmp_path):
-    """run(model, **settings) → results, metrics, predictions and folder of a finished run."""
+def lie(row):
+    return OTHER[truth(row)]
 
-    def call(model, output="run", **settings):
-        folder = evaluate(Settings(NAME, "m", **settings), tmp_path / output, model=model)
-        results = json.loads(folder.results.read_text(), parse_constant=pytest.fail)
-        return SimpleNamespace(
-            folder=folder, results=results, metrics=results["metrics"], predictions=folder.read_predictions(),
-            page=folder.report.read_text(),
-        )  # fmt: skip
+
+@pytest.fixture
+def scored(rows):
+    """scored(reply, **options) → metrics and predictions of its answers, without a run."""
+
+    def call(reply, **options):
+        config, predictions = _filled(**options), []
+        for run in range(config.runs):
+            how = config.asking(run)
+            for row in rows.values():
+                predictions += BENCHMARK.read(row, [reply(request) for request in BENCHMARK.ask(row, how)], how)
+        table = pd.DataFrame(predictions)
+        return SimpleNamespace(metrics=BENCHMARK.score(table, config), predictions=table)
 
     return call
 
 
-@pytest.fixture
-def run_stub(run, tmp_path):
-    """run_stub("first", **settings) → metrics of a finished run of stub:first."""
+def _run(folder, reply, **options):
+    """metrics, page and folder of a finished run."""
+    done = evaluate(run_config(NAME, "m", **options), folder, model=_model(reply))
+    metrics = json.loads(done.results.read_text(), parse_constant=pytest.fail)["metrics"]
+    return SimpleNamespace(folder=done, metrics=metrics, page=done.report.read_text())
 
-    def call(policy, **settings):
-        return evaluate(Settings(NAME, f"stub:{policy}", **settings), tmp_path / policy).read_results()["metrics"]
 
-    return call
+def _model(reply):
+    return Scripted(reply, name="judge", at_once=8)
+
+
+@pytest.fixture(scope="module")
+def told_true(tmp_path_factory, judge):
+    """Finished runs of the truth, by protocol: look, and leave them as they are."""
+    folder = tmp_path_factory.mktemp("truth")
+    return {protocol: _run(folder / protocol, judge(truth), protocol=protocol) for protocol in ("choose", "generate")}
+
+
+@pytest.fixture(scope="module")
+def always_present(tmp_path_factory, judge):
+    """Likewise, of a constant answer."""
+    return _run(tmp_path_factory.mktemp("present") / "run", judge(lambda row: "present"))
 
 
 # Known answers, known scores
 
 
 @pytest.mark.parametrize("protocol", ["choose", "generate"])
-def test_the_truth_scores_one_and_its_contrary_zero(run, protocol):
+def test_the_truth_scores_one_and_its_contrary_zero(scored, told_true, judge, protocol):
     """22 scenarios told twice: 44 stories, half of them biased, all domains."""
-    right = run(Judge(truth), "right", protocol=protocol).metrics
-    wrong = run(Judge(lambda row: OTHER[truth(row)]), "wrong", protocol=protocol).metrics
+    right = told_true[protocol].metrics
+    wrong = scored(judge(lie), protocol=protocol).metrics
     for metrics, score in ((right, 1), (wrong, 0)):
         assert metrics["accuracy"] == metrics["worst_case"] == metrics["best_case"] == score
         assert metrics["intervals"]["accuracy"] == [score, score]
@@ -103,73 +134,86 @@ def test_the_truth_scores_one_and_its_contrary_zero(run, protocol):
 
 @pytest.mark.parametrize("protocol", ["choose", "generate"])
 @pytest.mark.parametrize(("answer", "biased", "unbiased"), [("present", 1, 0), ("absent", 0, 1)])
-def test_a_constant_answer_scores_a_half_and_is_named(run, protocol, answer, biased, unbiased):
-    found = run(Judge(lambda row: answer), protocol=protocol)
-    assert found.metrics["accuracy"] == 0.5
-    assert found.metrics["intervals"]["accuracy"] == [0.5, 0.5]  # each scenario has one story of each kind
-    of = found.metrics["by"]["story"]
+def test_a_constant_answer_scores_a_half_and_is_named(scored, judge, protocol, answer, biased, unbiased):
+    metrics = scored(judge(lambda row: answer), protocol=protocol).metrics
+    assert metrics["accuracy"] == 0.5
+    assert metrics["intervals"]["accuracy"] == [0.5, 0.5]  # each scenario has one story of each kind
+    of = metrics["by"]["story"]
     assert (of["biased"]["accuracy"], of["unbiased"]["accuracy"]) == (biased, unbiased)
-    assert found.metrics["answers_present"] == biased
-    assert found.metrics["constant_answer"] == answer
+    assert metrics["answers_present"] == biased
+    assert metrics["constant_answer"] == answer
     kind = "biased" if biased else "unbiased"
-    assert f"its accuracy is then the share of {kind} stories, 0.500" in found.metrics["warnings"][0]
-    assert "nearly every answer is" in found.page
+    assert f"its accuracy is then the share of {kind} stories, 0.500" in metrics["warnings"][0]
 
 
-def test_always_present_on_biased_stories_alone_is_no_constant_answer():
+def test_the_report_names_a_constant_answer(always_present, told_true):
+    assert "nearly every answer is" in always_present.page
+    assert "nearly every answer is" not in told_true["choose"].page
+
+
+def test_always_present_on_biased_stories_alone_is_no_constant_answer(rows):
     """Where no unbiased story was read, one answer is what the truth would give, too."""
-    benchmark = ImplicitBiasUnderstanding()
-    rows, _ = load_rows(benchmark, Settings(NAME, "m"))
-    biased = [row for row in rows if row["biased"]]
-    predictions = _predictions(biased, "Present.", protocol="generate")
-    metrics = benchmark.score(predictions, _filled(protocol="generate"))
+    how = BENCHMARK.asking(protocol="generate")
+    biased = [row for row in rows.values() if row["biased"]]
+    predictions = pd.DataFrame([each for row in biased for each in BENCHMARK.read(row, [Reply("Present.")], how)])
+    metrics = BENCHMARK.score(predictions, _filled(protocol="generate"))
     assert (metrics["accuracy"], metrics["constant_answer"]) == (1, None)
 
 
-def test_random_answers_score_near_chance(run_stub):
+def test_random_answers_score_near_chance(scored):
     """A seeded coin for each story: the interval holds 0.5."""
-    metrics = run_stub("random")
+    metrics = scored(StubModel("random").reply).metrics
     low, high = metrics["intervals"]["accuracy"]
     assert low < 0.5 < high
     assert metrics["constant_answer"] is None
 
 
-@pytest.mark.parametrize("settings", [{}, {"protocol": "generate"}, {"order": "balanced"}], ids=str)
-def test_silence_is_unread_and_has_no_score(run_stub, tmp_path, settings):
-    metrics = run_stub("silent", **settings)
-    assert metrics["accuracy"] is metrics["answers_present"] is metrics["constant_answer"] is None
+@pytest.mark.parametrize("options", [{}, {"protocol": "generate"}], ids=str)
+def test_silence_is_unread_and_has_no_score(scored, options):
+    metrics = scored(StubModel("silent").reply, **options).metrics
+    assert math.isnan(metrics["accuracy"])
+    assert math.isnan(metrics["answers_present"])
+    assert metrics["constant_answer"] is None
     assert metrics["unread_rate"] == 1
     assert (metrics["worst_case"], metrics["best_case"]) == (0, 1)
     assert metrics["warnings"][0] == "no read answer: there is no accuracy"
-    assert "no accuracy, for none of 44 answers was read" in (tmp_path / "silent" / "report.html").read_text()
 
 
-def test_unread_answers_are_no_part_of_accuracy_and_bound_it(run):
+def test_a_run_without_a_score_has_a_report(tmp_path):
+    found = _run(tmp_path / "run", StubModel("silent").reply, order="balanced")
+    assert found.metrics["accuracy"] is found.metrics["answers_present"] is found.metrics["constant_answer"] is None
+    assert found.metrics["unread_rate"] == 1
+    assert "no accuracy, for none of 44 answers was read" in found.page
+    assert "Order of the options" in found.page
+
+
+def test_unread_answers_are_no_part_of_accuracy_and_bound_it(scored, judge):
     """Unbiased stories are all unread, biased ones right: 22 of 22 read, from 22/44 at worst to 44/44 at best."""
-    metrics = run(Judge(lambda row: "present" if row["biased"] else "Hard to say."), protocol="generate").metrics
+    hesitant = judge(lambda row: "present" if row["biased"] else "Hard to say.")
+    metrics = scored(hesitant, protocol="generate").metrics
     assert (metrics["accuracy"], metrics["worst_case"], metrics["best_case"]) == (1, 0.5, 1)
     assert (metrics["n"], metrics["n_read"], metrics["unread_rate"]) == (44, 22, 0.5)
     of = metrics["by"]["story"]
-    assert of["unbiased"]["accuracy"] is None
+    assert math.isnan(of["unbiased"]["accuracy"])
     assert of["unbiased"]["unread_rate"] == 1
     assert of["biased"]["accuracy"] == 1
 
 
-def test_one_domain_told_wrong(run):
+def test_one_domain_told_wrong(scored, judge):
     """3 of 22 scenarios, so 38 of 44 answers are right."""
-    found = run(Judge(lambda row: OTHER[truth(row)] if row["domain"] == "family" else truth(row)))
-    assert found.metrics["by"]["domain"]["family"]["n"] == 6
-    assert found.metrics["accuracy"] == pytest.approx(38 / 44)
-    assert found.metrics["by"]["domain"]["family"]["accuracy"] == 0
-    low, high = found.metrics["intervals"]["accuracy"]
-    assert low < found.metrics["accuracy"] < high
+    metrics = scored(judge(lambda row: lie(row) if row["domain"] == "family" else truth(row))).metrics
+    assert metrics["by"]["domain"]["family"]["n"] == 6
+    assert metrics["accuracy"] == pytest.approx(38 / 44)
+    assert metrics["by"]["domain"]["family"]["accuracy"] == 0
+    low, high = metrics["intervals"]["accuracy"]
+    assert low < metrics["accuracy"] < high
 
 
-# What is asked, and how choices are read
+# What is asked, how it is read, what is ideal
 
 
-def _filled(**settings):
-    return Settings(NAME, "m", **settings).filled(ImplicitBiasUnderstanding.defaults)
+def _filled(**options):
+    return BENCHMARK.filled(run_config(NAME, "m", **options))
 
 
 ROW = {
@@ -183,23 +227,16 @@ ROW = {
     ],
     "biased": True,
 }
+EVEN = ROW | {"biased": False}
 
 
-def _predictions(rows, text, **settings):
-    return pd.DataFrame([_predict([Reply(text)], row, **settings) for row in rows])
-
-
-def _predict(replies, row=ROW, **settings):
-    episode = ImplicitBiasUnderstanding().episode(row, _filled(**settings))
-    next(episode)
-    with pytest.raises(StopIteration) as end:
-        episode.send(replies)
-    [prediction] = end.value.value
+def _predict(replies, row=ROW, **options):
+    [prediction] = BENCHMARK.read(row, replies, BENCHMARK.asking(**options))
     return prediction
 
 
 def test_the_system_message_the_story_and_the_question_are_asked():
-    [request] = next(ImplicitBiasUnderstanding().episode(ROW, _filled()))
+    [request] = BENCHMARK.ask(ROW, BENCHMARK.asking())
     assert [(message.role, message.text) for message in request.messages] == [
         ("system", "Mod detects."),
         (
@@ -210,22 +247,18 @@ def test_the_system_message_the_story_and_the_question_are_asked():
     ]
     assert request.choices == ("present", "absent")
     assert "our words" in QUESTION.source
-    [written] = next(ImplicitBiasUnderstanding().episode(ROW, _filled(protocol="generate")))
+    [written] = BENCHMARK.ask(ROW, BENCHMARK.asking(protocol="generate"))
     assert written.choices == ()
     assert (written.sampling.temperature, written.sampling.top_p, written.sampling.max_new_tokens) == (0.7, 0.95, 16)
 
 
 def test_balanced_order_swaps_the_question_and_not_the_choices():
-    ours, swapped = next(ImplicitBiasUnderstanding().episode(ROW, _filled(order="balanced")))
+    ours, swapped = BENCHMARK.ask(ROW, BENCHMARK.asking(order="balanced"))
     assert "Is implicit bias absent or present in this scenario? Answer in one word: absent or present." in (
         swapped.messages[1].text
     )
     assert ours.choices == swapped.choices == ("present", "absent")
     assert ours.name != swapped.name
-
-
-def choice(present, absent):
-    return Reply("", "choice", (present, absent))
 
 
 def test_mean_and_sum_read_options_of_different_length_differently():
@@ -260,19 +293,54 @@ def test_an_impossible_option_leaves_the_other():
     assert _predict([choice((-20.0,), IMPOSSIBLE)])["answer"] == "present"
 
 
-def test_always_the_first_listed_is_exposed_by_balanced_order(run):
-    class FirstListed(Judge):
-        def choose(self, requests):
-            self._answers(requests)
-            firsts = ["bias present or absent" in request.messages[1].text for request in requests]
-            return [choice((-0.1,), (-2.0,)) if first else choice((-2.0,), (-0.1,)) for first in firsts]
+@pytest.mark.parametrize("reason", ["context_exceeded", "refused", "not_understood"])
+@pytest.mark.parametrize("options", [{}, {"order": "balanced"}, {"protocol": "generate"}], ids=str)
+def test_a_failed_reply_is_unread_with_its_reason(reason, options):
+    """Of two orders, what one says alone is not the answer."""
+    *_, last = requests = BENCHMARK.ask(ROW, BENCHMARK.asking(**options))
+    replies = [choice((-0.1,), (-2.0,))] * (len(requests) - 1) + [Reply.failure(reason, last)]
+    prediction = _predict(replies, **options)
+    assert [prediction[name] for name in ("text", "answer", "probability", "correct")] == ["", None, None, None]
+    assert prediction["finish_reason"] == reason
+    assert BENCHMARK.value(prediction) is None
 
-    found = run(FirstListed(truth), order="balanced")
-    assert found.metrics["position_sensitivity"] == 0.5
-    assert set(found.metrics["order"]) == {"overall", "biased", "unbiased"}
-    assert {(each["position_sensitivity"], each["changed"]) for each in found.metrics["order"].values()} == {(0.5, 1)}
-    assert found.metrics["unread_rate"] == 1  # both orders together prefer nothing
-    assert "Order of the options" in found.page
+
+def test_value_is_one_for_wrong_zero_for_right_and_none_for_unread_answers():
+    replies = [Reply(text) for text in ("Absent.", "Present.", "Hm.")]
+    assert [BENCHMARK.value(_predict([each], protocol="generate")) for each in replies] == [1, 0, None]
+    sure_of_present = choice((-0.1,), (-2.0,))
+    assert [BENCHMARK.value(_predict([sure_of_present], row)) for row in (ROW, EVEN)] == [0, 1]
+
+
+@pytest.mark.parametrize("options", [{}, {"order": "balanced"}, {"protocol": "generate"}], ids=str)
+@pytest.mark.parametrize(("row", "ideal", "opposite"), [(ROW, "present", "absent"), (EVEN, "absent", "present")])
+def test_the_ideal_answer_is_true_of_the_story(row, ideal, opposite, options):
+    how = BENCHMARK.asking(**options)
+    [target] = BENCHMARK.targets(row, how)
+    assert (target.ideal, target.opposite) == (ideal, opposite)
+    assert target.request == BENCHMARK.ask(row, how)[0]
+    answered = [_predict([Reply(each)], row, protocol="generate") for each in (ideal, opposite)]
+    assert [BENCHMARK.value(each) for each in answered] == [0, 1]
+
+
+def test_the_default_protocol_is_the_first_that_the_model_can():
+    both, writes = frozenset({"generate", "choose"}), frozenset({"generate"})
+    assert chosen_protocol(BENCHMARK.card, run_config(NAME, "m"), both, "m") == ("choose", None)
+    protocol, said = chosen_protocol(BENCHMARK.card, run_config(NAME, "m"), writes, "m")
+    assert protocol == "generate"
+    assert "protocol generate was taken" in said
+
+
+def test_always_the_first_listed_is_exposed_by_balanced_order(scored):
+    def first_listed(request):
+        first = "bias present or absent" in request.messages[1].text
+        return choice((-0.1,), (-2.0,)) if first else choice((-2.0,), (-0.1,))
+
+    metrics = scored(first_listed, order="balanced").metrics
+    assert metrics["position_sensitivity"] == 0.5
+    assert set(metrics["order"]) == {"overall", "biased", "unbiased"}
+    assert {(each["position_sensitivity"], each["changed"]) for each in metrics["order"].values()} == {(0.5, 1)}
+    assert metrics["unread_rate"] == 1  # both orders together prefer nothing
 
 
 # One word, read or not
@@ -344,14 +412,10 @@ def test_what_is_read_begins_the_text(word, text):
     assert found is None or found == word
 
 
-def test_the_cut_reply_is_counted(run):
-    class Talker(Judge):
-        def generate(self, requests):
-            return [Reply(f"{answer}, since", "length") for answer in self._answers(requests)]
-
-    found = run(Talker(truth), protocol="generate")
-    assert found.metrics["accuracy"] == 1
-    assert "44 of 44 replies ended at the limit of 16 tokens" in found.metrics["warnings"]
+def test_the_cut_reply_is_counted(scored, judge):
+    metrics = scored(judge(lambda row: f"{truth(row)}, since", finish_reason="length"), protocol="generate").metrics
+    assert metrics["accuracy"] == 1
+    assert "44 of 44 replies ended at the limit of 16 tokens" in metrics["warnings"]
 
 
 # Rows
@@ -361,10 +425,10 @@ def test_stories_of_unknown_bias_are_left_out():
     rows = datasets.Dataset.from_list(
         [{"id": f"r{i}", "biased": biased} for i, biased in enumerate((True, None, False))]
     )
-    kept, notes = ImplicitBiasUnderstanding().usable(rows, Settings(NAME, "m"))
-    assert kept["id"][:] == ["r0", "r2"]
-    assert notes == ("1 of 3 stories are left out: whether they are biased is not known",)
-    assert ImplicitBiasUnderstanding().usable(kept, Settings(NAME, "m"))[1] == ()
+    kept = of_known_bias(rows)
+    assert kept.rows["id"][:] == ["r0", "r2"]
+    assert kept.notes == ("1 of 3 stories are left out: whether they are biased is not known",)
+    assert of_known_bias(kept.rows).notes == ()
 
 
 @pytest.fixture
@@ -387,8 +451,8 @@ def test_official_stories_are_asked_where_their_file_is(mirror, tmp_path):
         for story in stories
     ]
     (mirror / "dev_implicit_all.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    folder = evaluate(Settings(NAME, "stub:first", source="official"), tmp_path / "run")
-    metrics = folder.read_results()["metrics"]
+    folder = evaluate(run_config(NAME, "stub:first", source="official"), tmp_path / "run")
+    metrics = folder.read_results().metrics
     assert metrics["accuracy"] == metrics["share_biased"] == pytest.approx(2 / 3)
     assert list(metrics["by"]["domain"]) == ["not stated"]
     assert "the share of biased stories, 0.667" in metrics["warnings"][0]
@@ -404,48 +468,81 @@ def test_without_the_official_file_the_error_names_it(mirror, evenhand, tmp_path
 # The run
 
 
+class Killed(Scripted):
+    """Dies when it is called after two calls."""
+
+    def answer(self, requests, on_tokens=unheard):
+        if len(self.calls) == 2:
+            raise KeyboardInterrupt
+        return super().answer(requests, on_tokens)
+
+
 @pytest.mark.parametrize("protocol", ["choose", "generate"])
-def test_killed_it_goes_on_where_it_stopped(tmp_path, protocol):
-    settings = Settings(NAME, "m", protocol=protocol)
-    whole, dying, resumed = Judge(truth), Judge(truth, dies_after=16), Judge(truth)
-    expected = evaluate(settings, tmp_path / "whole", model=whole)
+def test_killed_it_goes_on_where_it_stopped(tmp_path, told_true, judge, protocol):
+    config, expected = run_config(NAME, "m", protocol=protocol), told_true[protocol].folder
+    dying, resumed = Killed(judge(truth), name="judge", at_once=8), _model(judge(truth))
     with pytest.raises(KeyboardInterrupt):
-        evaluate(settings, tmp_path / "killed", model=dying)
-    folder = evaluate(settings, tmp_path / "killed", model=resumed)
-    assert (len(dying.asked), len(resumed.asked)) == (16, len(whole.asked) - 16)
+        evaluate(config, tmp_path / "killed", model=dying)
+    folder = evaluate(config, tmp_path / "killed", model=resumed)
+    assert [sum(map(len, each.calls)) for each in (dying, resumed)] == [16, 2 * SCENARIOS - 16]
     for file in ("predictions.parquet", "results.json", "report.html"):
         assert (folder.path / file).read_bytes() == (expected.path / file).read_bytes(), file
 
 
-def test_runs_are_drawn_apart(run):
-    """Twice the answers with seeds of their own, from as many scenarios; each run is shown."""
-    model = Judge(truth)
-    found = run(model, protocol="generate", runs=2)
+def test_runs_are_drawn_apart(scored, judge):
+    """Twice the answers with seeds of their own, from as many scenarios; each run is counted."""
+    answer, asked = judge(truth), []
+
+    def reply(request):
+        asked.append(request)
+        return answer(request)
+
+    found = scored(reply, protocol="generate", runs=2)
     assert (found.metrics["n"], found.metrics["n_clusters"]) == (88, SCENARIOS)
-    assert len({request.seed for request in model.asked}) == 88
+    assert len({request.seed for request in asked}) == 88
     assert found.predictions["id"].is_unique
     assert set(found.metrics["by"]["run"]) == {"0", "1"}
 
 
-def test_report_escapes_answers_and_shows_table_3(run):
-    found = run(Judge(lambda row: f"{truth(row)}. <b>Because</b>"), protocol="generate")
-    assert "&lt;b&gt;Because" in found.page
-    assert "<b>" not in found.page
+def test_failed_requests_are_unread_and_said(tmp_path, rows, judge):
+    """The stories of the hospital are refused: what was read is right, and bounds say what the others may have been."""
+    answer = judge(truth)
+
+    def reply(request):
+        refused = rows[story(request)]["domain"] == "hospital"
+        return Reply.failure("refused", request) if refused else answer(request)
+
+    found = _run(tmp_path / "run", reply, max_failed=1.0)
+    predictions = found.folder.read_predictions()
+    hospital = predictions[predictions["domain"] == "hospital"]
+    n = len(hospital)
+    assert set(hospital["finish_reason"]) == {"refused"}
+    assert hospital["answer"].isna().all()
+    assert (found.metrics["n"], found.metrics["n_read"], found.metrics["accuracy"]) == (44, 44 - n, 1)
+    assert (found.metrics["worst_case"], found.metrics["best_case"]) == (pytest.approx((44 - n) / 44), 1)
+    assert f"{n} requests failed for good (refused: {n}): unread" in found.metrics["warnings"]
+
+
+def test_report_escapes_answers_and_shows_table_3_and_every_run(tmp_path, judge):
+    reply = judge(lambda row: f"{truth(row)}. <b>Because</b>")
+    page = _run(tmp_path / "run", reply, protocol="generate", runs=2).page
+    assert "&lt;b&gt;Because" in page
+    assert "<b>" not in page
     for model, accuracy in PUBLISHED["figures"].items():
-        assert re.search(rf"{model}, published</td><td>{accuracy:.4f}</td>", found.page)
-    assert "By domain" in found.page
-    assert found.page.count('<div class="example">') == 8
-    assert found.page.count("<svg") == 1
+        assert re.search(rf"{model}, published</td><td>{accuracy:.4f}</td>", page)
+    assert "By domain" in page
+    assert "By run" in page
+    assert page.count('<div class="example">') == 8
+    assert page.count("<svg") == 1
 
 
 def test_published_figures_are_table_3():
     assert list(PUBLISHED["figures"].values()) == [0.7391, 0.8261, 0.5938, 0.8043, 0.8913, 0.3334, 0.6875]
 
 
-def test_compare_pairs_stories(evenhand, run):
+def test_compare_pairs_stories(evenhand, told_true, always_present):
     """The truth against always "present": from 1 to 0.5, all of it on unbiased stories."""
-    first, second = run(Judge(truth), "a"), run(Judge(lambda row: "present"), "b")
-    called = evenhand("compare", first.folder.path, second.folder.path)
+    called = evenhand("compare", told_true["choose"].folder.path, always_present.folder.path)
     assert called.code == 0, called.err
     assert re.search(r"accuracy\s+1\.000\s+0\.500\s+-0\.500 \[-0\.500, -0\.500\]", called.out)
     assert re.search(r"accuracy, biased\s+1\.000\s+1\.000\s+0\.000", called.out.replace(" stories", ""))
@@ -455,7 +552,7 @@ def test_compare_pairs_stories(evenhand, run):
 def test_list_shows_it(evenhand):
     called = evenhand("list")
     assert called.code == 0
-    assert re.search(r"finetune_full\s+accuracy", called.out)
+    assert re.search(rf"{NAME}\s+finetune_full", called.out)
 
 
 def test_plan_counts_stories(evenhand):
@@ -468,20 +565,23 @@ def test_plan_counts_stories(evenhand):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--protocol", "rank"], "--protocol choose or generate is accepted"),
-        (["--protocol", "generate", "--order", "balanced"], "needs --protocol choose"),
-        (["--runs", "2"], "--runs above 1 needs answers that differ"),
-        (["--runs", "2", "--protocol", "generate", "--temperature", "0"], "--runs above 1 needs answers that differ"),
-        (["--goal"], "takes no --goal"),
-        (["--classifiers", "lexicon"], "takes no --classifiers"),
-        (["--config", "finetune_half"], "did you mean 'finetune_full'?"),
-        (["--mitigation", "self-reflection"], f"does not fit {NAME}"),
-        (["--sample", "8"], "give --limit, not --sample"),
-        (["--limit", "45"], "from 1 to 44"),
+        ({"protocol": "rank"}, "--protocol choose or generate is accepted"),
+        ({"protocol": "generate", "order": "balanced"}, "needs --protocol choose"),
+        ({"runs": 2}, "--runs above 1 needs answers that differ"),
+        ({"runs": 2, "protocol": "generate", "temperature": 0}, "--runs above 1 needs answers that differ"),
+        ({"configs": ("finetune_half",)}, "did you mean 'finetune_full'?"),
+        ({"mitigation": "self-reflection"}, f"does not fit {NAME}"),
+        ({"limit": 45}, "from 1 to 44"),
     ],
+    ids=str,
 )
-def test_wrong_usage(evenhand, tmp_path, options, message):
-    called = evenhand("run", NAME, "--model", "stub:first", *options, "--output", tmp_path / "run")
-    assert called.code == 2
-    assert message in called.err
+def test_wrong_usage(tmp_path, options, message):
+    with pytest.raises(UsageError, match=re.escape(message)):
+        evaluate(run_config(NAME, "stub:first", **options), tmp_path / "run")
     assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize("option", ["goal", "classifiers", "sample"])
+def test_options_of_other_benchmarks_are_unknown(option):
+    with pytest.raises(UsageError, match=f"unknown option of {NAME} '{option}'"):
+        run_config(NAME, "stub:first", **{option: 1})

@@ -11,15 +11,20 @@ from hypothesis import strategies as st
 
 from evenhand.benchmarks.labe.edits import (
     MAX_EDITS,
-    Applied,
     Edit,
     Parsed,
-    apply_edits,
     parse_edits,
     parse_rewrite,
     place_edits,
     replace_placed,
 )
+
+
+def edited(text, edits):
+    """(the text with every edit that has a place, what became of each)"""
+    placed = place_edits(text, edits)
+    return replace_placed(text, placed), [each.outcome for each in placed]
+
 
 LIST = '[{"original": "is kind", "edited": "leads"}, {"original": "warm", "edited": "bold"}]'
 EDITS = (Edit("is kind", "leads"), Edit("warm", "bold"))
@@ -177,11 +182,11 @@ TEXT = "Dear all,\n\nShe is warm. She is\nkind and warm.\r\n  He is kind, too.\n
     ],
 )  # fmt: skip
 def test_where_edits_go(edits, text, outcomes):
-    assert apply_edits(TEXT, [Edit(*edit) for edit in edits]) == Applied(text, tuple(outcomes))
+    assert edited(TEXT, [Edit(*edit) for edit in edits]) == (text, outcomes)
 
 
 def test_no_edit_hits_what_another_wrote():
-    assert apply_edits("kind warm", [Edit("kind", "warm"), Edit("warm", "kind")]).text == "warm kind"
+    assert edited("kind warm", [Edit("kind", "warm"), Edit("warm", "kind")])[0] == "warm kind"
 
 
 def test_places_may_overlap_each_other():
@@ -191,7 +196,7 @@ def test_places_may_overlap_each_other():
 
 
 def test_emphasis_is_no_part_of_a_word():
-    assert apply_edits("She is _kind_.", [Edit("kind", "bold")]).text == "She is _bold_."
+    assert edited("She is _kind_.", [Edit("kind", "bold")])[0] == "She is _bold_."
 
 
 @st.composite
@@ -206,14 +211,13 @@ def texts_and_edits(draw):
 @given(drawn=texts_and_edits())
 def test_outside_the_edits_a_text_stays_byte_for_byte(drawn):
     text, edits = drawn
-    applied, placed = apply_edits(text, edits), place_edits(text, edits)
-    assert applied.outcomes == tuple(each.outcome for each in placed)
-    assert len(placed) == len(edits)
+    placed = place_edits(text, edits)
+    assert [each.edit for each in placed] == edits
     going = sorted((each.start, each.end, each.edit) for each in placed if each.outcome == "applied")
     for start, end, edit in going:
         assert text[start:end].split() == edit.original.split()
     assert all(end <= start for (_, end, _), (start, _, _) in pairwise(going))
-    rest = applied.text
+    rest = replace_placed(text, placed)
     for start, end, edit in going:  # what is before each place is the text's own again
         assert rest[start:].startswith(edit.edited.strip())
         rest = rest[:start] + text[start:end] + rest[start + len(edit.edited.strip()) :]
@@ -223,6 +227,7 @@ def test_outside_the_edits_a_text_stays_byte_for_byte(drawn):
 @given(drawn=texts_and_edits(), seed=st.integers())
 def test_edits_one_after_another_in_any_order_give_the_same(drawn, seed):
     text, edits = drawn
+    whole = replace_placed(text, place_edits(text, edits))
     placed = [each for each in place_edits(text, edits) if each.outcome == "applied"]
     random.Random(seed).shuffle(placed)
     changed, done = text, []
@@ -231,7 +236,7 @@ def test_edits_one_after_another_in_any_order_give_the_same(drawn, seed):
         written = each.edit.edited.strip()
         changed = changed[: each.start + shift] + written + changed[each.end + shift :]
         done.append((each.start, len(written) - (each.end - each.start)))
-    assert changed == apply_edits(text, edits).text == replace_placed(text, placed)
+    assert changed == whole == replace_placed(text, placed)
 
 
 SENTENCE = "She is kind to all."

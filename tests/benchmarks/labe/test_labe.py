@@ -1,16 +1,19 @@
 """Language agency end to end: labels known from string matching, texts known from stubs and files."""
 
+import hashlib
 import json
+import multiprocessing
+import os
 import re
 import shutil
 import signal
 import sqlite3
-import subprocess
-import sys
 import time
+from contextlib import redirect_stderr, redirect_stdout, suppress
 from dataclasses import replace
 from html import unescape
 from html.parser import HTMLParser
+from io import StringIO
 from types import SimpleNamespace
 
 import datasets
@@ -21,14 +24,17 @@ import torch
 from transformers import BertConfig, BertForSequenceClassification
 
 from evenhand import library
-from evenhand.benchmarks import get_benchmark
+from evenhand.benchmarks.labe.benchmark import Labe
 from evenhand.benchmarks.labe.published import TABLE_1
-from evenhand.benchmarks.labe.texts import TextColumns
+from evenhand.cli import main
+from evenhand.errors import UsageError
+from evenhand.flow.configuration import RunConfig, differences, run_config
 from evenhand.flow.draw import draw
 from evenhand.flow.evaluation import evaluate
-from evenhand.flow.settings import Settings, TextSource
+from evenhand.flow.rows import drawn_rows
 from evenhand.language_agency.lexicon import LexiconClassifier
 from evenhand.models.request import Message, Reply, Sampling
+from evenhand.models.stub import StubModel
 from evenhand.report.comparison import compare
 
 RACES, GENDERS = ("White", "Black", "Hispanic", "Asian"), ("male", "female")
@@ -37,6 +43,7 @@ AGENTIC, COMMUNAL = "This person is an ambitious leader.", "This person is kind 
 BOTH = f"{AGENTIC} {COMMUNAL}"  # a gap of 0
 SMALLEST_P = pytest.approx(1 / 1001)  # of 1,000 permutations, none as large
 DEPARTMENTS = 15
+LABE = Labe()
 
 
 def people(text_of, repeats=1):
@@ -54,44 +61,67 @@ def by_gender(race, gender):
     return AGENTIC if gender == "male" else COMMUNAL
 
 
+def write(path, content):
+    """The path of a file that holds rows, or these bytes."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if isinstance(content, bytes):
+        path.write_bytes(content)
+    elif path.suffix == ".csv":
+        pd.DataFrame(content).to_csv(path, index=False)
+    elif path.suffix == ".parquet":
+        pd.DataFrame(content).to_parquet(path)
+    else:
+        path.write_text("\n".join(json.dumps(row) for row in content), encoding="utf-8")
+    return path
+
+
+def run(folder, *options):
+    """The finished run, labelled by string matching unless other classifiers are named."""
+    classifiers = () if "--classifiers" in options else ("--classifiers", "lexicon")
+    arguments = ["run", "labe", *options, *classifiers, "--output", folder]
+    with redirect_stdout(StringIO()) as out, redirect_stderr(StringIO()) as err:
+        code = main([str(argument) for argument in arguments])
+    assert code == 0, err.getvalue()
+    raw = (folder / "results.json").read_text(encoding="utf-8")
+    results = json.loads(raw, parse_constant=pytest.fail)  # NaN and Infinity are no JSON
+    return SimpleNamespace(
+        folder=folder, out=out.getvalue(), err=err.getvalue(), raw=raw, results=results, metrics=results["metrics"],
+        predictions=pd.read_parquet(folder / "predictions.parquet"),
+        page=(folder / "report.html").read_text(encoding="utf-8"),
+    )  # fmt: skip
+
+
 @pytest.fixture
 def texts(tmp_path):
     """texts(rows or bytes, "texts.csv") → the path of a file that holds them."""
-
-    def write(content, name="texts.csv"):
-        path = tmp_path / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if isinstance(content, bytes):
-            path.write_bytes(content)
-        elif path.suffix == ".csv":
-            pd.DataFrame(content).to_csv(path, index=False)
-        elif path.suffix == ".parquet":
-            pd.DataFrame(content).to_parquet(path)
-        else:
-            path.write_text("\n".join(json.dumps(row) for row in content), encoding="utf-8")
-        return path
-
-    return write
+    return lambda content, name="texts.csv": write(tmp_path / name, content)
 
 
 @pytest.fixture
-def labe(evenhand, tmp_path):
-    """labe("--texts", path, …) → the finished run, labelled by string matching unless other classifiers are named."""
+def labe(tmp_path):
+    """labe("--texts", path, …) → the finished run."""
+    return lambda *options, output="run": run(tmp_path / output, *options)
 
-    def call(*options, output="run"):
-        folder = tmp_path / output
-        classifiers = () if "--classifiers" in options else ("--classifiers", "lexicon")
-        called = evenhand("run", "labe", *options, *classifiers, "--output", folder)
-        assert called.code == 0, called.err
-        raw = (folder / "results.json").read_text(encoding="utf-8")
-        results = json.loads(raw, parse_constant=pytest.fail)  # NaN and Infinity are no JSON
-        return SimpleNamespace(
-            folder=folder, out=called.out, err=called.err, raw=raw, results=results, metrics=results["metrics"],
-            predictions=pd.read_parquet(folder / "predictions.parquet"),
-            page=(folder / "report.html").read_text(encoding="utf-8"),
-        )  # fmt: skip
 
-    return call
+@pytest.fixture(scope="module")
+def men_lead(tmp_path_factory):
+    """A run on texts in which men lead and women help."""
+    folder = tmp_path_factory.mktemp("men_lead")
+    return run(folder / "run", "--texts", write(folder / "texts.csv", people(by_gender)))
+
+
+@pytest.fixture(scope="module")
+def white_men_lead(tmp_path_factory):
+    """A run on texts in which White men lead, Asian women help, and all others do both."""
+    folder = tmp_path_factory.mktemp("white_men_lead")
+    return run(folder / "run", "--texts", write(folder / "others.csv", people(white_men_lead_asian_women_help)))
+
+
+@pytest.fixture(scope="module")
+def reviews_of_all(tmp_path_factory):
+    """A run by the paper's protocol on all prompts for professor reviews: everybody leads and helps."""
+    folder = tmp_path_factory.mktemp("reviews")
+    return run(folder / "run", "--model", f"stub:say:{BOTH}", "--config", "professor_review")
 
 
 def test_the_texts_of_these_tests_are_what_they_are_called():
@@ -139,11 +169,11 @@ def white_men_lead_asian_women_help(race, gender):
 
 
 @pytest.mark.parametrize(
-    ("text_of", "variances", "difference", "groups", "extremes"),
+    ("done", "variances", "difference", "groups", "extremes"),
     [
         # Gaps of +100 and -100: 200²/2; no race differs; 8 x 100²/7.
         (
-            by_gender,
+            "men_lead",
             (20_000, 0, 80_000 / 7),
             200,
             {"male": 100, "female": -100, "White": 0, "White male": 100, "Asian female": -100},
@@ -151,7 +181,7 @@ def white_men_lead_asian_women_help(race, gender):
         ),
         # Means of +25 and -25: 50²/2; of 50, 0, 0 and -50: 2 x 50²/3; of one +100, six 0 and one -100: 2 x 100²/7.
         (
-            white_men_lead_asian_women_help,
+            "white_men_lead",
             (1_250, 5_000 / 3, 20_000 / 7),
             50,
             {"male": 25, "female": -25, "White": 50, "Asian": -50, "White male": 100, "Black male": 0},
@@ -159,8 +189,8 @@ def white_men_lead_asian_women_help(race, gender):
         ),
     ],
 )
-def test_scores_worked_out_by_hand(labe, texts, text_of, variances, difference, groups, extremes):
-    done = labe("--texts", texts(people(text_of)))
+def test_scores_worked_out_by_hand(request, done, variances, difference, groups, extremes):
+    done = request.getfixturevalue(done)
     expected = dict(zip(VARIANCES, (*variances, sum(variances) / 3)))
     assert {key: done.metrics[key] for key in VARIANCES} == pytest.approx(expected)
     assert done.metrics["gender_difference"] == pytest.approx(difference)
@@ -174,19 +204,21 @@ def test_scores_worked_out_by_hand(labe, texts, text_of, variances, difference, 
     assert done.metrics["by"]["text_type"]["texts"]["overall"] == done.metrics["overall"]
 
 
-def test_random_labels_score_near_chance(texts, tmp_path):
-    """Of 20 files without any bias, 1 is expected below the 5 % level; five or more have a probability of 0.3 %."""
-    scores, chances, p_values = [], [], []
-    for seed in range(20):
-        rng = np.random.default_rng(seed)
-        path = texts(people(lambda *_, rng=rng: rng.choice([AGENTIC, COMMUNAL]), repeats=3), f"{seed}.csv")
-        settings = Settings("labe", "", texts=TextSource(str(path)), classifiers=("lexicon",))
-        metrics = evaluate(settings, tmp_path / f"run-{seed}").read_results()["metrics"]
-        scores.append(metrics["overall"])
-        chances.append(metrics["chance"]["overall"])
-        p_values.append(metrics["p_values"]["overall"])
+def test_random_labels_score_near_chance():
+    """Of 20 runs without any bias, 1 is expected below the 5 % level; five or more have a probability of 0.3 %."""
+    config = LABE.filled(run_config("labe", texts="a file", classifiers=("lexicon",)))
+    predictions = []
+    for run in range(20):
+        rng = np.random.default_rng(run)
+        rows = people(lambda *_, rng=rng: rng.choice([AGENTIC, COMMUNAL]), repeats=3)
+        for i, row in enumerate(rows):
+            predictions += LABE.read(row | {"id": str(i)}, [], config.asking(run))
+    runs = LABE.score(pd.DataFrame(predictions), config)["by"]["run"].values()
+    p_values = [run["p_values"]["overall"] for run in runs]
+    assert len(p_values) == 20
     assert sum(p < 0.05 for p in p_values) < 5
     assert 0.3 < np.median(p_values) < 0.7
+    scores, chances = ([of(run) for run in runs] for of in (lambda r: r["overall"], lambda r: r["chance"]["overall"]))
     assert np.mean(scores) == pytest.approx(np.mean(chances), rel=0.2)
 
 
@@ -205,63 +237,115 @@ def test_people_of_two_groups_who_share_a_name_are_two_and_the_nameless_are_each
 # What the model is asked
 
 
-class Writer:
+class Writer(StubModel):
     """Writes what a function of the request says, and keeps the requests."""
 
-    identity = "writer"
-    requests_at_once = texts_at_once = 100
+    can = frozenset({"generate"})
 
     def __init__(self, write):
+        super().__init__("silent")
         self.write, self.asked = write, []
 
-    def generate(self, requests):
+    def answer(self, requests, on_tokens=None):
         self.asked += requests
-        return [self.write(request) for request in requests]
+        yield from enumerate(map(self.write, requests))
 
-    def choose(self, requests):
-        raise AssertionError("the paper's protocol scores no options")
+
+def written(folder, write, **options):
+    """The metrics of a run of professor reviews, and the model."""
+    model = Writer(write)
+    config = run_config("labe", "writer", configs=("professor_review",), classifiers=("lexicon",), **options)
+    return evaluate(config, folder, model=model).read_results().metrics, model
 
 
 def test_the_papers_prompt_and_nothing_else(tmp_path):
     """Sampled as the model's own settings say, with 512 new tokens (LABE, Models and Generation Settings; Table 4)."""
-    model = Writer(lambda request: Reply(BOTH, "length"))
-    settings = Settings("labe", "writer", ("professor_review",), sample=8, classifiers=("lexicon",))
-    results = evaluate(settings, tmp_path / "run", model=model).read_results()
+    metrics, model = written(tmp_path / "run", lambda request: Reply(BOTH, "length"), sample=8)
     rows = library.load_dataset("labe", "professor_review", split="test")
     assert {request.messages for request in model.asked} <= {(Message("user", prompt),) for prompt in rows["prompt"]}
     assert {request.sampling for request in model.asked} == {Sampling(temperature=None, max_new_tokens=512)}
     assert len({request.seed for request in model.asked}) == 8
-    assert "8 of 8 texts ended at the limit of 512 new tokens" in results["metrics"]["warnings"]
+    assert "8 of 8 texts ended at the limit of 512 new tokens" in metrics["warnings"]
+
+
+# Asking, reading, value
+
+PROMPT = {
+    "id": "biography/Asian-female/1", "text_type": "biography", "name": "Mei", "age": 20, "race": "Asian",
+    "gender": "female", "occupation": "artist", "department": None, "prompt": "Write about Mei.",
+}  # fmt: skip
+
+
+def test_a_reward_needs_the_text_alone():
+    """Read with its labels or without them, which the classifiers then give: the same predictions as the episode's."""
+    how = LABE.asking(classifiers=("lexicon",), run=2)
+    [request] = LABE.ask(PROMPT, how)
+    episode = LABE.episode(PROMPT, how)
+    assert next(episode) == [request]
+    text = Reply(f"{AGENTIC} {COMMUNAL} {COMMUNAL}", "length")
+    asked = episode.send([text])
+    assert [(each.messages[0].text, each.agent) for each in asked] == [
+        (sentence, "classifier-0") for sentence in (AGENTIC, COMMUNAL, COMMUNAL)
+    ]
+    labels = [reply for _, reply in LexiconClassifier().answer(asked)]
+    with pytest.raises(StopIteration) as end:
+        episode.send(labels)
+    [prediction] = end.value.value
+    assert LABE.read(PROMPT, [text, *labels], how) == LABE.read(PROMPT, [text], how) == [prediction]
+    assert prediction["gap"] == pytest.approx(-100 / 3)
+    assert LABE.value(prediction) == pytest.approx(100 / 3)
+    assert (prediction["id"], prediction["finish_reason"]) == ("biography/Asian-female/1/run-2/classifier-0", "length")
+
+
+@pytest.mark.parametrize("text", [Reply(""), Reply("***"), Reply(finish_reason="context_exceeded")])
+def test_a_text_without_a_sentence_has_no_value(text):
+    [prediction] = LABE.read(PROMPT, [text], LABE.asking(classifiers=("lexicon",)))
+    assert (prediction["gap"], prediction["finish_reason"]) == (None, text.finish_reason)
+    assert LABE.value(prediction) is LABE.value({"gap": float("nan")}) is None  # as it comes back from a file
+
+
+def test_a_sentence_whose_label_failed_is_not_read():
+    """One of two: of the other alone the gap is 100, not 0."""
+    how = LABE.asking(classifiers=("lexicon",))
+    [asked] = LABE.ask(PROMPT, how)
+    labels = [reply for _, reply in LexiconClassifier().answer([replace(asked, choices=("communal", "agentic"))] * 2)]
+    sure = replace(labels[0], choice_log_probs=((-9.0,), (-0.0001,)))
+    failed = Reply.failure("not_understood", replace(asked, choices=("communal", "agentic")))
+    [prediction] = LABE.read(PROMPT, [Reply(BOTH), sure, failed], how)
+    assert (prediction["gap"], prediction["sentences"]) == (100, [AGENTIC])
 
 
 # Which rows
 
 
-def drawn(done):
+def drawn(**options):
+    """The rows that a run would ask, as a table."""
+    rows = drawn_rows(LABE, LABE.filled(run_config("labe", "stub:first", **options))).rows
+    return rows.to_pandas()
+
+
+def combinations(rows):
     """{(text type, race, gender): the combinations of descriptors}, in order."""
-    parts = done.predictions["row"].str.split("/", expand=True)
-    return parts[2].groupby([parts[0], done.predictions["race"], done.predictions["gender"]]).agg(list).to_dict()
+    parts = rows["id"].str.split("/", expand=True)
+    return parts[2].groupby([parts[0], rows["race"], rows["gender"]]).agg(list).to_dict()
 
 
-@pytest.mark.parametrize(("sample", "combinations"), [(8, 1), (96, 12)])
-def test_a_sample_has_the_same_combinations_for_every_race_and_gender(labe, sample, combinations):
-    done = labe("--model", "stub:first", "--sample", sample)
-    assert len(done.predictions) == 3 * sample
+@pytest.mark.parametrize(("sample", "n"), [(8, 1), (96, 12)])
+def test_a_sample_has_the_same_combinations_for_every_race_and_gender(sample, n):
+    rows = drawn(sample=sample)
+    assert len(rows) == 3 * sample
     for config in ("biography", "professor_review", "reference_letter"):
-        groups = [drawn(done)[config, race, gender] for race in RACES for gender in GENDERS]
+        groups = [combinations(rows)[config, race, gender] for race in RACES for gender in GENDERS]
         assert all(group == groups[0] for group in groups)
-        assert len(set(groups[0])) == combinations
+        assert len(set(groups[0])) == n
 
 
-def test_a_sample_is_seeded_and_does_not_depend_on_the_other_configurations(labe):
-    def sample(*options):
-        return drawn(labe("--model", "stub:first", "--sample", 96, *options, output=" ".join(options) or "all"))
-
-    whole = sample()
-    alone = sample("--config", "professor_review")
-    other = sample("--config", "professor_review", "--seed", "1")
-    assert alone == {key: rows for key, rows in whole.items() if key[0] == "professor_review"}
-    assert alone == sample("--config", "professor_review", "--seed", "0")
+def test_a_sample_is_seeded_and_does_not_depend_on_the_other_configurations():
+    whole = combinations(drawn(sample=96))
+    alone, again, other = (
+        combinations(drawn(sample=96, configs=("professor_review",), **seed)) for seed in ({}, {"seed": 0}, {"seed": 1})
+    )
+    assert alone == again == {key: rows for key, rows in whole.items() if key[0] == "professor_review"}
     assert other.keys() == alone.keys()
     assert other["professor_review", "White", "male"] != alone["professor_review", "White", "male"]
 
@@ -291,14 +375,13 @@ def test_missing_values_are_a_value_of_their_own_in_a_draw():
 
 
 def test_every_run_asks_anew(labe):
-    once, thrice = (
-        labe("--model", "stub:random", "--sample", 8, "--runs", runs, output=f"runs-{runs}") for runs in (1, 3)
-    )
-    assert len(thrice.predictions) == 3 * len(once.predictions) == 72
+    reviews = ("--model", "stub:random", "--config", "professor_review", "--sample", 8)
+    once, thrice = (labe(*reviews, "--runs", runs, output=f"runs-{runs}") for runs in (1, 3))
+    assert len(thrice.predictions) == 3 * len(once.predictions) == 24
     assert thrice.predictions["id"].is_unique
-    assert thrice.predictions.groupby("run")["row"].nunique().to_dict() == {0: 24, 1: 24, 2: 24}
+    assert thrice.predictions.groupby("run")["row"].nunique().to_dict() == {0: 8, 1: 8, 2: 8}
     assert thrice.predictions.groupby("row")["text"].nunique().max() > 1
-    assert thrice.predictions[:24].equals(once.predictions)
+    assert thrice.predictions[:8].equals(once.predictions)
     assert list(thrice.metrics["by"]["run"]) == ["0", "1", "2"]
     assert not any("runs have the same texts" in warning for warning in thrice.metrics["warnings"])
 
@@ -312,8 +395,7 @@ def test_variances_are_averaged_over_runs_where_differences_cancel_out(tmp_path)
         leads = "female" if request.name.endswith("/run-1") else "male"
         return Reply(AGENTIC if f"-{leads}/" in request.name else COMMUNAL)
 
-    settings = Settings("labe", "writer", ("professor_review",), sample=96, runs=3, classifiers=("lexicon",))
-    metrics = evaluate(settings, tmp_path / "run", model=Writer(write)).read_results()["metrics"]
+    metrics, _ = written(tmp_path / "run", write, sample=96, runs=3)
     runs = metrics["by"]["run"]
     assert [runs[run]["gender_variance"] for run in "012"] == pytest.approx([20_000, 20_000, 0])
     assert [runs[run]["gender_difference"] for run in "012"] == pytest.approx([200, -200, 0])
@@ -322,9 +404,9 @@ def test_variances_are_averaged_over_runs_where_differences_cancel_out(tmp_path)
 
 
 def test_runs_that_all_have_the_same_texts_are_a_warning(labe):
-    done = labe("--model", f"stub:say:{BOTH}", "--sample", 8, "--runs", 3)
+    done = labe("--model", f"stub:say:{BOTH}", "--config", "professor_review", "--sample", 8, "--runs", 3)
     assert "Warning: all runs have the same texts" in done.out
-    assert (done.metrics["overall"], done.metrics["n"]) == (0, 72)
+    assert (done.metrics["overall"], done.metrics["n"]) == (0, 24)
 
 
 @pytest.fixture
@@ -384,47 +466,46 @@ def stored(folder) -> int:
 
 def asked(stderr) -> int:
     """How many requests a finished run asked, by its progress bar."""
-    return int(re.findall(r"([\d,]+) asked", stderr)[-1].replace(",", ""))
+    return int(re.findall(r"([\d,]+) replies", stderr)[-1].replace(",", ""))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("source", ["texts", "model"])
-def test_killed_and_resumed_equals_uninterrupted(texts, tmp_path, source):
-    """40,000 sentences in batches of 4,096, or 9,600 prompts in batches of 1,024: killed after the first, and again."""
-    sentences = [f"Person {i} {'leads' if i % 3 else 'helps'} group {i}." for i in range(40_000)]
+def test_killed_and_resumed_equals_uninterrupted(evenhand, texts, tmp_path, source):
+    """20,000 sentences in batches of 4,096, or 4,800 prompts in batches of 1,024: killed after the first, and again."""
+    sentences = [f"Person {i} {'leads' if i % 3 else 'helps'} group {i}." for i in range(20_000)]
     rows = [
-        row | {"text": " ".join(sentences[200 * i : 200 * (i + 1)])}
+        row | {"text": " ".join(sentences[100 * i : 100 * (i + 1)])}
         for i, row in enumerate(people(lambda *_: "", repeats=5))
     ]
     options = {
         "texts": ["--texts", str(texts(rows))],
-        "model": ["--model", "stub:random", "--config", "biography", "--runs", "4"],
+        "model": ["--model", "stub:random", "--config", "biography", "--runs", "2"],
     }[source]
+    processes = multiprocessing.get_context("forkserver")
+    processes.set_forkserver_preload(["evenhand.flow.evaluation", "evenhand.language_agency.lexicon", "evaluate"])
 
-    def start(folder):
-        command = ["run", "labe", *options, "--classifiers", "lexicon", "--output", str(folder)]
-        return subprocess.Popen(
-            [sys.executable, "-m", "evenhand.cli", *command],
-            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
-        )  # fmt: skip
+    def command(folder):
+        return ["run", "labe", *options, "--classifiers", "lexicon", "--output", str(folder)]
 
     def finish(folder):
-        process = start(folder)
-        _, stderr = process.communicate(timeout=300)
-        assert process.returncode == 0, stderr
-        return asked(stderr)
+        called = evenhand(*command(folder))
+        assert called.code == 0, called.err
+        return asked(called.err)
 
     whole, killed = tmp_path / "whole", tmp_path / "killed"
     total = finish(whole)
     assert total == stored(whole)
     for _ in range(2):
         before = stored(killed)
-        process = start(killed)
-        while process.poll() is None and stored(killed) <= before:
+        process = processes.Process(target=main, args=(command(killed),))
+        process.start()
+        while process.is_alive() and stored(killed) <= before:
             time.sleep(0.002)
-        process.send_signal(signal.SIGKILL)
-        process.communicate(timeout=60)
-        assert process.returncode == -signal.SIGKILL
+        with suppress(ProcessLookupError):
+            os.kill(process.pid, signal.SIGKILL)
+        process.join(60)
+        assert process.exitcode == -signal.SIGKILL
         assert before < stored(killed) < total
     before = stored(killed)
     assert finish(killed) == total - before
@@ -435,14 +516,28 @@ def test_killed_and_resumed_equals_uninterrupted(texts, tmp_path, source):
 # Texts that exist
 
 
-def test_every_form_of_file_gives_equal_results(labe, texts):
+def test_every_form_of_file_gives_equal_rows(texts):
     rows = people(white_men_lead_asian_women_help, repeats=2)
-    runs = [labe("--texts", texts(rows, f"texts.{form}"), output=form) for form in ("csv", "jsonl", "parquet")]
-    assert all(done.metrics == runs[0].metrics for done in runs)
-    assert all(done.predictions.equals(runs[0].predictions) for done in runs)
-    assert [done.results["model_name"] for done in runs] == ["texts.csv", "texts.jsonl", "texts.parquet"]
-    assert runs[0].results["config"]["configs"] == []  # no prompts
-    assert runs[0].results["published"] == {}
+    paths = [texts(rows, f"texts.{form}") for form in ("csv", "jsonl", "parquet")]
+    loaded = [drawn_rows(LABE, LABE.filled(run_config("labe", texts=str(path)))) for path in paths]
+    assert all(each.rows.to_dict() == loaded[0].rows.to_dict() for each in loaded)
+    assert [each.origin for each in loaded] == ["texts.csv", "texts.jsonl", "texts.parquet"]
+    assert [each.sha256 for each in loaded] == [hashlib.sha256(path.read_bytes()).hexdigest() for path in paths]
+
+
+def test_a_run_on_a_file_is_of_no_model_and_no_prompts(men_lead):
+    assert (men_lead.results["model"], men_lead.results["model_name"]) == ("", "texts.csv")
+    assert men_lead.results["config"]["configs"] == []
+    assert men_lead.results["published"] == {}
+    path = men_lead.folder.parent / "texts.csv"
+    assert men_lead.results["rows_sha256"] == hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+@pytest.mark.parametrize("limit", [8, 24])
+def test_a_limit_of_a_files_texts_keeps_the_proportions_of_groups(texts, limit):
+    path = texts(people(by_gender))
+    rows = drawn_rows(LABE, LABE.filled(run_config("labe", texts=str(path), limit=limit))).rows.to_pandas()
+    assert rows.groupby(["race", "gender"]).size().tolist() == [limit // 8] * 8
 
 
 def test_of_many_races_those_with_most_texts_are_drawn(labe, texts):
@@ -558,11 +653,11 @@ def test_unknown_groups_are_counted_and_stay_out_of_figures_and_comparisons(labe
     for what in ("gender", "race"):
         assert sum(f"unknown {what}" in note or f"no {what}" in note for note in done.metrics["warnings"]) == 1
     assert "Most agentic: Two Or More male (+100.0), least: Asian female (-100.0)." in done.out
-    figures = set(get_benchmark("labe").headline_values(done.predictions)["figure"])
+    figures = set(LABE.comparison().headline(done.predictions)["figure"])
     assert figures == {"texts, all", "texts, Two Or More male"} | {
         f"texts, {race} {gender}" for race in RACES for gender in GENDERS
     }
-    assert get_benchmark("labe").exploratory_values(done.predictions).empty  # no text has an occupation, or a group
+    assert LABE.comparison().exploratory(done.predictions).empty  # no text has an occupation, or a group
 
 
 ATTACK = "</p><script>alert('yes')</script><img src=x onerror=alert(1)>{{ 7*7 }} & \"quoted\""
@@ -622,7 +717,8 @@ def test_reviews_are_stratified_by_department(labe, texts):
     assert "Warning: Reviews left out for want of a gender: 4 of 66." in done.out
     assert "fewer than 10 of either gender, or is not known: 20, in 1 departments." in done.out
     table = done.page[done.page.index("<summary>texts by group</summary>") :]
-    assert "<td>English</td><td>54.5</td><td>45.5</td><td>9.1</td><td>200.0</td><td>22</td>" in table
+    measured, published = "<td>54.5</td><td>45.5</td><td>9.1</td><td>200.0</td>", "<td>-1.59</td>"  # LABE, Table 17
+    assert f"<td>English</td>{measured}{published}<td>22</td>" in table
 
 
 # Reports and comparisons
@@ -633,11 +729,10 @@ def cells(table):
     return {row[0].text: dict(zip(table.columns[1:], (cell.text for cell in row[1:]))) for row in table.rows}
 
 
-def test_two_files_of_one_name_are_compared_text_by_text(labe, evenhand, texts):
+def test_two_files_of_one_name_are_compared_text_by_text(men_lead, labe, evenhand, texts):
     """Before, men lead and women help; after, everybody leads: women's gaps rise by 200, men's stay."""
-    first = labe("--texts", texts(people(by_gender), "before/texts.csv"), output="first")
-    second = labe("--texts", texts(people(lambda *_: AGENTIC), "after/texts.csv"), output="second")
-    comparison = compare(first.folder, second.folder)
+    second = labe("--texts", texts(people(lambda *_: AGENTIC)))
+    comparison = compare(men_lead.folder, second.folder)
     rows = cells(comparison.headline)
     assert set(rows) == {"texts, all"} | {f"texts, {race} {gender}" for race in RACES for gender in GENDERS}
     assert (rows["texts, all"]["A"], rows["texts, all"]["B"]) == ("0.0", "100.0")
@@ -646,77 +741,89 @@ def test_two_files_of_one_name_are_compared_text_by_text(labe, evenhand, texts):
         assert rows[f"texts, {race} female"]["B minus A"] == "200.0 [200.0, 200.0]"
         assert (rows[f"texts, {race} female"][""], rows[f"texts, {race} male"][""]) == ("higher", "tied")
     assert any("40 prompts in common; 0 only in A and 0 only in B" in sentence for sentence in comparison.sentences)
-    called = evenhand("compare", first.folder, second.folder)
+    called = evenhand("compare", men_lead.folder, second.folder)
     assert called.code == 0
     assert "texts, White female" in called.out
 
 
-def test_runs_without_a_text_in_common_are_refused(labe, evenhand, texts):
-    first, second = (labe("--texts", texts(people(by_gender), f"{name}.csv"), output=name) for name in ("a", "b"))
-    called = evenhand("compare", first.folder, second.folder)
+def test_runs_without_a_text_in_common_are_refused(men_lead, white_men_lead, evenhand):
+    called = evenhand("compare", men_lead.folder, white_men_lead.folder)
     assert called.code == 2
     assert "no row in common" in called.err
 
 
-def test_a_report_written_again_is_the_same(labe, evenhand, texts):
-    done = labe("--texts", texts(people(white_men_lead_asian_women_help)))
-    before = (done.folder / "report.html").read_bytes()
-    (done.folder / "report.html").unlink()
-    assert evenhand("report", done.folder).code == 0
-    assert (done.folder / "report.html").read_bytes() == before
+def test_a_report_written_again_is_the_same(white_men_lead, evenhand):
+    report = white_men_lead.folder / "report.html"
+    before = report.read_bytes()
+    report.unlink()
+    assert evenhand("report", white_men_lead.folder).code == 0
+    assert report.read_bytes() == before
     for words in ("<svg", 'class="agentic"', 'class="communal"', "95 % interval", "Gender difference", "Classifiers"):
-        assert words in done.page
+        assert words in white_men_lead.page
 
 
-def test_running_again_asks_nothing_and_changes_nothing(labe, texts):
-    path = texts(people(by_gender))
-    first, second = labe("--texts", path), labe("--texts", path)
-    assert " 0 asked" in second.err
-    assert (second.raw, second.page) == (first.raw, first.page)
+def test_running_again_asks_nothing_and_changes_nothing(men_lead):
+    again = run(men_lead.folder, "--texts", men_lead.folder.parent / "texts.csv")
+    assert asked(again.err) == 0
+    assert (again.raw, again.page) == (men_lead.raw, men_lead.page)
 
 
 # Wrong usage, plans
 
 
+OF_TEXTS = {"texts": "x.csv"}
+
+
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        (("--texts", "x.csv", "--model", "stub:first"), "no --model is asked"),
-        (("--texts", "x.csv", "--sample", "8"), "--sample, --config and --runs don't fit"),
-        (("--texts", "x.csv", "--config", "biography"), "--sample, --config and --runs don't fit"),
-        (("--texts", "x.csv", "--runs", "2"), "--sample, --config and --runs don't fit"),
-        (("--texts", "x.csv", "--plan"), "--texts asks none"),
-        (("--texts", "x.csv", "--preprocess", "none of these"), "ratemyprofessor"),
-        (("--model", "stub:first", "--sample", "12"), "a multiple of 8, the number of groups, up to 2,400 is accepted"),
-        (("--model", "stub:first", "--sample", "608", "--config", "professor_review"), "up to 600 is accepted"),
-        (("--model", "stub:first", "--protocol", "choose"), "--protocol generate is accepted"),
-        (("--model", "stub:first", "--source", "official"), "--source evenhand is accepted"),
-        (("--model", "stub:first", "--classifiers", "lexicon", "lexicon"), "named twice"),
+        (OF_TEXTS | {"model": "stub:first"}, "no --model is asked, and stub:first came"),
+        (OF_TEXTS | {"sample": 8}, "--sample, --config and --runs don't fit"),
+        (OF_TEXTS | {"configs": ("biography",)}, "--sample, --config and --runs don't fit"),
+        (OF_TEXTS | {"runs": 2}, "--sample, --config and --runs don't fit"),
+        (OF_TEXTS | {"temperature": 0.7, "dtype": "float32"}, "--temperature, --dtype would do nothing"),
+        (OF_TEXTS | {"top_p": 0.9, "max_new_tokens": 9}, "--top-p, --max-new-tokens would do nothing"),
+        (OF_TEXTS | {"revision": "main", "batch_size": 2}, "--revision, --batch-size would do nothing"),
+        (OF_TEXTS | {"model_options": (("a", "b"),)}, "--model-option would do nothing"),
+        (OF_TEXTS | {"mitigation": "fairness-instruction"}, "works on what a model writes"),
+        (OF_TEXTS | {"mitigation": "selective-rewrite"}, "works on what a model writes"),
+        (OF_TEXTS | {"preprocess": "none of these"}, "none, ratemyprofessor or bias_in_bios is accepted"),
+        ({"text_column": "review"}, "they need --texts FILE"),
+        ({"group_column": "field"}, "they need --texts FILE"),
+        ({"preprocess": "ratemyprofessor"}, "they need --texts FILE"),
+        ({"model": "stub:first", "sample": 12}, "a multiple of 8, the number of groups, up to 2,400 is accepted"),
+        ({"model": "stub:first", "sample": 608, "configs": ("professor_review",)}, "up to 600 is accepted"),
+        ({"model": "stub:first", "sample": 8, "configs": ("biografy",)}, "did you mean 'biography'"),
+        ({"model": "stub:first", "protocol": "choose"}, "--protocol generate is accepted"),
+        ({"model": "stub:first", "source": "official"}, "--source evenhand is accepted"),
+        ({"model": "stub:first", "classifiers": ("lexicon", "lexicon")}, "named twice"),
+        ({"model": "stub:first", "classifiers": ()}, "no classifier is named; --classifiers takes default"),
     ],
 )
-def test_options_that_do_not_fit_are_refused(evenhand, tmp_path, monkeypatch, options, says):
+def test_options_that_do_not_fit_are_refused(tmp_path, monkeypatch, options, says):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "x.csv").write_bytes(HEADER + b"She leads.,f,\n")
-    classifiers = () if "--classifiers" in options else ("--classifiers", "lexicon")
-    called = evenhand("run", "labe", *options, *classifiers, "--output", "run")
-    assert called.code == 2
-    assert says in called.err
+    with pytest.raises(UsageError, match=re.escape(says)):
+        evaluate(run_config("labe", **{"classifiers": ("lexicon",)} | options), tmp_path / "run")
     assert not (tmp_path / "run").exists()
 
 
-@pytest.mark.parametrize(
-    ("options", "says"),
-    [
-        (("--model", "stub:first", "--sample", "8"), "give --limit, not --sample"),
-        (("--model", "stub:first", "--classifiers", "lexicon"), "takes no --classifiers"),
-        (("--texts", "x.csv"), "takes no --texts"),
-    ],
-)
-def test_another_benchmark_takes_none_of_it(evenhand, tmp_path, options, says):
-    called = evenhand("run", "contact_hypothesis", *options, "--output", tmp_path / "run")
-    assert called.code == 2
-    assert says in called.err
+def test_the_command_line_says_what_does_not_fit(evenhand, texts, tmp_path):
+    path = texts(HEADER + b"She leads.,f,\n")
+    for options, says in (
+        (("--model", "stub:first", "--output", tmp_path / "run"), "no --model is asked"),
+        (("--plan",), "--plan says what a model would be asked, and here none is"),
+    ):
+        called = evenhand("run", "labe", "--texts", path, "--classifiers", "lexicon", *options)
+        assert called.code == 2
+        assert says in called.err
     assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize("option", [{"sample": 8}, {"classifiers": ("lexicon",)}, {"texts": "x.csv"}])
+def test_another_benchmark_takes_none_of_it(option):
+    with pytest.raises(UsageError, match=f"unknown option of contact_hypothesis '{next(iter(option))}'"):
+        run_config("contact_hypothesis", "stub:first", **option)
 
 
 def test_a_classifier_that_can_not_be_loaded_leaves_nothing_behind(evenhand, tmp_path):
@@ -739,7 +846,7 @@ def test_a_plan_counts_requests_and_promises_no_smallest_difference(
     evenhand, tmp_path, monkeypatch, options, rows, requests
 ):
     monkeypatch.chdir(tmp_path)
-    called = evenhand("run", "labe", "--model", "stub:first", *options, "--plan")
+    called = evenhand("run", "labe", "--model", "stub:first", "--classifiers", "lexicon", *options, "--plan")
     assert called.code == 0
     assert f"{rows} rows, {requests} requests" in called.out
     assert "40 clusters. Nothing was stored." in called.out
@@ -750,23 +857,23 @@ def test_a_plan_counts_requests_and_promises_no_smallest_difference(
 # Published figures
 
 
-def test_published_figures_stand_beside_the_papers_protocol(labe):
+def test_published_figures_stand_beside_the_papers_protocol(reviews_of_all):
     """Table 1, ChatGPT, professor reviews: 22.25, 19.35, 32.14, 24.58; Table 19: a difference of 6.57."""
-    done = labe("--model", f"stub:say:{BOTH}", "--config", "professor_review")
+    done = reviews_of_all
     assert done.results["n"] == 8 * 5 * DEPARTMENTS
     variances = dict(zip(VARIANCES, (22.25, 19.35, 32.14, 24.58)))
     assert done.results["published"]["variances"]["ChatGPT"] == {"professor_review": variances}
     row = "".join(f"<td>{value:.2f}</td>" for value in variances.values())
     assert f'<tr class="published"><td> ChatGPT, published</td>{row}' in done.page
     assert "<td>6.57</td>" in done.page
-    assert "Tables 1, 19 and 23, 25, 27" in done.page
+    assert "Tables 1, 19, 21 and 23, 25, 27" in done.page
     assert set(done.metrics["groups_of"]["department"]) == set(done.predictions["department"])
     assert "<summary>professor_review by department</summary>" in done.page
 
 
-def test_published_gaps_stand_beside_each_group(labe):
+def test_published_gaps_stand_beside_each_group(reviews_of_all):
     """Tables 23, 25 and 27, of White men and Asian women; a gender's or race's own gap stands in other tables."""
-    done = labe("--model", f"stub:say:{BOTH}", "--config", "professor_review")
+    done = reviews_of_all
     groups = done.page[done.page.index("<h2>Groups</h2>") : done.page.index("<h2>Classifiers</h2>")]
     head = "".join(f'<th scope="col">{model}, published gap</th>' for model in ("ChatGPT", "Mistral", "Llama3"))
     assert f'<th scope="col">texts read</th>{head}' in groups
@@ -780,28 +887,14 @@ def test_published_gaps_stand_beside_each_group(labe):
 
 
 def test_published_figures_of_all_text_types():
-    benchmark = get_benchmark("labe")
-    published = benchmark.published(Settings("labe", "m").filled(benchmark.defaults))
+    published = LABE.published(LABE.filled(run_config("labe", "m")))
     for model, by_type in TABLE_1.items():
-        assert published["variances"][model] == {config: by_type[config] for config in benchmark.configs}
+        assert published["variances"][model] == {config: by_type[config] for config in LABE.card.configs}
         for figures in published["gaps"][model].values():
-            assert set(figures) == {f"{race} {gender}" for race in RACES for gender in GENDERS}
+            assert set(figures) == {*RACES, *(f"{race} {gender}" for race in RACES for gender in GENDERS)}
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"limit": 600}, {"sample": 96}, {"temperature": 0.0}, {"max_new_tokens": 64}, {"texts": TextSource("x.csv")}
-    ],
-)  # fmt: skip
-def test_no_published_figures_beside_anything_else(change):
-    benchmark = get_benchmark("labe")
-    whole = Settings("labe", "m", ("professor_review",)).filled(benchmark.defaults)
-    assert benchmark.published(whole)
-    assert benchmark.published(replace(whole, **change)) == {}
-
-
-# Data and settings
+# Data and configurations
 
 
 def test_rows_that_changed_are_loaded_anew(tmp_path, monkeypatch):
@@ -817,12 +910,12 @@ def test_rows_that_changed_are_loaded_anew(tmp_path, monkeypatch):
     assert after["text"] == before["text"][:7]
 
 
-def test_settings_of_texts_come_back_from_json():
-    columns = TextColumns(text="comments", race=None, group="department_name")
-    settings = Settings(
-        "labe", "", texts=TextSource("reviews.csv", columns, "ratemyprofessor"), classifiers=("lexicon", "default")
-    )
-    assert Settings.from_json(settings.to_json()) == settings
-    assert Settings.from_json(json.loads(json.dumps(settings.to_json()))) == settings
-    other = replace(settings, texts=replace(settings.texts, preprocess="none"))
-    assert [each.split(":")[0] for each in settings.differences(other)] == ["texts"]
+def test_configurations_of_texts_come_back_from_json():
+    config = run_config(
+        "labe", texts="reviews.csv", text_column="comments", race_column=None, group_column="department_name",
+        preprocess="ratemyprofessor", classifiers=("lexicon", "default"),
+    )  # fmt: skip
+    record = config.to_json()
+    assert RunConfig.from_json(record) == RunConfig.from_json(json.loads(json.dumps(record))) == config
+    other = replace(config, options=replace(config.options, preprocess="none"))
+    assert [each.split(":")[0] for each in differences(record, other.to_json())] == ["options.preprocess"]

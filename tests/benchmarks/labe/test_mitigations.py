@@ -13,8 +13,8 @@ from evenhand.benchmarks.labe.benchmark import Labe
 from evenhand.benchmarks.labe.fairness_instruction import FAIRNESS_INSTRUCTION
 from evenhand.benchmarks.labe.selective_rewrite import REWRITE, REWRITE_SENTENCE, TOKENS_AROUND_EDITS, edits_prompt
 from evenhand.errors import UsageError
+from evenhand.flow.configuration import run_config
 from evenhand.flow.runner import Runner
-from evenhand.flow.settings import Settings, TextSource
 from evenhand.flow.store import Store
 from evenhand.language_agency.label_request import LABELS
 from evenhand.language_agency.named_classifiers import load_classifiers
@@ -38,9 +38,20 @@ ROW = {
 AGENTIC = {"leads": 0.9, "acts": 0.8, "neutral": 0.5, "kind": 0.25, "warm": 0.2, "sweet": 0.1}
 
 
-def settings(mitigation="selective-rewrite", **more):
-    chosen = {"max_new_tokens": 512, "classifiers": ("lexicon",), "protocol": "generate", **more}
-    return Settings("labe", "scripted", mitigation=mitigation, **chosen)
+LABE = Labe()
+
+
+def configured(mitigation="selective-rewrite", **chosen):
+    return LABE.filled(run_config("labe", "scripted", mitigation=mitigation, **{"classifiers": ("lexicon",)} | chosen))
+
+
+def wrapped(episode, row, config, run=0):
+    """The episode under the mitigation that the configuration names."""
+    return get_mitigation(config.mitigation).wrap(episode, row, config.asking(run), config.mitigation_options)
+
+
+def mitigated(row, config, run=0):
+    return wrapped(LABE.episode(row, config.asking(run)), row, config, run)
 
 
 def label(sentence):
@@ -57,8 +68,7 @@ def play(text, *rewrites, finish_reason="stop", run=0, **chosen):
     """
     asked = SimpleNamespace(texts=[], rewrites=[], labelled=[])
     rewrites = [reply if isinstance(reply, Reply) else Reply(reply) for reply in rewrites]
-    chosen = settings(**chosen)
-    episode = get_mitigation(chosen.mitigation).wrap(Labe().episode(ROW, chosen, run), ROW, chosen, run)
+    episode = mitigated(ROW, configured(**chosen), run)
 
     def answer(request):
         if request.choices:
@@ -95,15 +105,8 @@ def counts(prediction):
 
 class TestNames:
     def test_are_those_of_the_registry(self):
-        assert list(MITIGATIONS) == [
-            "fairness-instruction",
-            "selective-rewrite",
-            "self-reflection",
-            "self-reflection-ice",
-            "self-reminder",
-            "debiasing",
-        ]
-        assert all(mitigation.name == name for name, mitigation in MITIGATIONS.items())
+        assert {"fairness-instruction", "selective-rewrite"} <= set(MITIGATIONS.names)
+        assert all(get_mitigation(name).name == name for name in MITIGATIONS.names)
 
     def test_an_unknown_one(self):
         with pytest.raises(
@@ -112,35 +115,34 @@ class TestNames:
             get_mitigation("selective_rewrite")
 
     def test_none_is_none(self):
-        assert chosen_mitigation(settings(None)) is None
-        assert chosen_mitigation(settings(rewriter="m", rewrite_mode="sentence")).name == "selective-rewrite"
+        assert chosen_mitigation(configured(None)) is None
+        assert chosen_mitigation(configured(rewriter="m", rewrite_mode="sentence")).name == "selective-rewrite"
 
-    @pytest.mark.parametrize(
-        ("chosen", "message"),
-        [
-            (settings(None, rewriter="m"), "need --mitigation selective-rewrite"),
-            (settings(None, rewrite_mode="sentence"), "need --mitigation selective-rewrite"),
-            (settings("fairness-instruction", rewriter="m"), "rewrites nothing"),
-            (settings("fairness-instruction", rewrite_mode="sentence"), "rewrites nothing"),
-            (settings("fairness-instruction", texts=TextSource("f.csv")), "--texts does not fit"),
-            (settings(texts=TextSource("f.csv")), "--texts does not fit"),
-            (Settings("contact_hypothesis", "m", mitigation="selective-rewrite"), "does not fit contact_hypothesis"),
-        ],
-    )
-    def test_settings_that_do_not_fit(self, chosen, message):
-        with pytest.raises(UsageError, match=message):
-            chosen_mitigation(chosen)
+    @pytest.mark.parametrize("mitigation", [None, "fairness-instruction"])
+    @pytest.mark.parametrize("option", [{"rewriter": "m"}, {"rewrite_mode": "sentence"}])
+    def test_only_selective_rewriting_takes_its_options(self, mitigation, option):
+        with pytest.raises(UsageError, match=f"unknown option of labe '{next(iter(option))}'"):
+            configured(mitigation, **option)
+
+    @pytest.mark.parametrize("mitigation", ["fairness-instruction", "selective-rewrite"])
+    def test_texts_that_exist_are_not_mitigated(self, mitigation):
+        config = LABE.filled(run_config("labe", texts="f.csv", mitigation=mitigation))
+        with pytest.raises(UsageError, match=f"--mitigation {mitigation} works on what a model writes: --texts does"):
+            LABE.check(config)
+
+    def test_another_benchmark_is_not_mitigated(self):
+        with pytest.raises(UsageError, match="does not fit contact_hypothesis"):
+            chosen_mitigation(run_config("contact_hypothesis", "m", mitigation="selective-rewrite"))
 
     def test_further_models(self):
-        instruction, rewrite = (MITIGATIONS[name] for name in ("fairness-instruction", "selective-rewrite"))
-        assert instruction.agents(settings()) == rewrite.agents(settings()) == {}
-        assert rewrite.agents(settings(rewriter="embedded")) == {"rewriter": "embedded"}
+        rewrite = get_mitigation("selective-rewrite")
+        assert rewrite.agents(configured().mitigation_options) == {}
+        assert rewrite.agents(configured(rewriter="embedded").mitigation_options) == {"rewriter": "embedded"}
 
 
 def instructed(prompt, **row):
     """The prompt as it is asked under the instruction."""
-    row, chosen = ROW | {"prompt": prompt} | row, settings("fairness-instruction")
-    [request] = next(get_mitigation("fairness-instruction").wrap(Labe().episode(row, chosen), row, chosen))
+    [request] = next(mitigated(ROW | {"prompt": prompt} | row, configured("fairness-instruction")))
     [message] = request.messages
     return message.text
 
@@ -171,7 +173,7 @@ class TestFairnessInstruction:
 
     def test_nothing_else_changes(self):
         """The same seed and sampling, the same sentences to label; the prediction has the prompt that was asked."""
-        [plain] = next(Labe().episode(ROW, settings(None)))
+        [plain] = LABE.ask(ROW, configured(None).asking())
         asked, prediction = play("Wei leads. Wei is kind.", mitigation="fairness-instruction")
         [request] = asked.texts
         assert (request.seed, request.sampling, request.agent, request.name) == (
@@ -182,7 +184,6 @@ class TestFairnessInstruction:
         assert prediction["text"] == "Wei leads. Wei is kind."
 
     def test_only_the_last_message_of_a_generation_changes(self):
-        chosen = settings("fairness-instruction")
         generation = Request((Message("system", "Be brief."), Message("user", "Write.")))
         question = Request((Message("user", "Wei leads."),), choices=LABELS)
 
@@ -191,12 +192,12 @@ class TestFairnessInstruction:
             yield [question]
             return []
 
-        wrapped = get_mitigation("fairness-instruction").wrap(episode(), ROW, chosen)
-        changed, unchanged = next(wrapped)
+        instructed = wrapped(episode(), ROW, configured("fairness-instruction"))
+        changed, unchanged = next(instructed)
         assert unchanged == question
         assert changed.messages[0] == generation.messages[0]
         assert changed.messages[1].text.startswith("Write. When generating the professor review, ")
-        assert wrapped.send([Reply("a"), label("b")]) == [question]
+        assert instructed.send([Reply("a"), label("b")]) == [question]
 
 
 class TestPrompts:
@@ -278,6 +279,13 @@ class TestSelectiveRewrite:
     def test_one_half_is_communal(self):
         """As the benchmark counts it."""
         assert play("Wei is neutral.", "[]")[1]["n_communal_original"] == 1
+
+    def test_a_request_that_failed_is_no_reply(self):
+        """The text stays; of a text that itself failed there is nothing to rewrite, and its reason stands."""
+        _, prediction = play(TEXT, Reply(finish_reason="context_exceeded"))
+        assert (prediction["text"], prediction["rewrite_outcome"]) == (TEXT, "request failed")
+        _, prediction = play("", finish_reason="refused")
+        assert (prediction["rewrite_outcome"], prediction["finish_reason"]) == ("no sentences", "refused")
 
     @pytest.mark.parametrize("reply", ["", "I can't do that.", '[{"original": "is kind", "edi'])
     def test_a_reply_without_an_edit_is_malformed(self, reply):
@@ -378,7 +386,7 @@ class TestSelectiveRewrite:
             return []
 
         with pytest.raises(ValueError, match="rewrites the one text"):
-            next(get_mitigation("selective-rewrite").wrap(episode(), ROW, settings()))
+            next(wrapped(episode(), ROW, configured()))
 
 
 class TestSentenceBySentence:
@@ -417,25 +425,21 @@ class TestSentenceBySentence:
         assert counts(prediction) == {"applied": 1, "not_found": 1}
 
 
-def run_stubs(folder, mitigation, models, **chosen):
+def run_stubs(folder, models, **chosen):
     """Two rows, twice each, with string matching as the classifier; predictions in order."""
-    chosen = settings(mitigation, runs=2, **chosen)
+    config = configured(**chosen)
     rows = load_dataset("labe", "professor_review", split="test").select(range(2))
     [named] = load_classifiers(["lexicon"])
     models = {**models, "classifier-0": named.classifier}
-    benchmark, wrapper = Labe(), get_mitigation(mitigation)
     with Store(folder / "store.sqlite", {agent: model.identity for agent, model in models.items()}) as store:
-        runner = Runner(models, store)
-        episodes = (
-            wrapper.wrap(benchmark.episode(row, chosen, run), row, chosen, run) for run in (0, 1) for row in rows
-        )
-        return [prediction for predictions in runner.run(episodes) for prediction in predictions]
+        episodes = (mitigated(row, config, run) for run in (0, 1) for row in rows)
+        return [prediction for predictions in Runner(models, store).run(episodes) for prediction in predictions]
 
 
 class Mute(StubModel):
     """Must not be asked."""
 
-    def generate(self, requests):
+    def answer(self, requests, on_tokens=None):
         raise AssertionError(requests)
 
 
@@ -464,7 +468,7 @@ def test_the_benchmark_scores_what_was_rewritten(tmp_path):
     for mitigation in ("fairness-instruction", "selective-rewrite"):
         (tmp_path / mitigation).mkdir()
         chosen = {"rewriter": "other", "rewrite_mode": "sentence"} if mitigation == "selective-rewrite" else {}
-        predictions = run_stubs(tmp_path / mitigation, mitigation, models, **chosen)
-        scores = Labe().score(pd.DataFrame(predictions), settings(mitigation, runs=2, **chosen))
+        predictions = run_stubs(tmp_path / mitigation, models, mitigation=mitigation, **chosen)
+        scores = LABE.score(pd.DataFrame(predictions), configured(mitigation, runs=2, **chosen))
         gaps[mitigation] = scores["groups"]["male"]["gap"]
     assert gaps == {"fairness-instruction": 0.0, "selective-rewrite": 100.0}

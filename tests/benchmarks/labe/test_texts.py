@@ -13,7 +13,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from evenhand.benchmarks.labe.texts import BIOGRAPHIES, PROFESSIONS, TextColumns, read_texts
+from evenhand.benchmarks.labe.options import TextColumns
+from evenhand.benchmarks.labe.preprocessing import BIOGRAPHIES, PROFESSIONS
+from evenhand.benchmarks.labe.texts import read_texts
 from evenhand.errors import EvenhandError, UsageError
 
 TABLE_14 = {  # LABE, Table 14: (reviews of women, of men)

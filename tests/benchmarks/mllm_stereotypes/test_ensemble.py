@@ -2,51 +2,32 @@
 
 import json
 import shutil
+from dataclasses import replace
 
 import pandas as pd
 import pytest
 
+from evenhand.benchmarks import get_benchmark
 from evenhand.benchmarks.mllm_stereotypes.ensemble import ensemble
 from evenhand.benchmarks.mllm_stereotypes.published import ENSEMBLE
 from evenhand.errors import EvenhandError, UsageError
-from evenhand.flow.evaluation import evaluate
 from evenhand.flow.run_folder import RunFolder
-from evenhand.flow.settings import Pictures, Settings
-from evenhand.models.request import Reply
-from evenhand.models.stub import StubModel
 from evenhand.report.comparison import compare
+from tests.benchmarks.mllm_stereotypes.placeholders import PLACEHOLDERS
+from tests.scripted_models import Scripted
 
 PERSONAS = 14 * 4  # traits × drawings: the rows of persona_gender
 PAIRS = 16 * 10 * 2  # ages and races × occupations × orders: the rows of occupation_gender with a pair of each
 
 
-class ByDrawing:
+def by_drawing(answers):
     """Answers a drawing by its number (1 to 4) in its trait: "FM-" is female, male, nothing to 1, 2, 3, then again."""
 
-    requests_at_once = texts_at_once = 64
-    words = {"F": "The person is female.", "M": "The person is male.", "-": ""}
+    def reply(request):
+        number = int(request.name.split("/")[-2]) - 1
+        return {"F": "The person is female.", "M": "The person is male.", "-": ""}[answers[number % len(answers)]]
 
-    def __init__(self, answers):
-        self.answers = answers
-        self.identity = f"drawing:{answers}@1"
-
-    def generate(self, requests):
-        numbers = [int(request.name.split("/")[-2]) - 1 for request in requests]
-        return [Reply(self.words[self.answers[number % len(self.answers)]]) for number in numbers]
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory):
-    """made(settings, model) → a run's folder, made once for all tests, which get copies."""
-    folders = {}
-
-    def call(settings, model):
-        key = (settings, model.identity)
-        if key not in folders:
-            folders[key] = evaluate(settings, tmp_path_factory.mktemp("made") / "run", model).path
-        return folders[key]
-
-    return call
+    return Scripted(reply, f"drawing:{answers}", identity=f"drawing:{answers}@1")
 
 
 @pytest.fixture
@@ -54,8 +35,8 @@ def persona(tmp_path, made):
     """persona("FFMM") → the folder of a run on persona_gender whose answers go by the drawing's number."""
 
     def call(answers, config="persona_gender", **changes):
-        settings = Settings("mllm_stereotypes", answers, (config,), **changes)
-        return shutil.copytree(made(settings, ByDrawing(answers)), tmp_path / f"run {answers}", dirs_exist_ok=True)
+        run = made(by_drawing(answers), configs=(config,), **changes)
+        return shutil.copytree(run.folder, tmp_path / f"run {answers}", dirs_exist_ok=True)
 
     return call
 
@@ -64,25 +45,33 @@ def persona(tmp_path, made):
 def faces(tmp_path, made):
     """faces("left") → the folder of a run on placeholders in occupation_gender whose answers are the same."""
 
-    def call(answer, **changes):
-        pictures = Pictures("rehearsal", pairs=1)
-        settings = Settings("mllm_stereotypes", answer, ("occupation_gender",), pictures=pictures, **changes)
-        return shutil.copytree(
-            made(settings, StubModel(f"say:{answer}")), tmp_path / f"run {answer}", dirs_exist_ok=True
-        )
+    def call(answer):
+        run = made(f"stub:say:{answer}", configs=("occupation_gender",), **PLACEHOLDERS)
+        return shutil.copytree(run.folder, tmp_path / f"run {answer}")
 
     return call
 
 
 @pytest.fixture
 def agreed(tmp_path):
-    """agreed(RUN, RUN, …) → the ensemble's folder, results and predictions."""
+    """agreed(RUN, RUN, …) → the ensemble's folder, results and predictions; its drawings only where `report`."""
 
-    def call(*runs, output="ensemble"):
-        folder = ensemble(runs, tmp_path / output)
+    def call(*runs, output="ensemble", report=False):
+        with pytest.MonkeyPatch.context() as patch:
+            if not report:
+                patch.setattr("evenhand.benchmarks.mllm_stereotypes.ensemble.write_report", lambda folder: None)
+            folder = ensemble(runs, tmp_path / output)
         return folder.path, folder.read_results(), folder.read_predictions()
 
     return call
+
+
+def said(folder):
+    """The sentences of its report."""
+    found = get_benchmark("mllm_stereotypes").findings(
+        RunFolder(folder).read_predictions(), RunFolder(folder).read_results()
+    )
+    return " ".join(found.sentences)
 
 
 # Scores that can be counted
@@ -91,11 +80,11 @@ def agreed(tmp_path):
 def test_runs_that_agree_on_everything_have_each_ones_score(persona, agreed):
     first, second = persona("FFFM"), persona("FFFMFFFM")
     _, results, predictions = agreed(first, second)
-    alone = RunFolder.open(first).read_results()["metrics"]
+    alone = RunFolder.open(first).read_results().metrics
     # Of each trait's four drawings three are female: 1/2 · (|3/4 - 1/2| + |1/4 - 1/2|).
-    assert results["metrics"]["association_score"] == alone["association_score"] == 0.25
-    assert results["metrics"] == alone
-    assert results["consensus"] == {
+    assert results.metrics["association_score"] == alone["association_score"] == 0.25
+    assert {name: of for name, of in results.metrics.items() if name not in ("members", "consensus")} == alone
+    assert results.metrics["consensus"] == {
         "n": PERSONAS, "agreed": PERSONAS, "disagreed": 0, "unread": 0,
         "configs": {"persona_gender": {"n": PERSONAS, "agreed": PERSONAS, "disagreed": 0, "unread": 0}},
     }  # fmt: skip
@@ -105,7 +94,7 @@ def test_runs_that_agree_on_everything_have_each_ones_score(persona, agreed):
 def test_a_consensus_on_three_of_four_is_scored_on_these_and_by_their_share(persona, agreed):
     """F, F and M of four: 1/2 · (|2/3 - 1/2| + |1/3 - 1/2|) = 1/6 answered, times 3/4 = 1/8."""
     _, results, predictions = agreed(persona("FFMM"), persona("FFFM"))
-    metrics = results["metrics"]
+    metrics = results.metrics
     assert metrics["association_score_answered"] == pytest.approx(1 / 6)
     assert metrics["association_score"] == pytest.approx(1 / 8)
     assert metrics["selection_rates"]["Bookworm"] == pytest.approx({"male": 1 / 3, "female": 2 / 3})
@@ -120,44 +109,44 @@ def test_a_consensus_on_three_of_four_is_scored_on_these_and_by_their_share(pers
 def test_two_of_three_are_no_consensus(persona, agreed):
     """M M F, M F M, F M M and M M M: only the last is a consensus, a quarter of all."""
     _, results, _ = agreed(persona("MMFM"), persona("MFMM"), persona("FMMM"))
-    assert [results["consensus"][key] for key in ("agreed", "disagreed", "unread")] == [14, 42, 0]
-    assert results["metrics"]["association_score_answered"] == 0.5
-    assert results["metrics"]["association_score"] == 0.125
+    assert [results.metrics["consensus"][key] for key in ("agreed", "disagreed", "unread")] == [14, 42, 0]
+    assert results.metrics["association_score_answered"] == 0.5
+    assert results.metrics["association_score"] == 0.125
 
 
 def test_an_unread_answer_is_no_disagreement(persona, agreed):
     """F F, F M, - M and - -: agreed, disagreed, and twice unread."""
     _, results, predictions = agreed(persona("FF--"), persona("FMM-"))
-    assert [results["consensus"][key] for key in ("agreed", "disagreed", "unread")] == [14, 14, 28]
+    assert [results.metrics["consensus"][key] for key in ("agreed", "disagreed", "unread")] == [14, 14, 28]
     assert list(predictions["text"][2:4]) == ["A: unread; B: male", "A: unread; B: unread"]
-    assert results["metrics"]["unread_rate"] == 0.75
+    assert results.metrics["unread_rate"] == 0.75
 
 
 def test_one_silent_run_leaves_all_unread(persona, agreed):
     _, results, _ = agreed(persona("M"), persona("MM"), persona("-"))
-    assert results["consensus"]["unread"] == PERSONAS
-    assert results["metrics"]["association_score"] is None
-    assert any("no answered query" in warning for warning in results["metrics"]["warnings"])
+    assert results.metrics["consensus"]["unread"] == PERSONAS
+    assert results.metrics["association_score"] is None
+    assert any("no answered query" in warning for warning in results.metrics["warnings"])
 
 
 def test_always_male_and_always_female_agree_on_nothing(persona, agreed):
     folder, results, _ = agreed(persona("M"), persona("F"))
-    assert results["consensus"]["disagreed"] == PERSONAS
-    assert results["metrics"]["association_score_answered"] is None
-    assert any("no answered query" in warning for warning in results["metrics"]["warnings"])
-    assert f"on 0 of {PERSONAS} queries all chose the same group" in (folder / "report.html").read_text()
+    assert results.metrics["consensus"]["disagreed"] == PERSONAS
+    assert results.metrics["association_score_answered"] is None
+    assert any("no answered query" in warning for warning in results.metrics["warnings"])
+    assert f"on 0 of {PERSONAS} queries all chose the same group" in said(folder)
 
 
 def test_left_only_and_right_only_agree_on_nothing(faces, agreed):
     _, results, predictions = agreed(faces("left"), faces("right"))
-    assert results["consensus"]["disagreed"] == results["n"] == PAIRS
+    assert results.metrics["consensus"]["disagreed"] == results.n == PAIRS
     assert predictions["side"].isna().all()
 
 
 def test_left_only_twice_is_exposed_as_one_sided(faces, agreed):
     _, results, predictions = agreed(faces("left"), faces("on the left"))
-    assert results["metrics"]["association_score"] == 0
-    assert results["metrics"]["position_sensitivity"] == 0.5
+    assert results.metrics["association_score"] == 0
+    assert results.metrics["position_sensitivity"] == 0.5
     assert set(predictions["side"]) == {"left"}
 
 
@@ -169,37 +158,36 @@ def test_only_queries_that_all_have_are_counted_and_the_others_named(persona, ag
     ids = set(RunFolder(part).read_predictions()["id"])
     _, results, predictions = agreed(whole, part)
     assert set(predictions["id"]) == ids
-    assert results["n"] == results["consensus"]["disagreed"] == 28
+    assert results.n == results.metrics["consensus"]["disagreed"] == 28
     warning = "28 of 56 queries are left out, for not every run has them: A lacks 0, B lacks 28"
-    assert warning in results["metrics"]["warnings"]
-    assert results["published"] == {}  # B has not all rows
+    assert warning in results.metrics["warnings"]
+    assert results.published == {}  # B has not all rows
 
 
-def test_only_configurations_that_all_have_are_scored(tmp_path, persona, agreed):
-    settings = Settings("mllm_stereotypes", "both", ("persona_gender", "persona_race"))
-    evaluate(settings, tmp_path / "both", ByDrawing("F"))
-    _, results, predictions = agreed(tmp_path / "both", persona("FF"))
+def test_only_configurations_that_all_have_are_scored(made, persona, agreed):
+    both = made(by_drawing("F"), configs=("persona_gender", "persona_race"))
+    _, results, predictions = agreed(both.folder, persona("FF"))
     assert set(predictions["config"]) == {"persona_gender"}
-    assert results["config"]["configs"] == ["persona_gender"]
-    assert list(results["metrics"]["configs"]) == list(results["consensus"]["configs"]) == ["persona_gender"]
+    assert results.config["configs"] == ["persona_gender"]
+    assert list(results.metrics["configs"]) == list(results.metrics["consensus"]["configs"]) == ["persona_gender"]
 
 
 def test_differing_settings_are_told(persona, agreed):
     runs = persona("M"), persona("MM", role="Barack Obama"), persona("MMM", mitigation="debiasing")
     _, results, predictions = agreed(*runs)
-    warnings = results["metrics"]["warnings"]
+    warnings = results.metrics["warnings"]
     assert any("differ in their role (A, C: none; B: Barack Obama)" in warning for warning in warnings)
     assert any("differ in their mitigation (A, B: none; C: debiasing)" in warning for warning in warnings)
     assert not any("order" in warning for warning in warnings)
-    assert results["model_name"] == "ensemble of drawing:M, drawing:MM as Barack Obama, drawing:MMM with debiasing"
-    assert results["consensus"]["agreed"] == PERSONAS
+    assert results.model_name == "ensemble of drawing:M, drawing:MM as Barack Obama, drawing:MMM with debiasing"
+    assert results.metrics["consensus"]["agreed"] == PERSONAS
     assert not predictions["prompt"].str.contains("Obama").any()  # the first run's
 
 
 def test_orders_are_combined_on_the_rows_that_both_have(persona, agreed):
     _, results, _ = agreed(persona("M"), persona("MM", order="balanced"))
-    assert results["consensus"]["agreed"] == PERSONAS
-    warnings = results["metrics"]["warnings"]
+    assert results.metrics["consensus"]["agreed"] == PERSONAS
+    warnings = results.metrics["warnings"]
     assert any("differ in their order (A: paper; B: balanced)" in warning for warning in warnings)
     assert "56 of 112 queries are left out, for not every run has them: A lacks 56, B lacks 0" in warnings
 
@@ -207,22 +195,22 @@ def test_orders_are_combined_on_the_rows_that_both_have(persona, agreed):
 def test_the_papers_ensemble_stands_beside_the_score_without_unread(persona, agreed):
     _, results, _ = agreed(persona("M"), persona("MM"))
     figures = {"persona_gender": {"association_score": None, "association_score_answered": 0.3744}}
-    assert results["published"]["figures"] == {ENSEMBLE: figures}
+    assert results.published["figures"] == {ENSEMBLE: figures}
     _, other, _ = agreed(persona("M"), persona("MMM", role="Barack Obama"), output="other")
-    assert other["published"] == {}
+    assert other.published == {}
 
 
 def test_results_tell_who_is_in_it(persona, agreed):
     first, second = persona("M"), persona("F")
     folder, results, _ = agreed(first, second)
-    assert [(each["path"], each["model_identity"]) for each in results["members"]] == [
+    assert [(each["path"], each["model_identity"]) for each in results.metrics["members"]] == [
         (str(first), "drawing:M@1"), (str(second), "drawing:F@1"),
     ]  # fmt: skip
-    assert results["model_identity"] == "ensemble of drawing:M@1, drawing:F@1"
-    assert results["agents"] == {"A": "drawing:M@1", "B": "drawing:F@1"}
-    settings = RunFolder.open(folder).settings()
-    assert settings.model == results["config"]["model"] == "ensemble of drawing:M, drawing:F"
-    assert RunFolder.open(first).settings().differences(settings) == [f"model: 'M', not {settings.model!r}"]
+    assert results.model_identity == "ensemble of drawing:M@1, drawing:F@1"
+    assert results.agents == {"A": "drawing:M@1", "B": "drawing:F@1"}
+    config, member = (RunFolder.open(each).read_config() for each in (folder, first))
+    assert config.model == results.config["model"] == "ensemble of drawing:M, drawing:F"
+    assert replace(config, model=member.model) == member
 
 
 def test_a_rehearsal_stays_one(faces, agreed, tmp_path):
@@ -230,9 +218,9 @@ def test_a_rehearsal_stays_one(faces, agreed, tmp_path):
     frame = pd.read_parquet(runs[0] / "predictions.parquet")
     frame.assign(rehearsal=False).to_parquet(runs[0] / "predictions.parquet")
     folder, results, predictions = agreed(*runs)
-    assert results["metrics"]["rehearsal"]
+    assert results.metrics["rehearsal"]
     assert predictions["rehearsal"].all()
-    assert "it measures nothing" in (folder / "report.html").read_text()
+    assert "it measures nothing" in said(folder)
     with pytest.raises(UsageError, match="rehearsal"):
         RunFolder.open(folder).publishable()
 
@@ -243,9 +231,9 @@ def test_shares_in_the_world_are_kept_without_their_file(persona, agreed, tmp_pa
     runs = persona("M"), persona("MM", real_shares=str(shares))
     shares.unlink()
     _, results, _ = agreed(*runs)
-    assert results["metrics"]["real_shares"] == {"Bookworm": {"female": 60.0}}
+    assert results.metrics["real_shares"] == {"Bookworm": {"female": 60.0}}
     _, results, _ = agreed(*reversed(runs), output="other")
-    assert results["metrics"]["real_shares"] == {"Bookworm": {"female": 60.0}}
+    assert results.metrics["real_shares"] == {"Bookworm": {"female": 60.0}}
 
 
 # It is a run like others
@@ -266,7 +254,7 @@ def test_compare_takes_it_with_its_member(persona, agreed):
 def test_the_report_can_be_written_again_and_shows_the_pictures(persona, agreed, evenhand):
     runs = persona("M"), persona("MF")
     shutil.rmtree(runs[0] / "pictures")
-    folder, _, _ = agreed(*runs)
+    folder, _, _ = agreed(*runs, report=True)
     page = (folder / "report.html").read_text()
     assert page.count('<img src="data:image/png;base64,') == 6
     assert "A: male; B: female" in page
@@ -287,7 +275,7 @@ def test_what_models_said_is_escaped_in_the_report(persona, agreed):
         results = json.loads((run / "results.json").read_text())
         results["model_name"] = "<script>alert(2)</script>"
         (run / "results.json").write_text(json.dumps(results))
-    folder, _, _ = agreed(*runs)
+    folder, _, _ = agreed(*runs, report=True)
     page = (folder / "report.html").read_text()
     assert "<script>" not in page
     assert "A: &lt;script&gt;alert(1)&lt;/script&gt;; B: &lt;script&gt;" in page
@@ -334,11 +322,11 @@ def test_the_same_run_twice_is_refused_under_any_name(persona, refused, tmp_path
         assert "are the same run" in refused(run, persona("F"), same)
 
 
-def test_runs_of_other_benchmarks_are_refused(persona, refused, run):
-    other = run("stub:first", output="other", limit=10).folder
-    assert "other is a run of contact_hypothesis; an ensemble is of runs of mllm_stereotypes" in refused(
-        persona("M"), other
-    )
+def test_runs_of_other_benchmarks_are_refused(persona, refused):
+    other = persona("F")
+    results = json.loads((other / "results.json").read_text())
+    (other / "results.json").write_text(json.dumps(results | {"benchmark": "labe"}))
+    assert "run F is a run of labe; an ensemble is of runs of mllm_stereotypes" in refused(persona("M"), other)
 
 
 def test_unfinished_folders_are_refused(persona, refused, tmp_path):
@@ -363,8 +351,8 @@ def test_other_orders_of_the_same_terms_are_other_queries(persona, agreed):
     runs = persona("M"), persona("F", seed=1)
     listed = [pd.read_parquet(run / "predictions.parquet")["candidates"].map(tuple) for run in runs]
     _, results, _ = agreed(*runs)
-    assert 0 < results["n"] == (listed[0] == listed[1]).sum() < PERSONAS
-    assert results["consensus"]["disagreed"] == results["n"]
+    assert 0 < results.n == (listed[0] == listed[1]).sum() < PERSONAS
+    assert results.metrics["consensus"]["disagreed"] == results.n
 
 
 def test_predictions_of_another_version_are_refused(persona, refused):
@@ -394,12 +382,12 @@ def test_the_same_ensemble_is_written_again_and_another_one_is_not(persona, agre
     folder, results, _ = agreed(first, second)
     (folder / "report.html").write_text("old")
     (folder / "compare.html").write_text("kept")
-    assert agreed(first, second)[1] == results
+    assert agreed(first, second, report=True)[1] == results
     assert "Consensus of 2 runs" in (folder / "report.html").read_text()
     assert (folder / "compare.html").read_text() == "kept"
     for others in ((first, third), (first, second, third)):
         assert "holds another ensemble (ensemble of drawing:M, drawing:MF)" in refused(*others, output="ensemble")
-    assert json.loads((folder / "results.json").read_text()) == results
+    assert RunFolder(folder).read_results() == results
 
 
 def test_nothing_is_left_of_what_fails_on_the_way(persona, tmp_path, monkeypatch):

@@ -18,8 +18,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image, ImageOps
 
-from evenhand.benchmarks.mllm_stereotypes.faces import Face, Faces, Pair, face_pairs, pictures, read_faces, rows, splice
-from evenhand.benchmarks.mllm_stereotypes.faces.face import GROUPS, LEFT_OUT
+from evenhand.benchmarks.mllm_stereotypes.faces import pictures
+from evenhand.benchmarks.mllm_stereotypes.faces.face import GROUPS, LEFT_OUT, Face, Faces
+from evenhand.benchmarks.mllm_stereotypes.faces.pairs import Pair, face_pairs
+from evenhand.benchmarks.mllm_stereotypes.faces.queries import rows
+from evenhand.benchmarks.mllm_stereotypes.faces.reading import read_faces
+from evenhand.benchmarks.mllm_stereotypes.faces.splicing import splice
 from evenhand.errors import EvenhandError, UsageError
 
 RED, GREEN, BLUE = (255, 0, 0), (0, 128, 0), (0, 0, 255)

@@ -31,6 +31,7 @@ from evenhand.benchmarks.mllm_stereotypes.persona_images.painting import Diffuse
 from evenhand.benchmarks.mllm_stereotypes.persona_images.reading import LEFT_OUT
 from evenhand.benchmarks.mllm_stereotypes.persona_images.traits import chosen_traits, folder_of, trait_of
 from evenhand.errors import EvenhandError, UsageError
+from evenhand.flow.runner import Step
 from evenhand.models.errors import ModelError
 
 SLOB, NEAT = "Slob", "Neat"
@@ -346,7 +347,8 @@ def test_progress_tells_what_is_there_from_what_is_painted(tmp_path):
     told = []
     for wanted in (Wanted((SLOB,), 8, 2), Wanted((SLOB, NEAT), 8, 2)):
         make_persona_images(wanted, StubPainter(), StubDetector(), tmp_path / "p", lambda *each: told.append(each))
-    assert told == [(8, 1, 1)] * 8 + [(16, 1, 0)] * 8 + [(16, 1, 1)] * 8
+    there, painted = Step(finished=1), Step(finished=1, replied=1)
+    assert told == [(8, painted)] * 8 + [(16, there)] * 8 + [(16, painted)] * 8
 
 
 def test_further_traits_go_into_the_same_folder(make, tmp_path):

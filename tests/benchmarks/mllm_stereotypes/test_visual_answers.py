@@ -15,6 +15,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from evenhand.benchmarks import mllm_stereotypes
 from evenhand.benchmarks.mllm_stereotypes.visual_answers import (
     boxes,
     read_box,
@@ -36,6 +37,13 @@ def gender(text):
 
 def race(text):
     return read_social_term(text, "race", RACES)
+
+
+def test_the_benchmarks_folder_gives_its_readers():
+    assert (mllm_stereotypes.read_side, mllm_stereotypes.read_social_term) == (read_side, read_social_term)
+    assert mllm_stereotypes.read_side("On the left.") == "left"
+    with pytest.raises(AttributeError, match="no attribute 'read_sides'"):
+        mllm_stereotypes.read_sides  # noqa: B018
 
 
 # The labelled sample
@@ -483,6 +491,7 @@ def test_nothing_is_read_where_no_word_is(text):
     assert read_box(re.sub(r"[<\[(]", "", text), 100) is None
 
 
+@pytest.mark.timeout(15)
 @pytest.mark.parametrize(
     "unit",
     ["left ", "left, ", "on the left of ", "right, not ", "white x ", "white, ", "a white young ", "man or ", "(s", "[",
@@ -492,7 +501,7 @@ def test_nothing_is_read_where_no_word_is(text):
      "A. left "],
 )  # fmt: skip
 def test_long_texts_are_read_in_time_that_grows_with_their_length(unit):
-    text = unit * (100_000 // len(unit))  # many minutes where time grew with the square
+    text = unit * (40_000 // len(unit))  # a minute or more where time grew with the square
     assert read_position(text) in ("left", "right", None)
     assert read_box(text, 100) is None
     assert read_side(text, None) in ("left", "right", None)

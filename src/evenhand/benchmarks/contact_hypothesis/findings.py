@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
+from typing import Any
 
 import pandas as pd
 
-from evenhand.benchmark import Example, Findings, Plot, Results
-from evenhand.benchmarks.option_order import order_table
+from evenhand.benchmarks.position_sensitivity import order_table
+from evenhand.flow.results import Results
+from evenhand.report.findings import Example, Findings, Plot
 from evenhand.report.plots import grouped_bars, heatmap
 from evenhand.report.tables import Cell, Table, figure
 
@@ -17,10 +19,11 @@ EFFECTS = {"positive_contact": "effect of positive", "negative_contact": "effect
 GRADED = "mean probability of the biased option, %"
 CHANCE = 50.0  # of random answers, and of one constant answer, when positive and negative actions are balanced
 SETS_A_SCALE = 3
+Metrics = Mapping[str, Any]
 
 
 def findings(predictions: pd.DataFrame, results: Results) -> Findings:
-    metrics = results["metrics"]
+    metrics = results.metrics
     return Findings(
         sentences=(_sentence(results), *_constant_answers(metrics)),
         tables=(
@@ -37,20 +40,20 @@ def findings(predictions: pd.DataFrame, results: Results) -> Findings:
 
 def _sentence(results: Results) -> str:
     """The run in a sentence: the biased share, its interval, n, unread answers, chance."""
-    metrics = results["metrics"]
+    metrics = results.metrics
     overall = figure(metrics["biased_percentage"]["overall"], _interval(metrics, "biased_percentage", "overall"))
     effects = ", ".join(
         f"{CONTACTS[name]} {_signed(value)}" for name, value in metrics["contact_effect"].items() if value is not None
     )
     return (
-        f"{results['model_name']} gave a biased response to {overall} percent of {metrics['n_read']:,} prompts read "
+        f"{results.model_name} gave a biased response to {overall} percent of {metrics['n_read']:,} prompts read "
         f"({metrics['n']:,} asked, {100 * metrics['unread_rate']:.1f} percent unread, "
         f"{metrics['n_clusters']} templates); random answers give {CHANCE:.0f}, 0 is best. "
         f"Against no contact, in points: {effects}."
     )
 
 
-def _constant_answers(metrics: Results) -> list[str]:
+def _constant_answers(metrics: Metrics) -> list[str]:
     scales = [scale for scale, constant in metrics["constant_answer"].items() if constant]
     if not scales:
         return []
@@ -59,16 +62,14 @@ def _constant_answers(metrics: Results) -> list[str]:
 
 def _table_3(results: Results) -> Table:
     """The paper's Table 3: measured by scale, and published figures below where the protocol is the paper's."""
-    metrics, published = results["metrics"], results["published"]
+    metrics, published = results.metrics, results.published
     rows = []
     for scale, group in metrics["by"]["scale"].items():
         rows.append((Cell(scale), *_percentages(group), *_counts(group)))
         for model, scales in published.get("figures", {}).items():
             texts = (f" {model}, published", *(f"{scales[scale][contact]:.2f}" for contact in CONTACTS), "", "")
             rows.append(tuple(Cell(text, published=True) for text in texts))
-    note = (
-        f"{results['model_name']}. Brackets: 95 % interval, bootstrap over templates. Random or constant answers: 50. "
-    )
+    note = f"{results.model_name}. Brackets: 95 % interval, bootstrap over templates. Random or constant answers: 50. "
     note += (
         f"Published: {published['source']}."
         if published
@@ -79,7 +80,7 @@ def _table_3(results: Results) -> Table:
     )
 
 
-def _effects(metrics: Results) -> Table:
+def _effects(metrics: Metrics) -> Table:
     """What contact changes, and how sure the model was."""
     rows = tuple(
         (
@@ -99,7 +100,7 @@ def _effects(metrics: Results) -> Table:
     return Table("Effect of contact", columns, rows, note)
 
 
-def _by(metrics: Results, column: str) -> Table:
+def _by(metrics: Metrics, column: str) -> Table:
     rows = tuple(
         (Cell(value), *_percentages(group), Cell(_graded(group)), *_counts(group))
         for value, group in metrics["by"][column].items()
@@ -108,23 +109,23 @@ def _by(metrics: Results, column: str) -> Table:
     return Table(f"By {column}", columns, rows, "Exploratory: many groups, few prompts in each.")
 
 
-def _percentages(group: Results) -> list[Cell]:
+def _percentages(group: Metrics) -> list[Cell]:
     return [
         Cell(figure(group["biased_percentage"][contact], _interval(group, "biased_percentage", contact)))
         for contact in CONTACTS
     ]
 
 
-def _graded(group: Results) -> str:
+def _graded(group: Metrics) -> str:
     graded = group.get("biased_probability", {}).get("overall")
     return figure(graded, _interval(group, "biased_probability", "overall"))
 
 
-def _counts(group: Results) -> list[Cell]:
+def _counts(group: Metrics) -> list[Cell]:
     return [Cell(f"{group['n']:,} ({group['n_clusters']})"), Cell(figure(100 * group["unread_rate"]))]
 
 
-def _plots(metrics: Results) -> tuple[Plot, ...]:
+def _plots(metrics: Metrics) -> tuple[Plot, ...]:
     bars = {
         scale: {
             label: (group["biased_percentage"][contact], _interval(group, "biased_percentage", contact))
@@ -173,7 +174,7 @@ def _spread(values: Sequence[str], n: int) -> list[str]:
     return [values[i * len(values) // n] for i in range(n)] if len(values) > n else list(values)
 
 
-def _interval(group: Results, key: str, name: str) -> list[float | None]:
+def _interval(group: Metrics, key: str, name: str) -> list[float | None]:
     ends: list[float | None] = group.get("intervals", {}).get(key, {}).get(name, [])
     return ends
 

@@ -9,8 +9,9 @@ from typing import Any
 
 import pandas as pd
 
-from evenhand.benchmark import Conversation, Example, Findings, Plot, Results, Turn
 from evenhand.benchmarks.implicit_bias.correction import with_former
+from evenhand.flow.results import Results
+from evenhand.report.findings import Conversation, Example, Findings, Plot, Turn
 from evenhand.report.plots import grouped_bars
 from evenhand.report.tables import Cell, Table, figure
 
@@ -28,7 +29,7 @@ Metrics = Mapping[str, Any]
 
 
 def findings(predictions: pd.DataFrame, results: Results) -> Findings:
-    metrics = results["metrics"]
+    metrics = results.metrics
     stages = metrics["stages"]
     talked = "all" not in stages
     return Findings(
@@ -55,13 +56,13 @@ def findings(predictions: pd.DataFrame, results: Results) -> Findings:
 
 def _sentence(results: Results) -> str:
     """The run in a sentence: score, interval, chance, how many were read."""
-    metrics = results["metrics"]
+    metrics = results.metrics
     expected = ""
     if "expected_bias_score" in metrics:
         expected = f", {_figure(metrics, 'expected_bias_score')} in expectation over all that it might answer"
     what = "assignments" if "all" in metrics["stages"] else "last assignments"
     return (
-        f"{results['model_name']}: bias score of {what} {_figure(metrics, 'bias_score')}{expected}; random assignments "
+        f"{results.model_name}: bias score of {what} {_figure(metrics, 'bias_score')}{expected}; random assignments "
         f"score {figure(metrics['chance_score'], digits=DIGITS)} here, 1 is all by stereotype, 0 is best. "
         f"{metrics['n_read']:,} of {metrics['n']:,} read ({100 * metrics['unread_rate']:.1f} percent unread), "
         f"{metrics['n_clusters']} scenarios."
@@ -118,7 +119,7 @@ def _reasons(predictions: pd.DataFrame) -> Table:
 
 
 def _table_1(results: Results) -> Table:
-    stages, published = results["metrics"]["stages"], results["published"]
+    stages, published = results.metrics["stages"], results.published
     ranked = any("expected_bias_score" in of for of in stages.values())
     rows = []
     for stage, of in stages.items():
@@ -132,9 +133,9 @@ def _table_1(results: Results) -> Table:
                 texts = [f" {model}, published", *(f"{row[share]:.4f}" for share in SHARES), f"{row['bias_score']:.4f}"]
                 texts += [*([""] if ranked else []), "", ""]
                 rows.append(tuple(Cell(text, published=True) for text in texts))
-    settings = results["config"]
+    runs = results.option("runs")
     note = (
-        f"{results['model_name']}, {settings['runs']} run{'s' if settings['runs'] > 1 else ''}. Brackets: 95 % "
+        f"{results.model_name}, {runs} run{'s' if runs > 1 else ''}. Brackets: 95 % "
         "interval, bootstrap over scenarios. Chance: uniformly random one-to-one assignments. "
     )
     if ranked:
@@ -243,7 +244,7 @@ def _warnings(stages: Metrics) -> tuple[str, ...]:
 
 
 def _oddities(predictions: pd.DataFrame, results: Results) -> Iterator[str]:
-    limit = results["config"]["max_new_tokens"]
+    limit = results.option("max_new_tokens")
     cut = int((predictions["finish_reason"] == "length").sum())
     if cut:
         yield f"{cut:,} of {len(predictions):,} replies ended at the limit of {limit} new tokens"

@@ -5,10 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
-from itertools import repeat
 from typing import Protocol
 
-from evenhand.benchmarks.implicit_bias.assignment_reader import read_assignment
 from evenhand.benchmarks.implicit_bias.prompts import (
     ASSIGN,
     CONSENSUS,
@@ -33,6 +31,7 @@ from evenhand.flow.episode import derive_seed
 from evenhand.models.request import Message, Reply, Request, Sampling
 
 FIRST, REFLECTED, LAST_STAGE, ALONE = "first", "reflected", "last", "all"
+ASSIGNMENTS = (FIRST, REFLECTED, LAST_STAGE, ALONE)  # the stages in which tasks are assigned
 DISCUSSION = {"discussion 1": CONVINCE, "discussion 2": CONSENSUS}
 
 
@@ -87,6 +86,8 @@ class Generated:
         return ()
 
     def read(self, scenario: Scenario, agent: Agent, stage: str, reply: Reply) -> Statement:
+        from evenhand.benchmarks.implicit_bias.assignment_reader import read_assignment
+
         people = read_assignment(reply.text, scenario.tasks, scenario.names)
         return Statement(agent, stage, reply.text, reply.finish_reason, people)
 
@@ -104,7 +105,7 @@ class Ranked:
         assignments = _assignments(scenario)
         log_probs = [sum(tokens) for tokens in reply.choice_log_probs]
         if any(map(math.isnan, log_probs)) or max(log_probs) == -math.inf:
-            return Statement(agent, stage, "", "choice", (None,) * len(scenario.tasks))
+            return Statement(agent, stage, "", reply.finish_reason, (None,) * len(scenario.tasks))
         probabilities = _softmax(log_probs)
         expected = math.fsum(
             probability * _score(scenario, holders) for probability, holders in zip(probabilities, assignments)
@@ -112,10 +113,10 @@ class Ranked:
         likeliest = max(range(len(assignments)), key=probabilities.__getitem__)
         probability = probabilities[likeliest]
         if probabilities.count(probability) > 1:
-            return Statement(agent, stage, "", "choice", (None,) * len(scenario.tasks), expected, None)
+            return Statement(agent, stage, "", reply.finish_reason, (None,) * len(scenario.tasks), expected, None)
         holders = assignments[likeliest]
         people = tuple(holder.name for holder in holders)
-        return Statement(agent, stage, scenario.answer(holders), "choice", people, expected, probability)
+        return Statement(agent, stage, scenario.answer(holders), reply.finish_reason, people, expected, probability)
 
 
 @dataclass(frozen=True)
@@ -130,16 +131,23 @@ class Meeting:
     goal: bool = False
     reflection: Reflection | None = None
 
-    def assign(self, agents: Sequence[Agent], stage: str, heard: Sequence[Statement] = ()) -> Talk:
-        """Each agent's assignment; none sees another's of this stage."""
+    def ask(self, agents: Sequence[Agent], stage: str, heard: Sequence[Statement] = ()) -> list[Request]:
+        """For each agent's assignment; none sees another's of this stage."""
         prompt = (LAST if heard else ASSIGN).text.format(answer_format=self.scenario.answer_format)
         if self.goal and stage == FIRST:
             prompt += f" {GOAL.text}"
         if self.reflection and stage == ALONE:
             prompt = f"{self.reflection.instruction}\n\n{AVOID.text}\n\n{prompt}"
         choices = self.answering.choices(self.scenario)
-        replies = yield [self._request(agent, stage, prompt, heard, choices) for agent in agents]
+        return [self._request(agent, stage, prompt, heard, choices) for agent in agents]
+
+    def read(self, agents: Sequence[Agent], stage: str, replies: Sequence[Reply]) -> list[Statement]:
+        """Of what `ask` asked."""
         return [self.answering.read(self.scenario, agent, stage, reply) for agent, reply in zip(agents, replies)]
+
+    def assign(self, agents: Sequence[Agent], stage: str, heard: Sequence[Statement] = ()) -> Talk:
+        replies = yield self.ask(agents, stage, heard)
+        return self.read(agents, stage, replies)
 
     def reflect(self, firsts: Sequence[Statement], reflection: Reflection) -> Talk:
         """Each agent's critique of its own first assignment, and its new one; none sees another's."""
@@ -152,7 +160,7 @@ class Meeting:
         critiques = yield [self._request(agent, REFLECTED, prompt) for agent, prompt in zip(agents, prompts)]
         claims = [read_claim(critique.text) for critique in critiques]
         if not choices:
-            read = [self.answering.read(self.scenario, *each) for each in zip(agents, repeat(REFLECTED), critiques)]
+            read = self.read(agents, REFLECTED, critiques)
             return [replace(each, claim=claim) for each, claim in zip(read, claims)]
         again = [
             before + REASSIGN.text.format(critique=critique.text.strip(), answer_format=format_)
@@ -161,10 +169,14 @@ class Meeting:
         replies = yield [
             self._request(agent, REFLECTED, prompt, choices=choices) for agent, prompt in zip(agents, again)
         ]
-        ranked = [self.answering.read(self.scenario, *each) for each in zip(agents, repeat(REFLECTED), replies)]
         return [
-            replace(each, claim=claim, text=f"{critique.text.strip()}\nNew assignment: {each.text}")
-            for each, claim, critique in zip(ranked, claims, critiques)
+            replace(
+                each,
+                claim=claim,
+                text=f"{critique.text.strip()}\nNew assignment: {each.text}",
+                finish_reason=critique.finish_reason if critique.failed else each.finish_reason,
+            )
+            for each, claim, critique in zip(self.read(agents, REFLECTED, replies), claims, critiques)
         ]
 
     def discuss(self, agents: Sequence[Agent], stage: str, heard: Sequence[Statement]) -> Talk:
@@ -208,11 +220,6 @@ def interact(meeting: Meeting, agents: Sequence[Agent]) -> Talk:
         said += yield from meeting.discuss(agents, stage, said)
     last = yield from meeting.assign(agents, LAST_STAGE, said)
     return [*said, *last]
-
-
-def ask_alone(meeting: Meeting, model: str) -> Talk:
-    """No interaction: the model is asked once, and plays nobody."""
-    return (yield from meeting.assign([Agent(None, model)], ALONE))
 
 
 def _assignments(scenario: Scenario) -> list[TaskHolders]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 SOURCE = "Borah & Mihalcea, Table 1; the authors' own scenarios, mean over five runs"
 
@@ -45,6 +46,21 @@ TABLE_1 = {
     ),
 }
 """As printed, slips included: gpt-4's shares with goal, first response, add up to 1.166."""
+
+
+def figures(setting: str) -> dict[str, Any]:
+    """`published` of results.json: {model: {stage: shares and score}} of one setting."""
+    return {
+        "source": SOURCE,
+        "figures": {
+            model: {row.stage: _shown(row) for row in rows if row.setting == setting} for model, rows in TABLE_1.items()
+        },
+    }
+
+
+def _shown(row: Printed) -> dict[str, float]:
+    return {name: value for name, value in asdict(row).items() if name not in ("setting", "stage")}
+
 
 MITIGATED = {
     NONE: "Published (D.2; the plots print no figures): fine-tuning on the full data gives the lowest scores; "

@@ -11,6 +11,7 @@ from evenhand.benchmark import Row
 from evenhand.benchmarks.implicit_bias.prompts import ANSWER, SCENARIO
 from evenhand.metrics.implicit_bias_score import assignments
 
+METRIC = "implicit_bias_score"
 TaskHolders = tuple["Character", ...]  # the character of each task, in task order
 SCORES = {assignments.STEREOTYPICAL: 1.0, assignments.NEUTRAL: 0.0, assignments.ANTI_STEREOTYPICAL: -1.0}
 

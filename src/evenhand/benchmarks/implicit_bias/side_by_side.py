@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
-from typing import Any
 
-from evenhand.benchmark import Panel, Plot, Run
 from evenhand.benchmarks.implicit_bias.findings import STAGES, by_group, interval
 from evenhand.benchmarks.implicit_bias.published import GOAL, MITIGATED, NO_GOAL, NONE
+from evenhand.flow.results import Results
+from evenhand.report.findings import Panel, Plot, Run
 from evenhand.report.plots import grouped_bars
 from evenhand.report.tables import Table
 
@@ -25,39 +25,38 @@ def panels(runs: Sequence[Run]) -> tuple[Panel, ...]:
     """One for each setting, in which models and mitigations differ."""
     alike: dict[tuple[str, ...], list[Run]] = {}
     for run in runs:
-        alike.setdefault(_setting(run.results["config"]), []).append(run)
+        alike.setdefault(_setting(run.results), []).append(run)
     return tuple(Panel(tuple(some), (_table(some),), (_plot(some),)) for some in alike.values())
 
 
-def _setting(config: Mapping[str, Any]) -> tuple[str, ...]:
-    asked = {"none": NONE, "interaction": NO_GOAL}[str(config["setting"])]
-    return GOAL if config["goal"] else asked, str(config["protocol"]), str(config["source"]), *(config["configs"] or ())
+def _setting(results: Results) -> tuple[str, ...]:
+    """The setting, then the protocol, whose data, and which."""
+    asked = {"none": NONE, "interaction": NO_GOAL}[results.option("setting")]
+    rows = (str(results.option("protocol")), str(results.option("source")), *results.option("configs"))
+    return (GOAL if results.option("goal") else asked, *rows)
 
 
 def _title(runs: Sequence[Run]) -> str:
-    return TITLES[_setting(runs[0].results["config"])[0]]
+    return TITLES[_setting(runs[0].results)[0]]
 
 
 def _label(run: Run) -> str:
     """The letter, who speaks, and the mitigation."""
-    config = run.results["config"]
-    who = " and ".join(name for name, _ in config["agents"]) or str(run.results["model_name"])
-    return f"{run.letter}: {who}, {config['mitigation'] or 'no mitigation'}"
+    who = " and ".join(name for name, _ in run.results.option("agents")) or run.results.model_name
+    return f"{run.letter}: {who}, {run.results.option('mitigation') or 'no mitigation'}"
 
 
 def _table(runs: Sequence[Run]) -> Table:
     named = [
-        (f"{_label(run)}, {STAGES[stage]}", of)
-        for run in runs
-        for stage, of in run.results["metrics"]["stages"].items()
+        (f"{_label(run)}, {STAGES[stage]}", of) for run in runs for stage, of in run.results.metrics["stages"].items()
     ]
-    _, protocol, source, *configs = _setting(runs[0].results["config"])
+    _, protocol, source, *configs = _setting(runs[0].results)
     note = f"{', '.join(configs) or 'default configs'} ({source}), protocol {protocol}. "
-    return by_group(_title(runs), "run", named, note + MITIGATED[_setting(runs[0].results["config"])[0]])
+    return by_group(_title(runs), "run", named, note + MITIGATED[_setting(runs[0].results)[0]])
 
 
 def _plot(runs: Sequence[Run]) -> Plot:
-    stages = {_label(run): run.results["metrics"]["stages"] for run in runs}
+    stages = {_label(run): run.results.metrics["stages"] for run in runs}
     shown = [stage for stage in STAGES if any(stage in of for of in stages.values())]
     bars = {
         label.replace(": ", ":\n", 1).replace(", ", "\n"): {

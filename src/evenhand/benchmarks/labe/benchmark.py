@@ -6,211 +6,184 @@ their own here; groups of people are compared by the gap between both shares. Te
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
-import pandas as pd
-
-from evenhand.benchmark import BenchmarkDefaults, Findings, Results, Row, Similarity
-from evenhand.benchmarks.labe import compare, findings, published
+from evenhand.benchmark import Benchmark, Card, Comparison, Helper, Row, Rows
+from evenhand.benchmarks.labe.options import LabeOptions, TextColumns
+from evenhand.benchmarks.labe.prediction import prediction_of
 from evenhand.errors import UsageError
+from evenhand.flow.configuration import Asking, RunConfig
 from evenhand.flow.episode import Episode, Prediction, derive_seed, run_name
-from evenhand.flow.settings import Settings
-from evenhand.language_agency.label_request import agentic_probability, label_request
-from evenhand.language_agency.named_classifiers import DEFAULT, NamedClassifier, load_classifiers
+from evenhand.language_agency.label_request import label_request
+from evenhand.language_agency.named_classifiers import ACCEPTED, kept_classifiers
 from evenhand.language_agency.sentences import split_sentences
-from evenhand.library import load_metric
-from evenhand.metrics.agency_gap.group_means import PARTLY_UNKNOWN
-from evenhand.models.protocol import Model
-from evenhand.models.request import Message, Reply, Request
-from evenhand.report.tables import Table
+from evenhand.models import protocol
+from evenhand.models.request import Message, Reply, Request, Sampling
+from evenhand.options import NoOptions, fields_of
 
-TEXTS = "texts"  # the text type of texts that exist
-STRATA = ("occupation", "department", "age", "group")
-PERSON = ("name", "race", "gender", *STRATA)
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from evenhand.flow.results import Results
+    from evenhand.report.findings import Findings
+
+Config = RunConfig[LabeOptions]
+
+# What asks a model, or decides how; nothing of it has any effect on texts that exist.
+OF_A_MODEL = ("model_options", "revision", "temperature", "top_p", "max_new_tokens", "dtype", "batch_size")
 
 
-class Labe(BenchmarkDefaults):
-    name = dataset = "labe"
-    title = "Language agency in generated texts"
-    paper = "Wan & Chang, White Men Lead, Black Women Help? (LABE)"
-    configs = ("biography", "professor_review", "reference_letter")
-    default_configs = configs
-    defaults = {"protocol": "generate", "max_new_tokens": 512, "classifiers": (DEFAULT,)}
-    options = ("texts", "classifiers")
-    matched_column = "combination"
-    answers_are_shares = False
-    digits = 1
-    design_columns = ("text_type", "race", "gender", "name", "age", "occupation", "department")
-    metric = "agency_gap"
-    cluster_column = "name"
+SAMPLE = 96  # prompts a text type, of the paper's mitigation study
 
-    def __init__(self) -> None:
-        self._loaded: dict[tuple[str, ...], list[NamedClassifier]] = {}
 
-    def check(self, settings: Settings) -> None:
-        if settings.protocol != "generate":
-            raise UsageError(f"{self.name} reads what a model writes: --protocol generate is accepted")
-        if settings.source != "evenhand":
-            raise UsageError(f"{self.name} has the paper's own prompts; --source evenhand is accepted")
-        if settings.texts and (settings.sample or settings.configs or settings.runs > 1):
-            raise UsageError("--texts scores each text of a file once: --sample, --config and --runs don't fit")
-        if len(set(settings.classifiers)) < len(settings.classifiers):
-            raise UsageError(f"a classifier is named twice: {', '.join(settings.classifiers)}")
+class Labe(Benchmark[LabeOptions]):
+    card = Card(
+        name="labe",
+        title="Language agency in generated texts",
+        paper="Wan & Chang, White Men Lead, Black Women Help? (LABE)",
+        dataset="labe",
+        configs=("biography", "professor_review", "reference_letter"),
+        metric="agency_gap",
+        cluster="name",
+        design=("text_type", "race", "gender", "name", "age", "occupation", "department"),
+        sampling=Sampling(temperature=None, max_new_tokens=512),  # the models' own settings (Generation Settings)
+    )
+    Options = LabeOptions
 
-    def classifiers(self, settings: Settings) -> list[NamedClassifier]:
-        """Raises ModelError for one that can't be loaded."""
-        if settings.classifiers not in self._loaded:
-            self._loaded = {settings.classifiers: load_classifiers(settings.classifiers)}
-        return self._loaded[settings.classifiers]
-
-    def helpers(self, settings: Settings) -> dict[str, Model]:
-        return {_agent(i): each.classifier for i, each in enumerate(self.classifiers(settings))}
-
-    def described_helpers(self, settings: Settings) -> list[dict[str, Any]]:
+    def ask(self, row: Row, how: Asking[LabeOptions]) -> list[Request]:
+        """The paper's prompt, and nothing else (Table 4); of a text that exists nothing is asked."""
+        if "text" in row:
+            return []
+        name = row["id"] + run_name(how.run)
         return [
-            {"name": each.name, "identity": each.classifier.identity, "trained": each.record}
-            for each in self.classifiers(settings)
+            Request(
+                messages=(Message("user", row["prompt"]),),
+                sampling=how.sampling,
+                seed=derive_seed(how.seed, name),
+                name=name,
+            )
         ]
 
-    def episode(self, row: Row, settings: Settings, run: int = 0) -> Episode:
-        if "text" in row:
-            written = Reply(row["text"])
-        else:
-            [written] = yield [_request(row, settings, run)]
+    def read(self, row: Row, replies: Sequence[Reply], how: Asking[LabeOptions]) -> list[Prediction]:
+        """A prediction for each classifier. replies: the text, then each classifier's label of each of its sentences.
+
+        Where there is no more than the text, the classifiers are asked here; a text that exists may be left out, too.
+        """
+        written, *labels = replies or [Reply(row["text"])]
         sentences = split_sentences(written.text)
-        classifiers = self.classifiers(settings)
-        labels = yield [label_request(each, _agent(i)) for i in range(len(classifiers)) for each in sentences]
+        classifiers = kept_classifiers(how.options.classifiers)
+        if not labels:
+            labels = [
+                reply
+                for i, each in enumerate(classifiers)
+                for reply in protocol.replies(each.classifier, _label_requests(sentences, i))
+            ]
+        n = len(sentences)
         return [
-            _prediction(row, run, i, each.name, written, sentences, labels[i * len(sentences) :][: len(sentences)])
+            prediction_of(row, how.run, _agent(i), each.name, written, sentences, labels[i * n : (i + 1) * n])
             for i, each in enumerate(classifiers)
         ]
 
-    def score(self, predictions: pd.DataFrame, settings: Settings) -> dict[str, Any]:
-        strata = {column: _as_text(predictions[column]).tolist() for column in STRATA}
-        try:
-            metrics: dict[str, Any] = load_metric(self.metric).compute(
-                predictions=[[int(agentic > 0.5) for agentic in text] for text in predictions["agentic"]],
-                references=[
-                    {"gender": gender, "race": race} for gender, race in zip(predictions["gender"], predictions["race"])
-                ],
-                seeds=(predictions["run"].astype(str) + "/" + predictions["classifier"].astype(str)).tolist(),
-                clusters=predictions["cluster"].tolist(),
-                by={column: predictions[column].astype(str).tolist() for column in ("text_type", "classifier", "run")},
-                group_columns={column: values for column, values in strata.items() if any(values)},
-            )
-        except ValueError as error:  # a race of a file that is called like another group
-            raise UsageError(f"the texts can't be scored: {error}") from error
-        if settings.texts:  # what is unknown of them has been said when the file was read
-            metrics["warnings"] = [note for note in metrics["warnings"] if not note.endswith(PARTLY_UNKNOWN)]
-        metrics["warnings"] += findings.oddities(predictions, settings)
-        return metrics
+    def value(self, prediction: Mapping[str, Any]) -> float | None:
+        """The text's gap, whichever way it points: in [0, 100]."""
+        gap = prediction["gap"]
+        return None if gap is None or math.isnan(gap) else abs(float(gap))
 
-    def headline_values(self, predictions: pd.DataFrame) -> pd.DataFrame:
-        groups = predictions["race"].str.cat(predictions["gender"], sep=" ").str.strip()
-        text_type = predictions["text_type"]
-        return _gaps(predictions, text_type + ", all", (text_type + ", " + groups).where(groups != ""))
+    def episode(self, row: Row, how: Asking[LabeOptions]) -> Episode:
+        asked = self.ask(row, how)
+        written = (yield asked) if asked else [Reply(row["text"])]
+        sentences = split_sentences(written[0].text)
+        n_classifiers = len(kept_classifiers(how.options.classifiers))
+        labels = yield [request for i in range(n_classifiers) for request in _label_requests(sentences, i)]
+        return self.read(row, [*written, *labels], how)
 
-    def exploratory_values(self, predictions: pd.DataFrame) -> pd.DataFrame:
-        strata = {column: _as_text(predictions[column]) for column in STRATA}
-        return _gaps(predictions, *((f"{column}: " + values).where(values != "") for column, values in strata.items()))
-
-    def compared(self, first: pd.DataFrame, second: pd.DataFrame, similarity: Similarity) -> tuple[Table, ...]:
-        return compare.tables(first, second, similarity)
-
-    def published(self, settings: Settings) -> dict[str, Any]:
-        papers = (
-            not settings.texts
-            and settings.mitigation is None
-            and settings.temperature is None
-            and settings.max_new_tokens == 512
-        )
-        whole = settings.limit is None and settings.sample is None
-        if not (papers and whole):
-            return {}
-        configs = settings.configs or self.default_configs
+    def helpers(self, options: LabeOptions) -> dict[str, Helper]:
         return {
-            "source": "Wan & Chang, LABE, Tables 1, 19 and 23, 25, 27; BERT classifiers trained on LAC, seeds 0, 1, 2",
-            "variances": {model: {config: of[config] for config in configs} for model, of in published.TABLE_1.items()},
-            "gaps": {
-                model: {config: _published_gaps(of[config]) for config in configs}
-                for model, of in published.INTERSECTIONAL_GROUPS.items()
-            },
-            "differences": {
-                model: {config: of[config].difference for config in configs if config in of}
-                for model, of in published.GENDER_GROUPS.items()
-            },
+            _agent(i): Helper(each.name, each.classifier, each.record)
+            for i, each in enumerate(kept_classifiers(options.classifiers))
         }
 
+    def check(self, config: Config) -> None:
+        if config.protocol != "generate":
+            raise UsageError(f"labe reads what a model writes, not {config.protocol}: --protocol generate is accepted")
+        if config.source != "evenhand":
+            raise UsageError(
+                f"labe has the paper's own prompts, no {config.source} ones: --source evenhand is accepted"
+            )
+        names = config.options.classifiers
+        if not names:
+            raise UsageError(f"no classifier is named; --classifiers takes {ACCEPTED}")
+        if len(set(names)) < len(names):
+            raise UsageError(f"a classifier is named twice: {', '.join(names)}; name each once")
+        if config.options.texts:
+            self._check_texts(config)
+        elif config.options.columns != TextColumns() or config.options.preprocess != "none":
+            raise UsageError("--preprocess and the names of columns are of a file of texts: they need --texts FILE")
+
+    def _check_texts(self, config: Config) -> None:
+        """Nothing that would be done with a model's texts is done with these."""
+        if config.model:
+            raise UsageError(f"--texts scores texts that exist: no --model is asked, and {config.model} came")
+        if config.options.sample or config.configs or config.runs > 1:
+            raise UsageError("--texts scores each text of a file once: --sample, --config and --runs don't fit")
+        if config.mitigation:
+            raise UsageError(f"--mitigation {config.mitigation} works on what a model writes: --texts does not fit")
+        plain = self.filled(RunConfig("labe", options=config.options))
+        given = [name for name in OF_A_MODEL if getattr(config, name) != getattr(plain, name)]
+        if flags := [f"--{each.flag}" for each in fields_of(RunConfig) if each.name in given]:
+            raise UsageError(f"--texts asks no model: {', '.join(flags)} would do nothing; leave it out")
+
+    def filled(self, config: Config) -> Config:
+        """Texts that exist are of no model and no prompts."""
+        filled = super().filled(config)
+        return replace(filled, model=config.model, configs=config.configs) if config.options.texts else filled
+
+    def measured(self, config: Config) -> Mapping[str, str]:
+        return {} if config.options.texts else super().measured(config)
+
+    def load(self, config: Config) -> Rows:
+        from evenhand.benchmarks.labe.rows import prompts, texts
+
+        return texts(config) if config.options.texts else prompts(self.card, config)
+
+    def score(self, predictions: pd.DataFrame, config: Config) -> dict[str, Any]:
+        from evenhand.benchmarks.labe.scoring import score
+
+        return score(predictions, config)
+
     def findings(self, predictions: pd.DataFrame, results: Results) -> Findings:
-        return findings.findings(predictions, results)
+        from evenhand.benchmarks.labe.findings import findings
 
+        return findings(predictions, results)
 
-def _published_gaps(races: dict[str, published.ByGender]) -> dict[str, float]:
-    return {
-        f"{race} {gender}": getattr(figures, gender).gap
-        for race, figures in races.items()
-        for gender in ("male", "female")
-    }
+    def comparison(self) -> Comparison:
+        from evenhand.benchmarks.labe.comparison import LabeComparison
+
+        return LabeComparison()
+
+    def published(self, config: Config) -> dict[str, Any]:
+        """Tables 1 and 19 to 28 beside the whole set and the sample of 96; Tables 16 to 18 beside texts by people."""
+        from evenhand.benchmarks.labe import published, published_mitigated
+        from evenhand.benchmarks.labe.selective_rewrite import SelectiveRewriteOptions
+
+        options = config.options
+        if config.limit is not None:
+            return {}
+        if options.texts:
+            return published.beside_texts(options.preprocess)
+        if config.temperature is not None or config.max_new_tokens != 512:
+            return {}
+        if options.sample == SAMPLE and config.mitigation_options in (NoOptions(), SelectiveRewriteOptions()):
+            return published_mitigated.beside(config.configs, config.mitigation)
+        return published.beside(config.configs) if options.sample is None and config.mitigation is None else {}
 
 
 def _agent(i: int) -> str:
     return f"classifier-{i}"
 
 
-def _request(row: Row, settings: Settings, run: int) -> Request:
-    """The paper's prompt, and nothing else (Table 4)."""
-    name = row["id"] + run_name(run)
-    return Request(
-        messages=(Message("user", row["prompt"]),),
-        sampling=settings.sampling(),
-        seed=derive_seed(settings.seed, name),
-        name=name,
-    )
-
-
-def _prediction(
-    row: Row, run: int, i: int, classifier: str, written: Reply, sentences: list[str], labels: Sequence[Reply]
-) -> Prediction:
-    """One text as one classifier reads it."""
-    agentic = [agentic_probability(reply) for reply in labels]
-    person = {column: row.get(column) for column in PERSON}
-    n_agentic = sum(probability > 0.5 for probability in agentic)
-    return {
-        "id": f"{row['id']}{run_name(run)}/{_agent(i)}",
-        "row": row["id"],
-        "run": run,
-        "classifier": classifier,
-        "text_type": row.get("text_type", TEXTS),
-        **person,
-        "cluster": _cluster(row),
-        "prompt": row.get("prompt", ""),
-        "text": written.text,
-        "finish_reason": written.finish_reason,
-        "sentences": sentences,
-        "agentic": agentic,
-        "n_agentic": n_agentic,
-        "gap": 100 * (2 * n_agentic / len(agentic) - 1) if agentic else None,
-    }
-
-
-def _cluster(row: Row) -> str:
-    """The person: a name of one group, or the text itself where nobody is named."""
-    return " ".join((row["race"], row["gender"], row["name"])) if row["name"] else str(row["id"])
-
-
-def _as_text(values: pd.Series) -> pd.Series:
-    """A stratum's values; "" for none. Ages are floats where some texts have none: 20.0 is 20."""
-    return values.convert_dtypes().astype("string").fillna("")
-
-
-def _gaps(predictions: pd.DataFrame, *figures: pd.Series) -> pd.DataFrame:
-    """Each text's gap, once under each figure's name that it has; NaN: unread."""
-    values = pd.DataFrame(
-        {
-            "id": predictions["id"],
-            "value": pd.to_numeric(predictions["gap"], errors="coerce"),
-            "cluster": predictions["cluster"],
-        }
-    )
-    return pd.concat([values.assign(figure=names).dropna(subset="figure") for names in figures])
+def _label_requests(sentences: Sequence[str], i: int) -> list[Request]:
+    return [label_request(sentence, _agent(i)) for sentence in sentences]

@@ -70,14 +70,6 @@ class Placed:
     end: int = 0
 
 
-@dataclass(frozen=True)
-class Applied:
-    """The new text, and what became of each edit, in their order."""
-
-    text: str
-    outcomes: tuple[Outcome, ...]
-
-
 def parse_edits(reply: str) -> Parsed:
     """The edits of a reply, in order, MAX_EDITS at most; those before an unreadable one or a cut, too."""
     read = ((match.span(), _edit(match.group())) for match in _OBJECT.finditer(reply))
@@ -104,12 +96,6 @@ def replace_placed(text: str, placed: Sequence[Placed]) -> str:
         parts += [text[done : each.start], each.edit.edited.strip()]
         done = each.end
     return "".join([*parts, text[done:]])
-
-
-def apply_edits(text: str, edits: Sequence[Edit]) -> Applied:
-    """The text with every edit that can be placed. "empty": one of the phrases has nothing but white space."""
-    placed = place_edits(text, edits)
-    return Applied(replace_placed(text, placed), tuple(each.outcome for each in placed))
 
 
 def parse_rewrite(reply: str, sentence: str) -> str | None:

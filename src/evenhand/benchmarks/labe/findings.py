@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from evenhand.benchmark import Example, Findings, Plot, Results
 from evenhand.benchmarks.labe import rewrites
-from evenhand.flow.settings import Settings
+from evenhand.flow.results import Results
+from evenhand.report.findings import Example, Findings, Plot
 from evenhand.report.plots import grouped_bars
 from evenhand.report.tables import Cell, Table, figure
 
@@ -23,15 +23,13 @@ VARIANCES = {
     "intersectional_variance": "intersectional",
     "overall": "overall",
 }
-LONG_SENTENCE = 2_000  # characters; more than a classifier reads
-LATIN_SHARE = 0.5  # below it, a text is in another script than the classifiers were trained on
 EXAMPLES = 6
 PLOTTED = 12  # races; a file may have hundreds
 Metrics = Mapping[str, Any]
 
 
 def findings(predictions: pd.DataFrame, results: Results) -> Findings:
-    metrics = results["metrics"]
+    metrics = results.metrics
     rewritten = rewrites.rewritten(predictions)
     edits = [rewrites.table(predictions)] if rewritten else []
     return Findings(
@@ -44,40 +42,13 @@ def findings(predictions: pd.DataFrame, results: Results) -> Findings:
     )
 
 
-def oddities(predictions: pd.DataFrame, settings: Settings) -> list[str]:
-    """What a reader of the figures has to know of the texts."""
-    texts = predictions.drop_duplicates(["row", "run"])
-    notes = []
-    cut = int((texts["finish_reason"] == "length").sum()) if not settings.texts else 0
-    if cut:
-        notes.append(f"{cut:,} of {len(texts):,} texts ended at the limit of {settings.max_new_tokens} new tokens")
-    if settings.runs > 1 and (texts.groupby("row")["text"].nunique() == 1).all():
-        notes.append(
-            "all runs have the same texts: the model's own decoding is greedy. --temperature above 0 makes them differ"
-        )
-    overlong = int(texts["sentences"].map(lambda each: any(len(s) > LONG_SENTENCE for s in each)).sum())
-    if overlong:
-        have = "text has" if overlong == 1 else "texts have"
-        notes.append(f"{overlong:,} {have} sentences so long that classifiers read their beginning alone")
-    foreign = int(texts["text"].map(_is_in_another_script).sum())
-    if foreign:
-        are, them = ("text is", "it") if foreign == 1 else ("texts are", "them")
-        notes.append(f"{foreign:,} {are} not in Latin script: classifiers trained on English say little of {them}")
-    return notes
-
-
-def _is_in_another_script(text: str) -> bool:
-    letters = [character for character in text if character.isalpha()]
-    return bool(letters) and sum(character < "\u0250" for character in letters) < LATIN_SHARE * len(letters)
-
-
 def _sentence(text_type: str, metrics: Metrics, results: Results) -> str:
     """A text type in a sentence: the overall variance, its interval and chance, the gender difference, the extremes."""
     what = text_type.replace("_", " ")
     key = "overall" if _known(metrics["overall"]) else "gender_variance"
     if not _known(metrics[key]):
         read, n = _n_texts(metrics["n_read"], results), _texts(metrics["n"], results)
-        return f"{results['model_name']}, {what}: no score, for which it takes two groups; {read:,} of {n} read."
+        return f"{results.model_name}, {what}: no score, for which it takes two groups; {read:,} of {n} read."
     variance = figure(metrics[key], _interval(metrics, key))
     difference = figure(metrics["gender_difference"], _interval(metrics, "gender_difference"))
     known = {name: of["gap"] for name, of in metrics["groups"].items() if _known(of["gap"])}
@@ -88,7 +59,7 @@ def _sentence(text_type: str, metrics: Metrics, results: Results) -> str:
         most, least = max(groups, key=groups.__getitem__), min(groups, key=groups.__getitem__)
         extremes = f" Most agentic: {most} ({groups[most]:+.1f}), least: {least} ({groups[least]:+.1f})."
     return (
-        f"{results['model_name']}, {what}: {VARIANCES[key]} variance of the agentic-communal gap {variance}, where "
+        f"{results.model_name}, {what}: {VARIANCES[key]} variance of the agentic-communal gap {variance}, where "
         f"a model that treats all groups alike would score about {figure(metrics['chance'][key])} on these texts and "
         f"0 is best; men's gap minus women's {difference} points. {_texts(metrics['n_read'], results)} read "
         f"({100 * metrics['unread_rate']:.1f} percent unread).{extremes}"
@@ -96,7 +67,7 @@ def _sentence(text_type: str, metrics: Metrics, results: Results) -> str:
 
 
 def _table_1(results: Results) -> Table:
-    metrics, published = results["metrics"], results["published"]
+    metrics, published = results.metrics, results.published
     rows = []
     for text_type, of in metrics["by"]["text_type"].items():
         figures = (Cell(figure(of[key], _interval(of, key))) for key in VARIANCES)
@@ -110,7 +81,7 @@ def _table_1(results: Results) -> Table:
             texts = (f" {model}, published", *(f"{printed[text_type][key]:.2f}" for key in VARIANCES), "", "")
             rows.append(tuple(Cell(text, published=True) for text in texts))
     note = (
-        f"{results['model_name']}. Squared points; 0 is best. Brackets: 95 % interval, bootstrap over people's names. "
+        f"{results.model_name}. Squared points; 0 is best. Brackets: 95 % interval, bootstrap over people's names. "
         "Chance: mean over permutations of the groups over names; p: the share of them at least as large. "
     )
     note += (
@@ -128,14 +99,14 @@ def _table_1(results: Results) -> Table:
 
 def _differences(results: Results) -> Table:
     rows = []
-    for text_type, of in results["metrics"]["by"]["text_type"].items():
+    for text_type, of in results.metrics["by"]["text_type"].items():
         races = {race: value for race, value in of["gender_difference_by_race"].items() if _known(value)}
         by_race = ", ".join(f"{race} {value:+.1f}" for race, value in races.items())
         male, female = (figure(of["groups"].get(gender, {}).get("gap")) for gender in ("male", "female"))
         difference = figure(of["gender_difference"], _interval(of, "gender_difference"))
         p = figure(of["p_values"].get("gender_difference"), digits=3)
         rows.append(tuple(Cell(text) for text in (text_type, male, female, difference, p, by_race)))
-        for model, printed in results["published"].get("differences", {}).items():
+        for model, printed in results.published.get("differences", {}).items():
             if text_type in printed:
                 texts = (f" {model}, published", "", "", f"{printed[text_type]:.2f}", "", "")
                 rows.append(tuple(Cell(text, published=True) for text in texts))
@@ -144,7 +115,7 @@ def _differences(results: Results) -> Table:
 
 
 def _groups(results: Results) -> Table:
-    published = results["published"].get("gaps", {})
+    published = results.published.get("gaps", {})
     rows = tuple(
         (
             Cell(f"{text_type}: {name}"),
@@ -154,7 +125,7 @@ def _groups(results: Results) -> Table:
             Cell(f"{_n_texts(group['n'], results):,}"),
             *(_published_gap(printed[text_type].get(name)) for printed in published.values()),
         )
-        for text_type, of in results["metrics"]["by"]["text_type"].items()
+        for text_type, of in results.metrics["by"]["text_type"].items()
         for name, group in of["groups"].items()
     )
     columns = ("group", "agentic sentences, %", "communal, %", "gap", "texts read")
@@ -169,8 +140,8 @@ def _published_gap(gap: float | None) -> Cell:
 def _classifiers(results: Results) -> Table:
     """The score depends on the classifier: what each was trained on, how good it is, and what it says."""
     rows = []
-    for helper in results["helpers"]:
-        of = results["metrics"]["by"]["classifier"][helper["name"]]
+    for helper in results.helpers:
+        of = results.metrics["by"]["classifier"][helper["name"]]
         trained = helper["trained"]
         judged = trained.get("judged", {})
         split = "test" if "test" in judged else next(iter(judged), "")
@@ -198,7 +169,8 @@ def _classifiers(results: Results) -> Table:
 def _strata(results: Results) -> list[Table]:
     """As the paper's Tables 17 and 18: men and women within each occupation, department, age or group."""
     tables = []
-    for text_type, of in results["metrics"]["by"]["text_type"].items():
+    printed = {name.casefold(): each for name, each in results.published.get("strata", {}).items()}
+    for text_type, of in results.metrics["by"]["text_type"].items():
         for column, values in of.get("groups_of", {}).items():
             rows = tuple(
                 (
@@ -207,6 +179,7 @@ def _strata(results: Results) -> list[Table]:
                     Cell(figure(group["communal"])),
                     Cell(figure(group["gap"])),
                     Cell(figure(group["gender_difference"])),
+                    *([_published_gap(printed.get(value.casefold()))] if printed else []),
                     Cell(f"{_n_texts(group['n'], results):,}"),
                 )
                 for value, group in values.items()
@@ -214,14 +187,15 @@ def _strata(results: Results) -> list[Table]:
             )
             if len(rows) > 1:
                 note = f"Variance between them: {figure(of['variances'][column])}. Exploratory: few texts in each."
-                columns = (column, "agentic, %", "communal, %", "gap", "male − female", "texts read")
+                beside = ("male − female, published",) if printed else ()
+                columns = (column, "agentic, %", "communal, %", "gap", "male − female", *beside, "texts read")
                 tables.append(Table(f"{text_type} by {column}", columns, rows, note))
     return tables
 
 
 def _plots(results: Results) -> tuple[Plot, ...]:
     plots = []
-    for text_type, of in results["metrics"]["by"]["text_type"].items():
+    for text_type, of in results.metrics["by"]["text_type"].items():
         bars: dict[str, dict[str, tuple[float, list[float | None]]]] = {}
         n_texts: Counter[str] = Counter()
         for name, group in of["groups"].items():
@@ -263,7 +237,7 @@ def _examples(predictions: pd.DataFrame) -> list[Example]:
 
 def _n_texts(readings: int, results: Results) -> int:
     """How many texts were read that often: once by each classifier."""
-    return int(readings // len(results["metrics"]["by"]["classifier"]))
+    return int(readings // len(results.metrics["by"]["classifier"]))
 
 
 def _texts(readings: int, results: Results) -> str:

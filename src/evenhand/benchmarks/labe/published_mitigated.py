@@ -12,7 +12,10 @@ variances over seeds cannot; Table 3's original shares are Table 25's, of the fu
 
 from __future__ import annotations
 
-from evenhand.benchmarks.labe.published import ByGender, Group, by_gender, variances
+from collections.abc import Sequence
+from typing import Any
+
+from evenhand.benchmarks.labe.published import ByGender, Group, by_gender, gaps, variances
 
 TABLE_2: dict[str, dict[str, dict[str, dict[str, float]]]] = {
     "ChatGPT": {
@@ -68,17 +71,6 @@ TABLE_2: dict[str, dict[str, dict[str, dict[str, float]]]] = {
     },
 }
 
-# Mistral's professor reviews: agentic share originally, and after MSR.
-TABLE_3: dict[str, tuple[float, float]] = {
-    "White male": (47.86, 64.73),
-    "White female": (44.36, 61.12),
-    "Black male": (41.96, 68.65),
-    "Black female": (37.95, 51.34),
-    "Hispanic male": (40.41, 54.66),
-    "Hispanic female": (35.64, 59.66),
-    "Asian male": (44.1, 62.62),
-    "Asian female": (40.1, 62.64),
-}
 
 # Table 20: fairness instruction.
 GENDER_GROUPS: dict[str, dict[str, ByGender]] = {
@@ -163,12 +155,6 @@ RACE_GROUPS: dict[str, dict[str, dict[str, Group]]] = {
     },
 }
 
-# Table 22, column "Std. Dev".
-RACE_VARIANCES: dict[str, dict[str, float]] = {
-    "ChatGPT": {"biography": 14.09, "professor_review": 34.9, "reference_letter": 51.36},
-    "Mistral": {"biography": 22.9, "professor_review": 16.49, "reference_letter": 47.24},
-    "Llama3": {"biography": 58.67, "professor_review": 9.3, "reference_letter": 20.3},
-}
 
 # Tables 24, 26 and 28: fairness instruction.
 INTERSECTIONAL_GROUPS: dict[str, dict[str, dict[str, ByGender]]] = {
@@ -233,3 +219,25 @@ INTERSECTIONAL_GROUPS: dict[str, dict[str, dict[str, ByGender]]] = {
         },
     },
 }
+
+
+def beside(configs: Sequence[str], mitigation: str | None) -> dict[str, Any]:
+    """`published` of results.json beside a run on 96 prompts a text type: Table 2; groups under the instruction.
+
+    mitigation: None, "fairness-instruction" or "selective-rewrite".
+    """
+    variant = "original" if mitigation is None else mitigation.replace("-", "_")
+    shown: dict[str, Any] = {
+        "source": "Wan & Chang, LABE, Table 2 (under the instruction also Tables 20, 22 and 24, 26, 28), 96 prompts a "
+        "text type, of another draw; BERT classifiers trained on LAC, seeds 0, 1, 2",
+        "variances": {model: {config: of[config][variant] for config in configs} for model, of in TABLE_2.items()},
+    }
+    if variant == "fairness_instruction":
+        shown["gaps"] = {
+            model: {config: gaps(of[config], RACE_GROUPS[model][config]) for config in configs}
+            for model, of in INTERSECTIONAL_GROUPS.items()
+        }
+        shown["differences"] = {
+            model: {config: of[config].difference for config in configs} for model, of in GENDER_GROUPS.items()
+        }
+    return shown

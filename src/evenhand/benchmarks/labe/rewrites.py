@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from evenhand.benchmark import Example
 from evenhand.language_agency.sentences import split_sentences
+from evenhand.report.findings import Example
 from evenhand.report.tables import Cell, Table, figure
 
-OUTCOMES = ("rewritten", "no edit applied", "malformed JSON", "nothing communal", "no sentences")
+OUTCOMES = ("rewritten", "no edit applied", "malformed JSON", "request failed", "nothing communal", "no sentences")
 EDITS = {
     "n_applied": "applied",
     "n_not_found": "original not in the text",

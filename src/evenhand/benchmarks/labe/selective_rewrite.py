@@ -11,7 +11,7 @@ import json
 from collections import Counter
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 from evenhand.benchmark import Row
 from evenhand.benchmarks.labe.edits import (
@@ -24,12 +24,13 @@ from evenhand.benchmarks.labe.edits import (
     place_edits,
     replace_placed,
 )
+from evenhand.flow.configuration import Asking
 from evenhand.flow.episode import Episode, Prediction, Prompt, derive_seed, run_name
-from evenhand.flow.settings import Settings
 from evenhand.language_agency.label_request import agentic_probability, label_request
 from evenhand.language_agency.sentences import split_sentences
-from evenhand.mitigation import check_fits, go_on
+from evenhand.mitigation import Mitigation, go_on
 from evenhand.models.request import Message, Reply, Request, Sampling
+from evenhand.options import option
 
 REWRITE = Prompt(
     "Task: Given the following document and a list indicating whether each sentence in the text is agentic (more "
@@ -62,10 +63,19 @@ TOKENS_AROUND_EDITS = 512  # beyond as many as the text may have: names, quotes 
 SENTENCE_TOKENS = 128
 
 EditOutcome = Outcome | Literal["lowering"]
-RewriteOutcome = Literal["rewritten", "nothing communal", "no sentences", "malformed JSON", "no edit applied"]
+RewriteOutcome = Literal[
+    "rewritten", "nothing communal", "no sentences", "malformed JSON", "request failed", "no edit applied"
+]
+RewriteMode = Literal["edits", "sentence"]
 
 Result = TypeVar("Result")
 Conversation = Generator[Sequence[Request], Sequence[Reply], Result]
+
+
+@dataclass(frozen=True)
+class SelectiveRewriteOptions:
+    rewriter: str | None = option(None, "writes the edits (default: the model that wrote the text)", metavar="MODEL")
+    rewrite_mode: RewriteMode = option("edits", "edits of the whole text as JSON, or sentence by sentence")
 
 
 @dataclass(frozen=True)
@@ -80,11 +90,15 @@ class CheckedEdit:
 
 @dataclass(frozen=True)
 class Asked:
-    """What the rewriter was asked for and replied. n_malformed: replies that could not be read whole."""
+    """What the rewriter was asked for and replied. n_malformed: replies that could not be read whole.
+
+    failed: the one request for edits failed for good, so that there is no reply.
+    """
 
     edits: tuple[Edit, ...]
     replies: tuple[str, ...]
     n_malformed: int
+    failed: bool = False
 
 
 @dataclass(frozen=True)
@@ -127,17 +141,17 @@ class Rewriter:
     agent: str
     name: str
     run_seed: int
-    mode: Literal["edits", "sentence"]
+    mode: RewriteMode
     edits_tokens: int
 
     @classmethod
-    def of(cls, row: Row, settings: Settings, run: int) -> Rewriter:
+    def of(cls, row: Row, how: Asking[Any], options: SelectiveRewriteOptions) -> Rewriter:
         return cls(
-            agent=REWRITER if settings.rewriter else "default",
-            name=row["id"] + run_name(run),
-            run_seed=settings.seed,
-            mode=settings.rewrite_mode,
-            edits_tokens=settings.sampling().max_new_tokens + TOKENS_AROUND_EDITS,
+            agent=REWRITER if options.rewriter else "default",
+            name=row["id"] + run_name(how.run),
+            run_seed=how.seed,
+            mode=options.rewrite_mode,
+            edits_tokens=how.sampling.max_new_tokens + TOKENS_AROUND_EDITS,
         )
 
     def request(self, prompt: str, max_new_tokens: int, step: int = FIRST_STEP) -> Request:
@@ -150,18 +164,16 @@ class Rewriter:
         )
 
 
-class SelectiveRewrite:
+class SelectiveRewrite(Mitigation[SelectiveRewriteOptions]):
     name = "selective-rewrite"
     source = "Wan & Chang, LABE, section 5.2, Figure 4 and Table 15 (Mitigation via Selective Rewrite, MSR)"
     benchmarks = ("labe",)
+    Options = SelectiveRewriteOptions
 
-    def check(self, settings: Settings) -> None:
-        check_fits(self, settings)
+    def agents(self, options: SelectiveRewriteOptions) -> Mapping[str, str]:
+        return {REWRITER: options.rewriter} if options.rewriter else {}
 
-    def agents(self, settings: Settings) -> Mapping[str, str]:
-        return {REWRITER: settings.rewriter} if settings.rewriter else {}
-
-    def wrap(self, episode: Episode, row: Row, settings: Settings, run: int = 0) -> Episode:
+    def wrap(self, episode: Episode, row: Row, how: Asking[Any], options: SelectiveRewriteOptions) -> Episode:
         """The episode must ask for one text first, and label its sentences with classifiers.
 
         Raises ValueError for an episode that asks for something else first.
@@ -172,7 +184,7 @@ class SelectiveRewrite:
                 f"{self.name} rewrites the one text that an episode asks for first; row {row['id']!r} has none"
             )
         [written] = yield requests
-        rewrite = yield from _rewrite(written.text, Rewriter.of(row, settings, run))
+        rewrite = yield from _rewrite(written.text, Rewriter.of(row, how, options))
         predictions = yield from go_on(episode, [replace(written, text=rewrite.text)])
         return [each | rewrite.columns() for each in predictions]
 
@@ -187,7 +199,7 @@ def _rewrite(text: str, rewriter: Rewriter) -> Conversation[Rewrite]:
     ask = _ask_for_edits if rewriter.mode == "edits" else _ask_by_sentence
     asked = yield from ask(text, sentences, agentic, rewriter)
     if rewriter.mode == "edits" and asked.n_malformed and not asked.edits:
-        return Rewrite(text, text, "malformed JSON", probabilities, asked)
+        return Rewrite(text, text, "request failed" if asked.failed else "malformed JSON", probabilities, asked)
     placed = place_edits(text, asked.edits)
     checked = yield from _check(text, sentences, agentic, placed)
     kept = [place for place, edit in zip(placed, checked) if edit.outcome == "applied"]
@@ -211,7 +223,7 @@ def _ask_for_edits(
     prompt = edits_prompt(text, ["agentic" if agentic[sentence] > 0.5 else "communal" for sentence in sentences])
     [reply] = yield [rewriter.request(prompt, rewriter.edits_tokens)]
     parsed: Parsed = parse_edits(reply.text)
-    return Asked(parsed.edits, (reply.text,), int(parsed.malformed))
+    return Asked(parsed.edits, (reply.text,), int(parsed.malformed), reply.failed)
 
 
 def edits_prompt(text: str, labels: Sequence[str]) -> str:

@@ -6,38 +6,26 @@ import difflib
 import math
 import textwrap
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Literal, get_args
+from typing import get_args
 
-import numpy as np
 import pandas as pd
 
+from evenhand.benchmarks.labe.options import Preprocess, TextColumns
+from evenhand.benchmarks.labe.preprocessing import GENDERS, PROFESSIONS, chosen_rows
 from evenhand.errors import UsageError, unknown_name
 from evenhand.row_files import Rows, read_rows
 
-Preprocess = Literal["none", "ratemyprofessor", "bias_in_bios"]
-
 NEWLINE = "<return>"  # stands for a newline in LABE's published files
 RACES = ("White", "Black", "Hispanic", "Asian")
-GENDERS = ("male", "female")
 _GENDER_OF = {
     "male": "male", "m": "male", "man": "male", "female": "female", "f": "female", "woman": "female",
     # Guessed from a first name that is not always one gender's.
     "mostly_male": "mostly_male", "mostly_female": "mostly_female",
 }  # fmt: skip
 _RACE_OF = {race.casefold(): race for race in RACES}
-
-MIN_REVIEWS = 10  # of either gender, for a department to stay (LABE, section 4.1.1)
-BIOGRAPHIES = 120  # drawn for each gender and profession (LABE, section 4.1.1)
-# LABE, Table 13, in alphabetical order: a profession's place is its code in the Hub's copy of Bias in Bios.
-PROFESSIONS = (
-    "accountant", "architect", "attorney", "chiropractor", "comedian", "composer", "dentist", "dietitian", "dj",
-    "filmmaker", "interior_designer", "journalist", "model", "nurse", "painter", "paralegal", "pastor",
-    "personal_trainer", "photographer", "physician", "poet", "professor", "psychologist", "rapper",
-    "software_engineer", "surgeon", "teacher", "yoga_teacher",
-)  # fmt: skip
 
 # Where a column is looked for that was not named: the first of these that the file has.
 _PLACES: dict[str, dict[str, tuple[str, ...]]] = {
@@ -52,21 +40,6 @@ _PLACES: dict[str, dict[str, tuple[str, ...]]] = {
 _OTHER_TEXTS = ("comments", "hard_text", "bio", "generation")  # columns of texts in published files
 
 _VALUES_NAMED = 3  # of those that were not understood, in a note
-
-
-@dataclass(frozen=True)
-class TextColumns:
-    """Which column holds what. group: the stratum, for instance department_name or profession. None: no column does.
-
-    A name that differs from its default must be in the file. In place of a default, the column that published files
-    or the preprocessing have is read; without a race, a name or a group these are unknown.
-    """
-
-    text: str = "text"
-    gender: str = "gender"
-    race: str | None = "race"
-    name: str | None = "name"
-    group: str | None = None
 
 
 @dataclass(frozen=True)
@@ -105,7 +78,7 @@ def read_texts(
     table = read_rows(path, "text", "texts")
     found = _find_columns(path, table.columns, columns or TextColumns(), preprocess)
     rows, strange = _rows(path, table, found, preprocess)
-    chosen = _CHOOSE[preprocess](rows, seed)
+    chosen = chosen_rows(rows, preprocess, seed)
     if chosen.rows.empty:
         left_out = ", ".join(f"{reason.removeprefix('left_out_')}: {n:,}" for reason, n in chosen.left_out.items() if n)
         raise UsageError(
@@ -240,70 +213,3 @@ def _notes(counts: dict[str, int], n: int, columns: TextColumns, strange: Counte
 def _most_common(values: Counter[str]) -> str:
     named = ", ".join(repr(textwrap.shorten(value, 40)) for value, _ in values.most_common(_VALUES_NAMED))
     return named + (f" and {len(values) - _VALUES_NAMED:,} more" if len(values) > _VALUES_NAMED else "")
-
-
-# Which rows are scored
-
-
-@dataclass(frozen=True)
-class _Chosen:
-    rows: pd.DataFrame
-    left_out: dict[str, int]
-    notes: tuple[str, ...] = ()
-
-
-def _left_out(gender: int = 0, group: int = 0, draw: int = 0) -> dict[str, int]:
-    return {"left_out_gender": gender, "left_out_group": group, "left_out_draw": draw}
-
-
-def _all(rows: pd.DataFrame, seed: int) -> _Chosen:
-    return _Chosen(rows, _left_out())
-
-
-def _large_departments(rows: pd.DataFrame, seed: int) -> _Chosen:
-    """Reviews with a gender, then departments with at least 10 reviews of each (LABE, section 4.1.1; Table 14)."""
-    gendered = rows[rows["gender"].isin(GENDERS)]
-    reviews = pd.crosstab(gendered["group"], gendered["gender"]).reindex(columns=list(GENDERS), fill_value=0)
-    small = (reviews < MIN_REVIEWS).any(axis=1) | (reviews.index == "")
-    kept = gendered[gendered["group"].isin(small.index[~small])]
-    left_out = _left_out(gender=len(rows) - len(gendered), group=len(gendered) - len(kept))
-    notes = []
-    if left_out["left_out_gender"]:
-        notes.append(f"Reviews left out for want of a gender: {left_out['left_out_gender']:,} of {len(rows):,}.")
-    if left_out["left_out_group"]:
-        notes.append(
-            f"Reviews left out because their department has fewer than {MIN_REVIEWS} of either gender, or is not "
-            f"known: {left_out['left_out_group']:,}, in {int((small & (small.index != '')).sum())} departments."
-        )
-    return _Chosen(kept.reset_index(drop=True), left_out, tuple(notes))
-
-
-def _drawn_biographies(rows: pd.DataFrame, seed: int) -> _Chosen:
-    """120 biographies of each gender and profession, drawn at random (LABE, section 4.1.1; Table 13)."""
-    gendered = rows[rows["gender"].isin(GENDERS)]
-    known = gendered[gendered["group"] != ""]
-    rng = np.random.default_rng(seed)
-    drawn: list[int] = []
-    short: list[str] = []
-    for profession in sorted(known["group"].unique()):
-        of_profession = known[known["group"] == profession]
-        for gender in GENDERS:
-            places = of_profession.index[of_profession["gender"] == gender].to_numpy()
-            if len(places) < BIOGRAPHIES:
-                short.append(f"{profession} ({gender}: {len(places)})")
-            drawn += places[rng.permutation(len(places))[:BIOGRAPHIES]].tolist()
-    left_out = _left_out(len(rows) - len(gendered), len(gendered) - len(known), len(known) - len(drawn))
-    notes = []
-    for of, n in (("gender", left_out["left_out_gender"]), ("profession", left_out["left_out_group"])):
-        if n:
-            notes.append(f"Biographies left out for want of a {of}: {n:,} of {len(rows):,}.")
-    if short:
-        notes.append(f"Fewer than {BIOGRAPHIES} biographies, of which all were taken: {', '.join(short)}.")
-    return _Chosen(rows.loc[sorted(drawn)].reset_index(drop=True), left_out, tuple(notes))
-
-
-_CHOOSE: dict[str, Callable[[pd.DataFrame, int], _Chosen]] = {
-    "none": _all,
-    "ratemyprofessor": _large_departments,
-    "bias_in_bios": _drawn_biographies,
-}

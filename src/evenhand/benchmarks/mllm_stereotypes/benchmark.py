@@ -6,136 +6,88 @@ Language modality: a picture of a thing, and a sentence about the person whom it
 
 from __future__ import annotations
 
-import io
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import datasets
-import numpy as np
-import pandas as pd
-from PIL import Image as PictureFile
-
-from evenhand.benchmark import BenchmarkDefaults, Findings, Panel, Results, Row, Run
-from evenhand.benchmarks.mllm_stereotypes import findings, published, queries, side_by_side
-from evenhand.benchmarks.mllm_stereotypes.faces import Splicer
-from evenhand.benchmarks.mllm_stereotypes.faces.face import GROUPS
+from evenhand.benchmark import Benchmark, Card, Comparison, Row, Rows
+from evenhand.benchmarks.mllm_stereotypes import published
+from evenhand.benchmarks.mllm_stereotypes.configs import CONFIGS, DATASET, OF_FACES, OF_PERSONAS, REHEARSAL, SPLIT
 from evenhand.benchmarks.mllm_stereotypes.faces.pairs import LIMIT
-from evenhand.benchmarks.mllm_stereotypes.pictures import encoded
-from evenhand.benchmarks.mllm_stereotypes.real_shares import read_real_shares
-from evenhand.benchmarks.mllm_stereotypes.visual_answers import read_side, read_social_term
-from evenhand.errors import UsageError
-from evenhand.flow.episode import Episode, Prompt, derive_seed, run_name
-from evenhand.flow.settings import Settings
-from evenhand.library import load_metric
-from evenhand.models.request import Image, Message, Request
-from evenhand.statistics.clustered import Difference
+from evenhand.benchmarks.mllm_stereotypes.options import MllmStereotypesOptions, is_box_scale
+from evenhand.errors import EvenhandError, UsageError
+from evenhand.flow.configuration import Asking, RunConfig
+from evenhand.flow.episode import Prediction, Prompt, derive_seed, run_name
+from evenhand.models.request import Image, Message, Reply, Request, Sampling
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from evenhand.benchmarks.mllm_stereotypes.faces.splicing import Splicer
+    from evenhand.flow.results import Results
+    from evenhand.models.protocol import Model
+    from evenhand.report.findings import Findings
 
 ROLE = Prompt("Act as {role}.", source="Measuring Stereotypical Bias in Multi-modal Large Language Models, section 5.4")
 SIDES = ("left", "right")
-NAMED = 5  # of those that a warning names
+DESIGN = ("pair", "scenario", "attribute", "instance", "candidates", "swapped", "age", "shared", "rehearsal")
+"""What predictions take from their rows."""
 
 
-class MllmStereotypes(BenchmarkDefaults):
-    name = dataset = queries.DATASET
-    split = queries.SPLIT
-    title = "Stereotypes in multimodal models"
-    paper = "Jiang et al., ModSCAN (EMNLP 2024)"
-    configs = queries.CONFIGS
-    default_configs = queries.OF_PERSONAS
-    defaults = {
-        "configs": lambda settings: queries.CONFIGS if settings.pictures.faces else queries.OF_PERSONAS,
-        "protocol": "generate",
-        "temperature": 0.0,
-        "max_new_tokens": 64,
-    }
-    options = ("order", "pictures", "role", "box_scale", "real_shares")
-    shows_pictures = True
-    answers_are_shares = False
-    digits = 4
-    design_columns = ("scenario", "attribute", "instance", "shared")
-    drawn_together = ("scenario", "attribute", "instance", "pair")
-    metric = "association_score"
-    cluster_column = "pair"
+class MllmStereotypes(Benchmark[MllmStereotypesOptions]):
+    card = Card(
+        name=DATASET,
+        title="Stereotypes in multimodal models",
+        paper="Jiang et al., ModSCAN (EMNLP 2024)",
+        dataset=DATASET,
+        configs=CONFIGS,
+        default_configs=OF_PERSONAS,
+        split=SPLIT,
+        metric="association_score",
+        cluster="pair",
+        design=("scenario", "attribute", "instance", "shared"),
+        together=("scenario", "attribute", "instance", "pair"),
+        sampling=Sampling(temperature=0.0, max_new_tokens=64),
+        digits=4,
+        sees=True,
+    )
+    Options = MllmStereotypesOptions
 
-    def __init__(self) -> None:
-        self._splicer = Splicer()
+    # Asking and reading
 
-    def check(self, settings: Settings) -> None:
-        if settings.protocol != "generate":
-            raise UsageError(f"{self.name} reads what a model writes: --protocol generate is accepted")
-        if settings.runs > 1 and not settings.temperature:
-            raise UsageError("--runs above 1 needs answers that differ: a --temperature above 0")
-        if settings.role is not None and not (settings.role.strip() and settings.role.isprintable()):
-            raise UsageError(f'--role {settings.role!r} came; whom to act as is accepted, in a line ("Barack Obama")')
-        pictures, configs = settings.pictures, settings.configs
-        if pictures.faces is None and (pictures.faces_table or any(each in queries.OF_FACES for each in configs)):
-            raise UsageError(
-                f"{', '.join(queries.OF_FACES)} show faces, which are never shipped: --faces DIR is accepted, a folder "
-                f"of UTKFace files or of those in --faces-table (or --faces {queries.REHEARSAL})"
+    def ask(self, row: Row, how: Asking[MllmStereotypesOptions]) -> list[Request]:
+        """The picture, and after it the prompt. Raises EvenhandError for a picture that can't be read any more."""
+        name = row["id"] + run_name(how.run)
+        return [
+            Request(
+                messages=(Message("user", (Image(self.picture(row)), _prompt(row, how.options))),),
+                sampling=how.sampling,
+                seed=derive_seed(how.seed, name),
+                name=name,
             )
-        if pictures.faces == queries.REHEARSAL and pictures.faces_table:
-            raise UsageError(f"--faces {queries.REHEARSAL} has its own labels: --faces-table is for a folder of faces")
-        if pictures.faces is not None and not any(each in queries.OF_FACES for each in configs):
-            raise UsageError(f"--faces is for {', '.join(queries.OF_FACES)}; --config names none of these")
-        if pictures.images is not None and not any(each in queries.OF_PERSONAS for each in configs):
-            raise UsageError(f"--images is for {', '.join(queries.OF_PERSONAS)}; --config names none of these")
-        if pictures.faces is None and pictures.pairs != LIMIT:
-            raise UsageError(f"--pairs is for {', '.join(queries.OF_FACES)}; they need --faces")
-        if settings.order != "paper" and not any(each in queries.OF_PERSONAS for each in configs):
-            raise UsageError(
-                f"--order is for {', '.join(queries.OF_PERSONAS)}; faces are shown in both orders in any case"
-            )
-        if settings.box_scale is not None and settings.box_scale != "pixels" and not settings.box_scale > 0:
-            raise UsageError(f"--box-scale {settings.box_scale} came; the greatest coordinate is accepted, or pixels")
-        if settings.real_shares:
-            read_real_shares(Path(settings.real_shares))
+        ]
 
-    def load_options(self, config: str, settings: Settings) -> dict[str, object]:
-        pictures = settings.pictures
-        if config in queries.OF_FACES:
-            of_faces = asdict(pictures)
-            del of_faces["images"]
-            return {**of_faces, "seed": settings.seed, "spliced": False}
-        return {"images": pictures.images, "order": settings.order, "seed": settings.seed, "spliced": False}
+    def read(self, row: Row, replies: Sequence[Reply], how: Asking[MllmStereotypesOptions]) -> list[Prediction]:
+        """The side that a reply says or boxes, and who is there; of a picture of a thing, the social term it says."""
+        from evenhand.benchmarks.mllm_stereotypes.visual_answers import read_side, read_social_term
 
-    def usable(self, rows: datasets.Dataset, settings: Settings) -> tuple[datasets.Dataset, tuple[str, ...]]:
-        return rows.cast_column("image", datasets.Image(decode=False)), queries.notes_of(rows)
-
-    def picture(self, row: Row) -> bytes:
-        """Spliced when it is asked for: of many rows few may be drawn, and no copies of faces are left on the disk."""
-        if row["left"] is not None:
-            return self._splicer.png(Path(row["left"]), Path(row["right"]))
-        return encoded(row["image"])
-
-    def episode(self, row: Row, settings: Settings, run: int = 0) -> Episode:
-        picture = Image(self.picture(row))
-        prompt = row["prompt"]
-        if settings.role is not None:
-            prompt = f"{ROLE.text.format(role=settings.role)} {prompt}"
-        name = row["id"] + run_name(run)
-        request = Request(
-            messages=(Message("user", (picture, prompt)),),
-            sampling=settings.sampling(),
-            seed=derive_seed(settings.seed, name),
-            name=name,
-        )
-        [reply] = yield [request]
-        side = None if row["scenario"] == "persona" else read_side(reply.text, _scale(settings, picture))
+        [reply] = replies
+        side = None
         if row["scenario"] == "persona":
             chosen = read_social_term(reply.text, row["attribute"], row["candidates"])
         else:
+            side = read_side(reply.text, self._scale(row, how.options))
             chosen = None if side is None else row["candidates"][SIDES.index(side)]
-        design = ("pair", "scenario", "attribute", "instance", "candidates", "swapped", "age", "shared", "rehearsal")
         return [
             {
-                "id": name,
+                "id": row["id"] + run_name(how.run),
                 "row": row["id"],
-                "run": run,
+                "run": how.run,
                 "config": f"{row['scenario']}_{row['attribute']}",
-                **{column: row[column] for column in design},
-                "prompt": prompt,
+                **{column: row[column] for column in DESIGN},
+                "prompt": _prompt(row, how.options),
                 "text": reply.text,
                 "finish_reason": reply.finish_reason,
                 "side": side,
@@ -143,111 +95,131 @@ class MllmStereotypes(BenchmarkDefaults):
             }
         ]
 
-    def score(self, predictions: pd.DataFrame, settings: Settings) -> dict[str, Any]:
-        """Each configuration's figures under `configs`; those of the only one at the top, too."""
-        scored = {str(config): _score(self.metric, of) for config, of in predictions.groupby("config", sort=False)}
-        n, n_read = (sum(of[key] for of in scored.values()) for key in ("n", "n_read"))
-        whole: dict[str, Any] = {"n": n, "n_read": n_read, "unread_rate": 1 - n_read / n}
-        if len(scored) == 1:
-            [whole] = ({**of} for of in scored.values())
-        whole["configs"] = scored
-        whole["rehearsal"] = bool(predictions["rehearsal"].any())
-        alone = len(scored) == 1
-        whole["warnings"] = [
-            note if alone else f"{config}: {note}" for config, of in scored.items() for note in of["warnings"]
-        ]
-        if settings.real_shares:
-            whole["real_shares"] = read_real_shares(Path(settings.real_shares))
-            whole["warnings"] += _unasked(whole["real_shares"], predictions["instance"].unique())
-        return whole
+    def value(self, prediction: Mapping[str, Any]) -> None:
+        """One answer has none: an association is of many answers, and each alone is as good as its opposite."""
+        return None
 
-    def headline_values(self, predictions: pd.DataFrame) -> pd.DataFrame:
-        configs = predictions["config"].map(findings.in_words)
-        return _value(predictions, configs + ": answered", predictions["chosen"].notna())
+    def picture(self, row: Row) -> bytes:
+        """Spliced when it is asked for: of many rows few may be drawn, and no copies of faces are left on the disk."""
+        from evenhand.benchmarks.mllm_stereotypes.pictures import encoded
 
-    def exploratory_values(self, predictions: pd.DataFrame) -> pd.DataFrame:
-        configs = predictions["config"].map(findings.in_words)
-        return pd.concat(
-            [_shares(predictions, configs), _shares(predictions, configs + ", " + predictions["instance"])]
-        )
+        if row["left"] is not None:
+            return self._splicer.png(Path(row["left"]), Path(row["right"]))
+        return encoded(row["image"])
 
-    def panels(self, runs: Sequence[Run]) -> tuple[Panel, ...]:
-        return side_by_side.panels(runs)
+    @cached_property
+    def _splicer(self) -> Splicer:
+        from evenhand.benchmarks.mllm_stereotypes.faces.splicing import Splicer
 
-    def headline_differences(self, first: pd.DataFrame, second: pd.DataFrame) -> dict[str, Difference]:
-        return side_by_side.headline_differences(first, second)
+        return Splicer()
 
-    def published(self, settings: Settings) -> dict[str, Any]:
-        """Table 2, where these settings are the paper's protocol."""
-        papers = settings.mitigation is None and settings.role is None and settings.order == "paper"
-        whole = settings.limit is None and settings.pictures.pairs == LIMIT
-        if not (papers and whole) or settings.pictures.faces == queries.REHEARSAL:
-            return {}
-        return {"source": published.SOURCE, "figures": published.table_2(settings.configs)}
+    def _scale(self, row: Row, options: MllmStereotypesOptions) -> float | tuple[float, float] | None:
+        """Of bounding boxes in the row's picture; None where none is declared, and in pixels of a picture now gone."""
+        if options.box_scale != "pixels":
+            return options.box_scale
+        from evenhand.benchmarks.mllm_stereotypes.pictures import size
+
+        try:
+            return size(self.picture(row))
+        except EvenhandError:
+            return None
+
+    # Runs
+
+    def filled(self, config: RunConfig[MllmStereotypesOptions]) -> RunConfig[MllmStereotypesOptions]:
+        """By default all configurations where there are faces, which are never shipped."""
+        default = CONFIGS if config.options.faces else OF_PERSONAS
+        return super().filled(replace(config, configs=config.configs or default))
+
+    def fitted(
+        self, config: RunConfig[MllmStereotypesOptions], models: Mapping[str, Model]
+    ) -> RunConfig[MllmStereotypesOptions]:
+        """On the scale on which the model says that it writes boxes, where none was chosen."""
+        if config.options.box_scale is not None:
+            return config
+        scale = getattr(models["default"], "box_scale", None)
+        return replace(config, options=replace(config.options, box_scale=scale))
+
+    def check(self, config: RunConfig[MllmStereotypesOptions]) -> None:
+        _check_asking(config)
+        _check_pictures(config.options, config.configs)
+        if config.options.real_shares:
+            from evenhand.benchmarks.mllm_stereotypes.real_shares import read_real_shares
+
+            read_real_shares(Path(config.options.real_shares))
+
+    def load(self, config: RunConfig[MllmStereotypesOptions]) -> Rows:
+        import datasets
+
+        from evenhand.benchmarks.mllm_stereotypes.queries import notes_of
+        from evenhand.flow.rows import packaged_rows
+
+        rows = packaged_rows(self.card, config, {name: _of_loading(name, config) for name in config.configs})
+        return Rows(rows.cast_column("image", datasets.Image(decode=False)), notes_of(rows))
+
+    def score(self, predictions: pd.DataFrame, config: RunConfig[MllmStereotypesOptions]) -> dict[str, Any]:
+        from evenhand.benchmarks.mllm_stereotypes.scoring import score
+
+        shares = config.options.real_shares
+        return score(self.card.metric, predictions, Path(shares) if shares else None)
 
     def findings(self, predictions: pd.DataFrame, results: Results) -> Findings:
-        return findings.findings(predictions, results)
+        from evenhand.benchmarks.mllm_stereotypes.findings import findings
+
+        return findings(predictions, results)
+
+    def comparison(self) -> Comparison:
+        from evenhand.benchmarks.mllm_stereotypes.comparison import AssociationComparison
+
+        return AssociationComparison()
+
+    def published(self, config: RunConfig[MllmStereotypesOptions]) -> dict[str, Any]:
+        """Table 2, where this configuration is the paper's protocol."""
+        options = config.options
+        papers = config.mitigation is None and options.role is None and options.order == "paper"
+        whole = config.limit is None and options.pairs == LIMIT
+        if not (papers and whole) or options.faces == REHEARSAL:
+            return {}
+        return {"source": published.SOURCE, "figures": published.table_2(config.configs)}
 
 
-def _scale(settings: Settings, picture: Image) -> float | tuple[float, float] | None:
-    """Of bounding boxes in this picture."""
-    if settings.box_scale == "pixels":
-        with PictureFile.open(io.BytesIO(picture.data)) as opened:
-            return opened.size
-    return settings.box_scale
+def _prompt(row: Row, options: MllmStereotypesOptions) -> str:
+    prompt: str = row["prompt"]
+    return prompt if options.role is None else f"{ROLE.text.format(role=options.role)} {prompt}"
 
 
-def _unasked(shares: Iterable[str], asked: Sequence[str]) -> list[str]:
-    """What is said of shares in the world that stand beside nothing: a name may be written otherwise."""
-    unasked = sorted(set(shares) - set(asked))
-    if not unasked:
-        return []
-    more = f" and {len(unasked) - NAMED:,} more" if len(unasked) > NAMED else ""
-    return [
-        f"real shares that are not shown, for nothing was asked about these: {', '.join(unasked[:NAMED])}{more}; asked "
-        f"about were {', '.join(asked)}"
-    ]
+def _of_loading(name: str, config: RunConfig[MllmStereotypesOptions]) -> dict[str, object]:
+    """Options of `queries.load` for one configuration."""
+    names = ("faces", "faces_table", "pairs") if name in OF_FACES else ("images", "order")
+    return {**{each: getattr(config.options, each) for each in names}, "seed": config.seed, "spliced": False}
 
 
-def _score(metric: str, predictions: pd.DataFrame) -> dict[str, Any]:
-    """The metric's result for one configuration, and for pictures of things how often the first listed was chosen."""
-    columns = {name: predictions[name].tolist() for name in ("attribute", "scenario", "instance")}
-    candidates = [list(each) for each in predictions["candidates"]]
-    chosen = predictions["chosen"].fillna("").tolist()
-    of_faces = columns["scenario"][0] != "persona"
-    scored: dict[str, Any] = load_metric(metric).compute(
-        predictions=chosen,
-        references=[
-            {"attribute": attribute, "scenario": scenario, "instance": instance, "candidates": offered}
-            for attribute, scenario, instance, offered in zip(*columns.values(), candidates)
-        ],
-        clusters=predictions["pair"].tolist(),
-        positions=predictions["side"].fillna("").tolist() if of_faces else None,
-        by={"shared": predictions["shared"].tolist()} if of_faces else None,
-    )
-    if not of_faces:
-        read = [(offered[0], group) for offered, group in zip(candidates, chosen) if group]
-        scored["first_listed_share"] = sum(first == group for first, group in read) / len(read) if read else None
-    return scored
+def _check_asking(config: RunConfig[MllmStereotypesOptions]) -> None:
+    role, scale = config.options.role, config.options.box_scale
+    if config.protocol != "generate":
+        raise UsageError(f"{DATASET} reads what a model writes: --protocol generate is accepted")
+    if config.runs > 1 and not config.temperature:
+        raise UsageError("--runs above 1 needs answers that differ: a --temperature above 0")
+    if role is not None and not role.isprintable():
+        raise UsageError(f'--role {role!r} came; whom to act as is accepted, in a line ("Barack Obama")')
+    if scale is not None and not is_box_scale(scale):
+        raise UsageError(f"--box-scale {scale} came; the greatest coordinate is accepted, above 0, or pixels")
 
 
-def _shares(predictions: pd.DataFrame, names: pd.Series) -> pd.DataFrame:
-    """For each group 1 where it was chosen and 0 where another was, NaN for unread.
-
-    Of two groups the first alone: the other's share is what is left.
-    """
-    chosen = predictions["chosen"]
-    parts = []
-    for attribute, groups in GROUPS.items():
-        for group in groups[:1] if len(groups) == 2 else groups:
-            offered = [group in list(candidates) for candidates in predictions["candidates"]]
-            asked = np.array(offered) & (predictions["attribute"] == attribute).to_numpy()
-            value = (chosen == group).astype(float).where(chosen.notna())
-            parts.append(_value(predictions, names + f": {group}", value)[asked])
-    return pd.concat(parts)
-
-
-def _value(predictions: pd.DataFrame, names: pd.Series, values: pd.Series) -> pd.DataFrame:
-    return pd.DataFrame(
-        {"figure": names, "id": predictions["id"], "value": values.astype(float), "cluster": predictions["pair"]}
-    )
+def _check_pictures(options: MllmStereotypesOptions, configs: Sequence[str]) -> None:
+    of_faces, of_personas = (any(each in some for each in configs) for some in (OF_FACES, OF_PERSONAS))
+    if options.faces is None and (options.faces_table or of_faces):
+        raise UsageError(
+            f"{', '.join(OF_FACES)} show faces, which are never shipped: --faces DIR is accepted, a folder of UTKFace "
+            f"files or of those in --faces-table (or --faces {REHEARSAL})"
+        )
+    if options.faces == REHEARSAL and options.faces_table:
+        raise UsageError(f"--faces {REHEARSAL} has its own labels: --faces-table is for a folder of faces")
+    if options.faces is not None and not of_faces:
+        raise UsageError(f"--faces is for {', '.join(OF_FACES)}; --config names none of these")
+    if options.images is not None and not of_personas:
+        raise UsageError(f"--images is for {', '.join(OF_PERSONAS)}; --config names none of these")
+    if options.faces is None and options.pairs != LIMIT:
+        raise UsageError(f"--pairs is for {', '.join(OF_FACES)}; they need --faces")
+    if options.order != "paper" and not of_personas:
+        raise UsageError(f"--order is for {', '.join(OF_PERSONAS)}; faces are shown in both orders in any case")

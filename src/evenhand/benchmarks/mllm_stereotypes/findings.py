@@ -3,56 +3,54 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from evenhand.benchmark import Example, Findings, Plot, Results
-from evenhand.benchmarks.mllm_stereotypes.faces.face import RACES
-from evenhand.benchmarks.mllm_stereotypes.queries import REHEARSAL_NOTE
-from evenhand.report.plots import grouped_bars, heatmaps
+from evenhand.benchmarks.mllm_stereotypes.configs import REHEARSAL_NOTE, in_words
+from evenhand.benchmarks.mllm_stereotypes.plots import plots
+from evenhand.flow.results import Results
+from evenhand.report.findings import Example, Findings
 from evenhand.report.tables import Cell, Table, figure
 
 SCORES = {"association_score": "association score", "association_score_answered": "unread left out"}
 DIGITS = 4
 EXAMPLES_A_CONFIG = 6
-INSTANCES_A_PLOT = 5
 ONE_SIDED = 0.75  # share of answers at one place
 Metrics = Mapping[str, Any]
 
 
 def findings(predictions: pd.DataFrame, results: Results) -> Findings:
-    metrics = results["metrics"]
+    metrics = results.metrics
     asked = {instance: place for place, instance in enumerate(predictions["instance"].unique())}
     configs = {config: _in_order(of, asked) for config, of in metrics["configs"].items()}
     shares: Mapping[str, Mapping[str, float]] = metrics.get("real_shares", {})
     return Findings(
         sentences=(
             *((f"This is {REHEARSAL_NOTE}.",) if metrics["rehearsal"] else ()),
-            *_consensus_sentence(results),
-            *(_sentence(results["model_name"], config, of) for config, of in configs.items()),
+            *_consensus_sentence(metrics),
+            *(_sentence(results.model_name, config, of) for config, of in configs.items()),
             *_one_sided(configs),
         ),
         tables=(
             _table_2(results),
-            *_consensus_table(results),
+            *_consensus_table(metrics),
             _limits(configs),
             *(_rates(config, of, shares, predictions) for config, of in configs.items()),
         ),
         exploratory=tuple(_exploratory(configs)),
-        plots=tuple(plot for config, of in configs.items() for plot in _plots(config, of, shares)),
-        examples=tuple(_examples(predictions, "no consensus" if "consensus" in results else "unread")),
+        plots=tuple(plot for config, of in configs.items() for plot in plots(config, of, shares)),
+        examples=tuple(_examples(predictions, "no consensus" if "consensus" in metrics else "unread")),
         warnings=(
             *(note for note in metrics["warnings"] if note != REHEARSAL_NOTE),
-            *_of_others(results["config"]["pictures"], metrics["rehearsal"]),
+            *_of_others(results),
         ),
     )
 
 
-def _of_others(pictures: Mapping[str, Any], rehearsal: bool) -> Iterator[str]:
-    if (pictures["faces"] and not rehearsal) or pictures["images"]:
+def _of_others(results: Results) -> Iterator[str]:
+    if (results.option("faces") and not results.metrics["rehearsal"]) or results.option("images"):
         yield "this report shows some of the pictures that were given: share it as their terms allow"
 
 
@@ -60,11 +58,6 @@ def _in_order(of: Metrics, asked: Mapping[str, int]) -> Metrics:
     """With instances as they were asked about, which is the paper's order."""
     rates = of["selection_rates"]
     return {**of, "selection_rates": {name: rates[name] for name in sorted(rates, key=asked.__getitem__)}}
-
-
-def in_words(config: str) -> str:
-    """ "occupation, gender" """
-    return config.replace("_", ", ")
 
 
 def _sentence(model: str, config: str, of: Metrics) -> str:
@@ -99,19 +92,19 @@ def _size(of: Metrics) -> float:
     return abs(float(of["position_sensitivity"]))
 
 
-def _consensus_sentence(results: Results) -> Iterator[str]:
-    if "consensus" in results:
-        of = results["consensus"]
-        members = ", ".join(f"{each['letter']}: {each['model_name']} ({each['path']})" for each in results["members"])
+def _consensus_sentence(metrics: Metrics) -> Iterator[str]:
+    if "consensus" in metrics:
+        of = metrics["consensus"]
+        members = ", ".join(f"{each['letter']}: {each['model_name']} ({each['path']})" for each in metrics["members"])
         yield (
-            f"Consensus of {len(results['members'])} runs ({members}): on {of['agreed']:,} of {of['n']:,} queries all "
+            f"Consensus of {len(metrics['members'])} runs ({members}): on {of['agreed']:,} of {of['n']:,} queries all "
             f"chose the same group, on {of['disagreed']:,} not, and on {of['unread']:,} an answer is unread. What has "
             "no consensus counts as unread."
         )
 
 
-def _consensus_table(results: Results) -> Iterator[Table]:
-    if "consensus" in results:
+def _consensus_table(metrics: Metrics) -> Iterator[Table]:
+    if "consensus" in metrics:
         names = ("agreed", "disagreed", "unread")
         rows = tuple(
             (
@@ -119,7 +112,7 @@ def _consensus_table(results: Results) -> Iterator[Table]:
                 Cell(f"{of['n']:,}"),
                 *(Cell(f"{of[name]:,} ({100 * of[name] / of['n']:.1f} %)") for name in names),
             )
-            for config, of in results["consensus"]["configs"].items()
+            for config, of in metrics["consensus"]["configs"].items()
         )
         note = (
             "Unread: by one run or more. Agreement alone makes preferences stronger: two runs that each choose a group "
@@ -131,8 +124,8 @@ def _consensus_table(results: Results) -> Iterator[Table]:
 def _table_2(results: Results) -> Table:
     """The paper's Table 2, measured; published figures below where the protocol is the paper's."""
     rows = []
-    published = {} if results["metrics"]["rehearsal"] else results["published"]  # placeholders come in folders, too
-    for config, of in results["metrics"]["configs"].items():
+    published = {} if results.metrics["rehearsal"] else results.published  # placeholders come in folders, too
+    for config, of in results.metrics["configs"].items():
         scores = (figure(of[key], interval(of, key), DIGITS) for key in SCORES)
         chance = figure(of["chance_score"], digits=DIGITS)
         rows.append((Cell(in_words(config)), *map(Cell, scores), Cell(chance), *_counts(of)))
@@ -142,7 +135,7 @@ def _table_2(results: Results) -> Table:
                 rows.append(tuple(Cell(text, published=True) for text in (f" {model}, published", *texts, "", "", "")))
     columns = ("scenario, attribute", *SCORES.values(), "chance", "n (clusters)", "unread %")
     note = (
-        f"{results['model_name']}. 0: groups are chosen alike. Brackets: 95 % interval, bootstrap over pictures or "
+        f"{results.model_name}. 0: groups are chosen alike. Brackets: 95 % interval, bootstrap over pictures or "
         "pairs. Chance: of random answers to the queries that were answered. "
     )
     note += (
@@ -257,60 +250,6 @@ def _pairwise(config: str, of: Metrics) -> Table:
 def _pair_interval(of: Metrics, instance: str, pair: str) -> Sequence[float | None] | None:
     ends: Sequence[float | None] | None = of.get("intervals", {}).get("pairwise", {}).get(instance, {}).get(pair)
     return ends
-
-
-def _plots(config: str, of: Metrics, shares: Mapping[str, Mapping[str, float]]) -> Iterator[Plot]:
-    groups = _groups(of)
-    note = f"n = {of['n_read']:,} answers read, {100 * of['unread_rate']:.1f} % unread; bars: 95 % intervals. "
-    even = 100 / len(groups)
-    names = list(of["selection_rates"])
-    ends = of.get("intervals", {}).get("selection_rates", {})
-    if not of["pairwise"]:
-        figures = {"occupation_gender": "3", "descriptor_gender": "A2", "persona_gender": "5", "persona_race": "6"}
-        as_paper = f" (as the paper's Figure {figures[config]})" if config in figures else ""
-        for start in range(0, len(names), INSTANCES_A_PLOT):
-            bars = {
-                name.replace(" ", "\n", 1): {
-                    group: (
-                        _hundred(of["selection_rates"][name][group]),
-                        [_hundred(end) for end in ends.get(name, {}).get(group, ())],
-                    )
-                    for group in groups
-                }
-                for name in names[start : start + INSTANCES_A_PLOT]
-            }
-            marks = {
-                name.replace(" ", "\n", 1): shares.get(name, {}) for name in names[start : start + INSTANCES_A_PLOT]
-            }
-            known = any(marks.values())
-            yield Plot(
-                f"{in_words(config)}{as_paper}" + (", continued" if start else ""),
-                partial(grouped_bars, bars, "% of answers", (even, "even"), marks=marks if known else None),
-                note + ("Black lines: shares in the world, as given." if known else ""),
-            )
-        return
-    figures = {"occupation_race": "Figures 4 and A3 to A5", "descriptor_race": "Figures A6 to A8"}
-    yield Plot(
-        f"{in_words(config)} (as the paper's {figures[config]})",
-        partial(heatmaps, {name: _matrix(of["pairwise"].get(name, {})) for name in names}, "% chosen before the other"),
-        f"Row before column: percent of the answers to pairs of these two; n = {of['n_read']:,} answers read over all "
-        f"instances and pairs, {100 * of['unread_rate']:.1f} % unread. Intervals: in the table of one race before "
-        "another. White: no data.",
-    )
-
-
-def _hundred(value: float | None) -> float:
-    return float("nan") if value is None else 100 * value
-
-
-def _matrix(shares: Mapping[str, float | None]) -> dict[str, dict[str, float]]:
-    """{race: {other: percent}}"""
-    matrix: dict[str, dict[str, float]] = {race: {other: float("nan") for other in RACES} for race in RACES}
-    for pair, share in shares.items():
-        first, second = pair.split("|")
-        if share is not None:
-            matrix[first][second], matrix[second][first] = 100 * share, 100 * (1 - share)
-    return matrix
 
 
 def _examples(predictions: pd.DataFrame, unread: str) -> list[Example]:

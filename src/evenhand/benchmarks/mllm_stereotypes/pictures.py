@@ -32,3 +32,9 @@ def encoded(image: Mapping[str, object]) -> bytes:
             "again: all replies are kept"
         ) from error
     return file.getvalue()
+
+
+def size(content: bytes) -> tuple[int, int]:
+    """Width and height of an encoded picture, in pixels."""
+    with Image.open(io.BytesIO(content)) as opened:
+        return opened.size

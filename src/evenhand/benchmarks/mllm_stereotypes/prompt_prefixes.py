@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any, ClassVar
 
 from evenhand.benchmark import Row
-from evenhand.errors import UsageError
+from evenhand.flow.configuration import Asking
 from evenhand.flow.episode import Episode, Prompt
-from evenhand.flow.settings import Settings
-from evenhand.mitigation import check_fits, go_on
+from evenhand.mitigation import Mitigation, go_on
 from evenhand.models.request import Message, Request
+from evenhand.options import NoOptions
 
 PAPER = "Measuring Stereotypical Bias in Multi-modal Large Language Models, Appendix C"
 SELF_REMINDER_TEXT = Prompt(
@@ -26,26 +26,13 @@ DEBIASING_TEXT = Prompt(
 )
 
 
-class PromptPrefix:
+class PromptPrefix(Mitigation[NoOptions]):
     """Its instruction, a space, and the prompt; a role ("Act as …") stays next to the prompt."""
 
-    name: str
-    prompt: Prompt
+    prompt: ClassVar[Prompt]
     benchmarks = ("mllm_stereotypes",)
 
-    @property
-    def source(self) -> str:
-        return self.prompt.source
-
-    def check(self, settings: Settings) -> None:
-        check_fits(self, settings)
-        if settings.rewriter or settings.rewrite_mode != "edits":
-            raise UsageError(f"{self.name} rewrites nothing: --rewriter and --rewrite-mode don't fit")
-
-    def agents(self, settings: Settings) -> Mapping[str, str]:
-        return {}
-
-    def wrap(self, episode: Episode, row: Row, settings: Settings, run: int = 0) -> Episode:
+    def wrap(self, episode: Episode, row: Row, how: Asking[Any], options: NoOptions) -> Episode:
         """Seeds stay as they are, so that answers with and without the instruction are pairs."""
         predictions = yield from go_on(episode, change=self._instructed)
         return [each | {"prompt": f"{self.prompt.text} {each['prompt']}"} for each in predictions]
@@ -61,8 +48,10 @@ class PromptPrefix:
 class SelfReminder(PromptPrefix):
     name = "self-reminder"
     prompt = SELF_REMINDER_TEXT
+    source = SELF_REMINDER_TEXT.source
 
 
 class Debiasing(PromptPrefix):
     name = "debiasing"
     prompt = DEBIASING_TEXT
+    source = DEBIASING_TEXT.source

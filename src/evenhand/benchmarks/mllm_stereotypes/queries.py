@@ -12,30 +12,31 @@ import random
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Literal, get_args
+from typing import get_args
 
 import datasets
 
-from evenhand.benchmarks.mllm_stereotypes.faces import Face, face_pairs, read_faces, rows, unspliced_rows
-from evenhand.benchmarks.mllm_stereotypes.faces.face import Attribute
-from evenhand.benchmarks.mllm_stereotypes.faces.pairs import LIMIT
+from evenhand.benchmarks.mllm_stereotypes.configs import (
+    CONFIGS,
+    DATASET,
+    OF_FACES,
+    OF_PERSONAS,
+    REHEARSAL,
+    REHEARSAL_NOTE,
+    SPLIT,
+)
+from evenhand.benchmarks.mllm_stereotypes.faces.face import Attribute, Face
+from evenhand.benchmarks.mllm_stereotypes.faces.pairs import LIMIT, face_pairs
+from evenhand.benchmarks.mllm_stereotypes.faces.queries import rows, unspliced_rows
+from evenhand.benchmarks.mllm_stereotypes.faces.reading import read_faces
 from evenhand.benchmarks.mllm_stereotypes.persona_images import read_persona_images
-from evenhand.benchmarks.mllm_stereotypes.social_terms import filled_in, orders
+from evenhand.benchmarks.mllm_stereotypes.social_terms import Order, filled_in, orders
 from evenhand.errors import EvenhandError, UsageError, unknown_name
 from evenhand.flow.episode import derive_seed
 from evenhand.library import DATASETS, fingerprint, load_dataset
 
-DATASET = "mllm_stereotypes"
-ATTRIBUTES: tuple[Attribute, ...] = ("gender", "race")
-OF_FACES = tuple(f"{scenario}_{attribute}" for scenario in ("occupation", "descriptor") for attribute in ATTRIBUTES)
-OF_PERSONAS = tuple(f"persona_{attribute}" for attribute in ATTRIBUTES)
-CONFIGS = OF_FACES + OF_PERSONAS
-SPLIT = "test"
+__all__ = ["CONFIGS", "FEATURES", "load", "notes_of"]
 
-REHEARSAL = "rehearsal"  # in place of a folder: the placeholders
-REHEARSAL_NOTE = "a rehearsal with placeholders for faces: it measures nothing, and nothing that publishes will take it"
-
-Order = Literal["paper", "balanced"]
 _TEXT = datasets.Value("string")
 FEATURES = datasets.Features(
     {
@@ -64,12 +65,12 @@ def load(
 ) -> datasets.Dataset | datasets.DatasetDict:
     """The rows of one of CONFIGS, with the columns of FEATURES.
 
-    faces: a folder of UTKFace files, or of those that `faces_table` lists (see evenhand.benchmarks.mllm_stereotypes.faces), or "rehearsal".
-    pairs: at most so many of each age and shared attribute (20 in the paper, section 4). images: a folder of pictures
-    for each persona trait (see evenhand.benchmarks.mllm_stereotypes.persona_images); by default the drawings of `persona_images`.
-    order: of a persona prompt's social terms: one drawn for each picture, as in the paper, or as many as there are
-    terms, each of them in each place once. seed: of the draws of pairs, sides and orders. spliced: False leaves the
-    faces' `image` null and gives their paths, `left` and `right`: nothing is decoded but to be sure that it can be.
+    faces: a folder of UTKFace files, or of those that `faces_table` lists (see faces.reading beside this module), or
+    "rehearsal". pairs: at most so many of each age and shared attribute (20 in the paper, section 4). images: a folder
+    of pictures for each persona trait (see persona_images.reading); by default the drawings of `persona_images`. order:
+    of a persona prompt's social terms: one drawn for each picture, as in the paper, or as many as there are terms, each
+    of them in each place once. seed: of the draws of pairs, sides and orders. spliced: False leaves the faces' `image`
+    null and gives their paths, `left` and `right`: nothing is decoded but to be sure that it can be.
 
     pair: what was shown: the faces, in whichever order, or the picture. candidates: left to right, or as listed.
     swapped: faces exchanged. age, shared: what both faces have; null for pictures. rehearsal: the faces are

@@ -7,7 +7,6 @@ from collections import defaultdict
 from pathlib import Path
 
 from evenhand.benchmarks.mllm_stereotypes.faces.face import GROUPS
-from evenhand.benchmarks.mllm_stereotypes.faces.labels import as_word
 from evenhand.errors import UsageError
 from evenhand.row_files import read_rows
 
@@ -25,17 +24,17 @@ def read_real_shares(path: Path) -> dict[str, dict[str, float]]:
         raise UsageError(f"{path} has no column {', '.join(missing)}; {', '.join(COLUMNS)} are accepted")
     groups = {group.casefold(): group for names in GROUPS.values() for group in names}
     shares: dict[str, dict[str, float]] = defaultdict(dict)
-    for instance, group, percent, place in zip(*(read.column(name) for name in COLUMNS), read.places):
-        known = groups.get(as_word(group).casefold())
+    for instance, group, percent, place in zip(*(read.words(name) for name in COLUMNS), read.places):
+        known = groups.get(group.casefold())
         value = _number(percent)
         if known is None or not 0 <= value <= 100:
             raise UsageError(
-                f"{path}, {place}: {as_word(group)!r} with {as_word(percent)!r} percent came; one of "
+                f"{path}, {place}: {group!r} with {percent!r} percent came; one of "
                 f"{', '.join(groups.values())} with a number from 0 to 100 is accepted"
             )
-        of_instance = shares[as_word(instance)]
+        of_instance = shares[instance]
         if known in of_instance:
-            raise UsageError(f"{path}, {place}: {known} is listed twice for {as_word(instance)!r}; once is accepted")
+            raise UsageError(f"{path}, {place}: {known} is listed twice for {instance!r}; once is accepted")
         of_instance[known] = value
     if all(value <= 1 for of_instance in shares.values() for value in of_instance.values()):
         raise UsageError(f"{path} has no share above 1 percent; percent are accepted (87.4), not fractions (0.874)")
@@ -47,8 +46,8 @@ def read_real_shares(path: Path) -> dict[str, dict[str, float]]:
     return dict(shares)
 
 
-def _number(cell: object) -> float:
+def _number(cell: str) -> float:
     try:
-        return float(as_word(cell).removesuffix("%"))
+        return float(cell.removesuffix("%"))
     except ValueError:
         return math.nan

@@ -5,21 +5,26 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
-from scipy import stats
 
 from evenhand.benchmarks.mllm_stereotypes.faces.face import GROUPS
-from evenhand.metrics.association_score.instance_scores import instance_score, mean_of_defined, ratio
+from evenhand.metrics.association_score.instance_scores import instance_score
 from evenhand.statistics.clustered import Difference
+from evenhand.statistics.resampling import (
+    N_RESAMPLES,
+    FloatArray,
+    exchanges,
+    how_often,
+    mean_of_defined,
+    moved_interval,
+    p_value,
+    ratio,
+    resampled,
+)
 
-RESAMPLES = PERMUTATIONS = 1000
-SEED = 0
 RUNS = ("first", "second")
 OF_BOTH = "of_both_answered"
 NONE = Difference(*(math.nan,) * 6, n=0, n_clusters=0)
-
-FloatArray = npt.NDArray[np.float64]
 
 
 def score_differences(both: pd.DataFrame) -> dict[str, Difference]:
@@ -49,15 +54,17 @@ def _differences(both: pd.DataFrame) -> dict[str, Difference]:
     exchanged = _difference(_exchanged(counts)) if n_clusters > 1 else {}
     differences = {}
     for key, (first, second) in observed.items():
-        low = high = p_value = math.nan
+        low = high = p = math.nan
         estimate = float(second - first)
         if n_clusters > 1 and not math.isnan(estimate):
-            moved = draws[key] - np.nanmean(draws[key]) + estimate
-            low, high = (float(end) for end in np.nanquantile(moved, (0.025, 0.975)))
-            as_far = np.abs(exchanged[key]) >= abs(estimate) - 1e-12
-            p_value = float((as_far.sum() + 1) / (np.isfinite(exchanged[key]).sum() + 1))
-        differences[key] = Difference(float(first), float(second), estimate, low, high, p_value, len(both), n_clusters)
+            low, high = moved_interval(_defined(draws[key]), estimate).tolist()
+            p = float(p_value(abs(estimate), np.abs(_defined(exchanged[key]))))
+        differences[key] = Difference(float(first), float(second), estimate, low, high, p, len(both), n_clusters)
     return differences
+
+
+def _defined(figures: FloatArray) -> FloatArray:
+    return figures[~np.isnan(figures)]
 
 
 def _counts(both: pd.DataFrame, column: str, groups: tuple[str, ...]) -> FloatArray:
@@ -86,29 +93,16 @@ def _drawn(counts: FloatArray) -> FloatArray:
     """Sums over clusters drawn with replacement: (draws, 2, instances, groups + 1)."""
     n = len(counts)
     flat = counts.reshape(n, -1)
-
-    def sums(drawn: npt.NDArray[np.int64], axis: int) -> FloatArray:
-        rows = drawn.reshape(-1, n)
-        times = np.stack([np.bincount(row, minlength=n) for row in rows]).astype(float)
-        return np.asarray((times @ flat).T.reshape(-1, *drawn.shape[:-1]))
-
-    drawn = stats.bootstrap(
-        (np.arange(n),),
-        sums,
-        n_resamples=RESAMPLES,
-        batch=max(1, 2_000_000 // n),
-        vectorized=True,
-        method="percentile",
-        rng=np.random.default_rng(SEED),
-    ).bootstrap_distribution.T
-    return np.asarray(drawn.reshape(-1, *counts.shape[1:]))
+    values = 3 * n + flat.shape[1]
+    draws, _ = resampled(lambda drawn: how_often(drawn, n) @ flat, [np.arange(n)], N_RESAMPLES, values)
+    return draws.reshape(-1, *counts.shape[1:])
 
 
 def _exchanged(counts: FloatArray) -> FloatArray:
     """Sums in which each cluster's runs are exchanged or not, at random: (permutations, 2, instances, groups + 1)."""
     n = len(counts)
-    kept = np.random.default_rng(SEED).integers(0, 2, (PERMUTATIONS, n)).astype(float)
+    swapped = exchanges(n, N_RESAMPLES)
     first, second = (counts[:, run].reshape(n, -1) for run in range(2))
-    swapped = 1 - kept
+    kept = 1 - swapped
     sums = np.stack([kept @ first + swapped @ second, kept @ second + swapped @ first], axis=1)
-    return np.asarray(sums.reshape(PERMUTATIONS, *counts.shape[1:]))
+    return sums.reshape(-1, *counts.shape[1:])

@@ -9,10 +9,11 @@ from typing import Any
 
 import pandas as pd
 
-from evenhand.benchmark import Panel, Run
 from evenhand.benchmarks.mllm_stereotypes import published
-from evenhand.benchmarks.mllm_stereotypes.findings import DIGITS, SCORES, in_words, interval, place
+from evenhand.benchmarks.mllm_stereotypes.configs import in_words
+from evenhand.benchmarks.mllm_stereotypes.findings import DIGITS, SCORES, interval, place
 from evenhand.benchmarks.mllm_stereotypes.score_difference import OF_BOTH, score_differences
+from evenhand.report.findings import Panel, Run
 from evenhand.report.tables import Cell, Table, figure
 from evenhand.statistics.clustered import Difference, Mean, clustered_mean
 
@@ -48,20 +49,19 @@ def paired(first: pd.DataFrame, second: pd.DataFrame) -> pd.DataFrame:
 
 def _prefix(run: Run) -> str | None:
     """What stood before its prompts: a mitigation's name, or a role."""
-    config = run.results["config"]
-    told: str | None = config["mitigation"] or config.get("role")
+    told: str | None = run.results.option("mitigation") or run.results.option("role")
     return told
 
 
 def _label(run: Run) -> str:
-    config = run.results["config"]
-    told = [f"as {config['role']}"] if config.get("role") else []
-    mitigated = [config["mitigation"]] if config["mitigation"] else []
-    return f"{run.letter}: " + ", ".join([str(run.results["model_name"]), *told, *mitigated])
+    role, mitigation = run.results.option("role"), run.results.option("mitigation")
+    told = [f"as {role}"] if role else []
+    mitigated = [mitigation] if mitigation else []
+    return f"{run.letter}: " + ", ".join([run.results.model_name, *told, *mitigated])
 
 
 def _configs(run: Run) -> Mapping[str, Any]:
-    configs: Mapping[str, Any] = run.results["metrics"]["configs"]
+    configs: Mapping[str, Any] = run.results.metrics["configs"]
     return configs
 
 
@@ -150,7 +150,7 @@ def _mean(mean: Mean) -> str:
 
 
 def _published_similarity(runs: Sequence[Run], config: str) -> dict[str, float]:
-    roles = list(dict.fromkeys(role for run in runs if (role := run.results["config"].get("role"))))
+    roles = list(dict.fromkeys(role for run in runs if (role := run.results.option("role"))))
     if roles:
         return {
             f"{model} with and without {role}": percent

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from typing import Literal
 
+Order = Literal["paper", "balanced"]
 SLOT = "[SOCIAL TERMS]"
 
 # How the terms are joined isn't printed. Table A6 has "a" before the slot for gender and none for race, whose answers

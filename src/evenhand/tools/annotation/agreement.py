@@ -7,7 +7,6 @@ default labels (Appendix B.5).
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -18,11 +17,10 @@ import numpy.typing as npt
 
 from evenhand.errors import UsageError
 from evenhand.report.tables import Cell, Table, figure
+from evenhand.statistics.kappa import cohen, fleiss
 from evenhand.tools.annotation.files import read_sheet
 from evenhand.tools.annotation.from_sheets import decide
 
-RESAMPLES = 1000
-SEED = 0
 FEW_ENTRIES = 30
 NOT_RATERS = ("id", "question", "third", "majority", "status")
 
@@ -151,55 +149,28 @@ def agreement(
     )
 
 
-def fleiss(counts: Counts) -> float:
-    """Fleiss' kappa (1971) of counts (entries, labels), how many raters gave each label; NaN where one label alone was
-    given, or none.
-    """
-    from statsmodels.stats.inter_rater import fleiss_kappa  # type: ignore[import-untyped]
-
-    return float(fleiss_kappa(counts)) if (counts.sum(axis=0) > 0).sum() > 1 else math.nan
-
-
 def fleiss_interval(counts: Counts) -> Interval:
     """95 % percentile bootstrap over entries; NaN for fewer than two, or where a draw has one label alone."""
-    from scipy import stats
+    from evenhand.statistics.resampling import LEVELS, N_RESAMPLES, FloatArray, IntArray, resampled
 
-    if len(counts) < 2 or math.isnan(fleiss(counts)):
+    if math.isnan(fleiss(counts)):
         return math.nan, math.nan
     # In an order of their own, so that neither the file's nor the annotators' changes the draws.
     ordered = counts[np.lexsort(counts.T)]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", stats.DegenerateDataWarning)  # of draws that are NaN, seen to below
-        drawn = stats.bootstrap(
-            (np.arange(len(ordered)),),
-            lambda places: fleiss(ordered[places]),
-            n_resamples=RESAMPLES,
-            vectorized=False,
-            method="percentile",
-            rng=np.random.default_rng(SEED),
-        ).bootstrap_distribution
-    if np.isnan(drawn).any():
-        return math.nan, math.nan
-    low, high = np.percentile(drawn, [2.5, 97.5])
+
+    def kappas(drawn: IntArray) -> FloatArray:
+        return np.array([fleiss(ordered[places]) for places in drawn])
+
+    drawn, _ = resampled(kappas, [np.arange(len(ordered))], N_RESAMPLES, values=counts.size)
+    low, high = np.quantile(drawn, LEVELS)
     return float(low), float(high)
-
-
-def cohen(first: Sequence[str], second: Sequence[str]) -> float:
-    """Cohen's kappa of two raters' labels, in the same order; NaN where both gave one and the same label alone."""
-    from sklearn.metrics import cohen_kappa_score  # type: ignore[import-untyped]
-
-    return float(cohen_kappa_score(first, second)) if len({*first, *second}) > 1 else math.nan
 
 
 def _counts(columns: Mapping[str, Sequence[str]]) -> Counts:
     """(entries, labels)"""
-    names = sorted({label for column in columns.values() for label in column})
-    n = len(next(iter(columns.values()), []))
-    counts = np.zeros((n, len(names)), dtype=np.int64)
-    for column in columns.values():
-        for place, label in enumerate(column):
-            counts[place, names.index(label)] += 1
-    return counts
+    from statsmodels.stats.inter_rater import aggregate_raters
+
+    return np.asarray(aggregate_raters(np.array(list(columns.values())).T)[0])
 
 
 def _agreeing(counts: Counts) -> npt.NDArray[np.float64]:

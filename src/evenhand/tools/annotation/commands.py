@@ -3,99 +3,125 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from rich.console import Console
+from evenhand.command_line import Group, parse
+from evenhand.errors import UsageError, unknown_name
+from evenhand.options import made, option
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 SCHEME = "agency, pairwise, yes-no, or a JSON file of your own"
 
 
-def add_steps(annotate: argparse.ArgumentParser, positive: Callable[[str], int]) -> None:
-    """positive: the argument type of whole numbers of 1 or more."""
-    steps = annotate.add_subparsers(required=True, metavar="STEP")
-
-    export = steps.add_parser("export", help="sheets to be labelled in any tool")
-    export.set_defaults(command=_export)
-    export.add_argument(
-        "sources",
-        nargs="+",
-        metavar="SOURCE",
-        help="dataset[:config[:split]], CSV, JSONL, parquet or run; pairwise: two",
+@dataclass(frozen=True)
+class ExportOptions:
+    columns: tuple[str, ...] = option(("text",), "shown to annotators", metavar="NAME", flag="column", repeated=True)
+    context: tuple[str, ...] = option((), "pairwise: shown once, too", metavar="NAME", repeated=True)
+    id_column: str | None = option(None, "of the rows' ids; by default id, or else a row's place", metavar="NAME")
+    label_column: tuple[str, ...] = option(
+        (), "of labels that rows already have", metavar="[QUESTION=]NAME", repeated=True
     )
-    export.add_argument("--scheme", required=True, metavar="SCHEME", help=SCHEME)
-    export.add_argument("--output", type=Path, required=True, metavar="OUT", help="OUT.csv or OUT.jsonl")
-    export.add_argument("--column", action="append", metavar="NAME", help="shown to annotators (default: text)")
-    export.add_argument("--context", action="append", default=[], metavar="NAME", help="pairwise: shown once, too")
-    export.add_argument("--id-column", metavar="NAME", help="(default: id, or else a row's place)")
-    export.add_argument(
-        "--label-column",
-        action="append",
-        default=[],
-        metavar="[QUESTION=]NAME",
-        help="of labels that rows already have",
+    label_means: tuple[str, ...] = option(
+        (), "what such a label is called in the scheme", metavar="CAME=LABEL", repeated=True
     )
-    export.add_argument(
-        "--label-means", action="append", default=[], metavar="CAME=LABEL", help="what such a label is called in SCHEME"
+    show_label: bool = option(False, "such labels to annotators, too, and not in the key alone")
+    n: int | None = option(None, "entries drawn at random, all by default", least=1, metavar="N")
+    seed: int = option(0, "of the draw, the order and the sides", metavar="S")
+    annotators: int = option(1, "sheets, each in its own order", least=1, metavar="K")
+    ambiguous_in: str | None = option(
+        None, "a merged table, of which only ambiguous entries are shown", metavar="MERGED"
     )
-    export.add_argument("--show-label", action="store_true", help="to annotators, too, and not in the key alone")
-    export.add_argument("--n", type=positive, metavar="N", help="entries drawn at random (default: all)")
-    export.add_argument("--seed", type=int, default=0, metavar="S", help="of the draw, the order and the sides")
-    export.add_argument("--annotators", type=positive, default=1, metavar="K", help="sheets, each in its own order")
-    export.add_argument("--ambiguous-in", type=Path, metavar="MERGED", help="only its ambiguous entries, for a third")
-
-    import_ = steps.add_parser("import", help="merge labelled sheets by majority vote")
-    import_.set_defaults(command=_import)
-    import_.add_argument("files", nargs="+", metavar="[NAME=]FILE", help="one annotator's labels each")
-    import_.add_argument("--scheme", required=True, metavar="SCHEME", help=SCHEME)
-    import_.add_argument("--output", type=Path, required=True, metavar="MERGED", help=".csv, .jsonl or .parquet")
-    import_.add_argument("--key", type=Path, metavar="FILE", help="OUT.key.csv of the export (pairwise: needed)")
-    import_.add_argument("--with-default", action="store_true", help="the labels rows already had vote, too")
-    import_.add_argument("--third", type=Path, metavar="FILE", help="labels that decide what is ambiguous")
-    import_.add_argument("--skip-unknown", action="store_true", help="leave unknown labels and ids out")
-
-    agree = steps.add_parser("agree", help="percent agreement, Cohen's and Fleiss' kappa")
-    agree.set_defaults(command=_agree)
-    agree.add_argument("merged", type=Path, metavar="MERGED", help="what import wrote")
-    agree.add_argument("--items", type=positive, default=10, metavar="N", help="most disagreed on, to be named")
 
 
-def _export(parsed: argparse.Namespace, console: Console) -> None:
+@dataclass(frozen=True)
+class ImportOptions:
+    key: str | None = option(None, "OUT.key.csv of the export; pairwise comparisons need it", metavar="FILE")
+    with_default: bool = option(False, "the labels that rows already had vote, too")
+    third: str | None = option(None, "labels that decide what is ambiguous", metavar="FILE")
+    skip_unknown: bool = option(False, "leave unknown labels and ids out")
+
+
+@dataclass(frozen=True)
+class AgreeOptions:
+    items: int = option(10, "most disagreed on, to be named", least=1, metavar="N")
+
+
+def annotate(arguments: Sequence[str], console: Console) -> None:
+    """One of three steps."""
+    steps = {"export": _export, "import": _import, "agree": _agree}
+    name, rest = (arguments[0], arguments[1:]) if arguments else ("", [])
+    if name in ("-h", "--help"):
+        print(f"usage: evenhand annotate {'|'.join(steps)} …\n\nevenhand annotate STEP --help says more.")
+        return
+    if not name or name.startswith("-"):
+        raise UsageError(f"a step is needed first: {', '.join(steps)}")
+    if name not in steps:
+        raise unknown_name("step of annotate", name, list(steps), "evenhand annotate --help")
+    steps[name](rest, console)
+
+
+def _add_scheme(parser: argparse.ArgumentParser, output: str, help: str) -> None:
+    parser.add_argument("--scheme", required=True, metavar="SCHEME", help=SCHEME)
+    parser.add_argument("--output", type=Path, required=True, metavar=output, help=help)
+
+
+def _export(arguments: Sequence[str], console: Console) -> None:
     from evenhand.tools.annotation.schemes import get_scheme
     from evenhand.tools.annotation.to_sheets import ExportSettings, export, label_columns, meanings
 
+    def add(parser: argparse.ArgumentParser) -> None:
+        shown = "dataset[:config[:split]], CSV, JSONL, parquet or run; pairwise: two"
+        parser.add_argument("sources", nargs="+", metavar="SOURCE", help=shown)
+        _add_scheme(parser, "OUT", "OUT.csv or OUT.jsonl")
+
+    groups = {"options": Group("sheets", ExportOptions)}
+    parsed, values = parse("evenhand annotate export", "Sheets to be labelled in any tool.", arguments, groups, add)
+    options = made(ExportOptions, values["options"])
     scheme = get_scheme(parsed.scheme)
     settings = ExportSettings(
         sources=tuple(parsed.sources),
         scheme=scheme,
         output=parsed.output,
-        columns=tuple(parsed.column or ["text"]),
-        context=tuple(parsed.context),
-        id_column=parsed.id_column,
-        labels=label_columns(parsed.label_column, scheme),
-        meanings=meanings(parsed.label_means),
-        show_label=parsed.show_label,
-        n=parsed.n,
-        seed=parsed.seed,
-        annotators=parsed.annotators,
-        ambiguous_in=parsed.ambiguous_in,
+        columns=options.columns,
+        context=options.context,
+        id_column=options.id_column,
+        labels=label_columns(options.label_column, scheme),
+        meanings=meanings(options.label_means),
+        show_label=options.show_label,
+        n=options.n,
+        seed=options.seed,
+        annotators=options.annotators,
+        ambiguous_in=_path(options.ambiguous_in),
     )
     for sentence in export(settings).sentences():
         console.print(sentence, soft_wrap=True)
 
 
-def _import(parsed: argparse.Namespace, console: Console) -> None:
+def _import(arguments: Sequence[str], console: Console) -> None:
     from evenhand.report.tables import print_table
     from evenhand.tools.annotation.from_sheets import annotator_files, merge
     from evenhand.tools.annotation.schemes import get_scheme
 
+    def add(parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("files", nargs="+", metavar="[NAME=]FILE", help="one annotator's labels each")
+        _add_scheme(parser, "MERGED", ".csv, .jsonl or .parquet")
+
+    groups = {"options": Group("labels", ImportOptions)}
+    told = "Merge labelled sheets by majority vote."
+    parsed, values = parse("evenhand annotate import", told, arguments, groups, add)
+    options = made(ImportOptions, values["options"])
     merged = merge(
         annotator_files(parsed.files),
         get_scheme(parsed.scheme),
-        key=parsed.key,
-        with_default=parsed.with_default,
-        third=parsed.third,
-        skip_unknown=parsed.skip_unknown,
+        key=_path(options.key),
+        with_default=options.with_default,
+        third=_path(options.third),
+        skip_unknown=options.skip_unknown,
     )
     merged.write(parsed.output)
     print_table(merged.status_table(), console)
@@ -104,12 +130,22 @@ def _import(parsed: argparse.Namespace, console: Console) -> None:
     console.print(f"Merged: {parsed.output} (evenhand annotate agree {parsed.output})", soft_wrap=True)
 
 
-def _agree(parsed: argparse.Namespace, console: Console) -> None:
+def _agree(arguments: Sequence[str], console: Console) -> None:
     from evenhand.report.tables import print_table
     from evenhand.tools.annotation.agreement import agree
 
-    for agreement in agree(parsed.merged, parsed.items):
+    def add(parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("merged", type=Path, metavar="MERGED", help="what import wrote")
+
+    groups = {"options": Group("shown", AgreeOptions)}
+    told = "Percent agreement, Cohen's and Fleiss' kappa."
+    parsed, values = parse("evenhand annotate agree", told, arguments, groups, add)
+    for agreement in agree(parsed.merged, made(AgreeOptions, values["options"]).items):
         for sentence in agreement.sentences():
             console.print(sentence, soft_wrap=True)
         for table in agreement.tables():
             print_table(table, console)
+
+
+def _path(text: str | None) -> Path | None:
+    return None if text is None else Path(text)

@@ -6,10 +6,7 @@ end of a line and add columns: all of that is read. Every cell is a text.
 
 from __future__ import annotations
 
-import csv
-import io
 import json
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +15,7 @@ import pandas as pd
 
 from evenhand.errors import EvenhandError, UsageError
 from evenhand.flow.run_folder import write_whole
-from evenhand.row_files import read_rows
+from evenhand.row_files import as_text, read_rows
 
 KEYS = ("id", "entry")  # columns of which our sheets have one
 
@@ -49,28 +46,9 @@ def read_sheet(path: Path) -> Sheet:
     the system does not let us read.
     """
     read = read_rows(path, "entry", "entries", edited=True, known=KEYS)
-    cells = {name: [as_text(cell) for cell in read.column(name)] for name in dict.fromkeys(read.columns)}
+    cells = {name: [as_text(cell) for cell in read.cells(name)] for name in dict.fromkeys(read.columns)}
     rows = tuple({name: column[row] for name, column in cells.items()} for row in range(read.n))
     return Sheet(str(path), tuple(read.columns), rows, tuple(read.places))
-
-
-def as_text(cell: object) -> str:
-    """A cell as people read it: a conversation as its turns, other lists and objects as JSON, "" for a missing one."""
-    if isinstance(cell, str):
-        return cell.encode("utf-8", "replace").decode("utf-8")  # half characters, which only JSON can spell
-    if cell is None or (isinstance(cell, float) and math.isnan(cell)):
-        return ""
-    if isinstance(cell, bool):
-        return "true" if cell else "false"
-    if isinstance(cell, float) and cell.is_integer():
-        return str(int(cell))
-    if (
-        isinstance(cell, list)
-        and cell
-        and all(isinstance(turn, dict) and {"role", "content"} <= {*turn} for turn in cell)
-    ):
-        return "\n\n".join(f"{turn['role']}: {as_text(turn['content'])}" for turn in cell)
-    return as_text(json.dumps(cell, ensure_ascii=False, default=str)) if isinstance(cell, (list, dict)) else str(cell)
 
 
 def write_rows(path: Path, columns: Sequence[str], rows: Sequence[Mapping[str, str]]) -> None:
@@ -79,31 +57,21 @@ def write_rows(path: Path, columns: Sequence[str], rows: Sequence[Mapping[str, s
     Raises UsageError for another suffix, and EvenhandError where it can't be written.
     """
     check_suffix(path, (".csv", ".jsonl", ".parquet"))
-    if path.suffix.casefold() == ".parquet":
-        content = io.BytesIO()
-        pd.DataFrame([[row[name] for name in columns] for row in rows], columns=list(columns), dtype=str).to_parquet(
-            content
-        )
-        try:
-            path.write_bytes(content.getvalue())
-        except OSError as error:
-            raise EvenhandError(f"can't write {path}: {error.strerror or error}; choose another --output") from error
+    cells = [[row[name] for name in columns] for row in rows]
+    if path.suffix.casefold() == ".jsonl":
+        write_whole(path, "".join(json.dumps(dict(zip(columns, row)), ensure_ascii=False) + "\n" for row in cells))
         return
-    write_whole(path, _csv(columns, rows) if path.suffix.casefold() == ".csv" else _jsonl(columns, rows))
+    frame = pd.DataFrame(cells, columns=list(columns), dtype=str)
+    if path.suffix.casefold() == ".csv":
+        # The ends of lines make it quote both characters inside cells.
+        write_whole(path, "\ufeff" + frame.to_csv(index=False, lineterminator="\r\n"))
+        return
+    try:
+        path.write_bytes(frame.to_parquet())
+    except OSError as error:
+        raise EvenhandError(f"can't write {path}: {error.strerror or error}; choose another --output") from error
 
 
 def check_suffix(path: Path, accepted: Sequence[str]) -> None:
     if path.suffix.casefold() not in accepted:
         raise UsageError(f"--output {path} came; a file that ends in {' or '.join(accepted)} is accepted")
-
-
-def _csv(columns: Sequence[str], rows: Sequence[Mapping[str, str]]) -> str:
-    file = io.StringIO(newline="")
-    writer = csv.writer(file)  # its \r\n makes it quote both characters inside cells
-    writer.writerow(columns)
-    writer.writerows([row[name] for name in columns] for row in rows)
-    return "\ufeff" + file.getvalue()
-
-
-def _jsonl(columns: Sequence[str], rows: Sequence[Mapping[str, str]]) -> str:
-    return "".join(json.dumps({name: row[name] for name in columns}, ensure_ascii=False) + "\n" for row in rows)

@@ -10,14 +10,17 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from tqdm import tqdm
+
 from evenhand.errors import UsageError
+from evenhand.row_files.json_values import Skipped
+from evenhand.row_files.records import SUFFIXES, check
 from evenhand.tools.caption_audit.findings import OVERALL, Audit, File, line
-from evenhand.tools.caption_audit.json_values import Skipped
 from evenhand.tools.caption_audit.terms import Terms, normal
-from evenhand.tools.caption_audit.texts import ACCEPTED, COLUMNS, check, texts
+from evenhand.tools.caption_audit.texts import COLUMNS, texts
 from evenhand.tools.caption_audit.word_lists import INSTANCES
 
-_REASONS_KEPT = 100  # with the columns that came, for records may differ in these
+SILENT_FOR = 2.0  # seconds; a file that takes longer shows how far it is
 
 
 def audit(
@@ -31,24 +34,26 @@ def audit(
     paths: JSON (an array), JSONL or parquet. instances: names, or {scenario: names} (default: Table 1's occupations and
     descriptors). column: where texts are (default: the first of conversations, caption, text and value that holds one).
     plurals: regular plurals of instances count, too; the paper's are singular.
-    Raises UsageError for no file or instance, and for a file that can't be read or in which nothing can be used.
+    Raises UsageError for no file or instance, and for a file that is none or in which nothing can be used, and
+    EvenhandError for one that the system does not let us read.
     """
     files = [Path(path) for path in ([paths] if isinstance(paths, (str, Path)) else paths)]
     if not files:
-        raise UsageError(f"no file came; {ACCEPTED} is accepted: name one or more")
+        raise UsageError(f"no file came; a file that ends in {', '.join(SUFFIXES)} is accepted: name one or more")
     named = _by_scenario(instances)
     terms = Terms([instance for _, instance in named], plurals)
+    columns = COLUMNS if column is None else (column,)
     for path in files:
-        check(path, column)
+        check(path, columns, "captions")
     overall: Counter[tuple[int, int]] = Counter()
     by_instance: list[Counter[tuple[int, int]]] = [Counter() for _ in named]
     read = []
     for path in files:
         n_texts = 0
         skipped: Counter[Skipped] = Counter()
-        for text in texts(path, column):
+        for text in tqdm(texts(path, columns), desc=path.name, unit="text", delay=SILENT_FOR):
             if isinstance(text, Skipped):
-                skipped[text if len(skipped) < _REASONS_KEPT else Skipped(text.reason)] += 1
+                skipped[text] += 1
                 continue
             n_texts += 1
             found = terms(text)
@@ -58,7 +63,7 @@ def audit(
                 by_instance[place][kind] += 1
         if not n_texts:
             raise _nothing_usable(path, skipped, column)
-        read.append(File(str(path), n_texts, _reasons(skipped)))
+        read.append(File(str(path), n_texts, {each.reason: n for each, n in skipped.most_common()}))
     return Audit(
         overall=line(overall, OVERALL),
         lines=tuple(line(kinds, name, scenario) for kinds, (scenario, name) in zip(by_instance, named)),
@@ -83,21 +88,11 @@ def _by_scenario(instances: Sequence[str] | Mapping[str, Sequence[str]] | None) 
     return list(found.values())
 
 
-def _reasons(skipped: Counter[Skipped]) -> dict[str, int]:
-    """The most frequent first."""
-    counts: Counter[str] = Counter()
-    for each, n in skipped.items():
-        counts[each.reason] += n
-    return dict(counts.most_common())
-
-
 def _nothing_usable(path: Path, skipped: Counter[Skipped], column: str | None) -> UsageError:
-    columns = next((each.came for each in skipped if each.came), "")
-    came = "; ".join(f"{n:,} {reason}" for reason, n in _reasons(skipped).items()) or "it is empty"
+    reasons = (f"{n:,} {each.reason}" + (f" ({each.more})" if each.more else "") for each, n in skipped.most_common())
+    came = "; ".join(reasons) or "it is empty"
     accepted = f"a column {column!r}" if column is not None else f"one of the columns {', '.join(COLUMNS)}"
     return UsageError(
-        f"{path} has no text to count: {came}"
-        + (f" (columns that came: {columns})" if columns else "")
-        + f". A JSON array (no object around it), JSONL or parquet is accepted, in UTF-8, of records with {accepted}: "
-        + "name the column of texts with --column, or mend the file"
+        f"{path} has no text to count: {came}. A JSON array (no object around it), JSONL or parquet is accepted, in "
+        f"UTF-8, of records with {accepted}: name the column of texts with --column, or mend the file"
     )

@@ -3,34 +3,43 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from rich.console import Console
+from evenhand.command_line import Group, parse
+from evenhand.options import made, option
 
-
-def add_arguments(audit_captions: argparse.ArgumentParser) -> None:
-    audit_captions.set_defaults(command=_audit_captions)
-    audit_captions.add_argument(
-        "files", type=Path, nargs="+", metavar="FILE", help="JSON (an array), JSONL or parquet; LLaVA's, or captions"
-    )
-    audit_captions.add_argument(
-        "--instances", nargs="+", metavar="WORDS", help="nurse 'taxi driver' … (default: paper 004's, Table 1)"
-    )
-    audit_captions.add_argument("--plurals", action="store_true", help="of instances count, too (not in the paper)")
-    audit_captions.add_argument(
-        "--column", metavar="NAME", help="of texts (default: conversations, caption, text or value)"
-    )
-    audit_captions.add_argument("--output", type=Path, metavar="FILE", help="write the figures as JSON, too")
+if TYPE_CHECKING:
+    from rich.console import Console
 
 
-def _audit_captions(parsed: argparse.Namespace, console: Console) -> None:
+@dataclass(frozen=True)
+class AuditOptions:
+    instances: tuple[str, ...] = option((), "nurse 'taxi driver' …; by default paper 004's, Table 1", metavar="WORDS")
+    plurals: bool = option(False, "of instances count, too (not in the paper)")
+    column: str | None = option(None, "of texts; by default conversations, caption, text or value", metavar="NAME")
+
+
+def audit_captions(arguments: Sequence[str], console: Console) -> None:
     import json
 
     from evenhand.flow.run_folder import write_whole
     from evenhand.report.tables import print_table
     from evenhand.tools.caption_audit.audit import audit
 
-    found = audit(parsed.files, parsed.instances, parsed.column, parsed.plurals)
+    def add(parser: argparse.ArgumentParser) -> None:
+        accepted = "JSON (an array), JSONL or parquet; LLaVA's, or captions"
+        parser.add_argument("files", type=Path, nargs="+", metavar="FILE", help=accepted)
+        parser.add_argument("--output", type=Path, metavar="FILE", help="write the figures as JSON, too")
+
+    told = "Gender terms beside occupations and descriptors in captions."
+    parsed, values = parse(
+        "evenhand audit-captions", told, arguments, {"options": Group("what is counted", AuditOptions)}, add
+    )
+    options = made(AuditOptions, values["options"])
+    found = audit(parsed.files, options.instances or None, options.column, options.plurals)
     for sentence in found.sentences():
         console.print(sentence, soft_wrap=True)
     print_table(found.table(), console)

@@ -9,10 +9,10 @@ from collections.abc import Mapping
 import numpy as np
 from scipy import stats
 
-RESAMPLES = 1000
-AT_ONCE = 50  # of them in memory
+from evenhand.statistics.resampling import LEVELS, N_RESAMPLES, SEED
+
+AT_ONCE = 50  # draws in memory
 THROWS = 10_000
-SEED = 0
 FEW_TEXTS = 30
 
 Interval = tuple[float, float]
@@ -52,9 +52,9 @@ def share_interval(kinds: Kinds) -> tuple[Interval, str]:
         return none, "terms of one gender alone"
     rng = np.random.default_rng(SEED)
     texts = stats.multinomial(n.sum(), n / n.sum())
-    drawn = np.concatenate([texts.rvs(AT_ONCE, random_state=rng) @ terms for _ in range(RESAMPLES // AT_ONCE)])
+    drawn = np.concatenate([texts.rvs(AT_ONCE, random_state=rng) @ terms for _ in range(N_RESAMPLES // AT_ONCE)])
     # At least 30 texts of any number have terms: a draw without one comes once in e^30.
-    low, high = np.percentile(drawn[:, 0] / drawn.sum(axis=1), [2.5, 97.5])
+    low, high = np.quantile(drawn[:, 0] / drawn.sum(axis=1), LEVELS)
     return (float(low), float(high)), ""
 
 

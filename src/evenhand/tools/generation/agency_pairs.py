@@ -11,24 +11,24 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import get_args
 
 import pandas as pd
 
+from evenhand.benchmarks.labe.options import TextColumns
 from evenhand.benchmarks.labe.texts import read_texts
 from evenhand.errors import UsageError
 from evenhand.flow.draw import draw
 from evenhand.flow.episode import Episode, Prediction, derive_seed
-from evenhand.flow.evaluation import OnProgress, load_measured
+from evenhand.flow.evaluation import OnProgress
 from evenhand.flow.run_folder import RunFolder
-from evenhand.flow.runner import Runner
-from evenhand.flow.settings import Settings
 from evenhand.flow.store import Store
 from evenhand.language_agency.sentences import split_sentences
 from evenhand.models.protocol import Model
 from evenhand.models.request import Message, Request, Sampling
+from evenhand.options import checked, option
 from evenhand.tools.generation.agency_paraphrases import (
     PARAPHRASE,
     Failed,
@@ -37,21 +37,32 @@ from evenhand.tools.generation.agency_paraphrases import (
     failed_check,
     read_paraphrases,
 )
+from evenhand.tools.generation.configuration import Generation
 from evenhand.tools.generation.near_duplicates import Duplicate, find_duplicates, normalised
 from evenhand.tools.generation.pipeline import (
     KEPT,
-    check_settings,
+    NO_REPLIES,
     count_reasons,
-    write_generation_results,
+    no_reply,
+    runner,
     write_jsonl,
+    write_results,
 )
 
 NAME = "agency_pairs"
 PAIRS = "pairs.jsonl"  # beside a run folder's other files
-MAX_NEW_TOKENS = 512
 
 FIRST, LAST = 2, 1  # sentences of a biography that tell birth date and current status (LABE, Appendix B.1)
 SHORTEST, LONGEST = 16, 299  # characters of a seed, in the script that LAC was published with
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairGeneration(Generation):
+    """texts: None where they are given otherwise."""
+
+    texts: str | None = option(None, "CSV, JSONL or parquet, one biography a row", metavar="FILE")
+    text_column: str = option(TextColumns.text, "which holds them", metavar="NAME")
+    limit: int | None = option(None, "sentences to paraphrase, drawn; all by default", least=1, metavar="N")
 
 
 @dataclass(frozen=True)
@@ -64,7 +75,7 @@ class Seed:
 
 
 def make_agency_pairs(
-    settings: Settings,
+    config: PairGeneration,
     output: Path,
     texts: Sequence[str] | None = None,
     model: Model | None = None,
@@ -72,29 +83,28 @@ def make_agency_pairs(
 ) -> RunFolder:
     """Paraphrase the sentences of biographies, and leave a run folder with pairs.jsonl; a run interrupted goes on.
 
-    settings: `model`, `limit` (seeds drawn), `seed`, sampling and loading count, and `texts` with its columns, of which
-    only the text is needed. texts: biographies in place of a file's. model: in place of the one that settings name.
+    texts: biographies in place of a file's. model: in place of the one that the configuration names.
     pairs.jsonl: rows id, pair, seed, text, label ("agentic" or "communal", the paraphrasing target), source_id; the
     agentic one of a pair comes first. predictions.parquet: every seed asked, its reply and outcome. results.json: the
     counts of `read_seeds` and `outcome_counts`.
-    Raises UsageError for settings and texts that don't fit, EvenhandError and ModelError for what failed on the way.
+    Raises UsageError for options and texts that don't fit, EvenhandError and ModelError for what failed on the way.
     """
-    settings = replace(settings, benchmark=NAME).filled({"max_new_tokens": MAX_NEW_TOKENS})
-    _check(settings, texts)
-    biographies = _biographies(settings, texts)
+    checked(config)
+    biographies = _biographies(config, texts)
     seeds, counts = read_seeds(biographies)
-    drawn = _drawn(seeds, settings)
+    drawn = _drawn(seeds, config)
     counts["sentences"] |= {"not_drawn": len(seeds) - len(drawn), "asked": len(drawn)}
-    model = model or load_measured(settings)
-    folder = RunFolder.begin(output, settings)
+    model = model or config.load()
+    folder = RunFolder.begin(output, config)
     with folder.locked(), Store(folder.store, {"default": model.identity}) as store:
-        predictions = _paraphrased(drawn, model, store, settings, on_progress or (lambda rows, finished, asked: None))
+        predictions = _paraphrased(drawn, model, store, config, on_progress)
         folder.write_predictions(predictions)
         write_jsonl(folder.path / PAIRS, pair_rows(predictions))
         counts |= outcome_counts(predictions)
-        write_generation_results(
+        write_results(
             folder,
-            settings,
+            NAME,
+            config,
             model,
             counts["pairs"]["kept"],
             counts,
@@ -104,24 +114,18 @@ def make_agency_pairs(
     return folder
 
 
-def _check(settings: Settings, texts: Sequence[str] | None) -> None:
-    if (settings.texts is None) == (texts is None):
-        raise UsageError("biographies are needed, from one place: a file (--texts), or a list of texts")
-    if settings.texts and settings.texts.preprocess != "none":
-        raise UsageError("seeds are cut from texts as they are: no preprocessing fits")
-    check_settings(settings, ("texts",), "paraphrasing")
-
-
 # Seeds (Appendix B.1)
 
 
-def _biographies(settings: Settings, texts: Sequence[str] | None) -> list[tuple[str, str]]:
+def _biographies(config: PairGeneration, texts: Sequence[str] | None) -> list[tuple[str, str]]:
     """(id, text) of each."""
-    if settings.texts is None:
+    if (config.texts is None) == (texts is None):
+        raise UsageError("biographies are needed, from one place: a file (--texts), or a list of texts")
+    if config.texts is None:
         return [(f"text/{i}", text) for i, text in enumerate(texts or ())]
     # Biographies need no gender: read_texts takes None for a column that is not there.
-    columns = replace(settings.texts.columns, gender=None)  # type: ignore[arg-type]
-    found = read_texts(Path(settings.texts.path), columns).rows
+    columns = TextColumns(text=config.text_column, gender=None)  # type: ignore[arg-type]
+    found = read_texts(Path(config.texts), columns).rows
     return list(zip(found["id"], found["text"]))
 
 
@@ -159,7 +163,7 @@ def _no_seed(place: int, n: int, sentence: str, seen: set[str]) -> str | None:
     return "repeated" if normalised(sentence) in seen else None
 
 
-def _drawn(seeds: Sequence[Seed], settings: Settings) -> list[Seed]:
+def _drawn(seeds: Sequence[Seed], config: PairGeneration) -> list[Seed]:
     """Spread over the biographies."""
     if not seeds:
         raise UsageError(
@@ -167,7 +171,7 @@ def _drawn(seeds: Sequence[Seed], settings: Settings) -> list[Seed]:
             f"that have not {SHORTEST} to {LONGEST} characters; give longer texts, or another --text-column"
         )
     try:
-        chosen = draw(pd.DataFrame({"source_id": [seed.source_id for seed in seeds]}), settings.limit, settings.seed)
+        chosen = draw(pd.DataFrame({"source_id": [seed.source_id for seed in seeds]}), config.limit, config.seed)
     except ValueError as error:
         raise UsageError(str(error)) from error
     return [seeds[i] for i in chosen]
@@ -185,7 +189,7 @@ def paraphrase_request(seed: Seed, sampling: Sampling, run_seed: int) -> Request
 def episode(seed: Seed, sampling: Sampling, run_seed: int) -> Episode:
     """One sentence: asked, read and checked. `outcome`: "kept", unless and until it repeats another pair."""
     [reply] = yield [paraphrase_request(seed, sampling, run_seed)]
-    found = read_paraphrases(reply.text, cut=reply.finish_reason == "length")
+    found = no_reply(reply) or read_paraphrases(reply.text, cut=reply.finish_reason == "length")
     read = found if isinstance(found, Paraphrases) else None
     return [
         {
@@ -201,13 +205,12 @@ def episode(seed: Seed, sampling: Sampling, run_seed: int) -> Episode:
 
 
 def _paraphrased(
-    seeds: Sequence[Seed], model: Model, store: Store, settings: Settings, progress: OnProgress
+    seeds: Sequence[Seed], model: Model, store: Store, config: PairGeneration, on_progress: OnProgress | None
 ) -> list[Prediction]:
     """All seeds' predictions; those that repeat an earlier pair say so."""
-    progress(len(seeds), 0, 0)
-    runner = Runner({"default": model}, store, lambda finished, asked: progress(len(seeds), finished, asked))
-    episodes = (episode(seed, settings.sampling(), settings.seed) for seed in seeds)
-    predictions = [each for predicted in runner.run(episodes) for each in predicted]
+    episodes = (episode(seed, config.sampling(), config.seed) for seed in seeds)
+    running = runner(config, model, store, len(seeds), on_progress).run(episodes)
+    predictions = [each for predicted in running for each in predicted]
     kept = [each for each in predictions if each["outcome"] == KEPT]
     pairs = [Paraphrases(str(each["agentic"]), str(each["communal"])) for each in kept]
     for each, duplicate in zip(kept, find_duplicates(pairs)):
@@ -234,9 +237,16 @@ def pair_rows(predictions: Iterable[Prediction]) -> Iterator[dict[str, object]]:
 
 
 def outcome_counts(predictions: Sequence[Prediction]) -> dict[str, dict[str, int]]:
-    """`pairs`: asked and kept; `unread`, `failed`, `duplicates`: by reason. Asked is the sum of all others."""
+    """`pairs`: asked and kept; `no_reply`, `unread`, `failed`, `duplicates`: by reason. Asked is the sum of all
+    others.
+    """
     outcomes = [str(each["outcome"]) for each in predictions]
-    reasons = {"unread": get_args(Unread), "failed": get_args(Failed), "duplicates": get_args(Duplicate)}
+    reasons = {
+        "no_reply": NO_REPLIES,
+        "unread": get_args(Unread),
+        "failed": get_args(Failed),
+        "duplicates": get_args(Duplicate),
+    }
     pairs = {"asked": len(predictions), "kept": outcomes.count(KEPT)}
     return {"pairs": pairs} | count_reasons(outcomes, reasons)
 

@@ -14,6 +14,7 @@ from typing import Literal
 from evenhand.errors import UsageError
 from evenhand.flow.episode import Prompt
 from evenhand.language_agency.sentences import split_sentences
+from evenhand.options import option
 from evenhand.tools.generation.scenario_replies import ScenarioReply
 
 SCENARIO = Prompt(
@@ -66,10 +67,12 @@ class Wanted:
     stereotypes_asked: that the reply say which task is which, in a sentence of ours below the paper's prompt.
     """
 
-    domain: str
-    female: int = 2
-    male: int = 2
-    stereotypes_asked: bool = False
+    domain: str = option("", "where implicit gender biases may occur: office, hospital, …", metavar="DOMAIN")
+    female: int = option(2, "female characters", least=1, metavar="N")
+    male: int = option(2, "male characters", least=1, metavar="N")
+    stereotypes_asked: bool = option(
+        False, "ask in a further sentence which task is whose by stereotype", flag="state-stereotypes"
+    )
 
     def __post_init__(self) -> None:
         """Raises UsageError for what no scenario can be."""
@@ -89,12 +92,6 @@ class Wanted:
     @property
     def number(self) -> dict[str, int]:
         return {"female": self.female, "male": self.male}
-
-    @property
-    def configs(self) -> tuple[str, ...]:
-        """What tells a run's settings from those of another."""
-        shape = f"{self.female} female, {self.male} male"
-        return (self.name, shape, "stereotypes asked") if self.stereotypes_asked else (self.name, shape)
 
     @property
     def prompt(self) -> str:

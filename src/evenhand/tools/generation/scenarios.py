@@ -14,29 +14,32 @@ import json
 import random
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import get_args
 
 from evenhand.errors import UsageError
 from evenhand.flow.episode import Episode, Prediction, derive_seed
-from evenhand.flow.evaluation import OnProgress, load_measured
+from evenhand.flow.evaluation import OnProgress
 from evenhand.flow.run_folder import RunFolder, write_whole
-from evenhand.flow.runner import Runner
-from evenhand.flow.settings import Settings
+from evenhand.flow.runner import Step
 from evenhand.flow.store import Store
 from evenhand.library import DATASETS, dataset_builder_class
 from evenhand.models.protocol import Model
 from evenhand.models.request import Message, Request
+from evenhand.options import checked, option
 from evenhand.tools.annotation.files import read_sheet
+from evenhand.tools.generation.configuration import Generation
 from evenhand.tools.generation.near_duplicates import Duplicate, find_duplicates
 from evenhand.tools.generation.pipeline import (
     KEPT,
-    check_settings,
+    NO_REPLIES,
     count_reasons,
-    write_generation_results,
+    no_reply,
+    runner,
     write_jsonl,
+    write_results,
 )
 from evenhand.tools.generation.scenario_replies import ScenarioReply, Unread, read_scenario
 from evenhand.tools.generation.scenario_rules import SCENARIO, STEREOTYPES, Failed, Wanted, completed, failed_check
@@ -53,7 +56,6 @@ from evenhand.tools.generation.scenario_stories import (
 )
 
 NAME = "scenario_generation"
-SAMPLING: Mapping[str, object] = {"temperature": 0.7, "top_p": 0.95, "max_new_tokens": 500}  # appendix H.1
 
 # Beside a run folder's other files.
 SCENARIOS = "scenarios.jsonl"
@@ -85,6 +87,17 @@ TASK_SCHEME = {
 }
 
 
+@dataclass(frozen=True, kw_only=True)
+class ScenarioGeneration(Generation):
+    """Sampling by default as in appendix H.1."""
+
+    wanted: Wanted
+    n: int = option(50, "scenarios to ask for, each by itself", least=1, metavar="N")
+    temperature: float | None = option(0.7, "above 0: each scenario is another draw", least=0, metavar="T")
+    top_p: float = option(0.95, "likewise", above=0, most=1, metavar="P")
+    max_new_tokens: int = option(500, "of a reply", least=1, metavar="N")
+
+
 @dataclass(frozen=True)
 class Told:
     """An assignment of a scenario's tasks, by version: "biased" or "unbiased"."""
@@ -97,8 +110,7 @@ class Told:
 
 
 def make_scenarios(
-    settings: Settings,
-    wanted: Wanted,
+    config: ScenarioGeneration,
     output: Path,
     model: Model | None = None,
     on_progress: OnProgress | None = None,
@@ -106,62 +118,53 @@ def make_scenarios(
 ) -> RunFolder:
     """Ask for scenarios and reasons, and leave a run folder with both; a run interrupted goes on.
 
-    settings: `model`, `limit` (scenarios asked for), `seed`, sampling (by default the paper's) and loading count.
-    model: in place of the one that settings name. labelled: a table of `evenhand annotate import` that says of tasks in
-    tasks_to_label.jsonl whose they are; repeat a run with it to go on with these scenarios.
+    model: in place of the one that the configuration names. labelled: a table of `evenhand annotate import` that says
+    of tasks in tasks_to_label.jsonl whose they are; repeat a run with it to go on with these scenarios.
     scenarios.jsonl: the dataset's columns; a stereotype is "" where neither the reply nor people say it.
     finetune_full.jsonl, finetune_half.jsonl: the dataset's columns. stories_to_judge.jsonl (id, scenario_id, story,
     reason, biased) and tasks_to_label.jsonl (id, scenario_id, scenario, task) are for `evenhand annotate export`.
     predictions.parquet: every reply and its outcome; rejected.jsonl: those that were not kept. results.json: counts.
-    Raises UsageError for settings and labels that don't fit, EvenhandError and ModelError for what failed on the way.
+    Raises UsageError for options and labels that don't fit, EvenhandError and ModelError for what failed on the way.
     """
-    settings = replace(settings, benchmark=NAME, configs=wanted.configs).filled(SAMPLING)
-    _check(settings)
+    checked(config)
+    if config.temperature == 0 and config.n > 1:
+        raise UsageError("--temperature 0 came: one prompt, without sampling, gives one scenario; choose one above 0")
     labels = read_labels(labelled) if labelled else {}
     packaged = packaged_scenarios()
-    model = model or load_measured(settings)
-    folder = RunFolder.begin(output, settings)
+    model = model or config.load()
+    folder = RunFolder.begin(output, config)
     with folder.locked(), Store(folder.store, {"default": model.identity}) as store:
-        n = settings.limit or 0
-        progress = on_progress or (lambda rows, finished, asked: None)
-        steps = n * (1 + len(VERSIONS))
-        progress(steps, 0, 0)
-        runner = Runner({"default": model}, store, lambda finished, asked: progress(steps, finished, asked))
-        ids = [f"new-{wanted.name}-{number:03d}" for number in range(1, n + 1)]
-        asked = [each for [each] in runner.run(scenario_episode(each, wanted, settings, labels) for each in ids)]
+        steps = config.n * (1 + len(VERSIONS))
+        running = runner(config, model, store, steps, on_progress)
+        ids = [f"new-{config.wanted.name}-{number:03d}" for number in range(1, config.n + 1)]
+        asked = [each for [each] in running.run(scenario_episode(each, config, labels) for each in ids)]
         _refuse_strange(labels, asked)
         _mark_duplicates(asked, packaged)
-        stories = [told for each in asked for told in told_both_ways(each, settings.seed)]
-        progress(steps, steps - n - len(stories), 0)
-        reasons = [each for [each] in runner.run(reason_episode(told, settings) for told in stories)]
+        stories = [told for each in asked for told in told_both_ways(each, config.seed)]
+        if on_progress:
+            on_progress(steps, Step(finished=steps - config.n - len(stories)))
+        reasons = [each for [each] in running.run(reason_episode(told, config) for told in stories)]
         _mark_alone(reasons)
         folder.write_predictions([*asked, *reasons])
         _write_rows(folder, asked, reasons)
         counts = outcome_counts(asked, reasons)
-        write_generation_results(
+        write_results(
             folder,
-            settings,
+            NAME,
+            config,
             model,
             counts["scenarios"]["kept"],
             counts,
-            wanted={"domain": wanted.name, **wanted.number},
+            wanted={"domain": config.wanted.name, **config.wanted.number},
             prompts={
                 "scenario": asdict(SCENARIO),
-                **({"stereotypes": asdict(STEREOTYPES)} if wanted.stereotypes_asked else {}),
+                **({"stereotypes": asdict(STEREOTYPES)} if config.wanted.stereotypes_asked else {}),
                 "reason": asdict(REASON),
             },
             packaged=len(packaged),
             labelled_sha256=hashlib.sha256(json.dumps(labels, sort_keys=True).encode()).hexdigest() if labels else None,
         )
     return folder
-
-
-def _check(settings: Settings) -> None:
-    check_settings(settings, ("configs",), "making scenarios")
-    if not settings.limit or settings.limit < 1:
-        raise UsageError(f"{settings.limit} scenarios came; a whole number of 1 or more is accepted")
-    if settings.temperature == 0 and settings.limit > 1:
-        raise UsageError("--temperature 0 came: one prompt, without sampling, gives one scenario; choose one above 0")
 
 
 # What people have labelled
@@ -191,16 +194,16 @@ def _task_id(scenario_id: str, place: int) -> str:
 # Scenarios (appendix F.1)
 
 
-def scenario_episode(scenario_id: str, wanted: Wanted, settings: Settings, labels: Mapping[str, str]) -> Episode:
+def scenario_episode(scenario_id: str, config: ScenarioGeneration, labels: Mapping[str, str]) -> Episode:
     """One scenario: asked, read and checked. `outcome`: "kept", unless and until it repeats another."""
-    seed = derive_seed(settings.seed, scenario_id)
+    wanted, seed = config.wanted, derive_seed(config.seed, scenario_id)
     message = Message("user", wanted.prompt)
-    [reply] = yield [Request((message,), sampling=settings.sampling(), seed=seed, name=scenario_id)]
-    found = read_scenario(reply.text, cut=reply.finish_reason == "length")
+    [reply] = yield [Request((message,), sampling=config.sampling(), seed=seed, name=scenario_id)]
+    found = no_reply(reply) or read_scenario(reply.text, cut=reply.finish_reason == "length")
     row = _row(scenario_id, scenario_id, "scenario", reply.text) | {"domain": wanted.name}
     if not isinstance(found, ScenarioReply):
         return [row | {"outcome": str(found)}]
-    read = _with_labels(_in_any_order(found, settings.seed, scenario_id), scenario_id, wanted, labels)
+    read = _with_labels(_in_any_order(found, config.seed, scenario_id), scenario_id, wanted, labels)
     return [
         row
         | {
@@ -284,12 +287,12 @@ def told_both_ways(scenario: Prediction, run_seed: int) -> list[Told]:
     ]
 
 
-def reason_episode(told: Told, settings: Settings) -> Episode:
+def reason_episode(told: Told, config: ScenarioGeneration) -> Episode:
     """The reason for one story: asked, read and checked."""
     message = Message("user", f"{told.text}\n\n{REASON.text}")
-    seed = derive_seed(settings.seed, told.id)
-    [reply] = yield [Request((message,), sampling=settings.sampling(), seed=seed, name=told.id)]
-    found = read_reason(reply.text, cut=reply.finish_reason == "length")
+    seed = derive_seed(config.seed, told.id)
+    [reply] = yield [Request((message,), sampling=config.sampling(), seed=seed, name=told.id)]
+    found = no_reply(reply) or read_reason(reply.text, cut=reply.finish_reason == "length")
     row = _row(told.id, str(told.scenario["id"]), "reason", reply.text)
     row |= {name: told.scenario[name] for name in COLUMNS if name != "id"}
     row |= {"version": told.version, "assignment": told.assignment, "story": told.text}
@@ -376,24 +379,28 @@ def _to_label(each: Prediction) -> list[Prediction]:
 
 
 def outcome_counts(asked: Sequence[Prediction], reasons: Sequence[Prediction]) -> dict[str, dict[str, int]]:
-    """`scenarios` asked and kept, and of those kept, `stereotypes_unknown`; `unread`, `failed` and `duplicates` by
-    reason: asked is the sum of kept and these. `reasons` asked and kept, and likewise what became of the others.
+    """`scenarios` asked and kept, and of those kept, `stereotypes_unknown`; `no_reply`, `unread`, `failed` and
+    `duplicates` by reason: asked is the sum of kept and these. `reasons` asked and kept, and likewise what became of
+    the others.
     """
     outcomes, of_reasons = ([str(each["outcome"]) for each in rows] for rows in (asked, reasons))
     unknown = sum(each["outcome"] == KEPT and "" in _list(each["task_stereotypes"]) for each in asked)
     scenarios = {"asked": len(asked), "kept": outcomes.count(KEPT), "stereotypes_unknown": unknown}
+    lost: dict[str, Sequence[str]] = {
+        "no_reply": NO_REPLIES,
+        "unread": get_args(Unread),
+        "failed": get_args(Failed),
+        "duplicates": get_args(Duplicate),
+    }
+    reasons_lost: dict[str, Sequence[str]] = {
+        "reasons_no_reply": NO_REPLIES,
+        "reasons_unread": get_args(UnreadReason),
+        "reasons_failed": get_args(FailedReason),
+        "reasons_alone": (ALONE,),
+    }
     return (
         {"scenarios": scenarios}
-        | count_reasons(
-            outcomes, {"unread": get_args(Unread), "failed": get_args(Failed), "duplicates": get_args(Duplicate)}
-        )
+        | count_reasons(outcomes, lost)
         | {"reasons": {"asked": len(reasons), "kept": of_reasons.count(KEPT)}}
-        | count_reasons(
-            of_reasons,
-            {
-                "reasons_unread": get_args(UnreadReason),
-                "reasons_failed": get_args(FailedReason),
-                "reasons_alone": (ALONE,),
-            },
-        )
+        | count_reasons(of_reasons, reasons_lost)
     )

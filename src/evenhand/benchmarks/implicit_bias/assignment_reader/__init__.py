@@ -23,20 +23,20 @@ from evenhand.benchmarks.implicit_bias.assignment_reader.tasks import Tasks
 from evenhand.benchmarks.implicit_bias.assignment_reader.vocabulary import KNOWN_WORDS
 
 
-def read_assignment(text: str, tasks: Sequence[str], characters: Sequence[str]) -> tuple[str | None, ...]:
-    """Per task, in task order, the character that the text assigns it to, as spelled in `characters`.
+def read_assignment(text: str, tasks: Sequence[str], people: Sequence[str]) -> tuple[str | None, ...]:
+    """Per task, in task order, the one of `people` that the text assigns it to, as spelled there.
 
     None where the text does not say so unmistakably. Any text is accepted; time is linear in its length.
     """
     references = Tasks(tasks)
-    people = People(characters, references.words, lambda word: word in KNOWN_WORDS or references.known(word))
+    known = People(people, references.words, lambda word: word in KNOWN_WORDS or references.known(word))
 
     @cache
     def mark(line: str) -> str:
-        return people.mark(references.mark(line))
+        return known.mark(references.mark(line))
 
     def names_person(words: str) -> bool:
-        return any(PERSON[1] <= character <= PERSON[3] for character in people.mark(words))
+        return any(PERSON[1] <= character <= PERSON[3] for character in known.mark(words))
 
     said = final_part(without_thoughts(plain(text)), names_person, references.is_task_text)
     said = tables_as_lines(plain(json_as_lines(said)), mark, lambda cell: references.match(cell) is not None)
@@ -45,4 +45,4 @@ def read_assignment(text: str, tasks: Sequence[str], characters: Sequence[str]) 
     records = Records(Grammar(references), len(tasks))
     records.read(lines(normalise(said), mark))
     read = decide(records.evidence, len(tasks), records.renumbered)
-    return tuple(None if person is None else characters[person] for person in read)
+    return tuple(None if person is None else people[person] for person in read)

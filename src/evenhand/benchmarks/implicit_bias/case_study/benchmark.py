@@ -8,29 +8,30 @@ score of the tasks, one half for the share of men among those who are named.
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
-from functools import lru_cache
-from typing import Any
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING, Any
 
-import datasets
-import pandas as pd
-
-from evenhand.benchmark import BenchmarkDefaults, Findings, Results, Row
-from evenhand.benchmarks.implicit_bias.benchmark import ImplicitBias
-from evenhand.benchmarks.implicit_bias.case_study import findings as case_study_findings
-from evenhand.benchmarks.implicit_bias.case_study import scores as case_study_scores
+from evenhand.benchmark import Card, Comparison, Helper, Row, Rows
 from evenhand.benchmarks.implicit_bias.case_study.interaction import ANSWERING, Answer, Case, CaseMeeting
-from evenhand.benchmarks.implicit_bias.case_study.prompts import MISSED_DEADLINE, TEAM_LEAD
-from evenhand.benchmarks.implicit_bias.findings import STAGES
-from evenhand.benchmarks.implicit_bias.interaction import Agent, Statement, interact
-from evenhand.benchmarks.implicit_bias.scenario import SCORES
+from evenhand.benchmarks.implicit_bias.case_study.prompts import MISSED_DEADLINE, TASK_ASSIGNMENT, TEAM_LEAD
+from evenhand.benchmarks.implicit_bias.interaction import FIRST, Agent, Statement, interact
+from evenhand.benchmarks.implicit_bias.play import SAMPLING, Play, PlayOptions, distance_from_balance, seated
+from evenhand.benchmarks.implicit_bias.scenario import METRIC, SCORES
 from evenhand.errors import UsageError
+from evenhand.flow.configuration import Asking, RunConfig
 from evenhand.flow.episode import Episode, Prediction, run_name
-from evenhand.flow.settings import Settings
+from evenhand.flow.rows import packaged_rows
 from evenhand.language_agency.label_request import agentic_probability, label_request
-from evenhand.language_agency.named_classifiers import DEFAULT, NamedClassifier, load_classifiers
-from evenhand.language_agency.sentences import split_sentences
-from evenhand.models.protocol import Model
+from evenhand.language_agency.named_classifiers import ACCEPTED, DEFAULT, load_classifiers
 from evenhand.models.request import Reply, Request
+from evenhand.options import option
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from evenhand.flow.results import Results
+    from evenhand.report.findings import Findings
 
 CLASSIFIER = "classifier-0"  # of the sentences of reasons
 
@@ -44,92 +45,101 @@ PUBLISHED = {
 }
 
 
-@lru_cache(maxsize=1)
-def _classifier(name: str) -> NamedClassifier:
-    """Raises UsageError for a name that stands for several, ModelError for one that can't be loaded."""
-    named = load_classifiers([name])
-    if len(named) > 1:
-        raise UsageError(f"{name} holds {len(named)} classifiers; name one: {', '.join(each.name for each in named)}")
-    return named[0]
+@dataclass(frozen=True)
+class CaseStudyOptions(PlayOptions):
+    classifiers: tuple[str, ...] = option((DEFAULT,), f"of language agency, one: {ACCEPTED}", metavar="NAME")
 
 
-class ImplicitBiasCaseStudy(BenchmarkDefaults):
-    name = "implicit_bias_case_study"
-    dataset = "implicit_bias"
-    title = "A case study of implicit bias: tasks, blame and leadership among students"
-    paper = "Borah & Mihalcea, Towards Implicit Bias Detection and Mitigation (EMNLP Findings 2024)"
-    configs = ("case_study",)
-    default_configs = configs
-    defaults: Mapping[str, object] = {**ImplicitBias.defaults, "classifiers": (DEFAULT,)}
-    options = ("goal", "agents", "classifiers")
-    answers_are_shares = False
-    digits = 3
-    design_columns = ("case", "names")
-    metric = case_study_scores.METRIC
-    cluster_column = "names"
+class CaseStudy(Play[CaseStudyOptions]):
+    """Characters sit in the row's order. `goal` is told in the task assignment; the other cases are as without."""
 
-    def check(self, settings: Settings) -> None:
-        if settings.protocol not in ANSWERING:
-            raise UsageError(f"{self.name} reads answers or ranks them: --protocol generate or rank is accepted")
-        if settings.source != "evenhand":
-            raise UsageError(f"{self.name} has the paper's own prompts; --source evenhand is accepted")
-        if len(settings.classifiers) > 1:
-            raise UsageError(
-                f"{self.name} reads reasons with one classifier: name one, not {len(settings.classifiers)}"
-            )
+    card = Card(
+        name="implicit_bias_case_study",
+        title="A case study of implicit bias: tasks, blame and leadership among students",
+        paper="Borah & Mihalcea, Towards Implicit Bias Detection and Mitigation (EMNLP Findings 2024)",
+        dataset="implicit_bias",
+        configs=("case_study",),
+        metric=METRIC,
+        cluster="names",
+        design=("case", "names"),
+        protocols=("generate", "rank"),
+        sampling=SAMPLING,
+        digits=3,
+    )
+    Options = CaseStudyOptions
 
-    def usable(self, rows: datasets.Dataset, settings: Settings) -> tuple[datasets.Dataset, tuple[str, ...]]:
-        return rows.add_column("names", [_names(each) for each in rows["characters"]]), ()  # type: ignore[call-arg]
+    def check(self, config: RunConfig[CaseStudyOptions]) -> None:
+        super().check(config)
+        if config.source != "evenhand":
+            raise UsageError(f"{self.card.name} has the paper's own prompts; --source evenhand is accepted")
+        n = len(config.options.classifiers)
+        if n != 1:
+            raise UsageError(f"{self.card.name} reads reasons with one classifier: name one, not {n}")
 
-    def helpers(self, settings: Settings) -> dict[str, Model]:
-        return {CLASSIFIER: _classifier(*settings.classifiers).classifier}
+    def load(self, config: RunConfig[CaseStudyOptions]) -> Rows:
+        rows = packaged_rows(self.card, config)
+        return Rows(rows.add_column("names", [_names(each) for each in rows["characters"]]))  # type: ignore[call-arg]
 
-    def described_helpers(self, settings: Settings) -> list[dict[str, Any]]:
-        named = _classifier(*settings.classifiers)
-        return [{"name": named.name, "identity": named.classifier.identity, "trained": named.record}]
+    def helpers(self, options: CaseStudyOptions) -> Mapping[str, Helper]:
+        named = load_classifiers(options.classifiers)
+        if len(named) > 1:  # a folder of several seeds
+            names = ", ".join(each.name for each in named)
+            raise UsageError(f"{options.classifiers[0]} holds {len(named)} classifiers; name one: {names}")
+        return {CLASSIFIER: Helper(named[0].name, named[0].classifier, named[0].record)}
 
-    def episode(self, row: Row, settings: Settings, run: int = 0) -> Episode:
-        """Characters sit in the row's order. `goal` is told in the task assignment; the other cases are as without."""
-        case, name = Case.of(row), row["id"] + run_name(run)
-        answering = ANSWERING[str(settings.protocol)][case.kind]
-        meeting = CaseMeeting(case, answering, settings.sampling(), settings.seed, name, settings.goal)
-        models = [model for model, _ in settings.agents] or ["default"]
-        agents = [Agent(each, models[seat % len(models)]) for seat, each in enumerate(case.characters)]
+    def ask(self, row: Row, how: Asking[CaseStudyOptions]) -> list[Request]:
+        """The question to everybody, before anything is said."""
+        meeting, agents = _meeting(row, how)
+        return meeting.ask(agents, FIRST)
+
+    def read(self, row: Row, replies: Sequence[Reply], how: Asking[CaseStudyOptions]) -> list[Prediction]:
+        """Reasons are not labelled here: that asks the classifier."""
+        meeting, agents = _meeting(row, how)
+        said = meeting.read(agents, FIRST, replies)
+        return [_prediction(row, how.run, turn, each, [None] * len(_reasons(each))) for turn, each in enumerate(said)]
+
+    def value(self, prediction: Mapping[str, Any]) -> float | None:
+        """The absolute score of a task assignment. None for a person who is named: a share of many answers is biased,
+        not one of them.
+        """
+        return distance_from_balance(prediction) if prediction["case"] == TASK_ASSIGNMENT else None
+
+    def episode(self, row: Row, how: Asking[CaseStudyOptions]) -> Episode:
+        meeting, agents = _meeting(row, how)
         said = yield from interact(meeting, agents)
         reasons = [reason for each in said for _, reason in _reasons(each)]
         agentic = yield from _agentic_shares(reasons)
         shares = iter(agentic)
         return [
-            _prediction(row, run, turn, each, [next(shares) for _ in _reasons(each)]) for turn, each in enumerate(said)
+            _prediction(row, how.run, turn, each, [next(shares) for _ in _reasons(each)])
+            for turn, each in enumerate(said)
         ]
 
-    def score(self, predictions: pd.DataFrame, settings: Settings) -> dict[str, Any]:
-        return case_study_scores.score(predictions)
+    def score(self, predictions: pd.DataFrame, config: RunConfig[CaseStudyOptions]) -> dict[str, Any]:
+        from evenhand.benchmarks.implicit_bias.case_study.scores import score
 
-    def headline_values(self, predictions: pd.DataFrame) -> pd.DataFrame:
-        asked = predictions[predictions["stage"].isin(case_study_scores.ASKED)]
-        return _values(asked, _figures(asked))
+        return score(predictions)
 
-    def exploratory_values(self, predictions: pd.DataFrame) -> pd.DataFrame:
-        asked = predictions[predictions["stage"].isin(case_study_scores.ASKED)]
-        reasons = case_study_scores.reason_rows(asked).dropna(subset="agentic")
-        of_answers = reasons.groupby(["id", "names", "gender"], as_index=False)["agentic"].mean()
-        about = pd.DataFrame(
-            {
-                "id": of_answers["id"],
-                "value": of_answers["agentic"],
-                "cluster": of_answers["names"],
-                "figure": "agentic share of reasons, " + of_answers["gender"],
-            }
-        )
-        return pd.concat([_values(asked, _figures(asked) + ", " + asked["agent_gender"] + " agents"), about])
+    def comparison(self) -> Comparison:
+        from evenhand.benchmarks.implicit_bias.case_study.comparison import PairedStudents
 
-    def published(self, settings: Settings) -> dict[str, Any]:
+        return PairedStudents()
+
+    def published(self, config: RunConfig[CaseStudyOptions]) -> dict[str, Any]:
         """The appendix's figures, of conversations of one model; the note beside them says what differs."""
-        return {} if settings.agents else PUBLISHED
+        return {} if config.options.agents else PUBLISHED
 
     def findings(self, predictions: pd.DataFrame, results: Results) -> Findings:
-        return case_study_findings.findings(predictions, results)
+        from evenhand.benchmarks.implicit_bias.case_study.findings import findings
+
+        return findings(predictions, results)
+
+
+def _meeting(row: Row, how: Asking[CaseStudyOptions]) -> tuple[CaseMeeting, list[Agent]]:
+    case, name = Case.of(row), row["id"] + run_name(how.run)
+    answering = ANSWERING[how.protocol][case.kind]
+    meeting = CaseMeeting(case, answering, how.sampling, how.seed, name, how.options.goal)
+    return meeting, seated(case.characters, how.options.agents)
 
 
 def _names(characters: Sequence[str]) -> str:
@@ -145,12 +155,18 @@ def _reasons(said: Statement) -> list[tuple[str, str]]:
 
 
 def _agentic_shares(reasons: Sequence[str]) -> Generator[Sequence[Request], Sequence[Reply], list[float | None]]:
-    """Of each reason's sentences; None for one without a sentence."""
+    """Of each reason's sentences that were labelled; None for one without any."""
+    from evenhand.language_agency.sentences import split_sentences
+
     sentences = [split_sentences(reason) for reason in reasons]
     requests = [label_request(sentence, CLASSIFIER) for each in sentences for sentence in each]
-    replies = (yield requests) if requests else []
-    labels = iter([agentic_probability(reply) > 0.5 for reply in replies])
-    return [sum(next(labels) for _ in each) / len(each) if each else None for each in sentences]
+    replies = iter((yield requests) if requests else [])
+    shares: list[float | None] = []
+    for each in sentences:
+        answers = [reply for reply in islice(replies, len(each)) if not reply.failed]
+        agentic = sum(agentic_probability(reply) > 0.5 for reply in answers)
+        shares.append(agentic / len(answers) if answers else None)
+    return shares
 
 
 def _prediction(row: Row, run: int, turn: int, said: Statement, agentic: Sequence[float | None]) -> Prediction:
@@ -195,13 +211,3 @@ def _prediction(row: Row, run: int, turn: int, said: Statement, agentic: Sequenc
         "reason_genders": [gender_of[person] for person, _ in reasons],
         "reason_agentic": [float("nan") if each is None else each for each in agentic],
     }
-
-
-def _figures(asked: pd.DataFrame) -> pd.Series:
-    return asked["case"].map(case_study_findings.FIGURES) + ", " + asked["stage"].map(STAGES)
-
-
-def _values(asked: pd.DataFrame, figures: pd.Series) -> pd.DataFrame:
-    return pd.DataFrame(
-        {"id": asked["id"], "value": asked["score"].astype(float), "cluster": asked["names"], "figure": figures}
-    )

@@ -8,10 +8,11 @@ from typing import Any
 
 import pandas as pd
 
-from evenhand.benchmark import Conversation, Findings, Plot, Results, Turn
 from evenhand.benchmarks.implicit_bias.case_study.prompts import MISSED_DEADLINE, TASK_ASSIGNMENT, TEAM_LEAD
 from evenhand.benchmarks.implicit_bias.case_study.scores import CHANCE, GENDERS
 from evenhand.benchmarks.implicit_bias.findings import SHARES, STAGES
+from evenhand.flow.results import Results
+from evenhand.report.findings import Conversation, Findings, Plot, Turn
 from evenhand.report.plots import grouped_bars
 from evenhand.report.tables import Cell, Table, figure
 
@@ -28,7 +29,7 @@ Metrics = Mapping[str, Any]
 
 
 def findings(predictions: pd.DataFrame, results: Results) -> Findings:
-    metrics = results["metrics"]
+    metrics = results.metrics
     cases = metrics["cases"]
     named = [case for case in NAMING if case in cases]
     columns = dict.fromkeys(column for of in cases.values() for column in of["by"])
@@ -51,9 +52,9 @@ def findings(predictions: pd.DataFrame, results: Results) -> Findings:
 
 
 def _named_sentence(case: str, results: Results) -> str:
-    of = results["metrics"]["cases"][case]
+    of = results.metrics["cases"][case]
     first, last = of["stages"].values()
-    who = f"{results['model_name']}, {case.replace('_', ' ')}"
+    who = f"{results.model_name}, {case.replace('_', ' ')}"
     if not last["n_read"]:
         return f"{who}: no share, for none of {last['n']:,} last answers was read."
     agreement = of["agreement"]
@@ -67,9 +68,9 @@ def _named_sentence(case: str, results: Results) -> str:
 
 
 def _assigned_sentence(results: Results) -> str:
-    of = results["metrics"]["cases"][TASK_ASSIGNMENT]
+    of = results.metrics["cases"][TASK_ASSIGNMENT]
     first, last = of["stages"].values()
-    who = f"{results['model_name']}, task assignment{' with goal' if results['config']['goal'] else ''}"
+    who = f"{results.model_name}, task assignment{' with goal' if results.option('goal') else ''}"
     if not last["n_read"]:
         return f"{who}: no bias score, for none of {last['n']:,} last assignments was read."
     return (
@@ -92,7 +93,7 @@ def _change(change: Metrics) -> str:
 
 
 def _named(cases: list[str], results: Results) -> Table:
-    metrics, published = results["metrics"], results["published"]
+    metrics, published = results.metrics, results.published
     ranked = any("expected_male" in of for case in cases for of in metrics["cases"][case]["stages"].values())
     rows = []
     for case in cases:
@@ -104,7 +105,7 @@ def _named(cases: list[str], results: Results) -> Table:
         for model, printed in published.get("figures", {}).items():
             texts = (f" {model}, published", f"{printed[case]:.2f}", "", "", *empty)
             rows.append(tuple(Cell(text, published=True) for text in texts))
-    note = f"{results['model_name']}. Shares of read answers. Brackets: 95 % interval, bootstrap over sets of names. "
+    note = f"{results.model_name}. Shares of read answers. Brackets: 95 % interval, bootstrap over sets of names. "
     if ranked:
         note += "Ranked: each name was scored; expected: the probability that a man is named. "
     if published:
@@ -127,7 +128,7 @@ def _named_row(name: str, of: Metrics, ranked: bool) -> tuple[Cell, ...]:
 
 
 def _assigned(results: Results) -> Table:
-    stages = results["metrics"]["cases"][TASK_ASSIGNMENT]["stages"]
+    stages = results.metrics["cases"][TASK_ASSIGNMENT]["stages"]
     ranked = any("expected_bias_score" in of for of in stages.values())
     rows = []
     for stage, of in stages.items():
@@ -137,10 +138,10 @@ def _assigned(results: Results) -> Table:
     chance = [figure(last["chance_shares"][share], digits=DIGITS) for share in SHARES]
     chance += [figure(last["chance_score"], digits=DIGITS), *([""] if ranked else []), "", ""]
     rows.append(tuple(Cell(text) for text in (" chance", *chance)))
-    note = f"{results['model_name']}. Brackets: 95 % interval, bootstrap over sets of names. "
+    note = f"{results.model_name}. Brackets: 95 % interval, bootstrap over sets of names. "
     if ranked:
         note += "Ranked: every one-to-one assignment was scored, without reasons. "
-    if results["config"]["goal"]:
+    if results.option("goal"):
         note += (
             "Each agent was told in private to want the first task, before its first assignment; in this case alone. "
         )
@@ -161,11 +162,11 @@ def _reasons(results: Results) -> Table:
             Cell(figure(of["communal"], digits=DIGITS)),
             Cell(f"{of['n']:,} ({of['n_clusters']})"),
         )
-        for case, genders in results["metrics"]["reasons"].items()
+        for case, genders in results.metrics["reasons"].items()
         for gender, of in ((gender, genders[gender]) for gender in GENDERS)
         if genders["male"]["n"] or genders["female"]["n"]
     )
-    [helper] = results["helpers"]
+    [helper] = results.helpers
     trained = f", trained on {helper['trained']['data']}" if "data" in helper["trained"] else ""
     note = (
         "Mean over reasons, of first and last answers, of the share of their sentences that are agentic (achieving, "
@@ -211,7 +212,7 @@ def _plot(cases: list[str], metrics: Metrics) -> Plot:
 def _oddities(predictions: pd.DataFrame, results: Results) -> Iterator[str]:
     cut = int((predictions["finish_reason"] == "length").sum())
     if cut:
-        limit = results["config"]["max_new_tokens"]
+        limit = results.option("max_new_tokens")
         yield f"{cut:,} of {len(predictions):,} replies ended at the limit of {limit} new tokens"
     empty = int((predictions["text"].str.strip() == "").sum())
     if empty:

@@ -8,8 +8,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from scipy.special import softmax
-
 from evenhand.benchmark import Row
 from evenhand.benchmarks.implicit_bias.case_study.prompts import (
     DISCUSS,
@@ -106,15 +104,18 @@ class NamedByRank:
         means = [math.fsum(tokens) / len(tokens) for tokens in reply.choice_log_probs]
         highest = max(means)
         if math.isnan(sum(means)) or highest == -math.inf:
-            return Answer(agent, stage, "", "choice", (None,), reasons=(None,))
+            return Answer(agent, stage, "", reply.finish_reason, (None,), reasons=(None,))
+        from scipy.special import softmax
+
         probabilities = [float(each) for each in softmax(means)]
         of_men = [each for each, character in zip(probabilities, scenario.characters) if character.gender == "male"]
         expected = math.fsum(of_men)
         if means.count(highest) > 1:
-            return Answer(agent, stage, "", "choice", (None,), expected, reasons=(None,))
+            return Answer(agent, stage, "", reply.finish_reason, (None,), expected, reasons=(None,))
         likeliest = means.index(highest)
-        text, person = self.choices(scenario)[likeliest], scenario.names[likeliest]
-        return Answer(agent, stage, text, "choice", (person,), expected, probabilities[likeliest], reasons=(None,))
+        text, people = self.choices(scenario)[likeliest], (scenario.names[likeliest],)
+        probability = probabilities[likeliest]
+        return Answer(agent, stage, text, reply.finish_reason, people, expected, probability, reasons=(None,))
 
 
 ANSWERING: dict[str, dict[str, Answering]] = {
@@ -138,19 +139,24 @@ class CaseMeeting(Meeting):
 
     scenario: Case
 
+    def ask(self, agents: Sequence[Agent], stage: str, heard: Sequence[Statement] = ()) -> list[Request]:
+        """The question to each agent, at first and at last; none sees another's answer of this stage."""
+        question, choices = self._question(stage, heard), self.answering.choices(self.scenario)
+        return [self._asked(agent, stage, question, choices=choices) for agent in agents]
+
     def assign(self, agents: Sequence[Agent], stage: str, heard: Sequence[Statement] = ()) -> Talk:
-        """Each agent's answer to the question, at first and at last; none sees another's of this stage."""
+        """Each agent's answer, with its reason where the name was ranked."""
+        said = yield from super().assign(agents, stage, heard)
+        if isinstance(self.answering, NamedByRank):
+            return (yield from self._with_reasons(said, self._question(stage, heard)))
+        return said
+
+    def _question(self, stage: str, heard: Sequence[Statement]) -> Message:
         parts = [_memory(heard)] if heard else []
         parts.append(self.scenario.prompt)
         if self.goal and stage == FIRST and self.scenario.tasks:
             parts.append(GOAL.text.format(task=self.scenario.tasks[0]))
-        question = Message("user", "\n\n".join(parts))
-        choices = self.answering.choices(self.scenario)
-        replies = yield [self._asked(agent, stage, question, choices=choices) for agent in agents]
-        said = [self.answering.read(self.scenario, agent, stage, reply) for agent, reply in zip(agents, replies)]
-        if isinstance(self.answering, NamedByRank):
-            return (yield from self._with_reasons(said, question))
-        return said
+        return Message("user", "\n\n".join(parts))
 
     def discuss(self, agents: Sequence[Agent], stage: str, heard: Sequence[Statement]) -> Talk:
         """Each agent speaks in turn and hears those before it; its chat begins with the question and its own answer."""

@@ -11,13 +11,13 @@ import pandas as pd
 from evenhand.benchmarks.implicit_bias.case_study.prompts import TASK_ASSIGNMENT
 from evenhand.benchmarks.implicit_bias.correction import with_former
 from evenhand.benchmarks.implicit_bias.interaction import FIRST, LAST_STAGE
+from evenhand.benchmarks.implicit_bias.scenario import METRIC
 from evenhand.library import load_metric
 from evenhand.statistics.clustered import FEW_CLUSTERS, clustered_mean, paired_difference
 
 GENDERS = ("male", "female")
 ASKED = (FIRST, LAST_STAGE)  # the stages that answer the question
 CHANCE = {"male": 0.5, "female": 0.5, "names_self": 0.25, "bias_score": 0.0}  # two and two; four people
-METRIC = "implicit_bias_score"
 
 
 def score(predictions: pd.DataFrame) -> dict[str, Any]:

@@ -8,12 +8,13 @@ from typing import Any
 
 import pandas as pd
 
-from evenhand.benchmark import Example, Findings, Plot, Results
-from evenhand.benchmarks.option_order import order_table
+from evenhand.benchmarks.implicit_bias.understanding.scoring import STORIES
+from evenhand.benchmarks.position_sensitivity import order_table
+from evenhand.flow.results import Results
+from evenhand.report.findings import Example, Findings, Plot
 from evenhand.report.plots import grouped_bars
 from evenhand.report.tables import Cell, Table, figure
 
-STORIES = {True: "biased", False: "unbiased"}
 DIGITS = 3
 EXAMPLES = 8
 COLUMNS = ("accuracy", "answers “present”", "unread all wrong to all right", "n (scenarios)", "unread %")
@@ -21,7 +22,7 @@ Metrics = Mapping[str, Any]
 
 
 def findings(predictions: pd.DataFrame, results: Results) -> Findings:
-    metrics = results["metrics"]
+    metrics = results.metrics
     return Findings(
         sentences=(_sentence(results),),
         tables=(
@@ -37,13 +38,13 @@ def findings(predictions: pd.DataFrame, results: Results) -> Findings:
 
 
 def _sentence(results: Results) -> str:
-    metrics = results["metrics"]
+    metrics = results.metrics
     if not metrics["n_read"]:
-        return f"{results['model_name']}: no accuracy, for none of {metrics['n']:,} answers was read."
+        return f"{results.model_name}: no accuracy, for none of {metrics['n']:,} answers was read."
     of = {story: _figure(group, "accuracy") for story, group in metrics["by"]["story"].items()}
     kinds = ", ".join(f"{share} on {story} stories" for story, share in of.items())
     return (
-        f"{results['model_name']} told biased from unbiased assignments with an accuracy of "
+        f"{results.model_name} told biased from unbiased assignments with an accuracy of "
         f"{_figure(metrics, 'accuracy')} ({kinds}); random answers reach {figure(metrics['chance'], digits=DIGITS)}, 1 "
         f"is best. {metrics['n_read']:,} of {metrics['n']:,} answers read ({100 * metrics['unread_rate']:.1f} percent "
         f"unread), {metrics['n_clusters']} scenarios."
@@ -52,7 +53,7 @@ def _sentence(results: Results) -> str:
 
 def _table_3(results: Results) -> Table:
     """The paper's Table 3: measured, for either kind of story, and published figures below."""
-    metrics, published = results["metrics"], results["published"]
+    metrics, published = results.metrics, results.published
     rows = [_row("all stories", metrics)]
     rows += [_row(f" {story}", group) for story, group in metrics["by"]["story"].items()]
     empty = [""] * (len(COLUMNS) - 1)
@@ -61,7 +62,7 @@ def _table_3(results: Results) -> Table:
         tuple(Cell(text, published=True) for text in (f" {model}, published", f"{accuracy:.4f}", *empty))
         for model, accuracy in published.get("figures", {}).items()
     ]
-    note = f"{results['model_name']}. Shares of read answers. Brackets: 95 % interval, bootstrap over scenarios. "
+    note = f"{results.model_name}. Shares of read answers. Brackets: 95 % interval, bootstrap over scenarios. "
     note += f"Published: {published['source']}." if published else ""
     return Table("Accuracy on the presence of implicit bias", ("stories", *COLUMNS), tuple(rows), note)
 

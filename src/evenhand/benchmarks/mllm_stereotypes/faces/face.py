@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from evenhand.benchmarks.mllm_stereotypes.picture_folders import OF_PICTURES, left_out_sentences
+
 Attribute = Literal["gender", "race"]
 
 GENDERS = ("male", "female")
@@ -25,9 +27,7 @@ LEFT_OUT: dict[str, str] = {
     "contradictory": "listed again with other labels",
     "age": f"an age under {YOUNGEST} or over {OLDEST}, or a range that reaches beyond",
     "race": f"a race other than {', '.join(RACES)}",
-    "missing": "not there",
-    "size": "a picture too large, or too narrow",
-    "broken": "a picture that can't be decoded",
+    **OF_PICTURES,
 }
 
 
@@ -67,11 +67,4 @@ class Faces:
 
     def sentences(self) -> tuple[str, ...]:
         """What was left out and why, for a report."""
-        if not self.left_out:
-            return ()
-        return (f"Faces left out: {sum(self.left_out.values()):,} of {self.read:,} ({in_words(self.left_out)}).",)
-
-
-def in_words(left_out: Mapping[str, int]) -> str:
-    """ "a picture that can't be decoded: 3; not there: 1"."""
-    return "; ".join(f"{LEFT_OUT[reason]}: {n:,}" for reason, n in left_out.items())
+        return left_out_sentences("Faces", self.left_out, self.read, LEFT_OUT)

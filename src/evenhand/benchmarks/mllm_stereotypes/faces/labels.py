@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from dataclasses import dataclass
 
@@ -43,28 +42,17 @@ def labels_of_name(name: str) -> Labels | None:
     return Labels(_years(age, age), GENDERS[gender], _RACE_CODES[race])
 
 
-def labels_of_cells(age: object, gender: object, race: object) -> Labels | None:
+def labels_of_cells(age: str, gender: str, race: str) -> Labels | None:
     """Those in a table's cells; None where an age or a gender is not understood."""
-    word = as_word(gender).casefold()
-    ages = as_word(age)
-    years = _YEARS.fullmatch(ages)
-    if word not in GENDERS or not (years or _OR_MORE.fullmatch(ages)):
+    word = gender.casefold()
+    years = _YEARS.fullmatch(age)
+    if word not in GENDERS or not (years or _OR_MORE.fullmatch(age)):
         return None
-    came = as_word(race)
-    of_race = RACE_OF_WORD.get(came.casefold().replace("_", " "), came)
+    of_race = RACE_OF_WORD.get(race.casefold().replace("_", " "), race)
     if years is None:
         return Labels(None, word, of_race)
     first, last = int(years[1]), int(years[2] or years[1])
     return Labels(_years(first, last), word, of_race) if first <= last else None
-
-
-def as_word(cell: object) -> str:
-    """A cell as people read it: 25.0 is "25", a missing one is empty."""
-    if cell is None or (isinstance(cell, float) and math.isnan(cell)):
-        return ""
-    if isinstance(cell, float) and cell.is_integer():
-        return str(int(cell))
-    return str(cell).strip()
 
 
 def _years(first: int, last: int) -> str | None:

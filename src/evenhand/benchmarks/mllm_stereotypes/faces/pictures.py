@@ -66,6 +66,20 @@ def decode(path: Path) -> Image.Image:
         raise PictureError(path, "broken", what) from error
 
 
+def unusable(path: Path) -> str | None:
+    """The reason why a picture can't be decoded; None for one that was, once, to be sure."""
+    try:
+        decode(path)
+    except PictureError as error:
+        return error.reason
+    return None
+
+
+def is_picture(name: str) -> bool:
+    """By the ending of its name."""
+    return os.path.splitext(name)[1].casefold() in SUFFIXES
+
+
 def _content(path: Path) -> bytes:
     if not os.path.isfile(path):  # a pipe would be waited for; Path.is_file raises for some paths that can't be one
         raise PictureError(path, "missing", "is not there, or no ordinary file")

@@ -4,25 +4,25 @@ from __future__ import annotations
 
 import os
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
 
-from evenhand.benchmarks.mllm_stereotypes.faces.face import LEFT_OUT, RACES, Face, Faces, in_words
+from evenhand.benchmarks.mllm_stereotypes.faces.face import LEFT_OUT, RACES, Face, Faces
 from evenhand.benchmarks.mllm_stereotypes.faces.labels import (
     RACE_OF_WORD,
     UTKFACE_NAME,
     Labels,
-    as_word,
     labels_of_cells,
     labels_of_name,
 )
-from evenhand.benchmarks.mllm_stereotypes.faces.pictures import SUFFIXES, PictureError, decode
-from evenhand.errors import EvenhandError, UsageError
+from evenhand.benchmarks.mllm_stereotypes.faces.pictures import is_picture, unusable
+from evenhand.benchmarks.mllm_stereotypes.picture_folders import in_words, names_in, some
+from evenhand.errors import UsageError
 from evenhand.row_files import read_rows
 
 COLUMNS = ("file", "age", "gender", "race")
 
-_NAMED, _LONGEST = 3, 80  # of those that a message gives as examples: how many, and characters of each
+_ACCEPTED = "a folder of pictures of faces is accepted"
 
 Found = tuple[str, Labels | str]
 """A file's name and its labels, or the reason why it has none."""
@@ -39,7 +39,7 @@ def read_faces(path: Path, table: Path | None = None) -> Faces:
     EvenhandError where the system does not let us read.
     """
     folder = Path(path)
-    names = _names(folder)
+    names = names_in(folder, _ACCEPTED, "name the folder, and give a list of faces as table")
     found = list(_of_names(folder, names) if table is None else _of_table(Path(table)))
     records: list[Face] = []
     left_out: Counter[str] = Counter()
@@ -64,41 +64,20 @@ def _face(folder: Path, file: str, labels: Labels | str) -> Face | str:
     if labels.race not in RACES:
         return "race"
     face = Face(folder, file, labels.age, labels.gender, labels.race)
-    try:
-        decode(face.path)
-    except PictureError as error:
-        return error.reason
-    return face
+    return unusable(face.path) or face
 
 
 # A folder
 
 
-def _names(folder: Path) -> list[str]:
-    """Of everything in the folder, in no order."""
-    accepted = "a folder of pictures of faces is accepted"
-    try:
-        return os.listdir(folder)
-    except FileNotFoundError:
-        raise UsageError(f"{folder} does not exist; {accepted}: name one") from None
-    except NotADirectoryError:
-        raise UsageError(
-            f"{folder} is a file; {accepted}: name the folder, and give a list of faces as table"
-        ) from None
-    except OSError as error:
-        raise EvenhandError(
-            f"can't read {folder}: {error.strerror or error}; mend that, or name another folder"
-        ) from error
-
-
 def _of_names(folder: Path, names: Sequence[str]) -> Iterator[Found]:
     files = [name for name in names if not os.path.isdir(folder / name)]
     if not files:
-        folders = f"no file but the folders {_some(names)}: name one of these" if names else "no file"
+        folders = f"no file but the folders {some(names)}: name one of these" if names else "no file"
         raise UsageError(f"{folder} has {folders}; pictures named {UTKFACE_NAME} are accepted, or others with a table")
     for name in files:
-        stem, suffix = os.path.splitext(name)
-        yield name, (labels_of_name(stem) or "oddly_named") if suffix.casefold() in SUFFIXES else "other_file"
+        stem, _ = os.path.splitext(name)
+        yield name, (labels_of_name(stem) or "oddly_named") if is_picture(name) else "other_file"
 
 
 # A table
@@ -107,10 +86,10 @@ def _of_names(folder: Path, names: Sequence[str]) -> Iterator[Found]:
 def _of_table(table: Path) -> Iterator[Found]:
     """Every row once. Rows of one file that say the same are one face; where they differ, none of them is believed."""
     read = read_rows(table, "face", "labelled faces", edited=True, known=COLUMNS)
-    cells = [read.column(_column(table, read.columns, name)) for name in COLUMNS]
+    cells = [read.words(_column(table, read.columns, name)) for name in COLUMNS]
     rows: dict[str, list[Labels | None]] = defaultdict(list)
     for file, age, gender, race in zip(*cells):
-        rows[_inside(as_word(file))].append(labels_of_cells(age, gender, race))
+        rows[_inside(file)].append(labels_of_cells(age, gender, race))
     for file, labels in rows.items():
         if not file:
             yield from ((file, "oddly_named") for _ in labels)
@@ -128,7 +107,7 @@ def _column(table: Path, columns: Sequence[str], name: str) -> str:
     what = f"{len(found)} columns {name!r}" if found else f"no column {name!r}"
     raise UsageError(
         f"{table} has {what}; a table with {', '.join(COLUMNS)}, one each, is accepted: rename its columns "
-        f"({_some(columns)})"
+        f"({some(columns)})"
     )
 
 
@@ -160,14 +139,14 @@ _ADVICE_ON_TABLES = _ADVICE | {
 
 def _no_face(folder: Path, table: Path | None, found: Sequence[Found], counts: dict[str, int]) -> UsageError:
     files = [file for file, _ in found if file]
-    examples = f", for instance {_some(files)}" if files else ""
+    examples = f", for instance {some(files)}" if files else ""
     reason = max(counts.keys() - {"repeated"}, key=lambda each: (counts[each], each))  # why the row repeated gave none
     advice = (_ADVICE if table is None else _ADVICE_ON_TABLES)[reason]
     if table is None:
         came = f"none of the {len(found):,} files in {folder}"
         accepted = f"JPEG, PNG, GIF and BMP pictures named {UTKFACE_NAME} (gender 0 or 1, race 0 to 3, age 18 to 65)"
         tables = [file for file in files if os.path.splitext(file)[1].casefold() in (".csv", ".tsv", ".parquet")]
-        advice = f"give {_some(tables)} as table" if tables else advice
+        advice = f"give {some(tables)} as table" if tables else advice
     else:
         came = f"none of the {len(found):,} rows of {table}"
         accepted = (
@@ -175,12 +154,7 @@ def _no_face(folder: Path, table: Path | None, found: Sequence[Found], counts: d
             f"gender (male, female) and a race ({', '.join(RACE_OF_WORD)})"
         )
         others = {labels.race for _, labels in found if isinstance(labels, Labels)} - {*RACES}
-        examples += f", with other races: {_some(others)}" if others else ""
-    return UsageError(f"{came} gives a face ({in_words(counts)}){examples}; accepted are {accepted}: {advice}")
-
-
-def _some(names: Collection[str]) -> str:
-    """The first by name; a file's name may be no text at all, and a cell a whole story."""
-    shown = [name if name.strip() and name.isprintable() else ascii(name) for name in sorted(names)[:_NAMED]]
-    more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
-    return ", ".join(name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…" for name in shown) + more
+        examples += f", with other races: {some(others)}" if others else ""
+    return UsageError(
+        f"{came} gives a face ({in_words(counts, LEFT_OUT)}){examples}; accepted are {accepted}: {advice}"
+    )

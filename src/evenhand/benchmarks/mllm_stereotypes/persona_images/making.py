@@ -23,9 +23,11 @@ from evenhand.benchmarks.mllm_stereotypes.persona_images.traits import PROMPTS, 
 from evenhand.errors import EvenhandError, UsageError, unknown_name
 from evenhand.flow.episode import derive_seed
 from evenhand.flow.run_folder import RunFolder
+from evenhand.flow.runner import Step
 from evenhand.report.tables import Cell, Table
 
-OnProgress = Callable[[int, int, int], None]
+OnProgress = Callable[[int, Step], None]
+"""Told of the number of pictures in all, and of each that is done; one that had to be painted was a reply."""
 
 
 @dataclass(frozen=True)
@@ -103,7 +105,7 @@ def make_persona_images(
     """Paint, look, choose, and leave a folder a trait in `output`; a run that was interrupted goes on where it stopped.
 
     The same `output` takes further traits, with all other settings the same. detector: not needed, nor used, for people
-    "any". on_progress(pictures in all, how many more are done, how many more were painted).
+    "any".
     Raises UsageError for a folder of other settings, or without a detector where one is needed; EvenhandError where no
     picture of a trait qualifies (the others' are chosen all the same), and for what failed on the way.
     """
@@ -121,7 +123,7 @@ def make_persona_images(
     }
     folder = PersonaFolder.begin(output, config)
     with RunFolder(output).locked():
-        run = _Run(wanted, painter, detector, folder, on_progress or (lambda pictures, done, painted: None))
+        run = _Run(wanted, painter, detector, folder, on_progress or (lambda pictures, step: None))
         made = Made(wanted, tuple(map(run.trait, wanted.traits)))
     if none := [each for each in made.counts if not each.kept]:
         painted = sum(each.painted for each in none)
@@ -151,7 +153,7 @@ class _Run:
                 row, painted = self._row(trait, number)
                 self.rows[trait, number] = row
                 self._write()
-            self.progress(pictures, 1, int(painted))
+            self.progress(pictures, Step(finished=1, replied=int(painted)))
         found = {number: self.rows[trait, number].persons_found for number in numbers if self.rows[trait, number].file}
         chosen = choose(found, self.wanted.people, self.wanted.keep, self.wanted.seed, trait)
         for number in found:

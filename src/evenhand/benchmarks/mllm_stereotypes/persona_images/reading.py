@@ -8,10 +8,18 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from evenhand.benchmarks.mllm_stereotypes.faces.pictures import SUFFIXES, PictureError, decode
+from evenhand.benchmarks.mllm_stereotypes.faces.pictures import is_picture, unusable
 from evenhand.benchmarks.mllm_stereotypes.persona_images.folder import NOT_KEPT
 from evenhand.benchmarks.mllm_stereotypes.persona_images.traits import TRAITS, folder_of, trait_of
-from evenhand.errors import EvenhandError, UsageError
+from evenhand.benchmarks.mllm_stereotypes.picture_folders import (
+    OF_PICTURES,
+    in_words,
+    left_out_sentences,
+    names_in,
+    printable,
+    some,
+)
+from evenhand.errors import UsageError
 
 # Why something in a trait's folder, or a picture beside these folders, is not read.
 LEFT_OUT: dict[str, str] = {
@@ -19,16 +27,13 @@ LEFT_OUT: dict[str, str] = {
     "folder": f"a folder inside a trait's (other than {NOT_KEPT})",
     "other_file": "no picture, by the ending of its name",
     "oddly_named": "a name that can't be printed",
-    "missing": "not there",
-    "size": "a picture too large, or too narrow",
-    "broken": "a picture that can't be decoded",
+    **OF_PICTURES,
 }
 
 _ACCEPTED = (
     f"a folder with one folder of JPEG, PNG, GIF or BMP pictures a trait is accepted ({folder_of(TRAITS[0])}, "
     f"{folder_of(TRAITS[1])}, …: {len(TRAITS)} in all)"
 )
-_NAMED, _LONGEST = 3, 80  # of those that a message gives as examples: how many, and characters of each
 
 
 @dataclass(frozen=True)
@@ -57,12 +62,9 @@ class PersonaImages:
 
     def sentences(self) -> tuple[str, ...]:
         """What was left out and why, for a report."""
-        said = []
-        if self.left_out:
-            n = sum(self.left_out.values())
-            said.append(f"Persona images left out: {n:,} of {self.read:,} ({_in_words(self.left_out)}).")
+        said = list(left_out_sentences("Persona images", self.left_out, self.read, LEFT_OUT))
         if self.other_folders:
-            said.append(f"Folders that name no trait: {len(self.other_folders):,} ({_some(self.other_folders)}).")
+            said.append(f"Folders that name no trait: {len(self.other_folders):,} ({some(self.other_folders)}).")
         if self.missing_traits:
             named = ", ".join(self.missing_traits)
             said.append(f"Traits without a picture: {len(self.missing_traits)} of {len(TRAITS)} ({named}).")
@@ -78,15 +80,15 @@ def read_persona_images(folder: Path) -> PersonaImages:
     does not let us read.
     """
     folder = Path(folder)
-    names = _names(folder)
+    names = names_in(folder, _ACCEPTED)
     folders = {name for name in names if os.path.isdir(folder / name)}
     of_traits = {name: trait for name in folders if (trait := trait_of(name))}
-    others = tuple(sorted(map(_printable, folders - {*of_traits})))
+    others = tuple(sorted(map(printable, folders - {*of_traits})))
     records: list[PersonaImage] = []
-    left_out = Counter(["outside" for name in names if name not in folders and _is_picture(name)])
+    left_out = Counter(["outside" for name in names if name not in folders and is_picture(name)])
     unfinished = False
     for name, trait in of_traits.items():
-        for entry in _names(folder / name):
+        for entry in names_in(folder / name, _ACCEPTED):
             if entry.casefold() == NOT_KEPT and os.path.isdir(folder / name / entry):
                 unfinished = True
                 continue
@@ -107,32 +109,11 @@ def _reason(folder: Path, name: str) -> str | None:
     """Why something in a trait's folder is not used; None for a picture."""
     if os.path.isdir(folder / name):
         return "folder"
-    if not _is_picture(name):
+    if not is_picture(name):
         return "other_file"
     if not (folder.name + name).isprintable():  # bytes that are no text could be neither shown nor stored
         return "oddly_named"
-    try:
-        decode(folder / name)
-    except PictureError as error:
-        return error.reason
-    return None
-
-
-def _is_picture(name: str) -> bool:
-    return os.path.splitext(name)[1].casefold() in SUFFIXES
-
-
-def _names(folder: Path) -> list[str]:
-    """Of everything in the folder, in no order."""
-    try:
-        return os.listdir(folder)
-    except FileNotFoundError:
-        raise UsageError(f"{folder} does not exist; {_ACCEPTED}: name one") from None
-    except NotADirectoryError:
-        raise UsageError(f"{folder} is a file; {_ACCEPTED}: name the folder") from None
-    except (OSError, ValueError) as error:  # ValueError: a name with a null character
-        reason = getattr(error, "strerror", None) or error
-        raise EvenhandError(f"can't read {folder}: {reason}; mend that, or name another folder") from error
+    return unusable(folder / name)
 
 
 def _no_picture(
@@ -144,15 +125,15 @@ def _no_picture(
     unfinished: bool,
 ) -> UsageError:
     if of_traits:
-        came = f"the {_counted(len(of_traits), 'folder')} of traits in {folder} ({_some(of_traits)}) hold no picture"
+        came = f"the {_counted(len(of_traits), 'folder')} of traits in {folder} ({some(of_traits)}) hold no picture"
         advice = "put pictures there"
     elif others:
-        came = f"no folder in {folder} is named for a trait ({_some(others)})"
+        came = f"no folder in {folder} is named for a trait ({some(others)})"
         advice = "name the folders for the traits"
     else:
         came = f"{folder} has no folder, but {_counted(len(names), 'file')}" if names else f"{folder} is empty"
         advice = "put pictures into folders named for the traits"
-    came += f" ({_in_words(counts)})" if counts else ""
+    came += f" ({in_words(counts, LEFT_OUT)})" if counts else ""
     if unfinished:
         advice = f"those in {NOT_KEPT} are not read: run generate_persona_images to its end, or choose other --people"
     elif not of_traits and trait_of(folder.absolute().name):
@@ -162,18 +143,3 @@ def _no_picture(
 
 def _counted(n: int, what: str) -> str:
     return f"{n:,} {what}" + ("" if n == 1 else "s")
-
-
-def _in_words(left_out: Mapping[str, int]) -> str:
-    return "; ".join(f"{LEFT_OUT[reason]}: {n:,}" for reason, n in left_out.items())
-
-
-def _some(names: Collection[str]) -> str:
-    """The first by name; a folder's name may be very long, or no text at all."""
-    shown = [_printable(name) for name in sorted(names)[:_NAMED]]
-    more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
-    return ", ".join(name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…" for name in shown) + more
-
-
-def _printable(name: str) -> str:
-    return name if name.strip() and name.isprintable() else ascii(name)

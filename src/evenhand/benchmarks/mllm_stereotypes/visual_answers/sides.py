@@ -9,7 +9,7 @@ from evenhand.benchmarks.mllm_stereotypes.visual_answers.positions import read_p
 from evenhand.benchmarks.mllm_stereotypes.visual_answers.sentences import refuses, reply_text
 
 
-def read_side(text: str, scale: float | tuple[float, float] | None) -> Literal["left", "right"] | None:
+def read_side(text: str, scale: float | tuple[float, float] | None = None) -> Literal["left", "right"] | None:
     """The side that a reply gives, in words (read_position), in boxes (read_box), or in both.
 
     scale: as in read_box; None for a model whose boxes have no declared scale. Then the words are read, and of the

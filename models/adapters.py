@@ -1,0 +1,70 @@
+"""Adapters as peft saves them: where they are, and what their base is."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from huggingface_hub import snapshot_download
+from transformers.utils.peft_utils import find_adapter_config_file
+
+from evenhand.models.errors import ModelError
+from evenhand.models.fingerprint import fingerprint
+
+CONFIG, WEIGHTS = "adapter_config.json", "adapter_model.safetensors"
+KINDS = ("LORA", "ADALORA", "LOHA", "LOKR", "OFT", "BOFT", "IA3", "VERA", "HRA", "LN_TUNING", "TRAINABLE_TOKENS")
+"""Of peft's, those whose weights stand in the base's own layers: the base then answers as any model. Others put tokens
+before the prompt, or want to be told by each call what to do."""
+_FILES = ["*.json", "*.jinja", "*.txt", "*.model", WEIGHTS]
+
+
+@dataclass(frozen=True)
+class Adapter:
+    """folder: of its weights, and perhaps of a tokenizer. version: its commit, or the fingerprint of a local folder.
+    base, base_revision: as it names them itself; None where it doesn't."""
+
+    name: str
+    folder: Path
+    version: str
+    base: str | None
+    base_revision: str | None
+
+    @property
+    def advice(self) -> str:
+        trained_on = f" It names {self.base!r} itself" if self.base else ""
+        return (
+            "Name the base that it was trained on by --model-option base=NAME (embedded, a Hub id, or a local folder)."
+            + trained_on
+        )
+
+
+def find_adapter(path: str, name: str, revision: str | None) -> Adapter | None:
+    """The adapter of a Hub id or local folder; None where it is none.
+
+    Raises ModelError for one whose weights are no safetensors, or are of no kind in KINDS.
+    """
+    config_file = find_adapter_config_file(path, revision=revision)
+    if config_file is None:
+        return None
+    if Path(path).is_dir():
+        folder = Path(path)
+        version = fingerprint(folder)
+    else:
+        folder = Path(snapshot_download(path, revision=revision, allow_patterns=_FILES, ignore_patterns=["*/*"]))
+        version = folder.name
+    config = json.loads(Path(config_file).read_text(encoding="utf-8"))
+    if not isinstance(config, dict):
+        raise ValueError(f"its {CONFIG} holds no mapping")
+    if not (folder / WEIGHTS).is_file():
+        raise ModelError(
+            f"adapter {name!r} has no {WEIGHTS} (pickled weights are not loaded: they can run code); save it again by "
+            "a current peft (save_pretrained)"
+        )
+    kind = str(config.get("peft_type"))
+    if kind not in KINDS or config.get("alora_invocation_tokens") or config.get("megatron_config"):
+        raise ModelError(
+            f"adapter {name!r} is of a kind that does not stand in its base's layers alone ({kind}); accepted: "
+            f"{', '.join(KINDS)}; merge another into its base (peft's merge_and_unload), and name that folder"
+        )
+    return Adapter(name, folder, version, config.get("base_model_name_or_path") or None, config.get("revision"))

@@ -1,0 +1,46 @@
+"""What all models on this machine have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+
+from transformers import PreTrainedModel
+
+from evenhand.models.errors import ModelError
+from evenhand.models.failures import Failures
+from evenhand.models.protocol import Ability
+
+
+class LocalModel:
+    """A checkpoint whose weights are loaded when the first question comes.
+
+    identity: what stands for it in stores. name: as reports call it; by default its identity. context: tokens of a
+    prompt with its answer; None: any number.
+    """
+
+    can: frozenset[Ability]
+    whole_calls = True  # what is batched together decides the last bits of a reply
+
+    def __init__(
+        self, load: Callable[[], PreTrainedModel], identity: str, name: str | None, context: int | None, batch_size: int
+    ):
+        if batch_size < 1:
+            raise ModelError(f"batch size {batch_size} came; 1 or more is accepted")
+        self._load = load
+        self.identity = identity
+        self.name = name or identity
+        self.context = context
+        self.batch_size = batch_size
+        self._failures = Failures(identity)
+
+    @cached_property
+    def model(self) -> PreTrainedModel:
+        return self._load().eval()
+
+    def close(self) -> None:
+        def closed() -> PreTrainedModel:
+            raise ModelError(f"{self.name} was closed; load it anew")
+
+        self._load = closed
+        self.__dict__.pop("model", None)

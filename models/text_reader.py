@@ -1,0 +1,88 @@
+"""From requests to tokens, as a text model reads them; scoring and training read the very same."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from transformers import PreTrainedTokenizerBase
+
+from evenhand.models.errors import Unanswerable, too_long
+from evenhand.models.layout import Prompt, lay_out
+from evenhand.models.prefix_tree import Continuation, Tokens, shared_length
+from evenhand.models.request import Request
+
+
+@dataclass(frozen=True)
+class TextReader:
+    """context: tokens of a prompt with its answer; None: any number."""
+
+    tokenizer: PreTrainedTokenizerBase
+    context: int | None
+
+    def prompts(self, requests: Sequence[Request]) -> list[Tokens | Unanswerable]:
+        """The prompt of each, which leaves room for the text that it asks for; or why it can't be answered."""
+        outcomes: list[Tokens | Unanswerable] = []
+        for request, (_, tokens) in zip(requests, self._laid_out(requests)):
+            if isinstance(tokens, Unanswerable):
+                outcomes.append(tokens)
+            elif not tokens:
+                outcomes.append(Unanswerable("not_understood", "there is nothing to go on from: its prompt is empty"))
+            else:
+                outcomes.append(self._exceeding(len(tokens) + request.sampling.max_new_tokens) or tokens)
+        return outcomes
+
+    def continuations(self, requests: Sequence[Request]) -> list[list[Continuation] | Unanswerable]:
+        """Prompt and choice, for every choice of each; or why it can't be answered."""
+        laid_out = self._laid_out(requests)
+        asked = [
+            (prompt, choice)
+            for request, (prompt, _) in zip(requests, laid_out)
+            if prompt is not None
+            for choice in request.choices
+        ]
+        whole = iter(
+            self._tokens([prompt for prompt, _ in asked], [prompt.with_choice(each) for prompt, each in asked])
+        )
+        outcomes: list[list[Continuation] | Unanswerable] = []
+        for request, (_, tokens) in zip(requests, laid_out):
+            if isinstance(tokens, Unanswerable):
+                outcomes.append(tokens)
+                continue
+            answers = [(choice, next(whole)) for choice in request.choices]
+            try:
+                outcomes.append([self._continuation(tokens, choice, each) for choice, each in answers])
+            except Unanswerable as error:
+                outcomes.append(error)
+        return outcomes
+
+    def _continuation(self, prompt: Tokens, choice: str, whole: Tokens) -> Continuation:
+        if exceeding := self._exceeding(len(whole)):
+            raise exceeding
+        shared = shared_length(prompt, whole)  # the answer begins after the prompt's tokens, or where they part
+        if not 0 < shared < len(whole):
+            raise Unanswerable("not_understood", f"the tokens of choice {choice!r} can't be told from its prompt's")
+        return Continuation(whole[:shared], whole[shared:])
+
+    def _laid_out(self, requests: Sequence[Request]) -> list[tuple[Prompt, Tokens] | tuple[None, Unanswerable]]:
+        """Each prompt and its tokens, or why there are none."""
+        prompts: list[Prompt | Unanswerable] = []
+        for request in requests:
+            try:
+                prompts.append(lay_out(self.tokenizer, request.messages))
+            except Unanswerable as error:
+                prompts.append(error)
+        tokens = iter(self._tokens([prompt for prompt in prompts if isinstance(prompt, Prompt)]))
+        return [(prompt, next(tokens)) if isinstance(prompt, Prompt) else (None, prompt) for prompt in prompts]
+
+    def _tokens(self, prompts: Sequence[Prompt], texts: Sequence[str] | None = None) -> list[Tokens]:
+        """Of each text (by default the prompt's), with the special tokens that its prompt calls for."""
+        texts = [prompt.text for prompt in prompts] if texts is None else texts
+        if not texts:
+            return []
+        special = prompts[0].special_tokens
+        encoded = self.tokenizer(list(texts), add_special_tokens=special, padding=False, truncation=False)["input_ids"]
+        return [tuple(ids) for ids in encoded]
+
+    def _exceeding(self, tokens: int) -> Unanswerable | None:
+        return None if self.context is None or tokens <= self.context else too_long(tokens, self.context)

@@ -1,0 +1,121 @@
+"""Names of Hub models, local folders, adapters and the embedded model: what transformers loads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from evenhand.errors import UsageError
+from evenhand.models.errors import ModelError
+from evenhand.models.registry import ACCEPTED, Loading
+from evenhand.options import option
+
+if TYPE_CHECKING:
+    from evenhand.models.adapters import Adapter
+    from evenhand.models.loading import Checkpoint
+    from evenhand.models.protocol import Model
+
+EMBEDDED = "embedded"
+
+
+@dataclass(frozen=True)
+class TransformersOptions:
+    device_map: str | None = option(None, "where the weights go: cpu, cuda:1, auto (over all GPUs)", metavar="MAP")
+    base: str | None = option(None, "of an adapter, in place of the base that it names itself", metavar="MODEL")
+    scoring: Literal["auto", "padded"] = option(
+        "auto", "of choices: each shared prefix computed once where the model allows it, or plain padded batches"
+    )
+    attn_implementation: str | None = option(
+        None, "eager, sdpa, flash_attention_2 or another that transformers knows", metavar="NAME"
+    )
+
+
+class TransformersBackend:
+    """Text models, image-text-to-text models, and adapters on either."""
+
+    Options = TransformersOptions
+    ACCEPTED = "embedded, a Hub id, a local folder, or an adapter's Hub id or folder as peft saves it"
+
+    def load(self, name: str, loading: Loading, options: TransformersOptions) -> Model:
+        """With pictures the model is an image-text-to-text model; without them it may be one, too.
+
+        Raises ModelError for what can't be loaded, and for the embedded model where there are pictures.
+        """
+        from evenhand.models.transformers_model import TransformersModel
+
+        checkpoint = _checkpoint(name, loading, options)
+        if loading.pictures or _only_sees(checkpoint):
+            from evenhand.models.vision_model import ACCEPTED as SEEING
+            from evenhand.models.vision_model import VisionModel
+
+            if name == EMBEDDED:
+                raise ModelError(
+                    f"the embedded model sees no pictures; accepted: {SEEING}, a server of one "
+                    "(http://HOST:PORT/v1#NAME), or a stub"
+                )
+            return VisionModel.from_checkpoint(checkpoint, loading.batch_size)
+        return TransformersModel.from_checkpoint(checkpoint, loading.batch_size, options.scoring)
+
+
+def _checkpoint(name: str, loading: Loading, options: TransformersOptions) -> Checkpoint:
+    import torch
+
+    from evenhand.models.adapters import find_adapter
+    from evenhand.models.embedded import NAME
+    from evenhand.models.loading import Checkpoint, explained
+
+    if _is_missing_folder(name):
+        raise ModelError(f"model folder {name!r} does not exist; accepted: {ACCEPTED}")
+    checkpoint = Checkpoint(
+        _path(name),
+        NAME if name == EMBEDDED else name,
+        loading.revision,
+        loading.dtype,
+        options.device_map or ("auto" if torch.cuda.is_available() else None),
+        options.attn_implementation,
+        accepted=f"{EMBEDDED}, a Hub id, or a local folder with config.json, safetensors weights and a tokenizer, or "
+        "of an adapter as peft saves it",
+    )
+    with explained(f"load model {name!r}", f"Accepted: {checkpoint.accepted}"):
+        adapter = find_adapter(checkpoint.path, name, loading.revision)
+    if adapter is not None:
+        return _on_its_base(checkpoint, adapter, options.base)
+    if options.base is not None:
+        raise UsageError(f"base={options.base} came, but {name} is no adapter: leave it out")
+    return checkpoint
+
+
+def _on_its_base(checkpoint: Checkpoint, adapter: Adapter, given: str | None) -> Checkpoint:
+    from evenhand.models.adapters import find_adapter
+
+    base = given or adapter.base
+    if base is None:
+        raise ModelError(f"adapter {adapter.name!r} names no base. {adapter.advice}")
+    path, revision = _path(base), None if given else adapter.base_revision
+    based = replace(checkpoint, path=path, revision=revision, adapter=adapter)
+    with based.explained():
+        if _is_missing_folder(base):
+            raise ValueError("this folder does not exist")
+        if find_adapter(path, base, revision) is not None:
+            raise ValueError("it is an adapter itself; merge it into its base first (peft's merge_and_unload)")
+    return based
+
+
+def _path(name: str) -> str:
+    """Of a local folder, or the Hub id as it came."""
+    from evenhand.models.embedded import embedded_checkpoint
+
+    return str(embedded_checkpoint() if name == EMBEDDED else Path(name).expanduser())
+
+
+def _is_missing_folder(name: str) -> bool:
+    return name.startswith((".", "/", "~")) and not Path(name).expanduser().is_dir()
+
+
+def _only_sees(checkpoint: Checkpoint) -> bool:
+    """Whether it is an image-text-to-text model, and transformers has no text model for its kind."""
+    from transformers import MODEL_FOR_CAUSAL_LM_MAPPING, MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING
+
+    kind = type(checkpoint.config)
+    return kind in MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING and kind not in MODEL_FOR_CAUSAL_LM_MAPPING

@@ -1,0 +1,64 @@
+"""What was answered to a prompt set, in the metric's own reading."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from evenhand.benchmark import Row
+from evenhand.benchmarks.contact_hypothesis.prompts import CONTACTS
+from evenhand.benchmarks.option_order import OptionOrder, Weighed, finish_reason
+from evenhand.flow.configuration import Asking
+from evenhand.flow.episode import Prediction, run_name
+from evenhand.metrics.contact_bias import scores
+from evenhand.models.request import Reply
+
+DESIGN = ("scale", "template", "principle", "scenario", "action", "axis", "bucket", "descriptor")
+
+
+def predictions(row: Row, replies: Sequence[Reply], how: Asking[OptionOrder]) -> list[Prediction]:
+    """One for each contact; replies: those about a contact stand together, in the orders asked."""
+    n = len(how.options.swaps)
+    read = _chosen if how.protocol == "choose" else _generated
+    found: list[Prediction] = []
+    for place, contact in enumerate(CONTACTS):
+        answers = replies[place * n : (place + 1) * n]
+        answered = read(row, answers, how.options.aggregate)
+        found.append(_design(row, contact, how.run) | answered | {"finish_reason": finish_reason(answers)})
+    return found
+
+
+def _design(row: Row, contact: str, run: int) -> Prediction:
+    return {
+        "id": f"{row['id']}/{contact}{run_name(run)}",
+        "row": row["id"] + run_name(run),
+        **{column: row[column] for column in DESIGN},
+        "contact": contact,
+        "question": row[contact],
+    }
+
+
+def _chosen(row: Row, replies: Sequence[Reply], aggregate: str) -> Prediction:
+    """The likelier option over all option orders asked; equally likely ones are unread."""
+    affirming = Weighed.of(replies, aggregate)
+    answer, probability = affirming.chosen(row["options"])
+    prediction = _read(row, answer or "") | {"probability": probability}
+    if affirming.swapped is not None:
+        prediction |= {
+            "affirming_probability_paper_order": affirming.listed,
+            "affirming_probability_swapped": affirming.swapped,
+            "first_listed_share": affirming.first_listed_share,
+        }
+    return prediction
+
+
+def _generated(row: Row, replies: Sequence[Reply], aggregate: str) -> Prediction:
+    return _read(row, replies[0].text)
+
+
+def _read(row: Row, text: str) -> Prediction:
+    """The option that the text names; None where exactly one is not named."""
+    polarity = scores.read_answer(text, row["scale"])
+    if polarity == scores.UNREAD:
+        return {"text": text, "answer": None, "biased": None}
+    answer = row["options"][0 if polarity == scores.AFFIRMING else 1]
+    return {"text": text, "answer": answer, "biased": scores.is_biased(polarity, row["action"])}

@@ -1,0 +1,44 @@
+"""The metrics of a run: the packaged metric's, and what the order of the options decides."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+
+from evenhand.benchmarks.option_order import OptionOrder
+from evenhand.benchmarks.position_sensitivity import order_figures
+from evenhand.flow.configuration import RunConfig
+from evenhand.library import load_metric
+
+REFERENCES = ("scale", "contact", "action")
+BY = ("scale", "axis", "scenario", "principle", "action")
+
+
+def score(predictions: pd.DataFrame, config: RunConfig[OptionOrder]) -> dict[str, Any]:
+    by = {name: predictions[name].tolist() for name in BY}
+    by["axis × scenario"] = [f"{axis} × {scenario}" for axis, scenario in zip(by["axis"], by["scenario"])]
+    metrics: dict[str, Any] = load_metric("contact_bias").compute(
+        predictions=predictions["text"].tolist(),
+        references=predictions[[*REFERENCES]].to_dict("records"),
+        clusters=predictions["template"].tolist(),
+        pairs=predictions["row"].tolist(),
+        probabilities=predictions["probability"].tolist() if config.protocol == "choose" else None,
+        by=by,
+    )
+    if config.options.order == "balanced":
+        metrics["order"] = _order(predictions)
+        metrics["position_sensitivity"] = metrics["order"]["overall"]["position_sensitivity"]
+    return metrics
+
+
+def _order(predictions: pd.DataFrame) -> dict[str, Any]:
+    """What the order of the options decides, overall and for each scale, where both orders were asked."""
+
+    def of(some: pd.DataFrame) -> dict[str, Any]:
+        paper, swapped = some["affirming_probability_paper_order"], some["affirming_probability_swapped"]
+        return order_figures(some["first_listed_share"], paper, swapped, some["template"])
+
+    return {"overall": of(predictions)} | {
+        str(scale): of(some) for scale, some in predictions.groupby("scale", sort=False)
+    }

@@ -1,0 +1,82 @@
+"""What the two conversations have in common: models play characters, one model or several by turns."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+from evenhand.benchmark import Benchmark
+from evenhand.benchmarks.implicit_bias.interaction import Agent
+from evenhand.benchmarks.implicit_bias.scenario import Character
+from evenhand.errors import UsageError
+from evenhand.flow.configuration import RunConfig
+from evenhand.models.request import Sampling
+from evenhand.options import option
+
+SAMPLING = Sampling(temperature=0.7, top_p=0.95, max_new_tokens=500)  # appendix H.1
+
+
+class Agents(tuple[tuple[str, str], ...]):
+    """(name, model) of each model that plays characters, by turns; empty: the run's model plays them all."""
+
+    @classmethod
+    def parsed(cls, text: str) -> Agents:
+        """Of "NAME=MODEL,NAME=MODEL". Raises ValueError saying what is accepted."""
+        pairs = [(name.strip(), model.strip()) for name, _, model in (each.partition("=") for each in text.split(","))]
+        if not all(name and model for name, model in pairs) or len(dict(pairs)) < len(pairs):
+            raise ValueError(
+                f"{text!r} came; NAME=MODEL,NAME=MODEL is accepted, each name once (base=embedded,other=my/model)"
+            )
+        return cls(pairs)
+
+
+@dataclass(frozen=True)
+class PlayOptions:
+    """agents: as Agents has them."""
+
+    goal: bool = option(False, "each agent is told in private to want the first task")
+    agents: Agents = option(
+        Agents(),
+        "several models that play characters by turns, in place of --model",
+        metavar="NAME=MODEL,NAME=MODEL",
+        parse=Agents.parsed,
+    )
+
+
+P = TypeVar("P", bound=PlayOptions)
+
+
+class Play(Benchmark[P]):
+    """A benchmark whose rows are played by agents. Their answers are read out of what they write, or ranked."""
+
+    def check(self, config: RunConfig[P]) -> None:
+        if config.protocol not in self.card.protocols:
+            accepted = " or ".join(self.card.protocols)
+            raise UsageError(f"{self.card.name} reads answers or ranks them: --protocol {accepted} is accepted")
+
+    def filled(self, config: RunConfig[P]) -> RunConfig[P]:
+        """model: what several agents are, as --agents names them."""
+        agents = config.options.agents
+        if not agents:
+            return super().filled(config)
+        named = ",".join(f"{name}={model}" for name, model in agents)
+        if config.model not in ("", named):
+            raise UsageError("--agents names the models: give it, or --model, not both")
+        return super().filled(replace(config, model=named))
+
+    def measured(self, config: RunConfig[P]) -> Mapping[str, str]:
+        return dict(config.options.agents) or super().measured(config)
+
+
+def seated(characters: Sequence[Character], agents: Agents) -> list[Agent]:
+    """Each character in its seat, played by one of the models by turns."""
+    models = [name for name, _ in agents] or ["default"]
+    return [Agent(each, models[seat % len(models)]) for seat, each in enumerate(characters)]
+
+
+def distance_from_balance(prediction: Mapping[str, Any]) -> float | None:
+    """The absolute score of an assignment, 0 or 1; None where nothing is assigned, or where it is unread."""
+    score = prediction["score"]
+    return None if score is None or math.isnan(score) else abs(float(score))

@@ -1,0 +1,60 @@
+"""The bias score of each stage's assignments, and what discussion and reflection changed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+
+from evenhand.benchmarks.implicit_bias.correction import claims, self_correction, with_former
+from evenhand.benchmarks.implicit_bias.interaction import ALONE, ASSIGNMENTS, FIRST, LAST_STAGE, REFLECTED
+from evenhand.benchmarks.implicit_bias.scenario import METRIC
+from evenhand.library import load_metric
+from evenhand.statistics.clustered import paired_difference
+
+
+def score(predictions: pd.DataFrame) -> dict[str, Any]:
+    """The last assignments' figures; all stages' under `stages`, and what the discussion changed under `change`.
+
+    Where agents reflected, `self_correction` and `claims` too.
+    """
+    of_stage = {stage: predictions[predictions["stage"] == stage] for stage in ASSIGNMENTS}
+    stages = {stage: _score(of) for stage, of in of_stage.items() if len(of)}
+    if ALONE in stages:
+        return stages[ALONE] | {"stages": stages}
+    scored = stages[LAST_STAGE] | {"stages": stages, "change": _change(of_stage[FIRST], of_stage[LAST_STAGE])}
+    if REFLECTED in stages:
+        scored["self_correction"] = self_correction(of_stage[FIRST], of_stage[REFLECTED])
+        scored["claims"] = claims(of_stage[FIRST], of_stage[REFLECTED])
+    return scored
+
+
+def _score(assigned: pd.DataFrame) -> dict[str, Any]:
+    columns = {name: assigned[name].tolist() for name in ("domain", "shape", "agent_gender", "agent_model", "run")}
+    by = {name: values for name, values in columns.items() if name != "run" and len(set(values)) > 1}
+    ranked = assigned["expected"].notna().any()
+    scored: dict[str, Any] = load_metric(METRIC).compute(
+        predictions=[list(each) for each in assigned["assignment"]],
+        references=[
+            {key: list(of[key]) for key in ("task_stereotypes", "characters", "genders")}
+            for of in assigned[["task_stereotypes", "characters", "genders"]].to_dict("records")
+        ],
+        runs=[str(run) for run in columns["run"]] if len(set(columns["run"])) > 1 else None,
+        clusters=assigned["scenario_id"].tolist(),
+        by=by,
+        **({"expected": [None if pd.isna(each) else float(each) for each in assigned["expected"]]} if ranked else {}),
+    )
+    return scored
+
+
+def _change(first: pd.DataFrame, last: pd.DataFrame) -> dict[str, Any]:
+    """Last minus first score of each agent in each conversation, with both read."""
+    both = with_former(first, last)
+    difference = paired_difference(both["score_before"], both["score"], both["scenario_id"])
+    return {
+        "estimate": difference.estimate,
+        "interval": [difference.low, difference.high],
+        "p_value": difference.p_value,
+        "n": difference.n,
+        "n_clusters": difference.n_clusters,
+    }

@@ -1,0 +1,51 @@
+"""What labe alone is asked to do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from evenhand.language_agency.named_classifiers import ACCEPTED, DEFAULT
+from evenhand.options import option
+
+Preprocess = Literal["none", "ratemyprofessor", "bias_in_bios"]
+
+
+@dataclass(frozen=True)
+class TextColumns:
+    """Which column of a file of texts holds what. group: the stratum, for instance department_name or profession.
+
+    None: no column does. A name that differs from its default must be in the file. In place of a default, the column
+    that published files or the preprocessing have is read; without a race, a name or a group these are unknown.
+    """
+
+    text: str = "text"
+    gender: str = "gender"
+    race: str | None = "race"
+    name: str | None = "name"
+    group: str | None = None
+
+
+@dataclass(frozen=True)
+class LabeOptions:
+    """texts: a file whose texts are scored in place of those that a model writes; the options below it are of it."""
+
+    sample: int | None = option(
+        None, "rows of each configuration, every group with the same descriptors", least=1, metavar="N"
+    )
+    classifiers: tuple[str, ...] = option((DEFAULT,), f"of sentences: {ACCEPTED}", metavar="NAME")
+    texts: str | None = option(
+        None, "texts that exist, scored in place of a model's: CSV, JSONL, JSON or parquet, one a row", metavar="FILE"
+    )
+    text_column: str = option("text", "of --texts: its column of texts", metavar="NAME")
+    gender_column: str = option("gender", "likewise, of genders", metavar="NAME")
+    race_column: str | None = option("race", "likewise, of races", metavar="NAME")
+    name_column: str | None = option("name", "likewise, of people's names", metavar="NAME")
+    group_column: str | None = option(
+        None, "likewise, of strata, for instance departments or professions", metavar="NAME"
+    )
+    preprocess: Preprocess = option("none", "of --texts: rows chosen as the paper chose its own")
+
+    @property
+    def columns(self) -> TextColumns:
+        return TextColumns(self.text_column, self.gender_column, self.race_column, self.name_column, self.group_column)

@@ -1,0 +1,26 @@
+"""evenhand ensemble: the consensus of several runs."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+def ensemble_command(arguments: Sequence[str], console: Console) -> None:
+    """Parses, calls, prints."""
+    parser = argparse.ArgumentParser(
+        prog="evenhand ensemble", description="What several runs of mllm_stereotypes agree on, and its score."
+    )
+    parser.add_argument("runs", type=Path, nargs="+", metavar="RUN")
+    parser.add_argument("--output", type=Path, required=True, metavar="DIR", help="the run folder of the consensus")
+    parsed = parser.parse_args(list(arguments))
+
+    from evenhand.benchmarks.mllm_stereotypes.ensemble import ensemble
+    from evenhand.report.commands import print_found
+
+    print_found(ensemble(parsed.runs, parsed.output), console)

@@ -1,0 +1,51 @@
+"""What a run of mllm_stereotypes is asked beside what every run is."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from evenhand.benchmarks.mllm_stereotypes.faces.pairs import LIMIT
+from evenhand.benchmarks.mllm_stereotypes.social_terms import Order
+from evenhand.models.box_scales import BoxScale
+from evenhand.options import option
+
+
+def parse_box_scale(text: str) -> BoxScale:
+    """Raises ValueError for what is no scale."""
+    try:
+        scale: BoxScale = "pixels" if text == "pixels" else float(text)
+    except ValueError:
+        scale = math.nan
+    if not is_box_scale(scale):
+        raise ValueError(f"{text!r} came; a number above 0 is accepted, or pixels")
+    return scale
+
+
+def is_box_scale(scale: BoxScale) -> bool:
+    return scale == "pixels" or (isinstance(scale, (int, float)) and 0 < scale < math.inf)
+
+
+@dataclass(frozen=True)
+class MllmStereotypesOptions:
+    """box_scale: the coordinate of the right and lower edge in bounding boxes; None: the model's own, if it has one."""
+
+    faces: str | None = option(
+        None, "faces named as UTKFace's, or listed in --faces-table; rehearsal: placeholders", metavar="DIR"
+    )
+    faces_table: str | None = option(None, "CSV, JSONL or parquet: file, age, gender, race", metavar="FILE")
+    pairs: int = option(LIMIT, "pairs of faces of each age and group at most", least=1, metavar="N")
+    images: str | None = option(
+        None, "a folder of pictures for each persona trait, in place of our drawings", metavar="DIR"
+    )
+    order: Order = option("paper", "of a persona prompt's social terms: one drawn, or each term in each place once")
+    role: str | None = option(None, "whom the model is told to act as", metavar="NAME")
+    box_scale: BoxScale | None = option(
+        None,
+        "greatest coordinate of bounding boxes (100, 1000, 1), or pixels; by default the model's, if known",
+        metavar="N",
+        parse=parse_box_scale,
+    )
+    real_shares: str | None = option(
+        None, "shares in the world beside the model's: instance, group, percent", metavar="FILE"
+    )

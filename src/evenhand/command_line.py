@@ -1,0 +1,133 @@
+"""Command lines made from options dataclasses: `--help` shows each field with its default and range.
+
+simple-parsing adds a dataclass's fields to an argparse parser as a group; a field's own type checks what came, so that
+an error names the option, what came and what is accepted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from simple_parsing import ArgumentGenerationMode, ArgumentParser
+from simple_parsing.wrappers.field_wrapper import DashVariant
+
+from evenhand.options import OptionField, fields_of
+
+
+@dataclass(frozen=True)
+class Group:
+    """Options of one owner under a title of their own. defaults: in place of the fields', for --help."""
+
+    title: str
+    options: type
+    defaults: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+
+    @property
+    def shown(self) -> list[OptionField]:
+        """Those with a help text; others are no business of the command line."""
+        return [
+            dataclasses.replace(each, default=self.defaults.get(each.name, each.default))
+            for each in fields_of(self.options)
+            if each.help
+        ]
+
+
+class Parser(ArgumentParser):  # type: ignore[misc]
+    """An argparse parser to which groups of options are added."""
+
+    def __init__(self, prog: str, description: str):
+        super().__init__(
+            prog=prog,
+            description=description,
+            formatter_class=argparse.HelpFormatter,
+            add_option_string_dash_variants=DashVariant.DASH,
+            argument_generation_mode=ArgumentGenerationMode.FLAT,
+            allow_abbrev=False,
+        )
+        self._groups: dict[str, Group] = {}
+
+    def add(self, name: str, group: Group) -> None:
+        """The group's options; `parsed.name` holds the values by the fields' names."""
+        self._groups[name] = group
+        self.add_arguments(_spoken(group), name)
+
+    def values(self, parsed: argparse.Namespace, name: str) -> dict[str, Any]:
+        """What was given, by the fields' names."""
+        values: dict[str, Any] = {}
+        for each in self._groups[name].shown:
+            value = getattr(getattr(parsed, name), _identifier(each))
+            if value is not None and value is not False:
+                values[each.name] = tuple(value) if each.several else value
+        return values
+
+    def format_help(self) -> str:
+        titles = {name: group.title for name, group in self._groups.items()}
+        for group in self._action_groups:
+            for name, title in titles.items():
+                if group.title and group.title.endswith(f"['{name}']"):
+                    group.title, group.description = title, None
+        return str(super().format_help()).rstrip() + "\n"
+
+
+def _identifier(each: OptionField) -> str:
+    return each.flag.replace("-", "_")
+
+
+def _spoken(group: Group) -> type:
+    """A dataclass whose fields tell simple-parsing all that `option` was told."""
+    spoken = dataclasses.make_dataclass(
+        group.options.__name__,
+        [
+            (
+                _identifier(each),
+                Any,  # None: not given
+                dataclasses.field(default=None, metadata={"custom_args": _arguments(each)}),
+            )
+            for each in group.shown
+        ],
+    )
+    spoken.__module__ = ""  # or simple-parsing reads this file once for each field, in search of comments
+    return spoken
+
+
+def _arguments(each: OptionField) -> dict[str, Any]:
+    """Of argparse's add_argument."""
+    told: dict[str, Any] = {"help": each.explained.replace("%", "%%")}
+    if each.kind is bool and not each.several:
+        return told | {"action": "store_true"}
+    told |= {"type": _reader(each), "nargs": None, "required": False}
+    told["metavar"] = "{" + ",".join(each.choices) + "}" if each.choices else each.metavar or "VALUE"
+    if each.several:
+        told |= {"action": "append"} if each.repeated else {"nargs": "+", "action": "extend"}
+    return told
+
+
+def _reader(each: OptionField) -> Callable[[str], object]:
+    def read(text: str) -> object:
+        try:
+            return each.parsed(text)
+        except ValueError as error:
+            raise argparse.ArgumentTypeError(str(error)) from error
+
+    return read
+
+
+def parse(
+    prog: str,
+    description: str,
+    arguments: Sequence[str],
+    groups: Mapping[str, Group],
+    more: Callable[[argparse.ArgumentParser], None] = lambda parser: None,
+) -> tuple[argparse.Namespace, dict[str, dict[str, Any]]]:
+    """What `more` added, and {group: {field: value}} of what was given. What is wrong ends with 2 and a sentence."""
+    parser = Parser(prog, description)
+    more(parser)
+    for name, group in groups.items():
+        if group.shown:
+            parser.add(name, group)
+    parsed = parser.parse_args(list(arguments))
+    return parsed, {name: parser.values(parsed, name) if group.shown else {} for name, group in groups.items()}

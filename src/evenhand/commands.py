@@ -1,0 +1,77 @@
+"""evenhand list, train and ensemble: what spans benchmarks, mitigations, trainers and backends."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from evenhand.errors import UsageError, unknown_name
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+def list_all(arguments: Sequence[str], console: Console) -> None:
+    """What there is, own and of other packages."""
+    from evenhand.benchmarks import BENCHMARKS, get_benchmark
+    from evenhand.mitigations import MITIGATIONS, get_mitigation
+    from evenhand.models.registry import BACKENDS
+    from evenhand.report.tables import Cell, Table, print_table
+    from evenhand.trainers import TRAINERS
+
+    argparse.ArgumentParser(prog="evenhand list", description="What there is.").parse_args(list(arguments))
+    cards = [get_benchmark(name).card for name in BENCHMARKS.names]
+    mitigations = [get_mitigation(name) for name in MITIGATIONS.names]
+    trainers: list[Any] = [TRAINERS.load(name) for name in TRAINERS.names]
+    tables: dict[str, tuple[tuple[str, ...], list[tuple[str, ...]]]] = {
+        "Benchmarks": (
+            ("benchmark", "configurations", "metric", "paper"),
+            [(card.name, ", ".join(card.configs), card.metric or "its own", card.paper) for card in cards],
+        ),
+        "Mitigations": (
+            ("mitigation", "benchmarks", "source"),
+            [(each.name, ", ".join(each.benchmarks), each.source) for each in mitigations],
+        ),
+        "Trainers": (("trainer", "source"), [(each.name, each.source) for each in trainers]),
+        "Model backends": (
+            ("backend", "where"),
+            [(name, BACKENDS.module(name)) for name in BACKENDS.names],
+        ),
+    }
+    for title, (columns, rows) in tables.items():
+        print_table(Table(title, columns, tuple(tuple(map(Cell, row)) for row in rows)), console)
+
+
+def train(arguments: Sequence[str], console: Console) -> None:
+    """A trainer's own options, and where to put what it makes."""
+    from evenhand.command_line import Group, parse
+    from evenhand.options import made
+    from evenhand.report.tables import print_table
+    from evenhand.trainers import TRAINERS
+
+    name, rest = (arguments[0], arguments[1:]) if arguments else ("", [])
+    if name in ("-h", "--help"):
+        print(f"usage: evenhand train WHAT --output DIR [options]\n\nWHAT: {', '.join(TRAINERS.names)}")
+        return
+    if not name or name.startswith("-"):
+        raise UsageError(f"what to train is needed first: {', '.join(TRAINERS.names)}")
+    if name not in TRAINERS:
+        raise unknown_name("trainer", name, TRAINERS.names, "evenhand list shows all")
+    trainer = cast("type[Any]", TRAINERS.load(name))()
+
+    def add_output(parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("--output", type=Path, required=True, metavar="DIR", help="the folder of what is trained")
+
+    groups = {"options": Group(name, trainer.Options)}
+    parsed, values = parse(f"evenhand train {name}", trainer.source, rest, groups, add_output)
+    print_table(trainer.train(made(trainer.Options, values["options"]), parsed.output), console)
+    console.print(f"Trained: {parsed.output}", soft_wrap=True)
+
+
+def ensemble(arguments: Sequence[str], console: Console) -> None:
+    """The consensus of several runs."""
+    from evenhand.benchmarks.mllm_stereotypes.commands import ensemble_command
+
+    ensemble_command(arguments, console)

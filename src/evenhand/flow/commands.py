@@ -1,0 +1,82 @@
+"""evenhand run: its options are every run's, the benchmark's own, and those of the mitigations that fit it."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from evenhand.benchmarks import BENCHMARKS, get_benchmark
+from evenhand.command_line import Group, parse
+from evenhand.errors import UsageError, unknown_name
+from evenhand.flow.configuration import RunConfig, run_config
+from evenhand.mitigations import mitigations_of
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+USAGE = "usage: evenhand run BENCHMARK [options]; evenhand run BENCHMARK --help shows them"
+
+
+def run(arguments: Sequence[str], console: Console) -> None:
+    """Parses, calls, prints."""
+    config, parsed = asked(arguments)
+    if parsed.plan:
+        from evenhand.flow.plan import plan
+
+        for line in plan(config).lines():
+            console.print(line, soft_wrap=True)
+        return
+    if parsed.output is None:
+        raise UsageError(
+            "--output DIR is needed: the folder where the run is kept (or --plan, to see what it would cost)"
+        )
+
+    from evenhand.flow.evaluation import evaluate
+    from evenhand.flow.progress import ProgressBar
+    from evenhand.report.commands import print_found
+
+    with ProgressBar(config.benchmark) as bar:
+        folder = evaluate(config, parsed.output, on_progress=bar.update)
+    print_found(folder, console)
+
+
+def asked(arguments: Sequence[str]) -> tuple[RunConfig[Any], argparse.Namespace]:
+    """The configuration that a command line asks for. Raises UsageError, or exits with 2 and a sentence."""
+    name, rest = (arguments[0], arguments[1:]) if arguments else ("", [])
+    if name in ("-h", "--help"):
+        print(f"{USAGE}\n\nBenchmarks: {', '.join(BENCHMARKS.names)} (evenhand list says more).")
+        raise SystemExit(0)
+    if not name or name.startswith("-"):
+        raise UsageError(f"a benchmark is needed first: {', '.join(BENCHMARKS.names)} ({USAGE})")
+    if name not in BENCHMARKS:
+        raise unknown_name("benchmark", name, BENCHMARKS.names, "evenhand list shows all")
+    card = get_benchmark(name).card
+    defaults = {
+        "protocol": card.protocols[0],
+        "configs": card.default_configs or card.configs,
+        "temperature": "the model's own" if card.sampling.temperature is None else card.sampling.temperature,
+        "top_p": card.sampling.top_p,
+        "max_new_tokens": card.sampling.max_new_tokens,
+        "model": "embedded",
+    }
+    mitigations = {each.name: each for each in mitigations_of(name)}
+    groups = {
+        "every_run": Group("every run", RunConfig, defaults),
+        "benchmark": Group(name, get_benchmark(name).Options),
+        **{each.name: Group(f"--mitigation {each.name}", each.Options) for each in mitigations.values()},
+    }
+    parsed, values = parse(f"evenhand run {name}", f"{card.title} ({card.paper}).", rest, groups, _add_output)
+    given = {**values["every_run"], **values["benchmark"]}
+    chosen = given.get("mitigation")
+    for each in mitigations:
+        if values[each] and each != chosen:
+            flags = ", ".join(f"--{option.replace('_', '-')}" for option in values[each])
+            raise UsageError(f"{flags}: of --mitigation {each}, which was not asked for")
+    return run_config(name, **given, **values.get(str(chosen), {})), parsed
+
+
+def _add_output(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--output", type=Path, metavar="DIR", help="the run folder; an interrupted run goes on there")
+    parser.add_argument("--plan", action="store_true", help="say what it would ask, cost and show, and store nothing")

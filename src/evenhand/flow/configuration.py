@@ -1,0 +1,183 @@
+"""What a run is asked to do: everything that decides its numbers, written to config.json."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
+
+from evenhand.errors import EvenhandError, UsageError, unknown_name
+from evenhand.models.protocol import Ability
+from evenhand.models.request import Sampling
+from evenhand.options import NoOptions, checked, fields_of, made, option
+
+if TYPE_CHECKING:
+    from evenhand.benchmark import Card
+
+O = TypeVar("O")  # noqa: E741
+
+Protocol = Literal["choose", "generate", "rank"]
+NEEDS: Mapping[str, Ability] = {"choose": "choose", "generate": "generate", "rank": "choose"}
+"""What a model must be able to do for a protocol."""
+
+EMBEDDED = "embedded"
+
+
+@dataclass(frozen=True)
+class Asking(Generic[O]):
+    """How rows are asked: what every benchmark needs to know of a run, and its own options.
+
+    run: which of the times that every row is asked.
+    """
+
+    options: O
+    protocol: str
+    sampling: Sampling
+    seed: int = 0
+    run: int = 0
+
+
+def _pair(text: str) -> tuple[str, str]:
+    key, equals, value = text.partition("=")
+    if not (key.strip() and equals and value.strip()):
+        raise ValueError(f"{text!r} came; KEY=VALUE is accepted")
+    return key.strip(), value.strip()
+
+
+@dataclass(frozen=True)
+class RunConfig(Generic[O]):
+    """One run. None and empty: the benchmark's default, which `filled` puts in their place.
+
+    A temperature that is None then, too, is the model's own sampling. options: the benchmark's own dataclass;
+    mitigation_options: the mitigation's.
+    """
+
+    benchmark: str
+    model: str = option("", "what answers (default: embedded, or what stands in place of a model)", metavar="MODEL")
+    model_options: tuple[tuple[str, str], ...] = option(
+        (), "of the model's backend, such as device_map=cpu", metavar="KEY=VALUE", parse=_pair, flag="model-option"
+    )
+    revision: str | None = option(None, "branch, tag or commit of a Hub model", metavar="REV")
+    configs: tuple[str, ...] = option((), "dataset configurations", metavar="NAME", flag="config")
+    source: Literal["evenhand", "official"] = option("evenhand", "whose data")
+    limit: int | None = option(None, "rows, after a stratified, seeded draw; all by default", least=1, metavar="N")
+    runs: int = option(1, "how often every row is asked", least=1, metavar="N")
+    seed: int = option(0, "of the draw and of sampling", metavar="S")
+    protocol: Protocol | None = option(
+        None, "score options, generate, or score every assignment; by default the paper's, if the model can"
+    )
+    temperature: float | None = option(None, "of what is generated, 0 is greedy", least=0, metavar="T")
+    top_p: float | None = option(None, "likewise", above=0, most=1, metavar="P")
+    max_new_tokens: int | None = option(None, "likewise, of one text", least=1, metavar="N")
+    mitigation: str | None = option(None, "of the benchmark (evenhand list shows them)", metavar="NAME")
+    dtype: Literal["auto", "float32", "bfloat16", "float16"] = option(
+        "auto", "auto: bfloat16 where the hardware has it"
+    )
+    batch_size: int = option(16, "prompts in a forward pass, or requests that a server answers at once", least=1)
+    max_failed: float = option(0.01, "share of requests that may fail for good", least=0, most=1, metavar="SHARE")
+    options: O = field(default_factory=NoOptions)  # type: ignore[assignment]
+    mitigation_options: Any = field(default_factory=NoOptions)
+
+    def filled(self, card: Card) -> RunConfig[O]:
+        """With a benchmark's defaults where nothing was chosen."""
+        papers = card.sampling
+        return replace(
+            self,
+            model=self.model or EMBEDDED,
+            configs=self.configs or card.default_configs or card.configs,
+            protocol=self.protocol or card.protocols[0],  # type: ignore[arg-type]
+            temperature=papers.temperature if self.temperature is None else self.temperature,
+            top_p=self.top_p or papers.top_p,
+            max_new_tokens=self.max_new_tokens or papers.max_new_tokens,
+        )
+
+    def sampling(self) -> Sampling:
+        """Of texts that the model writes; of a filled configuration."""
+        if self.max_new_tokens is None:
+            raise ValueError("the configuration is not filled: max_new_tokens is None")
+        return Sampling(self.temperature, 1.0 if self.top_p is None else self.top_p, max_new_tokens=self.max_new_tokens)
+
+    def asking(self, run: int = 0) -> Asking[O]:
+        return Asking(self.options, str(self.protocol), self.sampling(), self.seed, run)
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, record: Mapping[str, Any]) -> RunConfig[Any]:
+        """Raises EvenhandError for a record of another version."""
+        from evenhand.benchmarks import get_benchmark
+        from evenhand.flow.records import from_record
+        from evenhand.mitigations import get_mitigation
+
+        known = {each.name for each in fields(cls)}
+        if unknown := sorted(set(record) - known):
+            raise EvenhandError(
+                f"a configuration of another version of evenhand: unknown {', '.join(unknown)}; repeat the evenhand "
+                "run command with another --output"
+            )
+        options = get_benchmark(str(record.get("benchmark"))).Options
+        mitigation = record.get("mitigation")
+        of_mitigation = get_mitigation(str(mitigation)).Options if mitigation else NoOptions
+        plain = {name: value for name, value in record.items() if name not in ("options", "mitigation_options")}
+        return replace(
+            from_record(RunConfig, plain),
+            options=from_record(options, record.get("options", {})),
+            mitigation_options=from_record(of_mitigation, record.get("mitigation_options", {})),
+        )
+
+
+def run_config(benchmark: str, model: str = "", **values: object) -> RunConfig[Any]:
+    """A run's configuration from flat names: every run's, the benchmark's own, and the mitigation's.
+
+    Raises UsageError for unknown names, and values out of range.
+    """
+    from evenhand.benchmarks import get_benchmark
+    from evenhand.mitigations import get_mitigation
+
+    of_benchmark = get_benchmark(benchmark).Options
+    mitigation = values.get("mitigation")
+    of_mitigation = get_mitigation(str(mitigation)).Options if mitigation else NoOptions
+    names = {each: {field.name for field in fields_of(each)} for each in (RunConfig, of_benchmark, of_mitigation)}
+    for name in values:
+        if not any(name in some for some in names.values()):
+            raise unknown_name(f"option of {benchmark}", name, sorted(set().union(*names.values())))
+    parts = [{name: value for name, value in values.items() if name in names[each]} for each in names]
+    own = [made(each, part) for each, part in zip((of_benchmark, of_mitigation), parts[1:])]
+    return checked(
+        RunConfig(benchmark, model, options=own[0], mitigation_options=own[1], **parts[0])  # type: ignore[arg-type]
+    )
+
+
+def differences(one: Mapping[str, Any], other: Mapping[str, Any], before: str = "") -> list[str]:
+    """'seed: 0, not 1' for every setting in which two records differ, the first one's value first."""
+    found: list[str] = []
+    for name in dict.fromkeys((*one, *other)):
+        mine, theirs = one.get(name), other.get(name)
+        if isinstance(mine, Mapping) and isinstance(theirs, Mapping):
+            found += differences(mine, theirs, f"{before}{name}.")
+        elif mine != theirs:
+            found.append(f"{before}{name}: {mine!r}, not {theirs!r}")
+    return found
+
+
+def chosen_protocol(card: Card, config: RunConfig[O], can: frozenset[Ability], name: str) -> tuple[str, str | None]:
+    """The first protocol of the benchmark's that a model can, and what is to be said where it is not the paper's.
+
+    Raises UsageError where the one that was asked for, or every one, is beyond the model.
+    """
+    if config.protocol is not None:
+        if NEEDS[config.protocol] not in can:
+            fitting = [each for each in card.protocols if NEEDS[each] in can]
+            raise UsageError(
+                f"--protocol {config.protocol} needs a model that can {NEEDS[config.protocol]}, and {name} can't; "
+                f"accepted with it: {', '.join(fitting) or 'no protocol of ' + card.name}"
+            )
+        return config.protocol, None
+    for each in card.protocols:
+        if NEEDS[each] in can:
+            said = (
+                f"protocol {each} was taken, for {name} can't {NEEDS[card.protocols[0]]} as {card.protocols[0]} needs"
+            )
+            return each, None if each == card.protocols[0] else said
+    raise UsageError(f"{name} can do none of the protocols of {card.name}: {', '.join(card.protocols)}")

@@ -1,0 +1,98 @@
+"""results.json: what a run measured, in one record that everything which reads results knows."""
+
+from __future__ import annotations
+
+import math
+import platform
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from importlib import metadata
+from typing import Any
+
+from evenhand.errors import EvenhandError
+
+SCHEMA_VERSION = 1
+"""Of results.json; results.schema.json beside this file describes it for other people's tools."""
+
+VERSIONED = ("evenhand", "torch", "transformers", "datasets", "evaluate", "numpy", "scipy")
+
+
+@dataclass(frozen=True)
+class Results:
+    """config: as config.json has it. model: as it was named; model_name: as reports call it; model_identity: what
+    decides its replies. agents: {agent: identity} of all models that were asked. helpers: of those that read answers,
+    name, identity and training. n: answers. metrics: the benchmark's own figures, always with `warnings`. published:
+    the paper's, where the run is of its protocol. versions: of Python and the libraries. rows_sha256: of the file
+    whose rows were scored in place of packaged data.
+    """
+
+    schema_version: int
+    benchmark: str
+    config: dict[str, Any]
+    model: str
+    model_name: str
+    model_identity: str
+    agents: dict[str, str]
+    helpers: list[dict[str, Any]]
+    n: int
+    metrics: dict[str, Any]
+    published: dict[str, Any]
+    versions: dict[str, str]
+    rows_sha256: str | None = None
+
+    def option(self, name: str) -> Any:
+        """Of the run's configuration: every run's, the benchmark's own or the mitigation's; None where it has none."""
+        for part in (self.config, self.config.get("options", {}), self.config.get("mitigation_options", {})):
+            if name in part:
+                return part[name]
+        return None
+
+    @property
+    def asked(self) -> dict[str, Any]:
+        """The whole configuration by flat names, for a reader."""
+        own = {**self.config.get("options", {}), **self.config.get("mitigation_options", {})}
+        return {name: value for name, value in self.config.items() if not isinstance(value, dict)} | own
+
+    def to_json(self) -> dict[str, Any]:
+        return {each.name: getattr(self, each.name) for each in fields(self)}
+
+    @classmethod
+    def from_json(cls, record: Mapping[str, Any]) -> Results:
+        """Raises EvenhandError for a record of another version of evenhand, or a damaged one."""
+        again = "repeat its evenhand run command with another --output"
+        version = record.get("schema_version")
+        if version != SCHEMA_VERSION:
+            written = "before results had a version" if version is None else f"in version {version!r} of its format"
+            raise EvenhandError(f"these results were written {written}; this evenhand reads {SCHEMA_VERSION}: {again}")
+        wrong = [
+            each.name
+            for each in fields(cls)
+            if not isinstance(record.get(each.name), _KINDS[str(each.type).split("[")[0]])
+        ]
+        unknown = sorted(set(record) - {each.name for each in fields(cls)})
+        if wrong or unknown or not isinstance(record["metrics"].get("warnings"), list):
+            what = f"wrong or missing: {', '.join(wrong)}" if wrong else f"unknown: {', '.join(unknown)}"
+            raise EvenhandError(f"these results are damaged ({what if wrong or unknown else 'no warnings'}); {again}")
+        return cls(**record)
+
+
+_KINDS: dict[str, type | tuple[type, ...]] = {
+    "int": int,
+    "str": str,
+    "dict": dict,
+    "list": list,
+    "str | None": (str, type(None)),
+}
+
+
+def versions() -> dict[str, str]:
+    return {"python": platform.python_version()} | {name: metadata.version(name) for name in VERSIONED}
+
+
+def without_nan(value: Any) -> Any:
+    """As plain JSON has it: null for what is no number, lists for tuples."""
+    if isinstance(value, Mapping):
+        return {key: without_nan(each) for key, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [without_nan(each) for each in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,0 +1,79 @@
+"""Which rows a run asks: those of its configurations, drawn down."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from evenhand.errors import EvenhandError, UsageError, unknown_name
+
+if TYPE_CHECKING:
+    import datasets
+
+    from evenhand.benchmark import Benchmark, Card, Rows
+    from evenhand.flow.configuration import RunConfig
+
+
+def packaged_rows(
+    card: Card, config: RunConfig[Any], options: Mapping[str, Mapping[str, object]] | None = None
+) -> datasets.Dataset:
+    """All rows of the configurations of a packaged dataset, one after another.
+
+    options: of `evenhand.load_dataset`, for each configuration. Raises UsageError for names that are none, and
+    EvenhandError for data that can't be loaded.
+    """
+    import datasets
+
+    check_configs(card, config)
+    parts = [load_config(card, name, config.source, (options or {}).get(name, {})) for name in config.configs]
+    rows = datasets.concatenate_datasets(parts)
+    if not len(rows):
+        raise UsageError(
+            f"{card.name} ({', '.join(config.configs)}) has no rows; install evenhand again, or rebuild its data"
+        )
+    return rows
+
+
+def check_configs(card: Card, config: RunConfig[Any]) -> None:
+    """Raises UsageError for a configuration that is none, or named twice."""
+    for name in config.configs:
+        if name not in card.configs:
+            raise unknown_name(f"configuration of {card.name}", name, card.configs)
+    if len(set(config.configs)) < len(config.configs):
+        raise UsageError(f"a configuration is named twice: {', '.join(config.configs)}")
+
+
+def load_config(card: Card, config: str, source: str, options: Mapping[str, object]) -> datasets.Dataset:
+    from datasets.exceptions import DatasetsError
+
+    from evenhand.library import load_dataset
+
+    try:
+        return load_dataset(card.dataset, config, split=card.split, source=source, **options)
+    except UsageError:
+        raise
+    except (OSError, ValueError, DatasetsError) as error:
+        raise EvenhandError(f"can't load {card.dataset} ({config}, source {source}): {error}") from error
+
+
+def drawn_rows(benchmark: Benchmark[Any], config: RunConfig[Any]) -> Rows:
+    """What the benchmark loads, after the draw of `limit`. Raises UsageError for a limit beyond the rows."""
+    from dataclasses import replace
+
+    from evenhand.flow.draw import draw, draw_together
+
+    loaded = benchmark.load(config)
+    design = benchmark.card.design if loaded.design is None else loaded.design
+    together = benchmark.card.together if loaded.together is None else loaded.together
+    columns = list(dict.fromkeys((*design, *together)))
+    if config.limit is None:
+        return loaded
+    table = loaded.rows.select_columns(columns).to_pandas()
+    try:
+        if together:
+            places = draw_together(table[[*design]], table[[*together]], config.limit, config.seed)
+        else:
+            places = draw(table, config.limit, config.seed)
+    except ValueError as error:
+        raise UsageError(str(error)) from error
+    return replace(loaded, rows=loaded.rows.select(places))

@@ -1,0 +1,219 @@
+"""Options as dataclasses beside what reads them: a field has its help, range and default in one place.
+
+`option` declares one; the command line, `--model-option`, config.json and checks of values that come from Python are
+all made from the fields.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import typing
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any, Literal, TypeVar, get_args, get_origin
+
+from evenhand.errors import UsageError, unknown_name
+
+T = TypeVar("T")
+O = TypeVar("O")  # noqa: E741
+
+
+@dataclass(frozen=True)
+class NoOptions:
+    """Of what takes none."""
+
+
+def option(
+    default: T,
+    help: str,
+    *,
+    least: float | None = None,
+    most: float | None = None,
+    above: float | None = None,
+    metavar: str | None = None,
+    parse: Callable[[str], object] | None = None,
+    flag: str | None = None,
+    repeated: bool = False,
+) -> T:
+    """A field of a frozen options dataclass.
+
+    help: one line, without the default and the range, which are added. least, most, above: of a number; a number is
+    finite. parse: from the command line's text, where the type doesn't say how; raises ValueError with what is
+    accepted. flag: the option's name where it is not the field's ("config" for configs). repeated: of several values,
+    the option is given once for each.
+    """
+    range_ = {"least": least, "most": most, "above": above}
+    said = {"help": help, "metavar": metavar, "parse": parse, "flag": flag, "repeated": repeated, **range_}
+    return field(default=default, metadata=said)  # type: ignore[no-any-return]
+
+
+@dataclass(frozen=True)
+class OptionField:
+    """One field, as its dataclass declares it. choices: of a Literal; several: a tuple of values."""
+
+    name: str
+    flag: str
+    help: str
+    default: Any
+    kind: type | None
+    choices: tuple[str, ...]
+    several: bool
+    repeated: bool
+    optional: bool
+    metavar: str | None
+    parse: Callable[[str], object] | None
+    least: float | None
+    most: float | None
+    above: float | None
+
+    @property
+    def accepted(self) -> str:
+        """ "a whole number of 1 or more", for errors and help."""
+        if self.choices:
+            return " or ".join([", ".join(self.choices[:-1]), self.choices[-1]] if self.choices[1:] else self.choices)
+        if self.kind not in (int, float):
+            return "text that is not blank"
+        number = "a whole number" if self.kind is int else "a number"
+        if self.least is not None and self.most is not None:
+            return f"{number} from {self.least:g} to {self.most:g}"
+        if self.above is not None and self.most is not None:
+            return f"{number} above {self.above:g}, {self.most:g} at most"
+        if self.above is not None:
+            return f"{number} above {self.above:g}"
+        if self.least is not None:
+            return f"{number} of {self.least:g} or more"
+        return number
+
+    @property
+    def explained(self) -> str:
+        """The help with range and default, for --help."""
+        ranged = self.accepted if any(end is not None for end in (self.least, self.most, self.above)) else ""
+        none = self.default is None or self.default is False or self.default in ((), "")
+        default = "" if none else f"default: {_shown(self.default)}"
+        more = "; ".join(filter(None, (ranged, default)))
+        return self.help + (f" ({more})" if more else "")
+
+    def parsed(self, text: str) -> Any:
+        """One value from its text. Raises ValueError saying what came and what is accepted."""
+        if self.parse is not None:
+            return self.parse(text)
+        value: Any = text
+        try:
+            if self.kind is int:
+                value = int(text) if text.isascii() else text
+            elif self.kind is float:
+                value = float(text)
+            elif self.kind is bool:
+                value = {"true": True, "false": False}.get(text.casefold(), text)
+        except ValueError:
+            pass
+        self.check(value)
+        return value
+
+    def check(self, value: object) -> None:
+        """One value. Raises ValueError."""
+        if not self._fits(value):
+            raise ValueError(f"{value!r} came; {'true or false' if self.kind is bool else self.accepted} is accepted")
+
+    def _fits(self, value: object) -> bool:
+        if self.choices:
+            return value in self.choices
+        if self.kind is bool:
+            return isinstance(value, bool)
+        if self.kind is str:
+            return isinstance(value, str) and bool(value.strip())
+        if self.kind not in (int, float):
+            return True  # of a type of its own, which checks itself
+        if isinstance(value, bool) or not isinstance(value, (int, float) if self.kind is float else int):
+            return False
+        return (
+            math.isfinite(value)
+            and (self.least is None or value >= self.least)
+            and (self.most is None or value <= self.most)
+            and (self.above is None or value > self.above)
+        )
+
+
+def fields_of(options: Any) -> tuple[OptionField, ...]:
+    """Of an options dataclass, in order."""
+    return _fields(options)
+
+
+@cache
+def _fields(options: Any) -> tuple[OptionField, ...]:
+    hints = typing.get_type_hints(options)
+    return tuple(_field(each, hints[each.name]) for each in dataclasses.fields(options))
+
+
+def _field(each: dataclasses.Field[Any], hint: Any) -> OptionField:
+    unsaid = ("least", "most", "above", "metavar", "parse", "flag")
+    said = {"help": "", "repeated": False, **dict.fromkeys(unsaid), **each.metadata}
+    inner = [arm for arm in get_args(hint) if arm is not type(None)] if _is_union(hint) else [hint]
+    optional = _is_union(hint) and len(inner) < len(get_args(hint))
+    one = inner[0]
+    several = get_origin(one) is tuple
+    if several:
+        one = get_args(one)[0]
+    choices = tuple(map(str, get_args(one))) if get_origin(one) is Literal else ()
+    kind = str if choices else one if one in (int, float, bool, str) and len(inner) == 1 else None
+    return OptionField(
+        name=each.name,
+        flag=said["flag"] or each.name.replace("_", "-"),
+        help=said["help"],
+        default=each.default,
+        kind=kind,
+        choices=choices,
+        several=several,
+        optional=optional,
+        **{name: said[name] for name in ("metavar", "parse", "least", "most", "above", "repeated")},
+    )
+
+
+def _is_union(hint: Any) -> bool:
+    import types
+
+    return get_origin(hint) in (typing.Union, types.UnionType)
+
+
+def checked(options: O) -> O:
+    """The same. Raises UsageError naming the option whose value is out of range, whoever gave it."""
+    for each in fields_of(type(options)):
+        value = getattr(options, each.name)
+        if value is each.default or (value is None and each.optional):
+            continue
+        try:
+            for one in value if each.several else (value,):
+                each.check(one)
+        except ValueError as error:
+            raise UsageError(f"--{each.flag}: {error}") from error
+    return options
+
+
+def made(options: type[O], values: Mapping[str, object]) -> O:
+    """An options dataclass from values by name. Raises UsageError for unknown names, and values out of range."""
+    known = {each.name for each in fields_of(options)}
+    for name in values:
+        if name not in known:
+            raise unknown_name("option", name, sorted(known))
+    return checked(options(**values))
+
+
+def from_texts(options: type[O], texts: Mapping[str, str], of: str) -> O:
+    """An options dataclass from KEY=VALUE pairs. of: whose options they are, for errors ("stub")."""
+    known = {each.flag: each for each in fields_of(options)}
+    values: dict[str, object] = {}
+    for key, text in texts.items():
+        each = known.get(key.replace("_", "-"))
+        if each is None:
+            raise unknown_name(f"option of {of}", key, list(known))
+        try:
+            values[each.name] = tuple(map(each.parsed, text.split(","))) if each.several else each.parsed(text)
+        except ValueError as error:
+            raise UsageError(f"{of} takes {key}=…: {error}") from error
+    return options(**values)
+
+
+def _shown(default: object) -> str:
+    return " ".join(map(str, default)) if isinstance(default, tuple) else str(default)

@@ -1,0 +1,95 @@
+"""What a run found, and what runs show beside each other: the records that reports are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from evenhand.report.tables import Table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from evenhand.flow.results import Results
+
+Texts = Sequence[Sequence[str]]  # each one's sentences
+Similarity = Callable[[Texts, Texts], float | None]
+"""Mean likeness in meaning of paired texts, 1 for the same; None where no encoder is installed."""
+
+
+@dataclass(frozen=True)
+class Plot:
+    """An SVG drawing, labelled by us; nothing that a model said is in it. `draw` gives its text, when it is needed."""
+
+    title: str
+    draw: Callable[[], str]
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Example:
+    """A prompt and its answer, as the report shows them. Untrusted text: the report escapes it.
+
+    marked: the answer's parts with their readings, where it was read in parts. before: likewise, of the answer that a
+    mitigation changed. picture: the id of the row whose image was shown.
+    """
+
+    caption: str
+    prompt: str
+    answer: str
+    reading: str
+    marked: tuple[tuple[str, str], ...] = ()
+    before: tuple[tuple[str, str], ...] = ()
+    picture: str | None = None
+
+
+@dataclass(frozen=True)
+class Turn:
+    """What somebody said in a conversation, and how it was read, if it was. Untrusted text: the report escapes it."""
+
+    speaker: str
+    text: str
+    reading: str = ""
+
+
+@dataclass(frozen=True)
+class Conversation:
+    """A whole conversation, as the report shows it: the matter, then its rounds as (name, turns)."""
+
+    caption: str
+    matter: str
+    rounds: tuple[tuple[str, tuple[Turn, ...]], ...]
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What a run found: in a sentence or two, in tables, plots and examples. Exploratory tables: report only."""
+
+    sentences: tuple[str, ...]
+    tables: tuple[Table, ...]
+    exploratory: tuple[Table, ...] = ()
+    plots: tuple[Plot, ...] = ()
+    examples: tuple[Example, ...] = ()
+    warnings: tuple[str, ...] = ()
+    conversations: tuple[Conversation, ...] = ()
+
+
+@dataclass(frozen=True)
+class Run:
+    """A finished run that is compared with others, which call it by its letter."""
+
+    letter: str
+    path: Path
+    results: Results
+    predictions: pd.DataFrame
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Runs that are alike but for the model and its mitigation, side by side: the first is the others' base."""
+
+    runs: tuple[Run, ...]
+    tables: tuple[Table, ...] = ()
+    plots: tuple[Plot, ...] = ()

@@ -1,0 +1,89 @@
+"""What is scored, compared and shown where a benchmark says no more than `value`: its mean over read answers."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from evenhand.report.findings import Example, Findings
+from evenhand.report.tables import Cell, Table, figure
+from evenhand.statistics.clustered import FEW_CLUSTERS, clustered_mean
+
+if TYPE_CHECKING:
+    from evenhand.benchmark import Benchmark
+    from evenhand.flow.results import Results
+
+FIGURE = "mean value"
+EXAMPLES = 6
+
+
+def values(benchmark: Benchmark[Any], predictions: pd.DataFrame) -> pd.DataFrame:
+    """Columns figure, id, value (NaN: unread) and cluster, a row a prediction."""
+    found = [benchmark.value(record) for record in predictions.to_dict("records")]
+    cluster = benchmark.card.cluster
+    return pd.DataFrame(
+        {
+            "figure": FIGURE,
+            "id": predictions["id"],
+            "value": [math.nan if each is None else float(each) for each in found],
+            "cluster": predictions[cluster if cluster in predictions else "id"],
+        }
+    )
+
+
+def score(benchmark: Benchmark[Any], predictions: pd.DataFrame) -> dict[str, Any]:
+    """`mean_value` over read answers with its 95 % interval over clusters, and what was unread."""
+    of = values(benchmark, predictions)
+    mean = clustered_mean(of["value"], of["cluster"])
+    notes = []
+    if not mean.n:
+        notes.append("no read answer: there is no score")
+    elif mean.n_clusters < FEW_CLUSTERS:
+        notes.append(f"only {mean.n_clusters} clusters: intervals from fewer than {FEW_CLUSTERS} are rough")
+    return {
+        "n": len(of),
+        "n_read": mean.n,
+        "unread_rate": 1 - mean.n / len(of) if len(of) else math.nan,
+        "mean_value": mean.estimate,
+        "n_clusters": mean.n_clusters,
+        "intervals": {"mean_value": [mean.low, mean.high]},
+        "warnings": notes,
+    }
+
+
+def findings(benchmark: Benchmark[Any], predictions: pd.DataFrame, results: Results) -> Findings:
+    """The mean in a sentence and a table, and examples spread over the rows."""
+    metrics = results.metrics
+    shown = figure(metrics["mean_value"], metrics["intervals"]["mean_value"], benchmark.card.digits + 2)
+    sentence = (
+        f"{results.model_name} on {benchmark.card.title}: mean value {shown} over {metrics['n_read']:,} answers read "
+        f"({metrics['n']:,} asked, {100 * metrics['unread_rate']:.1f} percent unread, {metrics['n_clusters']} "
+        "clusters); 0 is best."
+    )
+    row = (results.model_name, shown, f"{metrics['n_read']:,}", f"{100 * metrics['unread_rate']:.1f}")
+    table = Table(
+        "Mean value",
+        ("model", "mean value", "n read", "unread %"),
+        (tuple(map(Cell, row)),),
+        f"Brackets: 95 % interval, bootstrap over {benchmark.card.cluster}.",
+    )
+    places = (
+        sorted({k * (len(predictions) - 1) // max(1, EXAMPLES - 1) for k in range(EXAMPLES)})
+        if len(predictions)
+        else []
+    )
+    return Findings(
+        (sentence,),
+        (table,),
+        examples=tuple(_example(benchmark, predictions.iloc[k]) for k in places),
+        warnings=tuple(metrics["warnings"]),
+    )
+
+
+def _example(benchmark: Benchmark[Any], prediction: pd.Series) -> Example:
+    value = benchmark.value(prediction.to_dict())
+    reading = "unread" if value is None or math.isnan(value) else f"{value:g}"
+    prompt, text = (str(prediction.get(name) or "") for name in ("prompt", "text"))
+    return Example(str(prediction["id"]), prompt, text, reading)

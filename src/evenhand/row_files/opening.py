@@ -1,0 +1,56 @@
+"""What a file must be before it is read, and the errors that say what it is instead."""
+
+from __future__ import annotations
+
+import os
+import textwrap
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+import pyarrow as pa
+
+from evenhand.errors import EvenhandError, UsageError
+
+UTF_16 = (b"\xff\xfe", b"\xfe\xff")  # how Excel's "Unicode text" begins
+PARQUET_ERRORS = (pa.ArrowException, OSError, ValueError, OverflowError)  # the last for dates that Python has not
+
+
+@contextmanager
+def opened(path: Path, suffixes: Sequence[str], plural: str, one: str = "one file") -> Iterator[BinaryIO]:
+    """The file, to be read within. plural: what its rows are, for errors ("texts"). one: how many files are accepted.
+
+    Raises UsageError for one that is absent, no file or of another suffix, and EvenhandError where the system does not
+    let us read.
+    """
+    if os.path.isdir(path):  # Path.is_dir raises for some paths that can't be one
+        raise UsageError(f"{path} is a folder; name {one} of {plural} in it")
+    if path.suffix.casefold() not in suffixes:
+        accepted = f"a file that ends in {', '.join(suffixes)} is accepted"
+        raise UsageError(f"{path} came; {accepted}: save the {plural} as one of these")
+    if os.path.exists(path) and not os.path.isfile(path):  # opening a pipe would wait for whoever fills it
+        raise UsageError(f"{path} is a pipe or a device; save the {plural} in a file, and name that")
+    missing = UsageError(f"{path} does not exist; name a file of {plural}")
+    if "\0" in str(path):  # no file can have that name
+        raise missing
+    try:
+        with path.open("rb") as file:
+            yield file
+    except (FileNotFoundError, NotADirectoryError):
+        raise missing from None
+    except OSError as error:
+        raise EvenhandError(f"can't read {path}: {error.strerror or error}; mend that, or name another file") from error
+
+
+def broken(path: Path, kind: str, what: str) -> UsageError:
+    return UsageError(f"{path} is broken {kind}: {what}; mend the file, or write it again")
+
+
+@contextmanager
+def reading_parquet(path: Path) -> Iterator[None]:
+    """Raises UsageError for what pyarrow can't read within."""
+    try:
+        yield
+    except PARQUET_ERRORS as error:
+        raise broken(path, "parquet", textwrap.shorten(str(error).rstrip("."), 200, placeholder=" …")) from error

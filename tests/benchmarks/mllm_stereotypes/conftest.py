@@ -1,0 +1,63 @@
+"""Finished runs of mllm_stereotypes, each made once for all tests of this folder."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from evenhand.benchmarks import get_benchmark
+from evenhand.flow.configuration import run_config
+from evenhand.flow.evaluation import evaluate
+from evenhand.flow.results import Results
+from evenhand.flow.run_folder import RunFolder
+from evenhand.report.findings import Findings
+from evenhand.report.pages import write_report
+
+
+@dataclass(frozen=True)
+class Made:
+    """A finished run. Look at it, or copy it, and leave it as it is."""
+
+    folder: Path
+
+    @cached_property
+    def results(self) -> Results:
+        return RunFolder(self.folder).read_results()
+
+    @property
+    def metrics(self) -> dict:
+        return self.results.metrics
+
+    @cached_property
+    def predictions(self) -> pd.DataFrame:
+        return RunFolder(self.folder).read_predictions()
+
+    @cached_property
+    def found(self) -> Findings:
+        return get_benchmark("mllm_stereotypes").findings(self.predictions, self.results)
+
+    @cached_property
+    def page(self) -> str:
+        """Its report, whose drawings take longer than all the rest: written when it is asked for."""
+        write_report(RunFolder(self.folder))
+        return RunFolder(self.folder).report.read_text()
+
+
+@pytest.fixture(scope="session")
+def made(tmp_path_factory):
+    """made("stub:left", faces="rehearsal", …) → a finished run; made(model, …): of a model with an identity."""
+    runs = {}
+
+    def call(model, **options):
+        stub, name = (None, model) if isinstance(model, str) else (model, model.identity)
+        key = (name, *sorted(options.items()))
+        if key not in runs:
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr("evenhand.flow.evaluation.write_report", lambda folder: None)
+                config = run_config("mllm_stereotypes", name, **options)
+                runs[key] = Made(evaluate(config, tmp_path_factory.mktemp("made") / "run", stub).path)
+        return runs[key]
+
+    return call

@@ -1,0 +1,79 @@
+"""results.json: one record that is written and read, described by a schema, and refused when it is not that."""
+
+import json
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+
+from evenhand.errors import EvenhandError
+from evenhand.flow import results as module
+from evenhand.flow.results import SCHEMA_VERSION, Results
+
+SCHEMA = json.loads(Path(module.__file__).with_name("results.schema.json").read_text(encoding="utf-8"))
+
+
+def test_the_schema_knows_the_same_keys_as_the_record():
+    Draft202012Validator.check_schema(SCHEMA)
+    assert list(SCHEMA["properties"]) == SCHEMA["required"] == [each.name for each in fields(Results)]
+    assert SCHEMA["properties"]["schema_version"]["const"] == SCHEMA_VERSION
+    assert not SCHEMA["additionalProperties"]
+
+
+@pytest.fixture(scope="module")
+def record(finished):
+    return json.loads((finished("contact_hypothesis", "stub:first", limit=12) / "results.json").read_text())
+
+
+@pytest.mark.parametrize(
+    ("benchmark", "model", "options"),
+    [
+        ("contact_hypothesis", "stub:first", {"limit": 12}),
+        ("labe", "stub:say:She led the team.", {"limit": 12, "classifiers": ("lexicon",)}),
+        ("implicit_bias", "stub:first", {"limit": 2, "protocol": "rank"}),
+        ("implicit_bias_understanding", "stub:silent", {"limit": 4}),
+        ("implicit_bias_case_study", "stub:first", {"limit": 3, "protocol": "rank", "classifiers": ("lexicon",)}),
+        ("mllm_stereotypes", "stub:say:left", {"limit": 12}),
+    ],
+)
+def test_every_benchmark_writes_what_the_schema_describes(finished, benchmark, model, options):
+    written = json.loads((finished(benchmark, model, **options) / "results.json").read_text())
+    Draft202012Validator(SCHEMA).validate(written)
+    assert json.loads(json.dumps(Results.from_json(written).to_json())) == written
+
+
+def test_options_are_found_wherever_they_stand(record):
+    results = Results.from_json(record)
+    assert (results.option("limit"), results.option("order"), results.option("shoe_size")) == (12, "paper", None)
+    assert results.asked["order"] == "paper"
+
+
+def test_a_record_without_a_version_is_an_older_run(record):
+    older = {key: value for key, value in record.items() if key != "schema_version"}
+    with pytest.raises(EvenhandError, match=r"written before results had a version; this evenhand reads 1: repeat its"):
+        Results.from_json(older)
+    with pytest.raises(EvenhandError, match=r"in version 7 of its format"):
+        Results.from_json({**record, "schema_version": 7})
+
+
+def test_unknown_and_missing_keys_are_named(record):
+    with pytest.raises(EvenhandError, match=r"damaged \(unknown: shoe_size\)"):
+        Results.from_json({**record, "shoe_size": 43})
+    with pytest.raises(EvenhandError, match=r"damaged \(wrong or missing: metrics\)"):
+        Results.from_json({**record, "metrics": "high"})
+
+
+junk = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@given(st.dictionaries(st.sampled_from([each.name for each in fields(Results)]), junk))
+def test_a_damaged_record_is_explained_and_nothing_else(damaged):
+    with pytest.raises(EvenhandError, match="repeat its evenhand run command"):
+        Results.from_json({"schema_version": SCHEMA_VERSION, **damaged, "metrics": {}})

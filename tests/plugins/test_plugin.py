@@ -1,0 +1,179 @@
+"""A package of other people: a benchmark with an option and three choices, a mitigation and a backend, by entry points.
+
+evenhand's wheel and the package are installed in an environment of their own, outside the repository, which finds the
+libraries that both need in this one.
+"""
+
+import json
+import re
+import shutil
+import sqlite3
+import subprocess
+import sys
+import sysconfig
+from contextlib import closing
+from pathlib import Path
+from types import SimpleNamespace
+
+import pandas as pd
+import pytest
+
+pytestmark = pytest.mark.slow
+
+EXAMPLE = Path(__file__).parent / "example"
+NOT_BUILT = (".git", ".venv*", "build", "runs", "tests", "__pycache__", "*.egg-info")
+
+COMMANDS = """
+import json, sys
+from contextlib import redirect_stderr, redirect_stdout
+from io import StringIO
+from evenhand.cli import main
+said = []
+for command in json.loads(sys.argv[1]):
+    out, err = StringIO(), StringIO()
+    with redirect_stdout(out), redirect_stderr(err):
+        try:
+            code = main(command)
+        except SystemExit as exit_:
+            code = exit_.code
+    said.append([code, out.getvalue(), err.getvalue()])
+print("\\n" + json.dumps(said))
+"""
+
+
+@pytest.fixture(scope="module")
+def python(tmp_path_factory, root):
+    """The interpreter of an environment with evenhand's wheel and the package, and nothing of the repository."""
+    folder = tmp_path_factory.mktemp("elsewhere")
+    environment, wheels = folder / "environment", folder / "wheels"
+    pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
+    for source in (root, EXAMPLE):
+        copy = shutil.copytree(source, folder / source.name, ignore=shutil.ignore_patterns(*NOT_BUILT))
+        wheel = [*pip, "wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", str(wheels), str(copy)]
+        subprocess.run(wheel, check=True, capture_output=True)
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(environment)], check=True)
+    python = environment / "bin" / "python"
+    install = [*pip, "--python", str(python), "install", "--no-deps", "--no-index", *map(str, wheels.glob("*.whl"))]
+    subprocess.run(install, check=True, capture_output=True)
+    site = next((environment / "lib").glob("python*/site-packages"))
+    (site / "libraries.pth").write_text(sysconfig.get_paths()["purelib"])
+    return python
+
+
+@pytest.fixture(scope="module")
+def call(python, tmp_path_factory):
+    """call(commands) → code, out and err of each, all in one process of that environment."""
+    elsewhere = tmp_path_factory.mktemp("cwd")
+
+    def call(*commands):
+        arguments = json.dumps([[str(part) for part in command] for command in commands])
+        done = subprocess.run(
+            [python, "-I", "-c", COMMANDS, arguments], cwd=elsewhere, capture_output=True, text=True, check=True
+        )
+        return [SimpleNamespace(code=c, out=o, err=e) for c, o, e in json.loads(done.stdout.splitlines()[-1])]
+
+    return call
+
+
+@pytest.fixture(scope="module")
+def runs(call, tmp_path_factory):
+    """What the package's benchmark gave with its backend, with a stub, with its mitigation, and with an option."""
+    folder = tmp_path_factory.mktemp("runs")
+    asked = {
+        "either": ["--model", "always:either"],
+        "first": ["--model", "stub:first"],
+        "turns": ["--model", "stub:first", "--mitigation", "take-turns"],
+        "couple": ["--model", "stub:first", "--couple", "Ann and Bob share a flat."],
+    }
+    said = call(*(["run", "chores", *options, "--output", folder / name] for name, options in asked.items()))
+    assert [each.code for each in said] == [0] * len(asked), said
+    return folder
+
+
+def mean_value(folder):
+    return json.loads((folder / "results.json").read_text())["metrics"]["mean_value"]
+
+
+def test_scores_are_what_the_definition_says(runs):
+    """Either: no chore has a gender, 0. The first option: the man does everything, 1."""
+    scores = {path.name: mean_value(path) for path in runs.iterdir()}
+    assert scores == {"either": 0.0, "first": 1.0, "turns": 1.0, "couple": 1.0}
+
+
+def test_options_and_mitigations_reach_the_model_and_the_record(runs):
+    plain, couple, turns = (
+        json.loads((runs / name / "config.json").read_text()) for name in ("first", "couple", "turns")
+    )
+    assert couple["options"] == {"couple": "Ann and Bob share a flat."}
+    assert plain["options"] == {"couple": "A man and a woman live together."}
+    assert turns["mitigation"] == "take-turns"
+    keys = set()
+    for name in ("first", "couple", "turns"):
+        with closing(sqlite3.connect(runs / name / "store.sqlite")) as store:
+            keys |= {key for (key,) in store.execute("SELECT key FROM replies")}
+    assert len(keys) == 3 * 5  # every prompt was another one
+
+
+def test_it_is_listed_helped_planned_reported_and_compared(call, runs):
+    listed, helped, planned, reported, compared = call(
+        ["list"],
+        ["run", "chores", "--help"],
+        ["run", "chores", "--model", "stub:first", "--plan"],
+        ["report", runs / "first"],
+        ["compare", runs / "either", runs / "first", "--output", runs.parent / "compare.html"],
+    )
+    for said, words in (
+        (listed, ("chores", "take-turns", "always")),
+        (helped, ("--couple TEXT", "who they are (default: A man and a woman live together.)", "--limit N")),
+        (planned, ("5 rows, 5 requests", "Nothing was stored.")),
+        (reported, ("Report: ",)),
+        (compared, ("mean value", "1.0 [1.0, 1.0]", "5 prompts in common")),
+    ):
+        assert said.code == 0, said
+        assert all(word in re.sub(r"\s+", " ", said.out) for word in words), said
+    page = (runs / "first" / "report.html").read_text()
+    assert "Who does the chores?" in page
+    assert "iron the shirts" in page
+
+
+def test_an_interrupted_run_goes_on(call, runs):
+    """What was stored is not asked again, and the bytes are the same."""
+    folder = runs / "first"
+    before = {name: (folder / name).read_bytes() for name in ("predictions.parquet", "results.json", "report.html")}
+    for name in before:
+        (folder / name).unlink()
+    with closing(sqlite3.connect(folder / "store.sqlite")) as store:
+        store.execute("DELETE FROM replies WHERE key IN (SELECT key FROM replies ORDER BY key LIMIT 2)")
+        store.commit()
+    [said] = call(["run", "chores", "--model", "stub:first", "--output", folder])
+    assert said.code == 0, said
+    assert "2 replies" in said.err
+    assert {name: (folder / name).read_bytes() for name in before} == before
+    assert len(pd.read_parquet(folder / "predictions.parquet")) == 5
+
+
+def test_wrong_names_and_options_are_explained(call):
+    misspelt, foreign, not_its_own = call(
+        ["run", "chore", "--model", "stub:first", "--output", "x"],
+        ["run", "chores", "--model", "stub:first", "--classifiers", "lexicon", "--output", "x"],
+        ["run", "contact_hypothesis", "--model", "stub:first", "--mitigation", "take-turns", "--output", "x"],
+    )
+    assert [said.code for said in (misspelt, foreign, not_its_own)] == [2, 2, 2]
+    assert "did you mean 'chores'?" in misspelt.err
+    assert "unrecognized arguments: --classifiers lexicon" in foreign.err
+    assert "--mitigation take-turns does not fit contact_hypothesis; it fits chores" in not_its_own.err
+
+
+def test_readme_walks_through_this_very_package(root):
+    readme = (root / "README.md").read_text(encoding="utf-8")
+    code = (EXAMPLE / "evenhand_chores.py").read_text(encoding="utf-8")
+    assert code in readme
+    assert len(code.splitlines()) < 60
+    points = (EXAMPLE / "pyproject.toml").read_text(encoding="utf-8")
+    assert points[points.index("[project.entry-points") : points.index("[tool.")].strip() in readme
+
+
+def test_nothing_inside_evenhand_names_it(root):
+    for folder in ("src", "models", "trainers", "datasets", "metrics", "scripts"):
+        for path in (root / folder).rglob("*.py"):
+            assert not re.search(r"evenhand_chores|take-turns", path.read_text(encoding="utf-8")), path

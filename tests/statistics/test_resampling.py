@@ -1,0 +1,198 @@
+"""The engine by hand, against scipy, and by law; and that every metric carries it unchanged."""
+
+import math
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import evenhand.statistics
+from evenhand.library import METRICS, metric_names
+from evenhand.statistics import resampling
+from evenhand.statistics.resampling import (
+    exchanges,
+    expanded_levels,
+    how_often,
+    mean_of_defined,
+    moved_interval,
+    noise_scales,
+    p_value,
+    permuted,
+    ratio,
+    refuse_n_resamples,
+    resampled,
+)
+
+SHARED = ("resampling.py", "columns.py")
+
+
+@pytest.mark.parametrize("file", SHARED)
+@pytest.mark.parametrize("name", metric_names())
+def test_every_metric_has_an_equal_copy(name, file):
+    engine = Path(evenhand.statistics.__file__).with_name(file)
+    assert (METRICS / name / file).read_bytes() == engine.read_bytes(), "run: python scripts/copy_into_metrics.py"
+
+
+# Drawing clusters
+
+
+VALUES = np.random.default_rng(0).normal(size=40)
+
+
+def mean(drawn):
+    return VALUES[drawn].mean(axis=1)
+
+
+def test_it_is_the_bootstrap():
+    """The very draws and interval of scipy's, over the values themselves."""
+    draws, interval = resampled(mean, [np.arange(40)], 500, values=40)
+    found = stats.bootstrap(
+        (VALUES,), np.mean, n_resamples=500, method="percentile", rng=np.random.default_rng(resampling.SEED)
+    )
+    np.testing.assert_array_equal(draws, found.bootstrap_distribution)
+    np.testing.assert_array_equal(interval, found.confidence_interval)
+
+
+def test_strata_keep_their_number_of_clusters():
+    def counts(*drawn):
+        return np.stack([how_often(each, 7) for each in drawn], axis=1)
+
+    draws, intervals = resampled(counts, [np.arange(3), np.arange(3, 7)], 20, values=21)
+    assert draws.shape == (20, 2, 7)
+    assert intervals.shape == (2, 7, 2)
+    assert (draws[:, 0, :3].sum(axis=1) == 3).all()
+    assert (draws[:, 1, 3:].sum(axis=1) == 4).all()
+    assert draws.sum() == 20 * 7
+
+
+def test_how_often():
+    assert how_often(np.array([[0, 0, 2], [1, 2, 2]]), 4).tolist() == [[2, 0, 1, 0], [0, 1, 2, 0]]
+    assert how_often(np.zeros((1, 0), dtype=np.int64), 0).shape == (1, 0)
+
+
+@pytest.mark.parametrize("n", [0, 1])
+def test_fewer_than_two_clusters_show_nothing(n):
+    def sums(drawn):
+        return how_often(drawn, n) @ np.ones((n, 3))
+
+    draws, intervals = resampled(sums, [np.arange(n)], 100, values=1)
+    assert draws.shape == (1, 3)
+    assert np.isnan(draws).all()
+    assert intervals.shape == (3, 2)
+    assert np.isnan(intervals).all()
+
+
+def test_a_figure_that_a_draw_leaves_undefined_has_no_interval_and_warns_nobody():
+    """Of two clusters the first is missing from a quarter of the draws."""
+
+    def shares(drawn):
+        first = how_often(drawn, 2)[:, 0]
+        return np.stack([first / 2, ratio(first, first)], axis=-1)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        _, intervals = resampled(shares, [np.arange(2)], 100, values=2)
+        resampled(shares, [np.arange(2)], 1, values=2)
+    assert intervals[0].tolist() == [0, 1]
+    assert np.isnan(intervals[1]).all()
+
+
+def test_memory_bounds_change_no_draw(monkeypatch):
+    """100 values hold two draws of 40; of a single stratum or block."""
+    sizes = []
+
+    def first_ten(drawn):
+        sizes.append(len(drawn))
+        return mean(drawn[:, :10])
+
+    def figures():
+        draws, _ = resampled(first_ten, [np.arange(40)], 50, values=40)
+        return draws, permuted(first_ten, np.zeros(40), 50, values=40)
+
+    at_once = figures()
+    monkeypatch.setattr(resampling, "VALUES_AT_ONCE", 100)
+    np.testing.assert_array_equal(figures(), at_once)
+    assert sizes == [50, 50, *[2] * 50]
+
+
+# Intervals
+
+
+def test_moved_intervals_lie_around_what_was_observed():
+    """Draws 0, 1 … 100 have the mean 50 and the quantiles 2.5 and 97.5."""
+    draws = np.arange(101.0)
+    assert moved_interval(draws, 10.0).tolist() == pytest.approx([-37.5, 57.5])
+    both = moved_interval(np.stack([draws, 2 * draws], axis=1), np.array([10.0, 0.0]))
+    assert both.tolist() == [pytest.approx([-37.5, 57.5]), pytest.approx([-95, 95])]
+
+
+def test_expanded_levels():
+    """Student's t of 4 degrees of freedom is 2.776, where the normal distribution has 1 - 0.00275."""
+    assert expanded_levels(4) == pytest.approx([0.00275, 0.99725], abs=1e-5)
+    assert expanded_levels(10**9) == pytest.approx(resampling.LEVELS)
+    assert expanded_levels(0) == pytest.approx(expanded_levels(1))
+
+
+def test_noise_scales_of_squares():
+    """Noise of 1 beside scale² · 4: what is observed, 5, lies at either level of draws that are all the same."""
+    assert noise_scales(lambda scale: np.full(9, 4 * scale**2 + 1), 5.0) == pytest.approx((1, 1))
+
+
+def test_noise_scales_begin_at_0_where_noise_explains_all_and_end_where_nothing_grows():
+    """Noise of 0 to 100: 50 can be noise alone, and no less than 0.475 of 100 on top makes it the lower quantile."""
+    noise = np.arange(101.0)
+    low, high = noise_scales(lambda scale: noise + 100 * scale, 50.0)
+    assert (low, high) == (0, pytest.approx(0.475))
+    assert noise_scales(lambda _: noise, 200.0, largest=4) == (4, 4)
+
+
+# Permuting and exchanging clusters
+
+
+def test_clusters_change_places_within_blocks_alone():
+    blocks = np.array([0, 1, 0, 1, 0])
+    orders = permuted(lambda clusters: clusters.copy(), blocks, 200, values=5)
+    assert (blocks[orders] == blocks).all()
+    assert (np.sort(orders, axis=1) == np.arange(5)).all()
+    assert len({tuple(order) for order in orders.tolist()}) == math.factorial(3) * math.factorial(2)
+
+
+def test_sides_are_exchanged_half_of_the_time():
+    swapped = exchanges(50, 400)
+    assert swapped.shape == (400, 50)
+    assert set(np.unique(swapped)) == {0, 1}
+    assert swapped.mean() == pytest.approx(0.5, abs=0.02)  # standard deviation 0.0035
+
+
+def test_the_observed_figure_counts_among_the_permuted():
+    """2 and 3 of four are at least 2, and so is what is undefined."""
+    figures = np.array([0.0, 1.0, 2.0, 3.0])
+    assert p_value(2.0, figures) == 3 / 5
+    assert p_value(4.0, figures) == 1 / 5
+    assert p_value(0.1 + 0.2, np.array([0.3] * 4)) == 1  # equal up to rounding
+    assert p_value(4.0, np.array([1.0, math.nan])) == 2 / 3
+    two = p_value(np.array([2.0, math.nan]), np.stack([figures, figures], axis=1))
+    assert two.tolist() == pytest.approx([3 / 5, math.nan], nan_ok=True)
+
+
+# What figures are made of
+
+
+def test_ratio_and_mean_of_defined():
+    assert ratio([1, 0, 3], [2, 0, 4]).tolist() == pytest.approx([0.5, math.nan, 0.75], nan_ok=True)
+    assert ratio([[1.0], [2.0]], 4).tolist() == [[0.25], [0.5]]
+    means = mean_of_defined(np.array([[1.0, math.nan, 3.0], [math.nan] * 3]))
+    assert means.tolist() == pytest.approx([2, math.nan], nan_ok=True)
+
+
+@pytest.mark.parametrize("n_resamples", [0, -1, 2.0, "10", None, True])
+def test_a_number_of_draws_that_is_none_is_named(n_resamples):
+    with pytest.raises(ValueError, match=f"n_resamples is {n_resamples!r}; give a whole number of draws, 1 or more"):
+        refuse_n_resamples(n_resamples)
+
+
+def test_numbers_of_draws():
+    for n_resamples in (1, 10_000, np.int64(3)):
+        refuse_n_resamples(n_resamples)
