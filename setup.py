@@ -1,4 +1,4 @@
-"""Packages: src/evenhand, and the folders at the top of the repository, which are packages of evenhand when installed."""
+"""Packages: src/evenhand, and folders at the top of the repository, which are packages of evenhand when installed."""
 
 from setuptools import find_packages, setup
 

@@ -25,6 +25,7 @@ SECONDS = 300
 
 def call(arguments, said):
     """In a process of its own: what it says goes to a file."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a background process ignores it
     with open(said, "a", encoding="utf-8") as file:
         os.dup2(file.fileno(), sys.stdout.fileno())
         os.dup2(file.fileno(), sys.stderr.fileno())

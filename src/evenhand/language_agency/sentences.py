@@ -14,7 +14,7 @@ _HEADING = re.compile(r"\s*#{1,6}\s|\s*(\*\*|__)[^*_]+\1:?\s*$")
 _LABEL_WORDS = 6  # "Dear members of the hiring committee:" at most; a longer line with a colon is a sentence
 _EMPHASIS = re.compile(r"(\*{1,3}|_{2,3}|`)(?=\S)((?:(?!\1).)+)(?<=\S)\1")
 _UNDER_HEADING = re.compile(r"^[ \t]*#{1,6}[ \t].*\n", re.MULTILINE)
-_WRAPPED = re.compile(rf"(?<=[^\s.!?:;\"”’)*_])[ \t]*\n[ \t]*(?=[a-z])(?!{_NUMBER}\s)")
+_WRAPPED = re.compile(rf"(?<=[^\s.!?:;\"”’)*_])[ \t]*\n[ \t]*(?=[a-z])(?!{_NUMBER}(?:\s|\Z))")
 _SPACE = re.compile(r"\s")  # sentencex panics at "B\u00a0.": an initial and a space that is several bytes long
 _LETTER = re.compile(r"[^\W\d_]")
 _RETURN = "<return>"  # how LABE's published files write a newline
