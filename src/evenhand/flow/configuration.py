@@ -53,7 +53,7 @@ class RunConfig(Generic[O]):
     """
 
     benchmark: str
-    model: str = option("", "what answers (default: embedded, or what stands in place of a model)", metavar="MODEL")
+    model: str = option("", "what answers, where nothing stands in its place", metavar="MODEL")
     model_options: tuple[tuple[str, str], ...] = option(
         (), "of the model's backend, such as device_map=cpu", metavar="KEY=VALUE", parse=_pair, flag="model-option"
     )
