@@ -1,6 +1,7 @@
 """The command line, called in this process; tiny models built from a configuration, never downloaded; and HF libraries
 that stay off the network."""
 
+import gc
 import json
 import os
 import shutil
@@ -21,6 +22,9 @@ from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 from evenhand.cli import main
 from evenhand.flow.configuration import run_config
 from evenhand.flow.evaluation import evaluate
+from evenhand.report import plots
+
+gc.freeze()  # what was imported stays: collecting garbage, which libraries do often, needn't look at it
 
 ROOT = Path(__file__).parents[1]
 CHAT_TEMPLATE = (
@@ -80,6 +84,13 @@ def tiny_checkpoint(tmp_path_factory, tiny_llama, tokenizer) -> Path:
     tiny_llama.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return folder
+
+
+@pytest.fixture(autouse=True)
+def undrawn(request, monkeypatch):
+    """Plots are made but not drawn, which takes longer than most runs here, except where a test is `drawn`."""
+    if "drawn" not in request.keywords:
+        monkeypatch.setattr(plots, "_svg", lambda figure: "<svg></svg>")
 
 
 @pytest.fixture

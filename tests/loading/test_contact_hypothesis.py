@@ -7,6 +7,7 @@ from itertools import product
 
 import datasets
 import inflect
+import pyarrow as pa
 import pytest
 
 from evenhand.library import DATASETS, config_names, dataset_builder_class
@@ -151,10 +152,12 @@ def test_parquet_is_what_the_script_generates(config, built, tmp_path):
     """The committed parquet equals what the loading script generates, row for row."""
     builder_class = dataset_builder_class("contact_hypothesis")
     builder = builder_class(cache_dir=str(tmp_path), config_name=config, base_path=str(FOLDER))
-    builder.download_and_prepare()
-    generated = builder.as_dataset(split="test")
-    assert generated.features == built[config].features
-    assert generated.data.table.combine_chunks().equals(built[config].data.table.combine_chunks())
+    [split] = builder._split_generators(datasets.DownloadManager(base_path=str(FOLDER)))
+    rows = [row for _, row in builder._generate_examples(**split.gen_kwargs)]
+    assert builder.info.features == built[config].features
+    assert pa.Table.from_pylist(rows, builder.info.features.arrow_schema).equals(
+        built[config].data.table.combine_chunks(), check_metadata=False
+    )
 
 
 def test_folder_is_small():
@@ -222,5 +225,6 @@ def test_grammar_of_rows(config, frames):
     assert [(a, word) for a, word in articles if a.lower() != SCRIPT.indefinite_article(word)] == []
     first_words = {entry["descriptor"].split(" ")[0] for entry in LEXICON if entry["placement"] == "before"}
     assert first_words <= {word for _, word in articles}
-    assert re.findall(r"\b(?:an?|the) (?:an?|the)\b", text, re.IGNORECASE) == []
-    assert re.findall(r"\b(\w+) \1\b", text, re.IGNORECASE) == []
+    words = text.lower().replace("\n", " ").split(" ")
+    articles = {"a", "an", "the"}
+    assert [pair for pair in zip(words, words[1:]) if pair[0] == pair[1] or articles.issuperset(pair)] == []

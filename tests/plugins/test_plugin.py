@@ -28,16 +28,17 @@ import json, sys
 from contextlib import redirect_stderr, redirect_stdout
 from io import StringIO
 from evenhand.cli import main
-said = []
-for command in json.loads(sys.argv[1]):
-    out, err = StringIO(), StringIO()
-    with redirect_stdout(out), redirect_stderr(err):
-        try:
-            code = main(command)
-        except SystemExit as exit_:
-            code = exit_.code
-    said.append([code, out.getvalue(), err.getvalue()])
-print("\\n" + json.dumps(said))
+for commands in sys.stdin:
+    said = []
+    for command in json.loads(commands):
+        out, err = StringIO(), StringIO()
+        with redirect_stdout(out), redirect_stderr(err):
+            try:
+                code = main(command)
+            except SystemExit as exit_:
+                code = exit_.code
+        said.append([code, out.getvalue(), err.getvalue()])
+    print(json.dumps(said), flush=True)
 """
 
 
@@ -64,15 +65,15 @@ def python(tmp_path_factory, root):
 def call(python, tmp_path_factory):
     """call(commands) → code, out and err of each, all in one process of that environment."""
     elsewhere = tmp_path_factory.mktemp("cwd")
+    command = [python, "-I", "-c", COMMANDS]
+    with subprocess.Popen(command, cwd=elsewhere, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
 
-    def call(*commands):
-        arguments = json.dumps([[str(part) for part in command] for command in commands])
-        done = subprocess.run(
-            [python, "-I", "-c", COMMANDS, arguments], cwd=elsewhere, capture_output=True, text=True, check=True
-        )
-        return [SimpleNamespace(code=c, out=o, err=e) for c, o, e in json.loads(done.stdout.splitlines()[-1])]
+        def call(*commands):
+            print(json.dumps([[str(part) for part in command] for command in commands]), file=process.stdin, flush=True)
+            return [SimpleNamespace(code=c, out=o, err=e) for c, o, e in json.loads(process.stdout.readline())]
 
-    return call
+        yield call
+        process.stdin.close()
 
 
 @pytest.fixture(scope="module")

@@ -70,6 +70,7 @@ def test_each_run_is_paired_with_the_base_of_its_panel(comparison, folders):
     assert f"this family of {len(rows)}" in comparison.headline.note
 
 
+@pytest.mark.drawn
 def test_drawings_are_the_same_each_time_and_have_every_run(comparison):
     for panel, letters in zip(comparison.panels, ("AB", "CD", "EF")):
         [plot] = panel.plots
@@ -83,6 +84,7 @@ def test_warnings_that_runs_share_are_said_once(comparison):
     assert any(warning.startswith("run A, B, C, D, E, F: ") for warning in comparison.warnings)
 
 
+@pytest.mark.drawn
 def test_on_the_terminal_and_as_a_page(evenhand, folders, tmp_path):
     page = tmp_path / "page.html"
     assert evenhand("compare", *folders.values(), "--output", page).code == 0

@@ -10,6 +10,8 @@ from evenhand.flow.evaluation import evaluate
 from evenhand.report.pages import write_report
 from tests.scripted_models import Scripted
 
+pytestmark = pytest.mark.drawn
+
 ATTACK = "</p><script>alert('yes')</script><img src=x onerror=alert(1)>{{ 7*7 }} & \"quoted\""
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 
@@ -21,13 +22,13 @@ def draw(design: pd.DataFrame, limit: int | None, seed: int) -> list[int]:
     if not 0 < limit < n:
         raise ValueError(f"--limit {limit} came; from 1 to {n:,}, the number of rows, is accepted")
     rng = np.random.default_rng(seed)
-    cell_of_row, cells = pd.factorize(pd.MultiIndex.from_frame(design))
+    columns = [pd.factorize(design[column], use_na_sentinel=False)[0] for column in design]  # none is a value, too
+    cell_of_row = _joint(columns)
     left = np.bincount(cell_of_row)
     rows_by_cell = np.split(np.argsort(cell_of_row, kind="stable"), left.cumsum()[:-1])
     rows_by_cell = [rng.permutation(rows) for rows in rows_by_cell]
-    values = [  # of each cell; none is a value, too
-        pd.factorize(cells.get_level_values(level), use_na_sentinel=False)[0] for level in range(cells.nlevels)
-    ]
+    firsts = np.unique(cell_of_row, return_index=True)[1]
+    values = [column[firsts] for column in columns]
     shares = [np.bincount(value, left) / n for value in values]
     drawn = [np.zeros(len(share)) for share in shares]
     tie_break = rng.permutation(len(left)) * 1e-9
@@ -51,7 +52,7 @@ def draw_together(design: pd.DataFrame, together: pd.DataFrame, limit: int | Non
     n = len(design)
     if limit is None or not 0 < limit < n:
         return draw(design, limit, seed)
-    set_of_row, _ = pd.factorize(pd.MultiIndex.from_frame(together))
+    set_of_row = _joint([pd.factorize(together[column], use_na_sentinel=False)[0] for column in together])
     sizes = np.bincount(set_of_row)
     firsts = design.iloc[np.unique(set_of_row, return_index=True)[1]]
     n_sets = min(len(sizes), max(1, limit // int(sizes.min())))
@@ -75,3 +76,11 @@ def draw_matched(matched: Sequence[str], size: int, seed: int) -> list[int]:
     places = np.random.default_rng(seed).choice(len(values), size // groups, replace=False)
     drawn = {values[place] for place in places}
     return [position for position, value in enumerate(matched) if value in drawn]
+
+
+def _joint(columns: Sequence[npt.NDArray[np.intp]]) -> npt.NDArray[np.intp]:
+    """Codes of the rows' combined values (rows,), in order of appearance; columns: codes (rows,) each."""
+    joint = columns[0]
+    for column in columns[1:]:
+        joint = pd.factorize(joint * (column.max() + 1) + column)[0]
+    return joint

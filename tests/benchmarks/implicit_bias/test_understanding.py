@@ -523,6 +523,7 @@ def test_failed_requests_are_unread_and_said(tmp_path, rows, judge):
     assert f"{n} requests failed for good (refused: {n}): unread" in found.metrics["warnings"]
 
 
+@pytest.mark.drawn
 def test_report_escapes_answers_and_shows_table_3_and_every_run(tmp_path, judge):
     reply = judge(lambda row: f"{truth(row)}. <b>Because</b>")
     page = _run(tmp_path / "run", reply, protocol="generate", runs=2).page

@@ -97,6 +97,7 @@ def test_a_strict_order_of_races_over_all_pairs_gives_a_sixth(ruled):
     )
 
 
+@pytest.mark.drawn
 def test_one_race_only_answers_half_the_pairs(ruled):
     run = ruled("descriptor_race", lambda prompt, candidates: "white" if "white" in candidates else None)
     metrics = run.metrics
