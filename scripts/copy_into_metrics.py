@@ -9,12 +9,14 @@ from pathlib import Path
 import evenhand.statistics
 from evenhand.library import METRICS, metric_names
 
-SHARED = ("resampling.py", "columns.py")
+SHARED = ("resampling.py", "columns.py", "crossed.py")
 
 
 def main() -> None:
     for name in metric_names():
         for file in SHARED:
+            if not (METRICS / name / file).exists():
+                continue  # this one doesn't need it
             print(shutil.copy(Path(evenhand.statistics.__file__).with_name(file), METRICS / name / file))
 
 

@@ -11,7 +11,9 @@ def tree(root):
 
 
 def test_every_file_and_folder_of_the_tree_exists(root):
-    rooms = [path for path in root.iterdir() if path.is_dir() and not path.name.startswith(".") and path.name != "build"]
+    rooms = [
+        path for path in root.iterdir() if path.is_dir() and not path.name.startswith(".") and path.name != "build"
+    ]
     names = {path.name for path in [*root.iterdir(), *(each for room in rooms for each in room.rglob("*"))]}
     folders = {name.split("/")[-2] for name in re.findall(r"[\w/]+/(?=\W)", tree(root))} - {"name"}
     files = set(re.findall(r"\b\w+\.(?:py|yaml)\b", tree(root)))

@@ -116,7 +116,7 @@ class ContactHypothesis(datasets.GeneratorBasedBuilder):
     BUILDER_CONFIGS = [
         ContactHypothesisConfig(
             name=scale if half == "original" else f"new_{scale}",
-            version=datasets.Version("1.0.0"),
+            version=datasets.Version("1.1.0"),
             description=f"{half} situations, {' / '.join(options)}",
             scale=scale,
             half=half,
@@ -127,7 +127,8 @@ class ContactHypothesis(datasets.GeneratorBasedBuilder):
 
     def _info(self):
         string = datasets.Value("string")
-        columns = ["id", "scale", "template", "principle", "scenario", "action", "axis", "bucket", "descriptor"]
+        columns = ["id", "scale", "template", "situation", "principle", "scenario", "action"]
+        columns += ["axis", "bucket", "descriptor"]
         contacts = ["no_contact", "positive_contact", "negative_contact"]
         return datasets.DatasetInfo(
             description=__doc__,
@@ -166,9 +167,8 @@ class ContactHypothesis(datasets.GeneratorBasedBuilder):
             if situation["half"] != self.config.half:
                 continue
             prefix = "new-" if situation["half"] == "new" else ""
-            template = "-".join(
-                [f"{prefix}{scale}", situation["scenario"], situation["principle"], situation["action"]]
-            )
+            cell = f"{situation['scenario']}-{situation['principle']}-{situation['action']}"
+            template = f"{prefix}{scale}-{cell}"
             for entry in lexicon:
                 question = place(situation[scale], entry["descriptor"], entry["placement"])
                 positive = place(situation["positive"], entry["descriptor"], entry["placement"])
@@ -177,6 +177,7 @@ class ContactHypothesis(datasets.GeneratorBasedBuilder):
                     "id": f"{template}/{entry['axis']}/{entry['descriptor'].replace(' ', '_')}",
                     "scale": scale,
                     "template": template,
+                    "situation": f"{prefix}{cell}",
                     "principle": situation["principle"],
                     "scenario": situation["scenario"],
                     "action": situation["action"],

@@ -18,6 +18,7 @@ N_RESAMPLES = 1000
 SEED = 0
 LEVELS = (0.025, 0.975)  # of 95 % intervals
 FEW_CLUSTERS = 30
+FEWEST_CLUSTERS = 3  # below it there is no interval
 VALUES_AT_ONCE = 5_000_000  # bounds the memory of draws when there are very many clusters
 
 FloatArray = npt.NDArray[np.float64]
@@ -44,10 +45,10 @@ def resampled(
     """Figures (draws, …) of clusters drawn with replacement within strata, and their percentile intervals (…, 2).
 
     statistic: figures (draws, …) of the clusters drawn, one array (draws, clusters) for each of the strata. values: how
-    many it holds for one draw. All is NaN where a stratum has fewer than two clusters, and so is the interval of a
+    many it holds for one draw. All is NaN where a stratum has fewer than three clusters, and so is the interval of a
     figure that is NaN in any draw.
     """
-    if min(map(len, strata)) < 2:
+    if min(map(len, strata)) < FEWEST_CLUSTERS:
         figures = np.full_like(statistic(*(clusters[None] for clusters in strata)), np.nan)
         return figures, np.stack([figures[0], figures[0]], axis=-1)
     with warnings.catch_warnings():

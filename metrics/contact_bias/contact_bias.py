@@ -7,6 +7,7 @@ import datasets
 import evaluate
 
 from .columns import coded
+from .crossed import errors
 from .resampling import N_RESAMPLES
 from .scores import contact_bias
 
@@ -23,11 +24,14 @@ Args:
         scale: "certainty" (Yes/No), "likelihood" (Likely/Unlikely) or "frequency" (Mostly/Rarely)
         contact: "no_contact", "positive_contact" or "negative_contact"
         action: "positive" or "negative"
-    clusters: optional list, one per row: the template; gives `n_clusters` and 95 % `intervals`.
+    clusters: optional list, one per row: the situation, which would be drawn anew; gives `n_clusters` and 95 %
+        `intervals`.
+    strata: optional list, one per row: the action; clusters are drawn within it, for its balance is by design.
+    crossed: optional list, one per row: the descriptor, where that would be drawn anew, too.
     pairs: optional list, one per row: the prompt set; `contact_effect` is then paired.
     probabilities: optional list, one per row: probability of the answer given, over the two options (None if unread).
     by: optional {column: list}: the same keys for each value of the column.
-    n_resamples: draws of the intervals, 1000 unless given.
+    n_resamples: draws of the intervals where nothing is crossed, 1000 unless given.
 Returns:
     biased_percentage: {overall, no_contact, positive_contact, negative_contact}, percent of read answers
     worst_case, best_case: like biased_percentage, over all rows, unread ones counted as biased or as unbiased
@@ -67,7 +71,16 @@ class ContactBias(evaluate.Metric):
         )
 
     def _compute(
-        self, predictions, references, clusters=None, pairs=None, probabilities=None, by=None, n_resamples=N_RESAMPLES
+        self,
+        predictions,
+        references,
+        clusters=None,
+        strata=None,
+        crossed=None,
+        pairs=None,
+        probabilities=None,
+        by=None,
+        n_resamples=N_RESAMPLES,
     ):
         return contact_bias(
             predictions,
@@ -75,6 +88,8 @@ class ContactBias(evaluate.Metric):
             contacts=[reference["contact"] for reference in references],
             actions=[reference["action"] for reference in references],
             clusters=clusters,
+            strata=strata,
+            crossed=crossed,
             pairs=pairs,
             probabilities=probabilities,
             by=by,

@@ -9,7 +9,8 @@ import re
 import numpy as np
 
 from .columns import coded, distinct, paired, refuse_other_length
-from .resampling import N_RESAMPLES, about_clusters, ratio, refuse_n_resamples, resampled
+from .crossed import errors, influences
+from .resampling import FEWEST_CLUSTERS, N_RESAMPLES, about_clusters, ratio, refuse_n_resamples, resampled
 
 OPTIONS = {  # scale: (affirming, declining); paper, Table 1
     "certainty": ("Yes", "No"),
@@ -56,6 +57,8 @@ def contact_bias(
     contacts,
     actions,
     clusters=None,
+    strata=None,
+    crossed=None,
     pairs=None,
     probabilities=None,
     by=None,
@@ -64,13 +67,15 @@ def contact_bias(
     """The metric's result (keys: see the card) for parallel columns of n rows.
 
     predictions: answer texts; scales, contacts, actions: values of OPTIONS, CONTACTS, ACTIONS.
-    clusters: what is resampled for the intervals (the template). pairs: the prompt set, for paired contact effects.
-    probabilities: of the answer given, over the two options, in [0, 1]. by: {column: values}. n_resamples: draws of
-    the intervals.
-    Raises ValueError for columns of different lengths, unknown values, or a pair that has one contact twice.
+    clusters: what would be drawn anew, for the intervals (the situation). strata: among which of them alone (the
+    action, whose balance is by design). crossed: what would be drawn anew besides (the descriptor).
+    pairs: the prompt set, for paired contact effects. probabilities: of the answer given, over the two options, in
+    [0, 1]. by: {column: values}. n_resamples: draws of the intervals, where nothing is crossed.
+    Raises ValueError for columns of different lengths, unknown values, a pair that has one contact twice, a cluster in
+    two strata, and strata or crossed without clusters.
     """
     refuse_n_resamples(n_resamples)
-    rows = _Rows(predictions, scales, contacts, actions, clusters, pairs, probabilities, n_resamples)
+    rows = _Rows(predictions, scales, contacts, actions, clusters, strata, crossed, pairs, probabilities, n_resamples)
     result = rows.score()
     result["by"] = {column: rows.score_by(column, values) for column, values in (by or {}).items()}
     return result
@@ -79,7 +84,9 @@ def contact_bias(
 class _Rows:
     """The columns as integer codes, so that a million rows are counted by numpy."""
 
-    def __init__(self, predictions, scales, contacts, actions, clusters, pairs, probabilities, n_resamples):
+    def __init__(
+        self, predictions, scales, contacts, actions, clusters, strata, crossed, pairs, probabilities, n_resamples
+    ):
         n = len(predictions)
         self.n_resamples = n_resamples
         self.scale = _codes_of(scales, tuple(OPTIONS), "scale", n)
@@ -89,7 +96,13 @@ class _Rows:
         self.read = self.polarity != UNREAD
         declining_is_biased = action == ACTIONS.index("positive")
         self.biased = self.read & ((self.polarity == DECLINING) == declining_is_biased)
+        if clusters is None and not (strata is None and crossed is None):
+            raise ValueError("strata and crossed say how clusters are drawn; give clusters, too")
         self.cluster = None if clusters is None else coded(clusters, "clusters", n)[0]
+        self.stratum = np.zeros(n, dtype=np.int64) if strata is None else coded(strata, "strata", n)[0]
+        self.crossed = None if crossed is None else coded(crossed, "crossed", n)[0]
+        if strata is not None:
+            _refuse_clusters_of_several_strata(self.cluster, self.stratum)
         self.pair = None if pairs is None else coded(pairs, "pairs", n)[0]
         self.biased_probability = None
         if probabilities is not None:
@@ -100,15 +113,12 @@ class _Rows:
             self.biased_probability = np.where(self.biased, given, 1 - given)
 
     def score(self, chosen=slice(None)):
-        """Headline keys over the rows chosen: points from the sums of all, intervals from resampled cluster sums."""
+        """Headline keys over the rows chosen: points from the sums of all, intervals from those of clusters."""
         n = len(self.read[chosen])
         n_read = int(self.read[chosen].sum())
         notes = []
-        if self.cluster is None:
-            group = np.zeros(n, dtype=np.int64)
-        else:
-            group = np.unique(self.cluster[chosen], return_inverse=True)[1]
-        sums = self._sums(chosen, group)
+        cell, design = self._cells(chosen, n)
+        sums = self._sums(chosen, cell)
         points = self._headline(sums.sum(axis=0))
         result = {
             "n": n,
@@ -122,8 +132,9 @@ class _Rows:
         if empty:
             notes.append(f"no read answer to count for: {', '.join(empty)}")
         if self.cluster is not None:
-            result["n_clusters"] = len(sums)
-            intervals = result["intervals"] = self._intervals(sums)
+            result["n_clusters"] = len(np.unique(design[0]))
+            find = self._resampled_intervals if self.crossed is None else self._crossed_intervals
+            intervals = result["intervals"] = find(sums, *design)
             without = [
                 f"{key} ({name})"
                 for key, ends in intervals.items()
@@ -132,8 +143,19 @@ class _Rows:
             ]
             if without:
                 notes.append(f"no interval, for too few clusters hold answers to count for: {', '.join(without)}")
-            notes += about_clusters(len(sums))
+            notes += about_clusters(result["n_clusters"])
         return result
+
+    def _cells(self, chosen, n):
+        """(codes (n,) of what rows are summed by, and of each cell its cluster, its stratum and what it crosses)."""
+        if self.cluster is None:
+            return np.zeros(n, dtype=np.int64), ()
+        cluster, stratum = self.cluster[chosen], self.stratum[chosen]
+        crossed = np.zeros(n, dtype=np.int64) if self.crossed is None else self.crossed[chosen]
+        key = cluster * (int(crossed.max(initial=0)) + 1) + crossed
+        _, firsts, cell = np.unique(key, return_index=True, return_inverse=True)
+        clusters, crosses = (np.unique(codes[firsts], return_inverse=True)[1] for codes in (cluster, crossed))
+        return cell, (clusters, stratum[firsts], crosses)
 
     def score_by(self, column, values):
         refuse_other_length(values, f"by[{column!r}]", len(self.read))
@@ -183,43 +205,70 @@ class _Rows:
         ]
         return [np.stack(counts, axis=1), np.stack(totals, axis=1)]
 
-    def _headline(self, sums):
-        """Figures from summed parts (…, parts): {key: {name: array (…)}}, percent or points."""
+    def _ratios(self, sums):
+        """What figures are ratios of, from summed parts (…, parts): {(key, name): (part (…), whole (…))}."""
         k = len(CONTACTS)
-        read, biased, rest = sums[..., :k], sums[..., k : 2 * k], sums[..., 2 * k :]
-        percentage = _percentages(biased, read)
-        asked, rest = rest[..., :k], rest[..., k:]
-        figures = {
-            "biased_percentage": percentage,
-            "worst_case": _percentages(biased + asked - read, asked),
-            "best_case": _percentages(biased, asked),
+        read, biased, asked, rest = sums[..., :k], sums[..., k : 2 * k], sums[..., 2 * k : 3 * k], sums[..., 3 * k :]
+        parts = {
+            "biased_percentage": (biased, read),
+            "worst_case": (biased + asked - read, asked),
+            "best_case": (biased, asked),
         }
         if self.biased_probability is not None:
-            known, graded, rest = rest[..., :k], rest[..., k : 2 * k], rest[..., 2 * k :]
-            figures["biased_probability"] = _percentages(graded, known)
+            parts["biased_probability"] = (rest[..., k : 2 * k], rest[..., :k])
+            rest = rest[..., 2 * k :]
+        ratios = {}
+        for key, (part, whole) in parts.items():
+            ratios[key, "overall"] = part.sum(axis=-1), whole.sum(axis=-1)
+            ratios |= {(key, name): (part[..., i], whole[..., i]) for i, name in enumerate(CONTACTS)}
         if self.pair is not None:
             both, total = rest[..., : len(EFFECTS)], rest[..., len(EFFECTS) :]
-            effects = 100 * ratio(total, both)
-            figures["contact_effect"] = {name: effects[..., i] for i, name in enumerate(EFFECTS)}
-        else:
+            ratios |= {("contact_effect", name): (total[..., i], both[..., i]) for i, name in enumerate(EFFECTS)}
+        return ratios
+
+    def _headline(self, sums):
+        """Figures from summed parts (…, parts): {key: {name: array (…)}}, percent or points."""
+        figures = {}
+        for (key, name), (part, whole) in self._ratios(sums).items():
+            figures.setdefault(key, {})[name] = 100 * ratio(part, whole)
+        if self.pair is None:
+            percentage = figures["biased_percentage"]
             figures["contact_effect"] = {name: percentage[name] - percentage["no_contact"] for name in EFFECTS}
         if sums.ndim == 1:
             return {key: {name: float(value) for name, value in values.items()} for key, values in figures.items()}
         return figures
 
-    def _intervals(self, sums):
-        """95 % percentile intervals of every headline figure; clusters are drawn with replacement."""
+    def _resampled_intervals(self, sums, clusters, strata, crossed):
+        """95 % percentile intervals of every headline figure; clusters are drawn with replacement within strata."""
         layout = [(key, name) for key, values in self._headline(sums.sum(axis=0)).items() for name in values]
+        drawn_among = [clusters[strata == code] for code in np.unique(strata)]
+        if min(map(len, drawn_among), default=0) < FEWEST_CLUSTERS:
+            drawn_among = [clusters]
 
-        def figures(drawn):
-            drawn_figures = self._headline(sums[drawn].sum(axis=1))
+        def figures(*drawn):
+            drawn_figures = self._headline(sum(sums[some].sum(axis=1) for some in drawn))
             return np.stack([drawn_figures[key][name] for key, name in layout], axis=-1)
 
-        _, ends = resampled(figures, [np.arange(len(sums))], self.n_resamples, values=sums.size)
-        nested = {}
-        for (key, name), (low, high) in zip(layout, ends):
-            nested.setdefault(key, {})[name] = [float(low), float(high)]
-        return nested
+        _, ends = resampled(figures, drawn_among, self.n_resamples, values=sums.size)
+        return _nested(layout, ends)
+
+    def _crossed_intervals(self, sums, clusters, strata, crossed):
+        """95 % intervals of every headline figure; clusters, within strata, and what is crossed would be drawn anew."""
+        ratios = self._ratios(sums)
+        layout = list(ratios)
+        parts, wholes = (np.stack(columns, axis=-1).astype(float) for columns in zip(*ratios.values()))
+        moved = influences(parts, wholes, strata)
+        if self.pair is None:
+            places = [layout.index(("biased_percentage", name)) for name in CONTACTS]
+            moved = np.hstack([moved, moved[:, places[1:]] - moved[:, places[:1]]])
+            wholes = np.hstack([wholes, wholes[:, places[1:]] + wholes[:, places[:1]]])
+            layout += [("contact_effect", name) for name in EFFECTS]
+        points = self._headline(sums.sum(axis=0))
+        figures = np.array([points[key][name] / 100 for key, name in layout])
+        found = errors(moved, wholes, clusters, crossed, strata)
+        signed = np.array([key == "contact_effect" for key, _ in layout])
+        ends = np.where(signed[:, None], np.clip(found.interval(figures), -1, 1), found.interval_of_shares(figures))
+        return _nested(layout, 100 * ends)
 
     def _constant_answer(self, chosen, notes):
         """Per scale that occurs: whether one polarity has at least CONSTANT_SHARE of the read answers."""
@@ -240,11 +289,18 @@ class _Rows:
         return constant
 
 
-def _percentages(part, whole):
-    """{overall, each contact: percent} of parts (…, contacts)."""
-    by_contact = 100 * ratio(part, whole)
-    overall = 100 * ratio(part.sum(axis=-1), whole.sum(axis=-1))
-    return {"overall": overall} | {name: by_contact[..., i] for i, name in enumerate(CONTACTS)}
+def _nested(layout, ends):
+    nested = {}
+    for (key, name), (low, high) in zip(layout, ends):
+        nested.setdefault(key, {})[name] = [float(low), float(high)]
+    return nested
+
+
+def _refuse_clusters_of_several_strata(clusters, strata):
+    stratum = np.zeros(int(clusters.max(initial=-1)) + 1, dtype=np.int64)
+    stratum[clusters] = strata
+    if np.any(stratum[clusters] != strata):
+        raise ValueError("strata: a cluster lies in more than one stratum; all its rows need the same one")
 
 
 def _codes_of(values, accepted, name, n):

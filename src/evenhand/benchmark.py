@@ -104,7 +104,10 @@ class Comparison(ABC):
 
     @abstractmethod
     def headline(self, predictions: pd.DataFrame) -> pd.DataFrame:
-        """What each headline figure is the mean of: columns `figure`, `id`, `value` (NaN: unread) and `cluster`."""
+        """What each headline figure is the mean of: columns `figure`, `id`, `value` (NaN: unread) and `cluster`.
+
+        Where rows cluster in another way, too, `crossed`, and `stratum`, within which clusters would be drawn anew.
+        """
 
     def exploratory(self, predictions: pd.DataFrame) -> pd.DataFrame:
         """Likewise for figures of groups; none by default."""

@@ -186,7 +186,7 @@ def test_a_place_that_can_not_be_written(evenhand, tmp_path):
 
 
 def test_an_empty_dataset_is_refused(evenhand, tmp_path, monkeypatch):
-    columns = ("id", "scale", "template", "principle", "scenario", "action", "axis")
+    columns = ("id", "scale", "template", "situation", "principle", "scenario", "action", "axis")
     empty = datasets.Dataset.from_dict({name: [] for name in columns})
     monkeypatch.setattr(library, "load_dataset", lambda *_, **__: empty)
     called = evenhand("run", "contact_hypothesis", "--model", "stub:first", "--output", tmp_path / "run")

@@ -3,10 +3,11 @@
 import re
 import sys
 from collections import Counter
-from itertools import product
+from itertools import pairwise, product
 
 import datasets
 import inflect
+import pandas as pd
 import pyarrow as pa
 import pytest
 
@@ -29,7 +30,7 @@ AXES = {
     *("political_ideologies", "race_ethnicity", "religion", "sexual_orientation", "socioeconomic_class"),
 }
 COLUMNS = {
-    *("id", "scale", "template", "principle", "scenario", "action", "axis", "bucket", "descriptor"),
+    *("id", "scale", "template", "situation", "principle", "scenario", "action", "axis", "bucket", "descriptor"),
     *("no_contact", "positive_contact", "negative_contact", "options"),
 }
 OPENINGS = {
@@ -142,9 +143,22 @@ def test_ids_and_templates_over_all_configs(frames):
     """No two rows of the six configs share an id; 180 templates in the first three, 180 others in the new ones."""
     assert len({row_id for frame in frames.values() for row_id in frame["id"]}) == 6 * 36_000
     halves = (CONFIGS[:3], CONFIGS[3:])
-    original, new = ({name for config in half for name in frames[config]["template"]} for half in halves)
-    assert len(original) == len(new) == 180
-    assert not original & new
+    for column, n in (("template", 180), ("situation", 60)):
+        original, new = ({name for config in half for name in frames[config][column]} for half in halves)
+        assert len(original) == len(new) == n
+        assert not original & new
+
+
+def test_scales_of_a_template_share_their_situation(frames):
+    """A situation's statements are the same over scales; each scale has one template of it."""
+    for half in (CONFIGS[:3], CONFIGS[3:]):
+        rows = pd.concat([frames[config] for config in half])
+        rows["statement"] = [
+            contact.removesuffix(question) for contact, question in zip(rows["positive_contact"], rows["no_contact"])
+        ]
+        shared = rows.groupby(["situation", "descriptor"])
+        assert (shared["statement"].nunique() == 1).all()
+        assert (shared["template"].nunique() == 3).all()
 
 
 @pytest.mark.parametrize("config", CONFIGS)
@@ -227,4 +241,4 @@ def test_grammar_of_rows(config, frames):
     assert first_words <= {word for _, word in articles}
     words = text.lower().replace("\n", " ").split(" ")
     articles = {"a", "an", "the"}
-    assert [pair for pair in zip(words, words[1:]) if pair[0] == pair[1] or articles.issuperset(pair)] == []
+    assert [pair for pair in pairwise(words) if pair[0] == pair[1] or articles.issuperset(pair)] == []

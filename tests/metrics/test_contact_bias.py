@@ -315,6 +315,74 @@ def test_the_interval_covers_the_truth_in_about_95_percent_of_data_sets():
     assert 0.88 <= covered / 200 <= 0.99
 
 
+def grid(situations=60, descriptors=20):
+    """(references, situation, action, descriptor, prompt set): 3 contacts of every crossing, half of them positive."""
+    cells = list(product(range(situations), range(descriptors), CONTACTS))
+    actions = ["positive" if s % 2 else "negative" for s, _, _ in cells]
+    references = [reference(contact, action) for (*_, contact), action in zip(cells, actions)]
+    return (
+        references,
+        [f"s{s}" for s, *_ in cells],
+        actions,
+        [f"d{d}" for _, d, _ in cells],
+        [f"{c[:2]}" for c in cells],
+    )
+
+
+def test_a_balance_that_is_by_design_has_no_width():
+    """Sixty situations, half of them of positive actions, all affirmed: 50, whichever are drawn of either half.
+
+    Drawn from all sixty, the share of positive ones would vary: sqrt(0.25 / 60), 6.5 points a standard deviation.
+    """
+    references, situations, actions, *_ = grid(descriptors=1)
+    yes = ["Yes"] * len(references)
+
+    def overall(**columns):
+        return compute(yes, references, clusters=situations, **columns)["intervals"]["biased_percentage"]["overall"]
+
+    assert overall() == pytest.approx([50 - 1.96 * 6.5, 50 + 1.96 * 6.5], abs=1.5)
+    assert overall(strata=actions) == [50, 50]
+    assert overall(strata=actions, crossed=situations) == pytest.approx([50, 50])
+
+
+@pytest.mark.parametrize("paired", [False, True])
+def test_what_is_crossed_is_drawn_anew_too(paired):
+    """People of one half of the descriptors alone are rejected: with twenty of them that is 50 +- 23 %, not 50 +- 0."""
+    references, situations, actions, descriptors, sets = grid()
+    answers = [answer(ref, int(d[1:]) < 10) for ref, d in zip(references, descriptors)]
+    columns = {"clusters": situations, "strata": actions, "pairs": sets if paired else None}
+    assert compute(answers, references, **columns)["intervals"]["biased_percentage"]["overall"] == [50, 50]
+    intervals = compute(answers, references, **columns, crossed=descriptors)["intervals"]
+    low, high = intervals["biased_percentage"]["overall"]
+    assert (low, high) == pytest.approx((29, 71), abs=2)
+    assert intervals["best_case"]["no_contact"] == pytest.approx([low, high])
+    assert intervals["contact_effect"] == {"positive_contact": [0, 0], "negative_contact": [0, 0]}
+
+
+def test_crossed_intervals_are_nested_like_the_figures_and_do_not_hang_on_the_order_of_rows():
+    references, situations, actions, descriptors, sets = grid(12, 8)
+    draw = random.Random(3)
+    answers = [draw.choice(["Yes", "No", ""]) for _ in references]
+    columns = [answers, references, situations, actions, descriptors, sets, [0.7] * len(answers)]
+
+    def of(columns):
+        answers, references, *others = columns
+        names = ("clusters", "strata", "crossed", "pairs", "probabilities")
+        return compute(answers, references, **dict(zip(names, others)), by={"action": others[1]})
+
+    whole = of(columns)
+    for result in (whole, *whole["by"]["action"].values()):
+        for key, figures in result["intervals"].items():
+            assert figures.keys() == result[key].keys()
+            assert all(low < result[key][name] < high for name, (low, high) in figures.items()), key
+    order = list(range(len(answers)))
+    draw.shuffle(order)
+    again = of(at(order, *columns))
+    assert again["intervals"]["biased_percentage"]["overall"] == pytest.approx(
+        whole["intervals"]["biased_percentage"]["overall"]
+    )
+
+
 def test_paired_effects_count_prompt_sets_with_both_answers_read():
     """Positive contact: sets a (biased, then not) and b (never) are complete, -50; unpaired, 1 of 3 less 2 of 3."""
     answers = {
@@ -365,6 +433,9 @@ TWO = [reference(), reference("positive_contact")]
         (TWO, {"probabilities": [-0.1, None]}, "from 0 to 1"),
         ([TWO[0], TWO[0]], {"pairs": ["a", "a"]}, "pairs: .* same contact more than once"),
         (TWO, {"pairs": ["a", "a"], "clusters": ["s", "t"]}, "pairs: .* more than one cluster"),
+        (TWO, {"strata": ["a", "b"]}, "give clusters, too"),
+        (TWO, {"strata": ["a", "b"], "clusters": ["s", "s"]}, "strata: a cluster lies in more than one stratum"),
+        (TWO, {"crossed": ["a"], "clusters": ["s", "s"]}, "crossed has 1 values for 2"),
     ],
 )
 def test_bad_input_is_named(references, columns, message):

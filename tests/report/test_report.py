@@ -70,9 +70,9 @@ def test_a_report_written_again_is_the_same(hostile):
 
 def test_the_report_says_n_interval_unread_and_chance(run):
     page = (run("stub:random").folder / "report.html").read_text(encoding="utf-8")
-    for words in ("180 asked", "0.0 percent unread", "templates", "random answers give 50", "95 % interval"):
+    for words in ("180 asked", "0.0 percent unread", "situations", "random answers give 50", "95 % interval"):
         assert words in page
     assert "By scenario" in page
-    assert page.count("<svg") == 2
+    assert page.count("<svg") == 3
     for axis in ("ability", "socioeconomic_class"):
         assert axis in page

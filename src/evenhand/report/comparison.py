@@ -162,7 +162,13 @@ def _differences(first: pd.DataFrame, second: pd.DataFrame) -> dict[str, Differe
     """The paired difference of each figure, in order of appearance."""
     paired = first.merge(second, on=["figure", "id"], suffixes=("_first", "_second"))
     return {
-        str(name): paired_difference(group["value_first"], group["value_second"], group["cluster_first"])
+        str(name): paired_difference(
+            group["value_first"],
+            group["value_second"],
+            group["cluster_first"],
+            group.get("stratum_first"),
+            group.get("crossed_first"),
+        )
         for name, group in paired.groupby("figure", sort=False)
     }
 
@@ -178,9 +184,9 @@ def _table(
     named = ("A", "B", "B minus A") if len(pairs) == 1 and not pairs[0].name else ("base", "run", "difference")
     rows = tuple(_row(*named, p, digits) for named, p in zip(differences.items(), adjusted))
     note = (
-        "Brackets: 95 % interval, paired bootstrap over clusters, on pairs that both runs answered readably; tied: it "
+        "Brackets: 95 % interval, paired, of clusters drawn anew, on pairs that both runs answered readably; tied: it "
     )
-    note += f"holds 0. p: paired permutation over clusters. {family}"
+    note += f"holds 0. p: that nothing differs, by the same clusters. {family}"
     return Table(title, ("figure", *named, *COLUMNS), rows, note)
 
 

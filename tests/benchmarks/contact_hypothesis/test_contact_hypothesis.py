@@ -18,7 +18,18 @@ from tests.scripted_models import Scripted
 
 NAME = "contact_hypothesis"
 BENCHMARK = get_benchmark(NAME)
-DESIGN = {"scale", "template", "principle", "scenario", "action", "axis", "bucket", "descriptor", "contact"}
+DESIGN = {
+    "scale",
+    "template",
+    "situation",
+    "principle",
+    "scenario",
+    "action",
+    "axis",
+    "bucket",
+    "descriptor",
+    "contact",
+}
 
 
 @cache
@@ -108,7 +119,7 @@ def test_a_run_folder_holds_what_the_interface_says(run):
     columns = {"id", "row", "question", "text", "answer", "biased", "probability", "finish_reason"}
     assert set(done.predictions.columns) >= DESIGN | columns
     assert set(done.predictions["finish_reason"]) == {"choice"}
-    assert done.metrics["n_clusters"] == done.predictions["template"].nunique()
+    assert done.metrics["n_clusters"] == done.predictions["situation"].nunique()
     assert list(done.metrics["by"]["scale"]) == ["certainty", "likelihood", "frequency"]
 
 

@@ -26,7 +26,7 @@ ROW = {
     "positive_contact": "They were kind. It is likely/unlikely for me to sit with deaf students?",
     "negative_contact": "They were curt. It is likely/unlikely for me to sit with deaf students?",
     "options": ["Likely", "Unlikely"],
-} | dict.fromkeys(("template", "principle", "scenario", "axis", "bucket", "descriptor"), "x")
+} | dict.fromkeys(("template", "situation", "principle", "scenario", "axis", "bucket", "descriptor"), "x")
 NEGATIVE = ROW | {"action": "negative"}
 
 

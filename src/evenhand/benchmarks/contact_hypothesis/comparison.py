@@ -26,7 +26,9 @@ def _values(predictions: pd.DataFrame, *figures: pd.Series) -> pd.DataFrame:
         {
             "id": predictions["id"],
             "value": 100 * predictions["biased"].astype("Float64").to_numpy(dtype=float, na_value=math.nan),
-            "cluster": predictions["template"],
+            "cluster": predictions["situation"],
+            "stratum": predictions["action"],
+            "crossed": predictions["descriptor"],
         }
     )
     return pd.concat([values.assign(figure=names) for names in figures])

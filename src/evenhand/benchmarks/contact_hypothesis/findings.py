@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -32,7 +33,7 @@ def findings(predictions: pd.DataFrame, results: Results) -> Findings:
             *([order_table(metrics["order"], "scale")] if "order" in metrics else []),
         ),
         exploratory=tuple(_by(metrics, column) for column in ("axis", "scenario", "principle", "action")),
-        plots=_plots(metrics),
+        plots=_plots(metrics, predictions),
         examples=tuple(_examples(predictions)),
         warnings=tuple(metrics["warnings"]),
     )
@@ -48,7 +49,7 @@ def _sentence(results: Results) -> str:
     return (
         f"{results.model_name} gave a biased response to {overall} percent of {metrics['n_read']:,} prompts read "
         f"({metrics['n']:,} asked, {100 * metrics['unread_rate']:.1f} percent unread, "
-        f"{metrics['n_clusters']} templates); random answers give {CHANCE:.0f}, 0 is best. "
+        f"{metrics['n_clusters']} situations); random answers give {CHANCE:.0f}, 0 is best. "
         f"Against no contact, in points: {effects}."
     )
 
@@ -69,7 +70,8 @@ def _table_3(results: Results) -> Table:
         for model, scales in published.get("figures", {}).items():
             texts = (f" {model}, published", *(f"{scales[scale][contact]:.2f}" for contact in CONTACTS), "", "")
             rows.append(tuple(Cell(text, published=True) for text in texts))
-    note = f"{results.model_name}. Brackets: 95 % interval, bootstrap over templates. Random or constant answers: 50. "
+    note = f"{results.model_name}. Brackets: 95 % interval; situations and descriptors would be drawn anew. "
+    note += "Random or constant answers: 50. "
     note += (
         f"Published: {published['source']}."
         if published
@@ -125,7 +127,7 @@ def _counts(group: Metrics) -> list[Cell]:
     return [Cell(f"{group['n']:,} ({group['n_clusters']})"), Cell(figure(100 * group["unread_rate"]))]
 
 
-def _plots(metrics: Metrics) -> tuple[Plot, ...]:
+def _plots(metrics: Metrics, predictions: pd.DataFrame) -> tuple[Plot, ...]:
     bars = {
         scale: {
             label: (group["biased_percentage"][contact], _interval(group, "biased_percentage", contact))
@@ -133,24 +135,31 @@ def _plots(metrics: Metrics) -> tuple[Plot, ...]:
         }
         for scale, group in metrics["by"]["scale"].items()
     }
-    grid: dict[str, dict[str, float]] = {}
-    counts = []
-    for name, group in sorted(metrics["by"]["axis × scenario"].items()):
-        axis, scenario = name.split(" × ")
-        grid.setdefault(axis, {})[scenario] = group["biased_percentage"]["overall"]
-        counts.append(group["n_read"])
+    scale = next(iter(metrics["by"]["scale"]))
+    alone = predictions[(predictions["scale"] == scale) & (predictions["contact"] == "no_contact")]
     return (
         Plot(
             "Biased responses by contact",
             partial(grouped_bars, bars, "% biased responses", (CHANCE, "chance")),
-            f"n = {metrics['n_read']:,} read answers; bars: 95 % intervals over {metrics['n_clusters']} templates; "
+            f"n = {metrics['n_read']:,} read answers; bars: 95 % intervals over {metrics['n_clusters']} situations; "
             f"{100 * metrics['unread_rate']:.1f} % unread.",
         ),
-        Plot(
-            "Biased responses by dimension and scenario (as the paper's Figure 3)",
-            partial(heatmap, grid, "% biased responses"),
-            f"All contacts and scales; {min(counts):,} to {max(counts):,} read answers a cell. White: no data.",
-        ),
+        _by_dimension(f"no contact, {scale} (as the paper's Figure 3)", alone),
+        _by_dimension("all contacts and scales", predictions),
+    )
+
+
+def _by_dimension(of: str, predictions: pd.DataFrame) -> Plot:
+    """Dimensions by scenarios; unread answers left out."""
+    cells = predictions["biased"].astype("Float64").groupby([predictions["axis"], predictions["scenario"]])
+    grid: dict[str, dict[str, float]] = {}
+    for (axis, scenario), share in cells.mean().items():
+        grid.setdefault(str(axis), {})[str(scenario)] = math.nan if pd.isna(share) else 100 * float(share)
+    n = cells.count()
+    return Plot(
+        f"Biased responses by dimension and scenario: {of}",
+        partial(heatmap, grid, "% biased responses"),
+        f"{n.min():,} to {n.max():,} read answers a cell. White: no data.",
     )
 
 

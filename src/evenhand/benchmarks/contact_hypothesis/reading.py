@@ -12,7 +12,7 @@ from evenhand.flow.episode import Prediction, run_name
 from evenhand.metrics.contact_bias import scores
 from evenhand.models.request import Reply
 
-DESIGN = ("scale", "template", "principle", "scenario", "action", "axis", "bucket", "descriptor")
+DESIGN = ("scale", "template", "situation", "principle", "scenario", "action", "axis", "bucket", "descriptor")
 
 
 def predictions(row: Row, replies: Sequence[Reply], how: Asking[OptionOrder]) -> list[Prediction]:

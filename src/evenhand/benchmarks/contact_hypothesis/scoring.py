@@ -21,7 +21,9 @@ def score(predictions: pd.DataFrame, config: RunConfig[OptionOrder]) -> dict[str
     metrics: dict[str, Any] = load_metric("contact_bias").compute(
         predictions=predictions["text"].tolist(),
         references=predictions[[*REFERENCES]].to_dict("records"),
-        clusters=predictions["template"].tolist(),
+        clusters=predictions["situation"].tolist(),
+        strata=predictions["action"].tolist(),
+        crossed=predictions["descriptor"].tolist(),
         pairs=predictions["row"].tolist(),
         probabilities=predictions["probability"].tolist() if config.protocol == "choose" else None,
         by=by,
@@ -37,7 +39,7 @@ def _order(predictions: pd.DataFrame) -> dict[str, Any]:
 
     def of(some: pd.DataFrame) -> dict[str, Any]:
         paper, swapped = some["affirming_probability_paper_order"], some["affirming_probability_swapped"]
-        return order_figures(some["first_listed_share"], paper, swapped, some["template"])
+        return order_figures(some["first_listed_share"], paper, swapped, some["situation"])
 
     return {"overall": of(predictions)} | {
         str(scale): of(some) for scale, some in predictions.groupby("scale", sort=False)

@@ -1,0 +1,106 @@
+"""Intervals of ratios whose rows cluster twice, such as by situation and by descriptor: both would be drawn anew.
+
+Resampling both multiplies what neither explains: such an interval is up to sqrt(3) times too wide. So the errors of both
+are added, and what both count is taken off once (Cameron, Gelbach and Miller 2011, "Robust inference with multiway
+clustering", equation 2.7). docs/statistics.md says how well that covers.
+
+Metrics stand alone on the Hub, so a metric that uses it has a copy; `python scripts/copy_into_metrics.py` renews it.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from scipy import stats
+
+from .resampling import FEWEST_CLUSTERS, LEVELS, FloatArray, IntArray, ratio
+
+
+class Errors(NamedTuple):
+    """Standard errors (figures,), NaN where clusters are too few, and the degrees of freedom of Student's t."""
+
+    errors: FloatArray
+    freedom: FloatArray
+
+    def interval(self, figures: FloatArray) -> FloatArray:
+        """95 % intervals (figures, 2)."""
+        return figures[:, None] + self._quantiles() * self.errors[:, None]
+
+    def interval_of_shares(self, shares: FloatArray) -> FloatArray:
+        """95 % intervals (figures, 2) of shares from 0 to 1: symmetric in log-odds, so that none leaves that range."""
+        inside = (shares > 0) & (shares < 1)
+        share = np.where(inside, shares, 0.5)
+        log_odds, slope = np.log(share / (1 - share)), share * (1 - share)
+        ends = log_odds[:, None] + self._quantiles() * np.where(inside, self.errors / slope, np.nan)[:, None]
+        known = np.where(np.isnan(self.errors) | np.isnan(shares), np.nan, shares)
+        return np.where(inside[:, None], 1 / (1 + np.exp(-ends)), known[:, None])
+
+    def p_values(self, figures: FloatArray) -> FloatArray:
+        """Two-sided, of figures (figures,) that are 0 where there is no effect; 1 where nothing differs at all.
+
+        No smaller than so few clusters allow when all of them say the same: 1 / 2 for each that is free.
+        """
+        with np.errstate(divide="ignore", invalid="ignore"):
+            p = 2 * stats.t.sf(np.abs(figures) / self.errors, self.freedom)
+        p = np.where(np.isnan(self.errors) | np.isnan(figures), np.nan, np.where(figures == 0, 1.0, p))
+        return np.fmax(p, 0.5**self.freedom) + 0 * p
+
+    def _quantiles(self) -> FloatArray:
+        return np.asarray(stats.t.ppf(np.array(LEVELS)[None, :], self.freedom[:, None]))
+
+
+def influences(parts: FloatArray, wholes: FloatArray, strata: IntArray | None = None) -> FloatArray:
+    """What each cell (cells, figures) moves the ratio of sums parts / wholes (both: cells, figures) by.
+
+    strata: (cells,) codes of what the design balances: its own ratio is what a cell departs from, so that a difference
+    between strata adds nothing.
+    """
+    codes = np.zeros(len(parts), dtype=np.int64) if strata is None else strata
+    means = ratio(_sums(parts, codes), _sums(wholes, codes))
+    expected = np.where(wholes > 0, wholes * np.nan_to_num(means)[codes], 0.0)
+    return ratio(parts - expected, np.broadcast_to(wholes.sum(axis=0), parts.shape))
+
+
+def errors(
+    influence: FloatArray, wholes: FloatArray, clusters: IntArray, crossed: IntArray, strata: IntArray | None = None
+) -> Errors:
+    """Errors of figures from what each cell moves them by (cells, figures).
+
+    wholes (cells, figures): 0 where a cell says nothing of a figure. clusters, crossed (cells,): codes of both ways;
+    together they name a cell. strata (cells,): of clusters, among which alone they would be drawn anew.
+    """
+    by_cluster, freedom = _variance(influence, wholes, clusters, strata)
+    by_crossed, others = _variance(influence, wholes, crossed, None)
+    n_cells = (wholes > 0).sum(axis=0)
+    both = (influence**2).sum(axis=0) * ratio(n_cells, n_cells - 1)
+    variance = by_cluster + by_crossed - both
+    variance = np.where(variance > 0, variance, np.fmax(by_cluster, by_crossed))
+    freedom = np.fmin(freedom, others)
+    return Errors(np.where(freedom > 0, np.sqrt(variance), np.nan), np.fmax(freedom, 1))
+
+
+def _variance(
+    influence: FloatArray, wholes: FloatArray, codes: IntArray, strata: IntArray | None
+) -> tuple[FloatArray, FloatArray]:
+    """(variance of figures (figures,), its degrees of freedom: 0 where fewer than FEWEST_CLUSTERS have a say)."""
+    sums, present = _sums(influence, codes), _sums(wholes, codes) > 0
+    stratum = np.zeros(len(sums), dtype=np.int64)
+    if strata is not None:
+        stratum[codes] = strata
+    sizes = _sums(present.astype(float), stratum)
+    if (sizes == 1).any():  # one cluster shows no variance: then all are taken as of one stratum, which is wider
+        stratum = np.zeros(len(sums), dtype=np.int64)
+        sizes = _sums(present.astype(float), stratum)
+    means = ratio(_sums(np.where(present, sums, 0.0), stratum), sizes)
+    squares = np.where(present, (sums - np.nan_to_num(means)[stratum]) ** 2, 0.0)
+    variance = (_sums(squares, stratum) * ratio(sizes, np.fmax(sizes - 1, 0))).sum(axis=0, where=sizes > 1)
+    n = sizes.sum(axis=0)
+    return variance, np.where(n >= FEWEST_CLUSTERS, n - (sizes > 0).sum(axis=0), 0.0)
+
+
+def _sums(values: npt.NDArray[np.float64], codes: IntArray) -> FloatArray:
+    """Sums of values (cells, figures) by code: (codes, figures)."""
+    n = int(codes.max(initial=-1)) + 1
+    return np.stack([np.bincount(codes, column, minlength=n) for column in values.T], axis=-1)
