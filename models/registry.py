@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from evenhand.errors import UsageError, unknown_name
-from evenhand.options import from_texts
+from evenhand.options import fields_of, from_texts
 from evenhand.plugins import Registry
 
 if TYPE_CHECKING:
@@ -42,13 +42,14 @@ class Loading:
     """How a model of any backend is loaded.
 
     batch_size: prompts in a forward pass, or requests that a server answers at once. revision: branch, tag or commit of
-    a Hub model. pictures: whether requests carry some.
+    a Hub model. pictures: whether requests carry some. alone: whether options are meant for this model and no other.
     """
 
     dtype: DType = "auto"
     batch_size: int = 16
     revision: str | None = None
     pictures: bool = False
+    alone: bool = True
 
 
 class Backend(Protocol):
@@ -76,16 +77,29 @@ def load_model(
     revision: str | None = None,
     pictures: bool = False,
     options: Mapping[str, str] = MappingProxyType({}),
+    alone: bool = True,
 ) -> Model:
     """The model of that name: "embedded", a Hub id, a folder, a URL, or "BACKEND:NAME" as "stub:first".
 
-    options: KEY=VALUE pairs for the backend.
+    options: KEY=VALUE pairs for the backend. alone: whether they are meant for this model and no other.
     Raises ModelError for names that stand for nothing and models that can't be loaded, UsageError for a blank name and
     for options that the backend doesn't take.
     """
     backend, kind, rest = _picked(name)
     chosen: object = from_texts(backend.Options, options, of=kind)
-    return backend.load(rest, Loading(dtype, batch_size, revision, pictures), chosen)
+    return backend.load(rest, Loading(dtype, batch_size, revision, pictures, alone), chosen)
+
+
+def options_for(name: str, options: Mapping[str, str], every: Sequence[str]) -> dict[str, str]:
+    """Of KEY=VALUE pairs for all models of a run those that this one's backend has, and those that none has: they are
+    an error, which loading it then says."""
+
+    def has(model: str, key: str) -> bool:
+        return key.replace("_", "-") in {each.flag for each in fields_of(_picked(model)[0].Options)}
+
+    return {
+        key: value for key, value in options.items() if has(name, key) or not any(has(other, key) for other in every)
+    }
 
 
 def backend_of(name: str) -> Backend:
@@ -109,5 +123,5 @@ def _picked(name: str) -> tuple[Backend, str, str]:
         if colon and "/" not in kind and not Path(name).exists():  # no Hub id has a colon
             raise unknown_name("model backend", kind, BACKENDS.names)
         kind, rest = DEFAULT, name
-    made: Any = BACKENDS.load(kind)
-    return made(), kind, name if kind in _OF_URLS else rest
+    made: Any = BACKENDS.make(kind)
+    return made, kind, name if kind in _OF_URLS else rest

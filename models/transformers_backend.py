@@ -81,7 +81,7 @@ def _checkpoint(name: str, loading: Loading, options: TransformersOptions) -> Ch
         adapter = find_adapter(checkpoint.path, name, loading.revision)
     if adapter is not None:
         return _on_its_base(checkpoint, adapter, options.base)
-    if options.base is not None:
+    if options.base is not None and loading.alone:
         raise UsageError(f"base={options.base} came, but {name} is no adapter: leave it out")
     return checkpoint
 

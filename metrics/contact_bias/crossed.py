@@ -1,7 +1,7 @@
 """Intervals of ratios whose rows cluster twice, such as by situation and by descriptor: both would be drawn anew.
 
-Resampling both multiplies what neither explains: such an interval is up to sqrt(3) times too wide. So the errors of both
-are added, and what both count is taken off once (Cameron, Gelbach and Miller 2011, "Robust inference with multiway
+Resampling both multiplies what neither explains: such an interval is up to sqrt(3) times too wide. So the errors of
+both are added, and what both count is taken off once (Cameron, Gelbach and Miller 2011, "Robust inference with multiway
 clustering", equation 2.7). docs/statistics.md says how well that covers.
 
 Metrics stand alone on the Hub, so a metric that uses it has a copy; `python scripts/copy_into_metrics.py` renews it.

@@ -60,7 +60,7 @@ class Parser(ArgumentParser):  # type: ignore[misc]
         values: dict[str, Any] = {}
         for each in self._groups[name].shown:
             value = getattr(getattr(parsed, name), _identifier(each))
-            if value is not None and value is not False:
+            if value is not None and (value is not False or each.default is True):
                 values[each.name] = tuple(value) if each.several else value
         return values
 
@@ -71,6 +71,13 @@ class Parser(ArgumentParser):  # type: ignore[misc]
                 if group.title and group.title.endswith(f"['{name}']"):
                     group.title, group.description = title, None
         return str(super().format_help()).rstrip() + "\n"
+
+
+class _Switch(argparse.BooleanOptionalAction):
+    """--name and --no-name, of what is on by default; simple-parsing tells it more than it wants to know."""
+
+    def __init__(self, option_strings: Sequence[str], dest: str, help: str | None = None, **_: object):
+        super().__init__(option_strings, dest, default=None, help=help)
 
 
 def _identifier(each: OptionField) -> str:
@@ -98,7 +105,7 @@ def _arguments(each: OptionField) -> dict[str, Any]:
     """Of argparse's add_argument."""
     told: dict[str, Any] = {"help": each.explained.replace("%", "%%")}
     if each.kind is bool and not each.several:
-        return told | {"action": "store_true"}
+        return told | {"action": _Switch if each.default is True else "store_true"}
     told |= {"type": _reader(each), "nargs": None, "required": False}
     told["metavar"] = "{" + ",".join(each.choices) + "}" if each.choices else each.metavar or "VALUE"
     if each.several:

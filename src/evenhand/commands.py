@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from evenhand.errors import UsageError, unknown_name
 
@@ -22,9 +22,9 @@ def list_all(arguments: Sequence[str], console: Console) -> None:
     from evenhand.trainers import TRAINERS
 
     argparse.ArgumentParser(prog="evenhand list", description="What there is.").parse_args(list(arguments))
-    cards = [get_benchmark(name).card for name in BENCHMARKS.names]
-    mitigations = [get_mitigation(name) for name in MITIGATIONS.names]
-    trainers: list[Any] = [TRAINERS.load(name) for name in TRAINERS.names]
+    cards = [each.card for each in BENCHMARKS.every(get_benchmark)]
+    mitigations = MITIGATIONS.every(get_mitigation)
+    trainers: list[Any] = TRAINERS.every(TRAINERS.load)
     tables: dict[str, tuple[tuple[str, ...], list[tuple[str, ...]]]] = {
         "Benchmarks": (
             ("benchmark", "configurations", "metric", "paper"),
@@ -59,7 +59,7 @@ def train(arguments: Sequence[str], console: Console) -> None:
         raise UsageError(f"what to train is needed first: {', '.join(TRAINERS.names)}")
     if name not in TRAINERS:
         raise unknown_name("trainer", name, TRAINERS.names, "evenhand list shows all")
-    trainer = cast("type[Any]", TRAINERS.load(name))()
+    trainer: Any = TRAINERS.make(name)
 
     def add_output(parser: argparse.ArgumentParser) -> None:
         parser.add_argument("--output", type=Path, required=True, metavar="DIR", help="the folder of what is trained")

@@ -22,20 +22,16 @@ MITIGATIONS = Registry(
         "debiasing": "evenhand.benchmarks.mllm_stereotypes.prompt_prefixes:Debiasing",
     },
 )
-_MADE: dict[str, Mitigation[Any]] = {}
 
 
 def get_mitigation(name: str) -> Mitigation[Any]:
     """The mitigation of that name, the same each time. Raises UsageError for a name that is none."""
-    if name not in _MADE:
-        _MADE[name] = cast("type[Mitigation[Any]]", MITIGATIONS.load(name))()
-    return _MADE[name]
+    return cast("Mitigation[Any]", MITIGATIONS.make(name))
 
 
 def mitigations_of(benchmark: str) -> list[Mitigation[Any]]:
-    """Those that fit a benchmark."""
-    every = (get_mitigation(name) for name in MITIGATIONS.names)
-    return [each for each in every if benchmark in each.benchmarks]
+    """Those that fit a benchmark; what can't be imported is left out, with a warning."""
+    return [each for each in MITIGATIONS.every(get_mitigation) if benchmark in each.benchmarks]
 
 
 def chosen_mitigation(config: RunConfig[Any]) -> Mitigation[Any] | None:

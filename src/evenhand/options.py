@@ -184,6 +184,8 @@ def checked(options: O) -> O:
         if value is each.default or (value is None and each.optional):
             continue
         try:
+            if each.several and not isinstance(value, (tuple, list)):
+                raise ValueError(f"{value!r} came; a tuple of values is accepted")
             for one in value if each.several else (value,):
                 each.check(one)
         except ValueError as error:

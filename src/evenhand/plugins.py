@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import logging
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import cached_property
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
+from typing import Any, TypeVar
 
 from evenhand.errors import EvenhandError, unknown_name
+
+T = TypeVar("T")
+
+_LOGGER = logging.getLogger(__name__)
 
 
 class Registry:
@@ -22,12 +29,20 @@ class Registry:
         self.group = group
         self.own = own
         self._loaded: dict[str, object] = {}
+        self._made: dict[str, object] = {}
 
     @cached_property
     def _entry_points(self) -> dict[str, EntryPoint]:
-        found = {name: EntryPoint(name, value, self.group) for name, value in self.own.items()}
-        for point in sorted(entry_points(group=self.group), key=lambda point: point.name):
-            found.setdefault(point.name, point)
+        return {name: points[0] for name, points in self._all.items()}
+
+    @cached_property
+    def _all(self) -> dict[str, list[EntryPoint]]:
+        """Different ones of one name, too: which of them is meant, nobody can say."""
+        found = {name: [EntryPoint(name, value, self.group)] for name, value in self.own.items()}
+        for point in sorted(entry_points(group=self.group), key=lambda point: (point.name, point.value)):
+            others = found.setdefault(point.name, [])
+            if point.name not in self.own and point.value not in [other.value for other in others]:
+                others.append(point)
         return found
 
     @property
@@ -47,15 +62,46 @@ class Registry:
         if name not in self._entry_points:
             raise unknown_name(self.kind, name, self.names, "evenhand list shows all")
         if name not in self._loaded:
-            point = self._entry_points[name]
-            if name in self.own:
+            point, *others = self._all[name]
+            if others:
+                packages = ", ".join(each.value for each in (point, *others))
+                raise EvenhandError(
+                    f"several packages bring the {self.kind} {name!r} ({packages}); uninstall all but one"
+                )
+            with self._explained(name):
                 self._loaded[name] = getattr(import_module(point.module), point.attr)
-            else:
-                try:
-                    self._loaded[name] = point.load()
-                except Exception as error:  # another package's code may raise nearly anything
-                    raise EvenhandError(
-                        f"the {self.kind} {name!r} of another package ({point.value}) can't be imported: "
-                        f"{type(error).__name__}: {error}; mend or uninstall that package"
-                    ) from error
         return self._loaded[name]
+
+    def make(self, name: str) -> object:
+        """What the object of that name makes when it is called without arguments, the same each time.
+
+        Raises UsageError for an unknown name, EvenhandError for what can't be imported or made.
+        """
+        if name not in self._made:
+            made: Any = self.load(name)
+            with self._explained(name):
+                self._made[name] = made()
+        return self._made[name]
+
+    def every(self, get: Callable[[str], T]) -> list[T]:
+        """What `get` gives for each name; what can't be had is left out, with a warning."""
+        found = []
+        for name in self.names:
+            try:
+                found.append(get(name))
+            except EvenhandError as error:
+                _LOGGER.warning("%s; it is left out", error)
+        return found
+
+    @contextmanager
+    def _explained(self, name: str) -> Iterator[None]:
+        """Another package's code may raise nearly anything."""
+        try:
+            yield
+        except Exception as error:
+            if name in self.own:
+                raise
+            raise EvenhandError(
+                f"the {self.kind} {name!r} of another package ({self._entry_points[name].value}) can't be imported: "
+                f"{type(error).__name__}: {error}; mend or uninstall that package"
+            ) from error

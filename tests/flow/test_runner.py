@@ -238,22 +238,23 @@ class Picky(Echo):
             yield place, Reply.failure("context_exceeded", requests[place]) if too_long else reply
 
 
-def failing(folder, n_failing, tolerance):
-    """(predictions, failures) of 20 one-request rows of which some fail."""
+def failing(folder, which, tolerance, requests=1):
+    """(predictions, failures) of 20 rows, each of so many requests, of which some fail."""
 
     def row(number):
-        [reply] = yield [request(f"row {number}")]
+        replies = yield [request(f"row {number}" + "!" * k) for k in range(requests)]
+        reply = replies[0]
         return [{"read": None if reply.failed else reply.text, "finish_reason": reply.finish_reason}]
 
     with Store(folder / "store.sqlite", {"default": "echo"}) as store:
-        runner = Runner({"default": Picky({f"row {i}" for i in range(n_failing)})}, store, tolerance=tolerance)
+        runner = Runner({"default": Picky({f"row {i}" for i in which})}, store, tolerance=tolerance)
         predictions = [each for some in runner.run(row(number) for number in range(20)) for each in some]
         return predictions, dict(runner.failures)
 
 
 def test_a_request_that_fails_for_good_is_unread_with_its_reason(tmp_path):
     for _ in range(2):  # the second time out of the store
-        predictions, failures = failing(tmp_path, 2, Tolerance(0.1, 20))
+        predictions, failures = failing(tmp_path, range(2), Tolerance(0.1, 20))
         assert failures == {"context_exceeded": 2}
         assert [each["read"] for each in predictions[:2]] == [None, None]
         assert {each["finish_reason"] for each in predictions[:2]} == {"context_exceeded"}
@@ -264,14 +265,41 @@ def test_too_many_failures_end_a_run(tmp_path):
     with pytest.raises(
         EvenhandError, match=r"3 requests failed for good \(context exceeded: 3\), more than --max-failed"
     ):
-        failing(tmp_path, 3, Tolerance(0.1, 20))
-    assert failing(tmp_path, 3, Tolerance(0.15, 20))[1] == {"context_exceeded": 3}
+        failing(tmp_path, range(3), Tolerance(0.1, 20))
+    assert failing(tmp_path, range(3), Tolerance(0.15, 20))[1] == {"context_exceeded": 3}
+
+
+@pytest.mark.parametrize("which", [range(4), range(16, 20)], ids=["first", "last"])
+def test_failures_are_a_share_of_all_requests_wherever_they_stand(tmp_path, which):
+    """Of 60 requests four fail: 6.7 percent, though they may be all of the first batch."""
+    assert failing(tmp_path, which, Tolerance(0.07, 20), requests=3)[1] == {"context_exceeded": 4}
+    with pytest.raises(EvenhandError, match="4 requests failed"):
+        failing(tmp_path, which, Tolerance(0.06, 20), requests=3)
+
+
+def test_a_stricter_bound_holds_for_what_is_stored_too(tmp_path):
+    failing(tmp_path, range(3), Tolerance(0.15, 20))
+    with pytest.raises(EvenhandError, match="3 requests failed"):
+        failing(tmp_path, range(3), Tolerance(0.1, 20))
+
+
+def test_a_request_that_rows_share_fails_once(tmp_path):
+    for _ in range(2):
+
+        def row(number):
+            yield [request("the same" if number % 2 else f"row {number}")]
+            return [{"read": number}]
+
+        with Store(tmp_path / "store.sqlite", {"default": "echo"}) as store:
+            runner = Runner({"default": Picky({"the same"})}, store, tolerance=Tolerance(0.1, 20))
+            assert len(list(runner.run(row(number) for number in range(20)))) == 20
+            assert runner.failures == {"context_exceeded": 1}
 
 
 def test_what_failed_too_often_is_asked_again_once_it_is_mended(tmp_path):
     with pytest.raises(EvenhandError, match=r"what failed is asked again"):
-        failing(tmp_path, 3, Tolerance(0.1, 20))
-    predictions, failures = failing(tmp_path, 0, Tolerance(0.1, 20))
+        failing(tmp_path, range(3), Tolerance(0.1, 20))
+    predictions, failures = failing(tmp_path, [], Tolerance(0.1, 20))
     assert failures == {}
     assert all(each["read"] for each in predictions)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
+from evenhand.errors import EvenhandError
 from evenhand.plugins import Registry
 
 if TYPE_CHECKING:
@@ -21,11 +22,17 @@ BENCHMARKS = Registry(
         "mllm_stereotypes": "evenhand.benchmarks.mllm_stereotypes.benchmark:MllmStereotypes",
     },
 )
-_MADE: dict[str, Benchmark[Any]] = {}
 
 
 def get_benchmark(name: str) -> Benchmark[Any]:
-    """The benchmark of that name, the same each time. Raises UsageError for a name that is none."""
-    if name not in _MADE:
-        _MADE[name] = cast("type[Benchmark[Any]]", BENCHMARKS.load(name))()
-    return _MADE[name]
+    """The benchmark of that name, the same each time.
+
+    Raises UsageError for a name that is none, EvenhandError for one of another package that can't be had.
+    """
+    benchmark = cast("Benchmark[Any]", BENCHMARKS.make(name))
+    if benchmark.card.name != name:
+        raise EvenhandError(
+            f"the benchmark {name!r} of another package calls itself {benchmark.card.name!r} on its card; both names "
+            "must be one: mend that package's entry point"
+        )
+    return benchmark

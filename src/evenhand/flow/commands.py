@@ -61,15 +61,29 @@ def asked(arguments: Sequence[str]) -> tuple[RunConfig[Any], argparse.Namespace]
         "max_new_tokens": card.sampling.max_new_tokens,
         "model": "embedded",
     }
-    mitigations = {each.name: each for each in mitigations_of(name)}
     groups = {
         "every_run": Group("every run", RunConfig, defaults),
         "benchmark": Group(name, get_benchmark(name).Options),
-        **{each.name: Group(f"--mitigation {each.name}", each.Options) for each in mitigations.values()},
     }
+    taken = {
+        each.flag: "every run" if of == "every_run" else name for of, group in groups.items() for each in group.shown
+    }
+    clashing: dict[str, str] = {}
+    mitigations = []
+    for mitigation in mitigations_of(name):
+        group = Group(f"--mitigation {mitigation.name}", mitigation.Options)
+        clash = next((each.flag for each in group.shown if each.flag in taken), None)
+        if clash is None:
+            mitigations.append(mitigation.name)
+            groups[mitigation.name] = group
+            taken |= {each.flag: f"--mitigation {mitigation.name}" for each in group.shown}
+        else:
+            clashing[mitigation.name] = f"its option --{clash} is {taken[clash]}'s already; its package must rename it"
     parsed, values = parse(f"evenhand run {name}", f"{card.title} ({card.paper}).", rest, groups, _add_output)
     given = {**values["every_run"], **values["benchmark"]}
     chosen = given.get("mitigation")
+    if chosen in clashing:
+        raise UsageError(f"--mitigation {chosen} can't be used: {clashing[chosen]}")
     for each in mitigations:
         if values[each] and each != chosen:
             flags = ", ".join(f"--{option.replace('_', '-')}" for option in values[each])

@@ -84,6 +84,7 @@ class RunConfig(Generic[O]):
         return replace(
             self,
             model=self.model or EMBEDDED,
+            model_options=tuple(sorted(self.model_options)),
             configs=self.configs or card.default_configs or card.configs,
             protocol=self.protocol or card.protocols[0],  # type: ignore[arg-type]
             temperature=papers.temperature if self.temperature is None else self.temperature,
@@ -138,11 +139,11 @@ def run_config(benchmark: str, model: str = "", **values: object) -> RunConfig[A
     of_benchmark = get_benchmark(benchmark).Options
     mitigation = values.get("mitigation")
     of_mitigation = get_mitigation(str(mitigation)).Options if mitigation else NoOptions
-    names = {each: {field.name for field in fields_of(each)} for each in (RunConfig, of_benchmark, of_mitigation)}
+    names = [{field.name for field in fields_of(each)} for each in (RunConfig, of_benchmark, of_mitigation)]
     for name in values:
-        if not any(name in some for some in names.values()):
-            raise unknown_name(f"option of {benchmark}", name, sorted(set().union(*names.values())))
-    parts = [{name: value for name, value in values.items() if name in names[each]} for each in names]
+        if not any(name in some for some in names):
+            raise unknown_name(f"option of {benchmark}", name, sorted(set().union(*names)))
+    parts = [{name: value for name, value in values.items() if name in some} for some in names]
     own = [made(each, part) for each, part in zip((of_benchmark, of_mitigation), parts[1:])]
     return checked(
         RunConfig(benchmark, model, options=own[0], mitigation_options=own[1], **parts[0])  # type: ignore[arg-type]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand.benchmark import Benchmark, Helper, Rows
 from evenhand.benchmarks import get_benchmark
-from evenhand.errors import UsageError
+from evenhand.errors import EvenhandError, UsageError
 from evenhand.flow.configuration import RunConfig, chosen_protocol
 from evenhand.flow.episode import Episode
 from evenhand.flow.results import SCHEMA_VERSION, Results, versions
@@ -20,7 +20,7 @@ from evenhand.flow.store import Store
 from evenhand.mitigation import Mitigation
 from evenhand.mitigations import chosen_mitigation
 from evenhand.models.protocol import Model
-from evenhand.models.registry import load_model
+from evenhand.models.registry import load_model, options_for
 from evenhand.report.pages import write_report
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def evaluate(
     Raises UsageError for a configuration that doesn't fit, EvenhandError for what failed on the way.
     """
     run = prepare(config, model)
-    folder = RunFolder.begin(output, run.config)
+    folder = RunFolder.begin(Path(output), run.config)
     identities = {agent: each.identity for agent, each in run.models.items()}
     with folder.locked(), Store(folder.store, identities) as store:
         n_episodes = len(run.rows.rows) * run.config.runs
@@ -74,12 +74,25 @@ def evaluate(
         folder.write_predictions(each for row in runner.run(every) for each in row)
         progress(n_episodes, Step(doing="scoring"))
         failed = [failures_in_words(runner.failures) + ": unread"] if runner.failures else []
-        folder.write_results(_results(run, folder.read_predictions(), failed))
+        predictions = folder.read_predictions()
+        _refuse_equal_ids(run.benchmark, predictions)
+        folder.write_results(_results(run, predictions, failed))
         progress(n_episodes, Step(doing="writing the report"))
         if run.benchmark.card.sees:
             _keep_pictures(folder, run)
         write_report(folder)
     return folder
+
+
+def _refuse_equal_ids(benchmark: Benchmark[Any], predictions: pd.DataFrame) -> None:
+    """Runs are compared by ids. Raises EvenhandError where two predictions share theirs."""
+    equal = predictions.loc[predictions["id"].duplicated(), "id"]
+    if len(equal):
+        raise EvenhandError(
+            f"{len(equal):,} predictions of {benchmark.card.name} have the id of another one, such as "
+            f"{equal.iloc[0]!r}: its `read` must give each an id of its own (of several runs, with "
+            "evenhand.flow.episode.run_name)"
+        )
 
 
 def prepare(config: RunConfig[Any], model: Model | None = None) -> Prepared:
@@ -89,14 +102,15 @@ def prepare(config: RunConfig[Any], model: Model | None = None) -> Prepared:
     _check(benchmark, config, filled)
     mitigation = chosen_mitigation(filled)
     rows = drawn_rows(benchmark, filled)
-    measured = load_measured(benchmark, filled, model)
+    further = mitigation.agents(filled.mitigation_options) if mitigation else {}
+    measured = load_measured(benchmark, filled, model, [*further.values()])
     filled, notes = _suited(benchmark, config, filled, measured)
     helpers = benchmark.helpers(filled.options)
-    further = mitigation.agents(filled.mitigation_options) if mitigation else {}
+    every = [*benchmark.measured(filled).values(), *further.values()]
     models = {
         **measured,
         **{agent: helper.model for agent, helper in helpers.items()},
-        **{agent: _loaded(benchmark, replace(filled, revision=None), name) for agent, name in further.items()},
+        **{agent: _loaded(benchmark, replace(filled, revision=None), name, every) for agent, name in further.items()},
     }
     return Prepared(benchmark, mitigation, filled, rows, measured, models, helpers, (*notes, *rows.notes))
 
@@ -132,21 +146,29 @@ def _suited(
     return benchmark.fitted(filled, measured), (note,) if note else ()
 
 
-def load_measured(benchmark: Benchmark[Any], config: RunConfig[Any], model: Model | None = None) -> dict[str, Model]:
-    """The models that are measured, by agent; each is loaded once. model: answers in place of each of them."""
+def load_measured(
+    benchmark: Benchmark[Any], config: RunConfig[Any], model: Model | None = None, further: Sequence[str] = ()
+) -> dict[str, Model]:
+    """The models that are measured, by agent; each is loaded once.
+
+    model: answers in place of each of them. further: names of those that are asked besides.
+    """
     named = benchmark.measured(config)
-    loaded = {name: model or _loaded(benchmark, config, name) for name in dict.fromkeys(named.values())}
+    every = [*named.values(), *further]
+    loaded = {name: model or _loaded(benchmark, config, name, every) for name in dict.fromkeys(named.values())}
     return {agent: loaded[name] for agent, name in named.items()}
 
 
-def _loaded(benchmark: Benchmark[Any], config: RunConfig[Any], name: str) -> Model:
+def _loaded(benchmark: Benchmark[Any], config: RunConfig[Any], name: str, every: Sequence[str]) -> Model:
+    """every: the names of all models of the run; an option goes to those whose backend has it."""
     return load_model(
         name,
         dtype=config.dtype,
         batch_size=config.batch_size,
         revision=config.revision,
         pictures=benchmark.card.sees,
-        options=dict(config.model_options),
+        options=options_for(name, dict(config.model_options), every),
+        alone=len(set(every)) == 1,
     )
 
 

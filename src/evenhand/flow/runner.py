@@ -39,10 +39,13 @@ class Step:
 
 @dataclass(frozen=True)
 class Tolerance:
-    """How many requests may fail for good before a run ends: a share of those that it asks, `expected` at least."""
+    """How many requests may fail for good before a run ends: a share of those that it asks.
+
+    episodes: how many there are in all, so that how many they will ask can be told from the first of them.
+    """
 
     share: float = 1.0
-    expected: int = 0
+    episodes: int = 0
 
 
 @dataclass
@@ -78,13 +81,13 @@ class Runner:
         self._window = _BATCHES_IN_WINDOW * max(model.at_once("choose") for model in models.values())
         self._on_progress = on_progress or (lambda step: None)
         self._tolerance = tolerance or Tolerance()
-        self._seen = 0  # distinct replies, from the store or new
-        self._failures: Counter[str] = Counter()  # by their reasons
+        self._admitted = self._first_asked = 0  # episodes, and what they asked first
+        self._failures: dict[str, str] = {}  # {key: reason}
 
     @property
     def failures(self) -> Mapping[str, int]:
         """Requests of finished and running episodes that failed for good, by their reasons."""
-        return dict(self._failures)
+        return dict(Counter(self._failures.values()))
 
     def run(self, episodes: Iterable[Episode]) -> Iterator[list[Prediction]]:
         """Each episode's predictions, in the order of the episodes, as soon as those before it are there."""
@@ -97,6 +100,8 @@ class Runner:
             admitted = [_Running(row, episode) for _, (row, episode) in zip(places, arriving)]
             for each in admitted:
                 self._step(each, None)
+            self._admitted += len(admitted)
+            self._first_asked += sum(len(each.requests) for each in admitted)
             self._advance(admitted)
             running = waiting + admitted
             finished.update((each.row, each.predictions) for each in running if each.predictions is not None)
@@ -107,6 +112,7 @@ class Runner:
             if len(waiting) < len(running):
                 continue  # there is place for more
             if not waiting:
+                self._check_failures(asked=len(self.store))
                 return
             self._ask(waiting)
             self._advance([each for each in waiting if not each.missing])
@@ -124,8 +130,7 @@ class Runner:
     def _receive(self, running: Iterable[_Running], keys: Iterable[str]) -> None:
         """Give episodes what the store has of these keys."""
         stored = self.store.get(sorted(set(keys)))
-        self._seen += len(stored)
-        self._failures.update(reply.finish_reason for reply in stored.values() if reply.failed)
+        self._failures.update((key, reply.finish_reason) for key, reply in stored.items() if reply.failed)
         for each in running:
             each.replies.update((key, stored[key]) for key, _ in each.missing if key in stored)
 
@@ -157,7 +162,9 @@ class Runner:
         asked = alike[agent, kind][: max(1, sum(size <= at_once for size in sizes))]
         self._answered(self.models[agent], asked)
         self._receive(waiting, [key for key, _ in asked])
-        self._check_failures()
+        if self._failures:
+            expected = self._tolerance.episodes * self._first_asked // max(1, self._admitted)
+            self._check_failures(asked=max(len(self.store), expected))
 
     def _answered(self, model: Model, asked: Sequence[tuple[str, Request]]) -> None:
         """Store what the model answers: a whole call in one go, or each reply as it comes, as the model has it."""
@@ -177,13 +184,12 @@ class Runner:
         if n != len(asked):
             raise RuntimeError(f"{model.identity} gave {n} replies to {len(asked)} requests")
 
-    def _check_failures(self) -> None:
-        """Raises EvenhandError where more requests failed than a run may bear; these are asked again next time."""
-        most = self._tolerance.share * max(self._tolerance.expected, self._seen)
-        if self._failures.total() > most:
+    def _check_failures(self, asked: int) -> None:
+        """Raises EvenhandError where more failed than a run may bear; what failed is asked again next time."""
+        if len(self._failures) > self._tolerance.share * asked:
             self.store.forget_failures()
             raise EvenhandError(
-                f"{failures_in_words(self._failures)}, more than --max-failed {self._tolerance.share:g} of those "
+                f"{failures_in_words(self.failures)}, more than --max-failed {self._tolerance.share:g} of those "
                 "asked. Mend the cause and repeat the command, or give a larger --max-failed: every answer is stored, "
                 "and what failed is asked again"
             )

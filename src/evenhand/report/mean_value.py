@@ -21,16 +21,22 @@ EXAMPLES = 6
 
 def values(benchmark: Benchmark[Any], predictions: pd.DataFrame) -> pd.DataFrame:
     """Columns figure, id, value (NaN: unread) and cluster, a row a prediction."""
-    found = [benchmark.value(record) for record in predictions.to_dict("records")]
+    found = [benchmark.value(record) for record in _records(predictions)]
     cluster = benchmark.card.cluster
     return pd.DataFrame(
         {
             "figure": FIGURE,
             "id": predictions["id"],
             "value": [math.nan if each is None else float(each) for each in found],
-            "cluster": predictions[cluster if cluster in predictions else "id"],
+            "cluster": predictions[cluster].fillna(predictions["id"]) if cluster in predictions else predictions["id"],
         }
     )
+
+
+def _records(predictions: pd.DataFrame) -> list[dict[str, Any]]:
+    """As `read` made them: None, not NaN, where there is nothing."""
+    there = predictions.notna()
+    return predictions.astype(object).where(there, None).to_dict("records")
 
 
 def score(benchmark: Benchmark[Any], predictions: pd.DataFrame) -> dict[str, Any]:
@@ -83,7 +89,8 @@ def findings(benchmark: Benchmark[Any], predictions: pd.DataFrame, results: Resu
 
 
 def _example(benchmark: Benchmark[Any], prediction: pd.Series) -> Example:
-    value = benchmark.value(prediction.to_dict())
+    [record] = _records(prediction.to_frame().T)
+    value = benchmark.value(record)
     reading = "unread" if value is None or math.isnan(value) else f"{value:g}"
     prompt, text = (str(prediction.get(name) or "") for name in ("prompt", "text"))
     return Example(str(prediction["id"]), prompt, text, reading)
