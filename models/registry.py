@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, Protocol
+from urllib.parse import urlsplit
 
 from evenhand.errors import UsageError, unknown_name
-from evenhand.options import from_texts
+from evenhand.options import fields_of, from_texts
 from evenhand.plugins import Registry
 
 if TYPE_CHECKING:
@@ -86,6 +87,30 @@ def load_model(
     backend, kind, rest = _picked(name)
     chosen: object = from_texts(backend.Options, options, of=kind)
     return backend.load(rest, Loading(dtype, batch_size, revision, pictures), chosen)
+
+
+def options_by_model(names: Iterable[str], options: Mapping[str, str]) -> dict[str, dict[str, str]]:
+    """Of KEY=VALUE pairs for all models of a run those that each one's backend has: {name: pairs}.
+
+    Raises UsageError for a pair that none has, values out of range, and one host's key where several are asked.
+    """
+    backends = {name: _picked(name) for name in names}
+    taken = {}
+    for name, (backend, kind, _) in backends.items():
+        has = {each.flag for each in fields_of(backend.Options)}
+        taken[name] = {key: text for key, text in options.items() if key.replace("_", "-") in has}
+        from_texts(backend.Options, taken[name], of=kind)
+    for key, text in options.items():
+        if backends and not any(key in some for some in taken.values()):
+            backend, kind, _ = next(iter(backends.values()))
+            from_texts(backend.Options, {key: text}, of=kind)
+    hosts = {urlsplit(name).netloc.lower() for name, (_, kind, _) in backends.items() if kind in _OF_URLS}
+    if len(hosts) > 1 and any(key.replace("_", "-") == "api-key-env" for key in options):
+        raise UsageError(
+            f"--api-key-env holds the key of one server, and {len(hosts)} are asked; EVENHAND_API_KEYS names a file of "
+            "lines HOST[:PORT] KEY"
+        )
+    return taken
 
 
 def backend_of(name: str) -> Backend:

@@ -200,6 +200,11 @@ def made(options: type[O], values: Mapping[str, object]) -> O:
     return checked(options(**values))
 
 
+def texts_of(options: type, values: Mapping[str, object]) -> list[tuple[str, str]]:
+    """KEY=VALUE pairs, as `from_texts` takes them, from values by name."""
+    return [(each.flag.replace("-", "_"), str(values[each.name])) for each in fields_of(options) if each.name in values]
+
+
 def from_texts(options: type[O], texts: Mapping[str, str], of: str) -> O:
     """An options dataclass from KEY=VALUE pairs. of: whose options they are, for errors ("stub")."""
     known = {each.flag: each for each in fields_of(options)}

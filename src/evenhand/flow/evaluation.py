@@ -20,12 +20,15 @@ from evenhand.flow.store import Store
 from evenhand.mitigation import Mitigation
 from evenhand.mitigations import chosen_mitigation
 from evenhand.models.protocol import Model
-from evenhand.models.registry import load_model
+from evenhand.models.registry import load_model, options_by_model
 from evenhand.report.pages import write_report
 
 if TYPE_CHECKING:
     import datasets
     import pandas as pd
+
+ModelOptions = Mapping[str, Mapping[str, str]]
+"""KEY=VALUE pairs for each model, by its name."""
 
 OnProgress = Callable[[int, Step], None]
 """Told of the number of episodes in all, and of each step."""
@@ -88,15 +91,17 @@ def prepare(config: RunConfig[Any], model: Model | None = None) -> Prepared:
     filled = benchmark.filled(config)
     _check(benchmark, config, filled)
     mitigation = chosen_mitigation(filled)
+    further = mitigation.agents(filled.mitigation_options) if mitigation else {}
+    named = [*(() if model else benchmark.measured(filled).values()), *further.values()]
+    options = options_by_model(named, dict(filled.model_options))
     rows = drawn_rows(benchmark, filled)
-    measured = load_measured(benchmark, filled, model)
+    measured = load_measured(benchmark, filled, options, model)
     filled, notes = _suited(benchmark, config, filled, measured)
     helpers = benchmark.helpers(filled.options)
-    further = mitigation.agents(filled.mitigation_options) if mitigation else {}
     models = {
         **measured,
         **{agent: helper.model for agent, helper in helpers.items()},
-        **{agent: _loaded(benchmark, replace(filled, revision=None), name) for agent, name in further.items()},
+        **{agent: _loaded(benchmark, replace(filled, revision=None), name, options) for agent, name in further.items()},
     }
     return Prepared(benchmark, mitigation, filled, rows, measured, models, helpers, (*notes, *rows.notes))
 
@@ -132,21 +137,23 @@ def _suited(
     return benchmark.fitted(filled, measured), (note,) if note else ()
 
 
-def load_measured(benchmark: Benchmark[Any], config: RunConfig[Any], model: Model | None = None) -> dict[str, Model]:
+def load_measured(
+    benchmark: Benchmark[Any], config: RunConfig[Any], options: ModelOptions, model: Model | None = None
+) -> dict[str, Model]:
     """The models that are measured, by agent; each is loaded once. model: answers in place of each of them."""
     named = benchmark.measured(config)
-    loaded = {name: model or _loaded(benchmark, config, name) for name in dict.fromkeys(named.values())}
+    loaded = {name: model or _loaded(benchmark, config, name, options) for name in dict.fromkeys(named.values())}
     return {agent: loaded[name] for agent, name in named.items()}
 
 
-def _loaded(benchmark: Benchmark[Any], config: RunConfig[Any], name: str) -> Model:
+def _loaded(benchmark: Benchmark[Any], config: RunConfig[Any], name: str, options: ModelOptions) -> Model:
     return load_model(
         name,
         dtype=config.dtype,
         batch_size=config.batch_size,
         revision=config.revision,
         pictures=benchmark.card.sees,
-        options=dict(config.model_options),
+        options=options[name],
     )
 
 
