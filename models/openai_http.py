@@ -216,7 +216,7 @@ def _checked(url: str) -> SplitResult:
         parts.port  # noqa: B018 - raises where it is none
     except ValueError:
         raise ModelError(f"the model's URL can't be read; {accepted}") from None
-    if "@" in parts.netloc:
+    if "@" in (parts.netloc or url):  # without "//" the password stands elsewhere
         raise ModelError(f"the model's URL holds a user name or password, which is refused: {secret}; {accepted}")
     if {name for name, _ in parse_qsl(parts.query, keep_blank_values=True)} - {"api-version"}:
         raise ModelError(f"the model's URL holds a query other than api-version, which is refused: {secret}")
