@@ -24,17 +24,30 @@ class ServerOptions:
     """What --model URL takes. attempts count the first one, too."""
 
     timeout: float = option(
-        600.0, "seconds that a server may take over one answer, after which it is asked again", above=0, most=86400,
+        600.0,
+        "that a server may be silent, or write one answer, after which it is asked again",
+        above=0,
+        most=86400,
         metavar="SECONDS",
-    )  # fmt: skip
-    attempts: int = option(6, "how often a server is sent one request before the run ends", least=1, metavar="N")
+        incidental=True,
+    )
+    attempts: int = option(
+        6, "how often a server is sent one request before the run ends", least=1, metavar="N", incidental=True
+    )
     backoff: float = option(
-        1.0, "before the second attempt, twice as long before each further one", least=0, metavar="SECONDS"
+        1.0,
+        "before the second attempt, twice as long before each further one",
+        least=0,
+        metavar="SECONDS",
+        incidental=True,
     )
     api_key_env: str | None = option(
-        None, "environment variable with the server's key, in place of EVENHAND_API_KEYS", metavar="NAME",
+        None,
+        "environment variable with the server's key, in place of EVENHAND_API_KEYS",
+        metavar="NAME",
         parse=variable_name,
-    )  # fmt: skip
+        incidental=True,
+    )
 
 
 DEFAULT_OPTIONS = ServerOptions()
