@@ -29,7 +29,7 @@ for _name in ("httpx", "httpcore.http11"):  # below this level they log a server
     logging.getLogger(_name).setLevel(logging.WARNING)
 
 _RETRIED = frozenset({408, 409, 425, 429, *range(500, 600)})
-_LONGEST_PAUSE = 60.0  # seconds
+_LONGEST_PAUSE, _LONGEST_CONNECT = 60.0, 30.0  # seconds; answers take longer than connections
 _MOST_BYTES = 16 * 1024**2  # of an answer
 _EXCERPT, _READ_FOR_EXCERPT = 300, 100_000  # characters
 # Their keys go in a header of their own; "Bearer" is for tokens of Entra ID there.
@@ -101,7 +101,7 @@ class JsonServer:
             self._client = httpx.Client(
                 headers=headers,
                 follow_redirects=False,
-                timeout=httpx.Timeout(options.timeout, pool=None),
+                timeout=httpx.Timeout(options.timeout, connect=min(options.timeout, _LONGEST_CONNECT), pool=None),
                 limits=httpx.Limits(max_connections=connections, max_keepalive_connections=connections),
                 trust_env=not api_keys.is_here(host),
                 verify=_certificates(),

@@ -35,13 +35,14 @@ def no_report(monkeypatch):
 @pytest.fixture(scope="module")
 def sound(tmp_path_factory):
     """Predictions of a run on a server that never fails."""
-    with serving() as start:
+    with serving() as start, pytest.MonkeyPatch.context() as patch:
+        patch.setattr("evenhand.flow.evaluation.write_report", lambda folder: None)
         config = run_config("contact_hypothesis", start(first_option).url, limit=ROWS)
         return predictions(evaluate(config, tmp_path_factory.mktemp("sound") / "run").path)
 
 
-def command(server, folder, *more):
-    options = ("--model", server.url, "--api-key-env", "SERVER_KEY", "--backoff", 0, "--limit", ROWS, *more)
+def command(server, folder, *more, key=("--api-key-env", "SERVER_KEY")):
+    options = ("--model", server.url, *key, "--backoff", 0, "--limit", ROWS, *more)
     return ("run", "contact_hypothesis", *options, "--output", folder)
 
 
@@ -100,17 +101,23 @@ def test_ctrl_c_loses_nothing_that_was_answered(evenhand, serve, sound, no_repor
     pd.testing.assert_frame_equal(predictions(tmp_path / "run"), sound)
 
 
-def test_an_echoed_key_is_stored_nowhere(evenhand, serve, tmp_path):
-    """In every reply, and in the error of one that the filter refuses."""
+def test_an_echoed_key_is_stored_nowhere(evenhand, serve, tmp_path, monkeypatch):
+    """From a file of keys; in every reply, and in the error of one that the filter refuses."""
     places = itertools.count(1)
 
     def answer(body):
         error = {"message": f"Bearer {KEY}", "code": "content_filter"}
         return Sent({"error": error}, 400) if next(places) == 5 else f"{first_option(body)} Bearer {KEY}"
 
-    called = evenhand(*command(serve(answer), tmp_path / "run", "--max-failed", 0.1))
+    server = serve(answer)
+    keys = tmp_path / "keys"
+    keys.write_text(f"127.0.0.1:{server.server_port} {KEY}\n")
+    keys.chmod(0o600)
+    monkeypatch.setenv("EVENHAND_API_KEYS", str(keys))
+    called = evenhand(*command(server, tmp_path / "run", "--max-failed", 0.1, key=()))
     assert called.code == 0, called.err
+    assert {each["Authorization"] for each in server.headers_of} == {f"Bearer {KEY}"}
     assert KEY not in called.out + called.err
-    assert holds_key(tmp_path) == []
+    assert holds_key(tmp_path / "run") == []
     texts = predictions(tmp_path / "run")["text"]
     assert texts.str.endswith("Bearer [key]").sum() == 3 * ROWS - 1

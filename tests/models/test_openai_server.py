@@ -517,6 +517,14 @@ def test_an_echoed_key_is_masked_in_replies(serve, monkeypatch, key, reply, stor
     assert asked(client(serve(lambda body: reply), api_key_env="SERVER_KEY"), question()) == [Reply(stored)]
 
 
+def test_other_hosts_keys_are_not_sent(serve, monkeypatch):
+    for name in ("OPENAI_API_KEY", "EVENHAND_API_KEY"):
+        monkeypatch.setenv(name, KEY)
+    server = serve()
+    asked(client(server, None), question())
+    assert [(each["Authorization"], each["api-key"]) for each in server.headers_of] == [(None, None)] * 2
+
+
 def test_a_key_in_a_model_s_name_is_refused(serve, monkeypatch):
     monkeypatch.setenv("SERVER_KEY", KEY)
     server = serve()
