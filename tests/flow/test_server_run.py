@@ -36,6 +36,12 @@ def server(monkeypatch):
         yield server
 
 
+@pytest.fixture
+def no_report(monkeypatch):
+    """It takes longer than all the rest of a short run."""
+    monkeypatch.setattr("evenhand.flow.evaluation.write_report", lambda folder: None)
+
+
 def arguments(server, folder):
     key = ("--api-key-env", "SERVER_KEY")
     return ("run", "contact_hypothesis", "--model", server.url, *key, "--limit", 3, "--output", folder)
@@ -68,7 +74,7 @@ def test_a_server_is_measured_like_any_model(evenhand, server, tmp_path):
     assert results["metrics"]["biased_percentage"] == scored["biased_percentage"]
 
 
-def test_a_finished_run_asks_nothing_again(evenhand, server, tmp_path):
+def test_a_finished_run_asks_nothing_again(evenhand, server, no_report, tmp_path):
     assert evenhand(*arguments(server, tmp_path / "run")).code == 0
     before = (tmp_path / "run/results.json").read_text()
     assert evenhand(*arguments(server, tmp_path / "run")).code == 0
@@ -86,7 +92,7 @@ def test_a_refused_key_is_explained_and_not_shown(evenhand, server, tmp_path):
     assert KEY.encode() not in everything(tmp_path)
 
 
-def test_what_was_answered_is_kept(evenhand, server, tmp_path):
+def test_what_was_answered_is_kept(evenhand, server, no_report, tmp_path):
     """Five of nine are answered before the key is refused; the others alone are asked again."""
     server.answers = 5
     assert evenhand(*arguments(server, tmp_path / "run")).code == 1
@@ -100,7 +106,7 @@ def test_what_was_answered_is_kept(evenhand, server, tmp_path):
     pd.testing.assert_frame_equal(resumed, whole)
 
 
-def test_a_refused_request_is_unread(evenhand, server, tmp_path):
+def test_a_refused_request_is_unread(evenhand, server, no_report, tmp_path):
     """The third of nine: more than a run bears, unless it is told to."""
     server.refuses = 3
     called = evenhand(*arguments(server, tmp_path / "told"), "--max-failed", 0.2)
@@ -111,7 +117,7 @@ def test_a_refused_request_is_unread(evenhand, server, tmp_path):
     assert "1 request failed for good (refused: 1): unread" in results["metrics"]["warnings"]
 
 
-def test_what_was_refused_is_asked_again_when_the_run_ended_by_it(evenhand, server, tmp_path):
+def test_what_was_refused_is_asked_again_when_the_run_ended_by_it(evenhand, server, no_report, tmp_path):
     server.refuses = 3
     called = evenhand(*arguments(server, tmp_path / "run"))
     assert called.code == 1
@@ -130,7 +136,7 @@ def test_scoring_options_needs_another_model(evenhand, server, tmp_path):
     assert server.asked == []
 
 
-def test_options_of_servers(evenhand, server, tmp_path):
+def test_options_of_servers(evenhand, server, no_report, tmp_path):
     options = ("--timeout", 30, "--attempts", 2, "--model-option", "backoff=0")
     called = evenhand(*arguments(server, tmp_path / "run"), *options)
     assert called.code == 0, called.err
