@@ -2,37 +2,34 @@
 
 from __future__ import annotations
 
-import ipaddress
 import json
 import logging
 import math
-import re
 import ssl
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from email.utils import parsedate_to_datetime
 from functools import cache
 from typing import TypeVar
-from urllib.parse import SplitResult, parse_qsl, quote, urlsplit
+from urllib.parse import SplitResult, parse_qsl, urlsplit
 
 import httpx
 import tenacity
 
+from evenhand.models import api_keys
 from evenhand.models.errors import ModelError
-from evenhand.options import option
-
-KEY_VARIABLES = ("EVENHAND_API_KEY", "OPENAI_API_KEY")
+from evenhand.models.server_options import DEFAULT_OPTIONS, ServerOptions
 
 T = TypeVar("T")
 logger = logging.getLogger(__name__)
 for _name in ("httpx", "httpcore.http11"):  # below this level they log a server's own words, which may hold the key
     logging.getLogger(_name).setLevel(logging.WARNING)
 
-# The last ones are those of proxies in front of a server, and of one that is overloaded.
-_RETRIED = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524, 529})
-_LONGEST_PAUSE = 60.0  # seconds
+_RETRIED = frozenset({408, 409, 425, 429, *range(500, 600)})
+_LONGEST_PAUSE, _LONGEST_CONNECT = 60.0, 30.0  # seconds; answers take longer than connections
 _MOST_BYTES = 16 * 1024**2  # of an answer
 _EXCERPT, _READ_FOR_EXCERPT = 300, 100_000  # characters
 # Their keys go in a header of their own; "Bearer" is for tokens of Entra ID there.
@@ -40,18 +37,6 @@ _AZURE = (".openai.azure.com", ".cognitiveservices.azure.com", ".services.ai.azu
 # Here a connection was made: something is there.
 _BROKEN = (httpx.ReadError, httpx.ReadTimeout, httpx.RemoteProtocolError, httpx.DecodingError)
 _certificates = cache(ssl.create_default_context)  # those that this machine trusts, read once
-
-
-@dataclass(frozen=True)
-class ServerOptions:
-    """How patiently a server is asked."""
-
-    timeout: float = option(600.0, "seconds without a byte of an answer, after which it is asked again", above=0)
-    attempts: int = option(6, "how often one request is sent before the run ends", least=1)
-    backoff: float = option(1.0, "seconds before the second attempt, twice as many before each further one", least=0)
-
-
-DEFAULT_OPTIONS = ServerOptions()
 
 
 class Stopped(Exception):
@@ -91,33 +76,34 @@ class Answer:
 class JsonServer:
     """url: without user, password, "#", and with no query but Azure's api-version; `url` has no query, no last slash.
 
-    key: sent to that host alone, and cut out of every message. connections: held open at most, from its first question
-    until it is closed. Proxies are taken from the environment, but for this machine itself. Safe in threads.
+    The key that stands somewhere for that host is sent there alone, and masked in every message. connections: held open
+    at most, from its first question until it is closed. Proxies are taken from the environment, but for this machine
+    itself; a .netrc is not. Safe in threads.
 
-    Raises ModelError for other URLs, keys that no header can carry, and proxies that can't be used.
+    Raises ModelError for other URLs, keys that can't be read or sent, and proxies that can't be used.
     """
 
-    def __init__(self, url: str, key: str = "", options: ServerOptions = DEFAULT_OPTIONS, connections: int = 1):
+    def __init__(self, url: str, options: ServerOptions = DEFAULT_OPTIONS, connections: int = 1):
         parts = _checked(url)
-        if not all("!" <= character <= "~" for character in key):
-            raise ModelError(f"the key in {' or '.join(KEY_VARIABLES)} has spaces or characters that no header takes")
+        self.key = api_keys.key_for(parts, options.api_key_env)
+        if self.key.stands_in(url):
+            raise ModelError(f"the model's URL holds the key in {self.key.source}: leave it out, it is sent by itself")
         self.url = f"{parts.scheme}://{parts.netloc.lower()}{parts.path.rstrip('/')}"
         self._query = f"?{parts.query}" if parts.query else ""
-        self._key = key
         self._options = options
         self._reached = False
         host = parts.hostname or ""
         headers = {"Content-Type": "application/json", "Accept": "application/json", "User-Agent": "evenhand"}
         headers["Accept-Encoding"] = "identity"  # so that the limit of an answer is one of what is sent
-        if key:
-            headers |= {"api-key": key} if host.endswith(_AZURE) else {"Authorization": f"Bearer {key}"}
+        if secret := self.key.secret:
+            headers |= {"api-key": secret} if host.endswith(_AZURE) else {"Authorization": f"Bearer {secret}"}
         try:
             self._client = httpx.Client(
                 headers=headers,
                 follow_redirects=False,
-                timeout=httpx.Timeout(options.timeout, pool=None),
+                timeout=httpx.Timeout(options.timeout, connect=min(options.timeout, _LONGEST_CONNECT), pool=None),
                 limits=httpx.Limits(max_connections=connections, max_keepalive_connections=connections),
-                trust_env=not _is_here(host),
+                trust_env=not api_keys.is_here(host),
                 verify=_certificates(),
             )
         except (httpx.InvalidURL, ValueError, ImportError):  # their words may hold a proxy's password
@@ -179,8 +165,11 @@ class JsonServer:
         try:
             with self._client.stream(method, self.url + path + self._query, content=content) as response:
                 self._reached = True
+                began = time.monotonic()
                 for piece in response.iter_bytes():
                     read += piece
+                    if time.monotonic() - began > self._options.timeout:  # some byte came in time each time
+                        raise httpx.ReadTimeout(f"no whole answer in {self._options.timeout:g} s")
                     if len(read) > _MOST_BYTES:
                         raise ModelError(
                             f"{about}: {self.url} answered more than {_MOST_BYTES:,} bytes; no text is so long"
@@ -213,27 +202,21 @@ class JsonServer:
 
     def cleaned(self, text: str) -> str:
         """An excerpt of what a server said: the key masked, control characters out, 300 characters at most."""
-        text = " ".join(text[:_READ_FOR_EXCERPT].split())
-        text = "".join(character for character in text if character.isprintable())
-        for key in {self._key, quote(self._key, safe="")} - {""}:
-            text = re.sub(re.escape(key), "[key]", text, flags=re.IGNORECASE)
+        text = " ".join(self.key.masked(text)[:_READ_FOR_EXCERPT].split())
+        text = self.key.masked("".join(character for character in text if character.isprintable()))
         return text if len(text) <= _EXCERPT else text[:_EXCERPT] + " …"
-
-    def knows(self, name: str) -> bool:
-        """Whether a name holds the key; words as short as "EMPTY", which stand for none, don't count."""
-        return len(self._key) >= 8 and self._key in name
 
 
 def _checked(url: str) -> SplitResult:
     """Raises ModelError, in words that hold no password."""
     accepted = "accepted: http://HOST:PORT/v1, and #NAME after it where several models are served"
-    secret = f"a key belongs in the environment variable {KEY_VARIABLES[0]}"
+    secret = "a key belongs in an environment variable (--api-key-env NAME)"
     try:
         parts = urlsplit(url)
         parts.port  # noqa: B018 - raises where it is none
     except ValueError:
         raise ModelError(f"the model's URL can't be read; {accepted}") from None
-    if "@" in parts.netloc:
+    if "@" in (parts.netloc or url):  # without "//" the password stands elsewhere
         raise ModelError(f"the model's URL holds a user name or password, which is refused: {secret}; {accepted}")
     if {name for name, _ in parse_qsl(parts.query, keep_blank_values=True)} - {"api-version"}:
         raise ModelError(f"the model's URL holds a query other than api-version, which is refused: {secret}")
@@ -241,15 +224,6 @@ def _checked(url: str) -> SplitResult:
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.fragment or not plain:
         raise ModelError(f"model URL {url!r} came; {accepted}")
     return parts
-
-
-def _is_here(host: str) -> bool:
-    """Whether it is this machine, which no proxy reaches."""
-    try:
-        address = ipaddress.ip_address(host)
-    except ValueError:
-        return host == "localhost" or host.endswith(".localhost")
-    return address.is_loopback or address.is_unspecified
 
 
 def _parsed(body: str) -> object:

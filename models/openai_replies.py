@@ -14,6 +14,7 @@ FILTERED = frozenset({"content_filter", "ResponsibleAIPolicyViolation", "content
 _TOO_LONG = re.compile(
     r"context.?(length|window|size)|maximum model length|prompt is too long|`inputs` tokens", re.IGNORECASE
 )
+_MOST_TOKENS = 10_000_000  # of one reply; a count beyond it is none
 _OF_ONE = (400, 413, 422)
 # What an error says of these, it says of every request of a run.
 _SETTINGS = ("model", "temperature", "top_p", "top_k", "seed", "stop", "max_tokens", "max_completion_tokens")
@@ -72,7 +73,7 @@ def completion_tokens(content: object) -> int:
     """Tokens that were written, as the server counts them; 0 where it does not say."""
     usage = content.get("usage") if isinstance(content, dict) else None
     count = usage.get("completion_tokens") if isinstance(usage, dict) else None
-    return count if isinstance(count, int) and count > 0 else 0
+    return count if type(count) is int and 0 < count <= _MOST_TOKENS else 0
 
 
 def _text(content: object) -> str:
@@ -99,5 +100,5 @@ def _is_filtered(answer: Answer) -> bool:
 
 
 def _is_too_long(answer: Answer) -> bool:
-    code = answer.error.get("code"), answer.error.get("type")
-    return answer.status in _OF_ONE and bool(_TOO_LONG.search(f"{code} {answer.message}"))
+    said = (answer.error.get("code"), answer.error.get("type"), answer.message)
+    return answer.status in _OF_ONE and any(isinstance(each, str) and _TOO_LONG.search(each) for each in said)

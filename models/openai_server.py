@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-import os
 import queue
 import threading
 from collections import deque
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
+from evenhand.models import api_keys
+from evenhand.models.ctrl_c import ctrl_c_calls
 from evenhand.models.errors import ModelError, Unanswerable
 from evenhand.models.failures import Failures
-from evenhand.models.openai_http import DEFAULT_OPTIONS, KEY_VARIABLES, Answer, JsonServer, Passing, ServerOptions
+from evenhand.models.openai_http import Answer, JsonServer, Passing
 from evenhand.models.openai_messages import chat_messages
 from evenhand.models.openai_replies import Malformed, completion_tokens, failure, read_reply, wants_other_limit
 from evenhand.models.protocol import Ability, Answers, Kind, OnTokens, unheard
 from evenhand.models.request import Reply, Request
+from evenhand.models.server_options import DEFAULT_OPTIONS, ServerOptions
 
 if TYPE_CHECKING:
     from evenhand.models.registry import Loading
 
 _Done: TypeAlias = "tuple[int, Reply | Unanswerable, int]"  # place, reply, tokens written
+_Come: TypeAlias = "queue.SimpleQueue[_Done | BaseException | None]"
 _BATCHES = 8  # a call; it ends with its slowest request, for which the others' connections then wait
 _MOST_NAMED = 20  # models of a server
 _SEEDS = 2**31 - 1  # below it, a seed fits every integer that servers keep it in; a prime, so that all its bits count
@@ -30,11 +34,10 @@ class OpenAIServer:
     """One model of a server, at its URL up to /v1 ("http://localhost:8000/v1").
 
     model: as the server lists it; None: the only one that it lists. batch_size: requests that it answers at once, each
-    over a connection that is kept. The key is the environment's EVENHAND_API_KEY or, where that is not set,
-    OPENAI_API_KEY; an empty one is not sent.
+    over a connection that is kept. Which key it is sent: `api_keys`.
 
-    Raises ModelError for a URL that is none, and, where no model is named, for a server that can't be reached or lists
-    another number of models.
+    Raises ModelError for a URL that is none, for a key that can't be sent, and, where no model is named, for a server
+    that can't be reached or lists another number of models.
     """
 
     can: frozenset[Ability] = frozenset({"generate", "see"})
@@ -45,8 +48,9 @@ class OpenAIServer:
     ):
         if batch_size < 1:
             raise ModelError(f"batch size {batch_size} came; 1 or more is accepted")
-        key = next((os.environ[name].strip() for name in KEY_VARIABLES if name in os.environ), "")
-        self._server = JsonServer(url, key, options, connections=batch_size)
+        self._server = JsonServer(url, options, connections=batch_size)
+        if model and self._server.key.stands_in(model):
+            raise ModelError("the model's name holds the key of its server: leave it out, it is sent by itself")
         self._limit = "max_tokens"
         self.batch_size = batch_size
         self.name = model or self._only_model()
@@ -70,7 +74,8 @@ class OpenAIServer:
 
         A temperature of None leaves the sampling to the server; a top_k of its own applies where a request has none.
         Where the iterator is closed early, or Ctrl-C comes, no further request and no further attempt begins, and
-        nothing is waited for.
+        nothing is waited for. In a process's first thread, all that was received before Ctrl-C is given before
+        KeyboardInterrupt is raised.
 
         Raises ModelError for what every request would meet, and for requests that score choices: few servers tell how
         likely a given text is, and none of them alike. Those under way are then waited for, and come before it.
@@ -81,7 +86,7 @@ class OpenAIServer:
                 "give the checkpoint itself as --model"
             )
         waiting = deque(enumerate(requests))
-        done: queue.SimpleQueue[_Done | Exception | None] = queue.SimpleQueue()
+        done: _Come = queue.SimpleQueue()
         stop = threading.Event()
         threads = [
             # Daemons: a process that is told to stop does not wait for a server's answers.
@@ -91,23 +96,26 @@ class OpenAIServer:
         working = len(threads)
         errors: list[Exception] = []
         try:
-            for thread in threads:
-                thread.start()
-            while working:
-                try:
-                    came = done.get(timeout=0.5)  # not for ever: some systems deliver Ctrl-C between waits only
-                except queue.Empty:
-                    continue
-                if came is None:
-                    working -= 1
-                elif isinstance(came, Exception):
-                    errors.append(came)
-                else:
-                    place, reply, tokens = came
-                    on_tokens(tokens)
-                    if isinstance(reply, Unanswerable):
-                        reply = self._failures.reply(requests[place], reply)
-                    yield place, reply
+            with ctrl_c_calls(lambda: done.put(KeyboardInterrupt())):
+                for thread in threads:
+                    thread.start()
+                while working:
+                    try:
+                        came = done.get(timeout=0.5)  # not for ever: some systems deliver Ctrl-C between waits only
+                    except queue.Empty:
+                        continue
+                    if came is None:
+                        working -= 1
+                    elif isinstance(came, Exception):
+                        errors.append(came)
+                    elif isinstance(came, BaseException):
+                        raise came
+                    else:
+                        place, reply, tokens = came
+                        on_tokens(tokens)
+                        if isinstance(reply, Unanswerable):
+                            reply = self._failures.reply(requests[place], reply)
+                        yield place, reply
         finally:
             stop.set()
         if errors:
@@ -116,7 +124,7 @@ class OpenAIServer:
     def _work(
         self,
         waiting: deque[tuple[int, Request]],
-        done: queue.SimpleQueue[_Done | Exception | None],
+        done: _Come,
         stop: threading.Event,
     ) -> None:
         """One of many at once. An error that every request would meet is put for the caller's thread to raise; None is
@@ -153,7 +161,9 @@ class OpenAIServer:
             raise Unanswerable(reason, f"the server {self._server.described(answer)}")
         self._must_be_good(answer, about)
         try:
-            return read_reply(answer.content, request.sampling.stop), completion_tokens(answer.content)
+            reply = read_reply(answer.content, request.sampling.stop)
+            written = completion_tokens(answer.content)
+            return replace(reply, text=self._server.key.masked_reply(reply.text)), written
         except Malformed as error:
             said = self._server.cleaned(answer.message) or "nothing"
             url = self._server.url
@@ -179,8 +189,8 @@ class OpenAIServer:
         if 200 <= answer.status < 300:
             return
         advice = {
-            401: f"; set {KEY_VARIABLES[0]} (or {KEY_VARIABLES[1]}) to a key that it accepts",
-            403: f"; set {KEY_VARIABLES[0]} (or {KEY_VARIABLES[1]}) to a key that it accepts",
+            401: "; " + api_keys.advice(self._server.key),
+            403: "; " + api_keys.advice(self._server.key),
             404: "; does the URL end where its API begins (…/v1), and does it serve the model named after #?",
         }.get(answer.status, "")
         raise ModelError(f"{about}: {self._server.url} {self._server.described(answer)}{advice}")
@@ -199,7 +209,7 @@ class OpenAIServer:
             some = ", ".join(map(self._server.cleaned, names[:_MOST_NAMED])) or "none"
             more = f" and {len(names) - _MOST_NAMED:,} more" if len(names) > _MOST_NAMED else ""
             raise ModelError(f"{url} serves {len(names):,} models, not one ({some}{more}); name one: {url}#NAME")
-        if not names[0].isprintable() or self._server.knows(names[0]):
+        if not names[0].isprintable() or self._server.key.stands_in(names[0]):
             raise ModelError(f"{url} lists a model whose name can't be kept; name one: {url}#NAME")
         return names[0]
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, Protocol
+from urllib.parse import urlsplit
 
 from evenhand.errors import UsageError, unknown_name
 from evenhand.options import fields_of, from_texts
@@ -90,16 +91,28 @@ def load_model(
     return backend.load(rest, Loading(dtype, batch_size, revision, pictures, alone), chosen)
 
 
-def options_for(name: str, options: Mapping[str, str], every: Sequence[str]) -> dict[str, str]:
-    """Of KEY=VALUE pairs for all models of a run those that this one's backend has, and those that none has: they are
-    an error, which loading it then says."""
+def options_by_model(names: Iterable[str], options: Mapping[str, str]) -> dict[str, dict[str, str]]:
+    """Of KEY=VALUE pairs for all models of a run those that each one's backend has: {name: pairs}.
 
-    def has(model: str, key: str) -> bool:
-        return key.replace("_", "-") in {each.flag for each in fields_of(_picked(model)[0].Options)}
-
-    return {
-        key: value for key, value in options.items() if has(name, key) or not any(has(other, key) for other in every)
-    }
+    Raises UsageError for a pair that none has, values out of range, and one host's key where several are asked.
+    """
+    backends = {name: _picked(name) for name in names}
+    taken = {}
+    for name, (backend, kind, _) in backends.items():
+        has = {each.flag for each in fields_of(backend.Options)}
+        taken[name] = {key: text for key, text in options.items() if key.replace("_", "-") in has}
+        from_texts(backend.Options, taken[name], of=kind)
+    for key, text in options.items():
+        if backends and not any(key in some for some in taken.values()):
+            backend, kind, _ = next(iter(backends.values()))
+            from_texts(backend.Options, {key: text}, of=kind)
+    hosts = {urlsplit(name).netloc.lower() for name, (_, kind, _) in backends.items() if kind in _OF_URLS}
+    if len(hosts) > 1 and any(key.replace("_", "-") == "api-key-env" for key in options):
+        raise UsageError(
+            f"--api-key-env holds the key of one server, and {len(hosts)} are asked; EVENHAND_API_KEYS names a file of "
+            "lines HOST[:PORT] KEY"
+        )
+    return taken
 
 
 def backend_of(name: str) -> Backend:

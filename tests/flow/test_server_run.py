@@ -1,62 +1,50 @@
 """A run on a server of chat completions, from the command line to the report."""
 
+import itertools
 import json
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+import math
 
 import pandas as pd
 import pytest
 
+from tests.hostile.faulty_server import Sent, first_option, serving
+
 KEY = "sk-secret-0123456789"
-
-
-class Handler(BaseHTTPRequestHandler):
-    """Plays a server of one model that always takes the first option of the instruction."""
-
-    def do_GET(self):
-        self.send(200, {"data": [{"id": "first-option"}]})
-
-    def do_POST(self):
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        with self.server.lock:
-            self.server.asked.append(body)
-            place = len(self.server.asked)
-        if place > self.server.answers:
-            return self.send(401, {"error": {"message": f"unknown key {self.headers['Authorization']}"}})
-        if place == self.server.refuses:
-            return self.send(400, {"error": {"message": "not this one", "code": "content_filter"}})
-        instruction = body["messages"][-1]["content"].split("Choose between ")[1]
-        message = {"role": "assistant", "content": f" {instruction.split()[0]}."}
-        self.send(200, {"choices": [{"message": message, "finish_reason": "stop"}]})
-
-    def send(self, status, body):
-        encoded = json.dumps(body).encode()
-        self.send_response(status)
-        self.send_header("Content-Length", len(encoded))
-        self.end_headers()
-        self.wfile.write(encoded)
-
-    def log_message(self, *_):
-        pass
 
 
 @pytest.fixture
 def server(monkeypatch):
-    monkeypatch.setenv("EVENHAND_API_KEY", KEY)
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.asked, server.lock = [], threading.Lock()
-    server.answers, server.refuses = float("inf"), None  # how many before the key is refused; which the filter refuses
-    server.url = f"http://127.0.0.1:{server.server_port}/v1"
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
-    thread.start()
-    yield server
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    """A server of one model that always takes the first option; it is sent a key.
+
+    answers: how many questions before the key is refused; refuses: the place of the one that the filter refuses.
+    """
+    for name in ("EVENHAND_API_KEYS", "OPENAI_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("SERVER_KEY", KEY)
+    places = itertools.count(1)
+
+    def answer(body):
+        place = next(places)
+        if place > server.answers:
+            return Sent({"error": {"message": f"unknown key {server.headers_of[0]['Authorization']}"}}, 401)
+        refusal = Sent({"error": {"message": "not this one", "code": "content_filter"}}, 400)
+        return refusal if place == server.refuses else first_option(body)
+
+    with serving() as start:
+        server = start(answer, ["first-option"])
+        server.answers, server.refuses = math.inf, None
+        yield server
+
+
+@pytest.fixture
+def no_report(monkeypatch):
+    """It takes longer than all the rest of a short run."""
+    monkeypatch.setattr("evenhand.flow.evaluation.write_report", lambda folder: None)
 
 
 def arguments(server, folder):
-    return ("run", "contact_hypothesis", "--model", server.url, "--limit", 3, "--output", folder)
+    key = ("--api-key-env", "SERVER_KEY")
+    return ("run", "contact_hypothesis", "--model", server.url, *key, "--limit", 3, "--output", folder)
 
 
 def everything(folder):
@@ -86,7 +74,7 @@ def test_a_server_is_measured_like_any_model(evenhand, server, tmp_path):
     assert results["metrics"]["biased_percentage"] == scored["biased_percentage"]
 
 
-def test_a_finished_run_asks_nothing_again(evenhand, server, tmp_path):
+def test_a_finished_run_asks_nothing_again(evenhand, server, no_report, tmp_path):
     assert evenhand(*arguments(server, tmp_path / "run")).code == 0
     before = (tmp_path / "run/results.json").read_text()
     assert evenhand(*arguments(server, tmp_path / "run")).code == 0
@@ -98,17 +86,17 @@ def test_a_refused_key_is_explained_and_not_shown(evenhand, server, tmp_path):
     server.answers = 0
     called = evenhand(*arguments(server, tmp_path / "run"))
     assert called.code == 1
-    assert "answered 401 (Unauthorized): unknown key Bearer [key]; set EVENHAND_API_KEY" in called.err
+    assert "answered 401 (Unauthorized): unknown key Bearer [key]; does it accept the key in SERVER_KEY?" in called.err
     assert "Traceback" not in called.err
     assert KEY not in called.err + called.out
     assert KEY.encode() not in everything(tmp_path)
 
 
-def test_what_was_answered_is_kept(evenhand, server, tmp_path):
+def test_what_was_answered_is_kept(evenhand, server, no_report, tmp_path):
     """Five of nine are answered before the key is refused; the others alone are asked again."""
     server.answers = 5
     assert evenhand(*arguments(server, tmp_path / "run")).code == 1
-    server.answers, server.asked = float("inf"), []
+    server.answers, server.asked = math.inf, []
     called = evenhand(*arguments(server, tmp_path / "run"))
     assert called.code == 0, called.err
     assert len(server.asked) == 4
@@ -118,7 +106,7 @@ def test_what_was_answered_is_kept(evenhand, server, tmp_path):
     pd.testing.assert_frame_equal(resumed, whole)
 
 
-def test_a_refused_request_is_unread(evenhand, server, tmp_path):
+def test_a_refused_request_is_unread(evenhand, server, no_report, tmp_path):
     """The third of nine: more than a run bears, unless it is told to."""
     server.refuses = 3
     called = evenhand(*arguments(server, tmp_path / "told"), "--max-failed", 0.2)
@@ -129,7 +117,7 @@ def test_a_refused_request_is_unread(evenhand, server, tmp_path):
     assert "1 request failed for good (refused: 1): unread" in results["metrics"]["warnings"]
 
 
-def test_what_was_refused_is_asked_again_when_the_run_ended_by_it(evenhand, server, tmp_path):
+def test_what_was_refused_is_asked_again_when_the_run_ended_by_it(evenhand, server, no_report, tmp_path):
     server.refuses = 3
     called = evenhand(*arguments(server, tmp_path / "run"))
     assert called.code == 1
@@ -148,12 +136,32 @@ def test_scoring_options_needs_another_model(evenhand, server, tmp_path):
     assert server.asked == []
 
 
-def test_options_of_servers(evenhand, server, tmp_path):
-    options = ("--model-option", "timeout=30", "--model-option", "attempts=2")
-    assert evenhand(*arguments(server, tmp_path / "run"), *options).code == 0
-    called = evenhand(*arguments(server, tmp_path / "other"), "--model-option", "attempts=0")
+def test_options_of_servers(evenhand, server, no_report, tmp_path):
+    options = ("--timeout", 30, "--attempts", 2, "--model-option", "backoff=0")
+    called = evenhand(*arguments(server, tmp_path / "run"), *options)
+    assert called.code == 0, called.err
+    stored = json.loads((tmp_path / "run/config.json").read_text())["model_options"]
+    assert dict(stored) == {"timeout": "30.0", "attempts": "2", "backoff": "0", "api_key_env": "SERVER_KEY"}
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (("--attempts", 0), "argument --attempts: 0 came; a whole number of 1 or more"),
+        (("--timeout", "inf"), "argument --timeout: inf came; a number above 0, 86400 at most"),
+        (("--model-option", "attempts=0"), "http takes attempts=…: 0 came; a whole number of 1 or more"),
+        (("--api-key-env", "sk-0123"), "the key itself stands in that variable, never on a command line"),
+        (("--model-option", "api-key-env=sk-0123"), "the key itself stands in that variable, never on a command line"),
+        (("--model", "stub:first", "--timeout", 5), "unknown option of stub 'timeout'"),
+    ],
+)
+def test_options_of_servers_that_are_refused(evenhand, server, tmp_path, options, says):
+    key = () if "stub:first" in options else arguments(server, "")[4:6]
+    called = evenhand("run", "contact_hypothesis", "--model", server.url, *key, "--output", tmp_path / "run", *options)
     assert called.code == 2
-    assert "a whole number of 1 or more" in called.err
+    assert says in called.err
+    assert "sk-0123" not in called.err
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_server_that_is_not_there_leaves_nothing_behind(evenhand, server, tmp_path):

@@ -7,27 +7,26 @@ import os
 import random
 import signal
 import socket
-import sys
 import threading
 import time
 import traceback
-from collections import Counter
 from contextlib import closing, suppress
-from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from dataclasses import dataclass
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evenhand.models.errors import ModelError
-from evenhand.models.openai_http import Answer, JsonServer, ServerOptions
+from evenhand.models.errors import ModelError, Unanswerable
+from evenhand.models.openai_http import Answer, JsonServer
 from evenhand.models.openai_messages import chat_messages
-from evenhand.models.openai_replies import completion_tokens, failure
+from evenhand.models.openai_replies import Malformed, completion_tokens, failure, read_reply
 from evenhand.models.openai_server import OpenAIServer, ServerBackend
 from evenhand.models.protocol import replies
 from evenhand.models.request import FAILURES, Image, Message, Reply, Request, Sampling
+from evenhand.models.server_options import ServerOptions
 from evenhand.options import from_texts
+from tests.hostile.faulty_server import HTML, PASSING, Faults, Sent, completion, last_text, serving
 
 KEY = "sk-secret/0123456789"
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(range(256))
@@ -39,116 +38,17 @@ PICTURES = {
 }
 
 
-@dataclass
-class Sent:
-    """What a server answers: a chat completion's text, or any status, body and headers."""
-
-    body: object = b""
-    status: int = 200
-    headers: dict = field(default_factory=dict)
-    announced: int = 0  # bytes that are announced and never come
-
-
-HANGS_UP = Sent()  # without a word
-
-
-def completion(content="", finish="stop", usage=None, **message):
-    choice = {"message": {"role": "assistant", "content": content, **message}, "finish_reason": finish}
-    return {"choices": [choice], **({"usage": usage} if usage else {})}
-
-
-class Server(ThreadingHTTPServer):
-    """Plays a server: answer(body) → text, or Sent; `models` is what it lists."""
-
-    request_queue_size = 64
-
-    def __init__(self, answer, models):
-        super().__init__(("127.0.0.1", 0), Handler)
-        self.answer, self.models = answer, models
-        self.asked, self.headers_of, self.paths, self.connections = [], [], [], []
-
-    def get_request(self):
-        connection, address = super().get_request()
-        self.connections.append(connection)
-        return connection, address
-
-    def go_away(self):
-        self.shutdown()
-        for each in (self.socket, *self.connections):
-            with suppress(OSError):
-                each.shutdown(socket.SHUT_RDWR)
-        self.socket.close()
-
-    def handle_error(self, request, client_address):
-        if not isinstance(sys.exc_info()[1], ConnectionError):  # a client may hang up
-            super().handle_error(request, client_address)
-
-    @property
-    def url(self):
-        return f"http://127.0.0.1:{self.server_port}/v1"
-
-
-class Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
-    def do_GET(self):
-        self.note()
-        models = self.server.models
-        if not isinstance(models, Sent):
-            models = Sent({"object": "list", "data": [{"id": name} for name in models]})
-        self.send(models)
-
-    def do_POST(self):
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        self.note()
-        self.server.asked.append(body)
-        answer = self.server.answer(body)
-        self.send(answer if isinstance(answer, Sent) else Sent(completion(answer)))
-
-    def note(self):
-        self.server.paths.append(self.path)
-        self.server.headers_of.append(self.headers)
-
-    def send(self, sent):
-        if sent is HANGS_UP:
-            self.close_connection = True
-            return
-        body = sent.body if isinstance(sent.body, bytes) else json.dumps(sent.body).encode()
-        self.send_response(sent.status)
-        self.send_header("Content-Length", len(body) + sent.announced)
-        for name, value in sent.headers.items():
-            self.send_header(name, value)
-        self.end_headers()
-        self.wfile.write(body)
-        self.close_connection = self.close_connection or bool(sent.announced)
-
-    def log_message(self, *_):
-        pass
-
-
 @pytest.fixture(autouse=True)
 def no_key(monkeypatch):
-    for name in ("EVENHAND_API_KEY", "OPENAI_API_KEY"):
+    for name in ("EVENHAND_API_KEYS", "EVENHAND_API_KEY", "OPENAI_API_KEY"):
         monkeypatch.delenv(name, raising=False)
 
 
 @pytest.fixture
 def serve():
     """serve(answer, models) → a running server; it is stopped at the end."""
-    running = []
-
-    def start(answer=lambda body: "yes", models=("tiny",)):
-        server = Server(answer, models)
-        thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
-        thread.start()
-        running.append((server, thread))
-        return server
-
-    yield start
-    for server, thread in running:
-        server.shutdown()
-        thread.join()
-        server.server_close()
+    with serving() as start:
+        yield start
 
 
 def in_turn(*answers):
@@ -175,10 +75,6 @@ def answered(server, *requests):
 
 def question(text="Is it so?", name="row 7", **options):
     return Request((Message("user", text),), name=name, **options)
-
-
-def last_text(body):
-    return body["messages"][-1]["content"]
 
 
 # What is sent
@@ -436,24 +332,36 @@ def test_ctrl_c_does_not_wait_for_answers(serve):
     assert len(server.asked) == 2
 
 
+def test_what_was_received_before_ctrl_c_is_given(serve):
+    """Ctrl-C comes with the seventh question, while the first six answers wait for their reader."""
+    pressed, released = threading.Event(), threading.Event()
+
+    def answer(body):
+        if last_text(body) == "question 6":
+            os.kill(os.getpid(), signal.SIGINT)
+            pressed.set()
+            released.wait(20)
+        return "yes"
+
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a background process ignores it
+    came = []
+
+    def read():
+        for place, _ in model.answer([question(f"question {i}") for i in range(20)]):
+            assert pressed.wait(20)
+            came.append(place)
+
+    try:
+        with closing(client(serve(answer), batch_size=1)) as model, pytest.raises(KeyboardInterrupt):
+            read()
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    finally:
+        released.set()
+        signal.signal(signal.SIGINT, before)
+    assert came == list(range(6))
+
+
 # What passes, and what does not
-
-
-HTML = b"<html><body>Bad gateway</body></html>"
-PASSING = {
-    **{f"{status}": Sent({"error": "busy"}, status) for status in (408, 409, 425, 429, 500, 502, 503, 504)},
-    **{f"{status} with HTML": Sent(HTML, status) for status in (520, 521, 522, 523, 524, 529)},
-    "200 with HTML": Sent(HTML),
-    "200 with an error": Sent({"error": {"message": "upstream is down"}}),
-    "200 with an error beside a text": Sent({"error": {"message": "upstream is down"}} | completion("half")),
-    "200 with a status": Sent({"error": {"message": "upstream is down", "code": 502}}),
-    "200 without choices": Sent({"choices": []}),
-    "200 with a text that broke off": Sent(completion("half a te", "abort")),
-    "200 and empty": Sent(),
-    "JSON cut": Sent(b'{"choices": ['),
-    "body cut": Sent(b'{"choices": [', announced=100),
-    "no answer": HANGS_UP,
-}
 
 
 @pytest.mark.parametrize("trouble", PASSING.values(), ids=PASSING)
@@ -464,36 +372,28 @@ def test_what_passes_is_waited_out(serve, trouble):
 
 
 def test_faults_change_no_reply(serve):
-    """A fifth of all attempts meets a fault, of every kind in turn, silence too: the same replies as without any."""
-    lock, attempts, faults = threading.Lock(), Counter(), Counter()
-    silent = threading.Event()
-    kinds = [*PASSING, "silence"]
+    """A fifth of all attempts meets a fault, of every kind in turn, slowness too: the same replies as without any."""
 
     def final(body):
         text = last_text(body)
         refused = Sent({"error": {"code": "content_filter"}}, 400)
         return refused if text.endswith("0") else text.upper()
 
-    def answer(body):
-        with lock:
-            attempts[last_text(body)] += 1
-            if random.Random(f"{last_text(body)}, {attempts[last_text(body)]}").random() >= 0.2:
-                return final(body)
-            kind = kinds[faults.total() % len(kinds)]
-            faults[kind] += 1
-        if kind == "silence":
-            silent.wait(20)
-        return PASSING.get(kind, HANGS_UP)
-
+    faults = Faults(final, kinds=PASSING | {"slow": Sent(completion("half"), seconds_a_byte=0.4)})
     requests = [question(f"question {i}") for i in range(200)]
-    expected = answered(serve(final), *requests)
-    server = serve(answer)
-    found = asked(client(server, attempts=10, timeout=0.5), *requests)
-    silent.set()
-    assert found == expected
+    found = asked(client(serve(faults), attempts=10, timeout=1.0), *requests)
+    assert found == answered(serve(final), *requests)
     assert sum(reply.failed for reply in found) == 20
-    assert set(faults) == set(kinds)
-    assert len(server.asked) >= 200 + faults.total()
+    assert set(faults.met) == set(faults.kinds)
+
+
+def test_pages_in_place_of_replies_are_asked_again(serve):
+    """A proxy's page at status 200, in place of 5 % of all bodies."""
+    faults = Faults(lambda body: last_text(body).upper(), 0.05, {"HTML": Sent(HTML)})
+    found = asked(client(serve(faults)), *(question(f"question {i}") for i in range(176)))
+    assert [reply.text for reply in found] == [f"QUESTION {i}" for i in range(176)]
+    assert faults.met["HTML"] >= 5
+    assert set(faults.answered.values()) == {1}
 
 
 def test_patience_ends(serve):
@@ -570,7 +470,7 @@ def test_a_server_that_went_away_is_waited_for(serve):
             replies(model, [question()])
 
 
-@pytest.mark.parametrize(("status", "advice"), [(401, "EVENHAND_API_KEY"), (403, "EVENHAND_API_KEY"), (404, "…/v1")])
+@pytest.mark.parametrize(("status", "advice"), [(401, "--api-key-env"), (403, "--api-key-env"), (404, "…/v1")])
 def test_what_does_not_pass_is_asked_once(serve, status, advice):
     server = serve(lambda body: Sent(b"<html>\x00\x1b[31mno\n way</html>" + b"!" * 5000, status))
     with pytest.raises(ModelError, match=advice) as error:
@@ -580,7 +480,7 @@ def test_what_does_not_pass_is_asked_once(serve, status, advice):
     assert f"answered {status}" in message
     assert "[31mno way</html>!!!" in message
     assert message.isprintable()
-    assert len(message) < 600
+    assert len(message) < 800
 
 
 # The key
@@ -588,11 +488,11 @@ def test_what_does_not_pass_is_asked_once(serve, status, advice):
 
 def test_the_key_is_sent_and_never_shown(serve, monkeypatch, caplog):
     """The server echoes it: as it came, broken by a control character, in capitals, escaped for a URL."""
-    monkeypatch.setenv("EVENHAND_API_KEY", KEY)
+    monkeypatch.setenv("SERVER_KEY", KEY)
     echo = f"bad key: Bearer {KEY}; {KEY[:9]}\x00{KEY[9:]}; {KEY.upper()}; {KEY.replace('/', '%2F')}"
     for sent in (Sent({"error": {"message": echo}}, 401), Sent(echo.encode(), 503), Sent({"echo": echo})):
         server = serve(in_turn(sent))
-        model = client(server)
+        model = client(server, api_key_env="SERVER_KEY")
         with caplog.at_level(logging.DEBUG), pytest.raises(ModelError) as error:
             asked(model, question())
         assert server.headers_of[0]["Authorization"] == f"Bearer {KEY}"
@@ -603,32 +503,41 @@ def test_the_key_is_sent_and_never_shown(serve, monkeypatch, caplog):
 
 
 @pytest.mark.parametrize(
-    ("variables", "sent"),
+    ("key", "reply", "stored"),
     [
-        ({}, None),
-        ({"OPENAI_API_KEY": "theirs"}, "Bearer theirs"),
-        ({"OPENAI_API_KEY": "theirs", "EVENHAND_API_KEY": " ours\n"}, "Bearer ours"),
-        ({"OPENAI_API_KEY": "theirs", "EVENHAND_API_KEY": ""}, None),
+        (KEY, f"Yes. Bearer {KEY}", "Yes. Bearer [key]"),
+        (KEY, f"{KEY[:5]}\x00{KEY[5:]} and {KEY.upper()}!", "[key] and [key]!"),
+        (KEY, f"{KEY[:9]} alone", f"{KEY[:9]} alone"),
+        ("EMPTY", "It is EMPTY", "It is EMPTY"),  # what stands for no key may be anybody's word
+        ("sk-&<12345", "sk-&amp;&lt;12345 sk-%26%3C12345", "[key] [key]"),
     ],
 )
-def test_whose_key_is_sent(serve, monkeypatch, variables, sent):
-    for name, value in variables.items():
-        monkeypatch.setenv(name, value)
+def test_an_echoed_key_is_masked_in_replies(serve, monkeypatch, key, reply, stored):
+    monkeypatch.setenv("SERVER_KEY", key)
+    assert asked(client(serve(lambda body: reply), api_key_env="SERVER_KEY"), question()) == [Reply(stored)]
+
+
+def test_other_hosts_keys_are_not_sent(serve, monkeypatch):
+    for name in ("OPENAI_API_KEY", "EVENHAND_API_KEY"):
+        monkeypatch.setenv(name, KEY)
     server = serve()
     asked(client(server, None), question())
-    assert [headers["Authorization"] for headers in server.headers_of] == [sent, sent]
+    assert [(each["Authorization"], each["api-key"]) for each in server.headers_of] == [(None, None)] * 2
 
 
-def test_a_key_that_no_header_carries_is_refused(monkeypatch):
-    monkeypatch.setenv("EVENHAND_API_KEY", "secret\r\nHost: elsewhere")
-    with pytest.raises(ModelError, match="EVENHAND_API_KEY") as error:
-        OpenAIServer("http://localhost:8000/v1", "tiny")
-    assert "secret" not in "".join(traceback.format_exception(error.value))
+def test_a_key_in_a_model_s_name_is_refused(serve, monkeypatch):
+    monkeypatch.setenv("SERVER_KEY", KEY)
+    server = serve()
+    for url, name in ((f"{server.url}/{KEY}", "tiny"), (server.url, KEY)):
+        with pytest.raises(ModelError, match="holds the key") as error:
+            OpenAIServer(url, name, options=ServerOptions(api_key_env="SERVER_KEY"))
+        assert KEY not in "".join(traceback.format_exception(error.value))
+    assert server.paths == []
 
 
 @pytest.mark.parametrize("status", [301, 302, 307, 308])
 def test_nothing_is_followed_to_another_place(serve, monkeypatch, caplog, status):
-    monkeypatch.setenv("EVENHAND_API_KEY", KEY)
+    monkeypatch.setenv("SERVER_KEY", KEY)
     elsewhere = serve()
     moved = Sent({}, status, {"Location": f"{elsewhere.url}/chat/completions?key={KEY}"})
     server = serve(lambda body: moved, models=moved)
@@ -637,26 +546,36 @@ def test_nothing_is_followed_to_another_place(serve, monkeypatch, caplog, status
             caplog.at_level(logging.DEBUG),
             pytest.raises(ModelError, match=rf"answered {status} .*redirects to {elsewhere.url}") as error,
         ):
-            asked(client(server, name), question())
+            asked(client(server, name, api_key_env="SERVER_KEY"), question())
         assert KEY not in str(error.value) + caplog.text
     assert elsewhere.paths == []
 
 
-def test_proxies_are_for_other_hosts_alone(serve, monkeypatch):
-    """A local server is reached itself. Azure, through a proxy: api-version stays, and the key has its own header."""
+def test_proxies_are_for_other_hosts_alone(serve, monkeypatch, tmp_path):
+    """A local server is reached itself. Azure, through a proxy: api-version stays, and the key has its own header.
+
+    A .netrc is for nobody.
+    """
+    netrc = tmp_path / "netrc"
+    netrc.write_text("default login me password pass-word")
+    monkeypatch.setenv("NETRC", str(netrc))
+    options = ServerOptions(api_key_env="SERVER_KEY")
     monkeypatch.delenv("NO_PROXY", raising=False)
     monkeypatch.delenv("no_proxy", raising=False)
     monkeypatch.delenv("REQUEST_METHOD", raising=False)
-    monkeypatch.setenv("EVENHAND_API_KEY", KEY)
+    monkeypatch.setenv("SERVER_KEY", KEY)
     proxy, local = serve(lambda body: "proxy"), serve(lambda body: "local")
     monkeypatch.setenv("http_proxy", proxy.url.removesuffix("/v1"))
     assert os.environ["HF_HUB_OFFLINE"] == "1"  # the Hub is, a server is not
     for url in (local.url, local.url.replace("127.0.0.1", "localhost")):
         assert asked(OpenAIServer(url, "tiny"), question()) == [Reply("local")]
-    azure = OpenAIServer("http://mine.openai.azure.com/openai/deployments/x?api-version=2024-10-21", "x")
+    url = "http://mine.openai.azure.com/openai/deployments/x?api-version=2024-10-21"
+    azure = OpenAIServer(url, "x", options=options)
     assert asked(azure, question()) == [Reply("proxy")]
     assert azure.identity == "http://mine.openai.azure.com/openai/deployments/x#x"
-    [path], [headers] = proxy.paths, proxy.headers_of
+    assert asked(OpenAIServer("http://elsewhere.example/v1", "x"), question()) == [Reply("proxy")]
+    (path, _), (headers, without) = proxy.paths, proxy.headers_of
+    assert (without["api-key"], without["Authorization"], without["Proxy-Authorization"]) == (None, None, None)
     assert path == "http://mine.openai.azure.com/openai/deployments/x/chat/completions?api-version=2024-10-21"
     assert (headers["api-key"], headers["Authorization"]) == (KEY, None)
 
@@ -701,9 +620,9 @@ def test_a_named_model_is_not_looked_up(serve):
     ],
 )
 def test_a_list_that_does_not_name_one_model(serve, monkeypatch, models, says):
-    monkeypatch.setenv("EVENHAND_API_KEY", KEY)
+    monkeypatch.setenv("SERVER_KEY", KEY)
     with pytest.raises(ModelError, match=says) as error:
-        client(serve(models=models), None)
+        client(serve(models=models), None, api_key_env="SERVER_KEY")
     assert KEY not in str(error.value)
     assert str(error.value).isprintable()
 
@@ -713,6 +632,9 @@ def test_a_list_that_does_not_name_one_model(serve, monkeypatch, models, says):
     [
         "http://user:pass-word@localhost/v1",
         "http://pass-word@localhost/v1",
+        "http:/user:pass-word@localhost/v1",
+        "http:user:pass-word@localhost/v1",
+        "http://localhost\\@pass-word/v1",
         "http://localhost/v1?key=pass-word",
         "http://localhost:pass-word/v1",
         "http://[localhost/v1",
@@ -747,7 +669,7 @@ def test_a_server_is_loaded_by_its_url(serve):
     """However the scheme is spelt, with a name and without; its options come from KEY=VALUE."""
     server = serve()
     options = from_texts(ServerBackend.Options, {"timeout": "30", "attempts": "2"}, "servers")
-    assert options == ServerOptions(timeout=30.0, attempts=2, backoff=1.0)
+    assert options == ServerOptions(timeout=30.0, attempts=2, backoff=1.0, api_key_env=None)
     for name in (server.url, f"{server.url}#tiny", f"{server.url.replace('http', 'HTTP')}#tiny"):
         model = ServerBackend().load(name, Loading(batch_size=3), options)
         assert (model.identity, model.batch_size) == (f"{server.url}#tiny", 3)
@@ -816,6 +738,13 @@ def test_what_is_no_chat_completion(serve, body, says):
     assert len(server.asked) == 3
 
 
+def test_an_answer_that_trickles_in_is_not_waited_for(serve):
+    """Each byte comes in time, and the whole would take a minute."""
+    server = serve(lambda body: Sent(completion("yes"), seconds_a_byte=0.1))
+    with pytest.raises(ModelError, match=r"'row 7': .*no whole answer in 0.3 s \(asked 2 times\)"):
+        asked(client(server, attempts=2, timeout=0.3), question())
+
+
 def test_an_endless_answer_is_not_read_to_its_end(serve):
     server = serve(lambda body: Sent(b" " * (16 * 1024**2 + 1)))
     with pytest.raises(ModelError, match=r"'row 7': .*answered more than 16,777,216 bytes"):
@@ -846,7 +775,7 @@ def test_words_alone_are_no_refusal_by_a_filter(serve, caplog):
     assert "unknown option content_filter" in caplog.text
 
 
-@pytest.mark.parametrize(("code", "says"), [(401, "answered 401 .*set EVENHAND_API_KEY"), (404, "answered 404")])
+@pytest.mark.parametrize(("code", "says"), [(401, "answered 401 .*EVENHAND_API_KEYS"), (404, "answered 404")])
 def test_a_status_in_the_body_counts(serve, code, says):
     """As gateways tell it that had answered 200 before."""
     server = serve(lambda body: Sent({"error": {"message": "no", "code": 400 if last_text(body) == "bad" else code}}))
@@ -901,9 +830,23 @@ def test_prompts_that_exceed_the_context(serve, caplog, error):
 
 
 @given(st.recursive(st.none() | st.text() | st.integers(), lambda v: st.dictionaries(st.text(), v) | st.lists(v)))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_garbage_in_errors(content):
     for said in (content, {"error": content}, {"error": {"code": content, "message": content, "param": content}}):
         assert failure(Answer(200, said, json.dumps(said))) is None
         assert failure(Answer(400, said, json.dumps(said))) in FAILURES | {None}
         assert completion_tokens({"usage": said}) >= 0
+        with suppress(Malformed, Unanswerable):
+            assert isinstance(read_reply(said).text, str)
+
+
+@pytest.mark.parametrize("count", ["3", 3.0, True, -1, None, [3], 10**400])
+def test_counts_that_are_none(count):
+    assert completion_tokens({"usage": {"completion_tokens": count}}) == 0
+
+
+def test_errors_nested_deeply(serve, caplog):
+    """Nearly as deeply as JSON is read."""
+    nested = "[" * 900 + "]" * 900
+    error = f'{{"error": {{"message": "no", "code": {nested}, "type": {nested}, "param": {nested}}}}}'.encode()
+    assert answered(serve(lambda body: Sent(error, 400)), question()) == [Reply(finish_reason="not_understood")]

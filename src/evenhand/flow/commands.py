@@ -12,6 +12,8 @@ from evenhand.command_line import Group, parse
 from evenhand.errors import UsageError, unknown_name
 from evenhand.flow.configuration import RunConfig, run_config
 from evenhand.mitigations import mitigations_of
+from evenhand.models.server_options import ServerOptions
+from evenhand.options import texts_of
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -63,6 +65,7 @@ def asked(arguments: Sequence[str]) -> tuple[RunConfig[Any], argparse.Namespace]
     }
     groups = {
         "every_run": Group("every run", RunConfig, defaults),
+        "server": Group("--model URL, a server; or as --model-option", ServerOptions),
         "benchmark": Group(name, get_benchmark(name).Options),
     }
     taken = {
@@ -88,6 +91,7 @@ def asked(arguments: Sequence[str]) -> tuple[RunConfig[Any], argparse.Namespace]
         if values[each] and each != chosen:
             flags = ", ".join(f"--{option.replace('_', '-')}" for option in values[each])
             raise UsageError(f"{flags}: of --mitigation {each}, which was not asked for")
+    given["model_options"] = (*given.get("model_options", ()), *texts_of(ServerOptions, values["server"]))
     return run_config(name, **given, **values.get(str(chosen), {})), parsed
 
 

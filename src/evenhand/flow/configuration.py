@@ -37,7 +37,8 @@ class Asking(Generic[O]):
     run: int = 0
 
 
-def _pair(text: str) -> tuple[str, str]:
+def pair(text: str) -> tuple[str, str]:
+    """One of --model-option. Raises ValueError."""
     key, equals, value = text.partition("=")
     if not (key.strip() and equals and value.strip()):
         raise ValueError(f"{text!r} came; KEY=VALUE is accepted")
@@ -55,7 +56,7 @@ class RunConfig(Generic[O]):
     benchmark: str
     model: str = option("", "what answers, where nothing stands in its place", metavar="MODEL")
     model_options: tuple[tuple[str, str], ...] = option(
-        (), "of the model's backend, such as device_map=cpu", metavar="KEY=VALUE", parse=_pair, flag="model-option"
+        (), "of the model's backend, such as device_map=cpu", metavar="KEY=VALUE", parse=pair, flag="model-option"
     )
     revision: str | None = option(None, "branch, tag or commit of a Hub model", metavar="REV")
     configs: tuple[str, ...] = option((), "dataset configurations", metavar="NAME", flag="config")

@@ -20,12 +20,15 @@ from evenhand.flow.store import Store
 from evenhand.mitigation import Mitigation
 from evenhand.mitigations import chosen_mitigation
 from evenhand.models.protocol import Model
-from evenhand.models.registry import load_model, options_for
+from evenhand.models.registry import load_model, options_by_model
 from evenhand.report.pages import write_report
 
 if TYPE_CHECKING:
     import datasets
     import pandas as pd
+
+ModelOptions = Mapping[str, Mapping[str, str]]
+"""KEY=VALUE pairs for each model, by its name."""
 
 OnProgress = Callable[[int, Step], None]
 """Told of the number of episodes in all, and of each step."""
@@ -101,16 +104,17 @@ def prepare(config: RunConfig[Any], model: Model | None = None) -> Prepared:
     filled = benchmark.filled(config)
     _check(benchmark, config, filled)
     mitigation = chosen_mitigation(filled)
-    rows = drawn_rows(benchmark, filled)
     further = mitigation.agents(filled.mitigation_options) if mitigation else {}
-    measured = load_measured(benchmark, filled, model, [*further.values()])
+    named = [*(() if model else benchmark.measured(filled).values()), *further.values()]
+    options = options_by_model(named, dict(filled.model_options))
+    rows = drawn_rows(benchmark, filled)
+    measured = load_measured(benchmark, filled, options, model)
     filled, notes = _suited(benchmark, config, filled, measured)
     helpers = benchmark.helpers(filled.options)
-    every = [*benchmark.measured(filled).values(), *further.values()]
     models = {
         **measured,
         **{agent: helper.model for agent, helper in helpers.items()},
-        **{agent: _loaded(benchmark, replace(filled, revision=None), name, every) for agent, name in further.items()},
+        **{agent: _loaded(benchmark, replace(filled, revision=None), name, options) for agent, name in further.items()},
     }
     return Prepared(benchmark, mitigation, filled, rows, measured, models, helpers, (*notes, *rows.notes))
 
@@ -147,28 +151,23 @@ def _suited(
 
 
 def load_measured(
-    benchmark: Benchmark[Any], config: RunConfig[Any], model: Model | None = None, further: Sequence[str] = ()
+    benchmark: Benchmark[Any], config: RunConfig[Any], options: ModelOptions, model: Model | None = None
 ) -> dict[str, Model]:
-    """The models that are measured, by agent; each is loaded once.
-
-    model: answers in place of each of them. further: names of those that are asked besides.
-    """
+    """The models that are measured, by agent; each is loaded once. model: answers in place of each of them."""
     named = benchmark.measured(config)
-    every = [*named.values(), *further]
-    loaded = {name: model or _loaded(benchmark, config, name, every) for name in dict.fromkeys(named.values())}
+    loaded = {name: model or _loaded(benchmark, config, name, options) for name in dict.fromkeys(named.values())}
     return {agent: loaded[name] for agent, name in named.items()}
 
 
-def _loaded(benchmark: Benchmark[Any], config: RunConfig[Any], name: str, every: Sequence[str]) -> Model:
-    """every: the names of all models of the run; an option goes to those whose backend has it."""
+def _loaded(benchmark: Benchmark[Any], config: RunConfig[Any], name: str, options: ModelOptions) -> Model:
     return load_model(
         name,
         dtype=config.dtype,
         batch_size=config.batch_size,
         revision=config.revision,
         pictures=benchmark.card.sees,
-        options=options_for(name, dict(config.model_options), every),
-        alone=len(set(every)) == 1,
+        options=options[name],
+        alone=len(options) == 1,
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from evenhand.flow.configuration import pair
 from evenhand.models.protocol import Model
 from evenhand.models.registry import ACCEPTED, DType, load_model
 from evenhand.models.request import Sampling
@@ -16,6 +17,9 @@ class Generation:
     """Of every pipeline. temperature None: the model's own sampling."""
 
     model: str = option("embedded", ACCEPTED, metavar="MODEL")
+    model_options: tuple[tuple[str, str], ...] = option(
+        (), "of the model's backend, such as api_key_env=NAME", metavar="KEY=VALUE", parse=pair, flag="model-option"
+    )
     revision: str | None = option(None, "branch, tag or commit of a Hub model", metavar="REV")
     seed: int = option(0, "of all that is drawn", metavar="S")
     temperature: float | None = option(None, "0 is greedy; by default the model's own sampling", least=0, metavar="T")
@@ -30,7 +34,13 @@ class Generation:
 
     def load(self) -> Model:
         """Raises ModelError for a model that can't be loaded."""
-        return load_model(self.model, dtype=self.dtype, batch_size=self.batch_size, revision=self.revision)
+        return load_model(
+            self.model,
+            dtype=self.dtype,
+            batch_size=self.batch_size,
+            revision=self.revision,
+            options=dict(self.model_options),
+        )
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)

@@ -1,0 +1,37 @@
+"""Ctrl-C as a message in place of an exception that may strike between receiving a reply and storing it."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+
+@contextmanager
+def ctrl_c_calls(tell: Callable[[], None]) -> Iterator[None]:
+    """Until it ends, the first Ctrl-C calls `tell`, in the main thread; a second one does what it did before.
+
+    Elsewhere than in the main thread, or where Ctrl-C is ignored, nothing changes. Raises KeyboardInterrupt at its end
+    where one came that nothing was made of.
+    """
+    before = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or before in (signal.SIG_IGN, None):
+        yield
+        return
+    pressed = threading.Event()
+
+    def once(number: int, frame: FrameType | None) -> None:
+        signal.signal(signal.SIGINT, before)
+        pressed.set()
+        tell()
+
+    signal.signal(signal.SIGINT, once)
+    try:
+        yield
+    finally:
+        if signal.getsignal(signal.SIGINT) is once:
+            signal.signal(signal.SIGINT, before)
+    if pressed.is_set():
+        raise KeyboardInterrupt

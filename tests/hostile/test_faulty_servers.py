@@ -1,0 +1,123 @@
+"""Runs on servers that fail, echo the key, or are interrupted: nothing that was answered is lost or asked again."""
+
+import itertools
+import os
+import signal
+import sqlite3
+from contextlib import closing
+
+import pandas as pd
+import pytest
+
+from evenhand.flow.configuration import run_config
+from evenhand.flow.evaluation import evaluate
+from tests.hostile.faulty_server import PASSING, Faults, Sent, first_option, serving
+
+KEY = "sk-secret-0123456789"
+ROWS = 30  # of contact_hypothesis: three requests each
+
+
+@pytest.fixture
+def serve(monkeypatch):
+    """serve(answer) → a running server; the key of servers is in SERVER_KEY."""
+    monkeypatch.setenv("SERVER_KEY", KEY)
+    monkeypatch.delenv("EVENHAND_API_KEYS", raising=False)
+    with serving() as start:
+        yield start
+
+
+@pytest.fixture
+def no_report(monkeypatch):
+    """It takes longer than all the rest, and is another test's affair."""
+    monkeypatch.setattr("evenhand.flow.evaluation.write_report", lambda folder: None)
+
+
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory):
+    """Predictions of a run on a server that never fails."""
+    with serving() as start, pytest.MonkeyPatch.context() as patch:
+        patch.setattr("evenhand.flow.evaluation.write_report", lambda folder: None)
+        config = run_config("contact_hypothesis", start(first_option).url, limit=ROWS)
+        return predictions(evaluate(config, tmp_path_factory.mktemp("sound") / "run").path)
+
+
+def command(server, folder, *more, key=("--api-key-env", "SERVER_KEY")):
+    options = ("--model", server.url, *key, "--backoff", 0, "--limit", ROWS, *more)
+    return ("run", "contact_hypothesis", *options, "--output", folder)
+
+
+def predictions(folder):
+    return pd.read_parquet(folder / "predictions.parquet")
+
+
+def stored(folder):
+    with closing(sqlite3.connect(folder / "store.sqlite")) as store:
+        return store.execute("SELECT count(*) FROM replies").fetchone()[0]
+
+
+def holds_key(folder):
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    assert files
+    return [path for path in files if KEY.encode() in path.read_bytes()]
+
+
+def test_a_fifth_of_all_answers_is_a_fault(evenhand, serve, sound, no_report, tmp_path):
+    """Each kind of fault in turn, one of which echoes the key: the same predictions as without any."""
+    echo = Sent({"error": {"message": f"Bearer {KEY} is overloaded"}}, 529)
+    faults = Faults(first_option, kinds={"an error with the key": echo, **PASSING})
+    called = evenhand(*command(serve(faults), tmp_path / "faulty", "--attempts", 10))
+    assert called.code == 0, called.err
+    assert "an error with the key" in faults.met
+    assert faults.met.total() >= 10
+    assert set(faults.answered.values()) == {1}  # nothing that was answered is asked again
+    pd.testing.assert_frame_equal(predictions(tmp_path / "faulty"), sound)
+    assert KEY not in called.out + called.err
+    assert holds_key(tmp_path) == []
+
+
+def test_ctrl_c_loses_nothing_that_was_answered(evenhand, serve, sound, no_report, tmp_path):
+    """It comes with the 65th question: 64 replies are stored, and the other 26 alone are asked when the run goes on."""
+    places = itertools.count(1)
+
+    def answer(body):
+        if next(places) == 65:
+            os.kill(os.getpid(), signal.SIGINT)
+            return interrupted
+        return first_option(body)
+
+    interrupted = Sent({}, 503, {"Retry-After": "60"})
+    server = serve(answer)
+    asked = command(server, tmp_path / "run", "--batch-size", 1)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a background process ignores it
+    try:
+        called = evenhand(*asked)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert called.code != 0
+    assert "stopped" in called.err
+    assert stored(tmp_path / "run") == 64
+    assert evenhand(*asked).code == 0
+    assert len(server.asked) == 65 + 3 * ROWS - 64
+    pd.testing.assert_frame_equal(predictions(tmp_path / "run"), sound)
+
+
+def test_an_echoed_key_is_stored_nowhere(evenhand, serve, tmp_path, monkeypatch):
+    """From a file of keys; in every reply, and in the error of one that the filter refuses."""
+    places = itertools.count(1)
+
+    def answer(body):
+        error = {"message": f"Bearer {KEY}", "code": "content_filter"}
+        return Sent({"error": error}, 400) if next(places) == 5 else f"{first_option(body)} Bearer {KEY}"
+
+    server = serve(answer)
+    keys = tmp_path / "keys"
+    keys.write_text(f"127.0.0.1:{server.server_port} {KEY}\n")
+    keys.chmod(0o600)
+    monkeypatch.setenv("EVENHAND_API_KEYS", str(keys))
+    called = evenhand(*command(server, tmp_path / "run", "--max-failed", 0.1, key=()))
+    assert called.code == 0, called.err
+    assert {each["Authorization"] for each in server.headers_of} == {f"Bearer {KEY}"}
+    assert KEY not in called.out + called.err
+    assert holds_key(tmp_path / "run") == []
+    texts = predictions(tmp_path / "run")["text"]
+    assert texts.str.endswith("Bearer [key]").sum() == 3 * ROWS - 1
