@@ -33,7 +33,6 @@ def main() -> None:
     parser.add_argument("names", nargs="*", metavar="NAME", help="dataset folders (default: all)")
     parser.add_argument("--output", type=Path, default=DATASETS, help="where the folders are (default: in place)")
     arguments = parser.parse_args()
-    datasets.disable_progress_bars()
     for name in arguments.names or sorted(path.parent.name for path in DATASETS.glob("*/loading_script.py")):
         build(name, arguments.output)
 

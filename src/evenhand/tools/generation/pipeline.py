@@ -33,7 +33,7 @@ def runner(config: Generation, model: Model, store: Store, steps: int, on_progre
     progress = on_progress or (lambda rows, step: None)
     progress(steps, Step())
     return Runner(
-        {"default": model}, store, lambda step: progress(steps, step), Tolerance(config.max_failed, expected=steps)
+        {"default": model}, store, lambda step: progress(steps, step), Tolerance(config.max_failed, episodes=steps)
     )
 
 
