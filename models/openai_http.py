@@ -46,9 +46,13 @@ _certificates = cache(ssl.create_default_context)  # those that this machine tru
 class ServerOptions:
     """How patiently a server is asked."""
 
-    timeout: float = option(600.0, "seconds without a byte of an answer, after which it is asked again", above=0)
-    attempts: int = option(6, "how often one request is sent before the run ends", least=1)
-    backoff: float = option(1.0, "seconds before the second attempt, twice as many before each further one", least=0)
+    timeout: float = option(
+        600.0, "seconds without a byte of an answer, after which it is asked again", above=0, incidental=True
+    )
+    attempts: int = option(6, "how often one request is sent before the run ends", least=1, incidental=True)
+    backoff: float = option(
+        1.0, "seconds before the second attempt, twice as many before each further one", least=0, incidental=True
+    )
 
 
 DEFAULT_OPTIONS = ServerOptions()

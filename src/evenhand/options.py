@@ -36,16 +36,19 @@ def option(
     parse: Callable[[str], object] | None = None,
     flag: str | None = None,
     repeated: bool = False,
+    incidental: bool = False,
 ) -> T:
     """A field of a frozen options dataclass.
 
     help: one line, without the default and the range, which are added. least, most, above: of a number; a number is
     finite. parse: from the command line's text, where the type doesn't say how; raises ValueError with what is
     accepted. flag: the option's name where it is not the field's ("config" for configs). repeated: of several values,
-    the option is given once for each.
+    the option is given once for each. incidental: it decides how fast or how patiently something is done, and nothing
+    of what comes out: what was begun goes on with another.
     """
     range_ = {"least": least, "most": most, "above": above}
     said = {"help": help, "metavar": metavar, "parse": parse, "flag": flag, "repeated": repeated, **range_}
+    said["incidental"] = incidental
     return field(default=default, metadata=said)  # type: ignore[no-any-return]
 
 
@@ -61,6 +64,7 @@ class OptionField:
     choices: tuple[str, ...]
     several: bool
     repeated: bool
+    incidental: bool
     optional: bool
     metavar: str | None
     parse: Callable[[str], object] | None
@@ -149,7 +153,7 @@ def _fields(options: Any) -> tuple[OptionField, ...]:
 
 def _field(each: dataclasses.Field[Any], hint: Any) -> OptionField:
     unsaid = ("least", "most", "above", "metavar", "parse", "flag")
-    said = {"help": "", "repeated": False, **dict.fromkeys(unsaid), **each.metadata}
+    said = {"help": "", "repeated": False, "incidental": False, **dict.fromkeys(unsaid), **each.metadata}
     inner = [arm for arm in get_args(hint) if arm is not type(None)] if _is_union(hint) else [hint]
     optional = _is_union(hint) and len(inner) < len(get_args(hint))
     one = inner[0]
@@ -167,7 +171,7 @@ def _field(each: dataclasses.Field[Any], hint: Any) -> OptionField:
         choices=choices,
         several=several,
         optional=optional,
-        **{name: said[name] for name in ("metavar", "parse", "least", "most", "above", "repeated")},
+        **{name: said[name] for name in ("metavar", "parse", "least", "most", "above", "repeated", "incidental")},
     )
 
 
@@ -198,6 +202,12 @@ def made(options: type[O], values: Mapping[str, object]) -> O:
         if name not in known:
             raise unknown_name("option", name, sorted(known))
     return checked(options(**values))
+
+
+def without_incidental(options: Any, record: Mapping[str, Any]) -> dict[str, Any]:
+    """A record of such an options dataclass, without what decides nothing."""
+    incidental = {each.name for each in fields_of(options) if each.incidental}
+    return {name: value for name, value in record.items() if name not in incidental}
 
 
 def from_texts(options: type[O], texts: Mapping[str, str], of: str) -> O:

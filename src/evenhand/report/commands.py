@@ -44,7 +44,8 @@ def report(arguments: Sequence[str], console: Console) -> None:
     parser = argparse.ArgumentParser(prog="evenhand report", description="Write a run's report.html again.")
     parser.add_argument("run", type=Path, metavar="RUN")
     folder = RunFolder.open(parser.parse_args(list(arguments)).run)
-    write_report(folder)
+    with folder.locked():
+        write_report(folder)
     console.print(f"Report: {folder.report}", soft_wrap=True)
 
 

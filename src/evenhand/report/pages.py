@@ -11,9 +11,10 @@ from markupsafe import Markup
 
 from evenhand.benchmarks import BENCHMARKS, get_benchmark
 from evenhand.errors import EvenhandError, UsageError
-from evenhand.flow.run_folder import RunFolder, write_whole
+from evenhand.flow.run_folder import RunFolder
 from evenhand.report.comparison import Comparison
 from evenhand.report.findings import Findings
+from evenhand.whole_files import write_whole
 
 _TEMPLATES = Environment(
     loader=FileSystemLoader(Path(__file__).parent / "templates"),

@@ -15,11 +15,12 @@ import numpy as np
 
 from evenhand.errors import UsageError, unknown_name
 from evenhand.flow.episode import derive_seed
-from evenhand.flow.run_folder import RunFolder, write_whole
+from evenhand.flow.run_folder import RunFolder
 from evenhand.library import load_dataset
 from evenhand.row_files import as_text
 from evenhand.tools.annotation.files import Sheet, check_suffix, read_sheet, write_rows
 from evenhand.tools.annotation.schemes import Scheme, is_number
+from evenhand.whole_files import write_whole
 
 DEFAULT = "default_"  # before a question's name: the column of the default labels
 SWAPPED = "swapped"

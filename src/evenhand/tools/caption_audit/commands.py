@@ -25,9 +25,9 @@ class AuditOptions:
 def audit_captions(arguments: Sequence[str], console: Console) -> None:
     import json
 
-    from evenhand.flow.run_folder import write_whole
     from evenhand.report.tables import print_table
     from evenhand.tools.caption_audit.audit import audit
+    from evenhand.whole_files import write_whole
 
     def add(parser: argparse.ArgumentParser) -> None:
         accepted = "JSON (an array), JSONL or parquet; LLaVA's, or captions"
