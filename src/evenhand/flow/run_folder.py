@@ -196,6 +196,12 @@ class RunFolder:
         return record
 
 
+def is_run_folder(path: Path) -> bool:
+    """Of any command that leaves one, finished or not; other folders have a config.json, too."""
+    of_runs = (LOCK, "store.sqlite", "predictions.parquet", "images.csv")
+    return (path / "config.json").is_file() and any((path / name).is_file() for name in of_runs)
+
+
 def _is_beginning(path: Path) -> bool:
     return is_remains(path) or (path.name == LOCK and path.is_file() and not path.is_symlink())
 

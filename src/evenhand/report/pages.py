@@ -24,6 +24,8 @@ _TEMPLATES = Environment(
     lstrip_blocks=True,
 )
 
+_OF_COMPARISONS, _HEAD = b'<meta name="generator" content="evenhand compare">', 1000  # bytes
+
 
 def write_report(folder: RunFolder) -> None:
     """Write the page from the folder's predictions and results. Raises EvenhandError where they can't be read."""
@@ -68,6 +70,12 @@ def _pictures(folder: RunFolder, findings: Findings) -> Iterator[tuple[str, byte
 def _data_url(picture: bytes) -> str:
     kind = "jpeg" if picture.startswith(b"\xff\xd8") else "png"
     return f"data:image/{kind};base64,{base64.b64encode(picture).decode()}"
+
+
+def is_comparison(path: Path) -> bool:
+    """Whether `write_comparison` wrote it."""
+    with path.open("rb") as file:
+        return _OF_COMPARISONS in file.read(_HEAD)
 
 
 def write_comparison(comparison: Comparison, path: Path) -> None:

@@ -17,6 +17,7 @@ from evenhand.errors import UsageError
 from evenhand.row_files import as_text, read_rows
 from evenhand.whole_files import write_whole
 
+TABLES = (".csv", ".jsonl", ".parquet")  # that are written
 KEYS = ("id", "entry")  # columns of which our sheets have one
 
 
@@ -56,7 +57,7 @@ def write_rows(path: Path, columns: Sequence[str], rows: Sequence[Mapping[str, s
 
     Raises UsageError for another suffix, and EvenhandError where it can't be written.
     """
-    check_suffix(path, (".csv", ".jsonl", ".parquet"))
+    check_suffix(path, TABLES)
     cells = [[row[name] for name in columns] for row in rows]
     if path.suffix.casefold() == ".jsonl":
         write_whole(path, "".join(json.dumps(dict(zip(columns, row)), ensure_ascii=False) + "\n" for row in cells))

@@ -29,6 +29,7 @@ from evenhand.language_agency.sentences import split_sentences
 from evenhand.models.protocol import Model
 from evenhand.models.request import Message, Request, Sampling
 from evenhand.options import checked, option
+from evenhand.output_files import refuse_input
 from evenhand.tools.generation.agency_paraphrases import (
     PARAPHRASE,
     Failed,
@@ -91,6 +92,7 @@ def make_agency_pairs(
     """
     checked(config)
     RunFolder(output).refuse_occupied()
+    refuse_input(output / PAIRS, [config.texts] if config.texts else [])
     biographies = _biographies(config, texts)
     seeds, counts = read_seeds(biographies)
     drawn = _drawn(seeds, config)

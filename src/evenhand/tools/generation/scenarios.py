@@ -29,6 +29,7 @@ from evenhand.library import DATASETS, dataset_builder_class
 from evenhand.models.protocol import Model
 from evenhand.models.request import Message, Request
 from evenhand.options import checked, option
+from evenhand.output_files import refuse_input
 from evenhand.tools.annotation.files import read_sheet
 from evenhand.tools.generation.configuration import Generation
 from evenhand.tools.generation.near_duplicates import Duplicate, find_duplicates
@@ -129,6 +130,8 @@ def make_scenarios(
     """
     checked(config)
     RunFolder(output).refuse_occupied()
+    for name in (SCENARIOS, REJECTED, TO_JUDGE, TO_LABEL, SCHEME, *STORIES.values()):
+        refuse_input(output / name, [labelled] if labelled else [])
     if config.temperature == 0 and config.n > 1:
         raise UsageError("--temperature 0 came: one prompt, without sampling, gives one scenario; choose one above 0")
     labels = read_labels(labelled) if labelled else {}
