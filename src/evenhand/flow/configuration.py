@@ -177,8 +177,8 @@ def deciding(config: object, record: Mapping[str, Any]) -> dict[str, Any]:
         own = getattr(config, name, None)
         if is_dataclass(own) and isinstance(value, Mapping):
             kept[name] = deciding(own, value)
-    if pairs := kept.get("model_options"):
-        kept["model_options"] = _deciding_pairs(kept.get("model"), pairs)
+    if "model_options" in kept:
+        kept["model_options"] = _deciding_pairs(kept.get("model"), kept["model_options"])
     return kept
 
 
@@ -186,6 +186,8 @@ def _deciding_pairs(model: object, pairs: Any) -> Any:
     """Of --model-option's pairs; all of them where there is no such backend."""
     from evenhand.models.registry import backend_of
 
+    if not pairs:
+        return []
     try:
         options = backend_of(str(model)).Options
         given = {str(key).replace("_", "-"): [key, value] for key, value in pairs}
