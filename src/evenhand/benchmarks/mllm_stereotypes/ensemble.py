@@ -9,7 +9,7 @@ from __future__ import annotations
 import filecmp
 import os
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import combinations
@@ -25,7 +25,7 @@ from evenhand.benchmarks.mllm_stereotypes.consensus import ASKED, comparable, co
 from evenhand.benchmarks.mllm_stereotypes.options import MllmStereotypesOptions
 from evenhand.benchmarks.mllm_stereotypes.published import ENSEMBLE
 from evenhand.errors import EvenhandError, UsageError
-from evenhand.flow.configuration import RunConfig
+from evenhand.flow.configuration import RunConfig, deciding
 from evenhand.flow.results import SCHEMA_VERSION, Results, versions
 from evenhand.flow.run_folder import LOCK, RunFolder
 from evenhand.report.findings import Run
@@ -95,13 +95,15 @@ def _is_same(one: Run, other: Run) -> bool:
     """The same folder, or a copy of it."""
     first, second = (RunFolder(run.path).predictions for run in (one, other))
     return first.samefile(second) or (
-        _asking(one.results) == _asking(other.results) and filecmp.cmp(first, second, shallow=False)
+        _asking(one.results.model_identity, one.results.config)
+        == _asking(other.results.model_identity, other.results.config)
+        and filecmp.cmp(first, second, shallow=False)
     )
 
 
-def _asking(member: Results) -> tuple[object, object]:
+def _asking(identity: str, config: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     """Who was asked, and how."""
-    return member.model_identity, member.config
+    return identity, deciding(RunConfig.from_json(config), config)
 
 
 def _config(member: Run) -> RunConfig[MllmStereotypesOptions]:
@@ -196,10 +198,12 @@ def _refuse_other(output: Path, members: Sequence[Run]) -> None:
         return
     try:
         held = RunFolder(output).read_results()
-        asked = [(each["model_identity"], each["config"]) for each in held.metrics["members"]]
+        asked = [_asking(each["model_identity"], each["config"]) for each in held.metrics["members"]]
     except (EvenhandError, OSError, KeyError):
         raise UsageError(f"{output} is not empty and holds no ensemble; choose another --output") from None
-    if len(asked) != len(members) or not all(_asking(member.results) in asked for member in members):
+    if len(asked) != len(members) or not all(
+        _asking(member.results.model_identity, member.results.config) in asked for member in members
+    ):
         raise UsageError(f"{output} holds another ensemble ({held.model_name}); choose another --output")
 
 
