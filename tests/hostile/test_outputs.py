@@ -7,7 +7,10 @@ from pathlib import Path
 import pytest
 
 from evenhand.errors import UsageError
-from evenhand.output_files import check_output, refuse_input
+from evenhand.flow.run_folder import RunFolder
+from evenhand.output_files import check_output
+from evenhand.tools.generation.scenario_rules import Wanted
+from evenhand.tools.generation.scenarios import ScenarioGeneration, make_scenarios
 
 SHEET = "id,agency\na,agentic\nb,communal\n"
 LABELS = ("annotate", "import", "ada.csv", "--scheme", "agency", "--output")
@@ -156,7 +159,10 @@ def test_an_ensemble_or_a_training_is_not_written_over_a_run(evenhand, here, run
 
 
 def test_what_a_script_reads_is_not_among_what_it_writes(tmp_path):
-    labelled = tmp_path / "rejected.jsonl"
-    labelled.write_text(json.dumps({"id": "a"}))
-    with pytest.raises(UsageError, match="is read here"):
-        refuse_input(tmp_path / "rejected.jsonl", [labelled])
+    """Labels that were put in the place of a file of the run."""
+    config = ScenarioGeneration(wanted=Wanted("office"))
+    labelled = tmp_path / "run" / "rejected.jsonl"
+    with RunFolder.begin(labelled.parent, config):
+        labelled.write_text(json.dumps({"id": "a"}))
+    with pytest.raises(UsageError, match=r"rejected\.jsonl is read here and can't be written over"):
+        make_scenarios(config, labelled.parent, labelled=labelled)

@@ -14,6 +14,7 @@ from pathlib import Path
 import datasets
 import numpy as np
 import torch
+from safetensors import SafetensorError
 from transformers import (
     AutoModelForSequenceClassification,
     AutoTokenizer,
@@ -29,6 +30,7 @@ from transformers import (
     TrainingArguments,
 )
 
+from evenhand.errors import EvenhandError
 from evenhand.flow.results import without_nan
 from evenhand.language_agency.classifier import AgencyClassifier
 from evenhand.language_agency.judging import agreement, judge
@@ -78,7 +80,13 @@ def train_agency(
             model, tokenizer = _trained(data["train"], data.get(VALIDATION), recipe, base_path, seed, steps)
             with explained(folder), tempfile.TemporaryDirectory(prefix=PREFIX, suffix=SUFFIX, dir=output) as part:
                 saved = Path(part) / folder.name
-                model.save_pretrained(saved)
+                try:
+                    model.save_pretrained(saved)
+                except SafetensorError as error:  # a full disk, for instance, in words of its own
+                    raise EvenhandError(
+                        f"can't write {folder}: {error}; mend that and run the same command again: seeds that are whole"
+                        " are kept"
+                    ) from error
                 tokenizer.save_pretrained(saved)
                 judged = {}
                 for split, rows in judged_on.items():
