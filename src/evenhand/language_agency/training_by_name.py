@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from evenhand.errors import UsageError, unknown_name
-from evenhand.flow.run_folder import LOCK, RunFolder
 from evenhand.language_agency.published import TABLE_12
 from evenhand.language_agency.recipes import RECIPES
 from evenhand.library import load_dataset
@@ -100,6 +99,8 @@ def train(options: AgencyOptions, output: Path, on_progress: OnProgress = unhear
 @contextmanager
 def _begun(options: AgencyOptions, output: Path) -> Iterator[None]:
     """The folder, locked; until all is trained it says what was asked for."""
+    from evenhand.flow.run_folder import LOCK, RunFolder
+
     with explained(output):
         output.mkdir(parents=True, exist_ok=True)
     with RunFolder(output).locked():
@@ -113,6 +114,8 @@ def _begun(options: AgencyOptions, output: Path) -> Iterator[None]:
 
 def _refuse_other(options: AgencyOptions, output: Path) -> None:
     """Raises UsageError for a folder that holds anything but the beginnings of this very training."""
+    from evenhand.flow.run_folder import RunFolder
+
     asked = output / ASKED
     if RunFolder(output).is_free():
         return
