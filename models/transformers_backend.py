@@ -21,7 +21,9 @@ EMBEDDED = "embedded"
 
 @dataclass(frozen=True)
 class TransformersOptions:
-    device_map: str | None = option(None, "where the weights go: cpu, cuda:1, auto (over all GPUs)", metavar="MAP")
+    device_map: str | None = option(
+        None, "where the weights go: cpu, cuda:1, auto (over all GPUs)", metavar="MAP", incidental=True
+    )
     base: str | None = option(None, "of an adapter, in place of the base that it names itself", metavar="MODEL")
     scoring: Literal["auto", "padded"] = option(
         "auto", "of choices: each shared prefix computed once where the model allows it, or plain padded batches"

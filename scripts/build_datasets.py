@@ -4,13 +4,32 @@ python scripts/build_datasets.py [--output DIR] [NAME …]
 """
 
 import argparse
+import sys
 import tempfile
 from pathlib import Path
 
-import datasets
 import pyarrow.parquet
 
-from evenhand.library import DATASETS, dataset_builder_class
+from evenhand.errors import EvenhandError
+from evenhand.library import DATASETS, dataset_builder_class, dataset_names
+from evenhand.output_files import add_overwrite, check_output
+from evenhand.whole_files import whole_file
+
+
+def check(name: str, output: Path, overwrite: bool) -> None:
+    """Raises UsageError for a file that is not one of this dataset's, and would be written over."""
+    for config in dataset_builder_class(name).BUILDER_CONFIGS:
+        for path in (output / name / "data" / config.name).glob("*.parquet"):
+            check_output(path, (), f"of {name}", lambda path: is_of(path, name), overwrite)
+
+
+def is_of(path: Path, name: str) -> bool:
+    """Whether its columns are those of one of the dataset's files."""
+    try:
+        columns = pyarrow.parquet.read_schema(path).names
+        return any(pyarrow.parquet.read_schema(each).names == columns for each in (DATASETS / name).rglob("*.parquet"))
+    except (OSError, ValueError):
+        return False
 
 
 def build(name: str, output: Path) -> None:
@@ -24,7 +43,8 @@ def build(name: str, output: Path) -> None:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 # Without the library's own schema metadata: datasets 3 cannot read what datasets 4 and 5 write there.
                 table = rows.data.table.replace_schema_metadata(None)
-                pyarrow.parquet.write_table(table, path, compression="zstd", compression_level=12)
+                with whole_file(path) as file:
+                    pyarrow.parquet.write_table(table, file, compression="zstd", compression_level=12)
                 print(f"{path}: {len(rows):,} rows, {path.stat().st_size / 1e6:.2f} MB")
 
 
@@ -32,8 +52,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help="dataset folders (default: all)")
     parser.add_argument("--output", type=Path, default=DATASETS, help="where the folders are (default: in place)")
+    add_overwrite(parser)
     arguments = parser.parse_args()
-    for name in arguments.names or sorted(path.parent.name for path in DATASETS.glob("*/loading_script.py")):
+    names = arguments.names or dataset_names()
+    try:
+        for name in names:
+            check(name, arguments.output, arguments.overwrite)
+    except EvenhandError as error:
+        sys.exit(f"build_datasets: {error}")
+    for name in names:
         build(name, arguments.output)
 
 

@@ -3,11 +3,11 @@
 python scripts/copy_into_metrics.py
 """
 
-import shutil
 from pathlib import Path
 
 import evenhand.statistics
 from evenhand.library import METRICS, metric_names
+from evenhand.whole_files import write_whole
 
 SHARED = ("resampling.py", "columns.py", "crossed.py")
 
@@ -15,9 +15,11 @@ SHARED = ("resampling.py", "columns.py", "crossed.py")
 def main() -> None:
     for name in metric_names():
         for file in SHARED:
-            if not (METRICS / name / file).exists():
+            copy = METRICS / name / file
+            if not copy.exists():
                 continue  # this one doesn't need it
-            print(shutil.copy(Path(evenhand.statistics.__file__).with_name(file), METRICS / name / file))
+            write_whole(copy, Path(evenhand.statistics.__file__).with_name(file).read_bytes())
+            print(copy)
 
 
 if __name__ == "__main__":

@@ -37,7 +37,8 @@ def main() -> None:
     for name in arguments.variants:
         if name != "base" and base.is_dir():
             page = str(arguments.output / f"{name}.html")
-            evenhand(["compare", str(base), str(arguments.output / name), "--output", page])
+            if code := evenhand(["compare", str(base), str(arguments.output / name), "--output", page]):
+                sys.exit(code)
 
 
 if __name__ == "__main__":

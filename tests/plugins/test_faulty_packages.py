@@ -12,7 +12,7 @@ from evenhand.flow.evaluation import evaluate
 from evenhand.plugins import Registry
 from tests.scripted_models import Scripted
 
-LIKERT = '''
+LIKERT = """
 import datasets
 from evenhand.benchmark import Benchmark, Card, Rows
 from evenhand.models.request import Message, Request
@@ -45,7 +45,7 @@ class Alike(Likert):
 class Failing:
     def __init__(self):
         raise RuntimeError("boom")
-'''
+"""
 
 
 @pytest.fixture
@@ -112,7 +112,7 @@ def test_packages_that_bring_one_name_are_both_named(installed):
     assert known.make("labe") is known.make("labe")
 
 
-MITIGATIONS = '''
+MITIGATIONS = """
 from dataclasses import dataclass
 from evenhand.mitigation import Mitigation
 from evenhand.options import option
@@ -131,7 +131,7 @@ class Clash(Mitigation):
 
 class Switch(Clash):
     name, Options = "switch", Switched
-'''
+"""
 
 
 @pytest.fixture

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
+from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, cast
 
 from evenhand.errors import EvenhandError, UsageError, unknown_name
 from evenhand.models.protocol import Ability
 from evenhand.models.request import Sampling
-from evenhand.options import NoOptions, checked, fields_of, made, option
+from evenhand.options import NoOptions, checked, fields_of, made, option, without_incidental
 
 if TYPE_CHECKING:
     from evenhand.benchmark import Card
@@ -74,8 +74,12 @@ class RunConfig(Generic[O]):
     dtype: Literal["auto", "float32", "bfloat16", "float16"] = option(
         "auto", "auto: bfloat16 where the hardware has it"
     )
-    batch_size: int = option(16, "prompts in a forward pass, or requests that a server answers at once", least=1)
-    max_failed: float = option(0.01, "share of requests that may fail for good", least=0, most=1, metavar="SHARE")
+    batch_size: int = option(
+        16, "prompts in a forward pass, or requests that a server answers at once", least=1, incidental=True
+    )
+    max_failed: float = option(
+        0.01, "share of requests that may fail for good", least=0, most=1, metavar="SHARE", incidental=True
+    )
     options: O = field(default_factory=NoOptions)  # type: ignore[assignment]
     mitigation_options: Any = field(default_factory=NoOptions)
 
@@ -161,6 +165,39 @@ def differences(one: Mapping[str, Any], other: Mapping[str, Any], before: str = 
         elif mine != theirs:
             found.append(f"{before}{name}: {mine!r}, not {theirs!r}")
     return found
+
+
+def deciding(config: object, record: Mapping[str, Any]) -> dict[str, Any]:
+    """Of a record of such a configuration, what decides what comes out: without its incidental options.
+
+    They are the configuration's own, those of the options dataclasses in it, and of its models' backends.
+    """
+    if not is_dataclass(config):
+        return dict(record)
+    kept = without_incidental(type(config), record)
+    for name, value in kept.items():
+        own = getattr(config, name, None)
+        if is_dataclass(own) and isinstance(value, Mapping):
+            kept[name] = deciding(own, value)
+    if "model_options" in kept:
+        kept["model_options"] = _deciding_pairs(kept.get("model"), kept["model_options"])
+    return kept
+
+
+def _deciding_pairs(model: object, pairs: Any) -> Any:
+    """Of --model-option's pairs, which may be of any model of a run: evenhand's backends, and that of this model."""
+    from evenhand.models.registry import BACKENDS, Backend, backend_of
+
+    if not pairs:
+        return []
+    try:
+        made = [cast("Backend", BACKENDS.make(name)) for name in BACKENDS.own]
+        of_any = [each for backend in (*made, backend_of(str(model))) for each in fields_of(backend.Options)]
+        given = {str(key).replace("_", "-"): [key, value] for key, value in pairs}
+    except (EvenhandError, TypeError, ValueError):
+        return pairs
+    incidental = {each.flag for each in of_any if each.incidental}
+    return [pair for flag, pair in given.items() if flag not in incidental]
 
 
 def chosen_protocol(card: Card, config: RunConfig[O], can: frozenset[Ability], name: str) -> tuple[str, str | None]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from evenhand.benchmark import Benchmark, Helper, Rows
 from evenhand.benchmarks import get_benchmark
 from evenhand.errors import EvenhandError, UsageError
-from evenhand.flow.configuration import RunConfig, chosen_protocol
+from evenhand.flow.configuration import RunConfig, chosen_protocol, differences
 from evenhand.flow.episode import Episode
 from evenhand.flow.results import SCHEMA_VERSION, Results, versions
 from evenhand.flow.rows import drawn_rows
@@ -26,6 +28,8 @@ from evenhand.report.pages import write_report
 if TYPE_CHECKING:
     import datasets
     import pandas as pd
+
+logger = logging.getLogger(__name__)
 
 ModelOptions = Mapping[str, Mapping[str, str]]
 """KEY=VALUE pairs for each model, by its name."""
@@ -64,10 +68,14 @@ def evaluate(
     model: answers in place of those that the configuration names.
     Raises UsageError for a configuration that doesn't fit, EvenhandError for what failed on the way.
     """
+    output = Path(output)
+    RunFolder(output).refuse_occupied()
     run = prepare(config, model)
-    folder = RunFolder.begin(Path(output), run.config)
     identities = {agent: each.identity for agent, each in run.models.items()}
-    with folder.locked(), Store(folder.store, identities) as store:
+    with RunFolder.begin(output, run.config) as folder, Store(folder.store, identities) as store:
+        begun = folder.begun()
+        if not folder.results.is_file():
+            _tell_of_near_ties(run, begun)
         n_episodes = len(run.rows.rows) * run.config.runs
         progress = on_progress or (lambda rows, step: None)
         progress(n_episodes, Step())
@@ -79,7 +87,7 @@ def evaluate(
         failed = [failures_in_words(runner.failures) + ": unread"] if runner.failures else []
         predictions = folder.read_predictions()
         _refuse_equal_ids(run.benchmark, predictions)
-        folder.write_results(_results(run, predictions, failed))
+        folder.write_results(_results(run, begun, predictions, failed))
         progress(n_episodes, Step(doing="writing the report"))
         if run.benchmark.card.sees:
             _keep_pictures(folder, run)
@@ -180,7 +188,23 @@ def _keep_pictures(folder: RunFolder, run: Prepared) -> None:
             folder.keep_picture(name, content)
 
 
-def _results(run: Prepared, predictions: pd.DataFrame, failed: Sequence[str]) -> Results:
+def _tell_of_near_ties(run: Prepared, begun: Mapping[str, Any]) -> None:
+    """Where a run goes on with other batches, or elsewhere, and computes in so few digits that it may show."""
+    asked = json.loads(json.dumps(run.config.to_json()))
+    kept, given = ({name: each.get(name) for name in ("batch_size", "model_options")} for each in (begun, asked))
+    changed = differences(kept, given)
+    # A local model's identity ends with its dtype: float16, or bfloat16.
+    rough = {each.name for each in run.models.values() if each.whole_calls and each.identity.endswith("float16")}
+    if changed and rough:
+        logger.warning(
+            "The run was begun with %s. %s computes in 16 bits: where two answers are nearly as likely, another may be "
+            "taken than without this change (with --dtype float32 none is).",
+            "; ".join(changed),
+            " and ".join(sorted(rough)),
+        )
+
+
+def _results(run: Prepared, begun: dict[str, Any], predictions: pd.DataFrame, failed: Sequence[str]) -> Results:
     metrics = run.benchmark.score(predictions, run.config)
     metrics["warnings"] = [*run.notes, *failed, *metrics["warnings"]]
     measured = run.measured
@@ -188,7 +212,7 @@ def _results(run: Prepared, predictions: pd.DataFrame, failed: Sequence[str]) ->
     return Results(
         schema_version=SCHEMA_VERSION,
         benchmark=run.benchmark.card.name,
-        config=run.config.to_json(),
+        config=begun,
         model=run.config.model,
         model_name=_named({agent: each.name for agent, each in measured.items()}, alone, run.rows.origin),
         model_identity=_named({agent: each.identity for agent, each in measured.items()}, alone, run.rows.origin),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import json
 import os
@@ -18,9 +17,10 @@ import pyarrow.parquet as pq
 from filelock import FileLock, Timeout
 
 from evenhand.errors import EvenhandError, UsageError
-from evenhand.flow.configuration import RunConfig, differences
+from evenhand.flow.configuration import RunConfig, deciding, differences
 from evenhand.flow.episode import Prediction
 from evenhand.flow.results import Results, without_nan
+from evenhand.whole_files import explained, is_remains, remove_remains, whole_file, write_whole
 
 PREDICTIONS_A_PART = 10_000
 
@@ -31,12 +31,7 @@ class Configuration(Protocol):
     def to_json(self) -> dict[str, Any]: ...
 
 
-INCIDENTAL = ("max_failed",)
-"""Settings that decide no number: a run goes on with others."""
-
-
-def _deciding(record: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in record.items() if name not in INCIDENTAL}
+LOCK = ".lock"
 
 
 class RunFolder:
@@ -52,27 +47,46 @@ class RunFolder:
         self.pictures = path / "pictures"
 
     @classmethod
-    def begin(cls, path: Path, config: Configuration) -> RunFolder:
-        """A new folder for this configuration, or the one that was begun with the same.
+    @contextmanager
+    def begin(cls, path: Path, config: Configuration) -> Iterator[RunFolder]:
+        """A new folder for this configuration, or the one that was begun with the same; locked within.
 
-        Raises UsageError for a folder of another run, or a folder of something else.
+        The lock comes before the configuration: of processes that begin at once, one says what the folder is of.
+        Raises UsageError for a folder of another run, or a folder of something else, and EvenhandError where another
+        process runs here.
         """
         folder = cls(path)
-        asked = json.loads(_json(config.to_json()))
-        if folder.config.is_file():
-            others = differences(_deciding(folder._read(folder.config)), _deciding(asked))
-            if others:
-                raise UsageError(
-                    f"{path} holds a run with other settings ({'; '.join(others)}). "
-                    "Choose another --output, or repeat its settings to resume it"
-                )
-            return folder
-        if path.exists() and (not path.is_dir() or any(path.iterdir())):
-            raise UsageError(f"{path} exists and is no run folder of evenhand; choose another --output")
-        with _explained(path):
+        folder._refuse_other(config)
+        with explained(path):
             path.mkdir(parents=True, exist_ok=True)
-        write_whole(folder.config, _json(asked))
-        return folder
+        with folder.locked():
+            folder._refuse_other(config)
+            remove_remains(path)
+            if not folder.config.is_file():
+                write_whole(folder.config, _json(config.to_json()))
+            yield folder
+
+    def _refuse_other(self, config: Configuration) -> None:
+        if not self.config.is_file():
+            self.refuse_occupied()
+            return
+        begun, asked = self.begun(), json.loads(_json(config.to_json()))
+        if others := differences(deciding(config, begun), deciding(config, asked)):
+            raise UsageError(
+                f"{self.path} holds a run with other settings ({'; '.join(others)}). "
+                "Choose another --output, or repeat its settings to resume it"
+            )
+
+    def refuse_occupied(self) -> None:
+        """Raises UsageError where something is that is neither a run folder nor free."""
+        if not (self.is_free() or self.config.is_file()):  # in this order: another process may begin meanwhile
+            raise UsageError(f"{self.path} exists and is no run folder of evenhand; choose another --output")
+
+    def is_free(self) -> bool:
+        """Nothing is there, or a folder that holds nothing, or no more than what was cut off at its very beginning."""
+        if not os.path.lexists(self.path):
+            return True
+        return self.path.is_dir() and all(map(_is_beginning, self.path.iterdir()))
 
     @classmethod
     def open(cls, path: Path) -> RunFolder:
@@ -91,18 +105,27 @@ class RunFolder:
 
     def read_config(self) -> RunConfig[Any]:
         """Raises EvenhandError for one of another version."""
-        return RunConfig.from_json(self._read(self.config))
+        return RunConfig.from_json(self.begun())
+
+    def begun(self) -> dict[str, Any]:
+        """config.json as it is: what the run was begun with."""
+        return self._read(self.config)
 
     @contextmanager
     def locked(self) -> Iterator[None]:
         """One process at a time. Raises EvenhandError where another one runs here."""
+        lock = FileLock(self.path / LOCK, timeout=0)
+        with explained(self.path / LOCK):
+            try:
+                lock.acquire()
+            except Timeout:
+                raise EvenhandError(
+                    f"another evenhand runs in {self.path}; wait for it, or choose another --output"
+                ) from None
         try:
-            with FileLock(self.path / ".lock", timeout=0):
-                yield
-        except Timeout:
-            raise EvenhandError(
-                f"another evenhand runs in {self.path}; wait for it, or choose another --output"
-            ) from None
+            yield
+        finally:
+            lock.release()
 
     def write_predictions(self, predictions: Iterable[Prediction]) -> None:
         """Predictions as they come; only their compact columns stay in memory."""
@@ -111,10 +134,8 @@ class RunFolder:
         while some := list(islice(arriving, PREDICTIONS_A_PART)):
             parts.append(pa.Table.from_pylist(some))
         table = pa.concat_tables(parts, promote_options="permissive")
-        with _explained(self.predictions):
-            beside = self.predictions.with_name(".predictions.parquet.part")
-            pq.write_table(table, beside, compression="zstd")
-            os.replace(beside, self.predictions)
+        with explained(self.predictions), whole_file(self.predictions) as file:
+            pq.write_table(table, file, compression="zstd")
 
     def read_predictions(self) -> pd.DataFrame:
         try:
@@ -144,11 +165,9 @@ class RunFolder:
     def keep_picture(self, row: str, content: bytes) -> None:
         """What a row showed, for the report."""
         path = self._picture(row)
-        with _explained(path):
+        with explained(path):
             path.parent.mkdir(exist_ok=True)
-            beside = path.with_name(f".{path.name}.part")
-            beside.write_bytes(content)
-            os.replace(beside, path)
+        write_whole(path, content)
 
     def picture(self, row: str) -> bytes | None:
         """What a row showed; None where it was not kept."""
@@ -177,24 +196,14 @@ class RunFolder:
         return record
 
 
-def write_whole(path: Path, text: str) -> None:
-    """Beside its place first, then moved there. Raises EvenhandError saying what to do where that fails."""
-    with _explained(path):
-        beside = path.with_name(f".{path.name}.part")
-        beside.write_text(text, encoding="utf-8")
-        os.replace(beside, path)
+def is_run_folder(path: Path) -> bool:
+    """Of any command that leaves one, finished or not; other folders have a config.json, too."""
+    of_runs = (LOCK, "store.sqlite", "predictions.parquet", "images.csv")
+    return (path / "config.json").is_file() and any((path / name).is_file() for name in of_runs)
 
 
-@contextmanager
-def _explained(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            message = f"the disk is full at {path}: free space and run the same command again; all replies are kept"
-        else:
-            message = f"can't write {path}: {error.strerror or error}; choose another --output, or mend this one"
-        raise EvenhandError(message) from error
+def _is_beginning(path: Path) -> bool:
+    return is_remains(path) or (path.name == LOCK and path.is_file() and not path.is_symlink())
 
 
 def _json(record: object) -> str:

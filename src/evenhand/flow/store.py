@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from evenhand.errors import EvenhandError, UsageError
@@ -34,8 +34,9 @@ class Store:
         Raises UsageError when it holds another model's replies, EvenhandError when it is no store or the disk is full.
         """
         self.path = path
-        with self._explained():
+        with self._explained(), ExitStack() as undo:
             self._connection = sqlite3.connect(path, isolation_level=None)
+            undo.callback(self.close)
             self._connection.execute("PRAGMA journal_mode = WAL")
             self._connection.execute("PRAGMA synchronous = NORMAL")
             self._connection.executescript(_SCHEMA)
@@ -43,6 +44,7 @@ class Store:
             if recorded is None:
                 with self._transaction():
                     self._connection.execute("INSERT INTO meta VALUES ('models', ?)", [json.dumps(dict(models))])
+            undo.pop_all()
         if recorded is not None and json.loads(recorded[0]) != dict(models):
             self.close()
             raise UsageError(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import tempfile
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -13,6 +14,7 @@ from pathlib import Path
 import datasets
 import numpy as np
 import torch
+from safetensors import SafetensorError
 from transformers import (
     AutoModelForSequenceClassification,
     AutoTokenizer,
@@ -28,12 +30,14 @@ from transformers import (
     TrainingArguments,
 )
 
+from evenhand.errors import EvenhandError
 from evenhand.flow.results import without_nan
 from evenhand.language_agency.classifier import AgencyClassifier
 from evenhand.language_agency.judging import agreement, judge
 from evenhand.language_agency.label_request import LABELS
 from evenhand.language_agency.recipes import Recipe
 from evenhand.trainers.progress import OnProgress, unheard
+from evenhand.whole_files import PREFIX, SUFFIX, explained, write_whole
 
 logger = logging.getLogger(__name__)
 
@@ -54,6 +58,8 @@ def train_agency(
 ) -> dict[str, object]:
     """Train one classifier a seed, judge each on every split but train, and keep them in output/seed-N.
 
+    A folder comes there when it is whole; seeds whose folders are there already are not trained again.
+
     data: splits of `text` and `label` (agentic 1), with `pair` where sentences belong together. base_path: where the
     recipe's base is. Returns what output/agency.json then says: accuracy, F1s, calibration, agreement between seeds.
     """
@@ -68,27 +74,37 @@ def train_agency(
     for k, seed in enumerate(seeds, start=1):
         folder = output / f"seed-{seed}"
         named = f"seed {seed} ({k} of {len(seeds)})"
-        begun(f"{named}: {recipe.base} begins to learn from {len(data['train']):,} sentences")
-        steps = _Steps(f"training {named}", on_progress)
-        model, tokenizer = _trained(data["train"], data.get(VALIDATION), recipe, base_path, seed, steps)
-        model.save_pretrained(folder)
-        tokenizer.save_pretrained(folder)
-        classifier = AgencyClassifier.from_pretrained(str(folder))
-        judged = {}
-        for split, rows in judged_on.items():
-            begun(f"judging {named} on {split}: {len(rows):,} sentences")
-            judged[split] = judge(classifier, rows)
-        record = {
-            "base": recipe.base,
-            "data": data_name,
-            "sentences": {split: len(rows) for split, rows in data.items()},
-            "recipe": asdict(recipe),
-            "seed": seed,
-            "judged": judged,
-            "versions": {name: metadata.version(name) for name in ("evenhand", "torch", "transformers")},
-        }
-        (folder / RECORD).write_text(_json(record), encoding="utf-8")
-        records[f"seed-{seed}"], classifiers[f"seed-{seed}"] = record, classifier
+        if not folder.is_dir():
+            begun(f"{named}: {recipe.base} begins to learn from {len(data['train']):,} sentences")
+            steps = _Steps(f"training {named}", on_progress)
+            model, tokenizer = _trained(data["train"], data.get(VALIDATION), recipe, base_path, seed, steps)
+            with explained(folder), tempfile.TemporaryDirectory(prefix=PREFIX, suffix=SUFFIX, dir=output) as part:
+                saved = Path(part) / folder.name
+                try:
+                    model.save_pretrained(saved)
+                except SafetensorError as error:  # a full disk, for instance, in words of its own
+                    raise EvenhandError(
+                        f"can't write {folder}: {error}; mend that and run the same command again: seeds that are whole"
+                        " are kept"
+                    ) from error
+                tokenizer.save_pretrained(saved)
+                judged = {}
+                for split, rows in judged_on.items():
+                    begun(f"judging {named} on {split}: {len(rows):,} sentences")
+                    judged[split] = judge(AgencyClassifier.from_pretrained(str(saved)), rows)
+                record = {
+                    "base": recipe.base,
+                    "data": data_name,
+                    "sentences": {split: len(rows) for split, rows in data.items()},
+                    "recipe": asdict(recipe),
+                    "seed": seed,
+                    "judged": judged,
+                    "versions": {name: metadata.version(name) for name in ("evenhand", "torch", "transformers")},
+                }
+                write_whole(saved / RECORD, _json(record))
+                os.replace(saved, folder)
+        records[f"seed-{seed}"] = json.loads((folder / RECORD).read_text(encoding="utf-8"))
+        classifiers[f"seed-{seed}"] = AgencyClassifier.from_pretrained(str(folder))
     compared = list(classifiers.values()) if len(classifiers) > 1 else []
     if compared:
         begun("comparing the seeds' labels")
@@ -99,7 +115,7 @@ def train_agency(
             for split, rows in judged_on.items()
         },
     }
-    (output / RECORD).write_text(_json(summary), encoding="utf-8")
+    write_whole(output / RECORD, _json(summary))
     return summary
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -13,6 +15,7 @@ from evenhand.language_agency.recipes import RECIPES
 from evenhand.library import load_dataset
 from evenhand.options import option
 from evenhand.trainers.progress import OnProgress, TrainingBar, unheard
+from evenhand.whole_files import explained, remove_remains, write_whole
 
 if TYPE_CHECKING:
     from evenhand.report.tables import Table
@@ -21,6 +24,7 @@ EMBEDDED = "embedded"
 DATA_NAMES = {"evenhand": "language_agency", "official": "LAC (Wan & Chang 2024)"}
 PUBLISHED = ("Llama2, fine-tune", "Bert, fine-tune", "RoBERTa, fine-tune")
 N_LAC_TEST = 373
+ASKED = ".asked.json"  # in a folder whose training isn't finished
 FIGURES = {"accuracy": "accuracy", "macro_f1": "macro F1", "micro_f1": "micro F1", "weighted_f1": "weighted F1"}
 OF_THE_RECIPE = ("learning_rate", "epochs", "batch_size")
 
@@ -57,12 +61,14 @@ class AgencyTrainer:
 
 
 def train(options: AgencyOptions, output: Path, on_progress: OnProgress = unheard) -> dict[str, Any]:
-    """One classifier a seed, in output/seed-N. Returns the summary of output/agency.json."""
+    """One classifier a seed, in output/seed-N. Returns the summary of output/agency.json.
+
+    A training that was cut off goes on with the next seed when it is asked for again.
+    """
     from evenhand.language_agency.training import train_agency
     from evenhand.models.embedded import embedded_encoder
 
-    if output.exists() and (not output.is_dir() or any(output.iterdir())):
-        raise UsageError(f"{output} exists and is not empty; choose another --output")
+    _refuse_other(options, output)
     if not options.seeds:
         raise UsageError("--seeds names none; name one at least")
     if len(set(options.seeds)) < len(options.seeds):
@@ -78,15 +84,48 @@ def train(options: AgencyOptions, output: Path, on_progress: OnProgress = unhear
         raise UsageError(
             f"--data {options.data} has the splits {', '.join(rows)}; train and one to judge by are needed"
         )
-    return train_agency(
-        rows,
-        recipe,
-        options.seeds,
-        output,
-        data_name=DATA_NAMES[options.data],
-        base_path=str(embedded_encoder()) if recipe.base == EMBEDDED else recipe.base,
-        on_progress=on_progress,
-    )
+    with _begun(options, output):
+        return train_agency(
+            rows,
+            recipe,
+            options.seeds,
+            output,
+            data_name=DATA_NAMES[options.data],
+            base_path=str(embedded_encoder()) if recipe.base == EMBEDDED else recipe.base,
+            on_progress=on_progress,
+        )
+
+
+@contextmanager
+def _begun(options: AgencyOptions, output: Path) -> Iterator[None]:
+    """The folder, locked; until all is trained it says what was asked for."""
+    from evenhand.flow.run_folder import LOCK, RunFolder
+
+    with explained(output):
+        output.mkdir(parents=True, exist_ok=True)
+    with RunFolder(output).locked():
+        _refuse_other(options, output)
+        remove_remains(output)
+        write_whole(output / ASKED, json.dumps(asdict(options)) + "\n")
+        yield
+        (output / ASKED).unlink()
+        (output / LOCK).unlink()
+
+
+def _refuse_other(options: AgencyOptions, output: Path) -> None:
+    """Raises UsageError for a folder that holds anything but the beginnings of this very training."""
+    from evenhand.flow.run_folder import RunFolder
+
+    asked = output / ASKED
+    if RunFolder(output).is_free():
+        return
+    if not asked.is_file() or (output / "agency.json").is_file():
+        raise UsageError(f"{output} exists and is not empty; choose another --output")
+    if asked.read_text(encoding="utf-8", errors="replace") != json.dumps(asdict(options)) + "\n":
+        raise UsageError(
+            f"{output} holds a training with other options that was cut off; repeat its command to go on, or choose "
+            "another --output"
+        )
 
 
 def _recipe_of(base: str | None) -> str:

@@ -14,8 +14,9 @@ if TYPE_CHECKING:
 
 
 def compare(arguments: Sequence[str], console: Console) -> None:
+    from evenhand.output_files import add_overwrite, check_output
     from evenhand.report.comparison import compare as compared
-    from evenhand.report.pages import write_comparison
+    from evenhand.report.pages import is_comparison, write_comparison
     from evenhand.report.tables import print_table
 
     parser = argparse.ArgumentParser(
@@ -23,7 +24,9 @@ def compare(arguments: Sequence[str], console: Console) -> None:
     )
     parser.add_argument("runs", type=Path, nargs="+", metavar="RUN", help="the first is the base")
     parser.add_argument("--output", type=Path, metavar="FILE", help="write it as an HTML page, too")
+    add_overwrite(parser)
     parsed = parser.parse_args(list(arguments))
+    again = parsed.output and check_output(parsed.output, parsed.runs, "a comparison", is_comparison, parsed.overwrite)
     comparison = compared(*parsed.runs)
     side_by_side = [table for panel in comparison.panels for table in panel.tables]
     for table in (*side_by_side, comparison.headline, *comparison.more):
@@ -34,7 +37,7 @@ def compare(arguments: Sequence[str], console: Console) -> None:
         console.print(sentence, soft_wrap=True)
     if parsed.output:
         write_comparison(comparison, parsed.output)
-        console.print(f"Page: {parsed.output}", soft_wrap=True)
+        console.print(f"Page: {parsed.output}{again}", soft_wrap=True)
 
 
 def report(arguments: Sequence[str], console: Console) -> None:
@@ -44,7 +47,8 @@ def report(arguments: Sequence[str], console: Console) -> None:
     parser = argparse.ArgumentParser(prog="evenhand report", description="Write a run's report.html again.")
     parser.add_argument("run", type=Path, metavar="RUN")
     folder = RunFolder.open(parser.parse_args(list(arguments)).run)
-    write_report(folder)
+    with folder.locked():
+        write_report(folder)
     console.print(f"Report: {folder.report}", soft_wrap=True)
 
 

@@ -11,9 +11,10 @@ from markupsafe import Markup
 
 from evenhand.benchmarks import BENCHMARKS, get_benchmark
 from evenhand.errors import EvenhandError, UsageError
-from evenhand.flow.run_folder import RunFolder, write_whole
+from evenhand.flow.run_folder import RunFolder
 from evenhand.report.comparison import Comparison
 from evenhand.report.findings import Findings
+from evenhand.whole_files import write_whole
 
 _TEMPLATES = Environment(
     loader=FileSystemLoader(Path(__file__).parent / "templates"),
@@ -22,6 +23,8 @@ _TEMPLATES = Environment(
     trim_blocks=True,
     lstrip_blocks=True,
 )
+
+_OF_COMPARISONS, _HEAD = b'<meta name="generator" content="evenhand compare">', 1000  # bytes
 
 
 def write_report(folder: RunFolder) -> None:
@@ -67,6 +70,12 @@ def _pictures(folder: RunFolder, findings: Findings) -> Iterator[tuple[str, byte
 def _data_url(picture: bytes) -> str:
     kind = "jpeg" if picture.startswith(b"\xff\xd8") else "png"
     return f"data:image/{kind};base64,{base64.b64encode(picture).decode()}"
+
+
+def is_comparison(path: Path) -> bool:
+    """Whether `write_comparison` wrote it."""
+    with path.open("rb") as file:
+        return _OF_COMPARISONS in file.read(_HEAD)
 
 
 def write_comparison(comparison: Comparison, path: Path) -> None:

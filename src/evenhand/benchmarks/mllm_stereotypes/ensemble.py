@@ -9,7 +9,7 @@ from __future__ import annotations
 import filecmp
 import os
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import combinations
@@ -25,11 +25,12 @@ from evenhand.benchmarks.mllm_stereotypes.consensus import ASKED, comparable, co
 from evenhand.benchmarks.mllm_stereotypes.options import MllmStereotypesOptions
 from evenhand.benchmarks.mllm_stereotypes.published import ENSEMBLE
 from evenhand.errors import EvenhandError, UsageError
-from evenhand.flow.configuration import RunConfig
+from evenhand.flow.configuration import RunConfig, deciding
 from evenhand.flow.results import SCHEMA_VERSION, Results, versions
-from evenhand.flow.run_folder import RunFolder
+from evenhand.flow.run_folder import LOCK, RunFolder
 from evenhand.report.findings import Run
 from evenhand.report.pages import write_report
+from evenhand.whole_files import PREFIX, SUFFIX, explained, remove_remains
 
 _TOLD = ("mitigation", "role", "order", "temperature", "faces", "images")  # members may differ in them, which is said
 _READ = ("id", "row", "prompt", "text", "finish_reason", "side", "chosen", "rehearsal", *ASKED)
@@ -52,8 +53,7 @@ def ensemble(paths: Sequence[Path], output: Path) -> RunFolder:
         model=f"ensemble of {', '.join(_name(member.results) for member in members)}",
         configs=tuple(predictions["config"].unique()),
     )
-    with _whole(output) as part:
-        folder = RunFolder.begin(part, config)
+    with _whole(output, members) as part, RunFolder.begin(part, config) as folder:
         folder.write_predictions(_records(predictions))
         folder.write_results(_results(members, config, folder.read_predictions()))
         _keep_pictures(folder, members)
@@ -95,13 +95,15 @@ def _is_same(one: Run, other: Run) -> bool:
     """The same folder, or a copy of it."""
     first, second = (RunFolder(run.path).predictions for run in (one, other))
     return first.samefile(second) or (
-        _asking(one.results) == _asking(other.results) and filecmp.cmp(first, second, shallow=False)
+        _asking(one.results.model_identity, one.results.config)
+        == _asking(other.results.model_identity, other.results.config)
+        and filecmp.cmp(first, second, shallow=False)
     )
 
 
-def _asking(member: Results) -> tuple[object, object]:
+def _asking(identity: str, config: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     """Who was asked, and how."""
-    return member.model_identity, member.config
+    return identity, deciding(RunConfig.from_json(config), config)
 
 
 def _config(member: Run) -> RunConfig[MllmStereotypesOptions]:
@@ -192,36 +194,48 @@ def _differences(members: Sequence[Run]) -> Iterator[str]:
 
 def _refuse_other(output: Path, members: Sequence[Run]) -> None:
     """Raises UsageError for an output that holds anything but an ensemble of these members."""
-    if not output.exists() or (output.is_dir() and not any(output.iterdir())):
+    if RunFolder(output).is_free():
         return
     try:
         held = RunFolder(output).read_results()
-        asked = [(each["model_identity"], each["config"]) for each in held.metrics["members"]]
+        asked = [_asking(each["model_identity"], each["config"]) for each in held.metrics["members"]]
     except (EvenhandError, OSError, KeyError):
         raise UsageError(f"{output} is not empty and holds no ensemble; choose another --output") from None
-    if len(asked) != len(members) or not all(_asking(member.results) in asked for member in members):
+    if len(asked) != len(members) or not all(
+        _asking(member.results.model_identity, member.results.config) in asked for member in members
+    ):
         raise UsageError(f"{output} holds another ensemble ({held.model_name}); choose another --output")
 
 
 @contextmanager
-def _whole(output: Path) -> Iterator[Path]:
+def _whole(output: Path, members: Sequence[Run]) -> Iterator[Path]:
     """A folder inside of `output`, whose files move there when all are written; nothing stays of one that failed."""
     new = not output.exists()
-    try:
-        output.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=".part-", dir=output) as part:
-            yield Path(part)
-            for file in sorted(path for path in Path(part).rglob("*") if path.is_file()):
-                place = output / file.relative_to(part)
-                place.parent.mkdir(exist_ok=True)
-                os.replace(file, place)
-    except OSError as error:
-        raise EvenhandError(
-            f"can't write {output}: {error.strerror or error}; choose another --output, or mend this one"
-        ) from error
-    finally:
-        if new and output.is_dir() and not any(output.iterdir()):
-            output.rmdir()
+    with explained(output):
+        try:
+            output.mkdir(parents=True, exist_ok=True)
+            with RunFolder(output).locked():
+                _refuse_other(output, members)
+                remove_remains(output)
+                try:
+                    with tempfile.TemporaryDirectory(prefix=PREFIX, suffix=SUFFIX, dir=output) as part:
+                        yield Path(part)
+                        _move(Path(part), output)
+                finally:
+                    if RunFolder(output).is_free():
+                        (output / LOCK).unlink()
+        finally:
+            if new and output.is_dir() and not any(output.iterdir()):
+                output.rmdir()
+
+
+def _move(part: Path, output: Path) -> None:
+    """results.json first: it says whose ensemble this is, should not all arrive."""
+    files = [each for each in part.rglob("*") if each.is_file() and each.name != LOCK]
+    for file in sorted(files, key=lambda each: (each.name != "results.json", each)):
+        place = output / file.relative_to(part)
+        place.parent.mkdir(exist_ok=True)
+        os.replace(file, place)
 
 
 def _records(predictions: pd.DataFrame) -> Iterator[dict[str, Any]]:

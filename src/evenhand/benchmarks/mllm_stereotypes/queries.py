@@ -34,6 +34,7 @@ from evenhand.benchmarks.mllm_stereotypes.social_terms import Order, filled_in, 
 from evenhand.errors import EvenhandError, UsageError, unknown_name
 from evenhand.flow.episode import derive_seed
 from evenhand.library import DATASETS, fingerprint, load_dataset
+from evenhand.whole_files import whole_file
 
 __all__ = ["CONFIGS", "FEATURES", "load", "notes_of"]
 
@@ -189,9 +190,8 @@ class _Pictures:
         try:
             if not path.is_file() or path.stat().st_size != len(png):  # a machine that broke down may leave it empty
                 self._folder.mkdir(parents=True, exist_ok=True)
-                beside = path.with_name(f".{path.name}.{os.getpid()}")
-                beside.write_bytes(png)
-                os.replace(beside, path)
+                with whole_file(path) as file:
+                    file.write(png)
         except OSError as error:
             raise EvenhandError(
                 f"can't keep a spliced picture in {self._folder}: {error.strerror or error}; make room there, or name "

@@ -103,20 +103,27 @@ def _export(arguments: Sequence[str], console: Console) -> None:
 
 
 def _import(arguments: Sequence[str], console: Console) -> None:
+    from evenhand.output_files import add_overwrite, check_output
     from evenhand.report.tables import print_table
-    from evenhand.tools.annotation.from_sheets import annotator_files, merge
+    from evenhand.tools.annotation.files import TABLES, check_suffix
+    from evenhand.tools.annotation.from_sheets import annotator_files, is_merged, merge
     from evenhand.tools.annotation.schemes import get_scheme
 
     def add(parser: argparse.ArgumentParser) -> None:
         parser.add_argument("files", nargs="+", metavar="[NAME=]FILE", help="one annotator's labels each")
         _add_scheme(parser, "MERGED", ".csv, .jsonl or .parquet")
+        add_overwrite(parser)
 
     groups = {"options": Group("labels", ImportOptions)}
     told = "Merge labelled sheets by majority vote."
     parsed, values = parse("evenhand annotate import", told, arguments, groups, add)
     options = made(ImportOptions, values["options"])
+    files = annotator_files(parsed.files)
+    check_suffix(parsed.output, TABLES)
+    inputs = [*files.values(), *filter(None, (options.key, options.third, parsed.scheme))]
+    again = check_output(parsed.output, inputs, "a merged table", is_merged, parsed.overwrite)
     merged = merge(
-        annotator_files(parsed.files),
+        files,
         get_scheme(parsed.scheme),
         key=_path(options.key),
         with_default=options.with_default,
@@ -127,7 +134,7 @@ def _import(arguments: Sequence[str], console: Console) -> None:
     print_table(merged.status_table(), console)
     print_table(merged.label_table(), console)
     console.print(merged.skipped(), soft_wrap=True)
-    console.print(f"Merged: {parsed.output} (evenhand annotate agree {parsed.output})", soft_wrap=True)
+    console.print(f"Merged: {parsed.output}{again} (evenhand annotate agree {parsed.output})", soft_wrap=True)
 
 
 def _agree(arguments: Sequence[str], console: Console) -> None:

@@ -13,10 +13,11 @@ from pathlib import Path
 
 import pandas as pd
 
-from evenhand.errors import EvenhandError, UsageError
-from evenhand.flow.run_folder import write_whole
+from evenhand.errors import UsageError
 from evenhand.row_files import as_text, read_rows
+from evenhand.whole_files import write_whole
 
+TABLES = (".csv", ".jsonl", ".parquet")  # that are written
 KEYS = ("id", "entry")  # columns of which our sheets have one
 
 
@@ -56,7 +57,7 @@ def write_rows(path: Path, columns: Sequence[str], rows: Sequence[Mapping[str, s
 
     Raises UsageError for another suffix, and EvenhandError where it can't be written.
     """
-    check_suffix(path, (".csv", ".jsonl", ".parquet"))
+    check_suffix(path, TABLES)
     cells = [[row[name] for name in columns] for row in rows]
     if path.suffix.casefold() == ".jsonl":
         write_whole(path, "".join(json.dumps(dict(zip(columns, row)), ensure_ascii=False) + "\n" for row in cells))
@@ -66,10 +67,7 @@ def write_rows(path: Path, columns: Sequence[str], rows: Sequence[Mapping[str, s
         # The ends of lines make it quote both characters inside cells.
         write_whole(path, "\ufeff" + frame.to_csv(index=False, lineterminator="\r\n"))
         return
-    try:
-        path.write_bytes(frame.to_parquet())
-    except OSError as error:
-        raise EvenhandError(f"can't write {path}: {error.strerror or error}; choose another --output") from error
+    write_whole(path, frame.to_parquet())
 
 
 def check_suffix(path: Path, accepted: Sequence[str]) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from evenhand.errors import UsageError
+from evenhand.errors import EvenhandError, UsageError
 from evenhand.report.tables import Cell, Table
 from evenhand.tools.annotation.files import Sheet, read_sheet, write_rows
 from evenhand.tools.annotation.schemes import RESERVED, Scheme
@@ -99,6 +99,15 @@ class _Labels:
             both = f"{where} and {self.places[entry]}: {entry!r} has two labels, {label!r} and {before!r}"
             raise UsageError(f"{both}; take one of the rows out")
         self.found[entry, question] = label or before
+
+
+def is_merged(path: Path) -> bool:
+    """Whether a file is what `Merged.write` writes."""
+    try:
+        columns = read_sheet(path).columns
+    except EvenhandError:
+        return False
+    return columns[:2] == ("id", "question") and columns[-2:] == ("majority", "status")
 
 
 def merge(

@@ -7,6 +7,7 @@ some of ours tell the label ("h-086/agentic"). Sheets call an entry by a code th
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,11 +16,13 @@ import numpy as np
 
 from evenhand.errors import UsageError, unknown_name
 from evenhand.flow.episode import derive_seed
-from evenhand.flow.run_folder import RunFolder, write_whole
+from evenhand.flow.run_folder import RunFolder
 from evenhand.library import load_dataset
+from evenhand.output_files import check_output
 from evenhand.row_files import as_text
 from evenhand.tools.annotation.files import Sheet, check_suffix, read_sheet, write_rows
 from evenhand.tools.annotation.schemes import Scheme, is_number
+from evenhand.whole_files import write_whole
 
 DEFAULT = "default_"  # before a question's name: the column of the default labels
 SWAPPED = "swapped"
@@ -187,7 +190,9 @@ def _files(settings: ExportSettings) -> Exported:
     numbered = [f"{stem}.annotator-{number}{suffix}" for number in range(1, settings.annotators + 1)]
     sheets = (output,) if settings.annotators == 1 else tuple(Path(name) for name in numbered)
     files = Exported(sheets, Path(f"{stem}.instructions.md"), Path(f"{stem}.key.csv"), 0, 0)
-    there = [str(path) for path in (*sheets, files.instructions, files.key) if path.exists()]
+    for path in (*sheets, files.instructions, files.key):
+        check_output(path, (), "new", lambda _: True)
+    there = [str(path) for path in (*sheets, files.instructions, files.key) if os.path.lexists(path)]
     if there:
         raise UsageError(f"already there, perhaps with labels: {', '.join(there)}; choose another --output")
     return files

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
+from pathlib import Path
 
 from evenhand.report.tables import Cell, Table, figure
 from evenhand.tools.caption_audit import scores
@@ -103,6 +105,13 @@ class Audit:
             "overall": _record(self.overall),
             "instances": [_record(each) for each in self.lines],
         }
+
+
+def is_audit(path: Path) -> bool:
+    """Whether a file is what `evenhand audit-captions --output` writes."""
+    begins = json.dumps({"source": SOURCE}, indent=2).removesuffix("\n}").encode()
+    with path.open("rb") as file:
+        return file.read(len(begins)) == begins
 
 
 def line(kinds: scores.Kinds, instance: str, scenario: str = "") -> Line:

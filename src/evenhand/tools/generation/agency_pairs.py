@@ -29,6 +29,7 @@ from evenhand.language_agency.sentences import split_sentences
 from evenhand.models.protocol import Model
 from evenhand.models.request import Message, Request, Sampling
 from evenhand.options import checked, option
+from evenhand.output_files import refuse_input
 from evenhand.tools.generation.agency_paraphrases import (
     PARAPHRASE,
     Failed,
@@ -90,13 +91,14 @@ def make_agency_pairs(
     Raises UsageError for options and texts that don't fit, EvenhandError and ModelError for what failed on the way.
     """
     checked(config)
+    RunFolder(output).refuse_occupied()
+    refuse_input(output / PAIRS, [config.texts] if config.texts else [])
     biographies = _biographies(config, texts)
     seeds, counts = read_seeds(biographies)
     drawn = _drawn(seeds, config)
     counts["sentences"] |= {"not_drawn": len(seeds) - len(drawn), "asked": len(drawn)}
     model = model or config.load()
-    folder = RunFolder.begin(output, config)
-    with folder.locked(), Store(folder.store, {"default": model.identity}) as store:
+    with RunFolder.begin(output, config) as folder, Store(folder.store, {"default": model.identity}) as store:
         predictions = _paraphrased(drawn, model, store, config, on_progress)
         folder.write_predictions(predictions)
         write_jsonl(folder.path / PAIRS, pair_rows(predictions))

@@ -26,8 +26,12 @@ class Generation:
     top_p: float = option(1.0, "likewise", above=0, most=1, metavar="P")
     max_new_tokens: int = option(512, "of a reply", least=1, metavar="N")
     dtype: DType = option("auto", "auto: bfloat16 where the hardware has it")
-    batch_size: int = option(16, "prompts in a forward pass, or requests that a server answers at once", least=1)
-    max_failed: float = option(0.01, "share of requests that may fail for good", least=0, most=1, metavar="SHARE")
+    batch_size: int = option(
+        16, "prompts in a forward pass, or requests that a server answers at once", least=1, incidental=True
+    )
+    max_failed: float = option(
+        0.01, "share of requests that may fail for good", least=0, most=1, metavar="SHARE", incidental=True
+    )
 
     def sampling(self) -> Sampling:
         return Sampling(self.temperature, self.top_p, max_new_tokens=self.max_new_tokens)

@@ -9,13 +9,14 @@ from pathlib import Path
 
 from evenhand.flow.evaluation import OnProgress
 from evenhand.flow.results import versions
-from evenhand.flow.run_folder import RunFolder, write_whole
+from evenhand.flow.run_folder import RunFolder
 from evenhand.flow.runner import Runner, Step, Tolerance
 from evenhand.flow.store import Store
 from evenhand.models.protocol import Model
 from evenhand.models.request import FAILURES, Reply
 from evenhand.report.tables import Cell, Table
 from evenhand.tools.generation.configuration import Generation
+from evenhand.whole_files import write_whole
 
 KEPT = "kept"  # the outcome of a reply that was read, passes all checks and repeats no other
 NO_REPLIES = tuple(reason.replace("_", " ") for reason in sorted(FAILURES))  # outcomes of requests that failed for good
@@ -63,7 +64,7 @@ def write_results(
     folder.write_record(
         {
             "benchmark": name,
-            "config": config.to_json(),
+            "config": folder.begun(),
             "model": config.model,
             "model_identity": model.identity,
             "n": n,

@@ -22,13 +22,14 @@ from typing import get_args
 from evenhand.errors import UsageError
 from evenhand.flow.episode import Episode, Prediction, derive_seed
 from evenhand.flow.evaluation import OnProgress
-from evenhand.flow.run_folder import RunFolder, write_whole
+from evenhand.flow.run_folder import RunFolder
 from evenhand.flow.runner import Step
 from evenhand.flow.store import Store
 from evenhand.library import DATASETS, dataset_builder_class
 from evenhand.models.protocol import Model
 from evenhand.models.request import Message, Request
 from evenhand.options import checked, option
+from evenhand.output_files import refuse_input
 from evenhand.tools.annotation.files import read_sheet
 from evenhand.tools.generation.configuration import Generation
 from evenhand.tools.generation.near_duplicates import Duplicate, find_duplicates
@@ -54,6 +55,7 @@ from evenhand.tools.generation.scenario_stories import (
     read_reason,
     story,
 )
+from evenhand.whole_files import write_whole
 
 NAME = "scenario_generation"
 
@@ -127,13 +129,15 @@ def make_scenarios(
     Raises UsageError for options and labels that don't fit, EvenhandError and ModelError for what failed on the way.
     """
     checked(config)
+    RunFolder(output).refuse_occupied()
+    for name in (SCENARIOS, REJECTED, TO_JUDGE, TO_LABEL, SCHEME, *STORIES.values()):
+        refuse_input(output / name, [labelled] if labelled else [])
     if config.temperature == 0 and config.n > 1:
         raise UsageError("--temperature 0 came: one prompt, without sampling, gives one scenario; choose one above 0")
     labels = read_labels(labelled) if labelled else {}
     packaged = packaged_scenarios()
     model = model or config.load()
-    folder = RunFolder.begin(output, config)
-    with folder.locked(), Store(folder.store, {"default": model.identity}) as store:
+    with RunFolder.begin(output, config) as folder, Store(folder.store, {"default": model.identity}) as store:
         steps = config.n * (1 + len(VERSIONS))
         running = runner(config, model, store, steps, on_progress)
         ids = [f"new-{config.wanted.name}-{number:03d}" for number in range(1, config.n + 1)]

@@ -12,7 +12,8 @@ import csv
 import io
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from pathlib import Path
 
@@ -21,7 +22,8 @@ from PIL import Image
 from evenhand.benchmarks.mllm_stereotypes.faces.pictures import PictureError, decode
 from evenhand.benchmarks.mllm_stereotypes.persona_images.traits import folder_of
 from evenhand.errors import EvenhandError, UsageError
-from evenhand.flow.run_folder import write_whole
+from evenhand.flow.run_folder import RunFolder
+from evenhand.whole_files import explained, remove_remains, whole_file, write_whole
 
 CONFIG, TABLE, NOT_KEPT = "config.json", "images.csv", "not_kept"
 
@@ -48,7 +50,6 @@ class Row:
 
 
 COLUMNS = tuple(each.name for each in fields(Row))
-_BEGUN = f".{CONFIG}.part"  # write_whole's, where a run was cut off at its very beginning
 _KEPT = {"true": True, "false": False, "": None}
 
 
@@ -59,13 +60,25 @@ class PersonaFolder:
         self.path = path
 
     @classmethod
-    def begin(cls, path: Path, config: Config) -> PersonaFolder:
-        """A new folder for a run of this configuration, or the one that was begun with the same.
+    @contextmanager
+    def begin(cls, path: Path, config: Config) -> Iterator[PersonaFolder]:
+        """A new folder for a run of this configuration, or the one that was begun with the same; locked within.
 
         Raises UsageError for a folder of another configuration, or of something else.
         """
         folder = cls(path)
-        file = path / CONFIG
+        folder._refuse_other(config)
+        with explained(path):
+            path.mkdir(parents=True, exist_ok=True)
+        with RunFolder(path).locked():
+            folder._refuse_other(config)
+            remove_remains(path)
+            if not (path / CONFIG).is_file():
+                write_whole(path / CONFIG, json.dumps(dict(config), indent=2, ensure_ascii=False) + "\n")
+            yield folder
+
+    def _refuse_other(self, config: Config) -> None:
+        path, file = self.path, self.path / CONFIG
         if file.is_file():
             begun = _read_config(file)
             other = [
@@ -78,17 +91,10 @@ class PersonaFolder:
                     f"{path} holds pictures of other settings ({'; '.join(other)}). Choose another --output, or repeat "
                     "its settings to go on with it"
                 )
-            return folder
-        if path.exists() and (not path.is_dir() or {each.name for each in path.iterdir()} - {_BEGUN}):
+        elif not (RunFolder(path).is_free() or file.is_file()):  # in this order: another process may begin meanwhile
             raise UsageError(
                 f"{path} exists and is no folder of persona images that this began; choose another --output"
             )
-        try:
-            path.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise _cannot_write(path, error) from error
-        write_whole(file, json.dumps(dict(config), indent=2, ensure_ascii=False) + "\n")
-        return folder
 
     # Pictures
 
@@ -116,9 +122,8 @@ class PersonaFolder:
         path = self.path / self.file(trait, number, kept=None)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            beside = path.with_name(f".{path.name}.part")
-            beside.write_bytes(content.getvalue())
-            os.replace(beside, path)
+            with whole_file(path) as file:
+                file.write(content.getvalue())
         except OSError as error:
             raise _cannot_write(path, error) from error
 

@@ -22,7 +22,6 @@ from evenhand.benchmarks.mllm_stereotypes.persona_images.painting import Painter
 from evenhand.benchmarks.mllm_stereotypes.persona_images.traits import PROMPTS, TRAITS, chosen_traits
 from evenhand.errors import EvenhandError, UsageError, unknown_name
 from evenhand.flow.episode import derive_seed
-from evenhand.flow.run_folder import RunFolder
 from evenhand.flow.runner import Step
 from evenhand.report.tables import Cell, Table
 
@@ -121,8 +120,7 @@ def make_persona_images(
         "painter": painter.identity,
         "detector": detector.identity if detector else None,
     }
-    folder = PersonaFolder.begin(output, config)
-    with RunFolder(output).locked():
+    with PersonaFolder.begin(output, config) as folder:
         run = _Run(wanted, painter, detector, folder, on_progress or (lambda pictures, step: None))
         made = Made(wanted, tuple(map(run.trait, wanted.traits)))
     if none := [each for each in made.counts if not each.kept]:
