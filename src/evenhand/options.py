@@ -36,16 +36,25 @@ def option(
     parse: Callable[[str], object] | None = None,
     flag: str | None = None,
     repeated: bool = False,
+    needs: str | None = None,
 ) -> T:
     """A field of a frozen options dataclass.
 
     help: one line, without the default and the range, which are added. least, most, above: of a number; a number is
     finite. parse: from the command line's text, where the type doesn't say how; raises ValueError with what is
     accepted. flag: the option's name where it is not the field's ("config" for configs). repeated: of several values,
-    the option is given once for each.
+    the option is given once for each. needs: another field, without which this one would do nothing, and is refused.
     """
     range_ = {"least": least, "most": most, "above": above}
-    said = {"help": help, "metavar": metavar, "parse": parse, "flag": flag, "repeated": repeated, **range_}
+    said = {
+        "help": help,
+        "metavar": metavar,
+        "parse": parse,
+        "flag": flag,
+        "repeated": repeated,
+        "needs": needs,
+        **range_,
+    }
     return field(default=default, metadata=said)  # type: ignore[no-any-return]
 
 
@@ -67,6 +76,7 @@ class OptionField:
     least: float | None
     most: float | None
     above: float | None
+    needs: str | None
 
     @property
     def accepted(self) -> str:
@@ -148,7 +158,7 @@ def _fields(options: Any) -> tuple[OptionField, ...]:
 
 
 def _field(each: dataclasses.Field[Any], hint: Any) -> OptionField:
-    unsaid = ("least", "most", "above", "metavar", "parse", "flag")
+    unsaid = ("least", "most", "above", "metavar", "parse", "flag", "needs")
     said = {"help": "", "repeated": False, **dict.fromkeys(unsaid), **each.metadata}
     inner = [arm for arm in get_args(hint) if arm is not type(None)] if _is_union(hint) else [hint]
     optional = _is_union(hint) and len(inner) < len(get_args(hint))
@@ -167,7 +177,7 @@ def _field(each: dataclasses.Field[Any], hint: Any) -> OptionField:
         choices=choices,
         several=several,
         optional=optional,
-        **{name: said[name] for name in ("metavar", "parse", "least", "most", "above", "repeated")},
+        **{name: said[name] for name in ("metavar", "parse", "least", "most", "above", "repeated", "needs")},
     )
 
 
@@ -192,11 +202,19 @@ def checked(options: O) -> O:
 
 
 def made(options: type[O], values: Mapping[str, object]) -> O:
-    """An options dataclass from values by name. Raises UsageError for unknown names, and values out of range."""
-    known = {each.name for each in fields_of(options)}
+    """An options dataclass from values by name.
+
+    Raises UsageError for unknown names, values out of range, and options without the one that they need.
+    """
+    known = {each.name: each for each in fields_of(options)}
     for name in values:
         if name not in known:
             raise unknown_name("option", name, sorted(known))
+        needed = known[name].needs
+        if needed is not None and not values.get(needed):
+            raise UsageError(
+                f"--{known[name].flag} would do nothing without --{known[needed].flag}: give both, or leave it out"
+            )
     return checked(options(**values))
 
 
