@@ -10,6 +10,7 @@ from pathlib import Path
 import datasets
 import pyarrow.parquet
 
+from evenhand.command_line import ScriptHelp
 from evenhand.library import DATASETS, dataset_builder_class
 
 
@@ -29,9 +30,9 @@ def build(name: str, output: Path) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("names", nargs="*", metavar="NAME", help="dataset folders (default: all)")
-    parser.add_argument("--output", type=Path, default=DATASETS, help="where the folders are (default: in place)")
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=ScriptHelp)
+    parser.add_argument("names", nargs="*", metavar="NAME", help="dataset folders; all by default")
+    parser.add_argument("--output", type=Path, default=DATASETS, help="where the folders are")
     arguments = parser.parse_args()
     datasets.disable_progress_bars()
     for name in arguments.names or sorted(path.parent.name for path in DATASETS.glob("*/loading_script.py")):

@@ -73,7 +73,9 @@ class RunConfig(Generic[O]):
     dtype: Literal["auto", "float32", "bfloat16", "float16"] = option(
         "auto", "auto: bfloat16 where the hardware has it"
     )
-    batch_size: int = option(16, "prompts in a forward pass, or requests that a server answers at once", least=1)
+    batch_size: int = option(
+        16, "prompts in a forward pass, or requests that a server answers at once", least=1, metavar="N"
+    )
     max_failed: float = option(0.01, "share of requests that may fail for good", least=0, most=1, metavar="SHARE")
     options: O = field(default_factory=NoOptions)  # type: ignore[assignment]
     mitigation_options: Any = field(default_factory=NoOptions)
