@@ -66,8 +66,7 @@ class _Worker:
         if self._process is None or self._process.poll() is not None:
             program = _NOT_FROM_HERE + _PROGRAM.read_text(encoding="utf-8")
             command = [sys.executable, "-c", program, str(SECONDS), str(MEMORY)]
-            pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-            self._process = subprocess.Popen(command, encoding="utf-8", **pipes)
+            self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8")
             atexit.register(self._end)
         return self._process
 
