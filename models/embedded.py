@@ -53,12 +53,13 @@ def embedded_checkpoint() -> Path:
 def _unpack(gguf: Path, folder: Path) -> None:
     from transformers import AutoModelForCausalLM, AutoTokenizer, GgufConfig
 
-    source = {"pretrained_model_name_or_path": str(gguf.parent), "gguf_file": gguf.name}
-    model = AutoModelForCausalLM.from_pretrained(
-        **source, dtype=torch.bfloat16, quantization_config=GgufConfig(dequantize=True)
-    )
+    from evenhand.models.loading import loaded
+
+    place, file = str(gguf.parent), gguf.name
+    whole = GgufConfig(dequantize=True)
+    model = loaded(AutoModelForCausalLM, place, gguf_file=file, dtype=torch.bfloat16, quantization_config=whole)
     model.save_pretrained(folder)
-    AutoTokenizer.from_pretrained(**source).save_pretrained(folder)
+    loaded(AutoTokenizer, place, gguf_file=file).save_pretrained(folder)
 
 
 def embedded_encoder() -> Path:

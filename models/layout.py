@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from jinja2 import TemplateError, TemplateSyntaxError
 from transformers import PreTrainedTokenizerBase
 
-from evenhand.models.errors import ModelError, Unanswerable, first_line
+from evenhand.models.chat_templates import TemplateRefused, rendered
+from evenhand.models.errors import Unanswerable, first_line
 from evenhand.models.request import Message
-
-TEMPLATE_ERRORS = (TemplateError, TypeError, ValueError, LookupError, ArithmeticError)
-"""What a template raises by itself, and what Python does inside one."""
 
 _SPEAKERS = {"user": "User", "assistant": "Assistant"}
 
@@ -34,7 +31,8 @@ def lay_out(tokenizer: PreTrainedTokenizerBase, messages: Sequence[Message]) -> 
     """By the tokenizer's chat template; base models, which have none, get plain paragraphs.
 
     Where a template refuses a system message, its text stands at the beginning of the first user message.
-    Raises Unanswerable for images and for messages that a template refuses, ModelError for a template that is broken.
+    Raises Unanswerable for images and for messages that a template refuses, ModelError for a template that is broken or
+    gets out of hand.
     """
     if any(message.images for message in messages):
         raise Unanswerable(
@@ -45,12 +43,10 @@ def lay_out(tokenizer: PreTrainedTokenizerBase, messages: Sequence[Message]) -> 
         return Prompt(_plain(messages), special_tokens=True)
     try:
         text = _templated(tokenizer, messages)
-    except TEMPLATE_ERRORS:
+    except TemplateRefused:
         try:
             text = _templated(tokenizer, _system_folded_in(messages))
-        except TemplateSyntaxError as error:
-            raise ModelError(f"the model's chat template is broken: {first_line(error)}; use another model") from error
-        except TEMPLATE_ERRORS as error:
+        except TemplateRefused as error:
             raise Unanswerable(
                 "not_understood", f"the model's chat template refuses its messages: {first_line(error)}"
             ) from error
@@ -59,7 +55,20 @@ def lay_out(tokenizer: PreTrainedTokenizerBase, messages: Sequence[Message]) -> 
 
 def _templated(tokenizer: PreTrainedTokenizerBase, messages: Sequence[Message]) -> str:
     conversation = [{"role": message.role, "content": message.text} for message in messages]
-    return str(tokenizer.apply_chat_template(conversation, tokenize=False, add_generation_prompt=True))
+    return templated(tokenizer, tokenizer.chat_template, conversation)
+
+
+def templated(tokenizer: PreTrainedTokenizerBase, template: object, conversation: object) -> str:
+    """What the template makes of turns, with the beginning of the answer; of several templates, by the default.
+
+    Raises as `rendered` does, and TemplateRefused where none is the default.
+    """
+    if isinstance(template, dict):
+        if "default" not in template:
+            raise TemplateRefused(f"none of its chat templates is the default: {', '.join(map(str, template))}")
+        template = template["default"]
+    variables = {"messages": conversation, "tools": None, "documents": None, "add_generation_prompt": True}
+    return rendered(template, {**variables, **tokenizer.special_tokens_map})
 
 
 def _system_folded_in(messages: Sequence[Message]) -> list[Message]:

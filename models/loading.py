@@ -16,6 +16,7 @@ from evenhand.models.adapters import Adapter
 from evenhand.models.errors import ModelError, first_line
 from evenhand.models.fingerprint import fingerprint
 from evenhand.models.registry import DType
+from evenhand.models.without_code import check_attention, check_weights, without_code
 
 
 def fastest_dtype() -> Literal["float32", "bfloat16"]:
@@ -37,6 +38,25 @@ def explained(what: str, advice: str) -> Iterator[None]:
         raise
     except Exception as error:  # what libraries raise for a damaged checkpoint may be nearly anything
         raise ModelError(f"could not {what}: {first_line(error)}. {advice}") from error
+
+
+def loaded(kind: Any, path: str, *, revision: str | None = None, **settings: Any) -> Any:
+    """What a class of transformers or diffusers makes of a Hub id or local folder: all that is loaded is loaded here.
+
+    No code of a checkpoint is run, whatever it says and whoever is asked. Raises ValueError where it would be, and
+    whatever the library raises.
+    """
+    with without_code():
+        return kind.from_pretrained(path, revision=revision, trust_remote_code=False, **settings)
+
+
+def loaded_weights(kind: Any, path: str, *, revision: str | None = None, **settings: Any) -> Any:
+    """Likewise what has weights: from safetensors alone, and without kernels that its configuration would fetch."""
+    if Path(path).is_dir():
+        check_weights(Path(path))
+    if kind.__module__.startswith("transformers.") and settings.get("attn_implementation") is None:
+        check_attention(loaded(AutoConfig, path, revision=revision))
+    return loaded(kind, path, revision=revision, use_safetensors=True, **settings)
 
 
 @dataclass(frozen=True)
@@ -70,14 +90,14 @@ class Checkpoint:
     @cached_property
     def config(self) -> PreTrainedConfig:
         with self.explained():
-            return AutoConfig.from_pretrained(self.path, revision=self.revision, trust_remote_code=False)
+            return loaded(AutoConfig, self.path, revision=self.revision)
 
     @cached_property
     def tokenizer(self) -> PreTrainedTokenizerBase:
         """The adapter's, where it brings one."""
         path, revision = self.source_of("tokenizer_config.json")
         with self.explained():
-            tokenizer = AutoTokenizer.from_pretrained(path, revision=revision, trust_remote_code=False)
+            tokenizer = loaded(AutoTokenizer, path, revision=revision)
             if len(tokenizer) <= len(tokenizer.all_special_tokens):  # transformers makes one up
                 raise ValueError("its tokenizer has no vocabulary")
             return tokenizer
@@ -106,13 +126,12 @@ class Checkpoint:
         """kind: the Auto class of its task. Raises ModelError saying what could not be loaded, or is missing."""
         chosen = {} if self.attn_implementation is None else {"attn_implementation": self.attn_implementation}
         with self.explained():
-            model, report = kind.from_pretrained(
+            model, report = loaded_weights(
+                kind,
                 self.path,
                 revision=self.revision,
                 dtype=getattr(torch, self.precision),
                 device_map=self.device_map,
-                use_safetensors=True,
-                trust_remote_code=False,
                 output_loading_info=True,
                 **chosen,
             )

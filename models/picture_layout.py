@@ -6,11 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from jinja2 import TemplateSyntaxError
 from transformers import PaliGemmaProcessor, PreTrainedTokenizerBase, ProcessorMixin
 
-from evenhand.models.errors import ModelError, first_line
-from evenhand.models.layout import TEMPLATE_ERRORS, lay_out
+from evenhand.models.chat_templates import TemplateRefused
+from evenhand.models.layout import lay_out, templated
 from evenhand.models.prefix_tree import Tokens, shared_length
 from evenhand.models.request import Image, Message
 
@@ -62,7 +61,7 @@ def lay_out_pictures(processor: ProcessorMixin, messages: Sequence[Message]) -> 
 
     Where a template refuses a system message or leaves it out, its text stands at the beginning of the first user
     message. Raises ValueError where a template takes no such messages, and for text that holds a picture's token;
-    ModelError for a template that is broken.
+    ModelError for a template that is broken or gets out of hand.
     """
     texts = [part for message in messages for part in _parts(message) if isinstance(part, str)]
     for token in _tokens_of_pictures(processor):
@@ -73,12 +72,8 @@ def lay_out_pictures(processor: ProcessorMixin, messages: Sequence[Message]) -> 
         return _plain(processor, messages)
     for conversation in _ways(messages):
         try:
-            text = processor.tokenizer.apply_chat_template(
-                conversation, chat_template=template, tokenize=False, add_generation_prompt=True
-            )
-        except TemplateSyntaxError as error:
-            raise ModelError(f"the model's chat template is broken: {first_line(error)}; use another model") from error
-        except TEMPLATE_ERRORS:
+            text = templated(processor.tokenizer, template, conversation)
+        except TemplateRefused:
             continue
         if all(part.strip() in text for part in texts) and "{'type': " not in text:  # nothing left out, no code shown
             start = processor.tokenizer.bos_token
@@ -86,9 +81,8 @@ def lay_out_pictures(processor: ProcessorMixin, messages: Sequence[Message]) -> 
     raise ValueError(f"the model's chat template takes no turns of {', '.join(message.role for message in messages)}")
 
 
-def _template(processor: ProcessorMixin) -> str | None:
-    template = processor.chat_template or processor.tokenizer.chat_template
-    return template.get("default") if isinstance(template, dict) else template
+def _template(processor: ProcessorMixin) -> object:
+    return processor.chat_template or processor.tokenizer.chat_template
 
 
 def _tokens_of_pictures(processor: ProcessorMixin) -> list[str]:

@@ -8,6 +8,8 @@ from transformers import AutoImageProcessor, AutoProcessor, AutoTokenizer, PreTr
 from transformers.models.auto.processing_auto import PROCESSOR_MAPPING, processor_class_from_name
 from transformers.utils import is_torchvision_available
 
+from evenhand.models.loading import loaded
+
 
 def load_processor(path: str, revision: str | None, config: PreTrainedConfig) -> ProcessorMixin:
     """Of a Hub id or local folder; its pictures are resized by torchvision where that is installed, else by Pillow.
@@ -15,7 +17,7 @@ def load_processor(path: str, revision: str | None, config: PreTrainedConfig) ->
     Raises ValueError where the checkpoint has a tokenizer alone, and whatever transformers raises.
     """
     try:
-        processor = AutoProcessor.from_pretrained(path, revision=revision, trust_remote_code=False)
+        processor = loaded(AutoProcessor, path, revision=revision)
     except (ImportError, ValueError) as error:  # which of them depends on how the checkpoint names that part
         if is_torchvision_available() or "torchvision" not in str(error).lower():
             raise
@@ -31,8 +33,8 @@ def _without_videos(path: str, revision: str | None, config: PreTrainedConfig) -
     name = settings.get("processor_class")
     kind = processor_class_from_name(name) if name else PROCESSOR_MAPPING[type(config)]
     parts = {
-        "image_processor": AutoImageProcessor.from_pretrained(path, revision=revision, trust_remote_code=False),
-        "tokenizer": AutoTokenizer.from_pretrained(path, revision=revision, trust_remote_code=False),
+        "image_processor": loaded(AutoImageProcessor, path, revision=revision),
+        "tokenizer": loaded(AutoTokenizer, path, revision=revision),
         "video_processor": None,
     }
     without_videos: Any = type(kind.__name__, (_NoVideos, kind), {})

@@ -56,7 +56,8 @@ class Loading:
 class Backend(Protocol):
     """Makes models of names.
 
-    Options: a frozen dataclass of what it takes by --model-option. ACCEPTED: its names, for errors.
+    Options: a frozen dataclass of what it takes by --model-option. ACCEPTED: its names, for errors. It may have a
+    method `without_effect`, like the function of this name: settings that do nothing are then refused.
     """
 
     Options: type
@@ -118,6 +119,15 @@ def options_by_model(names: Iterable[str], options: Mapping[str, str]) -> dict[s
 def backend_of(name: str) -> Backend:
     """Which backend loads a model of that name. Raises UsageError for a blank name."""
     return _picked(name)[0]
+
+
+def without_effect(name: str) -> Mapping[str, str]:
+    """Which settings of loading (revision, dtype, batch_size) do nothing for a model of that name, and why."""
+    backend, kind, rest = _picked(name)
+    if kind in _OF_URLS:
+        return dict.fromkeys(("revision", "dtype"), "a server has loaded its model")
+    of_backend = getattr(backend, "without_effect", None)
+    return of_backend(rest) if of_backend else {}
 
 
 def accepted() -> str:

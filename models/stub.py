@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from evenhand.models.errors import ModelError
 from evenhand.models.protocol import Ability, Answers, Kind, OnTokens, unheard
@@ -87,3 +87,6 @@ class StubBackend:
 
     def load(self, name: str, loading: Loading, options: NoOptions) -> StubModel:
         return StubModel(name)
+
+    def without_effect(self, name: str) -> Mapping[str, str]:
+        return dict.fromkeys(("revision", "dtype", "batch_size"), "a stub has no weights, and computes nothing")

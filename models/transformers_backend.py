@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -58,6 +59,13 @@ class TransformersBackend:
                 )
             return VisionModel.from_checkpoint(checkpoint, loading.batch_size)
         return TransformersModel.from_checkpoint(checkpoint, loading.batch_size, options.scoring)
+
+    def without_effect(self, name: str) -> Mapping[str, str]:
+        if name == EMBEDDED:
+            return {"revision": "it comes with the installation, in one version"}
+        if Path(name).expanduser().is_dir():
+            return {"revision": "a folder holds one version; revisions are of Hub models"}
+        return {}
 
 
 def _checkpoint(name: str, loading: Loading, options: TransformersOptions) -> Checkpoint:

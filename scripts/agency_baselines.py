@@ -9,6 +9,7 @@ import transformers
 from rich.console import Console
 from tqdm import tqdm
 
+from evenhand.command_line import ScriptHelp, whole
 from evenhand.language_agency.baselines import PROMPTS, PromptedClassifier
 from evenhand.language_agency.judging import judge
 from evenhand.language_agency.named_classifiers import LEXICON, load_classifiers
@@ -20,10 +21,10 @@ from evenhand.report.tables import Cell, Table, figure, print_table
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", default="evenhand", choices=("evenhand", "official"))
-    parser.add_argument("--split", default="test")
-    parser.add_argument("--limit", type=int, help="sentences (default: all)")
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=ScriptHelp)
+    parser.add_argument("--data", default="evenhand", choices=("evenhand", "official"), help="whose sentences")
+    parser.add_argument("--split", default="test", help="of the data")
+    parser.add_argument("--limit", type=whole(), help="sentences; all by default")
     parser.add_argument("--classifiers", nargs="*", default=[LEXICON], help="as of evenhand run labe")
     parser.add_argument("--model", nargs="*", default=[], help="models to prompt in each setting of Table 11")
     arguments = parser.parse_args()

@@ -18,6 +18,7 @@ import torch
 import transformers
 
 from evenhand.benchmarks.labe.texts import read_texts
+from evenhand.command_line import ScriptHelp, whole
 from evenhand.language_agency.classifier import AgencyClassifier
 from evenhand.language_agency.named_classifiers import DEFAULT, load_classifier
 from evenhand.language_agency.sentences import split_sentences
@@ -48,12 +49,12 @@ def seconds(label, rounds: int) -> tuple[float, np.ndarray]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=ScriptHelp)
     parser.add_argument("--classifier", default=DEFAULT, help="default, a Hub id, or a local folder")
-    parser.add_argument("--texts", type=Path, help="a file of texts (default: the sentences of language_agency)")
-    parser.add_argument("--sentences", type=int, default=4000, help="at most")
-    parser.add_argument("--published-sentences", type=int, default=100, help="of these, for the published way")
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--texts", type=Path, help="a file of texts ; by default the sentences of language_agency")
+    parser.add_argument("--sentences", type=whole(), default=4000, help="at most")
+    parser.add_argument("--published-sentences", type=whole(), default=100, help="of these, for the published way")
+    parser.add_argument("--rounds", type=whole(), default=3, help="of timing")
     arguments = parser.parse_args()
     transformers.utils.logging.disable_progress_bar()
 

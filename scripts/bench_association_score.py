@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 import evenhand
+from evenhand.command_line import ScriptHelp, whole
 from evenhand.metrics.association_score import scores
 
 Columns = dict[str, list[Any]]
@@ -70,8 +71,8 @@ def peak_memory() -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rows", type=int, default=1_000_000)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=ScriptHelp)
+    parser.add_argument("--rows", type=whole(), default=1_000_000, help="to score")
     rows = parser.parse_args().rows
     rng = np.random.default_rng(0)
     metric = evenhand.load_metric("association_score")

@@ -5,6 +5,7 @@ in one pass of one regular expression, and, as the baseline, with a regular expr
 whole files, JSON, JSONL and parquet. LCS-558K has 558,000 texts.
 """
 
+import argparse
 import json
 import re
 import resource
@@ -18,6 +19,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from evenhand.command_line import ScriptHelp
 from evenhand.tools.caption_audit.audit import audit
 from evenhand.tools.caption_audit.terms import Found, Terms
 from evenhand.tools.caption_audit.texts import text_of
@@ -88,6 +90,7 @@ def peak_memory() -> str:
 
 
 def main() -> None:
+    argparse.ArgumentParser(description=__doc__, formatter_class=ScriptHelp).parse_args()
     records = synthetic_records(np.random.default_rng(0))
     texts = [str(text_of(record)) for record in records]
     one_pass, every_word = Terms(INSTANCES), one_expression_a_word()

@@ -26,6 +26,7 @@ import torch
 import transformers
 
 from evenhand.benchmarks import get_benchmark
+from evenhand.command_line import ScriptHelp, whole
 from evenhand.flow.configuration import run_config
 from evenhand.flow.rows import drawn_rows
 from evenhand.models.errors import Unanswerable
@@ -256,13 +257,13 @@ def contact_requests(model: str, n_rows: int, system: Literal["short", "paper"])
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=ScriptHelp)
     parser.add_argument("--model", default="embedded", help="embedded, a Hub id, or a local folder")
-    parser.add_argument("--dtype", choices=("float32", "bfloat16"), default="auto", help="default: the fastest")
+    parser.add_argument("--dtype", choices=("float32", "bfloat16"), default="auto", help="auto: the fastest")
     parser.add_argument("--system", choices=("short", "paper"), default="paper", help="system prompt")
-    parser.add_argument("--rows", type=int, default=200, help="prompt sets, three prompts each")
+    parser.add_argument("--rows", type=whole(), default=200, help="prompt sets, three prompts each")
     parser.add_argument("--naive-share", type=float, default=1.0, help="of prompts, for naive and lm_eval")
-    parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--rounds", type=whole(), default=2, help="of timing")
     parser.add_argument("--compare-bfloat16", action="store_true", help="compare its answers with float32's, no speeds")
     arguments = parser.parse_args()
     if not 0 < arguments.naive_share <= 1 or arguments.rounds < 1:

@@ -6,6 +6,7 @@ scores.contact_bias with clusters, pairs and probabilities, by the whole `evalua
 plain loop that reads one row after another and counts the biased, without pairs, probabilities or intervals.
 """
 
+import argparse
 import resource
 import time
 from collections.abc import Callable
@@ -14,6 +15,7 @@ from functools import partial
 import numpy as np
 
 import evenhand
+from evenhand.command_line import ScriptHelp
 from evenhand.metrics.contact_bias import scores
 
 Columns = dict[str, list[str]]
@@ -66,6 +68,7 @@ def peak_memory() -> str:
 
 
 def main() -> None:
+    argparse.ArgumentParser(description=__doc__, formatter_class=ScriptHelp).parse_args()
     rng = np.random.default_rng(0)
     columns = synthetic_columns(rng)
     n = len(columns["scales"])

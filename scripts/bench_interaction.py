@@ -22,6 +22,7 @@ import transformers
 
 from evenhand.benchmark import Row
 from evenhand.benchmarks import get_benchmark
+from evenhand.command_line import ScriptHelp, whole
 from evenhand.flow.configuration import Asking, run_config
 from evenhand.flow.episode import Prediction
 from evenhand.flow.rows import drawn_rows
@@ -114,12 +115,12 @@ def hold(name: str, rows: Sequence[Row], how: Asking, model: Timed, at_a_time: i
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=ScriptHelp)
     parser.add_argument("--model", default="embedded", help="embedded, a Hub id, or a local folder")
-    parser.add_argument("--conversations", type=int, default=32)
-    parser.add_argument("--alone", type=int, default=2, help="of them, how many are held alone, too")
-    parser.add_argument("--batch-size", type=int, default=32)
-    parser.add_argument("--max-new-tokens", type=int, default=24)
+    parser.add_argument("--conversations", type=whole(), default=32, help="to hold")
+    parser.add_argument("--alone", type=whole(), default=2, help="of them, how many are held alone, too")
+    parser.add_argument("--batch-size", type=whole(), default=32, help="prompts in a forward pass")
+    parser.add_argument("--max-new-tokens", type=whole(), default=24, help="of an utterance")
     arguments = parser.parse_args()
     benchmark = get_benchmark("implicit_bias")
     config = benchmark.filled(

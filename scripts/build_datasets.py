@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pyarrow.parquet
 
+from evenhand.command_line import ScriptHelp
 from evenhand.errors import EvenhandError
 from evenhand.library import DATASETS, dataset_builder_class, dataset_names
 from evenhand.output_files import add_overwrite, check_output
@@ -49,9 +50,9 @@ def build(name: str, output: Path) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("names", nargs="*", metavar="NAME", help="dataset folders (default: all)")
-    parser.add_argument("--output", type=Path, default=DATASETS, help="where the folders are (default: in place)")
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=ScriptHelp)
+    parser.add_argument("names", nargs="*", metavar="NAME", help="dataset folders; all by default")
+    parser.add_argument("--output", type=Path, default=DATASETS, help="where the folders are")
     add_overwrite(parser)
     arguments = parser.parse_args()
     names = arguments.names or dataset_names()

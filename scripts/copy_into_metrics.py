@@ -3,9 +3,11 @@
 python scripts/copy_into_metrics.py
 """
 
+import argparse
 from pathlib import Path
 
 import evenhand.statistics
+from evenhand.command_line import ScriptHelp
 from evenhand.library import METRICS, metric_names
 from evenhand.whole_files import write_whole
 
@@ -13,6 +15,7 @@ SHARED = ("resampling.py", "columns.py", "crossed.py")
 
 
 def main() -> None:
+    argparse.ArgumentParser(description=__doc__, formatter_class=ScriptHelp).parse_args()
     for name in metric_names():
         for file in SHARED:
             copy = METRICS / name / file

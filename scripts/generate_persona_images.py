@@ -21,6 +21,7 @@ from evenhand.benchmarks.mllm_stereotypes.persona_images.detecting import DETECT
 from evenhand.benchmarks.mllm_stereotypes.persona_images.making import Made, Wanted, make_persona_images
 from evenhand.benchmarks.mllm_stereotypes.persona_images.painting import PAINTER, DiffusersPainter
 from evenhand.benchmarks.mllm_stereotypes.persona_images.traits import TRAITS
+from evenhand.command_line import ScriptHelp, whole
 from evenhand.errors import EvenhandError
 from evenhand.flow.progress import ProgressBar
 from evenhand.models.errors import ModelError
@@ -42,22 +43,20 @@ def main() -> None:
 
 
 def parse() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--traits", nargs="+", default=TRAITS, metavar="NAME", help="'Art Lover' … (default: all)")
-    parser.add_argument("--generate", type=int, default=GENERATED, metavar="N", help="a trait (default: %(default)s)")
-    parser.add_argument("--keep", type=int, default=KEPT, metavar="N", help="of them, drawn (default: %(default)s)")
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=ScriptHelp)
+    parser.add_argument("--traits", nargs="+", default=TRAITS, metavar="NAME", help="'Art Lover' …")
+    parser.add_argument("--generate", type=whole(), default=GENERATED, metavar="N", help="a trait")
+    parser.add_argument("--keep", type=whole(), default=KEPT, metavar="N", help="of them, drawn")
     kinds = "; ".join(f"{name}: {what}" for name, what in PEOPLE.items())
-    parser.add_argument("--people", default="none", choices=list(PEOPLE), help=f"{kinds} (default: %(default)s)")
-    parser.add_argument("--seed", type=int, default=0, metavar="S", help="of all that is drawn (default: %(default)s)")
-    parser.add_argument("--painter", default=PAINTER, metavar="MODEL", help="Hub id or folder (default: %(default)s)")
+    parser.add_argument("--people", default="none", choices=list(PEOPLE), help=f"{kinds}")
+    parser.add_argument("--seed", type=whole(0), default=0, metavar="S", help="of all that is drawn")
+    parser.add_argument("--painter", default=PAINTER, metavar="MODEL", help="Hub id or folder")
     parser.add_argument("--painter-revision", metavar="REV", help="branch, tag or commit")
     parser.add_argument("--dtype", default="auto", choices=("auto", "float32", "bfloat16", "float16"), help="painter's")
-    parser.add_argument("--steps", type=int, metavar="N", help="of denoising (default: the painter's own)")
-    parser.add_argument("--detector", default=DETECTOR, metavar="MODEL", help="Hub id or folder (default: %(default)s)")
+    parser.add_argument("--steps", type=whole(), metavar="N", help="of denoising; by default the painter's own")
+    parser.add_argument("--detector", default=DETECTOR, metavar="MODEL", help="Hub id or folder")
     parser.add_argument("--detector-revision", metavar="REV", help="branch, tag or commit")
-    parser.add_argument(
-        "--threshold", type=float, default=THRESHOLD, help="least score of a person (default: %(default)s)"
-    )
+    parser.add_argument("--threshold", type=float, default=THRESHOLD, help="least score of a person")
     parser.add_argument("--output", type=Path, required=True, metavar="DIR", help="a folder of its own")
     return parser.parse_args()
 

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 from evenhand.cli import main as evenhand
+from evenhand.command_line import ScriptHelp
 
 VARIANTS = {
     "base": [],
@@ -20,12 +21,12 @@ VARIANTS = {
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--model", default="embedded")
-    parser.add_argument("--config", default="professor_review")
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=ScriptHelp)
+    parser.add_argument("--model", default="embedded", help="as of evenhand run")
+    parser.add_argument("--config", default="professor_review", help="of labe")
     parser.add_argument("--sample", default="96", help="as the paper's section 5")
-    parser.add_argument("--variants", nargs="+", default=list(VARIANTS), choices=list(VARIANTS))
-    parser.add_argument("--output", type=Path, default=Path("runs/agency"))
+    parser.add_argument("--variants", nargs="+", default=list(VARIANTS), choices=list(VARIANTS), help="of the run")
+    parser.add_argument("--output", type=Path, default=Path("runs/agency"), help="where the runs are kept")
     parser.add_argument("options", nargs="*", help="further options of evenhand run, after --")
     arguments = parser.parse_args()
     common = ["--model", arguments.model, "--config", arguments.config, "--sample", arguments.sample]

@@ -14,6 +14,7 @@ import sys
 from pathlib import Path
 
 from evenhand.cli import main as evenhand
+from evenhand.command_line import ScriptHelp
 
 SETTINGS = {
     "none": ["--setting", "none"],
@@ -28,16 +29,18 @@ MITIGATIONS = {
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--model", default="embedded")
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=ScriptHelp)
+    parser.add_argument("--model", default="embedded", help="as of evenhand run")
     parser.add_argument("--protocol", default="rank", choices=["generate", "rank"], help="generate is the paper's")
-    parser.add_argument("--settings", nargs="+", default=list(SETTINGS), choices=list(SETTINGS))
-    parser.add_argument("--mitigations", nargs="+", default=["base", "reflection"], choices=list(MITIGATIONS))
+    parser.add_argument("--settings", nargs="+", default=list(SETTINGS), choices=list(SETTINGS), help="of the agents")
+    parser.add_argument(
+        "--mitigations", nargs="+", default=["base", "reflection"], choices=list(MITIGATIONS), help="of the answers"
+    )
     parser.add_argument("--limit", default="5", help="scenarios of the variants with interaction, of 111")
     parser.add_argument("--limit-alone", default="42", help="scenarios of those without")
     parser.add_argument("--max-new-tokens", default="40", help="of an utterance")
     parser.add_argument("--runs", default="5", help="as the paper")
-    parser.add_argument("--output", type=Path, default=Path("runs/implicit_bias"))
+    parser.add_argument("--output", type=Path, default=Path("runs/implicit_bias"), help="where the runs are kept")
     parser.add_argument("options", nargs="*", help="further options of evenhand run, after --")
     arguments = parser.parse_args()
     runs = []

@@ -36,6 +36,28 @@ class Group:
         ]
 
 
+class ScriptHelp(argparse.RawDescriptionHelpFormatter):
+    """Of scripts, whose options are argparse's own: their lines as they are written, and each option's default."""
+
+    def _get_help_string(self, action: argparse.Action) -> str:
+        told = action.help or ""
+        default = " ".join(map(str, action.default)) if isinstance(action.default, (list, tuple)) else action.default
+        none = default is None or default is False or default in ("", argparse.SUPPRESS) or not action.option_strings
+        return told if none else told + f" (default: {default})".replace("%", "%%")
+
+
+def whole(least: int = 1) -> Callable[[str], int]:
+    """What argparse takes as the type of a script's whole number."""
+
+    def read(text: str) -> int:
+        number = int(text) if text.isascii() and text.removeprefix("-").isdecimal() else least - 1
+        if number < least:
+            raise argparse.ArgumentTypeError(f"{text!r} came; a whole number of {least} or more is accepted")
+        return number
+
+    return read
+
+
 class Parser(ArgumentParser):  # type: ignore[misc]
     """An argparse parser to which groups of options are added."""
 
@@ -63,6 +85,14 @@ class Parser(ArgumentParser):  # type: ignore[misc]
             if value is not None and (value is not False or each.default is True):
                 values[each.name] = tuple(value) if each.several else value
         return values
+
+    def _preprocessing(self, *args: Any, **kwargs: Any) -> None:
+        """simple-parsing adds the groups here, and would spell `--n` as `-n`, too."""
+        super()._preprocessing(*args, **kwargs)
+        for action in self._actions:
+            for twice in [short for short in action.option_strings if f"-{short}" in action.option_strings]:
+                action.option_strings = [each for each in action.option_strings if each != twice]
+                self._option_string_actions.pop(twice)
 
     def format_help(self) -> str:
         titles = {name: group.title for name, group in self._groups.items()}

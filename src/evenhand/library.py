@@ -43,9 +43,9 @@ def dataset_builder_class(name: str) -> type[datasets.GeneratorBasedBuilder]:
     """The builder that a dataset's loading script defines, imported by path (datasets>=4 runs no scripts)."""
     import datasets
 
-    path = DATASETS / name / "loading_script.py"
-    if not path.is_file():
+    if name not in dataset_names():  # else "../…" would name a script that is not the package's, to be run
         raise unknown_name("dataset", name, dataset_names(), "evenhand list shows all")
+    path = DATASETS / name / "loading_script.py"
     module_name = f"evenhand_datasets_{name}"
     if module_name not in sys.modules:
         spec = importlib.util.spec_from_file_location(module_name, path)

@@ -37,6 +37,7 @@ def option(
     flag: str | None = None,
     repeated: bool = False,
     incidental: bool = False,
+    needs: str | None = None,
 ) -> T:
     """A field of a frozen options dataclass.
 
@@ -44,11 +45,12 @@ def option(
     finite. parse: from the command line's text, where the type doesn't say how; raises ValueError with what is
     accepted. flag: the option's name where it is not the field's ("config" for configs). repeated: of several values,
     the option is given once for each. incidental: it decides how fast or how patiently something is done, and nothing
-    of what comes out: what was begun goes on with another.
+    of what comes out: what was begun goes on with another. needs: another field, without which this one would do nothing,
+    and is refused.
     """
     range_ = {"least": least, "most": most, "above": above}
-    said = {"help": help, "metavar": metavar, "parse": parse, "flag": flag, "repeated": repeated, **range_}
-    said["incidental"] = incidental
+    said = {"help": help, "metavar": metavar, "parse": parse, "flag": flag, "repeated": repeated, "needs": needs}
+    said |= {"incidental": incidental, **range_}
     return field(default=default, metadata=said)  # type: ignore[no-any-return]
 
 
@@ -71,6 +73,7 @@ class OptionField:
     least: float | None
     most: float | None
     above: float | None
+    needs: str | None
 
     @property
     def accepted(self) -> str:
@@ -152,7 +155,7 @@ def _fields(options: Any) -> tuple[OptionField, ...]:
 
 
 def _field(each: dataclasses.Field[Any], hint: Any) -> OptionField:
-    unsaid = ("least", "most", "above", "metavar", "parse", "flag")
+    unsaid = ("least", "most", "above", "metavar", "parse", "flag", "needs")
     said = {"help": "", "repeated": False, "incidental": False, **dict.fromkeys(unsaid), **each.metadata}
     inner = [arm for arm in get_args(hint) if arm is not type(None)] if _is_union(hint) else [hint]
     optional = _is_union(hint) and len(inner) < len(get_args(hint))
@@ -171,7 +174,9 @@ def _field(each: dataclasses.Field[Any], hint: Any) -> OptionField:
         choices=choices,
         several=several,
         optional=optional,
-        **{name: said[name] for name in ("metavar", "parse", "least", "most", "above", "repeated", "incidental")},
+        repeated=said["repeated"],
+        incidental=said["incidental"],
+        **{name: said[name] for name in ("metavar", "parse", "least", "most", "above", "needs")},
     )
 
 
@@ -198,11 +203,19 @@ def checked(options: O) -> O:
 
 
 def made(options: type[O], values: Mapping[str, object]) -> O:
-    """An options dataclass from values by name. Raises UsageError for unknown names, and values out of range."""
-    known = {each.name for each in fields_of(options)}
+    """An options dataclass from values by name.
+
+    Raises UsageError for unknown names, values out of range, and options without the one that they need.
+    """
+    known = {each.name: each for each in fields_of(options)}
     for name in values:
         if name not in known:
             raise unknown_name("option", name, sorted(known))
+        needed = known[name].needs
+        if needed is not None and not values.get(needed):
+            raise UsageError(
+                f"--{known[name].flag} would do nothing without --{known[needed].flag}: give both, or leave it out"
+            )
     return checked(options(**values))
 
 

@@ -393,7 +393,7 @@ def pickled(folder):
     [
         (without("config.json"), "model_type"),
         (without("model.safetensors"), "no file named model.safetensors"),
-        (pickled, "no file named model.safetensors"),
+        (pickled, r"its weights are pickled \(pytorch_model.bin\).*Convert them to safetensors"),
         (without("tokenizer.json", "tokenizer_config.json"), "its tokenizer has no vocabulary"),
         (written("config.json", "{"), "not a valid JSON"),
         (written("config.json", "[]"), "list"),

@@ -813,7 +813,10 @@ def test_comparisons_that_do_not_fit(responses, tmp_path):
         (("annotate", "export", "labee", "--scheme", "agency", "--output", "o.csv"), "did you mean 'labe'"),
         (("annotate", "export", "labe", "--scheme", "agenci", "--output", "o.csv"), "did you mean 'agency'"),
         (
-            ("annotate", "export", "labe", "--scheme", "agency", "--label-means", "0", "--output", "o.csv"),
+            (
+                *("annotate", "export", "labe", "--scheme", "agency", "--label-column", "label"),
+                *("--label-means", "0", "--output", "o.csv"),
+            ),
             "CAME=LABEL is accepted",
         ),
         (("annotate", "import", "a/x.csv", "b/x.csv", "--scheme", "agency", "--output", "m.csv"), "NAME=FILE"),

@@ -63,7 +63,7 @@ class RunConfig(Generic[O]):
     source: Literal["evenhand", "official"] = option("evenhand", "whose data")
     limit: int | None = option(None, "rows, after a stratified, seeded draw; all by default", least=1, metavar="N")
     runs: int = option(1, "how often every row is asked", least=1, metavar="N")
-    seed: int = option(0, "of the draw and of sampling", metavar="S")
+    seed: int = option(0, "of the draw and of sampling", least=0, metavar="S")
     protocol: Protocol | None = option(
         None, "score options, generate, or score every assignment; by default the paper's, if the model can"
     )
@@ -75,7 +75,11 @@ class RunConfig(Generic[O]):
         "auto", "auto: bfloat16 where the hardware has it"
     )
     batch_size: int = option(
-        16, "prompts in a forward pass, or requests that a server answers at once", least=1, incidental=True
+        16,
+        "prompts in a forward pass, or requests that a server answers at once",
+        least=1,
+        metavar="N",
+        incidental=True,
     )
     max_failed: float = option(
         0.01, "share of requests that may fail for good", least=0, most=1, metavar="SHARE", incidental=True

@@ -14,6 +14,7 @@ from evenhand.benchmarks import get_benchmark
 from evenhand.errors import EvenhandError, UsageError
 from evenhand.flow.configuration import RunConfig, chosen_protocol, differences
 from evenhand.flow.episode import Episode
+from evenhand.flow.idle_options import check_loading, check_writing
 from evenhand.flow.results import SCHEMA_VERSION, Results, versions
 from evenhand.flow.rows import drawn_rows
 from evenhand.flow.run_folder import RunFolder
@@ -113,8 +114,12 @@ def prepare(config: RunConfig[Any], model: Model | None = None) -> Prepared:
     _check(benchmark, config, filled)
     mitigation = chosen_mitigation(filled)
     further = mitigation.agents(filled.mitigation_options) if mitigation else {}
-    named = [*(() if model else benchmark.measured(filled).values()), *further.values()]
-    options = options_by_model(named, dict(filled.model_options))
+    named = benchmark.measured(filled)
+    if model is not None and not named:
+        raise UsageError("a model was given, and this run asks none: what exists is scored. Leave it out")
+    if model is None and named:
+        check_loading(config, named.values(), further.values())
+    options = options_by_model([*(() if model else named.values()), *further.values()], dict(filled.model_options))
     rows = drawn_rows(benchmark, filled)
     measured = load_measured(benchmark, filled, options, model)
     filled, notes = _suited(benchmark, config, filled, measured)
@@ -155,6 +160,7 @@ def _suited(
         protocol, note = chosen_protocol(benchmark.card, config, can, name)
         filled = replace(filled, protocol=protocol)  # type: ignore[arg-type]
         benchmark.check(filled)
+        check_writing(config, filled, benchmark.filled(RunConfig(config.benchmark, options=config.options)))
     return benchmark.fitted(filled, measured), (note,) if note else ()
 
 

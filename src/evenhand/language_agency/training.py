@@ -36,6 +36,7 @@ from evenhand.language_agency.classifier import AgencyClassifier
 from evenhand.language_agency.judging import agreement, judge
 from evenhand.language_agency.label_request import LABELS
 from evenhand.language_agency.recipes import Recipe
+from evenhand.models.loading import explained, loaded, loaded_weights
 from evenhand.trainers.progress import OnProgress, unheard
 from evenhand.whole_files import PREFIX, SUFFIX, explained, write_whole
 
@@ -43,6 +44,7 @@ logger = logging.getLogger(__name__)
 
 RECORD = "agency.json"
 VALIDATION = "validation"
+BASES = "Accepted: embedded, a Hub id, or a local folder with config.json, safetensors weights and a tokenizer"
 LONGEST = 256  # tokens of a sentence in training; LAC's longest have about 130
 
 
@@ -147,18 +149,21 @@ def _trained(
 
     Accuracy on that split is a little flattered by this; the test split is not looked at.
     """
-    tokenizer = AutoTokenizer.from_pretrained(base_path)
+    with explained(f"load base {recipe.base!r}", BASES):
+        tokenizer = loaded(AutoTokenizer, base_path)
     if tokenizer.pad_token is None:
         tokenizer.pad_token = tokenizer.eos_token
 
     def fresh_model() -> PreTrainedModel:
-        model = AutoModelForSequenceClassification.from_pretrained(
-            base_path,
-            num_labels=len(LABELS),
-            id2label=dict(enumerate(LABELS)),
-            label2id={label: i for i, label in enumerate(LABELS)},
-            dtype=torch.float32,
-        )
+        with explained(f"load base {recipe.base!r}", BASES):
+            model = loaded_weights(
+                AutoModelForSequenceClassification,
+                base_path,
+                num_labels=len(LABELS),
+                id2label=dict(enumerate(LABELS)),
+                label2id={label: i for i, label in enumerate(LABELS)},
+                dtype=torch.float32,
+            )
         model.config.pad_token_id = tokenizer.pad_token_id
         return _with_adapters(model) if recipe.lora else model
 

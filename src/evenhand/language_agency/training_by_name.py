@@ -134,10 +134,13 @@ def _recipe_of(base: str | None) -> str:
         return "minilm"
     from transformers import AutoConfig
 
+    from evenhand.models.errors import first_line
+    from evenhand.models.loading import loaded
+
     try:
-        config = AutoConfig.from_pretrained(base)
+        config = loaded(AutoConfig, str(base))
     except (OSError, ValueError) as error:
-        reason = str(error).strip().split("\n")[0]
+        reason = first_line(error)
         raise UsageError(f"base {base!r} can't be loaded: {reason}. Accepted: embedded, a Hub id, a folder") from error
     if config.model_type in ("bert", "roberta"):
         return str(config.model_type)

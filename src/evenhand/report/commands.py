@@ -45,7 +45,7 @@ def report(arguments: Sequence[str], console: Console) -> None:
     from evenhand.report.pages import write_report
 
     parser = argparse.ArgumentParser(prog="evenhand report", description="Write a run's report.html again.")
-    parser.add_argument("run", type=Path, metavar="RUN")
+    parser.add_argument("run", type=Path, metavar="RUN", help="the run's folder")
     folder = RunFolder.open(parser.parse_args(list(arguments)).run)
     with folder.locked():
         write_report(folder)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import io
 import math
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
 
 import matplotlib
 from matplotlib.axes import Axes
@@ -19,7 +20,9 @@ _STYLE = {
     "font.size": 10,
     "axes.spines.top": False,
     "axes.spines.right": False,
+    "text.parse_math": False,  # a "$" in a name is a "$"
 }
+_LONGEST = 80  # characters of a label
 Interval = Sequence[float | None]
 
 
@@ -51,7 +54,7 @@ def grouped_bars(
                 heights.append(value)
                 if len(ends) == 2:  # without an interval no cap, which would look like certainty
                     whiskers.append((places[-1], ends[0], ends[1]))
-            axes.bar(places, heights, width * 0.92, label=bar, color=_COLORS[k % len(_COLORS)])
+            axes.bar(places, heights, width * 0.92, label=_label(bar), color=_COLORS[k % len(_COLORS)])
             for g, group in enumerate(groups if marks else ()):
                 mark, place = (marks or {}).get(group, {}).get(bar), g + (k - (len(bars) - 1) / 2) * width
                 if mark is not None:
@@ -60,9 +63,11 @@ def grouped_bars(
                 middle, half = (low + high) / 2, (high - low) / 2
                 axes.errorbar(place, middle, half, fmt="none", ecolor="#222", elinewidth=1, capsize=3)
         axes.axhline(reference[0], linestyle="--", linewidth=1, color="#444")
-        axes.annotate(reference[1], (1, reference[0]), (3, 2), ("axes fraction", "data"), "offset points", fontsize=8)
-        axes.set_xticks(range(len(groups)), groups)
-        axes.set_ylabel(unit)
+        axes.annotate(
+            _label(reference[1]), (1, reference[0]), (3, 2), ("axes fraction", "data"), "offset points", fontsize=8
+        )
+        axes.set_xticks(range(len(groups)), _labels(groups))
+        axes.set_ylabel(_label(unit))
         axes.set_ylim(*limits)
         figure.legend(frameon=False, fontsize=8, loc="outside lower center", ncols=len(bars))
         return _svg(figure)
@@ -76,9 +81,9 @@ def heatmap(values: Mapping[str, Mapping[str, float]], unit: str) -> str:
         figure = Figure(figsize=(2.6 + 1.05 * len(columns), 1.1 + 0.32 * len(rows)), layout="constrained")
         axes = figure.subplots()
         image = _grid(axes, grid)
-        axes.set_xticks(range(len(columns)), columns)
-        axes.set_yticks(range(len(rows)), rows)
-        figure.colorbar(image, ax=axes, label=unit, shrink=0.8)
+        axes.set_xticks(range(len(columns)), _labels(columns))
+        axes.set_yticks(range(len(rows)), _labels(rows))
+        figure.colorbar(image, ax=axes, label=_label(unit), shrink=0.8)
         return _svg(figure)
 
 
@@ -94,10 +99,10 @@ def heatmaps(matrices: Mapping[str, Mapping[str, Mapping[str, float]]], unit: st
         for axes, (name, values) in zip(places, matrices.items()):
             rows, columns = list(values), list(dict.fromkeys(column for row in values.values() for column in row))
             image = _grid(axes, [[_number(values[row].get(column)) for column in columns] for row in rows])
-            axes.set_title(name, fontsize=10)
-            axes.set_xticks(range(len(columns)), columns, fontsize=7)
-            axes.set_yticks(range(len(rows)), rows, fontsize=7)
-        figure.colorbar(image, ax=places, label=unit, shrink=0.5, aspect=30)
+            axes.set_title(_label(name), fontsize=10)
+            axes.set_xticks(range(len(columns)), _labels(columns), fontsize=7)
+            axes.set_yticks(range(len(rows)), _labels(rows), fontsize=7)
+        figure.colorbar(image, ax=places, label=_label(unit), shrink=0.5, aspect=30)
         return _svg(figure)
 
 
@@ -119,9 +124,26 @@ def _number(value: float | None) -> float:
     return math.nan if value is None else value
 
 
+def _label(text: str) -> str:
+    """What stands for anybody's text in a drawing: some lines of printable characters.
+
+    Matplotlib fails on half a surrogate pair, XML on control characters; a label that begins with "_" stays out of
+    legends.
+    """
+    printable = "".join(char if char.isprintable() or char == "\n" else "\N{REPLACEMENT CHARACTER}" for char in text)
+    shown = printable if len(printable) <= _LONGEST else printable[: _LONGEST - 1] + "…"
+    return f" {shown}" if not shown or shown.startswith("_") else shown
+
+
+def _labels(texts: Iterable[str]) -> list[str]:
+    return [_label(text) for text in texts]
+
+
 def _svg(figure: Figure) -> str:
     """The drawing itself, without the XML declaration, so that it can stand in a page."""
     buffer = io.StringIO()
-    figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of glyphs: whoever shows the page has other fonts
+        figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
     text = buffer.getvalue()
     return text[text.index("<svg") :]

@@ -72,6 +72,11 @@ class ImplicitBias(Play[ImplicitBiasOptions]):
             raise UsageError("--goal is what agents are told before they discuss: it needs --setting interaction")
         if options.agents and options.setting == "none":
             raise UsageError("--agents are models that discuss: they need --setting interaction")
+        if options.setting == "none" and config.protocol == "rank":
+            for name in ("temperature", "top_p", "max_new_tokens"):
+                if getattr(config, name) != getattr(self.card.sampling, name):
+                    flag = f"--{name.replace('_', '-')}"
+                    raise UsageError(f"{flag} would do nothing: --protocol rank without interaction writes nothing")
 
     def load(self, config: RunConfig[ImplicitBiasOptions]) -> Rows:
         return usable(packaged_rows(self.card, config))

@@ -37,14 +37,14 @@ class LabeOptions:
     texts: str | None = option(
         None, "texts that exist, scored in place of a model's: CSV, JSONL, JSON or parquet, one a row", metavar="FILE"
     )
-    text_column: str = option("text", "of --texts: its column of texts", metavar="NAME")
-    gender_column: str = option("gender", "likewise, of genders", metavar="NAME")
-    race_column: str | None = option("race", "likewise, of races", metavar="NAME")
-    name_column: str | None = option("name", "likewise, of people's names", metavar="NAME")
+    text_column: str = option("text", "of --texts: its column of texts", metavar="NAME", needs="texts")
+    gender_column: str = option("gender", "likewise, of genders", metavar="NAME", needs="texts")
+    race_column: str | None = option("race", "likewise, of races", metavar="NAME", needs="texts")
+    name_column: str | None = option("name", "likewise, of people's names", metavar="NAME", needs="texts")
     group_column: str | None = option(
-        None, "likewise, of strata, for instance departments or professions", metavar="NAME"
+        None, "likewise, of strata, for instance departments or professions", metavar="NAME", needs="texts"
     )
-    preprocess: Preprocess = option("none", "of --texts: rows chosen as the paper chose its own")
+    preprocess: Preprocess = option("none", "of --texts: rows chosen as the paper chose its own", needs="texts")
 
     @property
     def columns(self) -> TextColumns:

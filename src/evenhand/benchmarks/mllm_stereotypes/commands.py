@@ -16,7 +16,7 @@ def ensemble_command(arguments: Sequence[str], console: Console) -> None:
     parser = argparse.ArgumentParser(
         prog="evenhand ensemble", description="What several runs of mllm_stereotypes agree on, and its score."
     )
-    parser.add_argument("runs", type=Path, nargs="+", metavar="RUN")
+    parser.add_argument("runs", type=Path, nargs="+", metavar="RUN", help="folders of runs, two or more")
     parser.add_argument("--output", type=Path, required=True, metavar="DIR", help="the run folder of the consensus")
     parsed = parser.parse_args(list(arguments))
 

@@ -33,8 +33,10 @@ class MllmStereotypesOptions:
     faces: str | None = option(
         None, "faces named as UTKFace's, or listed in --faces-table; rehearsal: placeholders", metavar="DIR"
     )
-    faces_table: str | None = option(None, "CSV, JSONL or parquet: file, age, gender, race", metavar="FILE")
-    pairs: int = option(LIMIT, "pairs of faces of each age and group at most", least=1, metavar="N")
+    faces_table: str | None = option(
+        None, "CSV, JSONL or parquet: file, age, gender, race", metavar="FILE", needs="faces"
+    )
+    pairs: int = option(LIMIT, "pairs of faces of each age and group at most", least=1, metavar="N", needs="faces")
     images: str | None = option(
         None, "a folder of pictures for each persona trait, in place of our drawings", metavar="DIR"
     )

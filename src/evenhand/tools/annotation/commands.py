@@ -27,11 +27,11 @@ class ExportOptions:
         (), "of labels that rows already have", metavar="[QUESTION=]NAME", repeated=True
     )
     label_means: tuple[str, ...] = option(
-        (), "what such a label is called in the scheme", metavar="CAME=LABEL", repeated=True
+        (), "what such a label is called in the scheme", metavar="CAME=LABEL", repeated=True, needs="label_column"
     )
-    show_label: bool = option(False, "such labels to annotators, too, and not in the key alone")
+    show_label: bool = option(False, "such labels to annotators, too, and not in the key alone", needs="label_column")
     n: int | None = option(None, "entries drawn at random, all by default", least=1, metavar="N")
-    seed: int = option(0, "of the draw, the order and the sides", metavar="S")
+    seed: int = option(0, "of the draw, the order and the sides", least=0, metavar="S")
     annotators: int = option(1, "sheets, each in its own order", least=1, metavar="K")
     ambiguous_in: str | None = option(
         None, "a merged table, of which only ambiguous entries are shown", metavar="MERGED"

@@ -13,7 +13,7 @@ from evenhand.benchmarks.mllm_stereotypes.persona_images.loading import device, 
 from evenhand.errors import UsageError
 from evenhand.models.errors import ModelError
 from evenhand.models.fingerprint import fingerprint, fingerprint_of_texts
-from evenhand.models.loading import explained
+from evenhand.models.loading import explained, loaded_weights
 
 if TYPE_CHECKING:
     from diffusers import DiffusionPipeline  # type: ignore[import-not-found]
@@ -75,9 +75,8 @@ class DiffusersPainter:
                 commit = _fingerprint(Path(path))
             else:  # the commit first, so that all files come from one
                 commit = revision = Path(hf_hub_download(path, _INDEX, revision=revision)).parent.name
-            pipeline = AutoPipelineForText2Image.from_pretrained(
-                path, revision=revision, dtype=getattr(torch, dtype), use_safetensors=True, trust_remote_code=False
-            ).to(device())
+            of_kind = getattr(torch, dtype)
+            pipeline = loaded_weights(AutoPipelineForText2Image, path, revision=revision, dtype=of_kind).to(device())
         shown = f"{steps} steps" if steps else "its own steps"
         return cls(pipeline, f"{name}@{commit} {dtype}, {shown}", steps)
 
