@@ -20,6 +20,7 @@ from filelock import FileLock, Timeout
 from evenhand.errors import EvenhandError, UsageError
 from evenhand.flow.configuration import RunConfig, differences
 from evenhand.flow.episode import Prediction
+from evenhand.flow.foreign_files import AGAIN, AWAY, read_object, shortened
 from evenhand.flow.results import Results, without_nan
 
 PREDICTIONS_A_PART = 10_000
@@ -60,7 +61,7 @@ class RunFolder:
         folder = cls(path)
         asked = json.loads(_json(config.to_json()))
         if folder.config.is_file():
-            others = differences(_deciding(folder._read(folder.config)), _deciding(asked))
+            others = differences(_deciding(read_object(folder.config, AWAY)), _deciding(asked))
             if others:
                 raise UsageError(
                     f"{path} holds a run with other settings ({'; '.join(others)}). "
@@ -82,6 +83,9 @@ class RunFolder:
             raise UsageError(f"{path} does not exist; name the --output folder of an evenhand run")
         if not folder.config.is_file():
             raise UsageError(f"{path} is no run folder of evenhand: it has no config.json")
+        for file in (folder.predictions, folder.results):
+            if file.exists() and not file.is_file():
+                raise UsageError(f"{file} is no file; move it away, and {AGAIN}")
         missing = [file.name for file in (folder.predictions, folder.results) if not file.is_file()]
         if missing:
             raise UsageError(
@@ -91,7 +95,7 @@ class RunFolder:
 
     def read_config(self) -> RunConfig[Any]:
         """Raises EvenhandError for one of another version."""
-        return RunConfig.from_json(self._read(self.config))
+        return RunConfig.from_json(read_object(self.config, AWAY))
 
     @contextmanager
     def locked(self) -> Iterator[None]:
@@ -117,12 +121,15 @@ class RunFolder:
             os.replace(beside, self.predictions)
 
     def read_predictions(self) -> pd.DataFrame:
+        """Raises EvenhandError where they are none, or damaged."""
         try:
-            return pd.read_parquet(self.predictions)
-        except (OSError, ValueError) as error:
-            raise EvenhandError(
-                f"{self.predictions} can't be read: {error}; repeat the evenhand run command"
-            ) from error
+            predictions = pd.read_parquet(self.predictions)
+        except (OSError, ValueError, pa.ArrowException) as error:
+            raise EvenhandError(f"{self.predictions} can't be read: {shortened(error)}; {AGAIN}") from error
+        ids = predictions.get("id", pd.Series(dtype=object))
+        if ids.empty or not ids.is_unique or not ids.map(lambda each: isinstance(each, str)).all():
+            raise EvenhandError(f"{self.predictions} is damaged: it has no rows with an id of their own each; {AGAIN}")
+        return predictions
 
     def write_results(self, results: Results) -> None:
         self.write_record(results.to_json())
@@ -132,14 +139,21 @@ class RunFolder:
         write_whole(self.results, _json(record))
 
     def read_results(self) -> Results:
-        """Raises EvenhandError for a damaged record, or one of another version."""
+        """Raises EvenhandError for a damaged record, one of another version, or of another run than config.json."""
+        record = self.read_record()
         try:
-            return Results.from_json(self.read_record())
+            results = Results.from_json(record)
         except EvenhandError as error:
             raise EvenhandError(f"{self.results}: {error}") from error
+        others = differences(_deciding(results.config), _deciding(read_object(self.config, AWAY)))
+        if others:
+            raise EvenhandError(
+                f"{self.results} is of other settings than {self.config.name} beside it ({'; '.join(others)}); {AGAIN}"
+            )
+        return results
 
     def read_record(self) -> dict[str, Any]:
-        return self._read(self.results)
+        return read_object(self.results, AGAIN)
 
     def keep_picture(self, row: str, content: bytes) -> None:
         """What a row showed, for the report."""
@@ -166,15 +180,6 @@ class RunFolder:
                 "published; run it with real data"
             )
         return self
-
-    def _read(self, path: Path) -> dict[str, Any]:
-        try:
-            record = json.loads(path.read_text(encoding="utf-8"))
-        except ValueError as error:
-            raise EvenhandError(f"{path} is no JSON ({error}); move the folder away and run again") from error
-        if not isinstance(record, dict):
-            raise EvenhandError(f"{path} is no JSON object; move the folder away and run again")
-        return record
 
 
 def write_whole(path: Path, text: str) -> None:

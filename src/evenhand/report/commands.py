@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 
 def compare(arguments: Sequence[str], console: Console) -> None:
+    from evenhand.flow.foreign_files import as_written
     from evenhand.report.comparison import compare as compared
     from evenhand.report.pages import write_comparison
     from evenhand.report.tables import print_table
@@ -33,19 +34,24 @@ def compare(arguments: Sequence[str], console: Console) -> None:
     for sentence in comparison.sentences:
         console.print(sentence, soft_wrap=True)
     if parsed.output:
-        write_comparison(comparison, parsed.output)
+        with as_written(*parsed.runs):
+            write_comparison(comparison, parsed.output)
         console.print(f"Page: {parsed.output}", soft_wrap=True)
 
 
 def report(arguments: Sequence[str], console: Console) -> None:
+    from evenhand.flow.foreign_files import as_written
     from evenhand.flow.run_folder import RunFolder
     from evenhand.report.pages import write_report
 
     parser = argparse.ArgumentParser(prog="evenhand report", description="Write a run's report.html again.")
     parser.add_argument("run", type=Path, metavar="RUN")
-    folder = RunFolder.open(parser.parse_args(list(arguments)).run)
-    write_report(folder)
-    console.print(f"Report: {folder.report}", soft_wrap=True)
+    parser.add_argument("--output", type=Path, metavar="FILE", help="where, if not in the run's folder")
+    parsed = parser.parse_args(list(arguments))
+    folder = RunFolder.open(parsed.run)
+    with as_written(folder.path):
+        write_report(folder, parsed.output)
+    console.print(f"Report: {parsed.output or folder.report}", soft_wrap=True)
 
 
 def print_found(folder: RunFolder, console: Console) -> None:

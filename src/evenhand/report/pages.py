@@ -10,7 +10,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from evenhand.benchmarks import BENCHMARKS, get_benchmark
-from evenhand.errors import EvenhandError, UsageError
+from evenhand.errors import UsageError
 from evenhand.flow.run_folder import RunFolder, write_whole
 from evenhand.report.comparison import Comparison
 from evenhand.report.findings import Findings
@@ -24,17 +24,14 @@ _TEMPLATES = Environment(
 )
 
 
-def write_report(folder: RunFolder) -> None:
-    """Write the page from the folder's predictions and results. Raises EvenhandError where they can't be read."""
+def write_report(folder: RunFolder, place: Path | None = None) -> None:
+    """Write the page from the folder's predictions and results. Raises EvenhandError where they can't be read.
+
+    place: where, if not in the folder, which is only read then.
+    """
     benchmark = get_benchmark(_benchmark_of(folder))
     results = folder.read_results()
-    try:
-        findings = benchmark.findings(folder.read_predictions(), results)
-    except KeyError as error:
-        raise EvenhandError(
-            f"{folder.path} was written by another version of evenhand (it has no {error}); "
-            "repeat its evenhand run command"
-        ) from error
+    findings = benchmark.findings(folder.read_predictions(), results)
     page = _TEMPLATES.get_template("report.html.jinja").render(
         card=benchmark.card,
         results=results,
@@ -42,12 +39,14 @@ def write_report(folder: RunFolder) -> None:
         drawings=[Markup(plot.draw()) for plot in findings.plots],
         pictures={name: _data_url(content) for name, content in _pictures(folder, findings)},
     )
-    write_whole(folder.report, page)
+    write_whole(place or folder.report, page)
 
 
 def _benchmark_of(folder: RunFolder) -> str:
     """Raises UsageError for results of something else, such as generated data."""
-    name = str(folder.read_record().get("benchmark"))
+    name = str(folder.read_record().get("benchmark", ""))
+    if not name:
+        folder.read_results()  # raises, and says why
     if name not in BENCHMARKS:
         raise UsageError(
             f"{folder.path} holds {name}, no run of a benchmark: there is no report of it; its counts are in "
