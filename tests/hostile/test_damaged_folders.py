@@ -3,6 +3,7 @@
 What a command doesn't read may be damaged, and it does its work.
 """
 
+import contextlib
 import hashlib
 import json
 import random
@@ -15,10 +16,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-FILES = ("config.json", "results.json", "predictions.parquet", "store.sqlite")
+from evenhand.benchmarks import get_benchmark
+from evenhand.errors import EvenhandError
+from evenhand.flow.foreign_files import as_written
+from evenhand.flow.results import Results
+from evenhand.flow.run_folder import RunFolder
+from evenhand.flow.store import Store
+
 LIMIT = 4
 CONTACT = ["run", "contact_hypothesis", "--model", "stub:first", "--limit", LIMIT]
-PERSONAS = ["run", "mllm_stereotypes", "--model", "stub:say:male", "--limit", LIMIT]
 
 
 @pytest.fixture
@@ -26,7 +32,9 @@ def folders(finished, tmp_path):
     """folders("contact_hypothesis") → copies of two finished runs that can be compared."""
 
     def call(benchmark):
-        models = {"contact_hypothesis": ("stub:first", "stub:last")}.get(benchmark, ("stub:say:male", "stub:say:female"))
+        models = {"contact_hypothesis": ("stub:first", "stub:last")}.get(
+            benchmark, ("stub:say:male", "stub:say:female")
+        )
         made = [tmp_path / "first", tmp_path / "second"]
         for folder, model in zip(made, models):
             shutil.copytree(finished(benchmark, model, limit=LIMIT), folder)
@@ -104,11 +112,10 @@ ANY = {
     "an array": lambda path: path.write_text("[1]"),
     "half a character": lambda path: path.write_text('{"schema_version": 1, "benchmark": "\\ud800"}'),
 }  # fmt: skip
+KNOWN = ("n", "n_read", "unread_rate", "warnings")
 OF_RESULTS = {
     "unknown key within": as_json(lambda r: r | {"config": r["config"] | {"shoe_size": 43}}),
     "unknown option within": as_json(lambda r: r | {"config": r["config"] | {"options": {"shoe_size": 43}}}),
-    "no figures": as_json(lambda r: r | {"metrics": {k: r["metrics"][k] for k in ("n", "n_read", "unread_rate", "warnings")}}),
-    "figures as texts": as_json(lambda r: r | {"metrics": {k: v if k == "warnings" else "high" for k, v in r["metrics"].items()}}),
     "n as a text": as_json(lambda r: r | {"n": "12"}),
     "n is true": as_json(lambda r: r | {"n": True, "metrics": r["metrics"] | {"n": True}}),
     "another n": as_json(lambda r: r | {"n": 10**400}),
@@ -140,53 +147,140 @@ OF_STORES = {
     "texts of bytes": in_store("UPDATE replies SET text = x'ff00'"),
     "texts that are not UTF-8": in_store("UPDATE replies SET text = CAST(x'ff00' AS TEXT)"),
 }  # fmt: skip
-READ_BY_REPORTS = [
-    *((file, name, how) for file in FILES[:3] for name, how in ANY.items()),
-    *(("results.json", name, how) for name, how in OF_RESULTS.items()),
-    *(("predictions.parquet", name, how) for name, how in OF_PREDICTIONS.items()),
-]
-READ_BY_RUNS = [
-    *((file, name, how) for file in ("config.json", "store.sqlite") for name, how in ANY.items()),
-    *(("store.sqlite", name, how) for name, how in OF_STORES.items()),
-]
-HARMLESS = [("store.sqlite", "empty")]  # how one is found whose run was killed at its very beginning
+
+
+def figures(value):
+    """All of the benchmark's own are this."""
+    return as_json(
+        lambda r: r | {"metrics": {key: r["metrics"][key] if key in KNOWN else value for key in r["metrics"]}}
+    )
+
+
+OF_FIGURES = {
+    "no figures": as_json(lambda r: r | {"metrics": {key: r["metrics"][key] for key in KNOWN}}),
+    "figures as texts": figures("high"),
+    "figures of any size": figures(10**400),
+    "terminal escapes": figures({"\x1b[31m": None}),
+}
+"""Figures of a benchmark's own, which its report shows."""
 
 
 def named(damages):
-    return [pytest.param(file, how, id=f"{file}, {name}") for file, name, how in damages if (file, name) not in HARMLESS]
+    return [pytest.param(file, how, id=f"{file}, {name}") for file, some in damages for name, how in some.items()]
 
 
-@pytest.mark.parametrize("benchmark", ["contact_hypothesis", "mllm_stereotypes"])
-@pytest.mark.parametrize(("file", "how"), named(READ_BY_REPORTS))
-def test_reading_a_damaged_run_is_refused_in_a_sentence(evenhand, folders, tmp_path, benchmark, file, how):
-    first, second = folders(benchmark)
+OF_RECORDS = [("config.json", ANY), ("results.json", ANY | OF_RESULTS), ("predictions.parquet", ANY | OF_PREDICTIONS)]
+
+
+@pytest.mark.parametrize(("file", "how"), named(OF_RECORDS))
+def test_reading_a_damaged_run_is_refused_in_a_sentence(evenhand, folders, tmp_path, file, how):
+    first, second = folders("contact_hypothesis")
     how(second / file)
     before = contents(tmp_path)
     is_one_sentence(evenhand("report", second))
     is_one_sentence(evenhand("compare", first, second))
-    is_one_sentence(evenhand("compare", second, first, "--output", tmp_path / "page.html"))
+    assert contents(tmp_path) == before
+
+
+@pytest.mark.parametrize("how", OF_FIGURES.values(), ids=OF_FIGURES)
+def test_a_report_of_damaged_figures_is_refused_in_a_sentence(evenhand, folders, how):
+    folder, _ = folders("contact_hypothesis")
+    how(folder / "results.json")
+    before = contents(folder)
+    assert "repeat the evenhand command" in is_one_sentence(evenhand("report", folder))
+    assert contents(folder) == before
+
+
+@pytest.mark.parametrize(
+    ("file", "how"), named([("results.json", OF_RESULTS), ("predictions.parquet", OF_PREDICTIONS)])
+)
+def test_a_damaged_run_is_no_member_of_an_ensemble(evenhand, folders, tmp_path, file, how):
+    first, second = folders("mllm_stereotypes")
+    how(second / file)
+    before = contents(tmp_path)
     is_one_sentence(evenhand("ensemble", first, second, "--output", tmp_path / "ensemble"))
     assert contents(tmp_path) == before
 
 
-@pytest.mark.parametrize(("file", "how"), named(READ_BY_RUNS))
-def test_going_on_with_a_damaged_run_is_refused_in_a_sentence(evenhand, folders, tmp_path, file, how):
-    first, _ = folders("contact_hypothesis")
-    how(first / file)
+@pytest.mark.parametrize("how", ANY.values(), ids=ANY)
+def test_damaged_predictions_are_not_exported(evenhand, folders, tmp_path, how):
+    folder, _ = folders("contact_hypothesis")
+    how(folder / "predictions.parquet")
     before = contents(tmp_path)
-    said = is_one_sentence(evenhand(*CONTACT, "--output", first))
-    assert "another --output" in said
-    assert "run the same command again" not in said
+    sheet = ["--scheme", "yes-no", "--output", tmp_path / "sheet.csv"]
+    is_one_sentence(evenhand("annotate", "export", folder, *sheet))
     assert contents(tmp_path) == before
 
 
-@pytest.mark.parametrize("file", ["results.json", "predictions.parquet"])
-@pytest.mark.parametrize("name", ["{}", "cut off", "empty"])
+@pytest.mark.parametrize("how", ANY.values(), ids=ANY)
+def test_a_damaged_configuration_is_not_gone_on_with(folders, how):
+    folder, _ = folders("contact_hypothesis")
+    config = RunFolder(folder).read_config()
+    how(folder / "config.json")
+    before = contents(folder)
+    with pytest.raises(EvenhandError, match="another --output"):
+        RunFolder.begin(folder, config)
+    assert contents(folder) == before
+
+
+OF_ANY_STORE = {name: how for name, how in ANY.items() if name != "empty"}  # as one that was killed at its beginning
+
+
+@pytest.mark.parametrize("how", (OF_ANY_STORE | OF_STORES).values(), ids=OF_ANY_STORE | OF_STORES)
+def test_a_damaged_store_is_left_as_it_is(folders, how):
+    """Running again, in vain, is no advice."""
+    store = folders("contact_hypothesis")[0] / "store.sqlite"
+    with closing(sqlite3.connect(store)) as connection:
+        keys = [key for (key,) in connection.execute("SELECT key FROM replies")]
+        [(models,)] = connection.execute("SELECT value FROM meta")
+    how(store)
+    before = contents(store.parent)
+    with pytest.raises(EvenhandError, match="move it away|mend that") as raised:
+        with Store(store, json.loads(models)) as opened:
+            opened.get(keys)
+    assert "same command again" not in str(raised.value)
+    assert contents(store.parent) == before
+
+
+@pytest.mark.parametrize(("file", "how"), named([("config.json", {"{}": ANY["{}"]}), ("store.sqlite", OF_STORES)]))
+@pytest.mark.slow
+def test_going_on_with_a_damaged_run_is_refused_in_a_sentence(evenhand, folders, file, how):
+    folder, _ = folders("contact_hypothesis")
+    how(folder / file)
+    before = contents(folder)
+    assert "another --output" in is_one_sentence(evenhand(*CONTACT, "--output", folder))
+    assert contents(folder) == before
+
+
+@pytest.mark.parametrize(("file", "name"), [("results.json", "{}"), ("predictions.parquet", "cut off")])
 def test_what_is_made_from_replies_is_made_again(evenhand, folders, file, name):
     """The advice of reports helps: the same command mends it, and asks nothing."""
-    first, _ = folders("contact_hypothesis")
-    whole = contents(first)
-    ANY[name](first / file)
-    assert "repeat" in is_one_sentence(evenhand("report", first))
-    assert evenhand(*CONTACT, "--output", first).code == 0
-    assert contents(first) == whole
+    folder, _ = folders("contact_hypothesis")
+    whole = contents(folder)
+    ANY[name](folder / file)
+    assert "repeat" in is_one_sentence(evenhand("report", folder))
+    assert evenhand(*CONTACT, "--output", folder).code == 0
+    assert contents(folder) == whole
+
+
+JUNK = st.one_of(
+    st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False, allow_infinity=False), st.text(max_size=5),
+    st.sampled_from([[], {}, [[1]], {"a": 1}, 10**400, 1e308]),
+)  # fmt: skip
+
+
+@settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
+@given(data=st.data())
+def test_figures_that_anybody_changed_are_shown_or_refused(finished, data):
+    """No traceback, whichever value of a record is missing or another; drawings are left out, for they take long."""
+    folder = RunFolder(finished("contact_hypothesis", "stub:first", limit=LIMIT))
+    record, predictions = folder.read_record(), folder.read_predictions()
+    at, key = record, "metrics"
+    while isinstance(at[key], dict) and at[key] and data.draw(st.integers(0, 9)):
+        at, key = at[key], data.draw(st.sampled_from(sorted(at[key])))
+    if data.draw(st.booleans()):
+        del at[key]
+    else:
+        at[key] = data.draw(JUNK)
+    with contextlib.suppress(EvenhandError), as_written(folder.path):
+        get_benchmark("contact_hypothesis").findings(predictions, Results.from_json(record))
