@@ -32,9 +32,8 @@ def folders(finished, tmp_path):
     """folders("contact_hypothesis") → copies of two finished runs that can be compared."""
 
     def call(benchmark):
-        models = {"contact_hypothesis": ("stub:first", "stub:last")}.get(
-            benchmark, ("stub:say:male", "stub:say:female")
-        )
+        scored = benchmark == "contact_hypothesis"
+        models = ("stub:first", "stub:last") if scored else ("stub:say:male", "stub:say:female")
         made = [tmp_path / "first", tmp_path / "second"]
         for folder, model in zip(made, models):
             shutil.copytree(finished(benchmark, model, limit=LIMIT), folder)
@@ -235,9 +234,9 @@ def test_a_damaged_store_is_left_as_it_is(folders, how):
         [(models,)] = connection.execute("SELECT value FROM meta")
     how(store)
     before = contents(store.parent)
-    with pytest.raises(EvenhandError, match="move it away|mend that") as raised:
-        with Store(store, json.loads(models)) as opened:
-            opened.get(keys)
+    advice = r"move it away|mend that"
+    with pytest.raises(EvenhandError, match=advice) as raised, Store(store, json.loads(models)) as opened:
+        opened.get(keys)
     assert "same command again" not in str(raised.value)
     assert contents(store.parent) == before
 

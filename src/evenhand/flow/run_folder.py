@@ -68,7 +68,8 @@ class RunFolder:
                     "Choose another --output, or repeat its settings to resume it"
                 )
             return folder
-        if path.exists() and (not path.is_dir() or any(path.iterdir())):
+        begun = {".config.json.part", ".lock"}  # of a run that was killed at its very beginning
+        if path.exists() and (not path.is_dir() or {each.name for each in path.iterdir()} - begun):
             raise UsageError(f"{path} exists and is no run folder of evenhand; choose another --output")
         with _explained(path):
             path.mkdir(parents=True, exist_ok=True)
