@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from evenhand.errors import UsageError
 from evenhand.models.errors import ModelError
 from evenhand.models.registry import ACCEPTED, Loading
 from evenhand.options import option
+from evenhand.paths import typed_path
 
 if TYPE_CHECKING:
     from evenhand.models.adapters import Adapter
@@ -106,11 +106,11 @@ def _path(name: str) -> str:
     """Of a local folder, or the Hub id as it came."""
     from evenhand.models.embedded import embedded_checkpoint
 
-    return str(embedded_checkpoint() if name == EMBEDDED else Path(name).expanduser())
+    return str(embedded_checkpoint() if name == EMBEDDED else typed_path(name))
 
 
 def _is_missing_folder(name: str) -> bool:
-    return name.startswith((".", "/", "~")) and not Path(name).expanduser().is_dir()
+    return name.startswith((".", "/", "~")) and not typed_path(name).is_dir()
 
 
 def _only_sees(checkpoint: Checkpoint) -> bool:

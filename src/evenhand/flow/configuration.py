@@ -62,7 +62,7 @@ class RunConfig(Generic[O]):
     source: Literal["evenhand", "official"] = option("evenhand", "whose data")
     limit: int | None = option(None, "rows, after a stratified, seeded draw; all by default", least=1, metavar="N")
     runs: int = option(1, "how often every row is asked", least=1, metavar="N")
-    seed: int = option(0, "of the draw and of sampling", metavar="S")
+    seed: int = option(0, "of the draw and of sampling", least=0, metavar="S")
     protocol: Protocol | None = option(
         None, "score options, generate, or score every assignment; by default the paper's, if the model can"
     )

@@ -64,7 +64,10 @@ class Results:
         version = record.get("schema_version")
         if version != SCHEMA_VERSION:
             written = "before results had a version" if version is None else f"in version {version!r} of its format"
-            raise EvenhandError(f"these results were written {written}; this evenhand reads {SCHEMA_VERSION}: {again} with another --output")
+            raise EvenhandError(
+                f"these results were written {written}; this evenhand reads {SCHEMA_VERSION}: {again} with another "
+                "--output"
+            )
         wrong = [name for name, kind in get_type_hints(cls).items() if not _fits(record.get(name), kind)]
         unknown = sorted(set(record) - {each.name for each in fields(cls)})
         if not (wrong or unknown):

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand.errors import UsageError
 from evenhand.library import DATASETS, load_dataset
+from evenhand.paths import typed_path
 
 if TYPE_CHECKING:
     from evenhand.language_agency.classifier import SentenceClassifier
@@ -68,7 +69,7 @@ def _named(name: str) -> list[NamedClassifier]:
         folder = default_checkpoint()
         return [_checkpoint(str(folder), "MiniLM trained on language_agency (default)", None)]
     path, _, agentic_label = name.partition(AGENTIC_LABEL)
-    folder = Path(path).expanduser()
+    folder = typed_path(path)
     seeds = sorted((path.parent for path in folder.glob("seed-*/config.json")), key=_by_number)
     if seeds and not (folder / "config.json").is_file():
         return [_checkpoint(str(seed), f"{name}/{seed.name}", agentic_label or None) for seed in seeds]

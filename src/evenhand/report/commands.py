@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
+
+from evenhand.errors import UsageError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
 
 
 def compare(arguments: Sequence[str], console: Console) -> None:
+    from evenhand.command_line import path
     from evenhand.flow.foreign_files import as_written
     from evenhand.report.comparison import compare as compared
     from evenhand.report.pages import write_comparison
@@ -22,8 +25,8 @@ def compare(arguments: Sequence[str], console: Console) -> None:
     parser = argparse.ArgumentParser(
         prog="evenhand compare", description="Runs of one benchmark side by side, and their differences."
     )
-    parser.add_argument("runs", type=Path, nargs="+", metavar="RUN", help="the first is the base")
-    parser.add_argument("--output", type=Path, metavar="FILE", help="write it as an HTML page, too")
+    parser.add_argument("runs", type=path, nargs="+", metavar="RUN", help="the first is the base")
+    parser.add_argument("--output", type=path, metavar="FILE", help="write it as an HTML page, too")
     parsed = parser.parse_args(list(arguments))
     comparison = compared(*parsed.runs)
     side_by_side = [table for panel in comparison.panels for table in panel.tables]
@@ -40,14 +43,17 @@ def compare(arguments: Sequence[str], console: Console) -> None:
 
 
 def report(arguments: Sequence[str], console: Console) -> None:
+    from evenhand.command_line import path
     from evenhand.flow.foreign_files import as_written
     from evenhand.flow.run_folder import RunFolder
     from evenhand.report.pages import write_report
 
     parser = argparse.ArgumentParser(prog="evenhand report", description="Write a run's report.html again.")
-    parser.add_argument("run", type=Path, metavar="RUN")
-    parser.add_argument("--output", type=Path, metavar="FILE", help="where, if not in the run's folder")
+    parser.add_argument("run", type=path, metavar="RUN")
+    parser.add_argument("--output", type=path, metavar="FILE", help="where, if not in the run's folder")
     parsed = parser.parse_args(list(arguments))
+    if parsed.output and os.path.lexists(parsed.output):
+        raise UsageError(f"{parsed.output} exists; choose another --output")
     folder = RunFolder.open(parsed.run)
     with as_written(folder.path):
         write_report(folder, parsed.output)

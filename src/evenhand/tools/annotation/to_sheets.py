@@ -17,6 +17,7 @@ from evenhand.errors import UsageError, unknown_name
 from evenhand.flow.episode import derive_seed
 from evenhand.flow.run_folder import RunFolder, write_whole
 from evenhand.library import load_dataset
+from evenhand.paths import typed_path
 from evenhand.row_files import as_text
 from evenhand.tools.annotation.files import Sheet, check_suffix, read_sheet, write_rows
 from evenhand.tools.annotation.schemes import Scheme, is_number
@@ -298,7 +299,7 @@ def _row(entry: Entry, settings: ExportSettings, sheet: Path) -> dict[str, str]:
 
 def read_source(source: str) -> Sheet:
     """The rows of a dataset, a file or a finished run. Raises UsageError for what is none of these."""
-    path = Path(source)
+    path = typed_path(source)
     if path.is_dir():
         return read_sheet(RunFolder.open(path).predictions)
     if path.suffix or path.exists():
