@@ -22,10 +22,10 @@ def typed_path(text: str | os.PathLike[str]) -> Path:
         raise UsageError("an empty path came; name a file or a folder (. is this one)")
     if unreadable := unreadable_characters(text):
         raise UsageError(f"{said} can't be a path: {unreadable}; name another")
-    try:
-        path = Path(text).expanduser()
-    except RuntimeError as error:
-        raise UsageError(f"{said} names a home folder that is not there; write the path in full, or ./~…") from error
+    expanded = os.path.expanduser(text)
+    if text.startswith("~") and expanded == text and not os.path.lexists(text.partition("/")[0][:LONGEST_NAME]):
+        raise UsageError(f"{said} names a home folder that is not there; write the path in full, or ./~…")
+    path = Path(expanded)
     if len(os.fsencode(path)) > LONGEST_PATH or any(len(os.fsencode(name)) > LONGEST_NAME for name in path.parts):
         raise UsageError(f"{said} is too long; names of {LONGEST_NAME} bytes and paths of {LONGEST_PATH} are accepted")
     return path

@@ -12,6 +12,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from evenhand.caches import cache_written
 from evenhand.errors import UsageError
 from evenhand.library import DATASETS, load_dataset
 from evenhand.paths import typed_path
@@ -112,9 +113,12 @@ def default_checkpoint() -> Path:
         digest.update(path.read_bytes())
     folder = cache_folder() / f"agency-minilm-{digest.hexdigest()[:16]}"
     if not folder.is_dir():
-        folder.parent.mkdir(parents=True, exist_ok=True)
         logger.warning("Training the default agency classifier, once, about a minute on two cores: %s", folder)
-        with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".training-") as scratch, TrainingBar() as bar:
+        with (
+            cache_written(folder.parent, "EVENHAND_CACHE"),
+            tempfile.TemporaryDirectory(dir=folder.parent, prefix=".training-") as scratch,
+            TrainingBar() as bar,
+        ):
             trained = Path(scratch) / "agency"
             agency.train_agency(
                 load_dataset("language_agency"),
