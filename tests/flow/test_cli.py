@@ -47,7 +47,7 @@ def test_list_shows_benchmarks_configurations_and_metrics(evenhand):
         (("run", "--limit", "3"), 2, "a benchmark is needed first"),
         ((*RUN, "--classifiers", "lexicon", "--output", "x"), 2, "unrecognized arguments: --classifiers lexicon"),
         ((*RUN, "--temperature", "nan", "--output", "x"), 2, "--temperature: nan came; a number of 0 or more"),
-        ((*RUN, "--seed", "½", "--output", "x"), 2, "--seed: '½' came; a whole number is accepted"),
+        ((*RUN, "--seed", "½", "--output", "x"), 2, "--seed: '½' came; a whole number of 0 or more is accepted"),
         ((*RUN, "--model-option", "pairs", "--output", "x"), 2, "'pairs' came; KEY=VALUE is accepted"),
         ((*RUN, "--model-option", "pairs=3", "--output", "x"), 2, "unknown option of stub 'pairs'"),
         (("run", "contact_hypothesis", "--model", "", "--output", "x"), 2, "--model: '' came; text that is not blank"),

@@ -128,8 +128,10 @@ class RunFolder:
         except (OSError, ValueError, pa.ArrowException) as error:
             raise EvenhandError(f"{self.predictions} can't be read: {shortened(error)}; {AGAIN}") from error
         ids = predictions.get("id", pd.Series(dtype=object))
-        if ids.empty or not ids.is_unique or not ids.map(lambda each: isinstance(each, str)).all():
-            raise EvenhandError(f"{self.predictions} is damaged: it has no rows with an id of their own each; {AGAIN}")
+        named = not ids.empty and ids.map(lambda each: isinstance(each, str)).all()
+        if not named or not ids.is_unique:
+            what = "an id twice" if named else "no rows with ids"
+            raise EvenhandError(f"{self.predictions} is damaged: it has {what}; {AGAIN}")
         return predictions
 
     def write_results(self, results: Results) -> None:

@@ -89,10 +89,9 @@ def _member(letter: str, path: Path) -> Run:
         raise UsageError(f"{path} is an ensemble itself; name the runs that it is made of")
     predictions = folder.read_predictions()
     missing = [name for name in _READ if name not in predictions]
-    if missing or not predictions["id"].is_unique:
+    if missing:
         raise EvenhandError(
-            f"{path} was written by another version of evenhand, or changed (it has "
-            f"{'no ' + ', '.join(missing) if missing else 'an id twice'}); {AGAIN}"
+            f"{path} was written by another version of evenhand, or changed (it has no {', '.join(missing)}); {AGAIN}"
         )
     return Run(letter, path, results, predictions)
 
