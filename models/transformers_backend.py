@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from evenhand.errors import UsageError
 from evenhand.models.errors import ModelError
 from evenhand.models.registry import ACCEPTED, Loading
 from evenhand.options import option
+from evenhand.paths import typed_path
 
 if TYPE_CHECKING:
     from evenhand.models.adapters import Adapter
@@ -63,7 +64,7 @@ class TransformersBackend:
     def without_effect(self, name: str) -> Mapping[str, str]:
         if name == EMBEDDED:
             return {"revision": "it comes with the installation, in one version"}
-        if Path(name).expanduser().is_dir():
+        if os.path.isdir(os.path.expanduser(name)):
             return {"revision": "a folder holds one version; revisions are of Hub models"}
         return {}
 
@@ -116,11 +117,11 @@ def _path(name: str) -> str:
     """Of a local folder, or the Hub id as it came."""
     from evenhand.models.embedded import embedded_checkpoint
 
-    return str(embedded_checkpoint() if name == EMBEDDED else Path(name).expanduser())
+    return str(embedded_checkpoint() if name == EMBEDDED else typed_path(name))
 
 
 def _is_missing_folder(name: str) -> bool:
-    return name.startswith((".", "/", "~")) and not Path(name).expanduser().is_dir()
+    return name.startswith((".", "/", "~")) and not typed_path(name).is_dir()
 
 
 def _only_sees(checkpoint: Checkpoint) -> bool:

@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING
 from evenhand import __version__
 from evenhand.errors import EvenhandError, UsageError
 from evenhand.models.errors import ModelError
+from evenhand.paths import unreadable_characters
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 DONE, FAILED, WRONG_USAGE = 0, 1, 2
+STOPPED = "stopped; replies of finished calls are stored. Run the same command again to go on."
 WIDTH_ELSEWHERE = 128
 
 
@@ -53,7 +55,29 @@ COMMANDS: Mapping[str, Command] = {
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
-    name, *rest = [*(sys.argv[1:] if arguments is None else arguments), ""]
+    try:
+        return _run(list(sys.argv[1:] if arguments is None else arguments))
+    except BaseException as error:
+        # What is interrupted while it is imported says so in its own ways, such as a circular import.
+        if not _is_interrupt(error):
+            raise
+        print(f"evenhand: {STOPPED}", file=sys.stderr)
+        return FAILED
+
+
+def _is_interrupt(error: BaseException | None) -> bool:
+    """Whether Ctrl-C is what it came from."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__ or error.__context__
+    return error is not None
+
+
+def _run(arguments: list[str]) -> int:
+    for place, text in enumerate(arguments, 1):
+        if unreadable := unreadable_characters(text):
+            print(f"evenhand: argument {place} can't be read ({text!r}): {unreadable}; write it anew", file=sys.stderr)
+            return WRONG_USAGE
+    name, *rest = [*arguments, ""]
     given = rest[:-1]
     if name in ("-h", "--help"):
         print(_help())
@@ -74,15 +98,11 @@ def _called(command: Command, arguments: Sequence[str]) -> int:
     _quiet_libraries()
     try:
         command(arguments, _console())
-    except UsageError as error:
-        errors.print(f"evenhand: {error}")
-        return WRONG_USAGE
     except (EvenhandError, ModelError) as error:
+        if _is_interrupt(error):
+            raise
         errors.print(f"evenhand: {error}")
-        return FAILED
-    except KeyboardInterrupt:
-        errors.print("evenhand: stopped; replies of finished calls are stored. Run the same command again to go on.")
-        return FAILED
+        return WRONG_USAGE if isinstance(error, UsageError) else FAILED
     return DONE
 
 

@@ -10,12 +10,15 @@ import argparse
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from simple_parsing import ArgumentGenerationMode, ArgumentParser
 from simple_parsing.wrappers.field_wrapper import DashVariant
 
+from evenhand.errors import UsageError
 from evenhand.options import OptionField, fields_of
+from evenhand.paths import typed_path
 
 
 @dataclass(frozen=True)
@@ -141,6 +144,14 @@ def _arguments(each: OptionField) -> dict[str, Any]:
     if each.several:
         told |= {"action": "append"} if each.repeated else {"nargs": "+", "action": "extend"}
     return told
+
+
+def path(text: str) -> Path:
+    """An argument's type: a path that a file can have."""
+    try:
+        return typed_path(text)
+    except UsageError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
 
 
 def _reader(each: OptionField) -> Callable[[str], object]:

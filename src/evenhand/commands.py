@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evenhand.errors import UsageError, unknown_name
@@ -46,7 +45,7 @@ def list_all(arguments: Sequence[str], console: Console) -> None:
 
 def train(arguments: Sequence[str], console: Console) -> None:
     """A trainer's own options, and where to put what it makes."""
-    from evenhand.command_line import Group, parse
+    from evenhand.command_line import Group, parse, path
     from evenhand.options import made
     from evenhand.report.tables import print_table
     from evenhand.trainers import TRAINERS
@@ -62,7 +61,7 @@ def train(arguments: Sequence[str], console: Console) -> None:
     trainer: Any = TRAINERS.make(name)
 
     def add_output(parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("--output", type=Path, required=True, metavar="DIR", help="the folder of what is trained")
+        parser.add_argument("--output", type=path, required=True, metavar="DIR", help="the folder of what is trained")
 
     groups = {"options": Group(name, trainer.Options)}
     parsed, values = parse(f"evenhand train {name}", trainer.source, rest, groups, add_output)

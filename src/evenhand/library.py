@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from evenhand.caches import cache_written
 from evenhand.errors import UsageError, unknown_name
 
 if TYPE_CHECKING:
@@ -116,14 +117,16 @@ def load_dataset(
     if source == "evenhand" and not options:
         # datasets itself looks at a folder's name alone, and would go on with the rows of a former version.
         cache = Path(datasets.config.HF_DATASETS_CACHE) / f"evenhand-{fingerprint(folder)}"
-        return datasets.load_dataset(str(folder), config, split=split, cache_dir=str(cache))
+        with cache_written(cache, "HF_DATASETS_CACHE"):
+            return datasets.load_dataset(str(folder), config, split=split, cache_dir=str(cache))
     if source != "evenhand":
         options["source"] = source
     try:
         builder = builder_class(config_name=config, base_path=str(folder), hash=fingerprint(folder), **options)
     except ValueError as error:
         raise _not_taken(name, options, error) from error
-    builder.download_and_prepare()
+    with cache_written(Path(datasets.config.HF_DATASETS_CACHE), "HF_DATASETS_CACHE"):
+        builder.download_and_prepare()
     return builder.as_dataset(split=split)
 
 
@@ -138,4 +141,6 @@ def load_metric(name: str) -> evaluate.Metric:
     if name not in metric_names():
         raise unknown_name("metric", name, metric_names(), "evenhand list shows all")
     # In memory: evaluate's cache file is shared by all processes, and stays locked after bad input.
-    return evaluate.load(str(METRICS / name), keep_in_memory=True)
+    modules, metrics = Path(evaluate.config.HF_MODULES_CACHE), Path(evaluate.config.HF_METRICS_CACHE)
+    with cache_written(modules, "HF_MODULES_CACHE"), cache_written(metrics, "HF_METRICS_CACHE"):
+        return evaluate.load(str(METRICS / name), keep_in_memory=True)

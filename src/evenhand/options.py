@@ -45,8 +45,8 @@ def option(
     finite. parse: from the command line's text, where the type doesn't say how; raises ValueError with what is
     accepted. flag: the option's name where it is not the field's ("config" for configs). repeated: of several values,
     the option is given once for each. incidental: it decides how fast or how patiently something is done, and nothing
-    of what comes out: what was begun goes on with another. needs: another field, without which this one would do nothing,
-    and is refused.
+    of what comes out: what was begun goes on with another. needs: another field, without which this one would do
+    nothing, and is refused.
     """
     range_ = {"least": least, "most": most, "above": above}
     said = {"help": help, "metavar": metavar, "parse": parse, "flag": flag, "repeated": repeated, "needs": needs}

@@ -88,7 +88,7 @@ def test_unread_is_none_whatever_it_is_stored_as(benchmarks, tmp_path):
 
 
 def test_equal_ids_are_refused(benchmarks, tmp_path):
-    with pytest.raises(EvenhandError, match="5 predictions of alike have the id of another one, such as 'the same'"):
+    with pytest.raises(EvenhandError, match="5 predictions have the id of another one, such as 'the same'"):
         evaluate(run_config("alike"), tmp_path / "run", model=Scripted(lambda request: "1"))
 
 

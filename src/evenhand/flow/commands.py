@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evenhand.benchmarks import BENCHMARKS, get_benchmark
-from evenhand.command_line import Group, parse
+from evenhand.command_line import Group, parse, path
 from evenhand.errors import UsageError, unknown_name
 from evenhand.flow.configuration import RunConfig, run_config
 from evenhand.mitigations import mitigations_of
@@ -96,5 +95,5 @@ def asked(arguments: Sequence[str]) -> tuple[RunConfig[Any], argparse.Namespace]
 
 
 def _add_output(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--output", type=Path, metavar="DIR", help="the run folder; an interrupted run goes on there")
+    parser.add_argument("--output", type=path, metavar="DIR", help="the run folder; an interrupted run goes on there")
     parser.add_argument("--plan", action="store_true", help="say what it would ask, cost and show, and store nothing")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand.benchmark import Benchmark, Helper, Rows
 from evenhand.benchmarks import get_benchmark
-from evenhand.errors import EvenhandError, UsageError
+from evenhand.errors import UsageError
 from evenhand.flow.configuration import RunConfig, chosen_protocol, differences
 from evenhand.flow.episode import Episode
 from evenhand.flow.idle_options import check_loading, check_writing
@@ -86,25 +86,12 @@ def evaluate(
         folder.write_predictions(each for row in runner.run(every) for each in row)
         progress(n_episodes, Step(doing="scoring"))
         failed = [failures_in_words(runner.failures) + ": unread"] if runner.failures else []
-        predictions = folder.read_predictions()
-        _refuse_equal_ids(run.benchmark, predictions)
-        folder.write_results(_results(run, begun, predictions, failed))
+        folder.write_results(_results(run, begun, folder.read_predictions(), failed))
         progress(n_episodes, Step(doing="writing the report"))
         if run.benchmark.card.sees:
             _keep_pictures(folder, run)
         write_report(folder)
     return folder
-
-
-def _refuse_equal_ids(benchmark: Benchmark[Any], predictions: pd.DataFrame) -> None:
-    """Runs are compared by ids. Raises EvenhandError where two predictions share theirs."""
-    equal = predictions.loc[predictions["id"].duplicated(), "id"]
-    if len(equal):
-        raise EvenhandError(
-            f"{len(equal):,} predictions of {benchmark.card.name} have the id of another one, such as "
-            f"{equal.iloc[0]!r}: its `read` must give each an id of its own (of several runs, with "
-            "evenhand.flow.episode.run_name)"
-        )
 
 
 def prepare(config: RunConfig[Any], model: Model | None = None) -> Prepared:

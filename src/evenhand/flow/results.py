@@ -7,9 +7,10 @@ import platform
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from importlib import metadata
-from typing import Any
+from typing import Any, get_args, get_origin, get_type_hints
 
 from evenhand.errors import EvenhandError
+from evenhand.flow.foreign_files import shortened
 
 SCHEMA_VERSION = 1
 """Of results.json; results.schema.json beside this file describes it for other people's tools."""
@@ -59,30 +60,51 @@ class Results:
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> Results:
         """Raises EvenhandError for a record of another version of evenhand, or a damaged one."""
-        again = "repeat its evenhand run command with another --output"
+        again = "repeat its evenhand run command"
         version = record.get("schema_version")
         if version != SCHEMA_VERSION:
             written = "before results had a version" if version is None else f"in version {version!r} of its format"
-            raise EvenhandError(f"these results were written {written}; this evenhand reads {SCHEMA_VERSION}: {again}")
-        wrong = [
-            each.name
-            for each in fields(cls)
-            if not isinstance(record.get(each.name), _KINDS[str(each.type).split("[")[0]])
-        ]
+            raise EvenhandError(
+                f"these results were written {written}; this evenhand reads {SCHEMA_VERSION}: {again} with another "
+                "--output"
+            )
+        wrong = [name for name, kind in get_type_hints(cls).items() if not _fits(record.get(name), kind)]
         unknown = sorted(set(record) - {each.name for each in fields(cls)})
-        if wrong or unknown or not isinstance(record["metrics"].get("warnings"), list):
+        if not (wrong or unknown):
+            wrong = _wrong_within(record)
+        if wrong or unknown:
             what = f"wrong or missing: {', '.join(wrong)}" if wrong else f"unknown: {', '.join(unknown)}"
-            raise EvenhandError(f"these results are damaged ({what if wrong or unknown else 'no warnings'}); {again}")
+            raise EvenhandError(f"these results are damaged ({shortened(what)}); {again}")
         return cls(**record)
 
 
-_KINDS: dict[str, type | tuple[type, ...]] = {
-    "int": int,
-    "str": str,
-    "dict": dict,
-    "list": list,
-    "str | None": (str, type(None)),
-}
+_OF_METRICS = {"n": int, "n_read": int, "unread_rate": float | int | None, "warnings": list[str]}
+_OF_HELPERS = {"name": str, "identity": str, "trained": dict[str, Any]}
+
+
+def _wrong_within(record: Mapping[str, Any]) -> list[str]:
+    """What results.schema.json says of the inner records, where the outer one fits."""
+    metrics, config = record["metrics"], record["config"]
+    wrong = [f"metrics.{name}" for name, kind in _OF_METRICS.items() if not _fits(metrics.get(name), kind)]
+    wrong += [
+        f"helpers.{name}"
+        for name, kind in _OF_HELPERS.items()
+        if not all(_fits(helper.get(name), kind) for helper in record["helpers"])
+    ]
+    wrong += [f"config.{name}" for name in ("options", "mitigation_options") if not isinstance(config.get(name), dict)]
+    if not wrong and not metrics["n"] == record["n"] >= metrics["n_read"] >= 0:
+        wrong = ["n"]
+    return wrong + ["config.benchmark"] * (config.get("benchmark") != record["benchmark"])
+
+
+def _fits(value: object, kind: Any) -> bool:
+    """Of JSON's types; true and false are no numbers."""
+    of, inner = get_origin(kind), get_args(kind)
+    if of is dict:
+        return isinstance(value, dict) and all(_fits(each, inner[1]) for each in value.values())
+    if of is list:
+        return isinstance(value, list) and all(_fits(each, inner[0]) for each in value)
+    return kind is Any or (any(_fits(value, each) for each in inner) if inner else type(value) is kind)
 
 
 def versions() -> dict[str, str]:

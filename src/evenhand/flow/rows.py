@@ -50,7 +50,7 @@ def load_config(card: Card, config: str, source: str, options: Mapping[str, obje
 
     try:
         return load_dataset(card.dataset, config, split=card.split, source=source, **options)
-    except UsageError:
+    except EvenhandError:
         raise
     except (OSError, ValueError, DatasetsError) as error:
         raise EvenhandError(f"can't load {card.dataset} ({config}, source {source}): {error}") from error

@@ -19,6 +19,7 @@ from filelock import FileLock, Timeout
 from evenhand.errors import EvenhandError, UsageError
 from evenhand.flow.configuration import RunConfig, deciding, differences
 from evenhand.flow.episode import Prediction
+from evenhand.flow.foreign_files import AGAIN, AWAY, read_object, shortened
 from evenhand.flow.results import Results, without_nan
 from evenhand.whole_files import explained, is_remains, remove_remains, whole_file, write_whole
 
@@ -96,6 +97,9 @@ class RunFolder:
             raise UsageError(f"{path} does not exist; name the --output folder of an evenhand run")
         if not folder.config.is_file():
             raise UsageError(f"{path} is no run folder of evenhand: it has no config.json")
+        for file in (folder.predictions, folder.results):
+            if file.exists() and not file.is_file():
+                raise UsageError(f"{file} is no file; move it away, and {AGAIN}")
         missing = [file.name for file in (folder.predictions, folder.results) if not file.is_file()]
         if missing:
             raise UsageError(
@@ -109,7 +113,7 @@ class RunFolder:
 
     def begun(self) -> dict[str, Any]:
         """config.json as it is: what the run was begun with."""
-        return self._read(self.config)
+        return read_object(self.config, AWAY)
 
     @contextmanager
     def locked(self) -> Iterator[None]:
@@ -134,16 +138,22 @@ class RunFolder:
         while some := list(islice(arriving, PREDICTIONS_A_PART)):
             parts.append(pa.Table.from_pylist(some))
         table = pa.concat_tables(parts, promote_options="permissive")
+        _refuse_equal_ids(table)
         with explained(self.predictions), whole_file(self.predictions) as file:
             pq.write_table(table, file, compression="zstd")
 
     def read_predictions(self) -> pd.DataFrame:
+        """Raises EvenhandError where they are none, or damaged."""
         try:
-            return pd.read_parquet(self.predictions)
-        except (OSError, ValueError) as error:
-            raise EvenhandError(
-                f"{self.predictions} can't be read: {error}; repeat the evenhand run command"
-            ) from error
+            predictions = pd.read_parquet(self.predictions)
+        except (OSError, ValueError, pa.ArrowException) as error:
+            raise EvenhandError(f"{self.predictions} can't be read: {shortened(error)}; {AGAIN}") from error
+        ids = predictions.get("id", pd.Series(dtype=object))
+        named = not ids.empty and ids.map(lambda each: isinstance(each, str)).all()
+        if not named or not ids.is_unique:
+            what = "an id twice" if named else "no rows with ids"
+            raise EvenhandError(f"{self.predictions} is damaged: it has {what}; {AGAIN}")
+        return predictions
 
     def write_results(self, results: Results) -> None:
         self.write_record(results.to_json())
@@ -153,14 +163,22 @@ class RunFolder:
         write_whole(self.results, _json(record))
 
     def read_results(self) -> Results:
-        """Raises EvenhandError for a damaged record, or one of another version."""
+        """Raises EvenhandError for a damaged record, one of another version, or of another run than config.json."""
+        record = self.read_record()
         try:
-            return Results.from_json(self.read_record())
+            results = Results.from_json(record)
         except EvenhandError as error:
             raise EvenhandError(f"{self.results}: {error}") from error
+        config = self.read_config()
+        others = differences(deciding(config, results.config), deciding(config, self.begun()))
+        if others:
+            raise EvenhandError(
+                f"{self.results} is of other settings than {self.config.name} beside it ({'; '.join(others)}); {AGAIN}"
+            )
+        return results
 
     def read_record(self) -> dict[str, Any]:
-        return self._read(self.results)
+        return read_object(self.results, AGAIN)
 
     def keep_picture(self, row: str, content: bytes) -> None:
         """What a row showed, for the report."""
@@ -186,14 +204,16 @@ class RunFolder:
             )
         return self
 
-    def _read(self, path: Path) -> dict[str, Any]:
-        try:
-            record = json.loads(path.read_text(encoding="utf-8"))
-        except ValueError as error:
-            raise EvenhandError(f"{path} is no JSON ({error}); move the folder away and run again") from error
-        if not isinstance(record, dict):
-            raise EvenhandError(f"{path} is no JSON object; move the folder away and run again")
-        return record
+
+def _refuse_equal_ids(predictions: pa.Table) -> None:
+    """Runs are compared by ids. Raises EvenhandError where two predictions share theirs."""
+    ids = predictions["id"].to_pandas()
+    equal = ids[ids.duplicated()]
+    if len(equal):
+        raise EvenhandError(
+            f"{len(equal):,} predictions have the id of another one, such as {equal.iloc[0]!r}: the benchmark's `read` "
+            "must give each an id of its own (of several runs, with evenhand.flow.episode.run_name)"
+        )
 
 
 def is_run_folder(path: Path) -> bool:

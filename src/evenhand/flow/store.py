@@ -12,6 +12,11 @@ from evenhand.errors import EvenhandError, UsageError
 from evenhand.models.request import FAILURES, Reply
 
 _KEYS_A_QUERY = 500
+_AWAY = "move it away (every reply is asked again then), or choose another --output"
+_COLUMNS = {
+    "meta": ("name", "value"),
+    "replies": ("key", "text", "finish_reason", "choice_log_probs"),
+}
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS replies (
@@ -37,6 +42,7 @@ class Store:
         with self._explained(), ExitStack() as undo:
             self._connection = sqlite3.connect(path, isolation_level=None)
             undo.callback(self.close)
+            self._refuse_other_tables()
             self._connection.execute("PRAGMA journal_mode = WAL")
             self._connection.execute("PRAGMA synchronous = NORMAL")
             self._connection.executescript(_SCHEMA)
@@ -45,12 +51,36 @@ class Store:
                 with self._transaction():
                     self._connection.execute("INSERT INTO meta VALUES ('models', ?)", [json.dumps(dict(models))])
             undo.pop_all()
-        if recorded is not None and json.loads(recorded[0]) != dict(models):
+        held = dict(models) if recorded is None else self._models(recorded[0])
+        if held != dict(models):
             self.close()
             raise UsageError(
-                f"{path} holds replies of {_named(json.loads(recorded[0]))}; this run asks {_named(models)}. "
+                f"{path} holds replies of {_named(held)}; this run asks {_named(models)}. "
                 "Choose another --output, or run the same model with the same dtype"
             )
+
+    def _refuse_other_tables(self) -> None:
+        """Before anything is written: another program's database, or another version's, stays as it is."""
+        tables = self._connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+        for (table,) in tables:
+            columns = [name for _, name, *_ in self._connection.execute("SELECT * FROM pragma_table_info(?)", [table])]
+            if tuple(columns) != _COLUMNS.get(table):
+                self.close()
+                raise EvenhandError(
+                    f"{self.path} is no store of this version of evenhand (its table {table!r} has the columns "
+                    f"{', '.join(columns)}); {_AWAY}"
+                )
+
+    def _models(self, recorded: object) -> dict[str, str]:
+        """{agent: identity} whose replies are stored."""
+        try:
+            models = json.loads(str(recorded))
+            if not isinstance(models, dict) or not all(isinstance(each, str) for each in models.values()):
+                raise TypeError("no object of names")
+        except (ValueError, TypeError, RecursionError) as error:
+            self.close()
+            raise EvenhandError(f"{self.path} doesn't say whose replies it holds: it is damaged; {_AWAY}") from error
+        return models
 
     def get(self, keys: Sequence[str]) -> dict[str, Reply]:
         """The stored replies among these keys."""
@@ -61,8 +91,23 @@ class Store:
                 marks = ",".join("?" * len(some))
                 rows = self._connection.execute(f"SELECT * FROM replies WHERE key IN ({marks})", some)
                 for key, text, finish_reason, log_probs in rows:
-                    found[key] = Reply(text, finish_reason, tuple(tuple(each) for each in json.loads(log_probs)))
+                    found[key] = self._reply(key, text, finish_reason, log_probs)
         return found
+
+    def _reply(self, key: str, text: object, finish_reason: object, log_probs: object) -> Reply:
+        """A row as it was put. Raises EvenhandError for what no put could have written."""
+        try:
+            of_choices = json.loads(str(log_probs))
+            numbers = [value for of_choice in of_choices for value in of_choice]
+            if not all(of_choices) or not all(type(value) in (float, int) for value in numbers):
+                raise TypeError("log-probabilities are numbers")
+            if not isinstance(text, str) or not isinstance(finish_reason, str):
+                raise TypeError("texts are expected")
+        except (ValueError, TypeError, RecursionError) as error:
+            raise EvenhandError(
+                f"{self.path} holds a reply that can't be read ({key!r}): it is damaged; {_AWAY}"
+            ) from error
+        return Reply(text, finish_reason, tuple(tuple(each) for each in of_choices))
 
     def put(self, replies: Iterable[tuple[str, Reply]]) -> None:
         """Store a batch in one transaction. Raises EvenhandError on a full disk; nothing stored before is lost."""
@@ -121,8 +166,10 @@ def _explanation(path: Path, error: sqlite3.DatabaseError) -> str:
         return (
             f"the disk is full at {path}: free space and run the same command again; all replies before this are kept"
         )
-    if "not a database" in message or "malformed" in message:
-        return f"{path} is no store of evenhand, or damaged ({message}); move it away, or choose another --output"
+    if any(sign in message for sign in ("not a database", "malformed", "decode", "no such")):
+        return f"{path} is no store of evenhand, or damaged ({message}); {_AWAY}"
+    if "unable to open" in message or "readonly" in message:
+        return f"{path} can't be written ({message}); mend that, or choose another --output"
     return f"the store {path} failed: {message}; nothing stored before this is lost, run the same command again"
 
 

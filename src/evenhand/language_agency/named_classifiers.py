@@ -12,8 +12,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from evenhand.caches import cache_written
 from evenhand.errors import UsageError
 from evenhand.library import DATASETS, load_dataset
+from evenhand.paths import typed_path
 
 if TYPE_CHECKING:
     from evenhand.language_agency.classifier import SentenceClassifier
@@ -68,7 +70,7 @@ def _named(name: str) -> list[NamedClassifier]:
         folder = default_checkpoint()
         return [_checkpoint(str(folder), "MiniLM trained on language_agency (default)", None)]
     path, _, agentic_label = name.partition(AGENTIC_LABEL)
-    folder = Path(path).expanduser()
+    folder = typed_path(path)
     seeds = sorted((path.parent for path in folder.glob("seed-*/config.json")), key=_by_number)
     if seeds and not (folder / "config.json").is_file():
         return [_checkpoint(str(seed), f"{name}/{seed.name}", agentic_label or None) for seed in seeds]
@@ -111,9 +113,12 @@ def default_checkpoint() -> Path:
         digest.update(path.read_bytes())
     folder = cache_folder() / f"agency-minilm-{digest.hexdigest()[:16]}"
     if not folder.is_dir():
-        folder.parent.mkdir(parents=True, exist_ok=True)
         logger.warning("Training the default agency classifier, once, about a minute on two cores: %s", folder)
-        with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".training-") as scratch, TrainingBar() as bar:
+        with (
+            cache_written(folder.parent, "EVENHAND_CACHE"),
+            tempfile.TemporaryDirectory(dir=folder.parent, prefix=".training-") as scratch,
+            TrainingBar() as bar,
+        ):
             trained = Path(scratch) / "agency"
             agency.train_agency(
                 load_dataset("language_agency"),

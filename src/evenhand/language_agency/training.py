@@ -38,7 +38,8 @@ from evenhand.language_agency.label_request import LABELS
 from evenhand.language_agency.recipes import Recipe
 from evenhand.models.loading import explained, loaded, loaded_weights
 from evenhand.trainers.progress import OnProgress, unheard
-from evenhand.whole_files import PREFIX, SUFFIX, explained, write_whole
+from evenhand.whole_files import PREFIX, SUFFIX, write_whole
+from evenhand.whole_files import explained as explained_writing
 
 logger = logging.getLogger(__name__)
 
@@ -80,7 +81,10 @@ def train_agency(
             begun(f"{named}: {recipe.base} begins to learn from {len(data['train']):,} sentences")
             steps = _Steps(f"training {named}", on_progress)
             model, tokenizer = _trained(data["train"], data.get(VALIDATION), recipe, base_path, seed, steps)
-            with explained(folder), tempfile.TemporaryDirectory(prefix=PREFIX, suffix=SUFFIX, dir=output) as part:
+            with (
+                explained_writing(folder),
+                tempfile.TemporaryDirectory(prefix=PREFIX, suffix=SUFFIX, dir=output) as part,
+            ):
                 saved = Path(part) / folder.name
                 try:
                     model.save_pretrained(saved)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from pathlib import Path
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 
 def compare(arguments: Sequence[str], console: Console) -> None:
+    from evenhand.command_line import path
+    from evenhand.flow.foreign_files import as_written
     from evenhand.output_files import add_overwrite, check_output
     from evenhand.report.comparison import compare as compared
     from evenhand.report.pages import is_comparison, write_comparison
@@ -22,8 +24,8 @@ def compare(arguments: Sequence[str], console: Console) -> None:
     parser = argparse.ArgumentParser(
         prog="evenhand compare", description="Runs of one benchmark side by side, and their differences."
     )
-    parser.add_argument("runs", type=Path, nargs="+", metavar="RUN", help="the first is the base")
-    parser.add_argument("--output", type=Path, metavar="FILE", help="write it as an HTML page, too")
+    parser.add_argument("runs", type=path, nargs="+", metavar="RUN", help="the first is the base")
+    parser.add_argument("--output", type=path, metavar="FILE", help="write it as an HTML page, too")
     add_overwrite(parser)
     parsed = parser.parse_args(list(arguments))
     again = parsed.output and check_output(parsed.output, parsed.runs, "a comparison", is_comparison, parsed.overwrite)
@@ -36,20 +38,30 @@ def compare(arguments: Sequence[str], console: Console) -> None:
     for sentence in comparison.sentences:
         console.print(sentence, soft_wrap=True)
     if parsed.output:
-        write_comparison(comparison, parsed.output)
+        with as_written(*parsed.runs):
+            write_comparison(comparison, parsed.output)
         console.print(f"Page: {parsed.output}{again}", soft_wrap=True)
 
 
 def report(arguments: Sequence[str], console: Console) -> None:
+    from evenhand.command_line import path
+    from evenhand.flow.foreign_files import as_written
     from evenhand.flow.run_folder import RunFolder
-    from evenhand.report.pages import write_report
+    from evenhand.output_files import add_overwrite, check_output
+    from evenhand.report.pages import is_report, write_report
 
     parser = argparse.ArgumentParser(prog="evenhand report", description="Write a run's report.html again.")
-    parser.add_argument("run", type=Path, metavar="RUN", help="the run's folder")
-    folder = RunFolder.open(parser.parse_args(list(arguments)).run)
-    with folder.locked():
-        write_report(folder)
-    console.print(f"Report: {folder.report}", soft_wrap=True)
+    parser.add_argument("run", type=path, metavar="RUN", help="the run's folder")
+    parser.add_argument("--output", type=path, metavar="FILE", help="where, if not in the run's folder")
+    add_overwrite(parser)
+    parsed = parser.parse_args(list(arguments))
+    again = ""
+    if parsed.output:
+        again = check_output(parsed.output, [parsed.run], "a report", is_report, parsed.overwrite)
+    folder = RunFolder.open(parsed.run)
+    with nullcontext() if parsed.output else folder.locked(), as_written(folder.path):
+        write_report(folder, parsed.output)
+    console.print(f"Report: {parsed.output or folder.report}{again}", soft_wrap=True)
 
 
 def print_found(folder: RunFolder, console: Console) -> None:

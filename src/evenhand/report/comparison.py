@@ -6,12 +6,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from string import ascii_uppercase
+from typing import Any
 
 import pandas as pd
 
+from evenhand.benchmark import Benchmark
 from evenhand.benchmark import Comparison as Compared
 from evenhand.benchmarks import get_benchmark
 from evenhand.errors import UsageError
+from evenhand.flow.foreign_files import as_written
 from evenhand.flow.results import Results
 from evenhand.flow.run_folder import RunFolder
 from evenhand.models.errors import ModelError
@@ -78,7 +81,11 @@ def compare(*paths: Path) -> Comparison:
     for name, run in zip(names, runs):
         if name != names[0]:
             raise UsageError(f"{runs[0].path} is a run of {names[0]}, {run.path} of {name}; name runs of one benchmark")
-    benchmark = get_benchmark(names[0])
+    with as_written(*(run.path for run in runs)):
+        return _compared(runs, get_benchmark(names[0]))
+
+
+def _compared(runs: Sequence[Run], benchmark: Benchmark[Any]) -> Comparison:
     compared = benchmark.comparison()
     panels = compared.panels(runs)
     pairs = _pairs(runs, panels)

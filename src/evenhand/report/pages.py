@@ -10,7 +10,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from evenhand.benchmarks import BENCHMARKS, get_benchmark
-from evenhand.errors import EvenhandError, UsageError
+from evenhand.errors import UsageError
 from evenhand.flow.run_folder import RunFolder
 from evenhand.report.comparison import Comparison
 from evenhand.report.findings import Findings
@@ -24,20 +24,17 @@ _TEMPLATES = Environment(
     lstrip_blocks=True,
 )
 
-_OF_COMPARISONS, _HEAD = b'<meta name="generator" content="evenhand compare">', 1000  # bytes
+_GENERATOR, _HEAD = '<meta name="generator" content="evenhand {command}">', 1000  # bytes
 
 
-def write_report(folder: RunFolder) -> None:
-    """Write the page from the folder's predictions and results. Raises EvenhandError where they can't be read."""
+def write_report(folder: RunFolder, place: Path | None = None) -> None:
+    """Write the page from the folder's predictions and results. Raises EvenhandError where they can't be read.
+
+    place: where, if not in the folder, which is only read then.
+    """
     benchmark = get_benchmark(_benchmark_of(folder))
     results = folder.read_results()
-    try:
-        findings = benchmark.findings(folder.read_predictions(), results)
-    except KeyError as error:
-        raise EvenhandError(
-            f"{folder.path} was written by another version of evenhand (it has no {error}); "
-            "repeat its evenhand run command"
-        ) from error
+    findings = benchmark.findings(folder.read_predictions(), results)
     page = _TEMPLATES.get_template("report.html.jinja").render(
         card=benchmark.card,
         results=results,
@@ -45,12 +42,14 @@ def write_report(folder: RunFolder) -> None:
         drawings=[Markup(plot.draw()) for plot in findings.plots],
         pictures={name: _data_url(content) for name, content in _pictures(folder, findings)},
     )
-    write_whole(folder.report, page)
+    write_whole(place or folder.report, page)
 
 
 def _benchmark_of(folder: RunFolder) -> str:
     """Raises UsageError for results of something else, such as generated data."""
-    name = str(folder.read_record().get("benchmark"))
+    name = str(folder.read_record().get("benchmark", ""))
+    if not name:
+        folder.read_results()  # raises, and says why
     if name not in BENCHMARKS:
         raise UsageError(
             f"{folder.path} holds {name}, no run of a benchmark: there is no report of it; its counts are in "
@@ -72,10 +71,19 @@ def _data_url(picture: bytes) -> str:
     return f"data:image/{kind};base64,{base64.b64encode(picture).decode()}"
 
 
+def is_report(path: Path) -> bool:
+    """Whether `write_report` wrote it."""
+    return _is_of("report", path)
+
+
 def is_comparison(path: Path) -> bool:
     """Whether `write_comparison` wrote it."""
+    return _is_of("compare", path)
+
+
+def _is_of(command: str, path: Path) -> bool:
     with path.open("rb") as file:
-        return _OF_COMPARISONS in file.read(_HEAD)
+        return _GENERATOR.format(command=command).encode() in file.read(_HEAD)
 
 
 def write_comparison(comparison: Comparison, path: Path) -> None:

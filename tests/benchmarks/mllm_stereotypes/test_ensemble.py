@@ -325,7 +325,9 @@ def test_the_same_run_twice_is_refused_under_any_name(persona, refused, tmp_path
 def test_runs_of_other_benchmarks_are_refused(persona, refused):
     other = persona("F")
     results = json.loads((other / "results.json").read_text())
-    (other / "results.json").write_text(json.dumps(results | {"benchmark": "labe"}))
+    config = results["config"] | {"benchmark": "labe"}
+    (other / "config.json").write_text(json.dumps(config))
+    (other / "results.json").write_text(json.dumps(results | {"benchmark": "labe", "config": config}))
     assert "run F is a run of labe; an ensemble is of runs of mllm_stereotypes" in refused(persona("M"), other)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import datasets
 
@@ -14,6 +13,7 @@ from evenhand.errors import UsageError
 from evenhand.flow.configuration import RunConfig
 from evenhand.flow.draw import draw_matched
 from evenhand.flow.rows import check_configs, packaged_rows
+from evenhand.paths import typed_path
 
 GROUP = ("gender", "race", "group")  # columns of a file's texts
 
@@ -37,7 +37,7 @@ def _sampled(rows: datasets.Dataset, size: int, seed: int) -> datasets.Dataset:
 def texts(config: RunConfig[LabeOptions]) -> Rows:
     """Raises UsageError for a file that does not fit, or whose people's groups are all unknown."""
     options = config.options
-    path = Path(str(options.texts))
+    path = typed_path(str(options.texts))
     file = read_texts(path, options.columns, options.preprocess, seed=config.seed)
     if not file.rows[["gender", "race"]].ne("").any(axis=None):
         raise UsageError(

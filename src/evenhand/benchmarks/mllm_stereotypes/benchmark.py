@@ -21,6 +21,7 @@ from evenhand.errors import EvenhandError, UsageError
 from evenhand.flow.configuration import Asking, RunConfig
 from evenhand.flow.episode import Prediction, Prompt, derive_seed, run_name
 from evenhand.models.request import Image, Message, Reply, Request, Sampling
+from evenhand.paths import typed_path
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -146,7 +147,7 @@ class MllmStereotypes(Benchmark[MllmStereotypesOptions]):
         if config.options.real_shares:
             from evenhand.benchmarks.mllm_stereotypes.real_shares import read_real_shares
 
-            read_real_shares(Path(config.options.real_shares))
+            read_real_shares(typed_path(config.options.real_shares))
 
     def load(self, config: RunConfig[MllmStereotypesOptions]) -> Rows:
         import datasets
@@ -161,7 +162,7 @@ class MllmStereotypes(Benchmark[MllmStereotypesOptions]):
         from evenhand.benchmarks.mllm_stereotypes.scoring import score
 
         shares = config.options.real_shares
-        return score(self.card.metric, predictions, Path(shares) if shares else None)
+        return score(self.card.metric, predictions, typed_path(shares) if shares else None)
 
     def findings(self, predictions: pd.DataFrame, results: Results) -> Findings:
         from evenhand.benchmarks.mllm_stereotypes.findings import findings

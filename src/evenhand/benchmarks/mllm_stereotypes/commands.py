@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -13,11 +12,13 @@ if TYPE_CHECKING:
 
 def ensemble_command(arguments: Sequence[str], console: Console) -> None:
     """Parses, calls, prints."""
+    from evenhand.command_line import path
+
     parser = argparse.ArgumentParser(
         prog="evenhand ensemble", description="What several runs of mllm_stereotypes agree on, and its score."
     )
-    parser.add_argument("runs", type=Path, nargs="+", metavar="RUN", help="folders of runs, two or more")
-    parser.add_argument("--output", type=Path, required=True, metavar="DIR", help="the run folder of the consensus")
+    parser.add_argument("runs", type=path, nargs="+", metavar="RUN", help="folders of runs, two or more")
+    parser.add_argument("--output", type=path, required=True, metavar="DIR", help="the run folder of the consensus")
     parsed = parser.parse_args(list(arguments))
 
     from evenhand.benchmarks.mllm_stereotypes.ensemble import ensemble

@@ -26,6 +26,7 @@ from evenhand.benchmarks.mllm_stereotypes.options import MllmStereotypesOptions
 from evenhand.benchmarks.mllm_stereotypes.published import ENSEMBLE
 from evenhand.errors import EvenhandError, UsageError
 from evenhand.flow.configuration import RunConfig, deciding
+from evenhand.flow.foreign_files import AGAIN, as_written
 from evenhand.flow.results import SCHEMA_VERSION, Results, versions
 from evenhand.flow.run_folder import LOCK, RunFolder
 from evenhand.report.findings import Run
@@ -47,6 +48,11 @@ def ensemble(paths: Sequence[Path], output: Path) -> RunFolder:
     """
     members = _members(paths)
     _refuse_other(output, members)
+    with as_written(*paths):
+        return _ensemble(members, output)
+
+
+def _ensemble(members: Sequence[Run], output: Path) -> RunFolder:
     predictions = consensus(members)
     config = replace(
         _config(members[0]),
@@ -83,10 +89,9 @@ def _member(letter: str, path: Path) -> Run:
         raise UsageError(f"{path} is an ensemble itself; name the runs that it is made of")
     predictions = folder.read_predictions()
     missing = [name for name in _READ if name not in predictions]
-    if missing or not predictions["id"].is_unique:
+    if missing:
         raise EvenhandError(
-            f"{path} was written by another version of evenhand, or changed (it has "
-            f"{'no ' + ', '.join(missing) if missing else 'an id twice'}); repeat its evenhand run command"
+            f"{path} was written by another version of evenhand, or changed (it has no {', '.join(missing)}); {AGAIN}"
         )
     return Run(letter, path, results, predictions)
 
@@ -199,7 +204,7 @@ def _refuse_other(output: Path, members: Sequence[Run]) -> None:
     try:
         held = RunFolder(output).read_results()
         asked = [_asking(each["model_identity"], each["config"]) for each in held.metrics["members"]]
-    except (EvenhandError, OSError, KeyError):
+    except (EvenhandError, OSError, KeyError, TypeError):
         raise UsageError(f"{output} is not empty and holds no ensemble; choose another --output") from None
     if len(asked) != len(members) or not all(
         _asking(member.results.model_identity, member.results.config) in asked for member in members

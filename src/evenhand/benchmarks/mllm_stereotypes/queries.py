@@ -34,6 +34,7 @@ from evenhand.benchmarks.mllm_stereotypes.social_terms import Order, filled_in, 
 from evenhand.errors import EvenhandError, UsageError, unknown_name
 from evenhand.flow.episode import derive_seed
 from evenhand.library import DATASETS, fingerprint, load_dataset
+from evenhand.paths import typed_path
 from evenhand.whole_files import whole_file
 
 __all__ = ["CONFIGS", "FEATURES", "load", "notes_of"]
@@ -137,7 +138,7 @@ def _of_faces(
     attribute: Attribute = prompts[0]["attribute"]
     if folder == REHEARSAL:
         folder = DATASETS / DATASET / "sources" / "rehearsal_faces"
-    faces = read_faces(Path(folder).expanduser(), None if table is None else Path(table).expanduser())
+    faces = read_faces(typed_path(folder), None if table is None else typed_path(table))
     pairs = face_pairs(faces, attribute, seed, limit)
     rehearsal = any(_is_placeholder(face) for face in faces.records)
     kept = _Pictures() if spliced else None
@@ -206,7 +207,7 @@ class _Pictures:
 def _of_personas(
     config: str, folder: str | os.PathLike[str] | None, order: str, seed: int
 ) -> tuple[list[dict[str, object]], tuple[str, ...]]:
-    pictures, notes = _drawings() if folder is None else _in_folder(Path(folder).expanduser())
+    pictures, notes = _drawings() if folder is None else _in_folder(typed_path(folder))
     prompts = {prompt["instance"]: prompt for prompt in _prompts(config)}
     place = {trait: number for number, trait in enumerate(prompts)}  # in the paper's order; folders have another
     asked = [

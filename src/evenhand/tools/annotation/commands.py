@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evenhand.command_line import Group, parse
+from evenhand.command_line import Group, parse, path
 from evenhand.errors import UsageError, unknown_name
 from evenhand.options import made, option
+from evenhand.paths import typed_path
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -67,7 +68,7 @@ def annotate(arguments: Sequence[str], console: Console) -> None:
 
 def _add_scheme(parser: argparse.ArgumentParser, output: str, help: str) -> None:
     parser.add_argument("--scheme", required=True, metavar="SCHEME", help=SCHEME)
-    parser.add_argument("--output", type=Path, required=True, metavar=output, help=help)
+    parser.add_argument("--output", type=path, required=True, metavar=output, help=help)
 
 
 def _export(arguments: Sequence[str], console: Console) -> None:
@@ -142,7 +143,7 @@ def _agree(arguments: Sequence[str], console: Console) -> None:
     from evenhand.tools.annotation.agreement import agree
 
     def add(parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("merged", type=Path, metavar="MERGED", help="what import wrote")
+        parser.add_argument("merged", type=path, metavar="MERGED", help="what import wrote")
 
     groups = {"options": Group("shown", AgreeOptions)}
     told = "Percent agreement, Cohen's and Fleiss' kappa."
@@ -155,4 +156,4 @@ def _agree(arguments: Sequence[str], console: Console) -> None:
 
 
 def _path(text: str | None) -> Path | None:
-    return None if text is None else Path(text)
+    return None if text is None else typed_path(text)

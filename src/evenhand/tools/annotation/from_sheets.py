@@ -6,12 +6,14 @@ ambiguous, and out until a third annotator has decided them.
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from evenhand.errors import EvenhandError, UsageError
+from evenhand.paths import typed_path
 from evenhand.report.tables import Cell, Table
 from evenhand.tools.annotation.files import Sheet, read_sheet, write_rows
 from evenhand.tools.annotation.schemes import RESERVED, Scheme
@@ -223,11 +225,11 @@ def annotator_files(named: Sequence[str]) -> dict[str, Path]:
     files: dict[str, Path] = {}
     for each in named:
         name, equals, path = each.partition("=")
-        if not equals or Path(each).exists():
+        if not equals or os.path.exists(each):
             name, path = Path(each).stem.rpartition(".")[2], each
         if name in files:
             raise UsageError(f"two files of annotator {name!r}: {files[name]} and {path}; name them: NAME=FILE")
-        files[name] = Path(path)
+        files[name] = typed_path(path)
     return files
 
 

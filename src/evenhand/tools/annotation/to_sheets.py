@@ -19,6 +19,7 @@ from evenhand.flow.episode import derive_seed
 from evenhand.flow.run_folder import RunFolder
 from evenhand.library import load_dataset
 from evenhand.output_files import check_output
+from evenhand.paths import typed_path
 from evenhand.row_files import as_text
 from evenhand.tools.annotation.files import Sheet, check_suffix, read_sheet, write_rows
 from evenhand.tools.annotation.schemes import Scheme, is_number
@@ -303,7 +304,7 @@ def _row(entry: Entry, settings: ExportSettings, sheet: Path) -> dict[str, str]:
 
 def read_source(source: str) -> Sheet:
     """The rows of a dataset, a file or a finished run. Raises UsageError for what is none of these."""
-    path = Path(source)
+    path = typed_path(source)
     if path.is_dir():
         return read_sheet(RunFolder.open(path).predictions)
     if path.suffix or path.exists():

@@ -5,10 +5,9 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evenhand.command_line import Group, parse
+from evenhand.command_line import Group, parse, path
 from evenhand.options import made, option
 
 if TYPE_CHECKING:
@@ -33,8 +32,8 @@ def audit_captions(arguments: Sequence[str], console: Console) -> None:
 
     def add(parser: argparse.ArgumentParser) -> None:
         accepted = "JSON (an array), JSONL or parquet; LLaVA's, or captions"
-        parser.add_argument("files", type=Path, nargs="+", metavar="FILE", help=accepted)
-        parser.add_argument("--output", type=Path, metavar="FILE", help="write the figures as JSON, too")
+        parser.add_argument("files", type=path, nargs="+", metavar="FILE", help=accepted)
+        parser.add_argument("--output", type=path, metavar="FILE", help="write the figures as JSON, too")
         add_overwrite(parser)
 
     told = "Gender terms beside occupations and descriptors in captions."

@@ -21,7 +21,7 @@ class Generation:
         (), "of the model's backend, such as api_key_env=NAME", metavar="KEY=VALUE", parse=pair, flag="model-option"
     )
     revision: str | None = option(None, "branch, tag or commit of a Hub model", metavar="REV")
-    seed: int = option(0, "of all that is drawn", metavar="S")
+    seed: int = option(0, "of all that is drawn", least=0, metavar="S")
     temperature: float | None = option(None, "0 is greedy; by default the model's own sampling", least=0, metavar="T")
     top_p: float = option(1.0, "likewise", above=0, most=1, metavar="P")
     max_new_tokens: int = option(512, "of a reply", least=1, metavar="N")

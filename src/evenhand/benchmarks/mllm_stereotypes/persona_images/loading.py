@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import torch
 
 from evenhand.models.errors import ModelError
+from evenhand.paths import typed_path
 
 
 def local_or_hub(name: str, kind: str) -> str:
     """A local folder's path, or the Hub id as it came. Raises ModelError for a path at which no folder is."""
-    path = Path(name).expanduser()
+    path = typed_path(name)
     if path.is_dir():
         return str(path)
     if name.startswith((".", "/", "~")):

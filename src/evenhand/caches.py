@@ -1,0 +1,35 @@
+"""Folders in which things are kept from one run to the next, and what is said where they can't be written."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from evenhand.errors import EvenhandError
+
+_OF_THE_PLACE = {
+    errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EEXIST, errno.ENOSPC, errno.EDQUOT, errno.ENAMETOOLONG,
+}  # fmt: skip
+
+
+@contextmanager
+def cache_written(folder: Path, variable: str) -> Iterator[None]:
+    """Within, the folder is there and may be written.
+
+    variable: of the environment, which names another. Raises EvenhandError where it can't be written, then or within.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if not os.access(folder, os.W_OK | os.X_OK):
+            raise PermissionError(errno.EACCES, "it is read-only", str(folder))
+        yield
+    except OSError as error:
+        if error.errno not in _OF_THE_PLACE:
+            raise
+        raise EvenhandError(
+            f"the cache {folder} can't be written ({error.strerror}); mend that, or name another folder in the "
+            f"environment variable {variable}"
+        ) from error
