@@ -10,12 +10,13 @@ import argparse
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 from simple_parsing import ArgumentGenerationMode, ArgumentParser
 from simple_parsing.wrappers.field_wrapper import DashVariant
 
 from evenhand.options import OptionField, fields_of
+from evenhand.terminal import shown
 
 
 @dataclass(frozen=True)
@@ -63,6 +64,11 @@ class Parser(ArgumentParser):  # type: ignore[misc]
             if value is not None and value is not False:
                 values[each.name] = tuple(value) if each.several else value
         return values
+
+    def error(self, message: str) -> NoReturn:
+        """The message repeats what was given, such as names of files: shown, not obeyed."""
+        super().error(shown(message))
+        raise SystemExit(2)
 
     def format_help(self) -> str:
         titles = {name: group.title for name, group in self._groups.items()}

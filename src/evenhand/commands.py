@@ -16,12 +16,13 @@ if TYPE_CHECKING:
 def list_all(arguments: Sequence[str], console: Console) -> None:
     """What there is, own and of other packages."""
     from evenhand.benchmarks import BENCHMARKS, get_benchmark
+    from evenhand.command_line import Parser
     from evenhand.mitigations import MITIGATIONS, get_mitigation
     from evenhand.models.registry import BACKENDS
     from evenhand.report.tables import Cell, Table, print_table
     from evenhand.trainers import TRAINERS
 
-    argparse.ArgumentParser(prog="evenhand list", description="What there is.").parse_args(list(arguments))
+    Parser(prog="evenhand list", description="What there is.").parse_args(list(arguments))
     cards = [get_benchmark(name).card for name in BENCHMARKS.names]
     mitigations = [get_mitigation(name) for name in MITIGATIONS.names]
     trainers: list[Any] = [TRAINERS.load(name) for name in TRAINERS.names]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,13 +13,12 @@ if TYPE_CHECKING:
 
 
 def compare(arguments: Sequence[str], console: Console) -> None:
+    from evenhand.command_line import Parser
     from evenhand.report.comparison import compare as compared
     from evenhand.report.pages import write_comparison
     from evenhand.report.tables import print_table
 
-    parser = argparse.ArgumentParser(
-        prog="evenhand compare", description="Runs of one benchmark side by side, and their differences."
-    )
+    parser = Parser(prog="evenhand compare", description="Runs of one benchmark side by side, and their differences.")
     parser.add_argument("runs", type=Path, nargs="+", metavar="RUN", help="the first is the base")
     parser.add_argument("--output", type=Path, metavar="FILE", help="write it as an HTML page, too")
     parsed = parser.parse_args(list(arguments))
@@ -38,10 +36,11 @@ def compare(arguments: Sequence[str], console: Console) -> None:
 
 
 def report(arguments: Sequence[str], console: Console) -> None:
+    from evenhand.command_line import Parser
     from evenhand.flow.run_folder import RunFolder
     from evenhand.report.pages import write_report
 
-    parser = argparse.ArgumentParser(prog="evenhand report", description="Write a run's report.html again.")
+    parser = Parser(prog="evenhand report", description="Write a run's report.html again.")
     parser.add_argument("run", type=Path, metavar="RUN")
     folder = RunFolder.open(parser.parse_args(list(arguments)).run)
     write_report(folder)

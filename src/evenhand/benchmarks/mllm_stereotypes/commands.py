@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,7 +12,9 @@ if TYPE_CHECKING:
 
 def ensemble_command(arguments: Sequence[str], console: Console) -> None:
     """Parses, calls, prints."""
-    parser = argparse.ArgumentParser(
+    from evenhand.command_line import Parser
+
+    parser = Parser(
         prog="evenhand ensemble", description="What several runs of mllm_stereotypes agree on, and its score."
     )
     parser.add_argument("runs", type=Path, nargs="+", metavar="RUN")

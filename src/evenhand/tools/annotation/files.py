@@ -16,6 +16,7 @@ import pandas as pd
 from evenhand.errors import EvenhandError, UsageError
 from evenhand.flow.run_folder import write_whole
 from evenhand.row_files import as_text, read_rows
+from evenhand.row_files.spreadsheets import csv_text, unescaped
 
 KEYS = ("id", "entry")  # columns of which our sheets have one
 
@@ -39,20 +40,22 @@ class Sheet:
         raise UsageError(f"{self.name} {what}; its columns: {named}" + (f" ({option} names one)" if option else ""))
 
 
-def read_sheet(path: Path) -> Sheet:
+def read_sheet(path: Path, ours: bool = False) -> Sheet:
     """A CSV (separated by commas, semicolons or tabs), JSONL, JSON or parquet file, in UTF-8 or UTF-16.
 
+    ours: `write_rows` wrote it, so that an apostrophe before what looks like a formula is no part of the text.
     Raises UsageError for a file that is absent, of another kind, broken or without rows, and EvenhandError for one that
     the system does not let us read.
     """
     read = read_rows(path, "entry", "entries", edited=True, known=KEYS)
-    cells = {name: [as_text(cell) for cell in read.cells(name)] for name in dict.fromkeys(read.columns)}
+    plain = unescaped if ours and path.suffix.casefold() in (".csv", ".tsv") else str
+    cells = {plain(name): [plain(as_text(cell)) for cell in read.cells(name)] for name in dict.fromkeys(read.columns)}
     rows = tuple({name: column[row] for name, column in cells.items()} for row in range(read.n))
-    return Sheet(str(path), tuple(read.columns), rows, tuple(read.places))
+    return Sheet(str(path), tuple(map(plain, read.columns)), rows, tuple(read.places))
 
 
 def write_rows(path: Path, columns: Sequence[str], rows: Sequence[Mapping[str, str]]) -> None:
-    """A CSV (with a byte order mark, without which Excel takes é for Ã©), JSONL or parquet file, by its suffix.
+    """A CSV that computes nothing in a spreadsheet, JSONL or parquet file, by its suffix.
 
     Raises UsageError for another suffix, and EvenhandError where it can't be written.
     """
@@ -61,13 +64,11 @@ def write_rows(path: Path, columns: Sequence[str], rows: Sequence[Mapping[str, s
     if path.suffix.casefold() == ".jsonl":
         write_whole(path, "".join(json.dumps(dict(zip(columns, row)), ensure_ascii=False) + "\n" for row in cells))
         return
-    frame = pd.DataFrame(cells, columns=list(columns), dtype=str)
     if path.suffix.casefold() == ".csv":
-        # The ends of lines make it quote both characters inside cells.
-        write_whole(path, "\ufeff" + frame.to_csv(index=False, lineterminator="\r\n"))
+        write_whole(path, csv_text(columns, cells))
         return
     try:
-        path.write_bytes(frame.to_parquet())
+        path.write_bytes(pd.DataFrame(cells, columns=list(columns), dtype=str).to_parquet())
     except OSError as error:
         raise EvenhandError(f"can't write {path}: {error.strerror or error}; choose another --output") from error
 

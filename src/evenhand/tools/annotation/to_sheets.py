@@ -24,7 +24,6 @@ from evenhand.tools.annotation.schemes import Scheme, is_number
 DEFAULT = "default_"  # before a question's name: the column of the default labels
 SWAPPED = "swapped"
 ENTRY = "entry"
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet computes instead of showing
 
 
 @dataclass(frozen=True)
@@ -108,7 +107,7 @@ def export(settings: ExportSettings) -> Exported:
     write_whole(files.instructions, instructions(settings.scheme))
     for annotator, sheet in enumerate(files.sheets):
         order = np.random.default_rng([settings.seed, 1 + annotator]).permutation(len(entries))
-        rows = [_row(entries[place], settings, sheet) for place in order]
+        rows = [_row(entries[place], settings) for place in order]
         write_rows(sheet, tuple(rows[0]), rows)
     return Exported(files.sheets, files.instructions, files.key, len(entries), left_out)
 
@@ -267,7 +266,7 @@ def _by_id(sheet: Sheet, settings: ExportSettings, columns: Sequence[str]) -> di
 
 
 def _ambiguous(entries: Sequence[Entry], merged: Path) -> list[Entry]:
-    table = read_sheet(merged)
+    table = read_sheet(merged, ours=True)
     identities, status = table.column("id"), table.column("status")
     wanted = {row[identities] for row in table.rows if row[status] == "ambiguous"}
     missing = wanted - {entry.id for entry in entries}
@@ -284,13 +283,10 @@ def _drawn(entries: Sequence[Entry], settings: ExportSettings) -> list[Entry]:
     return [entries[place] for place in sorted(places)]
 
 
-def _row(entry: Entry, settings: ExportSettings, sheet: Path) -> dict[str, str]:
+def _row(entry: Entry, settings: ExportSettings) -> dict[str, str]:
     questions = [question.name for question in settings.scheme.questions]
-    shown = dict(entry.shown)
-    if sheet.suffix.casefold() == ".csv":
-        shown = {name: "'" + text if text.startswith(_FORMULA) else text for name, text in shown.items()}
     default = {name: label for name, label in entry.key.items() if name.startswith(DEFAULT) and settings.show_label}
-    return {ENTRY: entry.code(settings.seed), **shown, **default, **dict.fromkeys(questions, "")}
+    return {ENTRY: entry.code(settings.seed), **entry.shown, **default, **dict.fromkeys(questions, "")}
 
 
 # Sources

@@ -15,6 +15,7 @@ from tqdm import tqdm
 from evenhand.errors import UsageError
 from evenhand.row_files.json_values import Skipped
 from evenhand.row_files.records import SUFFIXES, check
+from evenhand.terminal import shown
 from evenhand.tools.caption_audit.findings import OVERALL, Audit, File, line
 from evenhand.tools.caption_audit.terms import Terms, normal
 from evenhand.tools.caption_audit.texts import COLUMNS, texts
@@ -51,7 +52,7 @@ def audit(
     for path in files:
         n_texts = 0
         skipped: Counter[Skipped] = Counter()
-        for text in tqdm(texts(path, columns), desc=path.name, unit="text", delay=SILENT_FOR):
+        for text in tqdm(texts(path, columns), desc=shown(path.name), unit="text", delay=SILENT_FOR):
             if isinstance(text, Skipped):
                 skipped[text] += 1
                 continue
