@@ -15,7 +15,7 @@ from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 
 _STRANGE = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # controls but for tab and new line; ESC is one, and \x9b, which begins sequences too
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # controls but for tab and new line; ESC and \x9b begin orders
     "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # marks that turn the direction of what stands around them
     "\u2028\u2029\ufff9-\ufffb\ud800-\udfff]"  # other ends of lines, notes between lines, half characters
 )

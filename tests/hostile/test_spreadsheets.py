@@ -15,8 +15,8 @@ from evenhand.tools.annotation.schemes import get_scheme
 from evenhand.tools.annotation.to_sheets import ExportSettings, export
 
 HOSTILE = [
-    "=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "\r\n=1", " =1", "\u00a0=1", "\u200b=1", "\ufeff=1", "\x00=1",
-    "＝1", "＋1", "－1", "＠A1", " ＝1", "'=1", "''=1", "\n", "\tplain", "−1",
+    "=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "\r\n=1", " =1", "\u00a0=1", "\u200b=1", "\ufeff=1",
+    "\x00=1",     "＝1", "＋1", "－1", "＠A1", " ＝1", "'=1", "''=1", "\n", "\tplain", "−1",
 ]  # fmt: skip
 HARMLESS = ["", "a=1", "'", "''", "'tis", "She leads.", "1", "(=1)", " a", "\u200ba", "a\n=1"]
 
@@ -57,7 +57,7 @@ def test_sheets_come_back_as_they_were(names, cells, suffix, tmp_path):
             for place, row in enumerate(cells)]  # fmt: skip
     path = tmp_path / f"sheet{suffix}"
     write_rows(path, columns, rows)
-    read = read_sheet(path, ours=True)
+    read = read_sheet(path)
     assert read.columns == columns
     assert [dict(row) for row in read.rows] == rows
 
@@ -70,7 +70,7 @@ def test_key_sheets_and_merged_tables_compute_nothing_and_keep_their_ids(tmp_pat
     scheme = get_scheme("agency")
     made = export(ExportSettings((str(source),), scheme, tmp_path / "out.csv", columns=(column,)))
     labelled = tmp_path / "=eve.csv"
-    sheet = read_sheet(made.sheets[0], ours=True)
+    sheet = read_sheet(made.sheets[0])
     question = scheme.questions[0].name
     write_rows(labelled, sheet.columns, [{**row, question: "agentic"} for row in sheet.rows])
     merged = merge({"=eve": labelled, "@bo": labelled}, scheme, key=made.key)
@@ -79,4 +79,4 @@ def test_key_sheets_and_merged_tables_compute_nothing_and_keep_their_ids(tmp_pat
         with path.open(encoding="utf-8-sig", newline="") as file:
             for cell in (cell for row in csv.reader(file) for cell in row):
                 assert not re.match(r"\s*[=+\-@＝＋]", cell), (path, cell)
-    assert {row["id"] for row in read_sheet(tmp_path / "merged.csv", ours=True).rows} == set(ids)
+    assert {row["id"] for row in read_sheet(tmp_path / "merged.csv").rows} == set(ids)

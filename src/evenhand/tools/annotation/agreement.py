@@ -110,7 +110,7 @@ def agree(path: Path, items: int = 10) -> list[Agreement]:
 
     items: how many disputed entries are named. Raises UsageError for a table of fewer than two raters.
     """
-    sheet = read_sheet(path, ours=True)
+    sheet = read_sheet(path)
     id_column, status, question = (sheet.column(name) for name in ("id", "status", "question"))
     raters = [name for name in sheet.columns if name not in NOT_RATERS]
     if len(raters) < 2:

@@ -40,15 +40,16 @@ class Sheet:
         raise UsageError(f"{self.name} {what}; its columns: {named}" + (f" ({option} names one)" if option else ""))
 
 
-def read_sheet(path: Path, ours: bool = False) -> Sheet:
+def read_sheet(path: Path, verbatim: bool = False) -> Sheet:
     """A CSV (separated by commas, semicolons or tabs), JSONL, JSON or parquet file, in UTF-8 or UTF-16.
 
-    ours: `write_rows` wrote it, so that an apostrophe before what looks like a formula is no part of the text.
+    An apostrophe before what looks like a formula is no part of a text, since `write_rows` put it there; unless
+    `verbatim`, for files that somebody else wrote.
     Raises UsageError for a file that is absent, of another kind, broken or without rows, and EvenhandError for one that
     the system does not let us read.
     """
     read = read_rows(path, "entry", "entries", edited=True, known=KEYS)
-    plain = unescaped if ours and path.suffix.casefold() in (".csv", ".tsv") else str
+    plain = str if verbatim or path.suffix.casefold() not in (".csv", ".tsv") else unescaped
     cells = {plain(name): [plain(as_text(cell)) for cell in read.cells(name)] for name in dict.fromkeys(read.columns)}
     rows = tuple({name: column[row] for name, column in cells.items()} for row in range(read.n))
     return Sheet(str(path), tuple(map(plain, read.columns)), rows, tuple(read.places))

@@ -124,8 +124,8 @@ def merge(
         raise UsageError(f"--key is needed: {need}; name the export's OUT.key.csv")
     if with_default and known and not known.default:
         raise UsageError(f"{key} has no default labels; export with --label-column, or leave --with-default out")
-    read = {name: _read_labels(read_sheet(path, ours=key is not None), scheme, known) for name, path in sheets.items()}
-    deciding = _read_labels(read_sheet(third, ours=key is not None), scheme, known) if third else None
+    read = {name: _read_labels(read_sheet(path, verbatim=key is None), scheme, known) for name, path in sheets.items()}
+    deciding = _read_labels(read_sheet(third, verbatim=key is None), scheme, known) if third else None
     everyone = [*read.values(), *([deciding] if deciding else [])]
     if not skip_unknown:
         _refuse_unknown(everyone, scheme)
@@ -186,7 +186,7 @@ def decide(votes: Sequence[str], decision: str = "", na: Sequence[str] = ()) -> 
 
 def read_key(path: Path, scheme: Scheme) -> Key:
     """Raises UsageError for a file that is no key of an export with this scheme."""
-    sheet = read_sheet(path, ours=True)
+    sheet = read_sheet(path)
     needed = (ENTRY, "id", SWAPPED) if scheme.sides else (ENTRY, "id")
     if not {*needed} <= {*sheet.columns}:
         raise UsageError(

@@ -266,7 +266,7 @@ def _by_id(sheet: Sheet, settings: ExportSettings, columns: Sequence[str]) -> di
 
 
 def _ambiguous(entries: Sequence[Entry], merged: Path) -> list[Entry]:
-    table = read_sheet(merged, ours=True)
+    table = read_sheet(merged)
     identities, status = table.column("id"), table.column("status")
     wanted = {row[identities] for row in table.rows if row[status] == "ambiguous"}
     missing = wanted - {entry.id for entry in entries}
@@ -298,7 +298,7 @@ def read_source(source: str) -> Sheet:
     if path.is_dir():
         return read_sheet(RunFolder.open(path).predictions)
     if path.suffix or path.exists():
-        return read_sheet(path)
+        return read_sheet(path, verbatim=True)
     return _dataset(source)
 
 
