@@ -27,9 +27,9 @@ def unescaped(cell: str) -> str:
 
 
 def csv_text(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """With a byte order mark, without which Excel takes é for Ã©; names of columns are escaped, too."""
+    """Names of columns are escaped, too. NUL, which ends a text for many a reader of CSV, is written as ␀."""
     file = io.StringIO(newline="")
     # These ends of lines make it quote both characters inside cells.
     writer = csv.writer(file, lineterminator="\r\n")
-    writer.writerows([escaped(cell) for cell in row] for row in [columns, *rows])
-    return "\ufeff" + file.getvalue()
+    writer.writerows([escaped(cell.replace("\0", "␀")) for cell in row] for row in [columns, *rows])
+    return file.getvalue()

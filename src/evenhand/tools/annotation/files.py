@@ -66,7 +66,7 @@ def write_rows(path: Path, columns: Sequence[str], rows: Sequence[Mapping[str, s
         write_whole(path, "".join(json.dumps(dict(zip(columns, row)), ensure_ascii=False) + "\n" for row in cells))
         return
     if path.suffix.casefold() == ".csv":
-        write_whole(path, csv_text(columns, cells))
+        write_whole(path, "\ufeff" + csv_text(columns, cells))  # or Excel takes é for Ã©
         return
     try:
         path.write_bytes(pd.DataFrame(cells, columns=list(columns), dtype=str).to_parquet())

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from evenhand.errors import UsageError
 from evenhand.report.tables import Cell, Table
+from evenhand.row_files.opening import refuse_twice
 from evenhand.tools.annotation.files import Sheet, read_sheet, write_rows
 from evenhand.tools.annotation.schemes import RESERVED, Scheme
 from evenhand.tools.annotation.to_sheets import DEFAULT, ENTRY, SWAPPED
@@ -118,6 +119,7 @@ def merge(
     that are absent or don't fit.
     """
     _check_names(sheets)
+    refuse_twice([*sheets.values(), *filter(None, (key, third))], "labels")
     known = read_key(key, scheme) if key else None
     if known is None and (scheme.sides or with_default):
         need = "the sides were swapped at random" if scheme.sides else "--with-default takes default labels from it"

@@ -18,6 +18,7 @@ from evenhand.flow.episode import derive_seed
 from evenhand.flow.run_folder import RunFolder, write_whole
 from evenhand.library import load_dataset
 from evenhand.row_files import as_text
+from evenhand.row_files.opening import refuse_twice
 from evenhand.tools.annotation.files import Sheet, check_suffix, read_sheet, write_rows
 from evenhand.tools.annotation.schemes import Scheme, is_number
 
@@ -161,6 +162,7 @@ def _check(settings: ExportSettings) -> None:
     if len(settings.sources) != wanted:
         compares = "compares two sources" if scheme.sides else "shows the texts of one source"
         raise UsageError(f"scheme {scheme.name!r} {compares}; {len(settings.sources)} came")
+    refuse_twice(filter(Path.exists, map(Path, settings.sources)), "texts")
     if scheme.sides and len(settings.columns) != 1:
         raise UsageError(f"one --column is compared, {len(settings.columns)} came; --context is shown beside it")
     if scheme.sides and settings.labels:

@@ -14,6 +14,7 @@ from tqdm import tqdm
 
 from evenhand.errors import UsageError
 from evenhand.row_files.json_values import Skipped
+from evenhand.row_files.opening import refuse_twice
 from evenhand.row_files.records import SUFFIXES, check
 from evenhand.terminal import shown
 from evenhand.tools.caption_audit.findings import OVERALL, Audit, File, line
@@ -41,6 +42,7 @@ def audit(
     files = [Path(path) for path in ([paths] if isinstance(paths, (str, Path)) else paths)]
     if not files:
         raise UsageError(f"no file came; a file that ends in {', '.join(SUFFIXES)} is accepted: name one or more")
+    refuse_twice(files, "captions")
     named = _by_scenario(instances)
     terms = Terms([instance for _, instance in named], plurals)
     columns = COLUMNS if column is None else (column,)
