@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 from sentencex import segment
 
@@ -19,7 +18,6 @@ _WRAPPED = re.compile(rf"(?<=[^\s.!?:;\"”’)*_])[ \t]*\n[ \t]*(?=[a-z])(?!{_N
 _SPACE = re.compile(r"\s")  # sentencex panics at "B\u00a0.": an initial and a space that is several bytes long
 _LETTER = re.compile(r"[^\W\d_]")
 _LONGEST_LINE = 5_000  # sentencex takes time with the square of a line's length: 57 s for 10^6 quotation marks
-_CUTS = (re.compile(r"[.!?…。।؟][\"'”’)]*\s+"), re.compile(r"\s+"))  # behind a sentence, or else behind a word
 _RETURN = "<return>"  # how LABE's published files write a newline
 
 
@@ -31,26 +29,36 @@ def split_sentences(text: str) -> list[str]:
     well_formed = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")  # no halves of surrogate pairs
     lines = "\n".join(well_formed.replace(_RETURN, "\n").splitlines())
     paragraphs = _WRAPPED.sub(" ", _UNDER_HEADING.sub(r"\g<0>\n", lines)).split("\n")
-    parts = (part for line in paragraphs if not _is_heading(line) for part in _parts(line))
-    return [sentence for part in parts for sentence in _of_line(part)]
-
-
-def _parts(line: str) -> Iterator[str]:
-    """The line as it is, or, where nobody wrote it so long, cut behind a sentence, a word, or anywhere."""
-    begin = 0
-    while len(line) - begin > _LONGEST_LINE:
-        middle, limit = begin + _LONGEST_LINE // 2, begin + _LONGEST_LINE
-        ends = ([found.end() for found in cut.finditer(line, middle, limit)] for cut in _CUTS)
-        end = next((found[-1] for found in ends if found), limit)
-        yield line[begin:end]
-        begin = end
-    yield line[begin:]
+    return [sentence for line in paragraphs if not _is_heading(line) for sentence in _of_line(line)]
 
 
 def _of_line(line: str) -> list[str]:
     plain = _SPACE.sub(" ", _EMPHASIS.sub(r"\2", _BULLET.sub("", line, count=1)))
-    sentences = (each.strip() for each in segment("en", plain))
+    sentences = (each.strip() for each in _segments(plain))
     return [sentence for sentence in sentences if _LETTER.search(sentence)]
+
+
+def _segments(line: str) -> list[str]:
+    """sentencex's, with no more than _LONGEST_LINE characters before it at once.
+
+    The last sentence of those may go on behind them: it is looked at again from its beginning, or, where there is no
+    other, joined with what follows.
+    """
+    found: list[str] = []
+    begin, goes_on = 0, False
+    while begin < len(line):
+        part = line[begin : begin + _LONGEST_LINE]
+        cut = begin + len(part) < len(line)
+        segments = list(segment("en", part))  # together they are the part
+        alone = len(segments) == 1
+        if cut and not alone:
+            segments.pop()
+        begin += sum(map(len, segments))
+        if goes_on:
+            found[-1] += segments.pop(0)
+        found += segments
+        goes_on = cut and alone
+    return found
 
 
 def _is_heading(line: str) -> bool:
