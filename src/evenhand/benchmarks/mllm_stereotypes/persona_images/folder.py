@@ -172,7 +172,7 @@ def _read_config(file: Path) -> dict[str, object]:
         config = json.loads(file.read_text(encoding="utf-8"))
         if not isinstance(config, dict):
             raise ValueError("no JSON object")
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise EvenhandError(f"{file} can't be read ({error}); choose another --output") from error
     return config
 
