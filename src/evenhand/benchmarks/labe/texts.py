@@ -88,7 +88,12 @@ def read_texts(
             "check the columns, or read it without preprocessing"
         )
     counts = {"read": table.n} | chosen.left_out | _oddities(chosen.rows)
-    notes = (*chosen.notes, *_notes(counts, len(chosen.rows), found, strange))
+    others = [
+        f"{place} has {cell!r:.60}"
+        for cell, place in zip(table.column(found.text), table.places)
+        if not isinstance(cell, str) and cell is not None and cell == cell  # NaN is missing
+    ]
+    notes = (*chosen.notes, *_no_texts(others), *_notes(counts, len(chosen.rows), found, strange))
     return TextFile(chosen.rows, counts, notes, table.sha256, found)
 
 
@@ -214,6 +219,12 @@ def _notes(counts: dict[str, int], n: int, columns: TextColumns, strange: Counte
         )
     if columns.race is not None and counts["unknown_race"]:
         yield f"Texts of unknown race: {counts['unknown_race']:,} of {n:,}. No race's figures have them."
+
+
+def _no_texts(others: Sequence[str]) -> Iterator[str]:
+    if others:
+        what = "numbers, arrays, objects or bytes where a text is expected"
+        yield f"Cells of the file that hold {what}: {len(others):,} ({others[0]}). They are not read."
 
 
 def _most_common(values: Counter[str]) -> str:
