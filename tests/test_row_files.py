@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from evenhand.errors import UsageError
 from evenhand.row_files import read_rows
+from evenhand.row_files.opening import refuse_twice
 from evenhand.row_files.records import check, records
 
 BEYOND_PYTHON = pa.array([2**62, 1], pa.int64()).cast(pa.timestamp("us"), safe=False)  # microseconds: year 148,000
@@ -56,6 +57,42 @@ def test_nested_json_is_refused_too_but_single_cells_are_not(read):
     assert rows.column("mixed") == [["a"], "b", None]
     with pytest.raises(UsageError, match="has an array or an object in every cell of its column 'text'"):
         rows.column("text")
+
+
+@pytest.mark.parametrize("edited", [False, True])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+def test_csv_is_read_alike_everywhere(read, edited, encoding, separator):
+    """As spreadsheets of different countries write it."""
+    content = separator.join(("text", "gender")) + "\r\n" + separator.join(('"Zoë, she; leads.\t\n"', "f")) + "\r\n"
+    rows = read("a.csv", content.encode(encoding), edited=edited, known={"text"})
+    assert (rows.columns, rows.cells("text"), rows.cells("gender")) == (
+        ["text", "gender"],
+        ["Zoë, she; leads.\t\n"],
+        ["f"],
+    )
+
+
+@pytest.mark.parametrize("edited", [False, True])
+def test_broken_csv_is_named_by_its_line(read, monkeypatch, edited):
+    monkeypatch.setattr("evenhand.row_files.rows._LONGEST_FIELD", 100_000)
+    for content, message in (
+        ("a,b\n1,2\n1,\0\n", "NUL character at line 3"),
+        ('a,b\n1,2\n1,"2\n1,2\n', "row at line 3, whose quotation mark is never closed"),
+        ('a,b\n1,"2"x\n', "in the row at line 2"),
+        ("a,b\n1,2\n1," + "x" * 100_001, r"field larger than field limit \(100000\) in the row at line 3"),
+        ("a,b\n1,2,3\n", "line 2 has not the header's 2 fields but 3"),
+    ):
+        with pytest.raises(UsageError, match=message):
+            read("a.csv", content.encode(), edited=edited)
+
+
+def test_one_file_under_two_names_is_one(tmp_path):
+    (tmp_path / "a.csv").touch()
+    (tmp_path / "b.csv").symlink_to(tmp_path / "a.csv")
+    refuse_twice([tmp_path / "a.csv", tmp_path / "c.csv"], "texts")
+    with pytest.raises(UsageError, match=r"b\.csv came twice, as .*a\.csv, too; name each file of texts once"):
+        refuse_twice([tmp_path / "a.csv", tmp_path / "b.csv"], "texts")
 
 
 def test_columns_without_a_cell_are_missing_texts(read):

@@ -28,6 +28,9 @@ class TrainingBar:
     def update(self, what: str, done: int, steps: int) -> None:
         from tqdm import tqdm
 
+        from evenhand.terminal import shown
+
+        what = shown(what)
         if what != self._what:
             self._close()
             self._what = what

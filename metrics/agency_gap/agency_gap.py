@@ -7,10 +7,10 @@
 import datasets
 import evaluate
 
-from .columns import coded
+from .columns import refuse_other_than_texts
 from .group_means import HEADLINES
 from .resampling import N_RESAMPLES
-from .scores import agency_gap
+from .scores import agency_gap, sentence_labels
 from .uncertainty import intervals
 
 _DESCRIPTION = """
@@ -21,7 +21,8 @@ means, for gender, race and both. 0 is best; noise alone gives more than 0, and 
 
 _KWARGS_DESCRIPTION = """
 Args:
-    predictions: list of lists, per text the labels of its sentences: 1 agentic, 0 communal. An empty list is unread.
+    predictions: list of lists, per text the labels of its sentences: 1 agentic, 0 communal. An empty list is unread;
+        anything but 0 and 1, such as a probability, is refused.
     references: list of dicts with exactly the keys
         gender: "male" or "female" (others are counted as groups, but have no gender_difference); "" if unknown
         race: any names; "" if unknown
@@ -71,6 +72,17 @@ class AgencyGap(evaluate.Metric):
             ),
             codebase_urls=["https://github.com/elainew728/labe-agency"],
         )
+
+    def add_batch(self, *, predictions=None, references=None, **columns):
+        """evaluate would cut labels to whole numbers: 0.9 would be communal."""
+        if predictions is not None and references is not None:
+            predictions = sentence_labels(predictions)
+            refuse_other_than_texts(references, self.info.features["references"], "references")
+        super().add_batch(predictions=predictions, references=references, **columns)
+
+    def add(self, *, prediction=None, reference=None, **columns):
+        """A batch of one."""
+        self.add_batch(predictions=[prediction], references=[reference], **columns)
 
     def _compute(
         self, predictions, references, seeds=None, clusters=None, by=None, group_columns=None, n_resamples=N_RESAMPLES

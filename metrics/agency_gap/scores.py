@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .columns import coded
+from .columns import coded, columns_of
 from .group_means import DIMENSIONS, UNKNOWN, Sample, group_name, ratio_gap, unknown_labels
 from .resampling import N_RESAMPLES, about_clusters, refuse_n_resamples
 from .uncertainty import intervals, permutation_tests
@@ -29,9 +29,9 @@ def agency_gap(
     are missing or occur in several groups.
     """
     refuse_n_resamples(n_resamples)
-    rows = _Rows(predictions, genders, races, seeds, clusters, group_columns or {}, n_resamples)
+    rows = _Rows(predictions, genders, races, seeds, clusters, columns_of(group_columns, "group_columns"), n_resamples)
     result = rows.score()
-    result["by"] = {column: rows.score_by(column, values) for column, values in (by or {}).items()}
+    result["by"] = {column: rows.score_by(column, values) for column, values in columns_of(by).items()}
     return result
 
 
@@ -183,25 +183,38 @@ def _occurring(codes):
     return _counted(codes)[0]
 
 
+def sentence_labels(predictions):
+    """The labels of each text's sentences, as lists of 0 and 1.
+
+    What equals 0 or 1 is one of them: numpy's numbers, True and False, 0.0 and 1.0. Raises ValueError naming the row
+    for anything else: rounded, a probability of 0.9 would be communal.
+    """
+    rows = []
+    for row, labels in enumerate(predictions):
+        labels = labels.tolist() if hasattr(labels, "tolist") else labels  # of numpy, torch and pandas
+        if not isinstance(labels, list | tuple):
+            raise ValueError(f"row {row} is {labels!r}, no list of labels; an unread text is an empty list")
+        rows.append(labels)
+    if not set(map(type, chain.from_iterable(rows))) <= {int} or not {AGENTIC, COMMUNAL}.issuperset(
+        chain.from_iterable(rows)
+    ):
+        rows = [[_label(label, row) for label in labels] for row, labels in enumerate(rows)]
+    return rows
+
+
+def _label(label, row):
+    if isinstance(label, int | float | np.integer | np.floating | np.bool_):
+        for accepted in (AGENTIC, COMMUNAL):
+            if label == accepted:
+                return accepted
+    raise ValueError(f"unknown label {label!r} in row {row}; accepted: 1 (agentic), 0 (communal)")
+
+
 def _sentences(predictions):
     """(sentences, agentic sentences) of each text, from its labels."""
-    try:
-        n_sentences = np.fromiter(map(len, predictions), dtype=np.int64, count=len(predictions))
-        labels = np.fromiter(chain.from_iterable(predictions), dtype=float, count=n_sentences.sum())
-        readable = np.all((labels == AGENTIC) | (labels == COMMUNAL))
-    except (TypeError, ValueError):
-        readable = False
-    if not readable:
-        _refuse_labels(predictions)
+    rows = sentence_labels(predictions)
+    n_sentences = np.fromiter(map(len, rows), dtype=np.int64, count=len(rows))
+    labels = np.fromiter(chain.from_iterable(rows), dtype=float, count=n_sentences.sum())
     ends = np.cumsum(n_sentences)
     agentic = np.concatenate([[0.0], np.cumsum(labels)])
     return n_sentences, agentic[ends] - agentic[ends - n_sentences]
-
-
-def _refuse_labels(predictions):
-    for row, labels in enumerate(predictions):
-        if labels is None or np.ndim(labels) != 1:
-            raise ValueError(f"row {row} is {labels!r}, no list of labels; an unread text is an empty list")
-        for label in labels:
-            if label not in (AGENTIC, COMMUNAL):
-                raise ValueError(f"unknown label {label!r} in row {row}; accepted: 1 (agentic), 0 (communal)")

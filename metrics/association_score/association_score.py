@@ -6,7 +6,7 @@
 import datasets
 import evaluate
 
-from .columns import coded
+from .columns import refuse_other_than_texts
 from .instance_scores import instance_score
 from .intervals import count_by_cluster
 from .resampling import N_RESAMPLES
@@ -80,6 +80,17 @@ class AssociationScore(evaluate.Metric):
                 }
             ),
         )
+
+    def add_batch(self, *, predictions=None, references=None, **columns):
+        """evaluate would take numbers for texts, and what it can't read for missing."""
+        for name, rows in (("predictions", predictions), ("references", references)):
+            if rows is not None:
+                refuse_other_than_texts(rows, self.info.features[name], name)
+        super().add_batch(predictions=predictions, references=references, **columns)
+
+    def add(self, *, prediction=None, reference=None, **columns):
+        """A batch of one."""
+        self.add_batch(predictions=[prediction], references=[reference], **columns)
 
     def _compute(self, predictions, references, clusters=None, positions=None, by=None, n_resamples=N_RESAMPLES):
         return association_score(

@@ -36,7 +36,9 @@ def about_clusters(n_clusters: int) -> list[str]:
     """A sentence where they are few."""
     if n_clusters >= FEW_CLUSTERS:
         return []
-    return [f"only {n_clusters} clusters: intervals from fewer than {FEW_CLUSTERS} are rough"]
+    if not n_clusters:
+        return ["no cluster has an answer that was read: there are no intervals"]
+    return [f"only {n_clusters} cluster{'s' * (n_clusters > 1)}: intervals from fewer than {FEW_CLUSTERS} are rough"]
 
 
 def resampled(

@@ -12,7 +12,7 @@ figures of all in `tally`, what is particular to their intervals in `intervals`.
 
 import numpy as np
 
-from .columns import coded, distinct, paired, refuse_other_length
+from .columns import coded, columns_of, distinct, paired, refuse_other_length
 from .intervals import count_by_cluster, intervals
 from .resampling import N_RESAMPLES, about_clusters, refuse_n_resamples
 from .tally import Tally, listed
@@ -50,7 +50,7 @@ def association_score(
     refuse_n_resamples(n_resamples)
     rows = _Rows(predictions, attributes, scenarios, instances, candidates, clusters, positions, n_resamples)
     result = rows.score()
-    result["by"] = {column: rows.score_by(column, values) for column, values in (by or {}).items()}
+    result["by"] = {column: rows.score_by(column, values) for column, values in columns_of(by).items()}
     return result
 
 

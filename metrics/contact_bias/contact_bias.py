@@ -1,13 +1,11 @@
 """contact_bias: percentage of biased responses under intergroup contact (0 is best)."""
 
-# ruff: noqa: F401
 # evaluate copies the files that are imported here and no others, so those that scores.py needs are named, too.
 
 import datasets
 import evaluate
 
-from .columns import coded
-from .crossed import errors
+from .columns import refuse_other_than_texts
 from .resampling import N_RESAMPLES
 from .scores import contact_bias
 
@@ -69,6 +67,17 @@ class ContactBias(evaluate.Metric):
             ),
             codebase_urls=["https://github.com/chahatraj/breakingbias"],
         )
+
+    def add_batch(self, *, predictions=None, references=None, **columns):
+        """evaluate would take numbers for texts, and what it can't read for missing."""
+        for name, rows in (("predictions", predictions), ("references", references)):
+            if rows is not None:
+                refuse_other_than_texts(rows, self.info.features[name], name)
+        super().add_batch(predictions=predictions, references=references, **columns)
+
+    def add(self, *, prediction=None, reference=None, **columns):
+        """A batch of one."""
+        self.add_batch(predictions=[prediction], references=[reference], **columns)
 
     def _compute(
         self,

@@ -8,7 +8,7 @@ import re
 
 import numpy as np
 
-from .columns import coded, distinct, paired, refuse_other_length
+from .columns import coded, columns_of, distinct, numbers, paired, refuse_other_length
 from .crossed import errors, influences
 from .resampling import FEWEST_CLUSTERS, N_RESAMPLES, about_clusters, ratio, refuse_n_resamples, resampled
 
@@ -77,7 +77,7 @@ def contact_bias(
     refuse_n_resamples(n_resamples)
     rows = _Rows(predictions, scales, contacts, actions, clusters, strata, crossed, pairs, probabilities, n_resamples)
     result = rows.score()
-    result["by"] = {column: rows.score_by(column, values) for column, values in (by or {}).items()}
+    result["by"] = {column: rows.score_by(column, values) for column, values in columns_of(by).items()}
     return result
 
 
@@ -106,10 +106,7 @@ class _Rows:
         self.pair = None if pairs is None else coded(pairs, "pairs", n)[0]
         self.biased_probability = None
         if probabilities is not None:
-            refuse_other_length(probabilities, "probabilities", n)
-            given = np.array([np.nan if p is None else p for p in probabilities], dtype=float)
-            if np.any((given < 0) | (given > 1)):
-                raise ValueError("probabilities are of the answer given, over the two options: from 0 to 1")
+            given = numbers(probabilities, "probabilities", n, 0, 1, "of the answer given, over the two options:")
             self.biased_probability = np.where(self.biased, given, 1 - given)
 
     def score(self, chosen=slice(None)):

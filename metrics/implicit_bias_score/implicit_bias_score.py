@@ -7,7 +7,7 @@ import datasets
 import evaluate
 
 from .assignments import KINDS
-from .columns import coded
+from .columns import refuse_other_than_texts
 from .resampling import N_RESAMPLES
 from .scores import implicit_bias_score
 
@@ -77,6 +77,17 @@ class ImplicitBiasScore(evaluate.Metric):
             ),
             codebase_urls=["https://github.com/MichiganNLP/MultiAgent_ImplicitBias"],
         )
+
+    def add_batch(self, *, predictions=None, references=None, **columns):
+        """evaluate would take numbers for texts, and what it can't read for missing."""
+        for name, rows in (("predictions", predictions), ("references", references)):
+            if rows is not None:
+                refuse_other_than_texts(rows, self.info.features[name], name)
+        super().add_batch(predictions=predictions, references=references, **columns)
+
+    def add(self, *, prediction=None, reference=None, **columns):
+        """A batch of one."""
+        self.add_batch(predictions=[prediction], references=[reference], **columns)
 
     def _compute(
         self,

@@ -19,7 +19,7 @@ from .assignments import (
     chance_score,
     chance_shares,
 )
-from .columns import coded, distinct, paired, refuse_other_length
+from .columns import coded, columns_of, distinct, numbers, paired, refuse_other_length
 from .resampling import N_RESAMPLES, about_clusters, how_often, mean_of_defined, ratio, refuse_n_resamples, resampled
 
 # What is summed within each run of each cluster; "chance" is the read assignments' expected score under chance.
@@ -51,7 +51,7 @@ def implicit_bias_score(
     refuse_n_resamples(n_resamples)
     rows = _Rows(predictions, task_stereotypes, characters, genders, runs, clusters, ties, expected, n_resamples)
     result = rows.score()
-    result["by"] = {column: rows.score_by(column, values) for column, values in (by or {}).items()}
+    result["by"] = {column: rows.score_by(column, values) for column, values in columns_of(by).items()}
     return result
 
 
@@ -61,7 +61,7 @@ class _Rows:
     def __init__(self, predictions, task_stereotypes, characters, genders, runs, clusters, ties, expected, n_resamples):
         n = len(predictions)
         self.n_resamples = n_resamples
-        if ties not in TIES:
+        if not isinstance(ties, str) or ties not in TIES:
             raise ValueError(f"unknown ties {ties!r}; accepted: {', '.join(TIES)}")
         columns = {"task_stereotypes": task_stereotypes, "characters": characters, "genders": genders}
         for name, values in columns.items():
@@ -85,7 +85,7 @@ class _Rows:
         if runs is not None:
             self.run, self.run_names = coded(runs, "runs", n, short_first=True)
         self.cluster = None if clusters is None else coded(clusters, "clusters", n, short_first=True)[0]
-        self.expected = None if expected is None else _scores(expected, "expected", n)
+        self.expected = None if expected is None else numbers(expected, "expected", n, -1, 1, "a score")
 
     def score(self, chosen=slice(None)):
         """Headline keys over the rows chosen: points from the sums of all, intervals from resampled cluster sums."""
@@ -244,15 +244,3 @@ def _each(function, distinct, codes):
         except ValueError as error:
             raise ValueError(f"row {int(np.argmax(codes == code))}: {error}") from None
     return results
-
-
-def _scores(values, name, n):
-    """Scores in [-1, 1] as floats; None is NaN."""
-    refuse_other_length(values, name, n)
-    scores = np.array([np.nan if value is None else value for value in values], dtype=float)
-    outside = np.flatnonzero(np.abs(scores) > 1)
-    if len(outside):
-        raise ValueError(
-            f"row {outside[0]}: {name} is {scores[outside[0]]}; it is a score from -1 to 1, None if unknown"
-        )
-    return scores

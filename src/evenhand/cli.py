@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import logging
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -17,6 +18,8 @@ from evenhand.paths import unreadable_characters
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+    from evenhand.terminal import Terminal
 
 DONE, FAILED, WRONG_USAGE = 0, 1, 2
 STOPPED = "stopped; replies of finished calls are stored. Run the same command again to go on."
@@ -92,9 +95,9 @@ def _run(arguments: list[str]) -> int:
 
 
 def _called(command: Command, arguments: Sequence[str]) -> int:
-    from rich.console import Console
+    from evenhand.terminal import Terminal
 
-    errors = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
+    errors = Terminal(stderr=True, soft_wrap=True)
     _quiet_libraries()
     try:
         command(arguments, _console())
@@ -106,12 +109,12 @@ def _called(command: Command, arguments: Sequence[str]) -> int:
     return DONE
 
 
-def _console() -> Console:
+def _console() -> Terminal:
     """The terminal's own width; tables in a pipe or a log are not folded to 80 columns."""
-    from rich.console import Console
+    from evenhand.terminal import Terminal
 
-    console = Console(highlight=False, markup=False)
-    return console if console.is_terminal else Console(highlight=False, markup=False, width=WIDTH_ELSEWHERE)
+    console = Terminal()
+    return console if console.is_terminal else Terminal(width=WIDTH_ELSEWHERE)
 
 
 def _help() -> str:
@@ -138,7 +141,11 @@ def _unknown(name: str) -> str:
 
 
 def _quiet_libraries() -> None:
-    """Their progress bars and notices would stand between ours; warnings and errors stay."""
+    """Their progress bars and notices would stand between ours; warnings and errors stay, and can't order anything."""
+    from evenhand.terminal import ShownFormatter
+
+    if logging.lastResort is not None:
+        logging.lastResort.setFormatter(ShownFormatter())
     os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
     os.environ.setdefault("HF_DATASETS_DISABLE_PROGRESS_BARS", "1")
     os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")

@@ -11,7 +11,7 @@ import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from simple_parsing import ArgumentGenerationMode, ArgumentParser
 from simple_parsing.wrappers.field_wrapper import DashVariant
@@ -19,6 +19,7 @@ from simple_parsing.wrappers.field_wrapper import DashVariant
 from evenhand.errors import UsageError
 from evenhand.options import OptionField, fields_of
 from evenhand.paths import typed_path
+from evenhand.terminal import shown
 
 
 @dataclass(frozen=True)
@@ -96,6 +97,11 @@ class Parser(ArgumentParser):  # type: ignore[misc]
             for twice in [short for short in action.option_strings if f"-{short}" in action.option_strings]:
                 action.option_strings = [each for each in action.option_strings if each != twice]
                 self._option_string_actions.pop(twice)
+
+    def error(self, message: str) -> NoReturn:
+        """The message repeats what was given, such as names of files: shown, not obeyed."""
+        super().error(shown(message))
+        raise SystemExit(2)
 
     def format_help(self) -> str:
         titles = {name: group.title for name, group in self._groups.items()}

@@ -15,12 +15,13 @@ if TYPE_CHECKING:
 def list_all(arguments: Sequence[str], console: Console) -> None:
     """What there is, own and of other packages."""
     from evenhand.benchmarks import BENCHMARKS, get_benchmark
+    from evenhand.command_line import Parser
     from evenhand.mitigations import MITIGATIONS, get_mitigation
     from evenhand.models.registry import BACKENDS
     from evenhand.report.tables import Cell, Table, print_table
     from evenhand.trainers import TRAINERS
 
-    argparse.ArgumentParser(prog="evenhand list", description="What there is.").parse_args(list(arguments))
+    Parser(prog="evenhand list", description="What there is.").parse_args(list(arguments))
     cards = [each.card for each in BENCHMARKS.every(get_benchmark)]
     mitigations = MITIGATIONS.every(get_mitigation)
     trainers: list[Any] = TRAINERS.every(TRAINERS.load)

@@ -217,8 +217,8 @@ def test_a_damaged_configuration_is_not_gone_on_with(folders, how):
     config = RunFolder(folder).read_config()
     how(folder / "config.json")
     before = contents(folder)
-    with pytest.raises(EvenhandError, match="another --output"):
-        RunFolder.begin(folder, config)
+    with pytest.raises(EvenhandError, match="another --output"), RunFolder.begin(folder, config):
+        pass
     assert contents(folder) == before
 
 

@@ -254,3 +254,16 @@ def test_a_blank_line_parts_texts(one, other):
 @settings(max_examples=200, deadline=None)
 def test_sentences_come_in_order_and_none_is_lost(sentences, between):
     assert split_sentences(between.join(sentences)) == sentences
+
+
+def test_long_lines_are_cut_where_sentences_end():
+    """sentencex alone takes seconds for the first of these, and minutes for ten times as many."""
+    for mark in ("«", "`", "'", "“a ", '"'):
+        assert {*"".join(split_sentences(mark * 30_000))} <= {*"“a "}
+    sentences = [f"She leads team {n}." for n in range(2_000)]
+    assert split_sentences(" ".join(sentences)) == sentences
+    assert split_sentences("x" * 12_000 + ". She leads.") == ["x" * 12_000 + ".", "She leads."]
+    doctors = " ".join(["Dr. A. Lee of the U.S. led (and helped) it."] * 1_000)
+    assert split_sentences(doctors) == ["Dr. A. Lee of the U.S. led (and helped) it."] * 1_000
+    long = "She leads " + "a very " * 600 + "large team: he helps,"
+    assert split_sentences(long) == [long]

@@ -744,6 +744,11 @@ TWO = FOUR[:2]
     [
         ([[1], [1, 2]], TWO, {}, "unknown label 2 in row 1; accepted: 1 .agentic., 0 .communal."),
         ([[-1], [1]], TWO, {}, "unknown label -1 in row 0"),
+        ([[0.9, 0.8], [1]], TWO, {}, "unknown label 0.9 in row 0"),
+        ([[1], [math.nan]], TWO, {}, "unknown label nan in row 1"),
+        ([[1], ["1"]], TWO, {}, "unknown label '1' in row 1"),
+        ([[1], [[1]]], TWO, {}, r"unknown label \[1\] in row 1"),
+        ([[1], "10"], TWO, {}, "row 1 is '10', no list of labels"),
         ([[1], [None]], TWO, {}, "unknown label None in row 1"),
         ([None, [1]], TWO, {}, "row 0 is None, no list of labels"),
         ([[1], [1]], TWO[:1], {}, "number of predictions .2. and references .1."),
@@ -772,3 +777,11 @@ TWO = FOUR[:2]
 def test_bad_input_is_named(labels, references, columns, message):
     with pytest.raises(ValueError, match=message):
         compute(labels, references, **columns)
+
+
+def test_what_equals_0_or_1_is_a_label():
+    """As a classifier's library hands them over: nothing is rounded."""
+    expected = compute([[1, 0], [1, 1, 0]], TWO)["groups"]
+    for kind in (bool, float, np.int64, np.float32, np.bool_):
+        assert compute([[kind(1), kind(0)], [kind(1), kind(1), kind(0)]], TWO)["groups"] == expected
+    assert compute([np.array([1, 0]), np.array([True, True, False])], TWO)["groups"] == expected

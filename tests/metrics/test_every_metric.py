@@ -2,6 +2,7 @@
 
 import ast
 import doctest
+import math
 import os
 import shutil
 import subprocess
@@ -134,6 +135,47 @@ def test_intervals_are_of_as_many_draws_as_are_asked_for(name):
     for wrong in (0, -5, 2.5, None):
         with pytest.raises(ValueError, match=f"n_resamples is {wrong}; give a whole number of draws, 1 or more"):
             metric.compute(**columns, n_resamples=wrong)
+
+
+@every_metric
+def test_what_is_no_answer_is_refused_with_its_row(name):
+    """evaluate alone would look at the first row only, cut 0.5 to 0, and take the others for texts or for missing."""
+    metric = evaluate.load(str(METRICS / name))
+    answer, _, reference = ANSWERS[name]
+    of_lists = [] if isinstance(answer, str) else ["Al", "1"]
+    for strange in (1, 0.5, None, True, b"Yes", {"a": 1}, [["Al"], "Bo"], ["Al", 1], ["Al", None], *of_lists):
+        with pytest.raises(ValueError, match="row 2"):
+            metric.compute(predictions=[answer, answer, strange], references=[reference] * 3)
+    with pytest.raises(ValueError, match="row 0"):
+        metric.add(prediction=0.5, reference=reference)
+
+
+@every_metric
+def test_columns_of_another_kind_are_refused(name):
+    metric = evaluate.load(str(METRICS / name))
+    answer, _, reference = ANSWERS[name]
+    texts = [key for key, value in reference.items() if isinstance(value, str)]
+    for key in reference:
+        for strange in (1, None, b"x", [1], [None]):
+            with pytest.raises(ValueError, match=f"row 1: {key} has"):
+                metric.compute(predictions=[answer] * 2, references=[reference, reference | {key: strange}])
+    for columns in ({"clusters": "ab"}, {"clusters": 2}, {"clusters": ["a"]}, {"by": ["a"]}, {"by": {"x": "ab"}}):
+        with pytest.raises(ValueError, match=r"clusters|by"):
+            metric.compute(predictions=[answer] * 2, references=[reference] * 2, **columns)
+    with pytest.raises(ValueError, match=r"row 1: clusters has \['a'\]"):
+        metric.compute(predictions=[answer] * 2, references=[reference] * 2, clusters=["a", ["a"]])
+    missing = {key: value for key, value in reference.items() if key != next(iter(texts), "genders")}
+    with pytest.raises(ValueError, match="row 1: references has"):
+        metric.compute(predictions=[answer] * 2, references=[reference, missing])
+
+
+@pytest.mark.parametrize(("name", "column"), [("contact_bias", "probabilities"), ("implicit_bias_score", "expected")])
+def test_numbers_beside_answers_are_numbers(name, column):
+    metric = evaluate.load(str(METRICS / name))
+    answer, _, reference = ANSWERS[name]
+    for strange in ("0.5", True, [0.5], math.inf, 2):
+        with pytest.raises(ValueError, match=f"row 1: {column} is"):
+            metric.compute(predictions=[answer] * 2, references=[reference] * 2, **{column: [None, strange]})
 
 
 def _ends(intervals):

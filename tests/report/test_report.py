@@ -5,9 +5,10 @@ from html.parser import HTMLParser
 
 import pytest
 
+from evenhand.benchmarks import get_benchmark
 from evenhand.flow.configuration import run_config
 from evenhand.flow.evaluation import evaluate
-from evenhand.report.pages import write_report
+from evenhand.report.pages import LONGEST_SHOWN, cut, cut_parts, write_report
 from tests.scripted_models import Scripted
 
 pytestmark = pytest.mark.drawn
@@ -76,3 +77,32 @@ def test_the_report_says_n_interval_unread_and_chance(run):
     assert page.count("<svg") == 3
     for axis in ("ability", "socioeconomic_class"):
         assert axis in page
+
+
+def test_long_answers_are_cut_in_the_report_and_whole_in_the_predictions(tmp_path):
+    answer = "Yes, " + "on and on " * 1_000
+    config = run_config("contact_hypothesis", "stub", limit=3, protocol="generate")
+    folder = evaluate(config, tmp_path / "run", Scripted(lambda request: answer, name="long@1"))
+    page = folder.report.read_text(encoding="utf-8")
+    assert f"… ({len(answer) - LONGEST_SHOWN:,} more characters)" in page
+    assert answer not in page
+    assert set(folder.read_predictions()["text"]) == {answer}
+
+
+def test_parts_are_cut_where_they_end():
+    parts = [("abc", "agentic"), ("defg", "communal"), ("hi", "agentic")]
+    assert cut_parts(parts, 9) == parts
+    assert cut_parts(parts, 5) == [parts[0], ("de… (4 more characters)", "communal")]
+    assert cut("abc", 3) == "abc"
+    assert cut("abcd", 3) == "abc… (1 more characters)"
+
+
+@pytest.mark.parametrize("benchmark", ["contact_hypothesis", "implicit_bias", "mllm_stereotypes"])
+def test_where_nothing_was_read_the_sentence_says_so(benchmark, tmp_path):
+    more = {"configs": ("occupation_gender",), "faces": "rehearsal"} if benchmark == "mllm_stereotypes" else {}
+    config = run_config(benchmark, "stub:random:hm|mh", limit=1, protocol="generate", **more)
+    results = (folder := evaluate(config, tmp_path / "run")).read_results()
+    sentences = get_benchmark(benchmark).findings(folder.read_predictions(), results).sentences
+    assert any("answers was read" in each or "assignments was read" in each for each in sentences)
+    for sentence in (*sentences, *results.metrics["warnings"]):
+        assert not re.search(r"no data|percent of 0|: ?\.|\b1 [a-z]+s\b", sentence), sentence

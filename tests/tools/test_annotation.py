@@ -314,9 +314,11 @@ def test_spreadsheets_compute_nothing(tmp_path):
     """In CSV, a text like a formula gets an apostrophe before it; JSONL has it as it is."""
     source = tmp_path / "texts.jsonl"
     source.write_text('{"text": "=1+1"}\n{"text": "- She leads."}\n{"text": "1=1"}')
+    texts = ["- She leads.", "1=1", "=1+1"]
     for suffix, expected in ((".csv", ["'=1+1", "'- She leads.", "1=1"]), (".jsonl", ["=1+1", "- She leads.", "1=1"])):
         made = export(ExportSettings((str(source),), AGENCY, tmp_path / f"out{suffix}"))
-        assert sorted(row["text"] for row in read_sheet(made.sheets[0]).rows) == sorted(expected)
+        assert sorted(row["text"] for row in read_sheet(made.sheets[0], verbatim=True).rows) == sorted(expected)
+        assert sorted(row["text"] for row in read_sheet(made.sheets[0]).rows) == texts
         made.key.unlink()
         made.instructions.unlink()
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 from tqdm import tqdm
 
+from evenhand.terminal import shown
+
 if TYPE_CHECKING:
     from evenhand.flow.runner import Step
 
@@ -19,8 +21,8 @@ class ProgressBar:
     """
 
     def __init__(self, name: str):
-        self._name = name
-        self._bar = tqdm(unit="row", desc=name, dynamic_ncols=True, smoothing=0.1)
+        self._name = shown(name)
+        self._bar = tqdm(unit="row", desc=self._name, dynamic_ncols=True, smoothing=0.1)
         self._lock = threading.Lock()  # tokens are told from any thread
         self._replied = self._tokens = 0
         self._began = time.monotonic()
@@ -36,7 +38,7 @@ class ProgressBar:
             seconds = max(1e-9, time.monotonic() - self._began)
             said = f"{self._replied:,} replies, {self._replied / seconds:.1f}/s"
             if step.doing:
-                self._bar.set_description_str(f"{self._name}, {step.doing}", refresh=False)
+                self._bar.set_description_str(f"{self._name}, {shown(step.doing)}", refresh=False)
             if self._tokens:
                 said += f", {self._tokens:,} tokens written, {self._tokens / seconds:.0f}/s"
             self._bar.set_postfix_str(said, refresh=False)

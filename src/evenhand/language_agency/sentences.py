@@ -17,6 +17,7 @@ _UNDER_HEADING = re.compile(r"^[ \t]*#{1,6}[ \t].*\n", re.MULTILINE)
 _WRAPPED = re.compile(rf"(?<=[^\s.!?:;\"”’)*_])[ \t]*\n[ \t]*(?=[a-z])(?!{_NUMBER}(?:\s|\Z))")
 _SPACE = re.compile(r"\s")  # sentencex panics at "B\u00a0.": an initial and a space that is several bytes long
 _LETTER = re.compile(r"[^\W\d_]")
+_LONGEST_LINE = 5_000  # sentencex takes time with the square of a line's length: 57 s for 10^6 quotation marks
 _RETURN = "<return>"  # how LABE's published files write a newline
 
 
@@ -33,8 +34,31 @@ def split_sentences(text: str) -> list[str]:
 
 def _of_line(line: str) -> list[str]:
     plain = _SPACE.sub(" ", _EMPHASIS.sub(r"\2", _BULLET.sub("", line, count=1)))
-    sentences = (each.strip() for each in segment("en", plain))
+    sentences = (each.strip() for each in _segments(plain))
     return [sentence for sentence in sentences if _LETTER.search(sentence)]
+
+
+def _segments(line: str) -> list[str]:
+    """sentencex's, with no more than _LONGEST_LINE characters before it at once.
+
+    The last sentence of those may go on behind them: it is looked at again from its beginning, or, where there is no
+    other, joined with what follows.
+    """
+    found: list[str] = []
+    begin, goes_on = 0, False
+    while begin < len(line):
+        part = line[begin : begin + _LONGEST_LINE]
+        cut = begin + len(part) < len(line)
+        segments = list(segment("en", part))  # together they are the part
+        alone = len(segments) == 1
+        if cut and not alone:
+            segments.pop()
+        begin += sum(map(len, segments))
+        if goes_on:
+            found[-1] += segments.pop(0)
+        found += segments
+        goes_on = cut and alone
+    return found
 
 
 def _is_heading(line: str) -> bool:

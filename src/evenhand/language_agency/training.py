@@ -39,7 +39,7 @@ from evenhand.language_agency.recipes import Recipe
 from evenhand.models.loading import explained, loaded, loaded_weights
 from evenhand.trainers.progress import OnProgress, unheard
 from evenhand.whole_files import PREFIX, SUFFIX, write_whole
-from evenhand.whole_files import explained as explained_writing
+from evenhand.whole_files import explained as in_words
 
 logger = logging.getLogger(__name__)
 
@@ -82,7 +82,7 @@ def train_agency(
             steps = _Steps(f"training {named}", on_progress)
             model, tokenizer = _trained(data["train"], data.get(VALIDATION), recipe, base_path, seed, steps)
             with (
-                explained_writing(folder),
+                in_words(folder),
                 tempfile.TemporaryDirectory(prefix=PREFIX, suffix=SUFFIX, dir=output) as part,
             ):
                 saved = Path(part) / folder.name

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from contextlib import nullcontext
 from typing import TYPE_CHECKING
@@ -14,16 +13,14 @@ if TYPE_CHECKING:
 
 
 def compare(arguments: Sequence[str], console: Console) -> None:
-    from evenhand.command_line import path
+    from evenhand.command_line import Parser, path
     from evenhand.flow.foreign_files import as_written
     from evenhand.output_files import add_overwrite, check_output
     from evenhand.report.comparison import compare as compared
     from evenhand.report.pages import is_comparison, write_comparison
     from evenhand.report.tables import print_table
 
-    parser = argparse.ArgumentParser(
-        prog="evenhand compare", description="Runs of one benchmark side by side, and their differences."
-    )
+    parser = Parser(prog="evenhand compare", description="Runs of one benchmark side by side, and their differences.")
     parser.add_argument("runs", type=path, nargs="+", metavar="RUN", help="the first is the base")
     parser.add_argument("--output", type=path, metavar="FILE", help="write it as an HTML page, too")
     add_overwrite(parser)
@@ -44,13 +41,13 @@ def compare(arguments: Sequence[str], console: Console) -> None:
 
 
 def report(arguments: Sequence[str], console: Console) -> None:
-    from evenhand.command_line import path
+    from evenhand.command_line import Parser, path
     from evenhand.flow.foreign_files import as_written
     from evenhand.flow.run_folder import RunFolder
     from evenhand.output_files import add_overwrite, check_output
     from evenhand.report.pages import is_report, write_report
 
-    parser = argparse.ArgumentParser(prog="evenhand report", description="Write a run's report.html again.")
+    parser = Parser(prog="evenhand report", description="Write a run's report.html again.")
     parser.add_argument("run", type=path, metavar="RUN", help="the run's folder")
     parser.add_argument("--output", type=path, metavar="FILE", help="where, if not in the run's folder")
     add_overwrite(parser)

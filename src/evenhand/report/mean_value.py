@@ -9,7 +9,8 @@ import pandas as pd
 
 from evenhand.report.findings import Example, Findings
 from evenhand.report.tables import Cell, Table, figure
-from evenhand.statistics.clustered import FEW_CLUSTERS, clustered_mean
+from evenhand.statistics.clustered import clustered_mean
+from evenhand.statistics.resampling import about_clusters
 
 if TYPE_CHECKING:
     from evenhand.benchmark import Benchmark
@@ -46,8 +47,8 @@ def score(benchmark: Benchmark[Any], predictions: pd.DataFrame) -> dict[str, Any
     notes = []
     if not mean.n:
         notes.append("no read answer: there is no score")
-    elif mean.n_clusters < FEW_CLUSTERS:
-        notes.append(f"only {mean.n_clusters} clusters: intervals from fewer than {FEW_CLUSTERS} are rough")
+    else:
+        notes += about_clusters(mean.n_clusters)
     return {
         "n": len(of),
         "n_read": mean.n,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -25,6 +25,28 @@ _TEMPLATES = Environment(
 )
 
 _GENERATOR, _HEAD = '<meta name="generator" content="evenhand {command}">', 1000  # bytes
+LONGEST_SHOWN = 4_000  # characters of a prompt or an answer; the store and the predictions have all
+
+
+def cut(text: str, longest: int = LONGEST_SHOWN) -> str:
+    """The text's beginning, and how much more there is."""
+    more = len(text) - longest
+    return text if more <= 0 else f"{text[:longest]}… ({more:,} more characters)"
+
+
+def cut_parts(parts: Sequence[tuple[str, str]], longest: int = LONGEST_SHOWN) -> list[tuple[str, str]]:
+    """Of an answer in parts with their readings, those that fit, and how much more there is."""
+    shown: list[tuple[str, str]] = []
+    for text, reading in parts:
+        left = longest - sum(len(each) for each, _ in shown)
+        if len(text) > left:
+            more = sum(len(each) for each, _ in parts[len(shown) :]) - left
+            return [*shown, (f"{text[:left]}… ({more:,} more characters)", reading)]
+        shown.append((text, reading))
+    return shown
+
+
+_TEMPLATES.filters |= {"cut": cut, "cut_parts": cut_parts}
 
 
 def write_report(folder: RunFolder, place: Path | None = None) -> None:

@@ -10,6 +10,8 @@ from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
 
+from evenhand.terminal import shown
+
 
 @dataclass(frozen=True)
 class Cell:
@@ -39,10 +41,11 @@ def figure(value: float | None, interval: list[float | None] | None = None, digi
 
 
 def print_table(table: Table, console: Console) -> None:
-    shown = RichTable(title=Text(table.title), box=SIMPLE_HEAD, title_justify="left", caption=Text(table.note) or None)
-    shown.caption_justify = "left"
+    note = Text(shown(table.note)) or None
+    lines = RichTable(title=Text(shown(table.title)), box=SIMPLE_HEAD, title_justify="left", caption=note)
+    lines.caption_justify = "left"
     for i, column in enumerate(table.columns):
-        shown.add_column(Text(column), justify="left" if i == 0 else "right", overflow="fold")
+        lines.add_column(Text(shown(column)), justify="left" if i == 0 else "right", overflow="fold")
     for row in table.rows:
-        shown.add_row(*(Text(cell.text, style="italic" if cell.published else "") for cell in row))
-    console.print(shown)
+        lines.add_row(*(Text(shown(cell.text), style="italic" if cell.published else "") for cell in row))
+    console.print(lines)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
@@ -41,6 +41,16 @@ def opened(path: Path, suffixes: Sequence[str], plural: str, one: str = "one fil
         raise missing from None
     except OSError as error:
         raise EvenhandError(f"can't read {path}: {error.strerror or error}; mend that, or name another file") from error
+
+
+def refuse_twice(paths: Iterable[Path], plural: str) -> None:
+    """Raises UsageError where a file is named twice, by whatever names: it would count twice."""
+    seen: dict[str, Path] = {}
+    for path in paths:
+        before = seen.setdefault(os.path.realpath(path), path)
+        if before is not path:
+            also = "" if str(before) == str(path) else f", as {before}, too"
+            raise UsageError(f"{path} came twice{also}; name each file of {plural} once")
 
 
 def broken(path: Path, kind: str, what: str) -> UsageError:

@@ -15,12 +15,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from evenhand.errors import UsageError
-from evenhand.row_files.json_values import Skipped, is_array, json_value, lines, numbered
+from evenhand.row_files.json_values import LONGEST, Skipped, is_array, json_value, lines, numbered
 from evenhand.row_files.opening import UTF_16, broken, opened, reading_parquet
 
 SUFFIXES = (".csv", ".jsonl", ".json", ".parquet")
-SEPARATORS = ",;\t"  # of edited files
-_LONGEST_FIELD = 2**31 - 1  # csv's own limit is 131,072 characters
+SEPARATORS = ",;\t"
+_LONGEST_FIELD = LONGEST  # csv's own limit is 131,072 characters
 _NO_TEXTS: dict[type, str] = {list: "an array", dict: "an object", bytes: "bytes"}
 _KINDS = _NO_TEXTS | {str: "a string", bool: "true or false", type(None): "null"}
 
@@ -77,11 +77,11 @@ def as_text(cell: object) -> str:
 
 
 def read_rows(path: Path, of: str, plural: str, edited: bool = False, known: Collection[str] = ()) -> Rows:
-    """The rows of a CSV, JSONL, JSON (an array of objects) or parquet file, in UTF-8.
+    """The rows of a CSV, JSONL, JSON (an array of objects) or parquet file, in UTF-8 or, as Excel's are, in UTF-16.
 
-    of, plural: what a row is, for errors ("text", "texts"). edited: as spreadsheets and labelling tools leave files:
-    separated by semicolons or tabs, too, of which the header tells, by the most names or one of those `known`; in
-    UTF-16, too; with rows of blanks, empty cells at the end of a line, or these cut off.
+    CSV is separated by commas, semicolons or tabs, of which the header tells, by the most names or one of those
+    `known`. of, plural: what a row is, for errors ("text", "texts"). edited: as spreadsheets and labelling tools leave
+    files: with rows of blanks, empty cells at the end of a line, or these cut off.
     Raises UsageError for a file that is absent, of another kind, broken or without rows, and EvenhandError for one that
     the system does not let us read.
     """
@@ -93,9 +93,9 @@ def read_rows(path: Path, of: str, plural: str, edited: bool = False, known: Col
     if suffix == ".parquet":
         found = _of_parquet(path, content)
     elif suffix in (".jsonl", ".json"):
-        found = _of_json(path, _decoded(path, content, edited))
+        found = _of_json(path, _decoded(path, content))
     else:
-        found = _of_csv(path, _decoded(path, content, edited), edited, known)
+        found = _of_csv(path, _decoded(path, content), edited, known)
     columns, cells, places = found
     if not places:
         raise UsageError(f"{path} has no rows; give a file with one {of} a row")
@@ -105,11 +105,15 @@ def read_rows(path: Path, of: str, plural: str, edited: bool = False, known: Col
 _Found = tuple[Sequence[str], Callable[[str], list[object]], Sequence[str]]  # Rows' columns, cells and places
 
 
-def _decoded(path: Path, content: bytes, edited: bool) -> str:
+def _decoded(path: Path, content: bytes) -> str:
+    encoding = "utf-16" if content.startswith(UTF_16) else "utf-8-sig"  # the latter with or without its mark
     try:
-        # With or without a byte order mark.
-        return content.decode("utf-16" if edited and content.startswith(UTF_16) else "utf-8-sig")
+        return content.decode(encoding)
     except UnicodeDecodeError as error:
+        if encoding == "utf-16":
+            raise UsageError(
+                f"{path} is broken UTF-16: {error.reason} at position {error.start:,}; save it as UTF-8"
+            ) from error
         at = f"byte {content[error.start]:#04x} at position {error.start:,}"
         how = " (in Excel: CSV UTF-8)" if path.suffix.casefold() in (".csv", ".tsv") else ""
         raise UsageError(f"{path} is not UTF-8: {at}; save it as UTF-8{how}") from error
@@ -124,9 +128,12 @@ def _of_csv(path: Path, text: str, edited: bool, known: Collection[str]) -> _Fou
     header: list[str] = []
     rows: list[list[str]] = []
     places: list[str] = []
+    if (nul := text.find("\0")) >= 0:
+        line = text.count("\n", 0, nul) + 1
+        raise broken(path, "CSV", f"a NUL character at line {line:,}, as in UTF-16 without its mark; save it as UTF-8")
     begins, limit = 1, csv.field_size_limit(_LONGEST_FIELD)  # the whole process's: put back below
     try:
-        separator = _separator(text, known) if edited else SEPARATORS[0]
+        separator = _separator(text, known)
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
         for row in reader:
             line, begins = begins, reader.line_num + 1  # the reader only knows where a row ends
@@ -144,7 +151,8 @@ def _of_csv(path: Path, text: str, edited: bool, known: Collection[str]) -> _Fou
             rows.append(row)
             places.append(f"line {line}")
     except csv.Error as error:
-        raise broken(path, "CSV", f"{error} in the row at line {begins}") from error
+        why = _CSV_ERRORS.get(str(error), "")
+        raise broken(path, "CSV", f"{error} in the row at line {begins}{why}") from error
     finally:
         csv.field_size_limit(limit)
 
@@ -155,12 +163,18 @@ def _of_csv(path: Path, text: str, edited: bool, known: Collection[str]) -> _Fou
     return header, cells, places
 
 
+_CSV_ERRORS = {"unexpected end of data": ", whose quotation mark is never closed"}
+
+
 def _separator(text: str, known: Collection[str]) -> str:
     """The one that parts the header into most names, and first of all into one that is known."""
 
     def names(separator: str) -> tuple[bool, int]:
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
-        header = next((row for row in reader if any(map(str.strip, row))), [])
+        try:
+            header = next((row for row in reader if any(map(str.strip, row))), [])
+        except csv.Error:  # said with its line by whoever reads all
+            return False, 0
         return any(name.strip().casefold() in known for name in header), len(header)
 
     return max(SEPARATORS, key=names)

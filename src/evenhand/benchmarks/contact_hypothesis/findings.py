@@ -46,11 +46,14 @@ def _sentence(results: Results) -> str:
     effects = ", ".join(
         f"{CONTACTS[name]} {_signed(value)}" for name, value in metrics["contact_effect"].items() if value is not None
     )
+    situations = f"{metrics['n_clusters']:,} situation{'s' * (metrics['n_clusters'] != 1)}"
+    if not metrics["n_read"]:
+        return f"{results.model_name}: no score, for none of {metrics['n']:,} answers was read ({situations})."
     return (
         f"{results.model_name} gave a biased response to {overall} percent of {metrics['n_read']:,} prompts read "
         f"({metrics['n']:,} asked, {100 * metrics['unread_rate']:.1f} percent unread, "
-        f"{metrics['n_clusters']} situations); random answers give {CHANCE:.0f}, 0 is best. "
-        f"Against no contact, in points: {effects}."
+        f"{situations}); random answers give {CHANCE:.0f}, 0 is best."
+        + (f" Against no contact, in points: {effects}." if effects else "")
     )
 
 

@@ -61,11 +61,14 @@ def _sentence(results: Results) -> str:
     if "expected_bias_score" in metrics:
         expected = f", {_figure(metrics, 'expected_bias_score')} in expectation over all that it might answer"
     what = "assignments" if "all" in metrics["stages"] else "last assignments"
+    scenarios = f"{metrics['n_clusters']:,} scenario{'s' * (metrics['n_clusters'] != 1)}"
+    if not metrics["n_read"] and not expected:
+        return f"{results.model_name}: no bias score, for none of {metrics['n']:,} {what} was read ({scenarios})."
     return (
         f"{results.model_name}: bias score of {what} {_figure(metrics, 'bias_score')}{expected}; random assignments "
         f"score {figure(metrics['chance_score'], digits=DIGITS)} here, 1 is all by stereotype, 0 is best. "
         f"{metrics['n_read']:,} of {metrics['n']:,} read ({100 * metrics['unread_rate']:.1f} percent unread), "
-        f"{metrics['n_clusters']} scenarios."
+        f"{scenarios}."
     )
 
 

@@ -156,7 +156,7 @@ def read_claim(text: str) -> Claim:
     critique = _NEW_ASSIGNMENT.split(text, maxsplit=1)[0]
     said = list(_ANSWERED.finditer(critique)) or list(_CLAIM.finditer(critique))
     words = {each[1].lower() for each in said}
-    negated = any(_NEGATED.search(critique[: each.start(1)]) for each in said)
+    negated = any(_NEGATED.search(critique[max(0, each.start(1) - 100) : each.start(1)]) for each in said)
     if len(words) != 1 or negated or "<present or absent>" in critique.lower():
         return Claim(None, critique.strip())
     return Claim(words == {"present"}, critique[said[0].end() :].strip(" ,.;:-–—*\n"))

@@ -64,7 +64,7 @@ class TextFile:
 def read_texts(
     path: Path, columns: TextColumns | None = None, preprocess: Preprocess = "none", seed: int = 0
 ) -> TextFile:
-    """The texts in a CSV, JSONL, JSON (an array of objects) or parquet file, in UTF-8.
+    """The texts in a CSV, JSONL, JSON (an array of objects) or parquet file, in UTF-8 or UTF-16.
 
     columns: where they are; by default text, gender, race and name, and some other names that published files have.
     preprocess: "ratemyprofessor" and "bias_in_bios" choose rows as LABE did (section 4.1.1, Appendix C).
@@ -75,8 +75,10 @@ def read_texts(
     if preprocess not in get_args(Preprocess):
         raise unknown_name("preprocessing", preprocess, get_args(Preprocess))
     path = Path(path)
-    table = read_rows(path, "text", "texts")
-    found = _find_columns(path, table.columns, columns or TextColumns(), preprocess)
+    wanted = columns or TextColumns()
+    places = (place for fields in _PLACES.values() for names in fields.values() for place in names)
+    table = read_rows(path, "text", "texts", known={*map(str.casefold, (*_named(wanted), *_OTHER_TEXTS, *places))})
+    found = _find_columns(path, table.columns, wanted, preprocess)
     rows, strange = _rows(path, table, found, preprocess)
     chosen = chosen_rows(rows, preprocess, seed)
     if chosen.rows.empty:
@@ -86,11 +88,20 @@ def read_texts(
             "check the columns, or read it without preprocessing"
         )
     counts = {"read": table.n} | chosen.left_out | _oddities(chosen.rows)
-    notes = (*chosen.notes, *_notes(counts, len(chosen.rows), found, strange))
+    others = [
+        f"{place} has {cell!r:.60}"
+        for cell, place in zip(table.column(found.text), table.places)
+        if not isinstance(cell, str) and cell is not None and cell == cell  # NaN is missing
+    ]
+    notes = (*chosen.notes, *_no_texts(others), *_notes(counts, len(chosen.rows), found, strange))
     return TextFile(chosen.rows, counts, notes, table.sha256, found)
 
 
 # Columns
+
+
+def _named(columns: TextColumns) -> list[str]:
+    return [name for name in asdict(columns).values() if name]
 
 
 def _find_columns(path: Path, names: Sequence[str], wanted: TextColumns, preprocess: Preprocess) -> TextColumns:
@@ -208,6 +219,12 @@ def _notes(counts: dict[str, int], n: int, columns: TextColumns, strange: Counte
         )
     if columns.race is not None and counts["unknown_race"]:
         yield f"Texts of unknown race: {counts['unknown_race']:,} of {n:,}. No race's figures have them."
+
+
+def _no_texts(others: Sequence[str]) -> Iterator[str]:
+    if others:
+        what = "numbers, arrays, objects or bytes where a text is expected"
+        yield f"Cells of the file that hold {what}: {len(others):,} ({others[0]}). They are not read."
 
 
 def _most_common(values: Counter[str]) -> str:

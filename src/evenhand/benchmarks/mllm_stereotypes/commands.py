@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -12,9 +11,9 @@ if TYPE_CHECKING:
 
 def ensemble_command(arguments: Sequence[str], console: Console) -> None:
     """Parses, calls, prints."""
-    from evenhand.command_line import path
+    from evenhand.command_line import Parser, path
 
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="evenhand ensemble", description="What several runs of mllm_stereotypes agree on, and its score."
     )
     parser.add_argument("runs", type=path, nargs="+", metavar="RUN", help="folders of runs, two or more")

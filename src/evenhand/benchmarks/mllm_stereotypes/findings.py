@@ -62,10 +62,14 @@ def _in_order(of: Metrics, asked: Mapping[str, int]) -> Metrics:
 
 def _sentence(model: str, config: str, of: Metrics) -> str:
     score, answered = (figure(of[key], interval(of, key), DIGITS) for key in SCORES)
+    about = f"{of['n_clusters']:,} picture{'s' * (of['n_clusters'] != 1)} or pair{'s' * (of['n_clusters'] != 1)}"
+    if not of["n_read"]:
+        none = f"for none of {of['n']:,} answers was read (about {about})"
+        return f"{in_words(config)}: {model} has no association score, {none}."
     return (
         f"{in_words(config)}: {model} has an association score of {score}; random answers would have "
         f"{figure(of['chance_score'], digits=DIGITS)}, the most lopsided {figure(of['maximum_score'], digits=DIGITS)}. "
-        f"Unread answers left out: {answered} ({of['n']:,} asked about {of['n_clusters']:,} pictures or pairs, "
+        f"Unread answers left out: {answered} ({of['n']:,} asked about {about}, "
         f"{100 * of['unread_rate']:.1f} percent unread)."
     )
 

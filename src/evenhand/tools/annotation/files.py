@@ -15,6 +15,7 @@ import pandas as pd
 
 from evenhand.errors import UsageError
 from evenhand.row_files import as_text, read_rows
+from evenhand.row_files.spreadsheets import csv_text, unescaped
 from evenhand.whole_files import write_whole
 
 TABLES = (".csv", ".jsonl", ".parquet")  # that are written
@@ -40,20 +41,23 @@ class Sheet:
         raise UsageError(f"{self.name} {what}; its columns: {named}" + (f" ({option} names one)" if option else ""))
 
 
-def read_sheet(path: Path) -> Sheet:
+def read_sheet(path: Path, verbatim: bool = False) -> Sheet:
     """A CSV (separated by commas, semicolons or tabs), JSONL, JSON or parquet file, in UTF-8 or UTF-16.
 
+    An apostrophe before what looks like a formula is no part of a text, since `write_rows` put it there; unless
+    `verbatim`, for files that somebody else wrote.
     Raises UsageError for a file that is absent, of another kind, broken or without rows, and EvenhandError for one that
     the system does not let us read.
     """
     read = read_rows(path, "entry", "entries", edited=True, known=KEYS)
-    cells = {name: [as_text(cell) for cell in read.cells(name)] for name in dict.fromkeys(read.columns)}
+    plain = str if verbatim or path.suffix.casefold() not in (".csv", ".tsv") else unescaped
+    cells = {plain(name): [plain(as_text(cell)) for cell in read.cells(name)] for name in dict.fromkeys(read.columns)}
     rows = tuple({name: column[row] for name, column in cells.items()} for row in range(read.n))
-    return Sheet(str(path), tuple(read.columns), rows, tuple(read.places))
+    return Sheet(str(path), tuple(map(plain, read.columns)), rows, tuple(read.places))
 
 
 def write_rows(path: Path, columns: Sequence[str], rows: Sequence[Mapping[str, str]]) -> None:
-    """A CSV (with a byte order mark, without which Excel takes é for Ã©), JSONL or parquet file, by its suffix.
+    """A CSV that computes nothing in a spreadsheet, JSONL or parquet file, by its suffix.
 
     Raises UsageError for another suffix, and EvenhandError where it can't be written.
     """
@@ -62,12 +66,10 @@ def write_rows(path: Path, columns: Sequence[str], rows: Sequence[Mapping[str, s
     if path.suffix.casefold() == ".jsonl":
         write_whole(path, "".join(json.dumps(dict(zip(columns, row)), ensure_ascii=False) + "\n" for row in cells))
         return
-    frame = pd.DataFrame(cells, columns=list(columns), dtype=str)
     if path.suffix.casefold() == ".csv":
-        # The ends of lines make it quote both characters inside cells.
-        write_whole(path, "\ufeff" + frame.to_csv(index=False, lineterminator="\r\n"))
+        write_whole(path, "\ufeff" + csv_text(columns, cells))  # or Excel takes é for Ã©
         return
-    write_whole(path, frame.to_parquet())
+    write_whole(path, pd.DataFrame(cells, columns=list(columns), dtype=str).to_parquet())
 
 
 def check_suffix(path: Path, accepted: Sequence[str]) -> None:

@@ -15,6 +15,7 @@ from pathlib import Path
 from evenhand.errors import EvenhandError, UsageError
 from evenhand.paths import typed_path
 from evenhand.report.tables import Cell, Table
+from evenhand.row_files.opening import refuse_twice
 from evenhand.tools.annotation.files import Sheet, read_sheet, write_rows
 from evenhand.tools.annotation.schemes import RESERVED, Scheme
 from evenhand.tools.annotation.to_sheets import DEFAULT, ENTRY, SWAPPED
@@ -129,14 +130,15 @@ def merge(
     that are absent or don't fit.
     """
     _check_names(sheets)
+    refuse_twice([*sheets.values(), *filter(None, (key, third))], "labels")
     known = read_key(key, scheme) if key else None
     if known is None and (scheme.sides or with_default):
         need = "the sides were swapped at random" if scheme.sides else "--with-default takes default labels from it"
         raise UsageError(f"--key is needed: {need}; name the export's OUT.key.csv")
     if with_default and known and not known.default:
         raise UsageError(f"{key} has no default labels; export with --label-column, or leave --with-default out")
-    read = {name: _read_labels(read_sheet(path), scheme, known) for name, path in sheets.items()}
-    deciding = _read_labels(read_sheet(third), scheme, known) if third else None
+    read = {name: _read_labels(read_sheet(path, verbatim=key is None), scheme, known) for name, path in sheets.items()}
+    deciding = _read_labels(read_sheet(third, verbatim=key is None), scheme, known) if third else None
     everyone = [*read.values(), *([deciding] if deciding else [])]
     if not skip_unknown:
         _refuse_unknown(everyone, scheme)

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from evenhand.errors import UsageError, unknown_name
+from evenhand.errors import EvenhandError, UsageError, unknown_name
 from evenhand.flow.episode import Prompt
+from evenhand.row_files.opening import opened
 
 RESERVED = ("id", "entry", "question", "majority", "status", "default", "third")
 """Columns of the files that are written: no question or annotator is named so."""
@@ -210,10 +211,11 @@ def read_scheme(path: Path) -> Scheme:
     and source) and, where there are any, na and sides. Raises UsageError showing an example where it is none.
     """
     try:
-        record = json.loads(path.read_text(encoding="utf-8-sig"))
-    except OSError as error:
-        raise UsageError(f"can't read {path}: {error.strerror or error}; name a scheme of yours") from error
-    except ValueError as error:
+        with opened(path, (".json",), "labels") as file:
+            record = json.loads(file.read().decode("utf-8-sig"))
+    except EvenhandError as error:
+        raise UsageError(f"can't read a scheme: {error}") from error
+    except (ValueError, RecursionError) as error:
         raise UsageError(f"{path} is no JSON: {error}; a scheme is written like {_EXAMPLE}") from error
     try:
         return Scheme(

@@ -21,6 +21,7 @@ from evenhand.library import load_dataset
 from evenhand.output_files import check_output
 from evenhand.paths import typed_path
 from evenhand.row_files import as_text
+from evenhand.row_files.opening import refuse_twice
 from evenhand.tools.annotation.files import Sheet, check_suffix, read_sheet, write_rows
 from evenhand.tools.annotation.schemes import Scheme, is_number
 from evenhand.whole_files import write_whole
@@ -28,7 +29,6 @@ from evenhand.whole_files import write_whole
 DEFAULT = "default_"  # before a question's name: the column of the default labels
 SWAPPED = "swapped"
 ENTRY = "entry"
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet computes instead of showing
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ def export(settings: ExportSettings) -> Exported:
     write_whole(files.instructions, instructions(settings.scheme))
     for annotator, sheet in enumerate(files.sheets):
         order = np.random.default_rng([settings.seed, 1 + annotator]).permutation(len(entries))
-        rows = [_row(entries[place], settings, sheet) for place in order]
+        rows = [_row(entries[place], settings) for place in order]
         write_rows(sheet, tuple(rows[0]), rows)
     return Exported(files.sheets, files.instructions, files.key, len(entries), left_out)
 
@@ -166,6 +166,7 @@ def _check(settings: ExportSettings) -> None:
     if len(settings.sources) != wanted:
         compares = "compares two sources" if scheme.sides else "shows the texts of one source"
         raise UsageError(f"scheme {scheme.name!r} {compares}; {len(settings.sources)} came")
+    refuse_twice(filter(Path.exists, map(Path, settings.sources)), "texts")
     if scheme.sides and len(settings.columns) != 1:
         raise UsageError(f"one --column is compared, {len(settings.columns)} came; --context is shown beside it")
     if scheme.sides and settings.labels:
@@ -290,13 +291,10 @@ def _drawn(entries: Sequence[Entry], settings: ExportSettings) -> list[Entry]:
     return [entries[place] for place in sorted(places)]
 
 
-def _row(entry: Entry, settings: ExportSettings, sheet: Path) -> dict[str, str]:
+def _row(entry: Entry, settings: ExportSettings) -> dict[str, str]:
     questions = [question.name for question in settings.scheme.questions]
-    shown = dict(entry.shown)
-    if sheet.suffix.casefold() == ".csv":
-        shown = {name: "'" + text if text.startswith(_FORMULA) else text for name, text in shown.items()}
     default = {name: label for name, label in entry.key.items() if name.startswith(DEFAULT) and settings.show_label}
-    return {ENTRY: entry.code(settings.seed), **shown, **default, **dict.fromkeys(questions, "")}
+    return {ENTRY: entry.code(settings.seed), **entry.shown, **default, **dict.fromkeys(questions, "")}
 
 
 # Sources
@@ -308,7 +306,7 @@ def read_source(source: str) -> Sheet:
     if path.is_dir():
         return read_sheet(RunFolder.open(path).predictions)
     if path.suffix or path.exists():
-        return read_sheet(path)
+        return read_sheet(path, verbatim=True)
     return _dataset(source)
 
 

@@ -14,7 +14,9 @@ from tqdm import tqdm
 
 from evenhand.errors import UsageError
 from evenhand.row_files.json_values import Skipped
+from evenhand.row_files.opening import refuse_twice
 from evenhand.row_files.records import SUFFIXES, check
+from evenhand.terminal import shown
 from evenhand.tools.caption_audit.findings import OVERALL, Audit, File, line
 from evenhand.tools.caption_audit.terms import Terms, normal
 from evenhand.tools.caption_audit.texts import COLUMNS, texts
@@ -40,6 +42,7 @@ def audit(
     files = [Path(path) for path in ([paths] if isinstance(paths, (str, Path)) else paths)]
     if not files:
         raise UsageError(f"no file came; a file that ends in {', '.join(SUFFIXES)} is accepted: name one or more")
+    refuse_twice(files, "captions")
     named = _by_scenario(instances)
     terms = Terms([instance for _, instance in named], plurals)
     columns = COLUMNS if column is None else (column,)
@@ -51,7 +54,7 @@ def audit(
     for path in files:
         n_texts = 0
         skipped: Counter[Skipped] = Counter()
-        for text in tqdm(texts(path, columns), desc=path.name, unit="text", delay=SILENT_FOR):
+        for text in tqdm(texts(path, columns), desc=shown(path.name), unit="text", delay=SILENT_FOR):
             if isinstance(text, Skipped):
                 skipped[text] += 1
                 continue

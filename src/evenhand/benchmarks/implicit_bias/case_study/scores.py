@@ -167,7 +167,8 @@ def _warnings(cases: Mapping[str, Any], n_clusters: int) -> list[str]:
             if case != TASK_ASSIGNMENT and not figures["n_read"]:
                 notes.append(f"{what}, {stage} answers: none was read, so there are no shares")
     if n_clusters < FEW_CLUSTERS:
-        notes.append(f"only {n_clusters} sets of names: intervals from fewer than {FEW_CLUSTERS} are rough")
+        sets = "set" if n_clusters == 1 else "sets"
+        notes.append(f"only {n_clusters} {sets} of names: intervals from fewer than {FEW_CLUSTERS} are rough")
     return notes
 
 

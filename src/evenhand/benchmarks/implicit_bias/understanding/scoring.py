@@ -107,8 +107,9 @@ def _warnings(metrics: Mapping[str, Any], predictions: pd.DataFrame, config: Run
             f"the share of {kind} stories, {share:.3f}"
         )
     if metrics["n_clusters"] < FEW_CLUSTERS:
+        scenarios = "scenario" if metrics["n_clusters"] == 1 else "scenarios"
         notes.append(
-            f"only {metrics['n_clusters']} scenarios: intervals from fewer than {FEW_CLUSTERS} clusters are rough"
+            f"only {metrics['n_clusters']} {scenarios}: intervals from fewer than {FEW_CLUSTERS} clusters are rough"
         )
     cut = int((predictions["finish_reason"] == "length").sum())
     if cut:

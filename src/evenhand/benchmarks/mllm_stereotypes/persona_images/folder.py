@@ -8,11 +8,10 @@ goes on misses nothing but the pictures of traits that aren't finished).
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -23,6 +22,8 @@ from evenhand.benchmarks.mllm_stereotypes.faces.pictures import PictureError, de
 from evenhand.benchmarks.mllm_stereotypes.persona_images.traits import folder_of
 from evenhand.errors import EvenhandError, UsageError
 from evenhand.flow.run_folder import RunFolder
+from evenhand.row_files import as_text, read_rows
+from evenhand.row_files.spreadsheets import csv_text, unescaped
 from evenhand.whole_files import explained, remove_remains, whole_file, write_whole
 
 CONFIG, TABLE, NOT_KEPT = "config.json", "images.csv", "not_kept"
@@ -145,12 +146,11 @@ class PersonaFolder:
         if not path.is_file():
             return {}
         try:
-            with path.open(encoding="utf-8", newline="") as file:
-                header, *lines = csv.reader(file, strict=True)
-            if tuple(header) != COLUMNS:
+            read = read_rows(path, "picture", "pictures", known=COLUMNS)
+            if tuple(read.columns) != COLUMNS:
                 raise ValueError(f"its columns are not {', '.join(COLUMNS)}")
-            rows = [_row(line) for line in lines]
-        except (OSError, ValueError, KeyError, csv.Error) as error:
+            rows = [_row(line) for line in zip(*(map(unescaped, map(as_text, read.cells(name))) for name in COLUMNS))]
+        except (EvenhandError, ValueError, KeyError) as error:
             raise EvenhandError(
                 f"{path} can't be read ({error}). Take it away and run the same command again: pictures that lie in "
                 "the folder are not painted again"
@@ -158,22 +158,18 @@ class PersonaFolder:
         return {(row.trait, row.number): row for row in rows}
 
     def write_table(self, rows: Iterable[Row]) -> None:
-        file = io.StringIO()
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(COLUMNS)
-        writer.writerows(map(_cells, rows))
-        write_whole(self.path / TABLE, file.getvalue())
+        write_whole(self.path / TABLE, csv_text(COLUMNS, map(_cells, rows)))
 
 
-def _row(line: list[str]) -> Row:
+def _row(line: Sequence[str]) -> Row:
     trait, file, number, seed, prompt, persons, kept, painter, detector = line
     found = int(persons) if persons else None
     return Row(trait, file, int(number), int(seed), prompt, found, _KEPT[kept], painter, detector)
 
 
-def _cells(row: Row) -> list[str | int | None]:
-    """In the order of the columns; the csv module writes None as nothing."""
-    return [str(cell).lower() if isinstance(cell, bool) else cell for cell in vars(row).values()]
+def _cells(row: Row) -> list[str]:
+    """In the order of the columns; None is nothing."""
+    return [as_text(cell) for cell in vars(row).values()]
 
 
 def _read_config(file: Path) -> dict[str, object]:
@@ -181,7 +177,7 @@ def _read_config(file: Path) -> dict[str, object]:
         config = json.loads(file.read_text(encoding="utf-8"))
         if not isinstance(config, dict):
             raise ValueError("no JSON object")
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise EvenhandError(f"{file} can't be read ({error}); choose another --output") from error
     return config
 

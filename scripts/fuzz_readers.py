@@ -1,0 +1,247 @@
+"""Fuzzed replies through every reader: what crashes, how many a second, and how time grows with their length.
+
+python scripts/fuzz_readers.py --replies 1000000 --seed 0
+
+Replies are mutations of plausible ones: parts repeated, cut off, shuffled, nested, put between strange characters. A
+reader must return the same for the same reply and never raise; ten times as long a reply may take about ten times as
+long. Ends with 1 where one does not.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+
+from evenhand.benchmarks.implicit_bias import reflection
+from evenhand.benchmarks.implicit_bias.assignment_reader import read_assignment
+from evenhand.benchmarks.implicit_bias.case_study.reader import read_named, read_reason, read_reasons
+from evenhand.benchmarks.implicit_bias.understanding.present_or_absent import read_present_or_absent
+from evenhand.benchmarks.labe.edits import parse_edits, parse_rewrite, place_edits, replace_placed
+from evenhand.benchmarks.mllm_stereotypes.visual_answers.sides import read_side
+from evenhand.benchmarks.mllm_stereotypes.visual_answers.social_terms import read_social_term
+from evenhand.language_agency.sentences import split_sentences
+from evenhand.metrics.contact_bias.scores import OPTIONS, read_answer
+from evenhand.row_files.json_values import json_value
+from evenhand.row_files.rows import as_text
+from evenhand.row_files.spreadsheets import escaped, unescaped
+from evenhand.terminal import shown
+from evenhand.tools.caption_audit.terms import Terms
+from evenhand.tools.generation import scenario_replies, scenario_stories
+from evenhand.tools.generation.agency_paraphrases import read_paraphrases
+
+Reader = Callable[[str], object]
+
+TASKS = ("Fix the car", "Cook dinner", "Plan the budget", "Care for the baby")
+PEOPLE = ("John", "Mary", "Robert", "Linda")
+LENGTHS = (1_000, 10_000, 100_000)  # characters
+SUPERLINEAR = 30  # times as long for ten times the characters; a square would be 100
+NOTICED = 0.5  # seconds, below which growth is noise
+
+_TERMS = Terms(("nurse", "software engineer", "doctor"), plurals=True)
+
+
+def _edited(text: str) -> str:
+    """What selective rewriting does with a reply, to a text that the reply is about."""
+    original = text[:2_000]
+    return replace_placed(original, place_edits(original, parse_edits(text).edits))
+
+
+READERS: Mapping[str, Reader] = {
+    "options": lambda text: [read_answer(text, scale) for scale in OPTIONS],
+    "assignments": lambda text: read_assignment(text, TASKS, PEOPLE),
+    "reflections": reflection.read_claim,
+    "case study, agents": lambda text: read_named(text, "Agent", PEOPLE),
+    "case study, reasons": lambda text: (read_reason(text), read_reasons(text, TASKS, PEOPLE)),
+    "present or absent": read_present_or_absent,
+    "sides": lambda text: (read_side(text), read_side(text, 1000), read_side(text, (640, 480))),
+    "social terms": lambda text: (
+        read_social_term(text, "gender", ("male", "female")),
+        read_social_term(text, "race", ("white", "black", "Asian", "Indian")),
+    ),
+    "JSON values": lambda text: repr(json_value(text)),
+    "sentences": split_sentences,
+    "edits": _edited,
+    "rewrites": lambda text: parse_rewrite(text, "She is helpful."),
+    "paraphrases": read_paraphrases,
+    "scenarios": scenario_replies.read_scenario,
+    "stories": scenario_stories.read_reason,
+    "captions": _TERMS,
+    "cells": lambda text: (unescaped(escaped(text)) == text, as_text(text)),
+    "terminal": shown,
+}
+
+PLAUSIBLE = (
+    "Yes, I would likely agree. No contact is rarely needed; mostly it is unlikely.",
+    "Task 1: John, Task 2: Mary, Task 3: Robert, Task 4: Linda. Reason: they fit.",
+    "1. Fix the car - John\n2. Cook dinner - Mary\n3. Plan the budget - Robert\n4. Care for the baby - Linda\n",
+    "| Task | Person |\n|---|---|\n| Fix the car | John |\n| Cook dinner | Mary |\n",
+    '{"Fix the car": "John", "Cook dinner": "Mary", "tasks": [{"task": 3, "person": "Robert"}]}',
+    "**Implicit Bias (present or absent):** present. **Reason:** women cook.\n**New assignment:** Task 1: Mary",
+    "Agent: John, Reason: He is strong.\nAgent Responsible: Mary\nFix the car: John, he is able.",
+    "<think>Both seem fine.</think> The answer is absent, not present.",
+    "The person on the left, at [120, 30, 400, 480], is a software engineer; the right one is a nurse.",
+    "(x1=0.12, y1=0.3), (x2=0.52, y2=0.9): the white man, not the Black woman. He is Asian.",
+    '[{"original": "She is kind.", "edited": "She leads."}, {"original": \'He helps\', "edited": "He directs"}, ...]',
+    "Here is the rewritten sentence: \"She leads a team of 12,\" he said. Dr. A. Lee of the U.S. agreed (mostly).",
+    '{"agentic": "She led the lab.", "communal": "She helped the lab."}',
+    "Scenario: A family plans a trip.\nTasks:\n1. Fix the car (male)\nCharacters: John (male), Mary (female)",
+    "Reason: This shows gender bias because men are given the technical work. It assumes that women care.",
+    "# Reference\n\nDear Committee,\n\n- leads\n\nSincerely,\nA male nurse, a female doctor. 彼女は優しい。",
+)  # fmt: skip
+STRANGE = (
+    *"\"'`“”«»‘’()[]{}<>*_#|~-–—:;,.!?/\\\n\t\r \x00\x1b\x9b\u00a0\u202e\u200b\ufeff\ud800\u2028é漢ıİß１",
+    *("\r\n", "<return>", "</think>", "<think>", "```json\n", "\\u", '\\"', "{{", "}}", "Task 1:", "1.", "**", "NaN"),
+    *("1e999", "9" * 30, "👩‍🚀", "not ", "Yes", "John", "Mary", "left", "right", "present", "absent", "&#x202e;"),
+)
+
+
+def mutated(rng: random.Random) -> str:
+    """A plausible reply with one to six things done to it."""
+    text = rng.choice(PLAUSIBLE)
+    for _ in range(rng.randint(1, 6)):
+        text = rng.choice(_MUTATIONS)(text, rng)
+    return text[:4_000]
+
+
+def _span(text: str, rng: random.Random) -> tuple[int, int]:
+    begin = rng.randint(0, len(text))
+    return begin, min(len(text), begin + rng.randint(0, 30))
+
+
+def _insert(text: str, rng: random.Random) -> str:
+    place = rng.randint(0, len(text))
+    return text[:place] + rng.choice(STRANGE) * rng.choice((1, 1, 1, 2, 20)) + text[place:]
+
+
+def _repeat(text: str, rng: random.Random) -> str:
+    begin, end = _span(text, rng)
+    return text[:begin] + text[begin:end] * rng.choice((2, 3, 30)) + text[end:]
+
+
+def _delete(text: str, rng: random.Random) -> str:
+    begin, end = _span(text, rng)
+    return text[:begin] + text[end:]
+
+
+def _truncate(text: str, rng: random.Random) -> str:
+    return text[: rng.randint(0, len(text))]
+
+
+def _join(text: str, rng: random.Random) -> str:
+    return text + rng.choice(("", " ", "\n", "\n\n")) + rng.choice(PLAUSIBLE)
+
+
+def _shuffle(text: str, rng: random.Random) -> str:
+    words = text.split(" ")
+    rng.shuffle(words)
+    return " ".join(words)
+
+
+def _nest(text: str, rng: random.Random) -> str:
+    opening, closing = rng.choice((("[", "]"), ("{", "}"), ("(", ")"), ('"', '"'), ("**", "**"), ('{"a":', "}")))
+    depth = rng.choice((1, 2, 50))
+    return opening * depth + text + closing * rng.choice((depth, depth - 1, 0))
+
+
+def _spell(text: str, rng: random.Random) -> str:
+    return rng.choice((str.upper, str.lower, str.title, str.swapcase))(text)
+
+
+_MUTATIONS = (_insert, _insert, _repeat, _delete, _truncate, _join, _shuffle, _nest, _spell)
+
+
+def long_reply(length: int, rng: random.Random) -> str:
+    """One short piece over and over, at times with a plausible reply before it: what makes bad patterns explode."""
+    piece = "".join(rng.choice((*STRANGE, *" ab1", *rng.choice(PLAUSIBLE).split())) for _ in range(rng.randint(1, 4)))
+    begin = rng.choice(("", rng.choice(PLAUSIBLE)))
+    return (begin + piece * (length // len(piece) + 1))[:length]
+
+
+@dataclass(frozen=True)
+class Crash:
+    reader: str
+    error: str
+    reply: str
+
+
+def crashed(name: str, reply: str) -> Crash | None:
+    """Also where the same reply is read otherwise a second time."""
+    try:
+        first = READERS[name](reply)
+        if READERS[name](reply) != first:
+            return Crash(name, "read otherwise the second time", reply)
+    except Exception as error:
+        return Crash(name, f"{type(error).__name__}: {error}", reply)
+    return None
+
+
+def fuzz(replies: int, seed: int) -> tuple[list[Crash], dict[str, float]]:
+    """Of that many replies, each by every reader: crashes, and seconds by reader."""
+    rng = random.Random(seed)
+    crashes: list[Crash] = []
+    seconds = dict.fromkeys(READERS, 0.0)
+    for number in range(replies):
+        reply = mutated(rng)
+        for name, reader in READERS.items():
+            began = time.perf_counter()
+            try:
+                reader(reply)
+            except Exception as error:
+                crashes.append(Crash(name, f"{type(error).__name__}: {error}", reply))
+            seconds[name] += time.perf_counter() - began
+            if number % 100 == 0 and (crash := crashed(name, reply)):
+                crashes.append(crash)
+        if replies >= 10 and number % (replies // 10) == 0 and number:
+            print(f"{number:,} replies, {len(crashes):,} crashes", file=sys.stderr, flush=True)
+    return crashes, seconds
+
+
+def growth(name: str, pieces: int, seed: int) -> tuple[list[float], str]:
+    """Seconds of the slowest of so many replies at each of LENGTHS, and the slowest reply's beginning.
+
+    Of each piece the shortest are tried first; a piece that is quick at one length is tried at the next.
+    """
+    slowest, which = [0.0] * len(LENGTHS), ""
+    for piece in range(pieces):
+        for place, length in enumerate(LENGTHS):
+            reply = long_reply(length, random.Random(f"{seed} {piece}"))
+            began = time.perf_counter()
+            READERS[name](reply)
+            took = time.perf_counter() - began
+            if took > slowest[place]:
+                slowest[place], which = took, reply[:160]
+            if took > 20:
+                break
+    return slowest, which
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--replies", type=int, default=1_000_000, metavar="N", help="default 1,000,000")
+    parser.add_argument("--pieces", type=int, default=100, metavar="N", help="long replies a reader; default 100")
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args()
+    crashes, seconds = fuzz(options.replies, options.seed)
+    for crash in crashes[:20]:
+        print(f"{crash.reader}: {crash.error}\n  {crash.reply!r}")
+    print(f"{options.replies:,} replies, {len(crashes):,} crashes")
+    print(f"{'reader':22}{'replies/s':>12}" + "".join(f"{f'{length:,} chars, s':>20}" for length in LENGTHS))
+    too_slow = []
+    for name in READERS:
+        took, which = growth(name, options.pieces, options.seed)
+        speed = options.replies / seconds[name] if seconds[name] else 0
+        print(f"{name:22}{speed:12,.0f}" + "".join(f"{each:20.4f}" for each in took), flush=True)
+        if any(after > NOTICED and after > SUPERLINEAR * before for before, after in pairwise(took)):
+            too_slow.append(f"{name}: {which!r}")
+    for each in too_slow:
+        print(f"more than linear: {each}")
+    return 1 if crashes or too_slow else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
