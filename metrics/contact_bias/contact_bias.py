@@ -1,11 +1,13 @@
 """contact_bias: percentage of biased responses under intergroup contact (0 is best)."""
 
+# ruff: noqa: F401
 # evaluate copies the files that are imported here and no others, so those that scores.py needs are named, too.
 
 import datasets
 import evaluate
 
 from .columns import refuse_other_than_texts
+from .crossed import errors
 from .resampling import N_RESAMPLES
 from .scores import contact_bias
 
