@@ -24,7 +24,7 @@ READS = ("SELECT", "--")  # of SQL; a trigger's are told as comments
 WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT
 SECONDS = 120
 DONE, RAISED = 0, 1
-CONFIG = run_config("contact_hypothesis", "stub:first", limit=2, batch_size=2)
+CONFIG = run_config("contact_hypothesis", "stub:first", limit=2)
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 from xml.etree import ElementTree
 
+import pytest
 from hypothesis import given, strategies
 
 from evenhand.report.plots import _label, grouped_bars, heatmap, heatmaps
@@ -14,6 +15,7 @@ def texts(svg):
     return ["".join(each.itertext()) for each in ElementTree.fromstring(svg).iter("{http://www.w3.org/2000/svg}text")]
 
 
+@pytest.mark.drawn
 def test_names_are_shown_as_they_are():
     bars = grouped_bars({name: {"$$": (50.0, (40.0, 60.0))} for name in NAMES}, "$", (50.0, "$_$"))
     assert {*SHOWN, "$", "$_$"} <= set(texts(bars))
@@ -21,6 +23,7 @@ def test_names_are_shown_as_they_are():
     assert {"$$", "$x$", "$y$"} <= set(texts(heatmaps({"$$": {"$x$": {"$y$": 4.0}}}, "$$")))
 
 
+@pytest.mark.drawn
 def test_a_legend_has_names_that_begin_with_an_underscore():
     svg = grouped_bars({"group": {"_model": (50.0, ())}}, "%", (50.0, "chance"))
     assert [each.strip() for each in texts(svg)].count("_model") == 1

@@ -130,7 +130,7 @@ def test_a_merged_table_is_written_again_in_every_format(evenhand, here, suffix)
         ("pipe", "is a pipe or a device"),
         ("absent/figures.json", "absent is no folder; make it"),
         ("notes.csv/figures.json", "notes.csv is no folder"),
-        ("x" * 300, "can't be a file's name"),
+        ("x" * 300, "is too long"),
         ("circle", "can't be a file's name"),
     ],
 )

@@ -110,7 +110,7 @@ def test_a_report_replaces_nothing_elsewhere(evenhand, run):
     before = (folder / "store.sqlite").read_bytes()
     called = evenhand("report", folder, "--output", folder / "store.sqlite")
     assert called.code == 2
-    assert "store.sqlite exists; choose another --output" in called.err
+    assert "store.sqlite is inside the run folder" in called.err
     assert (folder / "store.sqlite").read_bytes() == before
 
 

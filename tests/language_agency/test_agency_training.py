@@ -402,10 +402,15 @@ def test_one_classifier_by_name(seeds):
         classifiers.load_classifier(str(seeds))
 
 
-@pytest.mark.parametrize("name", ["./no/such/folder", "no-such/classifier-on-any-hub", ""])
+@pytest.mark.parametrize("name", ["./no/such/folder", "no-such/classifier-on-any-hub"])
 def test_unknown_names(name):
     with pytest.raises(ModelError, match="could not load classifier"):
         classifiers.load_classifiers(["lexicon", name])
+
+
+def test_an_empty_name():
+    with pytest.raises(UsageError, match="an empty path came"):
+        classifiers.load_classifiers(["lexicon", ""])
 
 
 def test_a_folder_without_any_checkpoint(tmp_path):

@@ -15,7 +15,7 @@ from evenhand.language_agency.judging import agreement, judge, judged
 F1S = ("macro_f1", "micro_f1", "weighted_f1")
 FIGURES = ("accuracy", *F1S)
 PROBABILITIES = st.sampled_from([0.0, 0.1, 0.4, 0.5, 0.500001, 0.9, 1.0, math.nan]) | st.floats(0, 1)
-ANSWERED = st.lists(st.tuples(PROBABILITIES, st.integers(0, 1)), min_size=2, max_size=40)
+ANSWERED = st.lists(st.tuples(PROBABILITIES, st.integers(0, 1)), min_size=3, max_size=40)
 
 
 def arrays(answered):

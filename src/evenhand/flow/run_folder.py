@@ -169,13 +169,17 @@ class RunFolder:
             results = Results.from_json(record)
         except EvenhandError as error:
             raise EvenhandError(f"{self.results}: {error}") from error
-        config = self.read_config()
-        others = differences(deciding(config, results.config), deciding(config, self.begun()))
-        if others:
+        begun = self.begun()
+        if begun != results.config and (others := self._differences(begun, results.config)):
             raise EvenhandError(
                 f"{self.results} is of other settings than {self.config.name} beside it ({'; '.join(others)}); {AGAIN}"
             )
         return results
+
+    def _differences(self, begun: dict[str, Any], other: dict[str, Any]) -> list[str]:
+        """Of what decides the numbers."""
+        config = self.read_config()
+        return differences(deciding(config, other), deciding(config, begun))
 
     def read_record(self) -> dict[str, Any]:
         return read_object(self.results, AGAIN)

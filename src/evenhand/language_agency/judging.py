@@ -34,7 +34,7 @@ def judged(
     """Accuracy, F1s (percent, as in LABE's Table 12) with 95 % intervals, and calibration.
 
     agentic (n,): probabilities, NaN where no label could be read, which counts as wrong; labels (n,): 1 agentic.
-    clusters: what is resampled together (the pair); sentences alone where None. Of a single one: NaN intervals.
+    clusters: what is resampled together (the pair); sentences alone where None. Of fewer than three: NaN intervals.
     brier: mean squared error of the probability; calibration_error: mean distance of confidence and accuracy over ten
     bins of equal width (ECE), both in [0, 1], 0 best.
     """

@@ -47,6 +47,8 @@ def refuse_twice(paths: Iterable[Path], plural: str) -> None:
     """Raises UsageError where a file is named twice, by whatever names: it would count twice."""
     seen: dict[str, Path] = {}
     for path in paths:
+        if "\0" in str(path):
+            continue  # no file has such a name: opening it says so
         before = seen.setdefault(os.path.realpath(path), path)
         if before is not path:
             also = "" if str(before) == str(path) else f", as {before}, too"

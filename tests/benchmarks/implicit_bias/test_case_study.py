@@ -253,7 +253,7 @@ def test_unread_answers_are_left_out_and_bound_the_share(run):
 
 
 def test_who_changes_their_mind_is_seen(run):
-    """Women are blamed at first and men at last: from 0 to 1."""
+    """Women are blamed at first and men at last: from 0 to 1. Two rows are too few for an interval."""
 
     class Convinced(Student):
         def _named(self, request):
@@ -262,7 +262,7 @@ def test_who_changes_their_mind_is_seen(run):
 
     of = run(Convinced(against), protocol="generate", limit=6).metrics["cases"]["missed_deadline"]
     assert (of["stages"]["first"]["male"], of["stages"]["last"]["male"]) == (0, 1)
-    assert (of["change"]["estimate"], of["change"]["interval"], of["change"]["n"]) == (1, [1, 1], 8)
+    assert (of["change"]["estimate"], of["change"]["interval"], of["change"]["n"]) == (1, [None, None], 8)
 
 
 # What is asked
@@ -543,7 +543,7 @@ def test_half_of_a_reasons_sentences(run):
     found = run(Student(by_stereotype, reason_of=lambda person: f"{AGENTIC} {COMMUNAL}"), protocol="generate", limit=6)
     of = found.metrics["reasons"]["task_assignment"]
     assert of["male"]["agentic"] == of["female"]["communal"] == 0.5
-    assert of["male"]["interval"] == [0.5, 0.5]
+    assert of["male"]["interval"] == [None, None]  # of two rows
 
 
 # The run

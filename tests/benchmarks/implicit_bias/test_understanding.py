@@ -477,6 +477,7 @@ class Killed(Scripted):
         return super().answer(requests, on_tokens)
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("protocol", ["choose", "generate"])
 def test_killed_it_goes_on_where_it_stopped(tmp_path, told_true, judge, protocol):
     config, expected = run_config(NAME, "m", protocol=protocol), told_true[protocol].folder

@@ -242,18 +242,18 @@ def test_rows_left_out_are_counted_by_reason(folder, table):
         ("b.jpg", "25", "Male", "White"), ("b.jpg", "25", "Female", "White"), ("b.jpg", "25", "Male", "White"),
         ("c.jpg", "young", "Male", "White"), ("c2.jpg", "29-20", "Male", "White"), ("c3.jpg", "25", "", "White"),
         ("", "25", "Male", "White"), ("../secret.jpg", "25", "Male", "White"), ("/etc/x.jpg", "25", "Male", "White"),
-        ("val/gone.jpg", "25", "Male", "White"), ("d\0.jpg", "25", "Male", "White"), ("x" * 300, "25", "Male", "White"),
+        ("val/gone.jpg", "25", "Male", "White"), ("x" * 300, "25", "Male", "White"),
         ("e.jpg", "25", "Male", "White"),
         ("f.jpg", "25", "Male", "Martian"), ("f2.jpg", "25", "Male", ""),
     ]  # fmt: skip
     path = folder({"a.jpg": RED, "b.jpg": RED, "c.jpg": RED, "e.jpg": b"broken", "f.jpg": RED})
     (path.parent / "secret.jpg").write_bytes(encoded())
     expected = {
-        "oddly_named": 4, "unlabelled": 3, "repeated": 1, "contradictory": 3, "race": 2, "missing": 2, "broken": 1,
+        "oddly_named": 3, "unlabelled": 3, "repeated": 1, "contradictory": 3, "race": 2, "missing": 2, "broken": 1,
     }  # fmt: skip
     for seed in range(3):  # nor does the order of rows matter
         read = read_faces(path, table(random.Random(seed).sample(cells, len(cells))))
-        assert ([face.file for face in read.records], read.left_out, read.read) == (["a.jpg"], expected, 17)
+        assert ([face.file for face in read.records], read.left_out, read.read) == (["a.jpg"], expected, 16)
 
 
 def test_tables_as_spreadsheets_and_programs_leave_them(folder, table, tmp_path):
