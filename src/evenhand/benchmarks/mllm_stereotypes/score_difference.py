@@ -1,44 +1,45 @@
-"""The difference of two runs' association scores on the same queries, with a paired interval over clusters."""
+"""The difference of two runs' association scores on the same queries, less what noise adds, with a paired interval."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
+from scipy import optimize, stats
 
 from evenhand.benchmarks.mllm_stereotypes.faces.face import GROUPS
-from evenhand.metrics.association_score.instance_scores import instance_score
+from evenhand.metrics.association_score.distances import Distances
+from evenhand.metrics.association_score.intervals import count_by_cluster, faces_of_clusters
+from evenhand.metrics.association_score.noise import noise
+from evenhand.metrics.association_score.tally import Tally
 from evenhand.statistics.clustered import Difference
-from evenhand.statistics.resampling import (
-    N_RESAMPLES,
-    FloatArray,
-    exchanges,
-    how_often,
-    mean_of_defined,
-    moved_interval,
-    p_value,
-    ratio,
-    resampled,
-)
+from evenhand.statistics.resampling import LEVELS, N_RESAMPLES, FloatArray, IntArray
 
 RUNS = ("first", "second")
 OF_BOTH = "of_both_answered"
+KEYS = ("association_score", "association_score_answered")
 NONE = Difference(*(math.nan,) * 6, n=0, n_clusters=0)
+SCALES = np.concatenate([np.linspace(0, 1, 11), np.linspace(1.1, 2, 7), [2.5, 3, 4, 6, 10, 20]])
+STEPS = 60  # tried of the first run's true score, for each difference
+REACH = 8  # standard errors from the difference seen, beyond which no end is looked for
 
 
 def score_differences(both: pd.DataFrame) -> dict[str, Difference]:
     """Of the paired rows of one configuration: both scores, and OF_BOTH, which is the fair one without unread answers.
 
-    both: columns pair (clusters), attribute (one value), instance, chosen_first, chosen_second ("" for unread).
+    both: columns pair (clusters), attribute (one value), instance, chosen_first, chosen_second ("" for unread); where
+    there are any, candidates, and faces (of two ids, or None).
 
     Noise raises scores, most those near 0 and those of few answers: of two random answerers the one that answers
     seldom has the higher association_score_answered. OF_BOTH is that score over the queries that both answered, whose
-    noise is alike. NaN where a score is not defined.
-
-    The interval is the percentile interval of the difference over draws of clusters, moved so that the mean of the
-    draws lies at the difference seen: resampling adds noise to the shares that each score is made of, and so to each
-    score, but to both runs' alike. p: two-sided, over exchanges of the runs for whole clusters.
+    noise is alike. `first` and `second` are the scores as they are reported, by the paper's formula. The difference is
+    of the true scores: less noise (`_Scores`), so that it may exceed that of the two. NaN where a score is not defined.
+    With fewer than three pairs, or pairs without a face in common, noise is unknown: the difference is the plain one,
+    without an interval.
     """
     answered = both[(both["chosen_first"] != "") & (both["chosen_second"] != "")]
     fair = _differences(answered)["association_score_answered"] if len(answered) else NONE
@@ -46,63 +47,124 @@ def score_differences(both: pd.DataFrame) -> dict[str, Difference]:
 
 
 def _differences(both: pd.DataFrame) -> dict[str, Difference]:
-    groups = GROUPS[both["attribute"].iloc[0]]
-    counts = np.stack([_counts(both, f"chosen_{run}", groups) for run in RUNS], axis=1)
-    n_clusters = len(counts)
-    observed = _scores(counts.sum(axis=0))
-    draws = _difference(_drawn(counts)) if n_clusters > 1 else {}
-    exchanged = _difference(_exchanged(counts)) if n_clusters > 1 else {}
+    tallies, draws, freedom = _drawn(both)
+    n_clusters = both["pair"].nunique()
     differences = {}
-    for key, (first, second) in observed.items():
-        low = high = p = math.nan
-        estimate = float(second - first)
-        if n_clusters > 1 and not math.isnan(estimate):
-            low, high = moved_interval(_defined(draws[key]), estimate).tolist()
-            p = float(p_value(abs(estimate), np.abs(_defined(exchanged[key]))))
-        differences[key] = Difference(float(first), float(second), estimate, low, high, p, len(both), n_clusters)
+    for key in KEYS:
+        first, second = (float(tally.score_of(key, tally.flat)) for tally in tallies)
+        estimate, low, high, p = second - first, math.nan, math.nan, math.nan
+        if len(draws[0]) and not math.isnan(estimate):
+            runs = [_Scores.of(key, tally, drawn) for tally, drawn in zip(tallies, draws)]
+            estimate, low, high, p = _corrected(*runs, freedom)
+        differences[key] = Difference(first, second, estimate, low, high, p, len(both), n_clusters)
     return differences
 
 
-def _defined(figures: FloatArray) -> FloatArray:
-    return figures[~np.isnan(figures)]
+def _drawn(both: pd.DataFrame) -> tuple[list[Tally], list[FloatArray], float]:
+    """(counts of each run; draws around them, paired, (draws, columns) each; degrees of freedom)."""
+    groups = GROUPS[both["attribute"].iloc[0]]
+    instance, instances = pd.factorize(both["instance"], sort=True)
+    offer, offered = _offers(both, groups)
+    shape = (len(instances), len(offered), len(groups) + 1)
+    code = {group: code for code, group in enumerate(groups)}
+    cells = [
+        np.ravel_multi_index((instance, offer, both[f"chosen_{run}"].map(code).fillna(len(groups)).to_numpy(int)), shape)
+        for run in RUNS
+    ]
+    size = math.prod(shape)
+    counts = [np.bincount(cell, minlength=size).reshape(shape) for cell in cells]
+    tallies = [Tally(list(instances), groups, offered, each) for each in counts]
+    faces = _faces(both)
+    drawn = pd.factorize(both["pair"])[0] if faces is None else faces @ [faces.max() + 1, 1]
+    clusters, cluster = count_by_cluster(drawn, np.stack([cells[0], size + cells[1]]), 2 * size, cells[0] * size + cells[1])
+    blocks = np.concatenate([run * size + tally.blocks for run, tally in enumerate(tallies)])
+    found = noise(clusters, blocks, None if faces is None else faces_of_clusters(cluster, faces))
+    draws = found.draws(np.concatenate([tally.flat for tally in tallies]), N_RESAMPLES)
+    return tallies, [draws[:, :size], draws[:, size:]], found.independent - 1
 
 
-def _counts(both: pd.DataFrame, column: str, groups: tuple[str, ...]) -> FloatArray:
-    """How often each group was chosen, and none, in each cluster: (clusters, instances, groups + 1)."""
-    cluster, instance = (pd.factorize(both[name], sort=True)[0] for name in ("pair", "instance"))
-    answer = both[column].map({group: code for code, group in enumerate(groups)}).fillna(len(groups)).to_numpy(int)
-    shape = (cluster.max() + 1, instance.max() + 1, len(groups) + 1)
-    cells = np.ravel_multi_index((cluster, instance, answer), shape)
-    return np.bincount(cells, minlength=np.prod(shape)).reshape(shape).astype(float)
+def _offers(both: pd.DataFrame, groups: tuple[str, ...]) -> tuple[IntArray, npt.NDArray[np.bool_]]:
+    """(codes of queries, which groups each offered: bool (sets, groups)); without candidates all offer all."""
+    if "candidates" not in both:
+        return np.zeros(len(both), dtype=np.int64), np.ones((1, len(groups)), dtype=bool)
+    members = [tuple(group in candidates for group in groups) for candidates in map(list, both["candidates"])]
+    codes, sets = pd.factorize(pd.Series(members), sort=True)
+    return codes, np.array(list(sets), dtype=bool).reshape(len(sets), len(groups))
 
 
-def _scores(counts: FloatArray) -> dict[str, FloatArray]:
-    """Scores (…) of counts (…, instances, groups + 1)."""
-    chosen = counts[..., :-1]
-    answered = mean_of_defined(instance_score(chosen))
-    share = ratio(chosen.sum(axis=(-2, -1)), counts.sum(axis=(-2, -1)))
-    return {"association_score": answered * share, "association_score_answered": answered}
+def _faces(both: pd.DataFrame) -> IntArray | None:
+    """Codes (rows, 2), the smaller first, where every row shows two faces."""
+    if "faces" not in both or both["faces"].isna().any():
+        return None
+    return np.sort(pd.factorize(np.array(both["faces"].tolist(), dtype=object).ravel())[0].reshape(-1, 2))
 
 
-def _difference(counts: FloatArray) -> dict[str, FloatArray]:
-    """Second minus first (draws,) of counts (draws, 2, instances, groups + 1)."""
-    return {key: of[:, 1] - of[:, 0] for key, of in _scores(counts).items()}
+class _Scores(NamedTuple):
+    """What one run would show, had its shares been SCALES times as far from even as they are."""
+
+    observed: float
+    of_scale_one: float  # the true score at scale 1; at others in proportion
+    means: FloatArray  # (scales,) of what it would show
+    deviations: FloatArray  # (scales, draws) from these
+
+    @classmethod
+    def of(cls, key: str, tally: Tally, draws: FloatArray) -> _Scores:
+        distances = Distances(tally, draws)
+        shown = np.stack([distances.score(key, scale, draws) for scale in SCALES])
+        means = shown.mean(axis=1)
+        observed, one = float(tally.score_of(key, tally.flat)), float(distances.score(key, 1.0, tally.flat))
+        return cls(observed, one, means, shown - means[:, None])
+
+    @property
+    def errors(self) -> FloatArray:
+        """Variance (scales,)."""
+        return np.asarray((self.deviations**2).mean(axis=1))
 
 
-def _drawn(counts: FloatArray) -> FloatArray:
-    """Sums over clusters drawn with replacement: (draws, 2, instances, groups + 1)."""
-    n = len(counts)
-    flat = counts.reshape(n, -1)
-    values = 3 * n + flat.shape[1]
-    draws, _ = resampled(lambda drawn: how_often(drawn, n) @ flat, [np.arange(n)], N_RESAMPLES, values)
-    return draws.reshape(-1, *counts.shape[1:])
+def _corrected(first: _Scores, second: _Scores, freedom: float) -> tuple[float, float, float, float]:
+    """(difference of the true scores, ends of its interval, p)
+
+    For each difference of true scores, those two that explain the scores seen best are looked for; the interval holds
+    the differences under which the difference seen would lie where t says that 95 % do. The levels' intervals scale
+    distances alike.
+    """
+    seen = second.observed - first.observed
+    surprise = _surprise(first, second)
+    reach = REACH * math.sqrt(float(first.errors.max() + second.errors.max()))
+    if reach < 1e-9:
+        return seen, seen, seen, float(abs(seen) < 1e-9)
+    ends = seen - reach, seen + reach
+
+    def where(level: float) -> float:
+        if surprise(ends[0]) <= level or surprise(ends[1]) >= level:
+            return ends[0] if surprise(ends[0]) <= level else ends[1]
+        return float(optimize.brentq(lambda difference: surprise(difference) - level, *ends, xtol=1e-6))
+
+    low, high = (where(float(-level)) for level in stats.t.ppf(LEVELS, freedom))
+    estimate = min(max(where(0.0), low), high)
+    return estimate, low, high, float(2 * stats.t.sf(abs(surprise(0.0)), freedom))
 
 
-def _exchanged(counts: FloatArray) -> FloatArray:
-    """Sums in which each cluster's runs are exchanged or not, at random: (permutations, 2, instances, groups + 1)."""
-    n = len(counts)
-    swapped = exchanges(n, N_RESAMPLES)
-    first, second = (counts[:, run].reshape(n, -1) for run in range(2))
-    kept = 1 - swapped
-    sums = np.stack([kept @ first + swapped @ second, kept @ second + swapped @ first], axis=1)
-    return sums.reshape(-1, *counts.shape[1:])
+def _surprise(first: _Scores, second: _Scores) -> Callable[[float], float]:
+    """By a difference of true scores, how many standard errors the difference seen lies above what it leads to."""
+    variances = first.errors, second.errors
+    covariances = first.deviations @ second.deviations.T / first.deviations.shape[1]
+    places = np.arange(len(SCALES))
+    beyond = REACH * math.sqrt(float(variances[0].max() + variances[1].max())) + first.observed + second.observed
+
+    def surprise(difference: float) -> float:
+        least = max(0.0, -difference)
+        scores = np.linspace(least, least + beyond, STEPS)
+        scales = [of / run.of_scale_one if run.of_scale_one else of * 0 for run, of in ((first, scores), (second, scores + difference))]
+        means = [np.interp(at, SCALES, run.means) for run, at in zip((first, second), scales)]
+        one, other = (np.interp(at, SCALES, variance) for variance, at in zip(variances, scales))
+        near = [np.rint(np.interp(at, SCALES, places)).astype(int) for at in scales]
+        both = covariances[near[0], near[1]]
+        misses = first.observed - means[0], second.observed - means[1]
+        unlikely = other * misses[0] ** 2 - 2 * both * misses[0] * misses[1] + one * misses[1] ** 2
+        best = int((unlikely / np.fmax(one * other - both**2, 1e-30)).argmin())
+        error = math.sqrt(max(float(one[best] + other[best] - 2 * both[best]), 0.0))
+        miss = float(misses[1][best] - misses[0][best])
+        return miss / error if error > 1e-9 else math.copysign(math.inf, miss) if abs(miss) > 1e-9 else 0.0
+
+    return surprise
