@@ -33,8 +33,9 @@ class Noise(NamedTuple):
         values, vectors = np.linalg.eigh(self.covariance)
         size = np.sqrt(np.where(values > SMALLEST * values.max(initial=0), values, 0))
         root = vectors * size @ vectors.T  # of all roots the one that rounding doesn't turn
-        drawn = np.random.default_rng(SEED).standard_normal((n, len(counts))) @ root
-        return np.fmax(counts + drawn, 0)
+        half = np.random.default_rng(SEED).standard_normal(((n + 1) // 2, len(counts))) @ root
+        both = np.concatenate([half, -half])[:n]  # as much above as below: the groups' names decide nothing
+        return np.fmax(counts + both, 0)
 
     def answers_for_one(self, counts, columns):
         """How many answers say as much as one that is independent, of some columns: 1 or more (Kish's design effect)."""

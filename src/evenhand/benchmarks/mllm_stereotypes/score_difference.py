@@ -15,7 +15,7 @@ from evenhand.benchmarks.mllm_stereotypes.faces.face import GROUPS
 from evenhand.metrics.association_score.distances import Distances
 from evenhand.metrics.association_score.intervals import count_by_cluster, faces_of_clusters
 from evenhand.metrics.association_score.noise import noise
-from evenhand.metrics.association_score.tally import Tally
+from evenhand.metrics.association_score.tally import ROUNDING, Tally
 from evenhand.statistics.clustered import Difference
 from evenhand.statistics.resampling import LEVELS, N_RESAMPLES, FloatArray, IntArray
 
@@ -116,55 +116,62 @@ class _Scores(NamedTuple):
         return cls(observed, one, means, shown - means[:, None])
 
     @property
-    def errors(self) -> FloatArray:
-        """Variance (scales,)."""
-        return np.asarray((self.deviations**2).mean(axis=1))
+    def largest_error(self) -> float:
+        return float(self.deviations.std(axis=1).max())
+
+    def at(self, scores: FloatArray) -> FloatArray:
+        """Weights (scores, scales) of the scales at which the true scores (scores,) are those."""
+        place = np.interp(scores / self.of_scale_one if self.of_scale_one else 0 * scores, SCALES, np.arange(len(SCALES)))
+        return np.fmax(0, 1 - np.abs(place[:, None] - np.arange(len(SCALES))))
 
 
 def _corrected(first: _Scores, second: _Scores, freedom: float) -> tuple[float, float, float, float]:
     """(difference of the true scores, ends of its interval, p)
 
     For each difference of true scores, those two that explain the scores seen best are looked for; the interval holds
-    the differences under which the difference seen would lie where t says that 95 % do. The levels' intervals scale
+    the differences under which the difference seen would lie where 95 % do, by Student's t. The levels' intervals scale
     distances alike.
     """
     seen = second.observed - first.observed
+    nearest_p = 0.5**freedom  # that so few clusters allow when all of them say the same
+    if np.ptp(first.deviations - second.deviations) < ROUNDING:  # the runs' noise is one and the same, or none
+        return seen, seen, seen, 1.0 if abs(seen) < ROUNDING else nearest_p
     surprise = _surprise(first, second)
-    reach = REACH * math.sqrt(float(first.errors.max() + second.errors.max()))
-    if reach < 1e-9:
-        return seen, seen, seen, float(abs(seen) < 1e-9)
-    ends = seen - reach, seen + reach
+    reach = REACH * math.hypot(first.largest_error, second.largest_error)
 
     def where(level: float) -> float:
+        ends = seen - reach, seen + reach
         if surprise(ends[0]) <= level or surprise(ends[1]) >= level:
             return ends[0] if surprise(ends[0]) <= level else ends[1]
-        return float(optimize.brentq(lambda difference: surprise(difference) - level, *ends, xtol=1e-6))
+        return float(optimize.brentq(lambda difference: surprise(difference) - level, *ends, xtol=1e-5))
 
-    low, high = (where(float(-level)) for level in stats.t.ppf(LEVELS, freedom))
-    estimate = min(max(where(0.0), low), high)
-    return estimate, low, high, float(2 * stats.t.sf(abs(surprise(0.0)), freedom))
+    estimate = where(0.0)
+    high, low = (where(float(level)) for level in stats.t.ppf(LEVELS, freedom))
+    p = float(2 * stats.t.sf(abs(surprise(0.0)), freedom))
+    return estimate, min(low, estimate), max(high, estimate), max(p, nearest_p)
 
 
 def _surprise(first: _Scores, second: _Scores) -> Callable[[float], float]:
     """By a difference of true scores, how many standard errors the difference seen lies above what it leads to."""
-    variances = first.errors, second.errors
-    covariances = first.deviations @ second.deviations.T / first.deviations.shape[1]
-    places = np.arange(len(SCALES))
-    beyond = REACH * math.sqrt(float(variances[0].max() + variances[1].max())) + first.observed + second.observed
+    draws = first.deviations.shape[1]
+    of_first, of_second, of_both = (
+        one.deviations @ other.deviations.T / draws for one, other in ((first, first), (second, second), (first, second))
+    )
+    beyond = REACH * math.hypot(first.largest_error, second.largest_error) + first.observed + second.observed
 
     def surprise(difference: float) -> float:
         least = max(0.0, -difference)
         scores = np.linspace(least, least + beyond, STEPS)
-        scales = [of / run.of_scale_one if run.of_scale_one else of * 0 for run, of in ((first, scores), (second, scores + difference))]
-        means = [np.interp(at, SCALES, run.means) for run, at in zip((first, second), scales)]
-        one, other = (np.interp(at, SCALES, variance) for variance, at in zip(variances, scales))
-        near = [np.rint(np.interp(at, SCALES, places)).astype(int) for at in scales]
-        both = covariances[near[0], near[1]]
-        misses = first.observed - means[0], second.observed - means[1]
-        unlikely = other * misses[0] ** 2 - 2 * both * misses[0] * misses[1] + one * misses[1] ** 2
-        best = int((unlikely / np.fmax(one * other - both**2, 1e-30)).argmin())
-        error = math.sqrt(max(float(one[best] + other[best] - 2 * both[best]), 0.0))
-        miss = float(misses[1][best] - misses[0][best])
-        return miss / error if error > 1e-9 else math.copysign(math.inf, miss) if abs(miss) > 1e-9 else 0.0
+        one, other = first.at(scores), second.at(scores + difference)
+        miss, other_miss = first.observed - one @ first.means, second.observed - other @ second.means
+        variance, other_variance, together = (
+            ((left @ covariance) * right).sum(axis=1)
+            for left, covariance, right in ((one, of_first, one), (other, of_second, other), (one, of_both, other))
+        )
+        unlikely = other_variance * miss**2 - 2 * together * miss * other_miss + variance * other_miss**2
+        determinant = variance * other_variance - together**2
+        best = int((unlikely / np.fmax(determinant, ROUNDING * variance * other_variance + ROUNDING**2)).argmin())
+        error = math.sqrt(max(float(variance[best] + other_variance[best] - 2 * together[best]), ROUNDING**2))
+        return float(other_miss[best] - miss[best]) / error
 
     return surprise
