@@ -41,23 +41,24 @@ def score_differences(both: pd.DataFrame) -> dict[str, Difference]:
     With fewer than three pairs, or pairs without a face in common, noise is unknown: the difference is the plain one,
     without an interval.
     """
-    answered = both[(both["chosen_first"] != "") & (both["chosen_second"] != "")]
-    fair = _differences(answered)["association_score_answered"] if len(answered) else NONE
-    return _differences(both) | {OF_BOTH: fair}
+    found = _differences(both)
+    answered = (both["chosen_first"] != "") & (both["chosen_second"] != "")
+    of_both = found if answered.all() else _differences(both[answered]) if answered.any() else {KEYS[1]: NONE}
+    return found | {OF_BOTH: of_both[KEYS[1]]}
 
 
 def _differences(both: pd.DataFrame) -> dict[str, Difference]:
     tallies, draws, freedom = _drawn(both)
     n_clusters = both["pair"].nunique()
     differences = {}
-    for key in KEYS:
+    for key in KEYS[:1] if all(not tally.parts(tally.flat)[1].any() for tally in tallies) else KEYS:
         first, second = (float(tally.score_of(key, tally.flat)) for tally in tallies)
         estimate, low, high, p = second - first, math.nan, math.nan, math.nan
         if len(draws[0]) and not math.isnan(estimate):
             runs = [_Scores.of(key, tally, drawn) for tally, drawn in zip(tallies, draws)]
             estimate, low, high, p = _corrected(*runs, freedom)
         differences[key] = Difference(first, second, estimate, low, high, p, len(both), n_clusters)
-    return differences
+    return {key: differences.get(key, differences[KEYS[0]]) for key in KEYS}  # where all is answered, they are one
 
 
 def _drawn(both: pd.DataFrame) -> tuple[list[Tally], list[FloatArray], float]:
@@ -66,11 +67,7 @@ def _drawn(both: pd.DataFrame) -> tuple[list[Tally], list[FloatArray], float]:
     instance, instances = pd.factorize(both["instance"], sort=True)
     offer, offered = _offers(both, groups)
     shape = (len(instances), len(offered), len(groups) + 1)
-    code = {group: code for code, group in enumerate(groups)}
-    cells = [
-        np.ravel_multi_index((instance, offer, both[f"chosen_{run}"].map(code).fillna(len(groups)).to_numpy(int)), shape)
-        for run in RUNS
-    ]
+    cells = [np.ravel_multi_index((instance, offer, _answers(both[f"chosen_{run}"], groups)), shape) for run in RUNS]
     size = math.prod(shape)
     counts = [np.bincount(cell, minlength=size).reshape(shape) for cell in cells]
     tallies = [Tally(list(instances), groups, offered, each) for each in counts]
@@ -81,6 +78,12 @@ def _drawn(both: pd.DataFrame) -> tuple[list[Tally], list[FloatArray], float]:
     found = noise(clusters, blocks, None if faces is None else faces_of_clusters(cluster, faces))
     draws = found.draws(np.concatenate([tally.flat for tally in tallies]), N_RESAMPLES)
     return tallies, [draws[:, :size], draws[:, size:]], found.independent - 1
+
+
+def _answers(chosen: pd.Series, groups: tuple[str, ...]) -> IntArray:
+    """Codes (rows,) of the groups chosen, one more for unread."""
+    codes, names = pd.factorize(chosen)
+    return np.array([groups.index(name) if name in groups else len(groups) for name in names], dtype=np.int64)[codes]
 
 
 def _offers(both: pd.DataFrame, groups: tuple[str, ...]) -> tuple[IntArray, npt.NDArray[np.bool_]]:
