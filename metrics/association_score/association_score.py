@@ -85,7 +85,9 @@ class AssociationScore(evaluate.Metric):
             ),
         )
 
-    def _compute(self, predictions, references, clusters=None, faces=None, positions=None, by=None, n_resamples=N_RESAMPLES):
+    def _compute(
+        self, predictions, references, clusters=None, faces=None, positions=None, by=None, n_resamples=N_RESAMPLES
+    ):
         return association_score(
             predictions,
             attributes=[reference["attribute"] for reference in references],

@@ -69,11 +69,11 @@ def _score_intervals(tally, draws, levels):
         if np.isnan(drawn).any():
             return [np.nan, np.nan]
         smallest, largest = noise_scales(
-            lambda scale: distances.score(key, scale, draws), observed, levels, LARGEST_SCALE, tolerance=1e-4
+            lambda scale: distances.shown(key, scale), observed, levels, LARGEST_SCALE, tolerance=1e-4
         )
-        low = distances.score(key, smallest, tally.flat)
+        low = distances.score(key, smallest)
         # Less than noise alone gives, as when exactly half chose each: there is nothing to scale.
-        high = distances.score(key, largest, tally.flat) if largest else np.quantile(drawn, levels[1])
+        high = distances.score(key, largest) if largest else np.quantile(drawn, levels[1])
         return [min(low if low > ROUNDING else 0.0, observed), min(max(high, observed), tally.most_possible)]
 
     ends = {key: np.array([interval(key)]) for key in keys}

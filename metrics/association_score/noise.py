@@ -18,12 +18,12 @@ SMALLEST = 1e-10  # of the covariance's eigenvalues, against the largest: less i
 
 
 class Noise(NamedTuple):
-    """covariance of counts (columns, columns); independent: how many pairs there are of which no two share a face (of
-    clusters: all); clusters (columns,): how many have a say; wholes (columns,): answers that each count is a part of."""
+    """covariance of counts (columns, columns). independent: how many pairs there are of which no two share a face (of
+    clusters: all). wholes (columns,): queries that each count is a part of.
+    """
 
     covariance: np.ndarray
     independent: float
-    clusters: np.ndarray
     wholes: np.ndarray
 
     def draws(self, counts, n):
@@ -38,7 +38,7 @@ class Noise(NamedTuple):
         return np.fmax(counts + both, 0)
 
     def answers_for_one(self, counts, columns):
-        """How many answers say as much as one that is independent, of some columns: 1 or more (Kish's design effect)."""
+        """How many answers say as much as one that is independent, of some columns: Kish's design effect, 1 or more."""
         independent = counts * (1 - ratio(counts, self.wholes))
         of_all = np.nansum(independent[columns])
         return max(1.0, float(np.diag(self.covariance)[columns].sum() / of_all)) if of_all > 0 else 1.0
@@ -65,7 +65,7 @@ def noise(clusters, blocks, faces=None):
         of_faces = residuals @ faces
         factor = independent / (independent - 1) if independent > 1 else 1.0
         covariance = factor * (of_faces @ of_faces.T).toarray() - covariance
-    return Noise(covariance, independent, have_a_say, whole)
+    return Noise(covariance, independent, whole)
 
 
 def independent_pairs(faces):

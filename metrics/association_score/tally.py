@@ -72,7 +72,9 @@ class Tally:
         said = clusters[self.answers]
         n = {
             "selection_rates": np.repeat(_clusters_of(said, asked // offers, instances), len(self.groups)),
-            "pairwise": _clusters_of(said, asked, instances * offers)[[i * offers + pair for i, pair, *_ in self.pairs]],
+            "pairwise": _clusters_of(said, asked, instances * offers)[
+                [i * offers + pair for i, pair, *_ in self.pairs]
+            ],
         }
         if self.with_places:
             n["position_sensitivity"] = _clusters_of(clusters[self.size :], np.zeros(2, dtype=int), 1)
@@ -99,7 +101,9 @@ class Tally:
         chosen, unread, counts = self.parts(self.flat)
         answered = counts[..., :-1].sum(axis=-1)
         share = _share_answered(chosen, unread)
-        chance = mean_of_defined(np.array([chance_part(queries, self.offered, answers_for_one) for queries in answered]))
+        chance = mean_of_defined(
+            np.array([chance_part(queries, self.offered, answers_for_one) for queries in answered])
+        )
         maximum = self._if_all_answered(np.zeros_like(chosen), answered)[1]
         return {"chance_score": float(share * chance), "maximum_score": float(share * maximum)}
 

@@ -73,7 +73,9 @@ def _drawn(both: pd.DataFrame) -> tuple[list[Tally], list[FloatArray], float]:
     tallies = [Tally(list(instances), groups, offered, each) for each in counts]
     faces = _faces(both)
     drawn = pd.factorize(both["pair"])[0] if faces is None else faces @ [faces.max() + 1, 1]
-    clusters, cluster = count_by_cluster(drawn, np.stack([cells[0], size + cells[1]]), 2 * size, cells[0] * size + cells[1])
+    clusters, cluster = count_by_cluster(
+        drawn, np.stack([cells[0], size + cells[1]]), 2 * size, cells[0] * size + cells[1]
+    )
     blocks = np.concatenate([run * size + tally.blocks for run, tally in enumerate(tallies)])
     found = noise(clusters, blocks, None if faces is None else faces_of_clusters(cluster, faces))
     draws = found.draws(np.concatenate([tally.flat for tally in tallies]), N_RESAMPLES)
@@ -113,9 +115,9 @@ class _Scores(NamedTuple):
     @classmethod
     def of(cls, key: str, tally: Tally, draws: FloatArray) -> _Scores:
         distances = Distances(tally, draws)
-        shown = np.stack([distances.score(key, scale, draws) for scale in SCALES])
+        shown = np.stack([distances.shown(key, scale) for scale in SCALES])
         means = shown.mean(axis=1)
-        observed, one = float(tally.score_of(key, tally.flat)), float(distances.score(key, 1.0, tally.flat))
+        observed, one = float(tally.score_of(key, tally.flat)), distances.score(key, 1.0)
         return cls(observed, one, means, shown - means[:, None])
 
     @property
@@ -124,7 +126,9 @@ class _Scores(NamedTuple):
 
     def at(self, scores: FloatArray) -> FloatArray:
         """Weights (scores, scales) of the scales at which the true scores (scores,) are those."""
-        place = np.interp(scores / self.of_scale_one if self.of_scale_one else 0 * scores, SCALES, np.arange(len(SCALES)))
+        place = np.interp(
+            scores / self.of_scale_one if self.of_scale_one else 0 * scores, SCALES, np.arange(len(SCALES))
+        )
         return np.fmax(0, 1 - np.abs(place[:, None] - np.arange(len(SCALES))))
 
 
@@ -158,7 +162,8 @@ def _surprise(first: _Scores, second: _Scores) -> Callable[[float], float]:
     """By a difference of true scores, how many standard errors the difference seen lies above what it leads to."""
     draws = first.deviations.shape[1]
     of_first, of_second, of_both = (
-        one.deviations @ other.deviations.T / draws for one, other in ((first, first), (second, second), (first, second))
+        one.deviations @ other.deviations.T / draws
+        for one, other in ((first, first), (second, second), (first, second))
     )
     beyond = REACH * math.hypot(first.largest_error, second.largest_error) + first.observed + second.observed
 
