@@ -101,7 +101,7 @@ def compare(*paths: Path) -> Comparison:
             pairs,
             headline,
             adjusted,
-            f"Adjusted p: Holm over this family of {len(headline)}. ",
+            f"Adjusted p: Holm over this family of {len(headline)}. {compared.note}",
             benchmark.card.digits,
         ),
         more=tuple(

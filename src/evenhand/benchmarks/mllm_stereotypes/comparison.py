@@ -19,6 +19,11 @@ EVERY_GROUP = [group for groups in GROUPS.values() for group in groups]
 
 
 class AssociationComparison(Comparison):
+    note = (
+        "Association scores are as reported; noise raises them. Their differences are less noise, and may exceed those "
+        "of the two scores shown. "
+    )
+
     def headline(self, predictions: pd.DataFrame) -> pd.DataFrame:
         configs = predictions["config"].map(in_words)
         return _value(predictions, configs + ": answered", predictions["chosen"].notna())

@@ -126,10 +126,14 @@ class _Scores(NamedTuple):
 
     def at(self, scores: FloatArray) -> FloatArray:
         """Weights (scores, scales) of the scales at which the true scores (scores,) are those."""
-        place = np.interp(
-            scores / self.of_scale_one if self.of_scale_one else 0 * scores, SCALES, np.arange(len(SCALES))
-        )
+        scales = scores / self.of_scale_one if self.of_scale_one > ROUNDING else np.zeros_like(scores)
+        place = np.interp(scales, SCALES, np.arange(len(SCALES)))
         return np.fmax(0, 1 - np.abs(place[:, None] - np.arange(len(SCALES))))
+
+    def misses(self, scores: FloatArray, weights: FloatArray) -> FloatArray:
+        """How much more was observed than is shown on average where the true scores (scores,) are those."""
+        exactly_even = self.of_scale_one <= ROUNDING  # without noise: then what is shown is true
+        return self.observed - (scores if exactly_even else weights @ self.means)
 
 
 def _corrected(first: _Scores, second: _Scores, freedom: float) -> tuple[float, float, float, float]:
@@ -169,9 +173,10 @@ def _surprise(first: _Scores, second: _Scores) -> Callable[[float], float]:
 
     def surprise(difference: float) -> float:
         least = max(0.0, -difference)
-        scores = np.linspace(least, least + beyond, STEPS)
+        seen = [first.of_scale_one, second.of_scale_one - difference]
+        scores = np.fmax(least, np.concatenate([np.linspace(least, least + beyond, STEPS), seen]))
         one, other = first.at(scores), second.at(scores + difference)
-        miss, other_miss = first.observed - one @ first.means, second.observed - other @ second.means
+        miss, other_miss = first.misses(scores, one), second.misses(scores + difference, other)
         variance, other_variance, together = (
             ((left @ covariance) * right).sum(axis=1)
             for left, covariance, right in ((one, of_first, one), (other, of_second, other), (one, of_both, other))

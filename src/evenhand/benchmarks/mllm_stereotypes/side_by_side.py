@@ -28,7 +28,7 @@ def headline_differences(first: pd.DataFrame, second: pd.DataFrame) -> dict[str,
     """Of the scores, which are no means over rows, on what both runs were asked."""
     names = {"association_score": SCORES["association_score"], OF_BOTH: "score of queries that both answered"}
     return {
-        f"{in_words(config)}: {names[key]} (difference less noise)": difference
+        f"{in_words(config)}: {names[key]}": difference
         for config, of in _differences(first, second).items()
         for key, difference in of.items()
         if key in names
