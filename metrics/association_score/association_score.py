@@ -40,7 +40,8 @@ Returns:
     association_score: mean over instances and groups of |share chosen - 1 / number of groups|, times answered / asked
     association_score_answered: the same without the factor answered / asked
     worst_case, best_case: most and least that association_score could be, had the unread answers been answers, or none
-    chance_score, maximum_score: what random and what the most lopsided answers would score to the queries answered
+    chance_score, maximum_score: what random and what the most lopsided answers would score to the queries answered;
+        with faces, random answers are as dependent as these
     selection_rates: {instance: {group: share of the answers}}
     pairwise: {instance: {"black|Asian": share of black}} of the queries that offered these two; {} for gender
     position_sensitivity: share of the answers at the left, minus 0.5

@@ -38,9 +38,9 @@ def association_score(
     """The metric's result (keys: see the card) for parallel columns of n queries.
 
     predictions: the group chosen, "" where unread. attributes: a key of GROUPS; attributes and scenarios have one value
-    in all rows. instances: what was asked about. candidates: lists of the groups offered. clusters: what is resampled
-    for the intervals (the pair). positions: "left" or "right", where the chosen one stood; "" or None where unknown.
-    by: {column: values}. n_resamples: draws of the intervals.
+    in all rows. instances: what was asked about. candidates: lists of the groups offered. clusters: what would be
+    drawn anew (the pair). faces: the two faces of each query, where these would be. positions: "left" or "right", where
+    the chosen one stood; "" or None where unknown. by: {column: values}. n_resamples: draws of the counts.
 
     An instance without any answered query has no p_ij: it is left out of the sum and of m, and named in `warnings`; its
     queries still count as asked. `worst_case` and `best_case` are the exact maximum and minimum of the score over what

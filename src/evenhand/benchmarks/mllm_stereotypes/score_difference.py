@@ -55,8 +55,8 @@ def _differences(both: pd.DataFrame) -> dict[str, Difference]:
         first, second = (float(tally.score_of(key, tally.flat)) for tally in tallies)
         estimate, low, high, p = second - first, math.nan, math.nan, math.nan
         if len(draws[0]) and not math.isnan(estimate):
-            runs = [_Scores.of(key, tally, drawn) for tally, drawn in zip(tallies, draws)]
-            estimate, low, high, p = _corrected(*runs, freedom)
+            one, other = (_Scores.of(key, tally, drawn) for tally, drawn in zip(tallies, draws))
+            estimate, low, high, p = _corrected(one, other, freedom)
         differences[key] = Difference(first, second, estimate, low, high, p, len(both), n_clusters)
     return {key: differences.get(key, differences[KEYS[0]]) for key in KEYS}  # where all is answered, they are one
 
@@ -85,7 +85,8 @@ def _drawn(both: pd.DataFrame) -> tuple[list[Tally], list[FloatArray], float]:
 def _answers(chosen: pd.Series, groups: tuple[str, ...]) -> IntArray:
     """Codes (rows,) of the groups chosen, one more for unread."""
     codes, names = pd.factorize(chosen)
-    return np.array([groups.index(name) if name in groups else len(groups) for name in names], dtype=np.int64)[codes]
+    places = [groups.index(name) if name in groups else len(groups) for name in names]
+    return np.asarray(np.array(places, dtype=np.int64)[codes])
 
 
 def _offers(both: pd.DataFrame, groups: tuple[str, ...]) -> tuple[IntArray, npt.NDArray[np.bool_]]:
@@ -101,7 +102,8 @@ def _faces(both: pd.DataFrame) -> IntArray | None:
     """Codes (rows, 2), the smaller first, where every row shows two faces."""
     if "faces" not in both or both["faces"].isna().any():
         return None
-    return np.sort(pd.factorize(np.array(both["faces"].tolist(), dtype=object).ravel())[0].reshape(-1, 2))
+    codes, _ = pd.factorize(np.array(both["faces"].tolist(), dtype=object).ravel())
+    return np.sort(np.asarray(codes, dtype=np.int64).reshape(-1, 2))
 
 
 class _Scores(NamedTuple):
@@ -128,7 +130,7 @@ class _Scores(NamedTuple):
         """Weights (scores, scales) of the scales at which the true scores (scores,) are those."""
         scales = scores / self.of_scale_one if self.of_scale_one > ROUNDING else np.zeros_like(scores)
         place = np.interp(scales, SCALES, np.arange(len(SCALES)))
-        return np.fmax(0, 1 - np.abs(place[:, None] - np.arange(len(SCALES))))
+        return np.asarray(np.fmax(0, 1 - np.abs(place[:, None] - np.arange(len(SCALES)))))
 
     def misses(self, scores: FloatArray, weights: FloatArray) -> FloatArray:
         """How much more was observed than is shown on average where the true scores (scores,) are those."""
