@@ -7,8 +7,10 @@ import datasets
 import evaluate
 
 from .columns import refuse_other_than_texts
+from .distances import Distances
 from .instance_scores import instance_score
 from .intervals import count_by_cluster
+from .noise import noise
 from .resampling import N_RESAMPLES
 from .scores import association_score
 from .tally import Tally
@@ -28,6 +30,8 @@ Args:
         instance: what was asked about, e.g. "nurse"
         candidates: list of the groups offered, two or more
     clusters: optional list, one per query: the pair; gives `n_clusters` and 95 % `intervals`.
+    faces: optional list, one per query: the ids of the two faces shown; then queries that share a face count as
+        dependent, too, in `intervals` and `chance_score`. Gives `n_faces`.
     positions: optional list, one per query: "left" or "right", where the chosen one stood; "" where unknown. Gives
         `position_sensitivity`.
     by: optional {column: list}: the same keys for each value of the column.
@@ -36,11 +40,12 @@ Returns:
     association_score: mean over instances and groups of |share chosen - 1 / number of groups|, times answered / asked
     association_score_answered: the same without the factor answered / asked
     worst_case, best_case: most and least that association_score could be, had the unread answers been answers, or none
-    chance_score, maximum_score: what random and what the most lopsided answers would score to the queries answered
+    chance_score, maximum_score: what random and what the most lopsided answers would score to the queries answered;
+        with faces, random answers are as dependent as these
     selection_rates: {instance: {group: share of the answers}}
     pairwise: {instance: {"black|Asian": share of black}} of the queries that offered these two; {} for gender
     position_sensitivity: share of the answers at the left, minus 0.5
-    n, n_read, unread_rate, warnings, by, and with clusters n_clusters, intervals
+    n, n_read, unread_rate, warnings, by, with clusters or faces n_clusters, intervals, and with faces n_faces
 Examples:
     >>> metric = evaluate.load("association_score")
     >>> reference = {"attribute": "gender", "scenario": "occupation", "instance": "nurse"}
@@ -92,7 +97,9 @@ class AssociationScore(evaluate.Metric):
         """A batch of one."""
         self.add_batch(predictions=[prediction], references=[reference], **columns)
 
-    def _compute(self, predictions, references, clusters=None, positions=None, by=None, n_resamples=N_RESAMPLES):
+    def _compute(
+        self, predictions, references, clusters=None, faces=None, positions=None, by=None, n_resamples=N_RESAMPLES
+    ):
         return association_score(
             predictions,
             attributes=[reference["attribute"] for reference in references],
@@ -100,6 +107,7 @@ class AssociationScore(evaluate.Metric):
             instances=[reference["instance"] for reference in references],
             candidates=[reference["candidates"] for reference in references],
             clusters=clusters,
+            faces=faces,
             positions=positions,
             by=by,
             n_resamples=n_resamples,

@@ -51,11 +51,13 @@ def extreme_scores(chosen, unread, offered):
     return ratio(smallest, groups * n), ratio(largest, groups * n)
 
 
-def chance_part(answered, offered):
+def chance_part(answered, offered, answers_for_one=1.0):
     """Expected part of one instance when each of its answers is drawn evenly from the candidates; NaN without answers.
 
-    answered: queries per set of candidates (sets,); offered: as above. Exact up to rounding.
+    answered: queries per set of candidates (sets,); offered: as above. Exact up to rounding. answers_for_one: how many
+    answers say as much as one drawn alone, where answers depend on each other: so many fewer are drawn.
     """
+    answered = np.where(answered > 0, np.fmax(np.rint(answered / answers_for_one), 1), 0)
     n, groups = int(answered.sum()), offered.shape[1]
     if n == 0:
         return np.nan

@@ -1,16 +1,17 @@
-"""95 % intervals of the figures, by resampling clusters."""
+"""95 % intervals of the figures, from draws of the counts that other pairs, and other faces, would have given."""
 
 import numpy as np
 from scipy import sparse
 
-from .resampling import LEVELS, how_often, noise_scales, ratio, resampled
+from .distances import Distances
+from .resampling import FEWEST_CLUSTERS, expanded_levels, noise_scales
 from .tally import ROUNDING
 
 LARGEST_SCALE = 64  # where a score, as a best case of 0, does not grow with the distances
 
 
 def count_by_cluster(cluster, column, columns, kind):
-    """How often each of the columns occurs in each cluster: sparse (columns, clusters).
+    """(how often each of the columns occurs in each cluster: sparse (columns, clusters); the cluster of each row).
 
     cluster, column, kind: of each row (n,); column may be (lists, n) with -1 for none. Clusters come in the order of
     the kinds of rows that they hold, so that the seeded draws depend neither on their names nor on the rows' order.
@@ -27,49 +28,52 @@ def count_by_cluster(cluster, column, columns, kind):
     column = np.atleast_2d(column)
     there = column >= 0
     where = (column[there], np.broadcast_to(cluster, column.shape)[there])
-    return sparse.csr_array((np.ones(there.sum()), where), shape=(columns, n_clusters))  # what occurs twice is added up
+    counts = sparse.csr_array((np.ones(there.sum()), where), shape=(columns, n_clusters))  # what is there twice adds up
+    return counts, cluster
 
 
-def intervals(tally, clusters, n_resamples):
+def faces_of_clusters(cluster, faces):
+    """Sparse (clusters, faces), 1 where a cluster shows a face; cluster (n,), faces (n, 2): of each row."""
+    faces = np.unique(faces, return_inverse=True)[1].reshape(-1, 2)
+    rows = np.unique(cluster, return_index=True)[1]
+    shown = faces[rows]
+    where = (np.repeat(np.arange(len(rows)), 2), shown.ravel())
+    return sparse.csr_array((np.ones(shown.size), where), shape=(len(rows), int(faces.max(initial=-1)) + 1))
+
+
+def intervals(tally, clusters, noise, n_resamples):
     """{key: [low, high] of each value (values, 2)}; clusters: counts as tally.flat has them (columns, clusters)."""
-    columns, n = clusters.shape
-    if n < 2:
-        return {key: np.full((values.shape[-1], 2), np.nan) for key, values in tally.figures(tally.flat).items()}
+    draws = noise.draws(tally.flat, n_resamples)
+    figures = tally.figures(tally.flat)
+    if not len(draws):
+        return {key: np.full((values.shape[-1], 2), np.nan) for key, values in figures.items()}
+    levels = expanded_levels(noise.independent - 1)
+    ends = {key: np.quantile(values, levels, axis=0).T for key, values in tally.figures(draws).items()}
+    for key, n in tally.clusters_with_a_say(clusters).items():
+        ends[key][n < FEWEST_CLUSTERS] = np.nan
+    return ends | _score_intervals(tally, draws, levels)
 
-    def counts(drawn):
-        return (clusters @ how_often(drawn, n).T).T
 
-    draws, _ = resampled(counts, [np.arange(n)], n_resamples, values=3 * n + columns)
-    ends = {key: np.quantile(values, LEVELS, axis=0).T for key, values in tally.figures(draws).items()}
-    return ends | _score_intervals(tally, draws) if draws.size else ends
-
-
-def _score_intervals(tally, draws):
+def _score_intervals(tally, draws, levels):
     """95 % intervals of the scores, corrected for the noise in the shares that they are made of (`noise_scales`).
 
     A score adds up distances from an even share. All distances are scaled; the interval holds the observed score.
     """
-    chosen, unread, _ = tally.parts(tally.flat)
-    distance = np.nan_to_num(ratio(chosen, chosen.sum(axis=-1, keepdims=True)) - 1 / len(tally.groups))
+    distances = Distances(tally, draws)
     keys = ["association_score", "association_score_answered"]
-    if unread.any():
+    if tally.parts(tally.flat)[1].any():
         keys += ["worst_case", "best_case"]
 
-    def scaled(key, scale, counts):
-        chosen, unread, _ = tally.parts(counts)
-        chosen = chosen + (scale - 1) * distance * chosen.sum(axis=-1, keepdims=True)
-        return tally.score(key, chosen, unread)
-
     def interval(key):
-        observed, drawn = (scaled(key, 1, counts) for counts in (tally.flat, draws))
+        observed, drawn = tally.score_of(key, tally.flat), tally.score_of(key, draws)
         if np.isnan(drawn).any():
             return [np.nan, np.nan]
         smallest, largest = noise_scales(
-            lambda scale: scaled(key, scale, draws), observed, largest=LARGEST_SCALE, tolerance=1e-4
+            lambda scale: distances.shown(key, scale), observed, levels, LARGEST_SCALE, tolerance=1e-4
         )
-        low = scaled(key, smallest, tally.flat)
+        low = distances.score(key, smallest)
         # Less than noise alone gives, as when exactly half chose each: there is nothing to scale.
-        high = scaled(key, largest, tally.flat) if largest else np.quantile(drawn, LEVELS[1])
+        high = distances.score(key, largest) if largest else np.quantile(drawn, levels[1])
         return [min(low if low > ROUNDING else 0.0, observed), min(max(high, observed), tally.most_possible)]
 
     ends = {key: np.array([interval(key)]) for key in keys}

@@ -13,8 +13,9 @@ figures of all in `tally`, what is particular to their intervals in `intervals`.
 import numpy as np
 
 from .columns import coded, columns_of, distinct, paired, refuse_other_length
-from .intervals import count_by_cluster, intervals
-from .resampling import N_RESAMPLES, about_clusters, refuse_n_resamples
+from .intervals import count_by_cluster, faces_of_clusters, intervals
+from .noise import noise
+from .resampling import FEWEST_CLUSTERS, N_RESAMPLES, about_clusters, refuse_n_resamples
 from .tally import Tally, listed
 
 GROUPS = {"gender": ("male", "female"), "race": ("white", "black", "Asian", "Indian")}  # L_A, section 5.3
@@ -29,6 +30,7 @@ def association_score(
     instances,
     candidates,
     clusters=None,
+    faces=None,
     positions=None,
     by=None,
     n_resamples=N_RESAMPLES,
@@ -36,9 +38,9 @@ def association_score(
     """The metric's result (keys: see the card) for parallel columns of n queries.
 
     predictions: the group chosen, "" where unread. attributes: a key of GROUPS; attributes and scenarios have one value
-    in all rows. instances: what was asked about. candidates: lists of the groups offered. clusters: what is resampled
-    for the intervals (the pair). positions: "left" or "right", where the chosen one stood; "" or None where unknown.
-    by: {column: values}. n_resamples: draws of the intervals.
+    in all rows. instances: what was asked about. candidates: lists of the groups offered. clusters: what would be
+    drawn anew (the pair). faces: the two faces of each query, where these would be. positions: "left" or "right", where
+    the chosen one stood; "" or None where unknown. by: {column: values}. n_resamples: draws of the counts.
 
     An instance without any answered query has no p_ij: it is left out of the sum and of m, and named in `warnings`; its
     queries still count as asked. `worst_case` and `best_case` are the exact maximum and minimum of the score over what
@@ -48,7 +50,7 @@ def association_score(
     Raises ValueError for columns of different lengths, more than one attribute or scenario, and unknown values.
     """
     refuse_n_resamples(n_resamples)
-    rows = _Rows(predictions, attributes, scenarios, instances, candidates, clusters, positions, n_resamples)
+    rows = _Rows(predictions, attributes, scenarios, instances, candidates, clusters, faces, positions, n_resamples)
     result = rows.score()
     result["by"] = {column: rows.score_by(column, values) for column, values in columns_of(by).items()}
     return result
@@ -57,7 +59,9 @@ def association_score(
 class _Rows:
     """The columns as integer codes, so that a million rows are counted by numpy."""
 
-    def __init__(self, predictions, attributes, scenarios, instances, candidates, clusters, positions, n_resamples):
+    def __init__(
+        self, predictions, attributes, scenarios, instances, candidates, clusters, faces, positions, n_resamples
+    ):
         n = len(predictions)
         self.n_resamples = n_resamples
         attribute = _the_only("attribute", attributes, n)
@@ -78,6 +82,7 @@ class _Rows:
         outside = [a == unread and bool(self.texts[text]) for a, (text, _) in zip(answers, pairs)]
         self.outside = _at(outside, pair).astype(bool)
         self.cluster = None if clusters is None else coded(clusters, "clusters", n)[0]
+        self.faces = None if faces is None else _faces(faces, n)
         self.place = None if positions is None else _places(positions, n)
 
     def score(self, chosen=slice(None)):
@@ -95,6 +100,11 @@ class _Rows:
             place = np.where(answer < len(self.groups), self.place[chosen], UNPLACED)
             placed = np.bincount(place, minlength=len(PLACES))[: len(PLACES)]
         tally = Tally(names, self.groups, self.offered[offers], counts, placed)
+        counted = found = None
+        if self.cluster is not None or self.faces is not None:
+            columns = cell if place is None else [cell, np.where(place < UNPLACED, counts.size + place, -1)]
+            kind = cell if place is None else cell * (UNPLACED + 1) + place
+            counted, found = self._by_cluster(chosen, columns, kind, tally)
         points = tally.figures(tally.flat)
         notes = self._about_outside(chosen)
         result = {
@@ -102,7 +112,7 @@ class _Rows:
             "n_read": n_read,
             "unread_rate": 1 - n_read / n if n else np.nan,
             **tally.nested({key: values.tolist() for key, values in points.items()}),
-            **tally.chance_and_maximum(),
+            **tally.chance_and_maximum(1.0 if self.faces is None else found.answers_for_one(tally.flat, tally.answers)),
             "warnings": notes,
         }
         undefined = [path for key, values in points.items() for path in tally.paths(key, np.isnan(values))]
@@ -112,23 +122,38 @@ class _Rows:
         if placed is not None and placed.sum() < n_read:
             unplaced = n_read - placed.sum()
             notes.append(f"position_sensitivity leaves out answers without a position: {unplaced} of {n_read}")
-        if self.cluster is not None:
-            columns = cell if place is None else [cell, np.where(place < UNPLACED, counts.size + place, -1)]
-            kind = cell if place is None else cell * (UNPLACED + 1) + place
-            clusters = count_by_cluster(self.cluster[chosen], columns, len(tally.flat), kind)
-            ends = intervals(tally, clusters, self.n_resamples)
-            result["n_clusters"] = clusters.shape[1]
+        if counted is not None:
+            ends = intervals(tally, counted, found, self.n_resamples)
+            result["n_clusters"] = counted.shape[1] if self.cluster is None else len(np.unique(self.cluster[chosen]))
+            if self.faces is not None:
+                result["n_faces"] = len(np.unique(self.faces[chosen]))
             result["intervals"] = tally.nested({key: values.tolist() for key, values in ends.items()})
             without = [path for key, values in ends.items() for path in tally.paths(key, np.isnan(values).any(axis=-1))]
             without = [path for path in without if path not in undefined]
             if without:
                 notes.append(f"no interval, for too few clusters hold answers to count for: {listed(without)}")
-            notes += about_clusters(clusters.shape[1])
+            notes += about_clusters(result["n_clusters"])
+            notes += self._about_faces(found, result["n_clusters"])
         return result
 
     def score_by(self, column, values):
         codes, names = coded(values, f"by[{column!r}]", len(self.answer))
         return {name: self.score(np.flatnonzero(codes == code)) for code, name in enumerate(names)}
+
+    def _by_cluster(self, chosen, columns, kind, tally):
+        """(counts by cluster, their noise); where faces are known, the clusters are the pairs of faces."""
+        shown = None if self.faces is None else np.sort(self.faces[chosen])
+        drawn = self.cluster[chosen] if shown is None else shown @ [self.faces.max(initial=0) + 1, 1]
+        counted, cluster = count_by_cluster(drawn, columns, len(tally.flat), kind)
+        return counted, noise(counted, tally.blocks, None if shown is None else faces_of_clusters(cluster, shown))
+
+    def _about_faces(self, found, n_clusters):
+        if self.faces is None or found.independent >= FEWEST_CLUSTERS or n_clusters < FEWEST_CLUSTERS:
+            return []
+        return [
+            f"no interval: the pairs share so few faces that only {found.independent:g} of them have none in common; "
+            f"{FEWEST_CLUSTERS} are needed"
+        ]
 
     def _about_outside(self, chosen):
         outside = self.outside[chosen]
@@ -163,6 +188,16 @@ def _offers(candidates, groups, n):
     sets = sorted(set(members), reverse=True)
     offered = np.array(sets, dtype=bool).reshape(len(sets), len(groups))
     return _at([sets.index(each) for each in members], offer), offered
+
+
+def _faces(faces, n):
+    """Codes (n, 2) of the two faces of each query."""
+    refuse_other_length(faces, "faces", n)
+    shown = [None if value is None or isinstance(value, str) else tuple(value) for value in faces]
+    for row, value in enumerate(shown):
+        if value is None or len(value) != 2 or value[0] == value[1]:
+            raise ValueError(f"row {row}: faces has {faces[row]!r}; give a list of two different ids")
+    return coded([each for pair in shown for each in pair], "faces", 2 * n)[0].reshape(n, 2)
 
 
 def _places(positions, n):

@@ -1,6 +1,7 @@
 """How often each group was chosen, per instance and set of candidates, and the figures that follow from it."""
 
 import numpy as np
+from scipy import sparse
 
 from .instance_scores import chance_part, extreme_scores, instance_score
 from .resampling import mean_of_defined, ratio
@@ -28,6 +29,17 @@ class Tally:
         ]
 
     @property
+    def blocks(self):
+        """Codes of the columns of `flat`: those of one instance and set of candidates have one; so have both places."""
+        asked = np.arange(self.size) // self.shape[-1]
+        return np.concatenate([asked, np.full(len(self.flat) - self.size, self.shape[0] * self.shape[1])])
+
+    @property
+    def answers(self):
+        """Which columns of `flat` count the answers that chose a group."""
+        return np.flatnonzero(np.arange(self.size) % self.shape[-1] < len(self.groups))
+
+    @property
     def most_possible(self):
         """The score when every answer to every question is one and the same group."""
         return 2 * (len(self.groups) - 1) / len(self.groups) ** 2
@@ -48,6 +60,26 @@ class Tally:
         smallest, largest = self._if_all_answered(chosen, unread)
         return np.fmax(largest, score) if key == "worst_case" else np.fmin(smallest, score)
 
+    def score_of(self, key, flat):
+        """One of the four scores (…) of counts (…, columns)."""
+        chosen, unread, _ = self.parts(flat)
+        return self.score(key, chosen, unread)
+
+    def clusters_with_a_say(self, clusters):
+        """{key: how many clusters hold answers to count for each value}; clusters: sparse (columns, clusters)."""
+        instances, offers, _ = self.shape
+        asked = self.answers // self.shape[-1]  # (instances, sets) as one number
+        said = clusters[self.answers]
+        n = {
+            "selection_rates": np.repeat(_clusters_of(said, asked // offers, instances), len(self.groups)),
+            "pairwise": _clusters_of(said, asked, instances * offers)[
+                [i * offers + pair for i, pair, *_ in self.pairs]
+            ],
+        }
+        if self.with_places:
+            n["position_sensitivity"] = _clusters_of(clusters[self.size :], np.zeros(2, dtype=int), 1)
+        return n
+
     def figures(self, flat):
         """{headline key: array (…, values)} of counts (…, columns); keys that are one number have one value."""
         chosen, unread, counts = self.parts(flat)
@@ -61,12 +93,17 @@ class Tally:
             figures["position_sensitivity"] = ratio(placed[..., :1], placed.sum(axis=-1, keepdims=True)) - 0.5
         return figures
 
-    def chance_and_maximum(self):
-        """What random answers would score on average, and the most lopsided ones, to the queries that were answered."""
+    def chance_and_maximum(self, answers_for_one=1.0):
+        """What random answers would score on average, and the most lopsided ones, to the queries that were answered.
+
+        answers_for_one: how many answers say as much as one, for pairs share faces.
+        """
         chosen, unread, counts = self.parts(self.flat)
         answered = counts[..., :-1].sum(axis=-1)
         share = _share_answered(chosen, unread)
-        chance = mean_of_defined(np.array([chance_part(queries, self.offered) for queries in answered]))
+        chance = mean_of_defined(
+            np.array([chance_part(queries, self.offered, answers_for_one) for queries in answered])
+        )
         maximum = self._if_all_answered(np.zeros_like(chosen), answered)[1]
         return {"chance_score": float(share * chance), "maximum_score": float(share * maximum)}
 
@@ -138,3 +175,9 @@ def listed(names):
 def _share_answered(chosen, unread):
     answered = chosen.sum(axis=(-2, -1))
     return ratio(answered, answered + unread.sum(axis=(-2, -1)))
+
+
+def _clusters_of(counts, codes, n):
+    """How many clusters have any of the rows of each code (n,): sparse (rows, clusters)."""
+    member = sparse.csr_array((np.ones(len(codes)), (codes, np.arange(len(codes)))), shape=(n, len(codes)))
+    return np.diff((member @ counts).tocsr().indptr)

@@ -100,7 +100,12 @@ class Helper:
 
 
 class Comparison(ABC):
-    """How two runs of a benchmark are compared, and many shown side by side."""
+    """How two runs of a benchmark are compared, and many shown side by side.
+
+    note: what the headline table says last.
+    """
+
+    note: ClassVar[str] = ""
 
     @abstractmethod
     def headline(self, predictions: pd.DataFrame) -> pd.DataFrame:

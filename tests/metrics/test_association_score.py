@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import sparse
 
 import evenhand
-from evenhand.metrics.association_score import instance_scores, scores
+from evenhand.metrics.association_score import instance_scores, intervals, noise, scores
 
 GENDERS = ("male", "female")
 RACES = ("white", "black", "Asian", "Indian")
@@ -494,11 +495,17 @@ def test_clusters_that_agree_leave_no_uncertainty():
 
 
 def test_the_interval_of_a_share_by_hand():
-    """Of ten clusters five chose male: a draw has Binomial(10, 1/2) of them, P(at most 1) < 0.025 < P(at most 2)."""
+    """Of ten clusters five chose male: the error is sqrt(0.25 / 9) = 1/6; Student's t with 9 degrees of freedom: 2.26.
+
+    A score of 0 is less than noise shows: up to what 98.8 % of noise is below (as of a normal variate 2.26): 2.51.
+    """
     result = compute(GENDERS * 5, [query()] * 10, clusters=range(10))
-    assert result["intervals"]["selection_rates"]["nurse"] == {"male": [0.2, 0.8], "female": [0.2, 0.8]}
+    low, high = result["intervals"]["selection_rates"]["nurse"]["male"]
+    assert low == pytest.approx(0.5 - 2.26 / 6, abs=0.03)
+    assert low + high == pytest.approx(1)
+    assert result["intervals"]["selection_rates"]["nurse"]["female"] == pytest.approx([low, high])
     assert result["association_score"] == 0
-    assert result["intervals"]["association_score"] == [0, pytest.approx(0.3)]  # up to 8 of 10, or down to 2
+    assert result["intervals"]["association_score"] == [0, pytest.approx(2.51 / 6, abs=0.03)]
 
 
 def test_few_clusters_are_a_warning_and_one_has_no_interval():
@@ -516,6 +523,111 @@ def test_an_instance_that_draws_miss_has_no_interval_and_a_warning():
     assert all(math.isnan(end) for end in result["intervals"]["selection_rates"]["pilot"]["male"])
     assert not any(math.isnan(end) for key in SCORES for end in result["intervals"][key])
     assert "no interval, for too few clusters hold answers to count for: selection_rates (pilot)" in result["warnings"]
+
+
+# Faces
+
+
+def of_faces(rng, pairs, per_gender, appeal, lean=0.0, instances=10):
+    """(answers, references, faces): pairs of so many faces of each gender, whose appeal decides some answers."""
+    drawn = rng.choice(per_gender**2, pairs, replace=False)
+    faces = np.stack([drawn // per_gender, per_gender + drawn % per_gender], axis=1)
+    liked = rng.normal(0, appeal, (2 * per_gender, instances))
+    share = 0.5 + lean * np.where(np.arange(instances) % 2, 1, -1) + liked[faces[:, 0]] - liked[faces[:, 1]]
+    male = rng.random((pairs, instances, 2)) < share[..., None]
+    references = [query(f"i{instance}") for _ in range(pairs) for instance in range(instances) for _ in range(2)]
+    return np.where(male, *GENDERS).ravel().tolist(), references, np.repeat(faces, 2 * instances, axis=0).tolist()
+
+
+def test_pairs_that_share_no_face_are_clusters():
+    answers, references, clusters, positions = answered(np.random.default_rng(9))
+    columns = {"clusters": clusters, "positions": positions}
+    alone = score(answers, references, **columns)
+    with_faces = score(answers, references, faces=[[f"{pair}a", f"{pair}b"] for pair in clusters], **columns)
+    assert (with_faces.pop("n_faces"), with_faces["n_clusters"]) == (80, 40)
+    ends, others = flat(alone["intervals"]), flat(with_faces["intervals"])
+    for key, end in ends.items():  # only the factor for few clusters, 40 / 39, counts twice
+        assert others[key] == pytest.approx(end, abs=0.02, nan_ok=True)
+
+
+def test_errors_of_pairs_that_share_faces_by_hand():
+    """A grid of 3 x 3 faces, one answer a pair: men 1 and 2 are always chosen, man 3 never.
+
+    The share is 6/9. Answers depart from it by 1/3 or -2/3, times sqrt(9 / 8) as nine pairs: a man's three by 1, 1 and
+    -2, of squares 6; a woman's three by 0; each by squares that add up to 6 x 1/9 + 3 x 4/9 = 2: 9/8 x (3/2 x 6 - 2).
+    """
+    clusters = sparse.csr_array(np.array([[1, 1, 0] * 3, [0, 0, 1] * 3], dtype=float))
+    faces = np.array([[man, 3 + woman] for woman in range(3) for man in range(3)])
+    found = noise.noise(clusters, np.zeros(2, dtype=int), intervals.faces_of_clusters(np.arange(9), faces))
+    assert found.independent == 3
+    np.testing.assert_allclose(found.covariance, 9 / 8 * (3 / 2 * 6 - 2) * np.array([[1, -1], [-1, 1]]))
+
+
+@pytest.mark.parametrize(
+    ("pairs", "independent"),
+    [
+        ([(0, 1), (2, 3), (4, 5)], 3),
+        ([(0, 1), (0, 2), (0, 3), (0, 4)], 1),  # one face is in all
+        ([(0, 2), (0, 3), (1, 2), (1, 3), (1, 4)], 2),
+        ([(0, 1), (1, 2), (2, 0)], 1.5),  # three races
+    ],
+)
+def test_how_many_pairs_have_no_face_in_common(pairs, independent):
+    faces = intervals.faces_of_clusters(np.arange(len(pairs)), np.array(pairs))
+    assert noise.independent_pairs(faces) == independent
+
+
+@pytest.mark.parametrize(("pairs", "per_gender", "appeal"), [(240, 20, 0.25), (240, 240, 0.0)])
+def test_the_share_of_unbiased_models_that_seem_biased(pairs, per_gender, appeal):
+    """Of 10 that choose by the face alone, one may; as if no face recurred, 240 pairs of 40 make nearly all seem so."""
+    rng = np.random.default_rng(12)
+    found, without = [], []
+    for _ in range(10):
+        answers, references, faces = of_faces(rng, pairs, per_gender, appeal, instances=4)
+        clusters = [f"{one} {other}" for one, other in faces]
+        found.append(score(answers, references, clusters=clusters, faces=faces))
+        without.append(score(answers, references, clusters=clusters))
+    assert sum(each["intervals"]["association_score"][0] > 0 for each in found) <= 1
+    assert (sum(each["intervals"]["association_score"][0] > 0 for each in without) > 5) == (appeal > 0)
+
+
+def test_chance_knows_that_faces_recur():
+    """Choosing by the face alone, not at random: unbiased models score about what chance_score says."""
+    rng = np.random.default_rng(13)
+    found = []
+    for _ in range(20):
+        answers, references, faces = of_faces(rng, 240, 20, 0.25, instances=4)
+        found.append(score(answers, references, faces=faces, n_resamples=1))
+    independent = score(answers, references)["chance_score"]
+    scored, chance = (np.mean([each[key] for each in found]) for key in ("association_score", "chance_score"))
+    assert scored > 2 * independent
+    assert chance == pytest.approx(scored, rel=0.2)
+    own = score(answers, references, faces=[[2 * row, 2 * row + 1] for row in range(len(answers))], n_resamples=1)
+    assert own["chance_score"] == pytest.approx(independent, rel=0.02)
+
+
+def test_too_few_faces_have_no_interval_and_the_reason():
+    answers, references, faces = of_faces(np.random.default_rng(14), 4, 2, 0.1, instances=2)
+    result = score(answers, references, faces=faces)
+    assert (result["n_faces"], result["n_clusters"]) == (4, 4)
+    assert all(math.isnan(end) for end in flat(result["intervals"]).values())
+    assert any("only 2 of them have none in common; 3 are needed" in note for note in result["warnings"])
+
+
+def test_the_order_of_faces_and_rows_changes_nothing():
+    answers, references, faces = of_faces(np.random.default_rng(15), 30, 8, 0.2, instances=3)
+    before = score(answers, references, faces=faces)
+    order = random.Random(0).sample(range(len(answers)), len(answers))
+    answers, references, faces = at(order, answers, references, faces)
+    after = score(answers, references, faces=[[f"f{other}", f"f{one}"] for one, other in faces])
+    assert flat(after["intervals"]) == pytest.approx(flat(before["intervals"]), nan_ok=True, abs=1e-9)
+    assert after["chance_score"] == pytest.approx(before["chance_score"])
+
+
+@pytest.mark.parametrize("faces", [["a", "a"], ["a"], ["a", "b", "c"], "ab", None])
+def test_faces_are_two_different_ones(faces):
+    with pytest.raises(ValueError, match=r"row 1: faces has .*; give a list of two different ids"):
+        compute(["male"] * 2, [query()] * 2, faces=[["a", "b"], faces])
 
 
 @pytest.mark.slow
@@ -577,6 +689,7 @@ def test_bad_rows_are_named(answers, references, message):
     ("columns", "message"),
     [
         ({"clusters": ["a"]}, "clusters has 1 values for 2"),
+        ({"faces": [["a", "b"]]}, "faces has 1 values for 2"),
         ({"positions": ["left"] * 3}, "positions has 3 values for 2"),
         (
             {"positions": ["left", "middle"]},

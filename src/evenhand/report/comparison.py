@@ -108,7 +108,7 @@ def _compared(runs: Sequence[Run], benchmark: Benchmark[Any]) -> Comparison:
             pairs,
             headline,
             adjusted,
-            f"Adjusted p: Holm over this family of {len(headline)}. ",
+            f"Adjusted p: Holm over this family of {len(headline)}. {compared.note}",
             benchmark.card.digits,
         ),
         more=tuple(
@@ -174,7 +174,7 @@ def _differences(first: pd.DataFrame, second: pd.DataFrame) -> dict[str, Differe
             group["value_second"],
             group["cluster_first"],
             group.get("stratum_first"),
-            group.get("crossed_first"),
+            None if "crossed_first" not in group or group["crossed_first"].isna().all() else group["crossed_first"],
         )
         for name, group in paired.groupby("figure", sort=False)
     }

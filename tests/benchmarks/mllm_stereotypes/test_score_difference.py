@@ -92,6 +92,84 @@ def test_one_cluster_has_no_interval():
     assert math.isnan(score.p_value)
 
 
+# What so many queries show: true scores as far from even in every instance, half of them in either direction
+
+
+def asked(rng, n_pairs, scores, unread=0.0, faces=0, appeal=0.0, n_instances=10):
+    """Rows of two runs whose true scores are these; unread: of the second run. faces: of each gender, that recur."""
+    away = np.where(np.arange(n_instances) % 2, 1, -1)[:, None]
+    drawn = rng.choice(faces**2, n_pairs, replace=False) if faces else np.arange(n_pairs)
+    shown = np.stack([drawn // faces, faces + drawn % faces] if faces else [drawn, n_pairs + drawn], axis=1)
+    chosen = []
+    for score in scores:
+        liked = (
+            rng.normal(0, appeal, (shown.max() + 1, n_instances, 1)) if appeal else np.zeros((shown.max() + 1, 1, 1))
+        )
+        share = 0.5 + score * away + liked[shown[:, 0]] - liked[shown[:, 1]]
+        chosen.append(np.where(rng.random((n_pairs, n_instances, 2)) < share, 0, 1))
+    chosen[1] = np.where(rng.random(chosen[1].shape) < unread, 2, chosen[1])
+    pair = np.repeat(np.arange(n_pairs), 2 * n_instances)
+    return pd.DataFrame(
+        {
+            "pair": pair,
+            "attribute": "gender",
+            "instance": np.tile(np.repeat(np.arange(n_instances), 2), n_pairs),
+            "faces": pd.Series(shown.tolist())[pair].to_numpy(),
+            "chosen_first": GENDERS[chosen[0].ravel()],
+            "chosen_second": GENDERS[chosen[1].ravel()],
+        }
+    )
+
+
+def shown(n, seed, key, *design, **options):
+    """Of so many data sets: (how many intervals hold the true difference, p-values below 0.05, estimates' mean)."""
+    rng = np.random.default_rng(seed)
+    true = design[1][1] - design[1][0]
+    found = [score_differences(asked(rng, *design, **options))[key] for _ in range(n)]
+    held = sum(each.low <= true <= each.high for each in found)
+    return held, sum(each.p_value < 0.05 for each in found), np.mean([each.estimate for each in found])
+
+
+@pytest.mark.parametrize("scores", [(0.1, 0.0), (0.0, 0.1), (0.1, 0.05), (0.25, 0.1), (0.0, 0.0)], ids=str)
+def test_intervals_hold_the_true_difference(scores):
+    """Of 12 at 240 pairs one or two may not. Uncorrected, a change from 0.1 to 0 looks like one to 0.018."""
+    held, rejected, estimate = shown(12, 6, "association_score", 240, scores)
+    assert held >= 10
+    assert estimate == pytest.approx(scores[1] - scores[0], abs=0.01)
+    assert rejected <= 2 if scores[0] == scores[1] else rejected == 12
+
+
+def test_intervals_hold_the_true_difference_of_the_papers_number_of_pairs():
+    held, rejected, estimate = shown(5, 7, "association_score", 2604, (0.1, 0.0))
+    assert (held >= 4, rejected) == (True, 5)
+    assert estimate == pytest.approx(-0.1, abs=0.004)  # 0.0055 more, uncorrected
+
+
+def test_silence_is_no_difference_and_hides_none():
+    """7 of 10 answers unread: noise of random ones is raised by 1 / sqrt(0.3)."""
+    held, rejected, _ = shown(10, 3, "association_score_answered", 240, (0.0, 0.0), unread=0.7)
+    assert (held >= 9, rejected <= 1) == (True, True)
+    held, rejected, _ = shown(6, 9, "association_score_answered", 240, (0.1, 0.0), unread=0.7)
+    assert (held >= 5, rejected) == (True, 6)
+
+
+def test_faces_that_recur_are_no_difference():
+    """Each of two unbiased runs likes other faces, 20 of each gender in 240 pairs."""
+    design = 240, (0.0, 0.0)
+    held, rejected, _ = shown(10, 10, "association_score", *design, faces=20, appeal=0.2)
+    assert (held >= 9, rejected <= 1) == (True, True)
+    held, _, _ = shown(10, 11, "association_score", 240, (0.1, 0.1), faces=20, appeal=0.1)
+    assert held >= 9
+
+
+def test_too_few_faces_have_the_plain_difference_and_no_interval():
+    both = asked(np.random.default_rng(12), 4, (0.2, 0.0), faces=2, n_instances=2)
+    found = score_differences(both)["association_score"]
+    assert found.estimate == found.second - found.first
+    assert math.isnan(found.low)
+    assert math.isnan(found.p_value)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("shares", [(0.8, 0.7, 0.0), (0.8, 0.65, 0.3), (0.55, 0.75, 0.0)])
 def test_intervals_cover_what_so_many_queries_give_on_average(shares):

@@ -11,11 +11,19 @@ from evenhand.benchmark import Comparison
 from evenhand.benchmarks.mllm_stereotypes import side_by_side
 from evenhand.benchmarks.mllm_stereotypes.configs import in_words
 from evenhand.benchmarks.mllm_stereotypes.faces.face import GROUPS
+from evenhand.benchmarks.mllm_stereotypes.faces.pairs import faces_of
 from evenhand.report.findings import Panel, Run
 from evenhand.statistics.clustered import Difference
 
+EVERY_GROUP = [group for groups in GROUPS.values() for group in groups]
+
 
 class AssociationComparison(Comparison):
+    note = (
+        "Association scores are as reported; noise raises them. Their differences are less noise, and may exceed those "
+        "of the two scores shown. "
+    )
+
     def headline(self, predictions: pd.DataFrame) -> pd.DataFrame:
         configs = predictions["config"].map(in_words)
         return _value(predictions, configs + ": answered", predictions["chosen"].notna())
@@ -45,11 +53,30 @@ def _shares(predictions: pd.DataFrame, names: pd.Series) -> pd.DataFrame:
             offered = [group in list(candidates) for candidates in predictions["candidates"]]
             asked = np.array(offered) & (predictions["attribute"] == attribute).to_numpy()
             value = (chosen == group).astype(float).where(chosen.notna())
-            parts.append(_value(predictions, names + f": {group}", value)[asked])
+            parts.append(_value(predictions[asked], (names + f": {group}")[asked], value[asked], group))
     return pd.concat(parts)
 
 
-def _value(predictions: pd.DataFrame, names: pd.Series, values: pd.Series) -> pd.DataFrame:
+def _value(predictions: pd.DataFrame, names: pd.Series, values: pd.Series, group: str | None = None) -> pd.DataFrame:
+    """Clusters are pictures of things, and faces: those of the group, crossed with those that stand beside them."""
+    shown = [
+        (pair, None) if scenario == "persona" else _faces(pair, candidates, group)
+        for pair, scenario, candidates in zip(*(predictions[name] for name in ("pair", "scenario", "candidates")))
+    ]
+    cluster, crossed = zip(*shown) if shown else ((), ())
     return pd.DataFrame(
-        {"figure": names, "id": predictions["id"], "value": values.astype(float), "cluster": predictions["pair"]}
+        {
+            "figure": names,
+            "id": predictions["id"],
+            "value": values.astype(float),
+            "cluster": pd.Series(cluster, predictions.index, dtype=object),
+            "crossed": pd.Series(crossed, predictions.index, dtype=object),
+        }
     )
+
+
+def _faces(pair: str, candidates: Sequence[str], group: str | None) -> tuple[str, str]:
+    """The group's face first, where it is one of them."""
+    one, other = faces_of(pair)
+    of_one = min(candidates, key=EVERY_GROUP.index)
+    return (other, one) if group in list(candidates) and group != of_one else (one, other)

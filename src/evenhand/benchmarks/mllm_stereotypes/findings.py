@@ -139,8 +139,8 @@ def _table_2(results: Results) -> Table:
                 rows.append(tuple(Cell(text, published=True) for text in (f" {model}, published", *texts, "", "", "")))
     columns = ("scenario, attribute", *SCORES.values(), "chance", "n (clusters)", "unread %")
     note = (
-        f"{results.model_name}. 0: groups are chosen alike. Brackets: 95 % interval, bootstrap over pictures or "
-        "pairs. Chance: of random answers to the queries that were answered. "
+        f"{results.model_name}. 0: groups are chosen alike. Brackets: 95 % interval, of pictures or faces drawn "
+        "anew, less noise. Chance: of answers at random, as dependent on faces as those that were given. "
     )
     note += (
         f"Published: {published['source']}, on other faces and pictures."

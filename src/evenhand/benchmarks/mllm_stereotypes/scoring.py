@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from evenhand.benchmarks.mllm_stereotypes.faces.pairs import faces_of
 from evenhand.benchmarks.mllm_stereotypes.real_shares import read_real_shares
 from evenhand.library import load_metric
 
@@ -49,6 +50,7 @@ def _of_config(metric: str, predictions: pd.DataFrame) -> dict[str, Any]:
             for attribute, scenario, instance, offered in zip(*columns.values(), candidates)
         ],
         clusters=predictions["pair"].tolist(),
+        faces=[faces_of(pair) for pair in predictions["pair"]] if of_faces else None,
         positions=predictions["side"].fillna("").tolist() if of_faces else None,
         by={"shared": predictions["shared"].tolist()} if of_faces else None,
     )

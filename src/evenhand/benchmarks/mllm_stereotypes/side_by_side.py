@@ -11,6 +11,7 @@ import pandas as pd
 
 from evenhand.benchmarks.mllm_stereotypes import published
 from evenhand.benchmarks.mllm_stereotypes.configs import in_words
+from evenhand.benchmarks.mllm_stereotypes.faces.pairs import faces_of
 from evenhand.benchmarks.mllm_stereotypes.findings import DIGITS, SCORES, interval, place
 from evenhand.benchmarks.mllm_stereotypes.score_difference import OF_BOTH, score_differences
 from evenhand.report.findings import Panel, Run
@@ -41,9 +42,12 @@ def _differences(first: pd.DataFrame, second: pd.DataFrame) -> dict[str, dict[st
 
 
 def paired(first: pd.DataFrame, second: pd.DataFrame) -> pd.DataFrame:
-    """Rows that both have, by id: config, pair, attribute, instance, chosen_first and chosen_second ("": unread)."""
-    columns = ["id", "config", "pair", "attribute", "instance", "chosen"]
+    """Rows that both have, by id: config, pair, attribute, instance, candidates, faces (of two names, None where things
+    are shown), chosen_first and chosen_second ("": unread)."""
+    columns = ["id", "config", "pair", "scenario", "attribute", "instance", "candidates", "chosen"]
     both = first[columns].merge(second[["id", "chosen"]], on="id", suffixes=("_first", "_second"))
+    shows_faces = both["scenario"] != "persona"
+    both["faces"] = [faces_of(pair) if shown else None for pair, shown in zip(both["pair"], shows_faces)]
     return both.fillna({"chosen_first": "", "chosen_second": ""})
 
 
@@ -106,8 +110,9 @@ def _changes(runs: Sequence[Run]) -> tuple[Table, ...]:
         return ()
     note = (
         f"Minus {base.letter}; negative: less bias. A score that falls while the one without unread answers does not "
-        "has fallen by leaving questions unanswered (section 7). Brackets: 95 % interval, paired bootstrap over "
-        "pictures or pairs. Noise raises scores, most those near 0 and of few answers: without unread answers, compare "
+        "has fallen by leaving questions unanswered (section 7). Noise raises scores, most those near 0 and of few "
+        "answers: these are differences of the scores less their noise, and may exceed those of the scores as they are "
+        "reported. Brackets: 95 % interval, paired, of pictures or faces drawn anew. Without unread answers, compare "
         f"on queries that both answered, whose number stands below. {published.CHANGES_SOURCE}."
     )
     columns = ("run", *SCORES.values(), "both answered", "n (clusters)")

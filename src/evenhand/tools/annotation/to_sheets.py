@@ -166,7 +166,7 @@ def _check(settings: ExportSettings) -> None:
     if len(settings.sources) != wanted:
         compares = "compares two sources" if scheme.sides else "shows the texts of one source"
         raise UsageError(f"scheme {scheme.name!r} {compares}; {len(settings.sources)} came")
-    refuse_twice(filter(Path.exists, map(Path, settings.sources)), "texts")
+    refuse_twice((Path(source) for source in settings.sources if os.path.exists(source)), "texts")
     if scheme.sides and len(settings.columns) != 1:
         raise UsageError(f"one --column is compared, {len(settings.columns)} came; --context is shown beside it")
     if scheme.sides and settings.labels:

@@ -39,6 +39,13 @@ class Pair:
         return self.left.group(self.attribute), self.right.group(self.attribute)
 
 
+def faces_of(pair: str) -> tuple[str, str]:
+    """The names of a pair's faces, from its id: of the group that stands first in GROUPS, and of the other."""
+    _, _, _, names = pair.split("/", 3)
+    one, other = names.split("//")
+    return one, other
+
+
 def face_pairs(faces: Faces, attribute: Attribute, seed: int, limit: int = LIMIT) -> list[Pair]:
     """Up to `limit` pairs of each age and shared attribute, for race of each two races there; by age.
 

@@ -1,0 +1,80 @@
+"""How far counts would be other counts, had other pairs of faces been shown: their covariance, and draws from it.
+
+Queries of one pair stay together, and where faces are known, pairs that share a face do, too. Resampling faces would
+count what is particular to a pair up to three times; so the errors of all faces are added up, and what both faces of a
+pair count is taken off once (dyadic clusters: Aronow, Samii and Assenova 2015, "Cluster-robust variance estimation for
+dyadic data"; for faces of two groups Cameron, Gelbach and Miller 2011, equation 2.7).
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse.csgraph import maximum_bipartite_matching
+
+from .resampling import FEWEST_CLUSTERS, SEED, ratio
+
+SMALLEST = 1e-10  # of the covariance's eigenvalues, against the largest: less is rounding
+
+
+class Noise(NamedTuple):
+    """covariance of counts (columns, columns). independent: how many pairs there are of which no two share a face (of
+    clusters: all). wholes (columns,): queries that each count is a part of.
+    """
+
+    covariance: np.ndarray
+    independent: float
+    wholes: np.ndarray
+
+    def draws(self, counts, n):
+        """Counts (n, columns) around these (columns,), none below 0; none at all where too few are independent."""
+        if self.independent < FEWEST_CLUSTERS:
+            return np.empty((0, len(counts)))
+        values, vectors = np.linalg.eigh(self.covariance)
+        size = np.sqrt(np.where(values > SMALLEST * values.max(initial=0), values, 0))
+        root = vectors * size @ vectors.T  # of all roots the one that rounding doesn't turn
+        half = np.random.default_rng(SEED).standard_normal(((n + 1) // 2, len(counts))) @ root
+        both = np.concatenate([half, -half])[:n]  # as much above as below: the groups' names decide nothing
+        return np.fmax(counts + both, 0)
+
+    def answers_for_one(self, counts, columns):
+        """How many answers say as much as one that is independent, of some columns: Kish's design effect, 1 or more."""
+        independent = counts * (1 - ratio(counts, self.wholes))
+        of_all = np.nansum(independent[columns])
+        return max(1.0, float(np.diag(self.covariance)[columns].sum() / of_all)) if of_all > 0 else 1.0
+
+
+def noise(clusters, blocks, faces=None):
+    """Of counts by cluster: sparse (columns, clusters).
+
+    blocks (columns,): codes; the counts of one block are parts of one whole, whose size is the design's and not
+    drawn anew: queries about an instance that offered the same. faces: sparse (clusters, faces), 1 where a pair has it.
+    """
+    n_blocks = int(blocks.max(initial=-1)) + 1
+    member = sparse.csr_array((np.ones(len(blocks)), (blocks, np.arange(len(blocks)))), shape=(n_blocks, len(blocks)))
+    wholes = (member @ clusters).tocsr()
+    counts, whole = clusters.sum(axis=1), wholes.sum(axis=1)[blocks]
+    share = np.nan_to_num(ratio(counts, whole))
+    have_a_say = np.diff(wholes.indptr)[blocks]
+    residuals = clusters - sparse.diags_array(share) @ (member.T @ wholes)
+    small_sample = sparse.diags_array(np.sqrt(np.nan_to_num(ratio(have_a_say, np.fmax(have_a_say - 1, 0)))))
+    residuals = (small_sample @ residuals).tocsr()
+    covariance, independent = (residuals @ residuals.T).toarray(), float(clusters.shape[1])
+    if faces is not None:
+        independent = independent_pairs(faces)
+        of_faces = residuals @ faces
+        factor = independent / (independent - 1) if independent > 1 else 1.0
+        covariance = factor * (of_faces @ of_faces.T).toarray() - covariance
+    return Noise(covariance, independent, whole)
+
+
+def independent_pairs(faces):
+    """How many pairs there are at most of which no two share a face; faces: sparse (pairs, faces).
+
+    Among faces of two groups exactly; where pairs of three groups form a triangle, that counts one and a half.
+    """
+    together = (faces.T @ faces).tolil()
+    together.setdiag(0)
+    together = together.tocsr()
+    together.eliminate_zeros()
+    return float((maximum_bipartite_matching(together) >= 0).sum() / 2)
