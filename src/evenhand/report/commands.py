@@ -1,4 +1,4 @@
-"""evenhand compare and report: parses, calls, prints."""
+"""evenhand compare, agree and report: parses, calls, prints."""
 
 from __future__ import annotations
 
@@ -37,6 +37,31 @@ def compare(arguments: Sequence[str], console: Console) -> None:
         console.print(f"Page: {parsed.output}", soft_wrap=True)
 
 
+def agree(arguments: Sequence[str], console: Console) -> None:
+    from evenhand.report.agreement import agree as agreement
+    from evenhand.report.pages import write_agreement
+    from evenhand.report.tables import print_table
+
+    parser = argparse.ArgumentParser(
+        prog="evenhand agree",
+        description="Runs of several models on two benchmarks or more: do these rank the models alike? Models are "
+        "matched by name and mitigation; from four in common on there are rank correlations with intervals.",
+    )
+    parser.add_argument("runs", type=Path, nargs="+", metavar="RUN", help="of several benchmarks, or settings of one")
+    parser.add_argument("--output", type=Path, metavar="FILE", help="write it as an HTML page, too")
+    parsed = parser.parse_args(list(arguments))
+    found = agreement(*parsed.runs)
+    for table in found.tables:
+        print_table(table, console)
+    for warning in found.warnings:
+        console.print(f"Warning: {warning}", soft_wrap=True)
+    for sentence in found.sentences:
+        console.print(sentence, soft_wrap=True)
+    if parsed.output:
+        write_agreement(found, parsed.output)
+        console.print(f"Page: {parsed.output}", soft_wrap=True)
+
+
 def report(arguments: Sequence[str], console: Console) -> None:
     from evenhand.flow.run_folder import RunFolder
     from evenhand.report.pages import write_report
@@ -51,6 +76,7 @@ def report(arguments: Sequence[str], console: Console) -> None:
 def print_found(folder: RunFolder, console: Console) -> None:
     """A finished run's tables, warnings and sentences, and where its report is."""
     from evenhand.benchmarks import get_benchmark
+    from evenhand.report.findings import not_beside
     from evenhand.report.tables import print_table
 
     results = folder.read_results()
@@ -59,6 +85,6 @@ def print_found(folder: RunFolder, console: Console) -> None:
         print_table(table, console)
     for warning in findings.warnings:
         console.print(f"Warning: {warning}", soft_wrap=True)
-    for sentence in findings.sentences:
+    for sentence in filter(None, (*findings.sentences, not_beside(results))):
         console.print(sentence, soft_wrap=True)
     console.print(f"Report: {folder.report}", soft_wrap=True)

@@ -12,8 +12,9 @@ from markupsafe import Markup
 from evenhand.benchmarks import BENCHMARKS, get_benchmark
 from evenhand.errors import EvenhandError, UsageError
 from evenhand.flow.run_folder import RunFolder, write_whole
+from evenhand.report.agreement import Agreement
 from evenhand.report.comparison import Comparison
-from evenhand.report.findings import Findings
+from evenhand.report.findings import Findings, not_beside
 
 _TEMPLATES = Environment(
     loader=FileSystemLoader(Path(__file__).parent / "templates"),
@@ -39,6 +40,7 @@ def write_report(folder: RunFolder) -> None:
         card=benchmark.card,
         results=results,
         findings=findings,
+        not_beside=not_beside(results),
         drawings=[Markup(plot.draw()) for plot in findings.plots],
         pictures={name: _data_url(content) for name, content in _pictures(folder, findings)},
     )
@@ -67,6 +69,11 @@ def _pictures(folder: RunFolder, findings: Findings) -> Iterator[tuple[str, byte
 def _data_url(picture: bytes) -> str:
     kind = "jpeg" if picture.startswith(b"\xff\xd8") else "png"
     return f"data:image/{kind};base64,{base64.b64encode(picture).decode()}"
+
+
+def write_agreement(agreement: Agreement, path: Path) -> None:
+    """Likewise what several measures have in common. Raises EvenhandError where it can't be written."""
+    write_whole(path, _TEMPLATES.get_template("agreement.html.jinja").render(agreement=agreement))
 
 
 def write_comparison(comparison: Comparison, path: Path) -> None:

@@ -1,14 +1,16 @@
-"""What reflection does to an agent's own assignment, before anybody discusses it (Borah & Mihalcea, appendix E)."""
+"""What reflection does to an agent's own assignment, before discussing and after (Borah & Mihalcea, appendix E)."""
 
 from __future__ import annotations
 
 import math
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from evenhand.benchmarks.implicit_bias.scenario import SCORES
 from evenhand.statistics.clustered import clustered_mean
+from evenhand.statistics.resampling import N_RESAMPLES, FloatArray, IntArray, ratio, resampled
 
 CLAIMS = ("present", "absent", "unread")
 NEUTRAL = "neutral"
@@ -38,6 +40,31 @@ def self_correction(first: pd.DataFrame, reflected: pd.DataFrame) -> dict[str, A
         "n_clusters": corrected.n_clusters,
         "spoiled": float(spoiled.mean()) if len(spoiled) else math.nan,
         "n_neutral": len(spoiled),
+    }
+
+
+def reduction(first: pd.DataFrame, last: pd.DataFrame) -> dict[str, Any]:
+    """How far the bias score has fallen when the interaction is over, as a share of the first: (first - last) / first.
+
+    Of agents whose first and last assignments were both read. The paper gives ranges (appendix E: 0.61 to 0.77, 0.68 to
+    0.87) and no formula: this is our reading. Differences can't be meant, for its models' scores before the interaction
+    are 0.53 at most (Table 1) and stay above 0. `rate`: 1 where nothing is left, negative where the score has grown,
+    NaN where it was not above 0 at first; its 95 % interval over scenarios is NaN where it was not in some draw.
+    """
+    both = with_former(first, last).dropna(subset=["score", "score_before"]).astype({"score": float})
+    before = both["score_before"].astype(float)
+    sums = pd.DataFrame({"fallen": before - both["score"], "before": before}).groupby(both["scenario_id"]).sum()
+    fallen, whole = sums["fallen"].to_numpy(dtype=float), sums["before"].to_numpy(dtype=float)
+
+    def share(drawn: IntArray) -> FloatArray:
+        return ratio(fallen[drawn].sum(axis=1), whole[drawn].sum(axis=1))
+
+    _, (low, high) = resampled(share, [np.arange(len(sums))], N_RESAMPLES, values=sums.size)
+    return {
+        "rate": float(ratio(fallen.sum(), whole.sum())),
+        "interval": [float(low), float(high)],
+        "n": len(both),
+        "n_clusters": len(sums),
     }
 
 

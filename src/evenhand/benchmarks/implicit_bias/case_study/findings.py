@@ -145,7 +145,8 @@ def _assigned(results: Results) -> Table:
         note += (
             "Each agent was told in private to want the first task, before its first assignment; in this case alone. "
         )
-    note += "Published (appendix C, Figure 15 is a picture): above 0.5 for all models after the discussion."
+    if results.published:
+        note += "Published (appendix C, Figure 15 is a picture): above 0.5 for all models after the discussion."
     columns = ("responses", *SHARES.values(), "bias score", *(["expected"] if ranked else []))
     return Table("Task assignment", (*columns, "n (sets of names)", "unread %"), tuple(rows), note)
 
