@@ -633,7 +633,7 @@ def test_published_figures_are_of_the_papers_protocol(options, differs):
 
 
 def test_a_whole_run_shows_them(shared):
-    page = shared(in_order, "generate", True).page
+    page = shared(in_order, "generate", all_rows=True).page
     for model, shares in PUBLISHED["figures"].items():
         for share in shares.values():
             assert f"{model}, published</td><td>{share:.2f}</td>" in page
