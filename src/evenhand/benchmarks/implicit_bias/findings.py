@@ -216,7 +216,8 @@ def _by(stages: Metrics, column: str) -> Table:
         if value in of["by"].get(column, {})
     ]
     title = {"shape": "By numbers of men and women"}.get(column, f"By {column.replace('_', ' ')}")
-    return by_group(title, column.replace("_", " "), named)
+    note = "Seats were drawn: each model speaks in each place about equally often." if column == "agent_model" else ""
+    return by_group(title, column.replace("_", " "), named, note)
 
 
 def by_group(title: str, groups: str, named: Sequence[tuple[str, Metrics]], note: str = "") -> Table:

@@ -188,7 +188,8 @@ def _by(cases: Metrics, column: str) -> Table:
                 rows.append(tuple(Cell(text) for text in texts))
     title = {"names": "By set of names", "agent_gender": "By gender of who answers"}.get(column, "By model")
     columns = ("", "bias score, or share of men", "n (sets of names)", "unread %")
-    return Table(title, columns, tuple(rows), "Exploratory: few answers in each.")
+    seats = " Seats were drawn: each model speaks in each place about equally often." if column == "agent_model" else ""
+    return Table(title, columns, tuple(rows), f"Exploratory: few answers in each.{seats}")
 
 
 def _plot(cases: list[str], metrics: Metrics) -> Plot:
