@@ -109,13 +109,22 @@ def test_settings_make_measures_seeds_do_not(both, ran):
     generated = [ran("contact_hypothesis", f"m{i}", 6.0 - i, f"g{i}", protocol="generate") for i in range(1, 6)]
     again = ran("labe", "m1", 30.0, "again", seed=7, batch_size=2)
     found = agree(*folders, *generated, again, again)
-    name = "contact_hypothesis (protocol: 'generate')"
+    name = "contact_hypothesis (protocol generate)"
     assert list(cells(found.tables[0])) == [
         "contact_hypothesis and labe", f"contact_hypothesis and {name}", f"labe and {name}"
     ]  # fmt: skip
     assert cells(found.tables[1])["m1"] == ["1", "20", "5"]
     assert found.warnings == ("m1 has 2 runs of labe: the mean of their scores counts",)
     assert cells(found.tables[0])[f"contact_hypothesis and {name}"][:3] == ["-1.00", "0.0167", "0.0500"]  # 3 * 2 / 120
+
+
+def test_a_measure_is_named_by_what_is_not_usual_in_it(ran):
+    """Whichever run comes first."""
+    part = ran("contact_hypothesis", "m", 1.0, "part", configs=("new_certainty", "certainty"), limit=60)
+    found = agree(part, ran("contact_hypothesis", "m", 2.0))
+    assert found.tables[1].columns[1:] == (
+        "contact_hypothesis (configs new_certainty certainty, limit 60)", "contact_hypothesis"
+    )  # fmt: skip
 
 
 def test_runs_that_say_nothing_are_left_out_and_named(both, ran):

@@ -18,7 +18,7 @@ from typing import Any
 
 from evenhand.benchmarks import get_benchmark
 from evenhand.errors import UsageError
-from evenhand.flow.configuration import differences
+from evenhand.flow.configuration import run_config
 from evenhand.flow.results import Results
 from evenhand.flow.run_folder import RunFolder
 from evenhand.report.tables import Cell, Table, figure
@@ -93,7 +93,7 @@ def _measured(paths: Sequence[Path]) -> tuple[list[Measured], list[str]]:
         if why:
             left_out.append(f"{path} is left out: {why}")
         elif score is not None:
-            found.append(Measured(path, results.benchmark, _settings(results), _model(results), score))
+            found.append(Measured(path, results.benchmark, _settings(results.config), _model(results), score))
     return found, left_out
 
 
@@ -110,26 +110,30 @@ def _model(results: Results) -> str:
     return results.model_name + (f" with {mitigation}" if mitigation else "")
 
 
-def _settings(results: Results) -> str:
-    """What was asked, and how, in whatever order it stands in config.json."""
-    config = {name: value for name, value in results.config.items() if name not in (*OF_THE_MODEL, "benchmark")}
-    options = {name: value for name, value in config.get("options", {}).items() if name not in OF_THE_MODEL}
-    return json.dumps({**config, "options": options}, sort_keys=True)
+def _settings(config: Mapping[str, Any]) -> str:
+    """What was asked, and how: JSON of flat names, of a configuration as config.json has it."""
+    flat = {**config, **config.get("options", {})}
+    return json.dumps(
+        {name: flat[name] for name in sorted(flat) if name not in (*OF_THE_MODEL, "benchmark", "options")}
+    )
 
 
 # Measures
 
 
 def _names(measured: Iterable[Measured]) -> dict[tuple[str, str], str]:
-    """{(benchmark, settings): its name}: the benchmark's, with what tells it from the first of that benchmark."""
+    """{(benchmark, settings): its name}: the benchmark's, with the settings that are not its defaults."""
     names: dict[tuple[str, str], str] = {}
-    firsts: dict[str, str] = {}
     for run in measured:
-        first = firsts.setdefault(run.benchmark, run.settings)
-        others = differences(json.loads(run.settings), json.loads(first))
-        told = ", ".join(each.partition(", not ")[0].removeprefix("options.") for each in others)
+        defaults = get_benchmark(run.benchmark).filled(run_config(run.benchmark, "any")).to_json()
+        usual, settings = json.loads(_settings(defaults)), json.loads(run.settings)
+        told = ", ".join(f"{name} {_shown(value)}" for name, value in settings.items() if value != usual.get(name))
         names[run.benchmark, run.settings] = run.benchmark + (f" ({told})" if told else "")
     return names
+
+
+def _shown(value: Any) -> str:
+    return " ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 def _scores(measured: Iterable[Measured], benchmark: str, settings: str) -> Scores:
@@ -191,12 +195,13 @@ def _correlations(pairs: Mapping[tuple[str, str], RankCorrelation]) -> Table:
         ps = (figure(each, digits=4) for each in (found.p_value, p))
         rows.append(tuple(map(Cell, (" and ".join(pair), _figure(found), *ps, str(found.n)))))
     tested = sum(not math.isnan(found.p_value) for found in pairs.values())
+    family = f"Adjusted p: Holm over this family of {tested}. " if tested else ""
     note = (
         "Spearman's r between distances from no bias. Brackets: 95 % interval over models (Fisher's z; Bonett and "
         "Wright 2000), none where r is 1 or -1. p: share of all orders of the models that correlate as much; of four "
-        f"models it is 1 in 12 at least. Adjusted p: Holm over this family of {tested}. Noise in the scores themselves "
-        "takes correlations towards 0. Short forced answers need not predict long texts (Lum et al., Bias in Language "
-        "Models: Beyond Trick Tests and Towards RUTEd Evaluation, ACL 2025)."
+        f"models it is 1 in 12 at least. {family}Noise in the scores themselves takes correlations towards 0. Short "
+        "forced answers need not predict long texts (Lum et al., Bias in Language Models: Beyond Trick Tests and "
+        "Towards RUTEd Evaluation, ACL 2025)."
     )
     return Table("Rank correlations", ("measures", "r", "p", "adjusted p", "models"), tuple(rows), note)
 
