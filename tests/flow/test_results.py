@@ -5,7 +5,7 @@ from dataclasses import fields
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
@@ -84,6 +84,7 @@ junk = st.recursive(
 )
 
 
+@settings(suppress_health_check=[HealthCheck.too_slow])  # the first draw of a session looks through all modules
 @given(st.dictionaries(st.sampled_from([each.name for each in fields(Results)]), junk))
 def test_a_damaged_record_is_explained_and_nothing_else(damaged):
     with pytest.raises(EvenhandError, match="repeat its evenhand run command"):

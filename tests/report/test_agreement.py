@@ -6,7 +6,7 @@ import re
 import pytest
 
 from evenhand.benchmarks import BENCHMARKS, get_benchmark
-from evenhand.errors import UsageError
+from evenhand.errors import EvenhandError, UsageError
 from evenhand.flow.configuration import run_config
 from evenhand.flow.results import SCHEMA_VERSION, Results
 from evenhand.flow.run_folder import RunFolder
@@ -151,6 +151,15 @@ def test_a_figure_that_is_not_known_is_none(ran):
     assert get_benchmark("implicit_bias_understanding").headline({"accuracy": None}) is None
     assert get_benchmark("implicit_bias_case_study").headline({"cases": {}}) is None
     assert get_benchmark("mllm_stereotypes").headline({"configs": {"a": {"association_score": None}}}) is None
+
+
+def test_a_run_of_another_version_is_explained(ran):
+    path = ran("labe", "m", 1.0)
+    record = json.loads((path / "results.json").read_text())
+    del record["metrics"]["overall"]
+    (path / "results.json").write_text(json.dumps(record))
+    with pytest.raises(EvenhandError, match=r"labe-m was written by another version .* 'overall'\); repeat its"):
+        agree(path)
 
 
 def test_one_measure_agrees_with_nothing(ran):

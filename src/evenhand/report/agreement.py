@@ -17,7 +17,7 @@ from statistics import fmean
 from typing import Any
 
 from evenhand.benchmarks import get_benchmark
-from evenhand.errors import UsageError
+from evenhand.errors import EvenhandError, UsageError
 from evenhand.flow.configuration import run_config
 from evenhand.flow.results import Results
 from evenhand.flow.run_folder import RunFolder
@@ -61,7 +61,7 @@ def agree(*paths: Path) -> Agreement:
 
     A measure is a benchmark with its settings; a model, its name and mitigation. Several runs of a model in one measure
     count by their mean; runs that say nothing are left out, and named. Raises UsageError for folders that are no
-    finished runs, and for runs of fewer than two measures.
+    finished runs, and for runs of fewer than two measures; EvenhandError for a run of another version.
     """
     measured, left_out = _measured(paths)
     names = _names(measured)
@@ -88,7 +88,13 @@ def _measured(paths: Sequence[Path]) -> tuple[list[Measured], list[str]]:
     found, left_out = [], []
     for path in dict.fromkeys(each.resolve() for each in paths):
         results = RunFolder.open(path).read_results()
-        score = get_benchmark(results.benchmark).headline(results.metrics)
+        try:
+            score = get_benchmark(results.benchmark).headline(results.metrics)
+        except KeyError as error:
+            raise EvenhandError(
+                f"{path} was written by another version of evenhand (it has no {error}); repeat its evenhand run "
+                "command"
+            ) from error
         why = _why_not(results, score)
         if why:
             left_out.append(f"{path} is left out: {why}")
