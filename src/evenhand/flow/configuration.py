@@ -97,8 +97,9 @@ class RunConfig(Generic[O]):
         if card.protocols[0] != "choose":  # nothing is sampled then
             names = ("temperature", "top_p", "max_new_tokens")
             papers |= {name: getattr(card.sampling, name) for name in names}
+        own = "the model's own"
         return tuple(
-            f"{name.replace('_', ' ')} {value}, not {'the model’s own' if paper is None else paper}"
+            f"{name.replace('_', ' ')} {value}, not {own if paper is None else paper}"
             for name, paper in papers.items()
             if (value := getattr(self, name)) != paper
         )
