@@ -3,11 +3,12 @@
 import math
 from dataclasses import replace
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from evenhand.benchmarks.implicit_bias.benchmark import ImplicitBias, held
-from evenhand.benchmarks.implicit_bias.correction import claims, reduction, self_correction
+from evenhand.benchmarks.implicit_bias.correction import claims, reduction, self_correction, share_lost
 from evenhand.benchmarks.implicit_bias.published import REFLECTION, TABLE_1
 from evenhand.benchmarks.implicit_bias.reflection import IN_CONTEXT, Reflection, read_claim
 from evenhand.benchmarks.implicit_bias.rows import usable
@@ -136,6 +137,20 @@ def test_the_reduction_s_interval_is_of_scenarios():
     found = reduction(first, last)
     assert found["rate"] == 0.75
     assert found["interval"] == pytest.approx([0.6, 0.875], abs=0.04)  # 1.96 * sqrt(0.75 * 0.25 / 40) is 0.13
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n_scenarios", [42, 111])
+def test_the_reduction_s_interval_covers(n_scenarios):
+    """Four agents a scenario, who share its bias: 0.55 of first assignments, of which 0.3 stay, on average."""
+    rng = np.random.default_rng(0)
+    truth, covered = 0.7, []
+    for _ in range(600):
+        first = rng.random((n_scenarios, 4)) < rng.beta(2.2, 1.8, (n_scenarios, 1))
+        last = first & (rng.random((n_scenarios, 4)) < rng.beta(0.9, 2.1, (n_scenarios, 1)))
+        _, low, high = share_lost((first * 1.0 - last).sum(axis=1), first.sum(axis=1) * 1.0)
+        covered.append(low <= truth <= high)
+    assert 0.925 <= np.mean(covered) <= 0.975
 
 
 @pytest.mark.parametrize("scores", [(0, 0, 0), (-1, 0, 0), (None, None)], ids=str)

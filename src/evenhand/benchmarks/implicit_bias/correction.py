@@ -10,7 +10,7 @@ import pandas as pd
 
 from evenhand.benchmarks.implicit_bias.scenario import SCORES
 from evenhand.statistics.clustered import clustered_mean
-from evenhand.statistics.resampling import N_RESAMPLES, FloatArray, IntArray, ratio, resampled
+from evenhand.statistics.resampling import N_RESAMPLES, FloatArray, IntArray, expanded_levels, ratio, resampled
 
 CLAIMS = ("present", "absent", "unread")
 NEUTRAL = "neutral"
@@ -54,18 +54,22 @@ def reduction(first: pd.DataFrame, last: pd.DataFrame) -> dict[str, Any]:
     both = with_former(first, last).dropna(subset=["score", "score_before"]).astype({"score": float})
     before = both["score_before"].astype(float)
     sums = pd.DataFrame({"fallen": before - both["score"], "before": before}).groupby(both["scenario_id"]).sum()
-    fallen, whole = sums["fallen"].to_numpy(dtype=float), sums["before"].to_numpy(dtype=float)
+    rate, *interval = share_lost(sums["fallen"].to_numpy(dtype=float), sums["before"].to_numpy(dtype=float))
+    return {"rate": rate, "interval": interval, "n": len(both), "n_clusters": len(sums)}
+
+
+def share_lost(fallen: FloatArray, before: FloatArray) -> tuple[float, float, float]:
+    """What has fallen of what was before, from sums (scenarios,), and its interval's ends.
+
+    The expanded percentile bootstrap covers 94 to 95 % of 42 and of 111 scenarios, 93 to 94 % of 20.
+    """
 
     def share(drawn: IntArray) -> FloatArray:
-        return ratio(fallen[drawn].sum(axis=1), whole[drawn].sum(axis=1))
+        return ratio(fallen[drawn].sum(axis=1), before[drawn].sum(axis=1))
 
-    _, (low, high) = resampled(share, [np.arange(len(sums))], N_RESAMPLES, values=sums.size)
-    return {
-        "rate": float(ratio(fallen.sum(), whole.sum())),
-        "interval": [float(low), float(high)],
-        "n": len(both),
-        "n_clusters": len(sums),
-    }
+    draws, _ = resampled(share, [np.arange(len(fallen))], N_RESAMPLES, values=2 * len(fallen))
+    low, high = np.quantile(draws, expanded_levels(len(fallen) - 1))
+    return float(ratio(fallen.sum(), before.sum())), float(low), float(high)
 
 
 def claims(first: pd.DataFrame, reflected: pd.DataFrame) -> dict[str, dict[str, int]]:
