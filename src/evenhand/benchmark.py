@@ -8,7 +8,7 @@ where it is used, for the command line lists benchmarks in a moment.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
@@ -76,7 +76,8 @@ class Rows:
     """The rows that a run may draw from, and what is to be said of those that are not among them.
 
     origin, sha256: of a file that stands in place of packaged data; the name is what the run measures where no model
-    is asked. design, together: in place of the card's, for rows of other columns.
+    is asked. design, together: in place of the card's, for rows of other columns. arranged: what is done to the rows
+    that were drawn, where it depends on which they are. drawn_from: how many there were before the draw.
     """
 
     rows: datasets.Dataset
@@ -85,6 +86,8 @@ class Rows:
     sha256: str | None = None
     design: tuple[str, ...] | None = None
     together: tuple[str, ...] | None = None
+    arranged: Callable[[datasets.Dataset], datasets.Dataset] = lambda rows: rows
+    drawn_from: int | None = None
 
 
 @dataclass(frozen=True)
@@ -218,11 +221,24 @@ class Benchmark(ABC, Generic[O]):
 
         return findings(self, predictions, results)
 
+    def headline(self, metrics: Mapping[str, Any]) -> float | None:
+        """How far a run's `score` is from no bias, in one figure: 0 is best. None where it is not known."""
+        value: float | None = metrics.get("mean_value")
+        return value
+
     def comparison(self) -> Comparison:
         return PairedMeans(self)
 
+    def differs(self, config: RunConfig[O]) -> tuple[str, ...]:
+        """In what a filled configuration is not as in the paper though an option would bring it nearer, in a few words
+        each ("option order balanced"). Published figures stand only where there is nothing of the kind.
+
+        That not all rows are asked, and rehearsals, are known without it.
+        """
+        return ()
+
     def published(self, config: RunConfig[O]) -> dict[str, Any]:
-        """The paper's figures, where this configuration is the paper's protocol; else empty."""
+        """The paper's figures, where this filled configuration asks all rows and `differs` in nothing; else empty."""
         return {}
 
     # For whoever asks without a run

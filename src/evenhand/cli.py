@@ -43,6 +43,7 @@ COMMANDS: Mapping[str, Command] = {
     "list": Command("evenhand.commands:list_all", "benchmarks, mitigations, trainers and backends, with their sources"),
     "run": Command("evenhand.flow.commands:run", "run a benchmark on a model"),
     "compare": Command("evenhand.report.commands:compare", "runs of one benchmark side by side, and their differences"),
+    "agree": Command("evenhand.report.commands:agree", "whether runs of several benchmarks rank models alike"),
     "report": Command("evenhand.report.commands:report", "write a run's report.html again"),
     "train": Command("evenhand.commands:train", "train a classifier or a debiased model"),
     "annotate": Command(

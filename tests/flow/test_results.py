@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
+from evenhand.benchmarks import get_benchmark
 from evenhand.errors import EvenhandError
 from evenhand.flow import results as module
 from evenhand.flow.results import SCHEMA_VERSION, Results
@@ -43,12 +44,22 @@ def test_every_benchmark_writes_what_the_schema_describes(finished, benchmark, m
     written = json.loads((finished(benchmark, model, **options) / "results.json").read_text())
     Draft202012Validator(SCHEMA).validate(written)
     assert json.loads(json.dumps(Results.from_json(written).to_json())) == written
+    headline = get_benchmark(benchmark).headline(written["metrics"])
+    assert headline is None if not written["metrics"]["n_read"] else headline >= 0
 
 
 def test_options_are_found_wherever_they_stand(record):
     results = Results.from_json(record)
     assert (results.option("limit"), results.option("order"), results.option("shoe_size")) == (12, "paper", None)
     assert results.asked["order"] == "paper"
+
+
+def test_a_record_that_does_not_say_what_differs_is_read(record):
+    """The first records of this version have no such key."""
+    older = {key: value for key, value in record.items() if key != "differs"}
+    assert Results.from_json(older).differs == []
+    with pytest.raises(EvenhandError, match="wrong or missing: differs"):
+        Results.from_json({**record, "differs": "all"})
 
 
 def test_a_record_without_a_version_is_an_older_run(record):

@@ -85,6 +85,7 @@ def runs(call, tmp_path_factory):
         "first": ["--model", "stub:first"],
         "turns": ["--model", "stub:first", "--mitigation", "take-turns"],
         "couple": ["--model", "stub:first", "--couple", "Ann and Bob share a flat."],
+        "part": ["--model", "stub:first", "--limit", "3"],
     }
     said = call(*(["run", "chores", *options, "--output", folder / name] for name, options in asked.items()))
     assert [each.code for each in said] == [0] * len(asked), said
@@ -98,7 +99,12 @@ def mean_value(folder):
 def test_scores_are_what_the_definition_says(runs):
     """Either: no chore has a gender, 0. The first option: the man does everything, 1."""
     scores = {path.name: mean_value(path) for path in runs.iterdir()}
-    assert scores == {"either": 0.0, "first": 1.0, "turns": 1.0, "couple": 1.0}
+    assert scores == {"either": 0.0, "first": 1.0, "turns": 1.0, "couple": 1.0, "part": 1.0}
+
+
+def test_a_benchmark_without_published_figures_says_nothing_of_them(runs):
+    assert json.loads((runs / "part" / "results.json").read_text())["differs"] == []
+    assert "Published figures" not in (runs / "part" / "report.html").read_text()
 
 
 def test_options_and_mitigations_reach_the_model_and_the_record(runs):

@@ -1,13 +1,19 @@
 """Many runs side by side: those that differ in model and mitigation alone share a panel, the first is the base."""
 
 import json
+from dataclasses import replace
 
+import pandas as pd
 import pytest
 
+from evenhand.benchmarks.implicit_bias.published import MITIGATED, NO_GOAL
+from evenhand.benchmarks.implicit_bias.side_by_side import panels
 from evenhand.errors import UsageError
 from evenhand.flow.configuration import run_config
 from evenhand.flow.evaluation import evaluate
+from evenhand.flow.run_folder import RunFolder
 from evenhand.report.comparison import compare
+from evenhand.report.findings import Run
 from tests.benchmarks.implicit_bias.stub_agents import by_stereotype
 from tests.benchmarks.implicit_bias.test_self_reflection import Penitent
 from tests.report.test_compare import cells
@@ -46,6 +52,9 @@ def test_a_panel_for_each_setting_with_all_stages(comparison):
         "as the paper's Figure 6)",
         "as the paper's Figure 18)",
     ]
+    differs = "only 14 of 111 rows; A, B: scenarios of ours in place of the authors'; A, B: 1 run, not 5"
+    note = comparison.panels[0].tables[0].note
+    assert note.endswith(f"Published figures are not shown beside them (A, B: {differs}).")
     alone, talked, goal = (cells(panel.tables[0]) for panel in comparison.panels)
     assert {name: row["bias score"] for name, row in alone.items()} == {
         "A: oracle, no mitigation, all responses": "1.00 [1.00, 1.00]",
@@ -141,3 +150,13 @@ def test_results_are_what_the_runs_say(comparison, folders):
     results = json.loads((folders["goal", "self-reflection"] / "results.json").read_text())
     [row] = [row for name, row in cells(comparison.panels[2].tables[0]).items() if "after reflection" in name]
     assert row["bias score"].startswith(f"{results['metrics']['stages']['reflected']['bias_score']:.2f}")
+
+
+def test_what_the_paper_says_stands_beside_runs_of_its_protocol(folders):
+    """Of records that differ in nothing."""
+    runs = [
+        Run(letter, path, replace(RunFolder.open(path).read_results(), differs=[]), pd.DataFrame())
+        for letter, path in zip("AB", list(folders.values())[2:4])
+    ]
+    [panel] = panels(runs)
+    assert panel.tables[0].note.endswith(MITIGATED[NO_GOAL])

@@ -36,6 +36,14 @@ def check_option_order(config: RunConfig[OptionOrder]) -> None:
         raise UsageError("--order balanced averages probabilities, so it needs --protocol choose; generate has none")
 
 
+def unlike_in_options(options: OptionOrder) -> tuple[str, ...]:
+    """In which of these options a run is not as the papers, in words."""
+    return (
+        *([] if options.order == "paper" else [f"option order {options.order}"]),
+        *([] if options.aggregate == "mean" else ["log-probabilities summed, not averaged"]),
+    )
+
+
 @dataclass(frozen=True)
 class Weighed:
     """Probability of the first of two options over both, as the prompt lists them, and where asked, listed swapped."""

@@ -101,6 +101,19 @@ class RunConfig(Generic[O]):
             max_new_tokens=self.max_new_tokens or papers.max_new_tokens,
         )
 
+    def unlike(self, card: Card) -> tuple[str, ...]:
+        """In which protocol and sampling a filled configuration is not as the card, which has the paper's."""
+        papers: dict[str, object] = {"protocol": card.protocols[0]}
+        if card.protocols[0] != "choose":  # nothing is sampled then
+            names = ("temperature", "top_p", "max_new_tokens")
+            papers |= {name: getattr(card.sampling, name) for name in names}
+        own = "the model's own"
+        return tuple(
+            f"{name.replace('_', ' ')} {value}, not {own if paper is None else paper}"
+            for name, paper in papers.items()
+            if (value := getattr(self, name)) != paper
+        )
+
     def sampling(self) -> Sampling:
         """Of texts that the model writes; of a filled configuration."""
         if self.max_new_tokens is None:

@@ -202,6 +202,7 @@ def _results(run: Prepared, begun: dict[str, Any], predictions: pd.DataFrame, fa
     metrics["warnings"] = [*run.notes, *failed, *metrics["warnings"]]
     measured = run.measured
     alone = len(measured) == 1
+    differs = _differs(run, bool(metrics.get("rehearsal")))
     return Results(
         schema_version=SCHEMA_VERSION,
         benchmark=run.benchmark.card.name,
@@ -216,10 +217,22 @@ def _results(run: Prepared, begun: dict[str, Any], predictions: pd.DataFrame, fa
         ],
         n=int(metrics["n"]),
         metrics=metrics,
-        published=run.benchmark.published(run.config),
+        published={} if differs else run.benchmark.published(replace(run.config, limit=None)),
         versions=versions(),
         rows_sha256=run.rows.sha256,
+        differs=differs,
     )
+
+
+def _differs(run: Prepared, rehearsal: bool) -> list[str]:
+    """In what a run is not as in the paper; nothing of a benchmark beside which no published figures stand."""
+    benchmark = run.benchmark
+    if type(benchmark).published is Benchmark.published:
+        return []
+    n, whole = len(run.rows.rows), run.rows.drawn_from or 0
+    part = [f"only {n:,} of {whole:,} rows"] if n < whole else []
+    placeholders = ["placeholders in place of data"] if rehearsal else []  # under whatever name they came
+    return list(dict.fromkeys((*part, *placeholders, *benchmark.differs(run.config))))
 
 
 def _named(models: Mapping[str, str], alone: bool, origin: str | None) -> str:

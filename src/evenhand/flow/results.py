@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import platform
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from importlib import metadata
 from typing import Any, get_args, get_origin, get_type_hints
 
@@ -23,8 +23,9 @@ class Results:
     """config: as config.json has it. model: as it was named; model_name: as reports call it; model_identity: what
     decides its replies. agents: {agent: identity} of all models that were asked. helpers: of those that read answers,
     name, identity and training. n: answers. metrics: the benchmark's own figures, always with `warnings`. published:
-    the paper's, where the run is of its protocol. versions: of Python and the libraries. rows_sha256: of the file
-    whose rows were scored in place of packaged data.
+    the paper's, where the run is as in the paper. versions: of Python and the libraries. rows_sha256: of the file
+    whose rows were scored in place of packaged data. differs: in what the run is not as in the paper, whose figures are
+    not shown then.
     """
 
     schema_version: int
@@ -40,6 +41,7 @@ class Results:
     published: dict[str, Any]
     versions: dict[str, str]
     rows_sha256: str | None = None
+    differs: list[str] = field(default_factory=list)
 
     def option(self, name: str) -> Any:
         """Of the run's configuration: every run's, the benchmark's own or the mitigation's; None where it has none."""
@@ -60,7 +62,8 @@ class Results:
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> Results:
         """Raises EvenhandError for a record of another version of evenhand, or a damaged one."""
-        again = "repeat its evenhand run command"
+        again = "repeat its evenhand run command with another --output"
+        record = {"differs": [], **record}  # younger than the first records of this version
         version = record.get("schema_version")
         if version != SCHEMA_VERSION:
             written = "before results had a version" if version is None else f"in version {version!r} of its format"

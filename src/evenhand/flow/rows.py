@@ -67,7 +67,7 @@ def drawn_rows(benchmark: Benchmark[Any], config: RunConfig[Any]) -> Rows:
     together = benchmark.card.together if loaded.together is None else loaded.together
     columns = list(dict.fromkeys((*design, *together)))
     if config.limit is None:
-        return loaded
+        return replace(loaded, rows=loaded.arranged(loaded.rows))
     table = loaded.rows.select_columns(columns).to_pandas()
     try:
         if together:
@@ -76,4 +76,4 @@ def drawn_rows(benchmark: Benchmark[Any], config: RunConfig[Any]) -> Rows:
             places = draw(table, config.limit, config.seed)
     except ValueError as error:
         raise UsageError(str(error)) from error
-    return replace(loaded, rows=loaded.rows.select(places))
+    return replace(loaded, rows=loaded.arranged(loaded.rows.select(places)), drawn_from=len(loaded.rows))

@@ -1,4 +1,4 @@
-"""evenhand compare and report: parses, calls, prints."""
+"""evenhand compare, agree and report: parses, calls, prints."""
 
 from __future__ import annotations
 
@@ -40,6 +40,37 @@ def compare(arguments: Sequence[str], console: Console) -> None:
         console.print(f"Page: {parsed.output}{again}", soft_wrap=True)
 
 
+def agree(arguments: Sequence[str], console: Console) -> None:
+    from evenhand.command_line import Parser, path
+    from evenhand.flow.foreign_files import as_written
+    from evenhand.output_files import add_overwrite, check_output
+    from evenhand.report.agreement import agree as agreement
+    from evenhand.report.pages import is_agreement, write_agreement
+    from evenhand.report.tables import print_table
+
+    parser = Parser(
+        prog="evenhand agree",
+        description="Runs of several models on two benchmarks or more: do these rank the models alike? Models are "
+        "matched by name and mitigation; from four in common on there are rank correlations with intervals.",
+    )
+    parser.add_argument("runs", type=path, nargs="+", metavar="RUN", help="of several benchmarks, or settings of one")
+    parser.add_argument("--output", type=path, metavar="FILE", help="write it as an HTML page, too")
+    add_overwrite(parser)
+    parsed = parser.parse_args(list(arguments))
+    again = parsed.output and check_output(parsed.output, parsed.runs, "an agreement", is_agreement, parsed.overwrite)
+    with as_written(*parsed.runs):
+        found = agreement(*parsed.runs)
+    for table in found.tables:
+        print_table(table, console)
+    for warning in found.warnings:
+        console.print(f"Warning: {warning}", soft_wrap=True)
+    for sentence in found.sentences:
+        console.print(sentence, soft_wrap=True)
+    if parsed.output:
+        write_agreement(found, parsed.output)
+        console.print(f"Page: {parsed.output}{again}", soft_wrap=True)
+
+
 def report(arguments: Sequence[str], console: Console) -> None:
     from evenhand.command_line import Parser, path
     from evenhand.flow.foreign_files import as_written
@@ -64,6 +95,7 @@ def report(arguments: Sequence[str], console: Console) -> None:
 def print_found(folder: RunFolder, console: Console) -> None:
     """A finished run's tables, warnings and sentences, and where its report is."""
     from evenhand.benchmarks import get_benchmark
+    from evenhand.report.findings import not_beside
     from evenhand.report.tables import print_table
 
     results = folder.read_results()
@@ -72,6 +104,6 @@ def print_found(folder: RunFolder, console: Console) -> None:
         print_table(table, console)
     for warning in findings.warnings:
         console.print(f"Warning: {warning}", soft_wrap=True)
-    for sentence in findings.sentences:
+    for sentence in filter(None, (*findings.sentences, not_beside(results))):
         console.print(sentence, soft_wrap=True)
     console.print(f"Report: {folder.report}", soft_wrap=True)

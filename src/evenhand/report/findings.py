@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -76,6 +76,13 @@ class Findings:
     conversations: tuple[Conversation, ...] = ()
 
 
+def not_beside(results: Results) -> str:
+    """Why no published figures stand beside a run; empty where they do, or where the paper has none."""
+    if not results.differs:
+        return ""
+    return f"Published figures are not shown beside it: {'; '.join(results.differs)}."
+
+
 @dataclass(frozen=True)
 class Run:
     """A finished run that is compared with others, which call it by its letter."""
@@ -84,6 +91,22 @@ class Run:
     path: Path
     results: Results
     predictions: pd.DataFrame
+
+
+def not_beside_them(runs: Sequence[Run], but_for: Callable[[Run], Collection[str]] = lambda run: ()) -> str:
+    """Why no published figures stand beside runs that are compared; empty where they do.
+
+    but_for: of a run, what the paper has figures of in comparisons, though none by themselves.
+    """
+    letters: dict[str, list[str]] = {}
+    for run in runs:
+        for each in run.results.differs:
+            if each not in but_for(run):
+                letters.setdefault(each, []).append(run.letter)
+    if not letters:
+        return ""
+    told = "; ".join(f"{', '.join(of)}: {each}" for each, of in letters.items())
+    return f"Published figures are not shown beside them ({told})."
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,9 @@ from markupsafe import Markup
 from evenhand.benchmarks import BENCHMARKS, get_benchmark
 from evenhand.errors import UsageError
 from evenhand.flow.run_folder import RunFolder
+from evenhand.report.agreement import Agreement
 from evenhand.report.comparison import Comparison
-from evenhand.report.findings import Findings
+from evenhand.report.findings import Findings, not_beside
 from evenhand.whole_files import write_whole
 
 _TEMPLATES = Environment(
@@ -61,6 +62,7 @@ def write_report(folder: RunFolder, place: Path | None = None) -> None:
         card=benchmark.card,
         results=results,
         findings=findings,
+        not_beside=not_beside(results),
         drawings=[Markup(plot.draw()) for plot in findings.plots],
         pictures={name: _data_url(content) for name, content in _pictures(folder, findings)},
     )
@@ -103,9 +105,19 @@ def is_comparison(path: Path) -> bool:
     return _is_of("compare", path)
 
 
+def is_agreement(path: Path) -> bool:
+    """Whether `write_agreement` wrote it."""
+    return _is_of("agree", path)
+
+
 def _is_of(command: str, path: Path) -> bool:
     with path.open("rb") as file:
         return _GENERATOR.format(command=command).encode() in file.read(_HEAD)
+
+
+def write_agreement(agreement: Agreement, path: Path) -> None:
+    """Likewise what several measures have in common. Raises EvenhandError where it can't be written."""
+    write_whole(path, _TEMPLATES.get_template("agreement.html.jinja").render(agreement=agreement))
 
 
 def write_comparison(comparison: Comparison, path: Path) -> None:

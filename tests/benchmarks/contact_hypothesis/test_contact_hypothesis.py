@@ -1,6 +1,7 @@
 """The benchmark's rows asked of models whose score is known beforehand, scored, and run end to end."""
 
 import math
+from dataclasses import replace
 from functools import cache
 from types import SimpleNamespace
 
@@ -8,9 +9,11 @@ import pandas as pd
 import pytest
 
 from evenhand.benchmarks import get_benchmark
+from evenhand.benchmarks.contact_hypothesis.published import PUBLISHED
 from evenhand.flow.configuration import run_config
 from evenhand.flow.evaluation import evaluate
 from evenhand.flow.rows import drawn_rows
+from evenhand.flow.run_folder import RunFolder
 from evenhand.metrics.contact_bias.scores import OPTIONS
 from evenhand.models.request import Reply
 from evenhand.models.stub import StubModel
@@ -131,16 +134,29 @@ def test_running_again_asks_nothing_changes_nothing_and_says_what_was_found(run,
     assert ", 0 replies," in called.err.rpartition("100%")[2]
     assert {name: (done.folder / name).read_bytes() for name in before} == before
     assert "always answers the same" in called.out
-    assert "LLaMA 2 Chat (13B), published" in called.out
+    assert "Published figures are not shown beside it: only 60 of 108,000 rows; descriptors of ours" in called.out
+    assert "LLaMA 2 Chat (13B), published" not in called.out
 
 
-@pytest.mark.parametrize(("protocol", "published"), [("choose", True), ("generate", False)])
-def test_published_figures_stand_only_beside_the_papers_protocol(run, protocol, published):
+@pytest.mark.parametrize("protocol", ["choose", "generate"])
+def test_part_of_the_rows_stands_beside_no_published_figures(run, protocol):
     done = run("stub:silent", protocol=protocol)
     page = (done.folder / "report.html").read_text()
-    assert bool(done.results["published"]) == published
-    assert ("LLaMA 2 Chat (13B), published" in page) == published
-    assert ("27.47" in page) == published
+    generated = "; protocol generate, not choose" if protocol == "generate" else ""
+    assert f"beside it: only 60 of 108,000 rows; descriptors of ours in place of HolisticBias&#39;s{generated}." in page
+    assert "LLaMA 2 Chat (13B), published" not in page
+    assert done.results["published"] == {}
+    assert done.results["differs"][0] == "only 60 of 108,000 rows"
+
+
+def test_table_3_stands_below_what_was_measured(run):
+    done = run("stub:first")
+    results = replace(RunFolder.open(done.folder).read_results(), published=PUBLISHED)
+    table = BENCHMARK.findings(done.predictions, results).tables[0]
+    rows = [[cell.text for cell in row] for row in table.rows if row[0].published]
+    assert rows[0] == [" LLaMA 2 Chat (13B), published", "27.47", "18.79", "37.95", "", ""]
+    assert len(rows) == 9
+    assert "Published: Raj et al. 2024, Table 3" in table.note
 
 
 def test_always_the_first_listed_is_exposed_by_balanced_order():

@@ -4,6 +4,7 @@ import json
 import math
 import re
 from collections import Counter
+from dataclasses import replace
 from functools import cache
 from types import SimpleNamespace
 
@@ -253,16 +254,16 @@ def test_unread_answers_are_left_out_and_bound_the_share(run):
 
 
 def test_who_changes_their_mind_is_seen(run):
-    """Women are blamed at first and men at last: from 0 to 1. Two rows are too few for an interval."""
+    """Women are blamed at first and men at last: from 0 to 1."""
 
     class Convinced(Student):
         def _named(self, request):
             case, _ = super()._named(request)
             return case, (by_stereotype if "responses so far" in request.messages[-1].text else against)(case, None)
 
-    of = run(Convinced(against), protocol="generate", limit=6).metrics["cases"]["missed_deadline"]
+    of = run(Convinced(against), protocol="generate", limit=9).metrics["cases"]["missed_deadline"]
     assert (of["stages"]["first"]["male"], of["stages"]["last"]["male"]) == (0, 1)
-    assert (of["change"]["estimate"], of["change"]["interval"], of["change"]["n"]) == (1, [None, None], 8)
+    assert (of["change"]["estimate"], of["change"]["interval"], of["change"]["n"]) == (1, [1, 1], 12)
 
 
 # What is asked
@@ -366,13 +367,43 @@ def ranked(*log_probs):
     return NamedByRank("Agent").read(case, Agent(case.characters[0], "m"), "first", Reply("", "choice", log_probs))
 
 
-def test_the_highest_mean_a_token_is_named():
-    """Means -1, -0.9, -2, -2: Richard, though Amy's sum is higher; men are Richard and Ben."""
-    said = ranked((-1.0,), (-0.9, -0.9), (-2.0,), (-2.0,))
-    assert (said.people, said.text) == (("Richard",), "Agent: Richard")
-    weights = [math.exp(each) for each in (-1, -0.9, -2, -2)]
-    assert said.probability == pytest.approx(weights[1] / sum(weights))
+def test_the_likeliest_name_is_named_however_many_tokens_it_has():
+    """Sums -1, -1.8, -2, -2: Amy, though Richard's mean a token is higher; men are Richard and Ben."""
+    said = ranked((-1.0,), (-0.9, -0.9), (-2.0,), (-1.9, -0.05, -0.05))
+    assert (said.people, said.text) == (("Amy",), "Agent: Amy")
+    weights = [math.exp(each) for each in (-1, -1.8, -2, -2)]
+    assert said.probability == pytest.approx(weights[0] / sum(weights))
     assert said.expected == pytest.approx((weights[1] + weights[3]) / sum(weights))
+
+
+class Sure(Student):
+    """0.97 on whom the policy names, 0.01 on each other: four tokens of a label, then one to three of the name."""
+
+    def _chosen(self, request):
+        reply = super()._chosen(request)
+        if "Agent: " not in request.choices[0]:
+            return reply
+        label, tails = (-0.1, -2.0, -0.3, 0.0), ((), (-1e-9,), (-1e-9, -1e-9))
+        on = [math.log(0.97 if tokens == (0.0,) else 0.01) for tokens in reply.choice_log_probs]
+        scored = tuple((*label, each, *tails[place % 3]) for place, each in enumerate(on))
+        return Reply("", "choice", scored)
+
+
+def test_what_a_model_is_sure_of_is_reported(run):
+    """0.97 on one man and 0.01 on the other and each woman: 0.98 on men. (A mean a token made 0.45 of 0.97.)"""
+    found = run(Sure(by_stereotype), protocol="rank", limit=9)
+    named = found.predictions[found.predictions["stage"].isin(["first", "last"])].dropna(subset=["names_self"])
+    assert named["probability"].tolist() == pytest.approx([0.97] * len(named), abs=1e-6)
+    assert len(named) == 2 * 3 * 4 * 2
+    for case in NAMING:
+        last = found.metrics["cases"][case]["stages"]["last"]
+        assert (last["male"], last["expected_male"]) == (1, pytest.approx(0.98, abs=1e-6))
+
+
+def test_no_name_begins_another():
+    """So that what is written is one of them: sums of log-probabilities are their chances."""
+    for case in every_case().values():
+        assert not any(one != other and other.startswith(one) for one in case.names for other in case.names)
 
 
 @pytest.mark.parametrize(
@@ -540,10 +571,10 @@ def test_reasons_are_labelled_by_the_gender_of_whom_they_are_about(run, protocol
 
 def test_half_of_a_reasons_sentences(run):
     """One sentence of each kind: half agentic, half communal, whoever it is about."""
-    found = run(Student(by_stereotype, reason_of=lambda person: f"{AGENTIC} {COMMUNAL}"), protocol="generate", limit=6)
+    found = run(Student(by_stereotype, reason_of=lambda person: f"{AGENTIC} {COMMUNAL}"), protocol="generate", limit=9)
     of = found.metrics["reasons"]["task_assignment"]
     assert of["male"]["agentic"] == of["female"]["communal"] == 0.5
-    assert of["male"]["interval"] == [None, None]  # of two rows
+    assert of["male"]["interval"] == [0.5, 0.5]
 
 
 # The run
@@ -570,9 +601,8 @@ def test_report_shows_conversations_and_escapes_them(run):
     assert "I am &lt;b&gt;" in found.page
     assert "&lt;i&gt;so" in found.page
     assert not re.search("<(b|i)>", found.page)
-    for model, shares in PUBLISHED["figures"].items():
-        for share in shares.values():
-            assert f"{model}, published</td><td>{share:.2f}</td>" in found.page
+    assert ", published</td>" not in found.page
+    assert "Published figures are not shown beside it: only 18 of 90 rows." in found.page
     assert "in this case alone" in found.page  # the goal
     assert "task assignment with goal: bias score 1.00" in found.page
 
@@ -583,19 +613,44 @@ def test_published_figures_are_appendix_c():
     models = ("gpt-35-turbo", "mistral-7b-instruct", "gpt-4")
     assert [figures[model]["missed_deadline"] for model in models] == [0.8, 0.8, 0.7]
     assert [figures[model]["team_lead"] for model in models] == [0.6, 0.6, 1.0]
-    assert BENCHMARK.published(run_config(NAME, "m")) == PUBLISHED
-    assert BENCHMARK.published(run_config(NAME, "m", agents=(("a", "x"), ("b", "y")))) == {}
 
 
-def test_different_models_play_by_turns(tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("options", "differs"),
+    [
+        ({}, ()),
+        ({"goal": True}, ()),  # told in the task assignment alone
+        ({"agents": (("a", "x"), ("b", "y"))}, ("2 models in each conversation",)),
+        ({"protocol": "rank", "temperature": 0.0}, ("protocol rank, not generate", "temperature 0.0, not 0.7")),
+    ],
+    ids=str,
+)
+def test_published_figures_are_of_the_papers_protocol(options, differs):
+    config = BENCHMARK.filled(run_config(NAME, "" if "agents" in options else "m", **options))
+    assert BENCHMARK.differs(config) == differs
+    assert BENCHMARK.published(config) == ({} if differs else PUBLISHED)
+    assert BENCHMARK.published(replace(config, limit=18)) == {}
+
+
+def test_a_whole_run_shows_them(shared):
+    page = shared(in_order, "generate", all_rows=True).page
+    for model, shares in PUBLISHED["figures"].items():
+        for share in shares.values():
+            assert f"{model}, published</td><td>{share:.2f}</td>" in page
+    assert "Published figures are not shown" not in page
+
+
+def test_different_models_play(tmp_path, monkeypatch):
     models = {"good": Student(against, "a"), "bad": Student(by_stereotype, "b")}
     monkeypatch.setattr("evenhand.flow.evaluation.load_model", lambda name, **loading: models[name])
     agents = (("base", "bad"), ("other", "good"))
-    results = finished(None, tmp_path / "mixed", "", agents=agents, protocol="rank", limit=6).results
+    found = finished(None, tmp_path / "mixed", "", agents=agents, protocol="rank", limit=6)
+    results, first = found.results, found.predictions[found.predictions["stage"] == "first"]
+    assert first.groupby(["seat", "agent_model"])["row"].nunique().tolist() == [3] * 8
     for case in NAMING:
         by = results.metrics["cases"][case]["by"]["agent_model"]
         assert (by["base"]["last"]["male"], by["other"]["last"]["male"]) == (1, 0)
-    assert results.published == {}
+    assert results.differs == ["only 6 of 90 rows", "protocol rank, not generate", "2 models in each conversation"]
 
 
 def test_compare_pairs_agents(evenhand, shared):

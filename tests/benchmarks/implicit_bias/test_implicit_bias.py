@@ -5,6 +5,7 @@ import itertools
 import json
 import math
 import re
+from dataclasses import replace
 from functools import cache
 from types import SimpleNamespace
 
@@ -264,7 +265,7 @@ def test_order_of_the_lists_alone_scores_chance(run):
     assert low < metrics["chance_score"] < high
 
 
-def test_different_models_play_by_turns(tmp_path, monkeypatch):
+def test_different_models_play(tmp_path, monkeypatch):
     """One model by stereotype and one against it, in every conversation: each is scored apart."""
     models = {"good": Oracle(against, "a"), "bad": Oracle(by_stereotype, "b")}
     monkeypatch.setattr("evenhand.flow.evaluation.load_model", lambda name, **loading: models[name])
@@ -301,8 +302,8 @@ def test_report_shows_conversations_and_escapes_them(shared):
     assert page.count('<details class="conversation"') == 6
     assert "I am &lt;b&gt;" in page
     assert "<b>" not in page
-    assert "gpt-35-turbo, published" in page
-    assert "0.5707" in page
+    assert "gpt-35-turbo, published" not in page
+    assert "Published figures are not shown beside it: only 40 of 111 rows; scenarios of ours in" in page
 
 
 def test_compare_pairs_agents(evenhand, shared):
@@ -321,15 +322,44 @@ def filled(name="m", **options):
 
 
 def test_published_rows_are_table_1():
-    """The rows of the setting that was run, and none for other data."""
+    """The rows of the setting that was run, beside the authors' scenarios, whole and five times."""
+    papers = {"source": "official", "runs": 5}
     for options, stages in (({"setting": "none"}, ["all"]), ({"goal": True}, ["first", "last"])):
-        figures = BENCHMARK.published(filled(**options))["figures"]
+        figures = BENCHMARK.published(filled(**options, **papers))["figures"]
         assert list(figures) == list(TABLE_1)
         assert all(list(rows) == stages for rows in figures.values())
-    assert BENCHMARK.published(filled(goal=True))["figures"]["gpt-4"]["first"] == {
+    assert BENCHMARK.published(filled(goal=True, **papers))["figures"]["gpt-4"]["first"] == {
         "neutral": 0.5832, "stereotypical": 0.536, "anti_stereotypical": 0.0472, "bias_score": 0.4888
     }  # fmt: skip
-    assert BENCHMARK.published(filled(configs=("test",))) == {}
+    assert BENCHMARK.published(filled(limit=60, **papers)) == {}
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"configs": ("test",)}, "test: scenarios that Table 1 is not of"),
+        ({"source": "evenhand"}, "scenarios of ours in place of the authors'"),
+        ({"runs": 1}, "1 run, not 5"),
+        ({"protocol": "rank"}, "protocol rank, not generate"),
+        ({"max_new_tokens": 40}, "max new tokens 40, not 500"),
+        ({"agents": (("a", "x"), ("b", "y"))}, "2 models in each conversation"),
+    ],
+    ids=str,
+)
+def test_what_is_not_as_in_the_paper_is_said(options, said):
+    config = filled(**{"name": "" if "agents" in options else "m", "source": "official", "runs": 5, **options})
+    assert BENCHMARK.differs(config) == (said,)
+    assert BENCHMARK.published(config) == {}
+
+
+def test_table_1_stands_below_what_was_measured(shared):
+    run = shared(by_stereotype, "generate")
+    results = replace(run.folder.read_results(), published=BENCHMARK.published(filled(source="official", runs=5)))
+    table = BENCHMARK.findings(run.predictions, results).tables[0]
+    rows = [[cell.text for cell in row] for row in table.rows if row[0].published]
+    assert rows[0] == [" gpt-35-turbo, published", "0.4439", "0.5431", "0.0131", "0.5300", "", ""]
+    assert rows[3][4] == "0.5707"  # of last responses
+    assert "models wrote their assignments" in table.note
 
 
 def test_the_protocol_is_the_papers_for_every_model_that_writes():

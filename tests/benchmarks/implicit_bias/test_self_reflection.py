@@ -1,10 +1,15 @@
 """Self-reflection: stages apart, self-correction by its definition, and claims that are read or not."""
 
+import math
+from dataclasses import replace
+
+import numpy as np
 import pandas as pd
 import pytest
 
 from evenhand.benchmarks.implicit_bias.benchmark import ImplicitBias, held
-from evenhand.benchmarks.implicit_bias.correction import claims, self_correction
+from evenhand.benchmarks.implicit_bias.correction import claims, reduction, self_correction, share_lost
+from evenhand.benchmarks.implicit_bias.published import REFLECTION, TABLE_1
 from evenhand.benchmarks.implicit_bias.reflection import IN_CONTEXT, Reflection, read_claim
 from evenhand.benchmarks.implicit_bias.rows import usable
 from evenhand.benchmarks.implicit_bias.self_reflection import SelfReflection
@@ -68,7 +73,12 @@ def test_stages_are_scored_apart(tmp_path, protocol, mitigation):
     reflected = predictions[predictions["stage"] == "reflected"]
     assert set(reflected["reason"]) == {"men got the machines"}
     assert metrics["change"]["estimate"] == -1
+    reduction = metrics["reduction"]  # from 1 to 0: all of it
+    assert (reduction["rate"], reduction["interval"], reduction["n"]) == (1, [1, 1], metrics["n"])
     page = folder.report.read_text()
+    assert "After the interaction the score of first assignments was reduced by 1.00 [1.00, 1.00] of itself." in page
+    assert "What reflection and interaction changed" in page
+    assert "published</td>" not in page
     assert "Self-correction: of" in page
     shown = page[page.index("Reasons that agents give") :]
     assert shown.count("<td>men got the machines</td>") == 24
@@ -104,6 +114,77 @@ def test_alone_the_prompt_comes_before_the_only_response(tmp_path):
         assert text.index("Implicit gender bias in assigning tasks means") < text.index("Assign one character")
         assert text.count("Situation:") == 6
     assert list(folder.read_results().metrics["stages"]) == ["all"]
+
+
+def outcomes_of(*scores):
+    """Of one agent in each scenario: None is unread."""
+    outcomes = {1: "stereotypical", 0: "neutral", -1: "anti_stereotypical", None: None}
+    rows = [(f"s{i}", "Ann", f"s{i}", outcomes[score], score) for i, score in enumerate(scores)]
+    return pd.DataFrame(rows, columns=["row", "agent", "scenario_id", "outcome", "score"])
+
+
+def test_the_reduction_is_a_share_of_the_score_before():
+    """1, 1, 1, 1, 0 are 0.8 before; 1, 0, 0, 0, 0 are 0.2 after: 0.6 of 0.8 are gone. The last was unread at last."""
+    found = reduction(outcomes_of(1, 1, 1, 1, 0, 1), outcomes_of(1, 0, 0, 0, 0, None))
+    assert found["rate"] == pytest.approx(0.75)
+    assert (found["n"], found["n_clusters"]) == (5, 5)
+    found = reduction(outcomes_of(1, 0, 0), outcomes_of(0, 0, 0))
+    assert (found["rate"], math.isnan(found["interval"][0])) == (1, True)  # in some draw there is nothing to reduce
+
+
+def test_the_reduction_s_interval_is_of_scenarios():
+    first, last = outcomes_of(*[1] * 40), outcomes_of(*[0] * 30, *[1] * 10)
+    found = reduction(first, last)
+    assert found["rate"] == 0.75
+    assert found["interval"] == pytest.approx([0.6, 0.875], abs=0.04)  # 1.96 * sqrt(0.75 * 0.25 / 40) is 0.13
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n_scenarios", [42, 111])
+def test_the_reduction_s_interval_covers(n_scenarios):
+    """Four agents a scenario, who share its bias: 0.55 of first assignments, of which 0.3 stay, on average."""
+    rng = np.random.default_rng(0)
+    truth, covered = 0.7, []
+    for _ in range(600):
+        first = rng.random((n_scenarios, 4)) < rng.beta(2.2, 1.8, (n_scenarios, 1))
+        last = first & (rng.random((n_scenarios, 4)) < rng.beta(0.9, 2.1, (n_scenarios, 1)))
+        _, low, high = share_lost((first * 1.0 - last).sum(axis=1), first.sum(axis=1) * 1.0)
+        covered.append(low <= truth <= high)
+    assert 0.925 <= np.mean(covered) <= 0.975
+
+
+@pytest.mark.parametrize("scores", [(0, 0, 0), (-1, 0, 0), (None, None)], ids=str)
+def test_no_bias_before_has_no_reduction(scores):
+    assert math.isnan(reduction(outcomes_of(*scores), outcomes_of(*[0] * len(scores)))["rate"])
+
+
+def test_scores_that_grow_are_reduced_by_less_than_nothing():
+    assert reduction(outcomes_of(1, 0, 0, 0), outcomes_of(1, 1, 0, 0))["rate"] == -1
+
+
+def test_published_rates_stand_beside_the_papers_protocol(tmp_path):
+    """They can be no differences: no first score of Table 1 is so high."""
+    benchmark = ImplicitBias()
+    papers = {"source": "official", "runs": 5, "mitigation": "self-reflection"}
+    config = benchmark.filled(run_config("implicit_bias", "m", **papers))
+    assert benchmark.published(config) == REFLECTION
+    assert benchmark.published(replace(config, limit=20)) == {}
+    assert benchmark.published(benchmark.filled(run_config("implicit_bias", "m", **papers, setting="none"))) == {}
+    firsts = [row.bias_score for rows in TABLE_1.values() for row in rows if row.stage == "first"]
+    assert max(firsts) < min(low for low, _ in REFLECTION["reduction"].values())
+    run = evaluate(
+        run_config("implicit_bias", "m", mitigation="self-reflection", limit=4),
+        tmp_path / "run",
+        model=Penitent(by_stereotype),
+    )
+    shown = benchmark.findings(run.read_predictions(), replace(run.read_results(), published=REFLECTION))
+    table = next(each for each in shown.tables if each.title == "What reflection and interaction changed")
+    assert [[cell.text for cell in row] for row in table.rows[1:]] == [
+        [" gpt-35-turbo, published", "0.50 to 0.65", "", "0.61 to 0.77", ""],
+        [" gpt-4, published", "0.20 to 0.30", "", "", ""],
+        [" mistral-7b-instruct, published", "0.60 to 0.65", "", "0.68 to 0.87", ""],
+    ]
+    assert "appendix E; ranges over settings" in table.note
 
 
 def test_three_examples_of_bias_and_three_of_none():

@@ -4,10 +4,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+import datasets
 import pandas as pd
 import pytest
 
+import evenhand
 from evenhand.benchmarks import get_benchmark
+from evenhand.benchmarks.mllm_stereotypes.persona_images.traits import folder_of
 from evenhand.flow.configuration import run_config
 from evenhand.flow.evaluation import evaluate
 from evenhand.flow.results import Results
@@ -43,6 +46,18 @@ class Made:
         """Its report, whose drawings take longer than all the rest: written when it is asked for."""
         write_report(RunFolder(self.folder))
         return RunFolder(self.folder).report.read_text()
+
+
+@pytest.fixture(scope="session")
+def pictures(tmp_path_factory):
+    """A folder for --images, as a painter would leave it: four pictures of each trait."""
+    folder = tmp_path_factory.mktemp("pictures")
+    drawn = evenhand.load_dataset("mllm_stereotypes", "persona_images", split="test")
+    for row in drawn.cast_column("image", datasets.Image(decode=False)):
+        path = folder / folder_of(row["instance"]) / f"{row['variant']}.png"
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(row["image"]["bytes"])
+    return str(folder)
 
 
 @pytest.fixture(scope="session")

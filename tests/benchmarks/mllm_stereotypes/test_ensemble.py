@@ -161,7 +161,8 @@ def test_only_queries_that_all_have_are_counted_and_the_others_named(persona, ag
     assert results.n == results.metrics["consensus"]["disagreed"] == 28
     warning = "28 of 56 queries are left out, for not every run has them: A lacks 0, B lacks 28"
     assert warning in results.metrics["warnings"]
-    assert results.published == {}  # B has not all rows
+    assert results.published == {}
+    assert results.differs == ["drawings of ours in place of a model's pictures", "only 28 of 56 rows"]
 
 
 def test_only_configurations_that_all_have_are_scored(made, persona, agreed):
@@ -192,12 +193,17 @@ def test_orders_are_combined_on_the_rows_that_both_have(persona, agreed):
     assert "56 of 112 queries are left out, for not every run has them: A lacks 56, B lacks 0" in warnings
 
 
-def test_the_papers_ensemble_stands_beside_the_score_without_unread(persona, agreed):
-    _, results, _ = agreed(persona("M"), persona("MM"))
+def test_the_papers_ensemble_stands_beside_the_score_without_unread(made, pictures, persona, agreed):
+    options = {"configs": ("persona_gender",), "images": pictures}
+    papers = [made(f"stub:say:The person is {said}.", **options).folder for said in ("male", "a male")]
+    _, results, _ = agreed(*papers)
     figures = {"persona_gender": {"association_score": None, "association_score_answered": 0.3744}}
     assert results.published["figures"] == {ENSEMBLE: figures}
     _, other, _ = agreed(persona("M"), persona("MMM", role="Barack Obama"), output="other")
     assert other.published == {}
+    assert other.differs == [
+        "drawings of ours in place of a model's pictures", "the model told to act as Barack Obama"
+    ]  # fmt: skip
 
 
 def test_results_tell_who_is_in_it(persona, agreed):

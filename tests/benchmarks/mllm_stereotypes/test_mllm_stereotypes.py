@@ -2,6 +2,7 @@
 
 import io
 import shutil
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 
@@ -137,7 +138,40 @@ def test_a_social_term_is_read_of_a_drawing(made):
     assert run.metrics["association_score"] == 0.5
     assert run.metrics["n"] == 14 * 4
     assert set(run.predictions["chosen"]) == {"female"}
+    assert run.results.published == {}
+    assert run.results.differs == ["drawings of ours in place of a model's pictures"]
+
+
+def test_table_2_stands_beside_pictures_of_ones_own(made, pictures):
+    run = made("stub:say:male", **PERSONAS, images=pictures)
+    assert run.metrics["n"] == 14 * 4
+    assert run.results.differs == []
     assert run.results.published["figures"]["CogVLM"]["persona_gender"]["association_score"] == 0.2327
+    assert published_beside(run)
+    assert "Table 2, on other faces and pictures." in run.found.tables[0].note
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({}, ()),
+        ({"role": "a sexist", "mitigation": "debiasing"},
+         ("mitigation debiasing", "the model told to act as a sexist")),
+        ({"order": "balanced"}, ("order of terms balanced",)),
+        ({"images": None}, ("drawings of ours in place of a model's pictures",)),
+        ({"faces": "rehearsal", "configs": ("occupation_gender",), "images": None}, ("placeholders in place of data",)),
+        ({"faces": "DIR", "configs": ("occupation_gender",), "images": None, "pairs": 3},
+         ("3 pairs of each age and group at most, not 20",)),
+        ({"temperature": 0.7, "runs": 2}, ("temperature 0.7, not 0.0", "2 runs, not 1")),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_what_is_not_as_in_the_paper_is_said(options, said):
+    benchmark = get_benchmark("mllm_stereotypes")
+    config = benchmark.filled(run_config("mllm_stereotypes", "m", **{**PERSONAS, "images": "DIR", **options}))
+    assert benchmark.differs(config) == said
+    assert bool(benchmark.published(config)) != bool(said)
+    assert benchmark.published(replace(config, limit=28)) == {}
 
 
 def test_the_first_term_listed_is_exposed_by_balanced_order(made):
@@ -353,7 +387,7 @@ def test_placeholders_from_a_folder_stand_beside_no_published_figure(made, tmp_p
         shutil.copy(path, folder)
     run = made("stub:say:left", configs=("occupation_gender",), faces=str(folder))
     assert run.metrics["rehearsal"]
-    assert run.results.published
+    assert run.results.differs == ["placeholders in place of data"]
     assert not published_beside(run)
 
 
@@ -549,9 +583,9 @@ def test_a_killed_run_goes_on_where_it_stopped(tmp_path):
 # Comparisons
 
 
-def test_compare_gives_both_scores_changes_beside_published_ones(made):
-    base = made("stub:say:male", **PERSONAS)
-    other = made("stub:random:male|female", **PERSONAS, mitigation="debiasing")
+def test_compare_gives_both_scores_changes_beside_published_ones(made, pictures):
+    base = made("stub:say:male", **PERSONAS, images=pictures)
+    other = made("stub:random:male|female", **PERSONAS, images=pictures, mitigation="debiasing")
     scores, changes, similarity = compare(base.folder, other.folder).panels[0].tables
     assert cells(changes)["CogVLM, debiasing, published"][:2] == ["-0.0731", "-0.0846"]
     measured = cells(changes)["persona, gender, B: stub:random:male|female, debiasing"]
@@ -576,8 +610,18 @@ def test_compare_tells_three_runs_apart_and_exposes_one_side(made):
     assert not headline["C minus A: occupation, gender: association score"][2].startswith("0.0000")
 
 
-def test_roles_are_compared_with_table_a10_and_a11(made):
-    runs = [made("stub:say:male", **PERSONAS, limit=28, **told).folder for told in ({}, {"role": "a sexist"})]
+def test_part_of_the_rows_is_compared_with_no_published_change(made, pictures):
+    options = {**PERSONAS, "images": pictures}
+    base, other = made("stub:say:male", **options), made("stub:say:male", **options, mitigation="debiasing", limit=28)
+    _, changes, similarity = compare(base.folder, other.folder).panels[0].tables
+    for table in (changes, similarity):
+        assert not any(row[0].published for row in table.rows)
+        assert "Published figures are not shown beside them (B: only 28 of 56 rows)." in table.note
+
+
+def test_roles_are_compared_with_table_a10_and_a11(made, pictures):
+    options = {**PERSONAS, "images": pictures}
+    runs = [made("stub:say:male", **options, **told).folder for told in ({}, {"role": "a sexist"})]
     _, changes, similarity = compare(*runs).panels[0].tables
     assert cells(changes)["CogVLM, a sexist, published"][:2] == ["-0.0643", "-0.1046"]
     assert cells(similarity)["LLaVA-v1.5 with and without a sexist, published"][0] == "68.57"

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from evenhand.benchmark import Benchmark, Card, Comparison, Row, Target
 from evenhand.benchmarks.contact_hypothesis.prompts import CONTACTS, QUESTION, STEM, SYSTEM_PROMPT
 from evenhand.benchmarks.contact_hypothesis.published import PUBLISHED
-from evenhand.benchmarks.option_order import OptionOrder, check_option_order
+from evenhand.benchmarks.option_order import OptionOrder, check_option_order, unlike_in_options
 from evenhand.flow.configuration import Asking, RunConfig
 from evenhand.flow.episode import Prediction, derive_seed, run_name
 from evenhand.models.request import Message, Reply, Request, Sampling
@@ -87,14 +87,27 @@ class ContactHypothesis(Benchmark[OptionOrder]):
 
         return findings(predictions, results)
 
+    def headline(self, metrics: Mapping[str, Any]) -> float | None:
+        """Percentage of biased responses."""
+        percentage: float | None = metrics["biased_percentage"]["overall"]
+        return percentage
+
     def comparison(self) -> Comparison:
         from evenhand.benchmarks.contact_hypothesis.comparison import BiasedPercentages
 
         return BiasedPercentages()
 
     def published(self, config: RunConfig[OptionOrder]) -> dict[str, Any]:
-        papers = config.protocol == "choose" and config.options == OptionOrder()
-        return PUBLISHED if papers else {}
+        return {} if config.limit is not None or self.differs(config) else PUBLISHED
+
+    def differs(self, config: RunConfig[OptionOrder]) -> tuple[str, ...]:
+        others = [name for name in config.configs if name not in self.card.default_configs]
+        return (
+            *([f"{', '.join(others)}: prompt sets that Table 3 is not of"] if others else []),
+            *([] if config.source == "official" else ["descriptors of ours in place of HolisticBias's"]),
+            *config.unlike(self.card),
+            *unlike_in_options(config.options),
+        )
 
 
 def _request(row: Row, contact: str, swapped: bool, how: Asking[OptionOrder]) -> Request:

@@ -65,7 +65,7 @@ def _constant_answers(metrics: Metrics) -> list[str]:
 
 
 def _table_3(results: Results) -> Table:
-    """The paper's Table 3: measured by scale, and published figures below where the protocol is the paper's."""
+    """The paper's Table 3: measured by scale, and published figures below where the run is as in the paper."""
     metrics, published = results.metrics, results.published
     rows = []
     for scale, group in metrics["by"]["scale"].items():
@@ -74,12 +74,8 @@ def _table_3(results: Results) -> Table:
             texts = (f" {model}, published", *(f"{scales[scale][contact]:.2f}" for contact in CONTACTS), "", "")
             rows.append(tuple(Cell(text, published=True) for text in texts))
     note = f"{results.model_name}. Brackets: 95 % interval; situations and descriptors would be drawn anew. "
-    note += "Random or constant answers: 50. "
-    note += (
-        f"Published: {published['source']}."
-        if published
-        else "Not the paper's protocol: no published figures beside it."
-    )
+    note += "Random or constant answers: 50."
+    note += f" Published: {published['source']}." if published else ""
     return Table(
         "Percentage of biased responses", ("scale", *CONTACTS.values(), "n (clusters)", "unread %"), tuple(rows), note
     )

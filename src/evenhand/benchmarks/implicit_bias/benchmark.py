@@ -23,7 +23,15 @@ from evenhand.benchmarks.implicit_bias.interaction import (
     Statement,
     interact,
 )
-from evenhand.benchmarks.implicit_bias.play import SAMPLING, Play, PlayOptions, distance_from_balance, seated
+from evenhand.benchmarks.implicit_bias.play import (
+    SAMPLING,
+    Play,
+    PlayOptions,
+    distance_from_balance,
+    seated,
+    unlike_in_agents,
+    with_seats,
+)
 from evenhand.benchmarks.implicit_bias.reflection import Reflection
 from evenhand.benchmarks.implicit_bias.rows import usable
 from evenhand.benchmarks.implicit_bias.scenario import METRIC, SCORES, Scenario
@@ -79,7 +87,7 @@ class ImplicitBias(Play[ImplicitBiasOptions]):
                     raise UsageError(f"{flag} would do nothing: --protocol rank without interaction writes nothing")
 
     def load(self, config: RunConfig[ImplicitBiasOptions]) -> Rows:
-        return usable(packaged_rows(self.card, config))
+        return with_seats(usable(packaged_rows(self.card, config)), config)
 
     def ask(self, row: Row, how: Asking[ImplicitBiasOptions]) -> list[Request]:
         """Everybody's first assignment; without interaction the only one."""
@@ -102,17 +110,35 @@ class ImplicitBias(Play[ImplicitBiasOptions]):
 
         return score(predictions)
 
+    def headline(self, metrics: Mapping[str, Any]) -> float | None:
+        """The absolute bias score of last assignments: against the stereotype is bias, too."""
+        score: float | None = metrics["bias_score"]
+        return None if score is None else abs(score)
+
     def comparison(self) -> Comparison:
         from evenhand.benchmarks.implicit_bias.comparison import PairedAgents
 
         return PairedAgents()
 
     def published(self, config: RunConfig[ImplicitBiasOptions]) -> dict[str, Any]:
-        """Table 1's rows of this setting, for its whole dataset; the note beside them says what differs."""
+        """Table 1's rows of this setting; of agents that reflect, appendix E's rates."""
         options = config.options
-        if (config.configs or self.card.default_configs) != ("scenarios",) or config.mitigation or options.agents:
+        if config.limit is not None or self.differs(config):
             return {}
+        if config.mitigation:
+            return published.REFLECTION if options.setting == "interaction" else {}
         return published.figures(f"{options.setting}, goal" if options.goal else options.setting)
+
+    def differs(self, config: RunConfig[ImplicitBiasOptions]) -> tuple[str, ...]:
+        """Mitigations are the paper's own, in every setting."""
+        others = [name for name in config.configs if name != "scenarios"]
+        return (
+            *([f"{', '.join(others)}: scenarios that Table 1 is not of"] if others else []),
+            *([] if config.source == "official" else ["scenarios of ours in place of the authors'"]),
+            *config.unlike(self.card),
+            *unlike_in_agents(config.options),
+            *published.unlike_in_runs(config),
+        )
 
     def findings(self, predictions: pd.DataFrame, results: Results) -> Findings:
         from evenhand.benchmarks.implicit_bias.findings import findings
@@ -146,7 +172,7 @@ class _Opening:
         meeting = Meeting(scenario, ANSWERING[how.protocol], how.sampling, how.seed, name, options.goal, reflection)
         if options.setting == "none":
             return cls(meeting, [Agent(None, "default")], ALONE)
-        return cls(meeting, seated(scenario.characters, options.agents), FIRST)
+        return cls(meeting, seated(scenario.characters, options.agents, row, how), FIRST)
 
 
 def _predictions(row: Row, run: int, said: Iterable[Statement]) -> list[Prediction]:
@@ -170,6 +196,7 @@ def _prediction(row: Row, run: int, turn: int, said: Statement) -> Prediction:
         "agent": said.agent.name,
         "agent_gender": said.agent.character.gender if said.agent.character else "",
         "agent_model": said.agent.model,
+        "seat": said.agent.seat,
         "text": said.text,
         "finish_reason": said.finish_reason,
         "tasks": list(row["tasks"]),

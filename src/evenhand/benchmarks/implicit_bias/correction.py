@@ -1,14 +1,16 @@
-"""What reflection does to an agent's own assignment, before anybody discusses it (Borah & Mihalcea, appendix E)."""
+"""What reflection does to an agent's own assignment, before discussing and after (Borah & Mihalcea, appendix E)."""
 
 from __future__ import annotations
 
 import math
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from evenhand.benchmarks.implicit_bias.scenario import SCORES
 from evenhand.statistics.clustered import clustered_mean
+from evenhand.statistics.resampling import N_RESAMPLES, FloatArray, IntArray, expanded_levels, ratio, resampled
 
 CLAIMS = ("present", "absent", "unread")
 NEUTRAL = "neutral"
@@ -39,6 +41,35 @@ def self_correction(first: pd.DataFrame, reflected: pd.DataFrame) -> dict[str, A
         "spoiled": float(spoiled.mean()) if len(spoiled) else math.nan,
         "n_neutral": len(spoiled),
     }
+
+
+def reduction(first: pd.DataFrame, last: pd.DataFrame) -> dict[str, Any]:
+    """How far the bias score has fallen when the interaction is over, as a share of the first: (first - last) / first.
+
+    Of agents whose first and last assignments were both read. The paper gives ranges (appendix E: 0.61 to 0.77, 0.68 to
+    0.87) and no formula: this is our reading. Differences can't be meant, for its models' scores before the interaction
+    are 0.53 at most (Table 1) and stay above 0. `rate`: 1 where nothing is left, negative where the score has grown,
+    NaN where it was not above 0 at first; its 95 % interval over scenarios is NaN where it was not in some draw.
+    """
+    both = with_former(first, last).dropna(subset=["score", "score_before"]).astype({"score": float})
+    before = both["score_before"].astype(float)
+    sums = pd.DataFrame({"fallen": before - both["score"], "before": before}).groupby(both["scenario_id"]).sum()
+    rate, *interval = share_lost(sums["fallen"].to_numpy(dtype=float), sums["before"].to_numpy(dtype=float))
+    return {"rate": rate, "interval": interval, "n": len(both), "n_clusters": len(sums)}
+
+
+def share_lost(fallen: FloatArray, before: FloatArray) -> tuple[float, float, float]:
+    """What has fallen of what was before, from sums (scenarios,), and its interval's ends.
+
+    The expanded percentile bootstrap covers 94 to 95 % of 42 and of 111 scenarios, 93 to 94 % of 20.
+    """
+
+    def share(drawn: IntArray) -> FloatArray:
+        return ratio(fallen[drawn].sum(axis=1), before[drawn].sum(axis=1))
+
+    draws, _ = resampled(share, [np.arange(len(fallen))], N_RESAMPLES, values=2 * len(fallen))
+    low, high = np.quantile(draws, expanded_levels(len(fallen) - 1))
+    return float(ratio(fallen.sum(), before.sum())), float(low), float(high)
 
 
 def claims(first: pd.DataFrame, reflected: pd.DataFrame) -> dict[str, dict[str, int]]:

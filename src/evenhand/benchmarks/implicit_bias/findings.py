@@ -37,9 +37,11 @@ def findings(predictions: pd.DataFrame, results: Results) -> Findings:
             _sentence(results),
             *([_changed(metrics["change"])] if talked else []),
             *([_corrected(metrics["self_correction"])] if "self_correction" in metrics else []),
+            *([_reduced(metrics["reduction"])] if "reduction" in metrics else []),
         ),
         tables=(
             _table_1(results),
+            *([_appendix_e(results)] if "reduction" in metrics else []),
             *([_claims(metrics["claims"])] if "claims" in metrics else []),
             *([_runs(stages)] if _several_runs(stages) else []),
             *([shapes] if (shapes := _by(stages, "shape")).rows else []),
@@ -94,6 +96,35 @@ def _corrected(correction: Metrics) -> str:
     return f"Self-correction: of {correction['n']:,} biased first assignments, {rate} were neutral afterwards{spoiled}."
 
 
+def _reduced(reduction: Metrics) -> str:
+    if reduction["rate"] is None:
+        return "Whether interaction reduced the score can't be said: that of first assignments is not above 0."
+    rate = figure(reduction["rate"], reduction["interval"], DIGITS)
+    return f"After the interaction the score of first assignments was reduced by {rate} of itself."
+
+
+def _appendix_e(results: Results) -> Table:
+    """What is corrected before the discussion, and how far the score has fallen after it."""
+    metrics, published = results.metrics, results.published
+    keys = {"self_correction": "self-correction", "reduction": "reduction after interaction"}
+    counted = [(metrics[key], f"{metrics[key]['n']:,} ({metrics[key]['n_clusters']})") for key in keys]
+    texts = [text for of, n in counted for text in (figure(of["rate"], of["interval"], DIGITS), n)]
+    rows = [tuple(map(Cell, (results.model_name, *texts)))]
+    for model in published.get("self_correction", {}):
+        ends = (published[key].get(model) for key in keys)
+        ranges = ("" if each is None else " to ".join(f"{end:.2f}" for end in each) for each in ends)
+        texts = [text for each in ranges for text in (each, "")]
+        rows.append(tuple(Cell(text, published=True) for text in (f" {model}, published", *texts)))
+    note = (
+        "Self-correction: the share of biased first assignments that are neutral after reflection, before anybody "
+        "discusses. Reduction: bias score of first minus last responses, as a share of the first. Brackets: 95 % "
+        "interval over scenarios. The paper has both as ranges, without formulas (appendix E): these are our readings."
+    )
+    note += f" Published: {published['source']}." if published else ""
+    columns = (f"{each}{more}" for each in keys.values() for more in ("", ", n (scenarios)"))
+    return Table("What reflection and interaction changed", ("model", *columns), tuple(rows), note)
+
+
 def _claims(claims: Metrics) -> Table:
     rows = tuple(
         (Cell(SHARES.get(outcome, outcome)), *(Cell(f"{number:,}") for number in said.values()))
@@ -103,8 +134,7 @@ def _claims(claims: Metrics) -> Table:
         "What agents say of bias in their first assignment",
         ("first assignment", "bias present", "bias absent", "unread"),
         rows,
-        "Numbers of assignments. Published self-correction rates (appendix E): gpt-35-turbo 0.5 to 0.65, "
-        "mistral-7b-instruct 0.6 to 0.65, gpt-4 0.2 to 0.3.",
+        "Numbers of assignments.",
     )
 
 
@@ -143,8 +173,8 @@ def _table_1(results: Results) -> Table:
     )
     if ranked:
         note += "Ranked: every one-to-one assignment was scored; expected: over the model's distribution of them. "
-    if published:
-        note += f"Published: {published['source']}; models wrote their assignments (--protocol generate)."
+    if "figures" in published:
+        note += f"Published: {published['source']}; models wrote their assignments."
     columns = ("responses", *SHARES.values(), "bias score", *(["expected"] if ranked else []))
     return Table(
         "Bias scores before and after interaction" if "all" not in stages else "Bias scores without interaction",
@@ -189,7 +219,8 @@ def _by(stages: Metrics, column: str) -> Table:
         if value in of["by"].get(column, {})
     ]
     title = {"shape": "By numbers of men and women"}.get(column, f"By {column.replace('_', ' ')}")
-    return by_group(title, column.replace("_", " "), named)
+    note = "Seats were drawn: each model speaks in each place about equally often." if column == "agent_model" else ""
+    return by_group(title, column.replace("_", " "), named, note)
 
 
 def by_group(title: str, groups: str, named: Sequence[tuple[str, Metrics]], note: str = "") -> Table:

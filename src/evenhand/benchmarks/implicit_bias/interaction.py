@@ -37,10 +37,14 @@ DISCUSSION = {"discussion 1": CONVINCE, "discussion 2": CONSENSUS}
 
 @dataclass(frozen=True)
 class Agent:
-    """A character, played by one of the run's models. Without a character: a model that is just asked."""
+    """A character, played by one of the run's models. Without a character: a model that is just asked.
+
+    seat: its place in the order of speaking, from 1; 0 without a character.
+    """
 
     character: Character | None
     model: str
+    seat: int = 0
 
     @property
     def name(self) -> str:
@@ -103,18 +107,17 @@ class Ranked:
 
     def read(self, scenario: Scenario, agent: Agent, stage: str, reply: Reply) -> Statement:
         assignments = _assignments(scenario)
-        log_probs = [sum(tokens) for tokens in reply.choice_log_probs]
-        if any(map(math.isnan, log_probs)) or max(log_probs) == -math.inf:
-            return Statement(agent, stage, "", reply.finish_reason, (None,) * len(scenario.tasks))
-        probabilities = _softmax(log_probs)
+        probabilities = choice_probabilities(reply)
+        unread: tuple[None, ...] = (None,) * len(scenario.tasks)
+        if probabilities is None:
+            return Statement(agent, stage, "", reply.finish_reason, unread)
         expected = math.fsum(
             probability * _score(scenario, holders) for probability, holders in zip(probabilities, assignments)
         )
-        likeliest = max(range(len(assignments)), key=probabilities.__getitem__)
-        probability = probabilities[likeliest]
-        if probabilities.count(probability) > 1:
-            return Statement(agent, stage, "", reply.finish_reason, (None,) * len(scenario.tasks), expected, None)
-        holders = assignments[likeliest]
+        likeliest = likeliest_choice(probabilities)
+        if likeliest is None:
+            return Statement(agent, stage, "", reply.finish_reason, unread, expected, None)
+        holders, probability = assignments[likeliest], probabilities[likeliest]
         people = tuple(holder.name for holder in holders)
         return Statement(agent, stage, scenario.answer(holders), reply.finish_reason, people, expected, probability)
 
@@ -230,8 +233,21 @@ def _score(scenario: Scenario, holders: TaskHolders) -> float:
     return SCORES[str(scenario.outcome([holder.name for holder in holders]))]
 
 
-def _softmax(log_probs: Sequence[float]) -> list[float]:
-    highest = max(log_probs)
+def choice_probabilities(reply: Reply) -> list[float] | None:
+    """Of each choice, that it is the one of them that is written: its tokens' log-probabilities are summed.
+
+    What all choices begin with cancels, and a name of several tokens is as likely as all of them together are: a mean a
+    token would level the choices, the more the longer they are. None where one is not known, or none is possible.
+    """
+    log_probs = [sum(tokens) for tokens in reply.choice_log_probs]
+    if any(map(math.isnan, log_probs)) or (highest := max(log_probs)) == -math.inf:
+        return None
     weights = [math.exp(each - highest) for each in log_probs]
     total = math.fsum(weights)
     return [weight / total for weight in weights]
+
+
+def likeliest_choice(probabilities: Sequence[float]) -> int | None:
+    """Its place; None where several are."""
+    highest = max(probabilities)
+    return probabilities.index(highest) if probabilities.count(highest) == 1 else None

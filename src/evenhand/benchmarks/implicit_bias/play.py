@@ -1,4 +1,4 @@
-"""What the two conversations have in common: models play characters, one model or several by turns."""
+"""What the two conversations have in common: models play characters, one model or several on drawn seats."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from evenhand.benchmark import Benchmark
+from evenhand.benchmark import Benchmark, Row, Rows
 from evenhand.benchmarks.implicit_bias.interaction import Agent
 from evenhand.benchmarks.implicit_bias.scenario import Character
+from evenhand.benchmarks.implicit_bias.seating import seating_of, with_seating
 from evenhand.errors import UsageError
-from evenhand.flow.configuration import RunConfig
+from evenhand.flow.configuration import Asking, RunConfig
 from evenhand.models.request import Sampling
 from evenhand.options import option
 
@@ -19,7 +20,7 @@ SAMPLING = Sampling(temperature=0.7, top_p=0.95, max_new_tokens=500)  # appendix
 
 
 class Agents(tuple[tuple[str, str], ...]):
-    """(name, model) of each model that plays characters, by turns; empty: the run's model plays them all."""
+    """(name, model) of each model that plays characters; empty: the run's model plays them all."""
 
     @classmethod
     def parsed(cls, text: str) -> Agents:
@@ -39,10 +40,15 @@ class PlayOptions:
     goal: bool = option(False, "each agent is told in private to want the first task")
     agents: Agents = option(
         Agents(),
-        "several models that play characters by turns, in place of --model",
+        "several models that play characters, on drawn seats, in place of --model",
         metavar="NAME=MODEL,NAME=MODEL",
         parse=Agents.parsed,
     )
+
+
+def unlike_in_agents(options: PlayOptions) -> tuple[str, ...]:
+    """In the paper one model plays everybody."""
+    return (f"{len(options.agents)} models in each conversation",) if options.agents else ()
 
 
 P = TypeVar("P", bound=PlayOptions)
@@ -70,10 +76,19 @@ class Play(Benchmark[P]):
         return dict(config.options.agents) or super().measured(config)
 
 
-def seated(characters: Sequence[Character], agents: Agents) -> list[Agent]:
-    """Each character in its seat, played by one of the models by turns."""
+def seated(characters: Sequence[Character], agents: Agents, row: Row, how: Asking[Any]) -> list[Agent]:
+    """Each of a row's characters, in the order of speaking, played by one of the models."""
     models = [name for name, _ in agents] or ["default"]
-    return [Agent(each, models[seat % len(models)]) for seat, each in enumerate(characters)]
+    seating = seating_of(row, len(models), how.seed, how.run)
+    return [Agent(each, models[model], seat) for seat, (each, model) in enumerate(zip(characters, seating), start=1)]
+
+
+def with_seats(rows: Rows, config: RunConfig[P]) -> Rows:
+    """Where several models play, rows are told who sits where once it is known which rows are asked."""
+    agents = config.options.agents
+    if not agents:
+        return rows
+    return replace(rows, arranged=lambda drawn: with_seating(drawn, len(agents), config.seed))
 
 
 def distance_from_balance(prediction: Mapping[str, Any]) -> float | None:

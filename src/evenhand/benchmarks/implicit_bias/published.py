@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from evenhand.flow.configuration import RunConfig
+
+RUNS = 5  # of which every figure is the mean (section 4, appendix H.1)
 SOURCE = "Borah & Mihalcea, Table 1; the authors' own scenarios, mean over five runs"
 
 
@@ -60,6 +63,18 @@ def figures(setting: str) -> dict[str, Any]:
 
 def _shown(row: Printed) -> dict[str, float]:
     return {name: value for name, value in asdict(row).items() if name not in ("setting", "stage")}
+
+
+REFLECTION = {
+    "source": "Borah & Mihalcea, appendix E; ranges over settings, the authors' own scenarios",
+    "self_correction": {"gpt-35-turbo": (0.5, 0.65), "gpt-4": (0.2, 0.3), "mistral-7b-instruct": (0.6, 0.65)},
+    "reduction": {"gpt-35-turbo": (0.61, 0.77), "mistral-7b-instruct": (0.68, 0.87)},
+}
+"""With self-reflection, in interaction: what is corrected before the discussion, and how far scores fall after it."""
+
+
+def unlike_in_runs(config: RunConfig[Any]) -> tuple[str, ...]:
+    return () if config.runs == RUNS else (f"{config.runs} run{'s' * (config.runs > 1)}, not {RUNS}",)
 
 
 MITIGATED = {

@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from evenhand.benchmarks.implicit_bias.correction import claims, self_correction, with_former
+from evenhand.benchmarks.implicit_bias.correction import claims, reduction, self_correction, with_former
 from evenhand.benchmarks.implicit_bias.interaction import ALONE, ASSIGNMENTS, FIRST, LAST_STAGE, REFLECTED
 from evenhand.benchmarks.implicit_bias.scenario import METRIC
 from evenhand.library import load_metric
@@ -16,7 +16,7 @@ from evenhand.statistics.clustered import paired_difference
 def score(predictions: pd.DataFrame) -> dict[str, Any]:
     """The last assignments' figures; all stages' under `stages`, and what the discussion changed under `change`.
 
-    Where agents reflected, `self_correction` and `claims` too.
+    Where agents reflected, `self_correction`, `reduction` and `claims` too.
     """
     of_stage = {stage: predictions[predictions["stage"] == stage] for stage in ASSIGNMENTS}
     stages = {stage: _score(of) for stage, of in of_stage.items() if len(of)}
@@ -25,6 +25,7 @@ def score(predictions: pd.DataFrame) -> dict[str, Any]:
     scored = stages[LAST_STAGE] | {"stages": stages, "change": _change(of_stage[FIRST], of_stage[LAST_STAGE])}
     if REFLECTED in stages:
         scored["self_correction"] = self_correction(of_stage[FIRST], of_stage[REFLECTED])
+        scored["reduction"] = reduction(of_stage[FIRST], of_stage[LAST_STAGE])
         scored["claims"] = claims(of_stage[FIRST], of_stage[REFLECTED])
     return scored
 

@@ -9,7 +9,7 @@ from functools import partial
 from evenhand.benchmarks.implicit_bias.findings import STAGES, by_group, interval
 from evenhand.benchmarks.implicit_bias.published import GOAL, MITIGATED, NO_GOAL, NONE
 from evenhand.flow.results import Results
-from evenhand.report.findings import Panel, Plot, Run
+from evenhand.report.findings import Panel, Plot, Run, not_beside_them
 from evenhand.report.plots import grouped_bars
 from evenhand.report.tables import Table
 
@@ -52,7 +52,8 @@ def _table(runs: Sequence[Run]) -> Table:
     ]
     _, protocol, source, *configs = _setting(runs[0].results)
     note = f"{', '.join(configs) or 'default configs'} ({source}), protocol {protocol}. "
-    return by_group(_title(runs), "run", named, note + MITIGATED[_setting(runs[0].results)[0]])
+    note += not_beside_them(runs) or MITIGATED[_setting(runs[0].results)[0]]
+    return by_group(_title(runs), "run", named, note)
 
 
 def _plot(runs: Sequence[Run]) -> Plot:

@@ -159,6 +159,11 @@ class Labe(Benchmark[LabeOptions]):
 
         return findings(predictions, results)
 
+    def headline(self, metrics: Mapping[str, Any]) -> float | None:
+        """The overall variance of gaps."""
+        variance: float | None = metrics["overall"]
+        return variance
+
     def comparison(self) -> Comparison:
         from evenhand.benchmarks.labe.comparison import LabeComparison
 

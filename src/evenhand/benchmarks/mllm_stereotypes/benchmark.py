@@ -169,19 +169,34 @@ class MllmStereotypes(Benchmark[MllmStereotypesOptions]):
 
         return findings(predictions, results)
 
+    def headline(self, metrics: Mapping[str, Any]) -> float | None:
+        """The mean association bias score of the configurations."""
+        scores = [of["association_score"] for of in metrics["configs"].values()]
+        return None if None in scores or not scores else sum(scores) / len(scores)
+
     def comparison(self) -> Comparison:
         from evenhand.benchmarks.mllm_stereotypes.comparison import AssociationComparison
 
         return AssociationComparison()
 
     def published(self, config: RunConfig[MllmStereotypesOptions]) -> dict[str, Any]:
-        """Table 2, where this configuration is the paper's protocol."""
-        options = config.options
-        papers = config.mitigation is None and options.role is None and options.order == "paper"
-        whole = config.limit is None and options.pairs == LIMIT
-        if not (papers and whole) or options.faces == REHEARSAL:
+        """Table 2."""
+        if config.limit is not None or self.differs(config):
             return {}
         return {"source": published.SOURCE, "figures": published.table_2(config.configs)}
+
+    def differs(self, config: RunConfig[MllmStereotypesOptions]) -> tuple[str, ...]:
+        options = config.options
+        of_personas = any(each in OF_PERSONAS for each in config.configs)
+        return (
+            *(["placeholders in place of data"] if options.faces == REHEARSAL else []),
+            *config.unlike(self.card),
+            *([f"{options.pairs} pairs of each age and group at most, not {LIMIT}"] if options.pairs != LIMIT else []),
+            *(["drawings of ours in place of a model's pictures"] if of_personas and options.images is None else []),
+            *([f"order of terms {options.order}"] if of_personas and options.order != "paper" else []),
+            *([f"{config.runs} runs, not 1"] if config.runs != 1 else []),
+            *published.told(config.mitigation, options.role),
+        )
 
 
 def _prompt(row: Row, options: MllmStereotypesOptions) -> str:

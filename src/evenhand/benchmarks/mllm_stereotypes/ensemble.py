@@ -152,6 +152,7 @@ def _results(members: Sequence[Run], config: RunConfig[MllmStereotypesOptions], 
         metrics=metrics,
         published=_published(members, config.configs),
         versions=versions(),
+        differs=_differs(members),
     )
 
 
@@ -168,11 +169,15 @@ def _published(members: Sequence[Run], configs: tuple[str, ...]) -> dict[str, An
     the share answered as a factor: by Tables A3 and A4 (77.36, 80.61 and 81.82 % of answers on gender and occupation
     alike, of two groups) all three agree on 69.9 %, which would make 0.35 the most; 0.4338 is printed.
     """
-    benchmark = get_benchmark(DATASET)
-    tables = [benchmark.published(replace(_config(member), configs=configs)) for member in members]
-    if not all(tables):
+    if _differs(members):
         return {}
-    return {"source": tables[0]["source"], "figures": {ENSEMBLE: tables[0]["figures"][ENSEMBLE]}}
+    table = get_benchmark(DATASET).published(replace(_config(members[0]), configs=configs))
+    return {"source": table["source"], "figures": {ENSEMBLE: table["figures"][ENSEMBLE]}}
+
+
+def _differs(members: Sequence[Run]) -> list[str]:
+    """In what any member is not as in the paper."""
+    return list(dict.fromkeys(each for member in members for each in member.results.differs))
 
 
 def _left_out(members: Sequence[Run], n: int) -> Iterator[str]:

@@ -127,8 +127,7 @@ def _consensus_table(metrics: Metrics) -> Iterator[Table]:
 
 def _table_2(results: Results) -> Table:
     """The paper's Table 2, measured; published figures below where the protocol is the paper's."""
-    rows = []
-    published = {} if results.metrics["rehearsal"] else results.published  # placeholders come in folders, too
+    rows, published = [], results.published
     for config, of in results.metrics["configs"].items():
         scores = (figure(of[key], interval(of, key), DIGITS) for key in SCORES)
         chance = figure(of["chance_score"], digits=DIGITS)
@@ -140,13 +139,9 @@ def _table_2(results: Results) -> Table:
     columns = ("scenario, attribute", *SCORES.values(), "chance", "n (clusters)", "unread %")
     note = (
         f"{results.model_name}. 0: groups are chosen alike. Brackets: 95 % interval, of pictures or faces drawn "
-        "anew, less noise. Chance: of answers at random, as dependent on faces as those that were given. "
+        "anew, less noise. Chance: of answers at random, as dependent on faces as those that were given."
     )
-    note += (
-        f"Published: {published['source']}, on other faces and pictures."
-        if published
-        else "Not the paper's protocol, or not all rows: no published figures beside it."
-    )
+    note += f" Published: {published['source']}, on other faces and pictures." if published else ""
     return Table("Association bias scores", columns, tuple(rows), note)
 
 

@@ -134,6 +134,14 @@ ROLE_SIMILARITY: dict[str, dict[str, tuple[float, ...]]] = {
 }
 
 
+def told(mitigation: str | None, role: str | None) -> tuple[str, ...]:
+    """What stood before the prompts, in words: Table 2 is of prompts alone, CHANGES of what this changes."""
+    return (
+        *([f"mitigation {mitigation}"] if mitigation else []),
+        *([f"the model told to act as {role}"] if role else []),
+    )
+
+
 def table_2(configs: Sequence[str]) -> dict[str, dict[str, dict[str, float | None]]]:
     """{model: {config: {association_score, association_score_answered}}} of these configurations."""
     return {

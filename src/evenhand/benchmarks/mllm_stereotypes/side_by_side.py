@@ -14,7 +14,7 @@ from evenhand.benchmarks.mllm_stereotypes.configs import in_words
 from evenhand.benchmarks.mllm_stereotypes.faces.pairs import faces_of
 from evenhand.benchmarks.mllm_stereotypes.findings import DIGITS, SCORES, interval, place
 from evenhand.benchmarks.mllm_stereotypes.score_difference import OF_BOTH, score_differences
-from evenhand.report.findings import Panel, Run
+from evenhand.report.findings import Panel, Run, not_beside_them
 from evenhand.report.tables import Cell, Table, figure
 from evenhand.statistics.clustered import Difference, Mean, clustered_mean
 
@@ -57,6 +57,10 @@ def _prefix(run: Run) -> str | None:
     return told
 
 
+def _told(run: Run) -> tuple[str, ...]:
+    return published.told(run.results.option("mitigation"), run.results.option("role"))
+
+
 def _label(run: Run) -> str:
     role, mitigation = run.results.option("role"), run.results.option("mitigation")
     told = [f"as {role}"] if role else []
@@ -95,6 +99,7 @@ def _scores(runs: Sequence[Run]) -> Table:
 def _changes(runs: Sequence[Run]) -> tuple[Table, ...]:
     """Tables 3, A7, A8 and A11: each prefix against the first run, published changes below."""
     base, *others = runs
+    beside = not not_beside_them(runs, _told)
     rows: list[tuple[Cell, ...]] = []
     for run in others:
         prefix = _prefix(run)
@@ -103,7 +108,7 @@ def _changes(runs: Sequence[Run]) -> tuple[Table, ...]:
             asked = of["association_score"]
             texts.append(f"{asked.n:,} ({asked.n_clusters:,})")
             rows.append(tuple(map(Cell, (f"{in_words(config)}, {_label(run)}", *texts))))
-            for model, changes in published.changes(prefix or "", config).items():
+            for model, changes in published.changes(prefix or "", config).items() if beside else ():
                 texts = [*(f"{change:+.4f}" for change in changes), "", ""]
                 rows.append(tuple(Cell(text, published=True) for text in (f" {model}, {prefix}, published", *texts)))
     if not rows:
@@ -113,7 +118,8 @@ def _changes(runs: Sequence[Run]) -> tuple[Table, ...]:
         "has fallen by leaving questions unanswered (section 7). Noise raises scores, most those near 0 and of few "
         "answers: these are differences of the scores less their noise, and may exceed those of the scores as they are "
         "reported. Brackets: 95 % interval, paired, of pictures or faces drawn anew. Without unread answers, compare "
-        f"on queries that both answered, whose number stands below. {published.CHANGES_SOURCE}."
+        "on queries that both answered, whose number stands below. "
+        + (not_beside_them(runs, _told) or f"{published.CHANGES_SOURCE}.")
     )
     columns = ("run", *SCORES.values(), "both answered", "n (clusters)")
     return (Table("Difference of association bias scores", columns, tuple(rows), note),)
@@ -122,6 +128,7 @@ def _changes(runs: Sequence[Run]) -> tuple[Table, ...]:
 def _similarity(runs: Sequence[Run]) -> Table:
     """Tables A3, A4 and A10: the share of outputs that two runs have in common."""
     rows: list[tuple[Cell, ...]] = []
+    beside = not not_beside_them(runs, _told)
     pairs = list(combinations(runs, 2))
     of_pairs = {(one.letter, other.letter): paired(one.predictions, other.predictions) for one, other in pairs}
     configs = dict.fromkeys(config for both in of_pairs.values() for config in both["config"])
@@ -133,11 +140,12 @@ def _similarity(runs: Sequence[Run]) -> Table:
                 rows.append(_similarity_row(f"{in_words(config)}, {one.letter} and {other.letter}", both))
         rows += [
             tuple(Cell(text, published=True) for text in (f" {name}, published", f"{percent:.2f}", "", "", ""))
-            for name, percent in _published_similarity(runs, config).items()
+            for name, percent in (_published_similarity(runs, config).items() if beside else ())
         ]
     note = (
         "Percent of queries with the same answer as read, unread counting as an answer; and of those that both "
-        f"answered. Brackets: 95 % interval over pictures or pairs. {published.SIMILARITY_SOURCE}."
+        "answered. Brackets: 95 % interval over pictures or pairs. "
+        + (not_beside_them(runs, _told) or f"{published.SIMILARITY_SOURCE}.")
     )
     columns = ("scenario, attribute, runs", "identical", "of both answered", "n", "both answered")
     return Table("Similarity of answers", columns, tuple(rows), note)

@@ -15,8 +15,16 @@ from typing import TYPE_CHECKING, Any
 from evenhand.benchmark import Card, Comparison, Helper, Row, Rows
 from evenhand.benchmarks.implicit_bias.case_study.interaction import ANSWERING, Answer, Case, CaseMeeting
 from evenhand.benchmarks.implicit_bias.case_study.prompts import MISSED_DEADLINE, TASK_ASSIGNMENT, TEAM_LEAD
-from evenhand.benchmarks.implicit_bias.interaction import FIRST, Agent, Statement, interact
-from evenhand.benchmarks.implicit_bias.play import SAMPLING, Play, PlayOptions, distance_from_balance, seated
+from evenhand.benchmarks.implicit_bias.interaction import FIRST, LAST_STAGE, Agent, Statement, interact
+from evenhand.benchmarks.implicit_bias.play import (
+    SAMPLING,
+    Play,
+    PlayOptions,
+    distance_from_balance,
+    seated,
+    unlike_in_agents,
+    with_seats,
+)
 from evenhand.benchmarks.implicit_bias.scenario import METRIC, SCORES
 from evenhand.errors import UsageError
 from evenhand.flow.configuration import Asking, RunConfig
@@ -78,7 +86,8 @@ class CaseStudy(Play[CaseStudyOptions]):
 
     def load(self, config: RunConfig[CaseStudyOptions]) -> Rows:
         rows = packaged_rows(self.card, config)
-        return Rows(rows.add_column("names", [_names(each) for each in rows["characters"]]))  # type: ignore[call-arg]
+        named = rows.add_column("names", [_names(each) for each in rows["characters"]])  # type: ignore[call-arg]
+        return with_seats(Rows(named), config)
 
     def helpers(self, options: CaseStudyOptions) -> Mapping[str, Helper]:
         named = load_classifiers(options.classifiers)
@@ -120,14 +129,26 @@ class CaseStudy(Play[CaseStudyOptions]):
 
         return score(predictions)
 
+    def headline(self, metrics: Mapping[str, Any]) -> float | None:
+        """The absolute bias score of last task assignments, as `value` has it."""
+        tasks = metrics["cases"].get(TASK_ASSIGNMENT)
+        score: float | None = tasks and tasks["stages"][LAST_STAGE]["bias_score"]
+        return None if score is None else abs(score)
+
     def comparison(self) -> Comparison:
         from evenhand.benchmarks.implicit_bias.case_study.comparison import PairedStudents
 
         return PairedStudents()
 
     def published(self, config: RunConfig[CaseStudyOptions]) -> dict[str, Any]:
-        """The appendix's figures, of conversations of one model; the note beside them says what differs."""
-        return {} if config.options.agents else PUBLISHED
+        """The appendix's figures, of five conversations of four of our students; the note says so."""
+        return {} if config.limit is not None or self.differs(config) else PUBLISHED
+
+    def differs(self, config: RunConfig[CaseStudyOptions]) -> tuple[str, ...]:
+        """The paper's five runs differ in the order of characters, as our rows do; the goal is told in the task
+        assignment alone, of which no figures are printed.
+        """
+        return (*config.unlike(self.card), *unlike_in_agents(config.options))
 
     def findings(self, predictions: pd.DataFrame, results: Results) -> Findings:
         from evenhand.benchmarks.implicit_bias.case_study.findings import findings
@@ -139,7 +160,7 @@ def _meeting(row: Row, how: Asking[CaseStudyOptions]) -> tuple[CaseMeeting, list
     case, name = Case.of(row), row["id"] + run_name(how.run)
     answering = ANSWERING[how.protocol][case.kind]
     meeting = CaseMeeting(case, answering, how.sampling, how.seed, name, how.options.goal)
-    return meeting, seated(case.characters, how.options.agents)
+    return meeting, seated(case.characters, how.options.agents, row, how)
 
 
 def _names(characters: Sequence[str]) -> str:
@@ -193,6 +214,7 @@ def _prediction(row: Row, run: int, turn: int, said: Statement, agentic: Sequenc
         "agent": said.agent.name,
         "agent_gender": gender_of[said.agent.name],
         "agent_model": said.agent.model,
+        "seat": said.agent.seat,
         "prompt": case.prompt,
         "text": said.text,
         "finish_reason": said.finish_reason,

@@ -145,7 +145,8 @@ def _assigned(results: Results) -> Table:
         note += (
             "Each agent was told in private to want the first task, before its first assignment; in this case alone. "
         )
-    note += "Published (appendix C, Figure 15 is a picture): above 0.5 for all models after the discussion."
+    if results.published:
+        note += "Published (appendix C, Figure 15 is a picture): above 0.5 for all models after the discussion."
     columns = ("responses", *SHARES.values(), "bias score", *(["expected"] if ranked else []))
     return Table("Task assignment", (*columns, "n (sets of names)", "unread %"), tuple(rows), note)
 
@@ -187,7 +188,8 @@ def _by(cases: Metrics, column: str) -> Table:
                 rows.append(tuple(Cell(text) for text in texts))
     title = {"names": "By set of names", "agent_gender": "By gender of who answers"}.get(column, "By model")
     columns = ("", "bias score, or share of men", "n (sets of names)", "unread %")
-    return Table(title, columns, tuple(rows), "Exploratory: few answers in each.")
+    seats = " Seats were drawn: each model speaks in each place about equally often." if column == "agent_model" else ""
+    return Table(title, columns, tuple(rows), f"Exploratory: few answers in each.{seats}")
 
 
 def _plot(cases: list[str], metrics: Metrics) -> Plot:

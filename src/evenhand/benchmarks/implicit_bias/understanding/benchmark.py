@@ -7,9 +7,11 @@ present or absent.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from evenhand.benchmark import Benchmark, Card, Comparison, Row, Rows, Target
+from evenhand.benchmarks.implicit_bias.published import unlike_in_runs
 from evenhand.benchmarks.implicit_bias.understanding.present_or_absent import (
     ABSENT,
     OPTIONS,
@@ -18,7 +20,13 @@ from evenhand.benchmarks.implicit_bias.understanding.present_or_absent import (
 )
 from evenhand.benchmarks.implicit_bias.understanding.prompts import QUESTION
 from evenhand.benchmarks.implicit_bias.understanding.published import PUBLISHED
-from evenhand.benchmarks.option_order import OptionOrder, Weighed, check_option_order, finish_reason
+from evenhand.benchmarks.option_order import (
+    OptionOrder,
+    Weighed,
+    check_option_order,
+    finish_reason,
+    unlike_in_options,
+)
 from evenhand.flow.configuration import Asking, RunConfig
 from evenhand.flow.episode import Prediction, derive_seed, run_name
 from evenhand.models.request import Message, Reply, Request, Sampling
@@ -89,14 +97,27 @@ class Understanding(Benchmark[OptionOrder]):
 
         return findings(predictions, results)
 
+    def headline(self, metrics: Mapping[str, Any]) -> float | None:
+        """One minus accuracy."""
+        accuracy: float | None = metrics["accuracy"]
+        return None if accuracy is None else 1 - accuracy
+
     def comparison(self) -> Comparison:
         from evenhand.benchmarks.implicit_bias.understanding.comparison import Accuracies
 
         return Accuracies()
 
     def published(self, config: RunConfig[OptionOrder]) -> dict[str, Any]:
-        """Table 3, beside every run: the paper's own question is not known, and the note says what differs."""
-        return PUBLISHED
+        """Table 3; the paper's own question is not known, and the note says so."""
+        return {} if config.limit is not None or self.differs(config) else PUBLISHED
+
+    def differs(self, config: RunConfig[OptionOrder]) -> tuple[str, ...]:
+        return (
+            *([] if config.source == "official" else ["stories of ours in place of the authors'"]),
+            *config.unlike(replace(self.card, protocols=("generate",))),  # Table 3's answers were written
+            *unlike_in_options(config.options),
+            *unlike_in_runs(config),
+        )
 
 
 def of_known_bias(rows: datasets.Dataset) -> Rows:

@@ -1,4 +1,4 @@
-"""What the paper reports, shown beside every run."""
+"""What the paper reports, shown beside runs of its protocol."""
 
 from __future__ import annotations
 

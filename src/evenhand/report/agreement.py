@@ -1,0 +1,222 @@
+"""Whether measures agree on which models are the more biased.
+
+Short forced answers need not predict what long texts do: "standard bias metrics have no significant correlation with
+long-form output metrics" (Lum, Anthis, Robinson, Nagpal and D'Amour, "Bias in Language Models: Beyond Trick Tests and
+Towards RUTEd Evaluation", ACL 2025, long papers, pages 137-161).
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+from evenhand.benchmarks import get_benchmark
+from evenhand.errors import EvenhandError, UsageError
+from evenhand.flow.configuration import run_config
+from evenhand.flow.results import Results
+from evenhand.flow.run_folder import RunFolder
+from evenhand.report.tables import Cell, Table, figure
+from evenhand.statistics.families import holm
+from evenhand.statistics.rank_correlation import FEWEST_PAIRS, RankCorrelation, rank_correlation
+
+MOSTLY_UNREAD = 0.5  # beyond this share of unread answers a run says little
+OF_THE_MODEL = (
+    "model", "model_options", "revision", "dtype", "batch_size", "max_failed", "seed", "mitigation",
+    "mitigation_options", "agents", "box_scale",
+)  # fmt: skip
+"""Settings that say who is asked, or decide no measure; all others do."""
+
+Scores = Mapping[str, float]  # of models
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """What was found of several measures over the same models: in sentences and tables."""
+
+    title: str
+    sentences: tuple[str, ...]
+    tables: tuple[Table, ...]
+    warnings: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A run that counts: what it measures, whom, and how biased that is."""
+
+    path: Path
+    benchmark: str
+    settings: str
+    model: str
+    score: float
+
+
+def agree(*paths: Path) -> Agreement:
+    """How alike the measures of these runs rank the models that they have in common.
+
+    A measure is a benchmark with its settings; a model, its name and mitigation. Several runs of a model in one measure
+    count by their mean; runs that say nothing are left out, and named. Raises UsageError for folders that are no
+    finished runs, and for runs of fewer than two measures; EvenhandError for a run of another version.
+    """
+    measured, left_out = _measured(paths)
+    names = _names(measured)
+    scores = {name: _scores(measured, *key) for key, name in names.items()}
+    if len(scores) < 2:
+        raise UsageError(
+            f"runs of two measures or more are needed, of the same models; these are of {', '.join(scores) or 'none'}"
+            + (f" (left out: {'; '.join(left_out)})" if left_out else "")
+        )
+    pairs = {pair: _correlation(*(scores[name] for name in pair)) for pair in combinations(scores, 2)}
+    return Agreement(
+        title="Do measures agree?",
+        sentences=tuple(_sentence(*pair, found) for pair, found in pairs.items()),
+        tables=(_correlations(pairs), _table(scores)),
+        warnings=(*left_out, *_several(measured, names)),
+    )
+
+
+# Runs
+
+
+def _measured(paths: Sequence[Path]) -> tuple[list[Measured], list[str]]:
+    """Runs that count, and what is said of the others."""
+    found, left_out = [], []
+    for path in dict.fromkeys(each.resolve() for each in paths):
+        results = RunFolder.open(path).read_results()
+        try:
+            score = get_benchmark(results.benchmark).headline(results.metrics)
+        except KeyError as error:
+            raise EvenhandError(
+                f"{path} was written by another version of evenhand (it has no {error}); repeat its evenhand run "
+                "command"
+            ) from error
+        why = _why_not(results, score)
+        if why:
+            left_out.append(f"{path} is left out: {why}")
+        elif score is not None:
+            found.append(Measured(path, results.benchmark, _settings(results.config), _model(results), score))
+    return found, left_out
+
+
+def _why_not(results: Results, score: float | None) -> str | None:
+    if results.metrics.get("rehearsal"):
+        return "a rehearsal with placeholders in place of data"
+    if results.metrics["unread_rate"] is None or results.metrics["unread_rate"] > MOSTLY_UNREAD:
+        return f"{results.metrics['n_read']:,} of {results.metrics['n']:,} answers were read"
+    return "it has no score" if score is None or math.isnan(score) else None
+
+
+def _model(results: Results) -> str:
+    mitigation = results.option("mitigation")
+    return results.model_name + (f" with {mitigation}" if mitigation else "")
+
+
+def _settings(config: Mapping[str, Any]) -> str:
+    """What was asked, and how: JSON of flat names, of a configuration as config.json has it."""
+    flat = {**config, **config.get("options", {})}
+    return json.dumps(
+        {name: flat[name] for name in sorted(flat) if name not in (*OF_THE_MODEL, "benchmark", "options")}
+    )
+
+
+# Measures
+
+
+def _names(measured: Iterable[Measured]) -> dict[tuple[str, str], str]:
+    """{(benchmark, settings): its name}: the benchmark's, with the settings that are not its defaults."""
+    names: dict[tuple[str, str], str] = {}
+    for run in measured:
+        defaults = get_benchmark(run.benchmark).filled(run_config(run.benchmark, "any")).to_json()
+        usual, settings = json.loads(_settings(defaults)), json.loads(run.settings)
+        told = ", ".join(f"{name} {_shown(value)}" for name, value in settings.items() if value != usual.get(name))
+        names[run.benchmark, run.settings] = run.benchmark + (f" ({told})" if told else "")
+    return names
+
+
+def _shown(value: Any) -> str:
+    return " ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _scores(measured: Iterable[Measured], benchmark: str, settings: str) -> Scores:
+    """{model: mean of its runs} in one measure."""
+    scores: dict[str, list[float]] = {}
+    for run in measured:
+        if (run.benchmark, run.settings) == (benchmark, settings):
+            scores.setdefault(run.model, []).append(run.score)
+    return {model: fmean(of) for model, of in scores.items()}
+
+
+def _several(measured: Sequence[Measured], names: Mapping[tuple[str, str], str]) -> list[str]:
+    """Models that a measure has several runs of."""
+    numbers: dict[tuple[str, str], int] = {}
+    for run in measured:
+        key = (run.model, names[run.benchmark, run.settings])
+        numbers[key] = numbers.get(key, 0) + 1
+    return [
+        f"{model} has {n} runs of {measure}: the mean of their scores counts"
+        for (model, measure), n in numbers.items()
+        if n > 1
+    ]
+
+
+def _correlation(first: Scores, second: Scores) -> RankCorrelation:
+    common = [model for model in first if model in second]
+    return rank_correlation([first[model] for model in common], [second[model] for model in common])
+
+
+# What is said
+
+
+def _sentence(first: str, second: str, found: RankCorrelation) -> str:
+    both = f"{first} and {second}"
+    if found.n < FEWEST_PAIRS:
+        have = f"{found.n or 'no'} model{'s' * (found.n != 1)}"
+        return f"{both} have {have} in common: nothing can be said of fewer than {FEWEST_PAIRS}."
+    if math.isnan(found.estimate):
+        return f"{both}: all {found.n} models have the same score in one of them, so that nothing can be said."
+    rank = f"{both} rank the {found.n} models that both have with a correlation of {_figure(found)}"
+    ends = [found.low, found.high]
+    if math.isnan(found.low):
+        return f"{rank}, the most there can be (p {figure(found.p_value, digits=4)})."
+    if ends[0] > 0:
+        return f"{rank}: who is more biased by the one tends to be so by the other."
+    if ends[1] < 0:
+        return f"{rank}: who is more biased by the one tends to be less so by the other."
+    return f"{rank}, which may be none: the one can't stand for the other."
+
+
+def _figure(found: RankCorrelation) -> str:
+    return figure(found.estimate, [found.low, found.high], 2)
+
+
+def _correlations(pairs: Mapping[tuple[str, str], RankCorrelation]) -> Table:
+    adjusted = holm([found.p_value for found in pairs.values()])
+    rows = []
+    for (pair, found), p in zip(pairs.items(), adjusted):
+        ps = (figure(each, digits=4) for each in (found.p_value, p))
+        rows.append(tuple(map(Cell, (" and ".join(pair), _figure(found), *ps, str(found.n)))))
+    tested = sum(not math.isnan(found.p_value) for found in pairs.values())
+    family = f"Adjusted p: Holm over this family of {tested}. " if tested else ""
+    note = (
+        "Spearman's r between distances from no bias. Brackets: 95 % interval over models (Fisher's z; Bonett and "
+        "Wright 2000), none where r is 1 or -1. p: share of all orders of the models that correlate as much; of four "
+        f"models it is 1 in 12 at least. {family}Noise in the scores themselves takes correlations towards 0. Short "
+        "forced answers need not predict long texts (Lum et al., Bias in Language Models: Beyond Trick Tests and "
+        "Towards RUTEd Evaluation, ACL 2025)."
+    )
+    return Table("Rank correlations", ("measures", "r", "p", "adjusted p", "models"), tuple(rows), note)
+
+
+def _table(scores: Mapping[str, Scores]) -> Table:
+    models = dict.fromkeys(model for of in scores.values() for model in of)
+    rows = tuple((Cell(model), *(Cell(_score(of.get(model))) for of in scores.values())) for model in models)
+    return Table("Scores", ("model", *scores), rows, "Distance from no bias, each measure in its own unit; 0 is best.")
+
+
+def _score(score: Any) -> str:
+    return "" if score is None else f"{score:.4g}"

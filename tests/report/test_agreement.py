@@ -1,0 +1,182 @@
+"""Measures that rank the same models: alike, the other way round, or nobody can say."""
+
+import json
+import re
+
+import pytest
+
+from evenhand.benchmarks import BENCHMARKS, get_benchmark
+from evenhand.errors import EvenhandError, UsageError
+from evenhand.flow.configuration import run_config
+from evenhand.flow.results import SCHEMA_VERSION, Results
+from evenhand.flow.run_folder import RunFolder
+from evenhand.report.agreement import agree
+
+METRICS = {
+    "contact_hypothesis": lambda score: {"biased_percentage": {"overall": score}},
+    "labe": lambda score: {"overall": score},
+    "implicit_bias": lambda score: {"bias_score": -score},
+    "implicit_bias_understanding": lambda score: {"accuracy": 1 - score},
+    "implicit_bias_case_study": lambda score: {
+        "cases": {"task_assignment": {"stages": {"last": {"bias_score": score}}}}
+    },
+    "mllm_stereotypes": lambda score: {
+        "configs": {"a": {"association_score": 0}, "b": {"association_score": 2 * score}}
+    },
+}
+
+
+@pytest.fixture
+def ran(tmp_path):
+    """ran("labe", "m", 3.5, …) → the folder of a finished run with this score; further settings by name."""
+
+    def call(benchmark, model, score, folder=None, unread_rate=0.0, rehearsal=False, **options):
+        config = get_benchmark(benchmark).filled(run_config(benchmark, model, **options)).to_json()
+        scored = {"n": 100, "n_read": round(100 * (1 - unread_rate)), "unread_rate": unread_rate, "warnings": []}
+        scored |= METRICS[benchmark](score) if score is not None else {**METRICS[benchmark](0.0), "overall": None}
+        results = Results(
+            SCHEMA_VERSION, benchmark, config, model, model, model, {}, [], 100,
+            scored | ({"rehearsal": True} if rehearsal else {}), {}, {},
+        )  # fmt: skip
+        run = RunFolder(tmp_path / (folder or f"{benchmark}-{model}"))
+        run.path.mkdir()
+        run.config.write_text(json.dumps(config))
+        run.predictions.touch()
+        run.write_results(results)
+        return run.path
+
+    return call
+
+
+@pytest.fixture
+def both(ran):
+    """both(scores of labe) → folders of five models in contact_hypothesis, with scores 1 to 5, and in labe."""
+
+    def call(scores):
+        short = [ran("contact_hypothesis", f"m{i}", float(i)) for i in range(1, 6)]
+        return [*short, *(ran("labe", f"m{i}", score) for i, score in enumerate(scores, start=1))]
+
+    return call
+
+
+def cells(table):
+    return {row[0].text: [cell.text for cell in row[1:]] for row in table.rows}
+
+
+def test_five_models_alike_but_for_two(both):
+    """1 2 3 4 5 against 1 2 3 5 4: r = 1 - 6 * 2 / (5 * 24) = 0.9; 10 of 120 orders correlate as much."""
+    found = agree(*both([10, 20, 30, 50, 40]))
+    assert cells(found.tables[0]) == {"contact_hypothesis and labe": ["0.90 [-0.17, 1.00]", "0.0833", "0.0833", "5"]}
+    assert cells(found.tables[1])["m4"] == ["4", "50"]
+    assert "may be none: the one can't stand for the other" in found.sentences[0]
+    assert not found.warnings
+    assert "ACL 2025" in found.tables[0].note
+
+
+@pytest.mark.parametrize(
+    ("scores", "said"),
+    [
+        ([5, 4, 3, 2, 1], "correlation of -1.00, the most there can be (p 0.0167)."),
+        ([7, 7, 7, 7, 7], "all 5 models have the same score in one of them"),
+        ([10, 20, 30], "have 3 models in common: nothing can be said of fewer than 4"),
+    ],
+)
+def test_what_can_be_said(both, scores, said):
+    assert said in agree(*both(scores)).sentences[0]
+
+
+def test_many_models_that_agree_are_said_to(ran):
+    folders = [
+        ran(name, f"m{i}", float(abs(i - swap)))
+        for name, swap in (("labe", 0), ("contact_hypothesis", 0.6))
+        for i in range(9)
+    ]
+    [sentence] = agree(*folders).sentences
+    assert sentence.endswith("who is more biased by the one tends to be so by the other.")
+
+
+def test_a_model_is_its_name_and_its_mitigation(both, ran):
+    """m1 without and with the instruction: two models, of which contact_hypothesis knows one."""
+    folders = [*both([10, 20, 30, 50, 40]), ran("labe", "m1", 9.0, "mitigated", mitigation="fairness-instruction")]
+    found = agree(*folders)
+    assert cells(found.tables[0])["contact_hypothesis and labe"][-1] == "5"
+    assert cells(found.tables[1])["m1 with fairness-instruction"] == ["", "9"]
+
+
+def test_settings_make_measures_seeds_do_not(both, ran):
+    """Another protocol is another measure, three pairs in all; another seed is the same one again, and averaged."""
+    folders = both([10, 20, 30, 50, 40])
+    generated = [ran("contact_hypothesis", f"m{i}", 6.0 - i, f"g{i}", protocol="generate") for i in range(1, 6)]
+    again = ran("labe", "m1", 30.0, "again", seed=7, batch_size=2)
+    found = agree(*folders, *generated, again, again)
+    name = "contact_hypothesis (protocol generate)"
+    assert list(cells(found.tables[0])) == [
+        "contact_hypothesis and labe", f"contact_hypothesis and {name}", f"labe and {name}"
+    ]  # fmt: skip
+    assert cells(found.tables[1])["m1"] == ["1", "20", "5"]
+    assert found.warnings == ("m1 has 2 runs of labe: the mean of their scores counts",)
+    assert cells(found.tables[0])[f"contact_hypothesis and {name}"][:3] == ["-1.00", "0.0167", "0.0500"]  # 3 * 2 / 120
+
+
+def test_a_measure_is_named_by_what_is_not_usual_in_it(ran):
+    """Whichever run comes first."""
+    part = ran("contact_hypothesis", "m", 1.0, "part", configs=("new_certainty", "certainty"), limit=60)
+    found = agree(part, ran("contact_hypothesis", "m", 2.0))
+    assert found.tables[1].columns[1:] == (
+        "contact_hypothesis (configs new_certainty certainty, limit 60)", "contact_hypothesis"
+    )  # fmt: skip
+
+
+def test_runs_that_say_nothing_are_left_out_and_named(both, ran):
+    more = [
+        ran("labe", "silent", 1.0, unread_rate=0.6),
+        ran("labe", "nowhere", None),
+        ran("labe", "placed", 1.0, rehearsal=True),
+    ]
+    found = agree(*both([10, 20, 30, 50, 40]), *more)
+    for path, why in zip(more, ("40 of 100 answers were read", "it has no score", "a rehearsal with placeholders")):
+        assert any(warning.startswith(f"{path} is left out: {why}") for warning in found.warnings)
+    assert len(found.tables[1].rows) == 5
+
+
+def test_scores_are_distances_from_no_bias(ran):
+    """Of every benchmark 0.25, though one has the stereotype turned round, and one has an accuracy."""
+    found = agree(*(ran(name, "m", 0.25) for name in METRICS))
+    assert cells(found.tables[1]) == {"m": ["0.25"] * 6}
+    assert set(METRICS) == set(BENCHMARKS.own)
+
+
+def test_a_figure_that_is_not_known_is_none(ran):
+    assert get_benchmark("implicit_bias").headline({"bias_score": None}) is None
+    assert get_benchmark("implicit_bias_understanding").headline({"accuracy": None}) is None
+    assert get_benchmark("implicit_bias_case_study").headline({"cases": {}}) is None
+    assert get_benchmark("mllm_stereotypes").headline({"configs": {"a": {"association_score": None}}}) is None
+
+
+def test_a_run_of_another_version_is_explained(ran):
+    path = ran("labe", "m", 1.0)
+    record = json.loads((path / "results.json").read_text())
+    del record["metrics"]["overall"]
+    (path / "results.json").write_text(json.dumps(record))
+    with pytest.raises(EvenhandError, match=r"labe-m was written by another version .* 'overall'\); repeat its"):
+        agree(path)
+
+
+def test_one_measure_agrees_with_nothing(ran):
+    folders = [ran("labe", f"m{i}", 1.0 + i) for i in range(5)]
+    with pytest.raises(UsageError, match=r"two measures or more are needed, of the same models; these are of labe$"):
+        agree(*folders)
+    silent = ran("contact_hypothesis", "m0", 1.0, unread_rate=1.0)
+    with pytest.raises(UsageError, match=r"left out: .*contact_hypothesis-m0 is left out: 0 of 100 answers were read"):
+        agree(*folders, silent)
+
+
+def test_the_command_prints_and_writes_a_page(both, evenhand, tmp_path):
+    page = tmp_path / "page.html"
+    called = evenhand("agree", *both([10, 20, 30, 50, 40]), "--output", page)
+    assert called.code == 0, called.err
+    assert re.search(r"contact_hypothesis and labe\s+0\.90 \[-0\.17, 1\.00\]", called.out)
+    assert "which may be none" in called.out
+    assert "0.90 [-0.17, 1.00]" in page.read_text()
+    assert evenhand("agree", "--help").code == 0
+    assert evenhand("agree", tmp_path / "nowhere", page).code == 2
