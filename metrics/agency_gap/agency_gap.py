@@ -11,6 +11,7 @@ from .columns import coded
 from .group_means import HEADLINES
 from .resampling import N_RESAMPLES
 from .scores import agency_gap
+from .studentized import permutation_tests
 from .uncertainty import intervals
 
 _DESCRIPTION = """
