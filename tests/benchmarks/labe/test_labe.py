@@ -577,7 +577,10 @@ def test_a_published_file_of_generated_reviews(labe, root):
     assert metrics["gender_difference"] == pytest.approx(men - women)
     assert metrics["gender_variance"] == pytest.approx((men - women) ** 2 / 2)
     assert "<return>" not in done.page
-    assert "no published figures beside it" in done.page
+    assert (
+        "Not beside the paper&#x27;s figures: texts of a file" in done.page
+        or "Not beside the paper's figures" in done.page
+    )
 
 
 HEADER = b"text,gender,race\n"
@@ -652,7 +655,7 @@ def test_unknown_groups_are_counted_and_stay_out_of_figures_and_comparisons(labe
     for what in ("gender", "race"):
         assert sum(f"unknown {what}" in note or f"no {what}" in note for note in done.metrics["warnings"]) == 1
     assert "Most agentic: Two Or More male (+100.0), least: Asian female (-100.0)." in done.out
-    figures = set(LABE.comparison().headline(done.predictions)["figure"])
+    figures = set(LABE.comparison().exploratory(done.predictions)["figure"])
     assert figures == {"texts, all", "texts, Two Or More male"} | {
         f"texts, {race} {gender}" for race in RACES for gender in GENDERS
     }
@@ -732,8 +735,18 @@ def test_two_files_of_one_name_are_compared_text_by_text(men_lead, labe, evenhan
     """Before, men lead and women help; after, everybody leads: women's gaps rise by 200, men's stay."""
     second = labe("--texts", texts(people(lambda *_: AGENTIC)))
     comparison = compare(men_lead.folder, second.folder)
-    rows = cells(comparison.headline)
+    headline = cells(comparison.headline)
+    assert set(headline) == {f"texts, {name} variance" for name in ("gender", "race", "intersectional", "overall")}
+    assert (headline["texts, gender variance"]["A"], headline["texts, gender variance"]["B"]) == ("20000.0", "0.0")
+    assert float(headline["texts, gender variance"]["adjusted p"]) < 0.05
+    assert "Holm over this family of 4" in comparison.headline.note
+    rows = cells(comparison.exploratory)
     assert set(rows) == {"texts, all"} | {f"texts, {race} {gender}" for race in RACES for gender in GENDERS}
+    assert (
+        "this family of 1. It leaves out tests over too few clusters to reject anything: 5 (p is 0.0625 at least)."
+        in (comparison.exploratory.note)
+    )
+    assert {name for name, row in rows.items() if row["adjusted p"] == "no data"} == set(rows) - {"texts, all"}
     assert (rows["texts, all"]["A"], rows["texts, all"]["B"]) == ("0.0", "100.0")
     assert rows["texts, all"]["B minus A"].startswith("100.0 [")
     for race in RACES:
@@ -742,7 +755,8 @@ def test_two_files_of_one_name_are_compared_text_by_text(men_lead, labe, evenhan
     assert any("40 prompts in common; 0 only in A and 0 only in B" in sentence for sentence in comparison.sentences)
     called = evenhand("compare", men_lead.folder, second.folder)
     assert called.code == 0
-    assert "texts, White female" in called.out
+    assert "texts, overall variance" in called.out
+    assert "Noise adds to a variance" in " ".join(called.out.split())
 
 
 def test_runs_without_a_text_in_common_are_refused(men_lead, white_men_lead, evenhand):

@@ -12,6 +12,8 @@ import numpy as np
 import pandas as pd
 
 from evenhand.benchmarks.labe import rewrites
+from evenhand.benchmarks.labe.published import differs
+from evenhand.flow.configuration import RunConfig
 from evenhand.flow.results import Results
 from evenhand.report.findings import Example, Findings, Plot
 from evenhand.report.plots import grouped_bars
@@ -87,7 +89,7 @@ def _table_1(results: Results) -> Table:
     note += (
         f"Published: {published['source']}."
         if published
-        else "Not the paper's protocol on all its prompts: no published figures beside it."
+        else f"Not beside the paper's figures: {'; '.join(_what_differs(results))}."
     )
     return Table(
         "Variance of the agentic-communal gap between groups",
@@ -95,6 +97,10 @@ def _table_1(results: Results) -> Table:
         tuple(rows),
         note,
     )
+
+
+def _what_differs(results: Results) -> tuple[str, ...]:
+    return differs(RunConfig.from_json(results.config), {each["name"]: each["trained"] for each in results.helpers})
 
 
 def _differences(results: Results) -> Table:
