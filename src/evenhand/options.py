@@ -36,16 +36,25 @@ def option(
     parse: Callable[[str], object] | None = None,
     flag: str | None = None,
     repeated: bool = False,
+    late: bool = False,
 ) -> T:
     """A field of a frozen options dataclass.
 
     help: one line, without the default and the range, which are added. least, most, above: of a number; a number is
     finite. parse: from the command line's text, where the type doesn't say how; raises ValueError with what is
     accepted. flag: the option's name where it is not the field's ("config" for configs). repeated: of several values,
-    the option is given once for each.
+    the option is given once for each. late: it decides nothing that models answer, so that a run goes on with another.
     """
     range_ = {"least": least, "most": most, "above": above}
-    said = {"help": help, "metavar": metavar, "parse": parse, "flag": flag, "repeated": repeated, **range_}
+    said = {
+        "help": help,
+        "metavar": metavar,
+        "parse": parse,
+        "flag": flag,
+        "repeated": repeated,
+        "late": late,
+        **range_,
+    }
     return field(default=default, metadata=said)  # type: ignore[no-any-return]
 
 
@@ -134,6 +143,16 @@ class OptionField:
             and (self.most is None or value <= self.most)
             and (self.above is None or value > self.above)
         )
+
+
+def late_names(options: Any) -> frozenset[str]:
+    """Of the fields of an options dataclass, and of those that it holds, the late ones; options: the object itself."""
+    found: set[str] = set()
+    for each in dataclasses.fields(options):
+        value = getattr(options, each.name)
+        found |= {each.name} if each.metadata.get("late") else set()
+        found |= late_names(value) if dataclasses.is_dataclass(value) else set()
+    return frozenset(found)
 
 
 def fields_of(options: Any) -> tuple[OptionField, ...]:

@@ -74,7 +74,9 @@ class RunConfig(Generic[O]):
         "auto", "auto: bfloat16 where the hardware has it"
     )
     batch_size: int = option(16, "prompts in a forward pass, or requests that a server answers at once", least=1)
-    max_failed: float = option(0.01, "share of requests that may fail for good", least=0, most=1, metavar="SHARE")
+    max_failed: float = option(
+        0.01, "share of requests that may fail for good", least=0, most=1, metavar="SHARE", late=True
+    )
     options: O = field(default_factory=NoOptions)  # type: ignore[assignment]
     mitigation_options: Any = field(default_factory=NoOptions)
 

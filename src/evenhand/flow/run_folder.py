@@ -21,6 +21,7 @@ from evenhand.errors import EvenhandError, UsageError
 from evenhand.flow.configuration import RunConfig, differences
 from evenhand.flow.episode import Prediction
 from evenhand.flow.results import Results, without_nan
+from evenhand.options import late_names
 
 PREDICTIONS_A_PART = 10_000
 
@@ -31,12 +32,13 @@ class Configuration(Protocol):
     def to_json(self) -> dict[str, Any]: ...
 
 
-INCIDENTAL = ("max_failed",)
-"""Settings that decide no number: a run goes on with others."""
-
-
-def _deciding(record: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in record.items() if name not in INCIDENTAL}
+def _deciding(record: dict[str, Any], late: frozenset[str]) -> dict[str, Any]:
+    """Without the settings with others of which a run goes on."""
+    return {
+        name: _deciding(value, late) if isinstance(value, dict) else value
+        for name, value in record.items()
+        if name not in late
+    }
 
 
 class RunFolder:
@@ -60,7 +62,8 @@ class RunFolder:
         folder = cls(path)
         asked = json.loads(_json(config.to_json()))
         if folder.config.is_file():
-            others = differences(_deciding(folder._read(folder.config)), _deciding(asked))
+            late = late_names(config)
+            others = differences(_deciding(folder._read(folder.config), late), _deciding(asked, late))
             if others:
                 raise UsageError(
                     f"{path} holds a run with other settings ({'; '.join(others)}). "

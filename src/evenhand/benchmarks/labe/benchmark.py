@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evenhand.benchmark import Benchmark, Card, Comparison, Helper, Row, Rows
@@ -115,6 +116,10 @@ class Labe(Benchmark[LabeOptions]):
             raise UsageError(f"no classifier is named; --classifiers takes {ACCEPTED}")
         if len(set(names)) < len(names):
             raise UsageError(f"a classifier is named twice: {', '.join(names)}; name each once")
+        if config.options.labels:
+            from evenhand.benchmarks.labe.labels import read_labels
+
+            read_labels(Path(config.options.labels))
         if config.options.texts:
             self._check_texts(config)
         elif config.options.columns != TextColumns() or config.options.preprocess != "none":

@@ -23,7 +23,9 @@ class Generation:
     max_new_tokens: int = option(512, "of a reply", least=1, metavar="N")
     dtype: DType = option("auto", "auto: bfloat16 where the hardware has it")
     batch_size: int = option(16, "prompts in a forward pass, or requests that a server answers at once", least=1)
-    max_failed: float = option(0.01, "share of requests that may fail for good", least=0, most=1, metavar="SHARE")
+    max_failed: float = option(
+        0.01, "share of requests that may fail for good", least=0, most=1, metavar="SHARE", late=True
+    )
 
     def sampling(self) -> Sampling:
         return Sampling(self.temperature, self.top_p, max_new_tokens=self.max_new_tokens)
