@@ -139,7 +139,12 @@ class _Names:
         p_values = p_value(np.abs(point), np.abs(self._exchanged_differences()))
         return {
             name: Difference(
-                *map(float, (*seen[i], point[i], *ends[i], p_values[i])),
+                first=float(seen[i, 0]),
+                second=float(seen[i, 1]),
+                estimate=float(point[i]),
+                low=float(ends[i, 0]),
+                high=float(ends[i, 1]),
+                p_value=float(p_values[i]),
                 n=self.n_texts,
                 n_clusters=self.n,
                 smallest_p=smallest_p(self.n),
