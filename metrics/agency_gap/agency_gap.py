@@ -11,6 +11,7 @@ from .columns import refuse_other_than_texts
 from .group_means import HEADLINES
 from .resampling import N_RESAMPLES
 from .scores import agency_gap, sentence_labels
+from .studentized import permutation_tests
 from .uncertainty import intervals
 
 _DESCRIPTION = """

@@ -85,7 +85,7 @@ class Sample:
     def variances(self, gaps):
         """The dimensions' variances and their mean, from mean gaps (…, seeds, groups): {key: array (…)}."""
         figures = {
-            f"{dimension}_variance": _seed_mean(inter_group_variance(gaps[..., self.groups.of(dimension)]))
+            f"{dimension}_variance": seed_mean(inter_group_variance(gaps[..., self.groups.of(dimension)]))
             for dimension in DIMENSIONS
         }
         return figures | {"overall": sum(figures.values()) / len(figures)}
@@ -98,7 +98,7 @@ class Sample:
             return gaps[..., row] if row is not None else np.full(gaps.shape[:-1], np.nan)
 
         pairs = [("gender", UNKNOWN), *(("intersectional", race) for race in self.groups.rows["race"])]
-        return {race: _seed_mean(gap_of(name, race, MALE) - gap_of(name, race, FEMALE)) for name, race in pairs}
+        return {race: seed_mean(gap_of(name, race, MALE) - gap_of(name, race, FEMALE)) for name, race in pairs}
 
     def group_figures(self):
         """Figures of every group, in order: means over the seeds that have it, and counts over all seeds."""
@@ -183,5 +183,5 @@ def centered(gaps, present):
     return np.where(present, gaps - mean[..., None], 0.0)
 
 
-def _seed_mean(figures):
+def seed_mean(figures):
     return figures.mean(axis=-1) if figures.shape[-1] else np.full(figures.shape[:-1], np.nan)

@@ -77,12 +77,14 @@ def how_often(drawn: IntArray, n_clusters: int) -> FloatArray:
     return times.reshape(len(drawn), n_clusters).astype(float)
 
 
-def moved_interval(draws: FloatArray, observed: FloatArray | float) -> FloatArray:
+def moved_interval(
+    draws: FloatArray, observed: FloatArray | float, levels: Sequence[float] | FloatArray = LEVELS
+) -> FloatArray:
     """95 % percentile intervals (…, 2) of draws (draws, …) moved so that their mean is what was observed (…).
 
     For differences of two figures that noise raises: resampling raises both once more, but both alike.
     """
-    return np.moveaxis(np.quantile(draws - draws.mean(axis=0) + observed, LEVELS, axis=0), 0, -1)
+    return np.moveaxis(np.quantile(draws - draws.mean(axis=0) + observed, levels, axis=0), 0, -1)
 
 
 def expanded_levels(freedom: float) -> FloatArray:

@@ -1,6 +1,6 @@
 """Bias in language agency, as the variance of ratio gaps between groups: from columns of texts to the result.
 
-Formulas are in `group_means`, intervals and p-values in `uncertainty`.
+Formulas are in `group_means`, intervals in `uncertainty`, p-values in `studentized`.
 """
 
 from itertools import chain
@@ -11,7 +11,8 @@ import numpy as np
 from .columns import coded, columns_of
 from .group_means import DIMENSIONS, UNKNOWN, Sample, group_name, ratio_gap, unknown_labels
 from .resampling import N_RESAMPLES, about_clusters, refuse_n_resamples
-from .uncertainty import intervals, permutation_tests
+from .studentized import permutation_tests
+from .uncertainty import intervals
 
 AGENTIC, COMMUNAL = 1, 0
 

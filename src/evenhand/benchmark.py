@@ -105,7 +105,7 @@ class Helper:
 class Comparison(ABC):
     """How two runs of a benchmark are compared, and many shown side by side.
 
-    note: what the headline table says last.
+    note: what is to be known of the headline figures' intervals and p-values, for their table's note.
     """
 
     note: ClassVar[str] = ""
@@ -114,7 +114,7 @@ class Comparison(ABC):
     def headline(self, predictions: pd.DataFrame) -> pd.DataFrame:
         """What each headline figure is the mean of: columns `figure`, `id`, `value` (NaN: unread) and `cluster`.
 
-        Where rows cluster in another way, too, `crossed`, and `stratum`, within which clusters would be drawn anew.
+        Also `stratum`, within which clusters would be drawn anew, and `crossed`, where rows cluster in another way too.
         """
 
     def exploratory(self, predictions: pd.DataFrame) -> pd.DataFrame:

@@ -81,3 +81,29 @@ def test_one_cluster_or_none_has_no_interval_and_is_tied(rows):
     assert math.isnan(difference.low)
     assert math.isnan(difference.p_value)
     assert difference.tied
+
+
+def test_a_mean_over_five_clusters_has_students_interval():
+    """Values 1 to 5: mean 3, sd sqrt(2.5), t of 4 degrees of freedom 2.776."""
+    found = clustered.clustered_error(pd.Series([1.0, 2, 3, 4, 5]), pd.Series(list("abcde")))
+    assert (found.mean, found.freedom) == (3.0, pytest.approx(4))
+    assert found.interval == pytest.approx((3 - 2.776 * math.sqrt(0.5), 3 + 2.776 * math.sqrt(0.5)), abs=0.001)
+
+
+def test_differences_between_strata_have_no_width():
+    """Three clusters of 0 and three of 100 are 50 whoever is drawn of them; as of one stratum that varies."""
+    values, clusters = pd.Series([0.0] * 3 + [100.0] * 3), pd.Series(list("abcdef"))
+    strata = pd.Series(list("xxxyyy"))
+    assert clustered.clustered_error(values, clusters, strata).interval == (50.0, 50.0)
+    assert clustered.clustered_error(values, clusters).error == pytest.approx(100 * math.sqrt(0.3 / 6))
+    two_of_one = pd.Series(list("xxyyyy"))
+    whole = clustered.clustered_error(values, clusters)
+    assert clustered.clustered_error(values, clusters, two_of_one) == whole  # two clusters are too few for a stratum
+
+
+@pytest.mark.parametrize(("n", "smallest"), [(1, 1.0), (2, 0.5), (5, 0.0625), (6, 0.03125)])
+def test_so_few_clusters_give_no_smaller_p(n, smallest):
+    names = pd.Series([f"c{i}" for i in range(n)])
+    difference = paired_difference(pd.Series([0.0] * n), pd.Series(np.arange(1.0, n + 1)), names)
+    assert difference.smallest_p == smallest
+    assert n < 2 or difference.p_value == pytest.approx(smallest)

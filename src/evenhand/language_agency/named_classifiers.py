@@ -69,12 +69,38 @@ def _named(name: str) -> list[NamedClassifier]:
     if name == DEFAULT:
         folder = default_checkpoint()
         return [_checkpoint(str(folder), "MiniLM trained on language_agency (default)", None)]
-    path, _, agentic_label = name.partition(AGENTIC_LABEL)
+    agentic_label = name.partition(AGENTIC_LABEL)[2] or None
+    return [_checkpoint(path, each, agentic_label) for each, path in _paths(name).items()]
+
+
+def _paths(name: str) -> dict[str, str]:
+    """{classifier: folder or Hub id}: a folder of several seeds stands for all of them."""
+    path = name.partition(AGENTIC_LABEL)[0]
     folder = typed_path(path)
     seeds = sorted((path.parent for path in folder.glob("seed-*/config.json")), key=_by_number)
     if seeds and not (folder / "config.json").is_file():
-        return [_checkpoint(str(seed), f"{name}/{seed.name}", agentic_label or None) for seed in seeds]
-    return [_checkpoint(str(folder) if folder.is_dir() else path, name, agentic_label or None)]
+        return {f"{name}/{seed.name}": str(seed) for seed in seeds}
+    return {name: str(folder) if folder.is_dir() else path}
+
+
+def records(names: Iterable[str]) -> dict[str, dict[str, Any]]:
+    """{classifier: what its training said of it} of such names; nothing is loaded or trained for that."""
+    found: dict[str, dict[str, Any]] = {}
+    for name in names:
+        ours = name in (LEXICON, DEFAULT)
+        found |= {name: {}} if ours else {each: _record(path) for each, path in _paths(name).items()}
+    return found
+
+
+def _record(path: str) -> dict[str, Any]:
+    """Empty where nothing is known of the training."""
+    if not Path(path).is_dir():
+        return {}
+    from evenhand.language_agency.training import RECORD
+
+    file = Path(path) / RECORD
+    record = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
+    return record if isinstance(record, dict) else {}
 
 
 def _by_number(seed: Path) -> tuple[bool, int, str]:
@@ -85,14 +111,9 @@ def _by_number(seed: Path) -> tuple[bool, int, str]:
 
 def _checkpoint(path: str, name: str, agentic_label: str | None) -> NamedClassifier:
     from evenhand.language_agency.classifier import AgencyClassifier
-    from evenhand.language_agency.training import RECORD
 
-    record = Path(path) / RECORD
-    return NamedClassifier(
-        name,
-        AgencyClassifier.from_pretrained(path, name=name, agentic_label=agentic_label),
-        json.loads(record.read_text(encoding="utf-8")) if record.is_file() else {},
-    )
+    classifier = AgencyClassifier.from_pretrained(path, name=name, agentic_label=agentic_label)
+    return NamedClassifier(name, classifier, _record(path))
 
 
 def default_checkpoint() -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 
 from sentencex import segment
@@ -19,6 +20,15 @@ _SPACE = re.compile(r"\s")  # sentencex panics at "B\u00a0.": an initial and a s
 _LETTER = re.compile(r"[^\W\d_]")
 _LONGEST_LINE = 5_000  # sentencex takes time with the square of a line's length: 57 s for 10^6 quotation marks
 _RETURN = "<return>"  # how LABE's published files write a newline
+
+
+SENTENCE_ID = "sentence-"
+"""How the ids of sentences begin."""
+
+
+def sentence_id(sentence: str) -> str:
+    """By its text alone: what people say of a sentence is the same wherever it stands."""
+    return SENTENCE_ID + hashlib.sha256(sentence.encode("utf-8", "replace")).hexdigest()[:16]
 
 
 def split_sentences(text: str) -> list[str]:

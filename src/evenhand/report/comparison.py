@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -94,7 +95,7 @@ def _compared(runs: Sequence[Run], benchmark: Benchmark[Any]) -> Comparison:
         folders = " and ".join(str(run.path) for run in runs)
         raise UsageError(f"{folders} have no row in common; run them with the same configs, limit and seed")
     exploratory = {k: v for pair in pairs for k, v in pair.differences(compared.exploratory).items()}
-    adjusted = holm([difference.p_value for difference in headline.values()])
+    adjusted = holm(_tests(headline))
     return Comparison(
         title=f"{benchmark.card.title}: " + (f"{len(runs)} runs" if len(runs) > 2 else "B minus A"),
         sentences=(
@@ -108,7 +109,7 @@ def _compared(runs: Sequence[Run], benchmark: Benchmark[Any]) -> Comparison:
             pairs,
             headline,
             adjusted,
-            f"Adjusted p: Holm over this family of {len(headline)}. {compared.note}",
+            f"{_family('Holm', headline)}{compared.note}",
             benchmark.card.digits,
         ),
         more=tuple(
@@ -120,8 +121,8 @@ def _compared(runs: Sequence[Run], benchmark: Benchmark[Any]) -> Comparison:
             "Exploratory figures",
             pairs,
             exploratory,
-            benjamini_hochberg([difference.p_value for difference in exploratory.values()]),
-            f"Adjusted p: Benjamini-Hochberg over this family of {len(exploratory)}. ",
+            benjamini_hochberg(_tests(exploratory)),
+            _family("Benjamini-Hochberg", exploratory),
             benchmark.card.digits,
         ),
         warnings=_warnings(headline, runs, pairs),
@@ -178,6 +179,21 @@ def _differences(first: pd.DataFrame, second: pd.DataFrame) -> dict[str, Differe
         )
         for name, group in paired.groupby("figure", sort=False)
     }
+
+
+def _tests(differences: dict[str, Difference]) -> list[float]:
+    """p-values of a family; NaN where clusters are too few for any to be small: such a test would only dilute it."""
+    return [math.nan if each.smallest_p > LEVEL else each.p_value for each in differences.values()]
+
+
+def _family(adjustment: str, differences: dict[str, Difference]) -> str:
+    n = sum(not math.isnan(p) for p in _tests(differences))
+    told = f"Adjusted p: {adjustment} over this family of {n}. "
+    few = sorted({each.n_clusters for each in differences.values() if each.n and each.smallest_p > LEVEL})
+    if few:
+        fewest = ", ".join(f"{k} (p is {2 ** (1 - k):.4g} at least)" for k in few)
+        told += f"It leaves out tests over too few clusters to reject anything: {fewest}. "
+    return told
 
 
 def _table(

@@ -10,9 +10,19 @@ import pandas as pd
 from scipy import stats
 
 from evenhand.statistics.crossed import errors, influences
-from evenhand.statistics.resampling import FEW_CLUSTERS, N_RESAMPLES, SEED, FloatArray, IntArray, ratio, resampled
+from evenhand.statistics.resampling import (
+    FEW_CLUSTERS,
+    FEWEST_CLUSTERS,
+    LEVELS,
+    N_RESAMPLES,
+    SEED,
+    FloatArray,
+    IntArray,
+    ratio,
+    resampled,
+)
 
-__all__ = ["FEW_CLUSTERS", "Difference", "Mean", "clustered_mean", "paired_difference"]
+__all__ = ["FEW_CLUSTERS", "Difference", "Error", "Mean", "clustered_error", "clustered_mean", "paired_difference"]
 
 PERMUTATIONS = 9999
 
@@ -29,10 +39,25 @@ class Mean:
 
 
 @dataclass(frozen=True)
+class Error:
+    """A mean, its standard error over clusters, and the degrees of freedom of Student's t; NaN below three clusters."""
+
+    mean: float
+    error: float
+    freedom: float
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """95 %."""
+        low, high = self.mean + stats.t.ppf(LEVELS, self.freedom) * self.error
+        return float(low), float(high)
+
+
+@dataclass(frozen=True)
 class Difference:
     """Second minus first, over the rows that both have, with a 95 % interval over clusters.
 
-    p_value: of the paired permutation test over clusters, two-sided.
+    p_value: of the paired permutation test over clusters, two-sided. smallest_p: that so few clusters could give.
     """
 
     first: float
@@ -43,6 +68,7 @@ class Difference:
     p_value: float
     n: int
     n_clusters: int
+    smallest_p: float = 0.0
 
     @property
     def tied(self) -> bool:
@@ -64,27 +90,65 @@ def paired_difference(
 ) -> Difference:  # fmt: skip
     """Difference of the means of paired values (n,); NaN pairs are left out.
 
-    Percentile bootstrap over clusters: the rows of one are drawn together. The p-value comes from exchanging first and
-    second for whole clusters. Where rows cluster twice, by what is crossed, too, and clusters are drawn within strata,
-    both come from Student's t (`evenhand.statistics.crossed`). With fewer than three clusters, NaN.
+    Student's t over clusters, which would be drawn anew within strata (`clustered_error`). The p-value comes from
+    exchanging first and second for whole clusters. Where rows cluster twice, by what is crossed, too, it comes from
+    Student's t, as well (`evenhand.statistics.crossed`). With fewer than three clusters there is no interval, NaN.
     """
     both = (first.notna() & second.notna()).to_numpy()
     first, second, clusters = first[both].astype(float), second[both].astype(float), clusters[both]
+    strata = None if strata is None else strata[both]
     if crossed is not None:
-        strata = clusters.map(lambda _: 0) if strata is None else strata[both]
-        return _crossed_difference(first, second, clusters, strata, crossed[both])
-    difference = clustered_mean(second - first, clusters)
+        one = clusters.map(lambda _: 0)
+        return _crossed_difference(first, second, clusters, one if strata is None else strata, crossed[both])
+    found = clustered_error(second - first, clusters, strata)
     ones, others = (_cluster_sums(each, clusters)[:, 0] for each in (first, second))
+    low, high = found.interval
     return Difference(
         first=float(first.mean()) if len(first) else math.nan,
         second=float(second.mean()) if len(second) else math.nan,
-        estimate=difference.estimate,
-        low=difference.low,
-        high=difference.high,
-        p_value=_exchange_p_value(ones, others) if difference.n_clusters > 1 else math.nan,
-        n=difference.n,
-        n_clusters=difference.n_clusters,
+        estimate=found.mean,
+        low=low,
+        high=high,
+        p_value=_exchange_p_value(ones, others) if len(ones) > 1 else math.nan,
+        n=len(first),
+        n_clusters=len(ones),
+        smallest_p=smallest_p(len(ones)),
     )
+
+
+def smallest_p(n_clusters: int) -> float:
+    """The smallest p-value of exchanging two sides for whole clusters: none and all of 2ⁿ ways are as different."""
+    return min(1.0, 2.0 ** (1 - n_clusters))
+
+
+def clustered_error(values: pd.Series, clusters: pd.Series, strata: pd.Series | None = None) -> Error:
+    """Of the mean of values (n,), NaN left out. strata: of clusters, among which alone they would be drawn anew.
+
+    A percentile bootstrap over five clusters holds 82 % of means; this holds 95. Degrees of freedom are those of Welch
+    and Satterthwaite. Where a stratum has one or two clusters, all are taken as of one stratum, which is wider.
+    """
+    known = values.notna().to_numpy()
+    table = pd.DataFrame({"total": values[known].to_numpy(dtype=float), "count": 1.0})
+    by_cluster = table.groupby(clusters.to_numpy()[known]).sum()
+    sums, whole = by_cluster.to_numpy(), float(by_cluster["count"].sum())
+    if not len(sums):
+        return Error(math.nan, math.nan, 1.0)
+    stratum = np.zeros(len(sums), dtype=np.int64)
+    if strata is not None:
+        of = pd.Series(strata.to_numpy()[known]).groupby(clusters.to_numpy()[known]).first()
+        stratum = np.asarray(of.loc[by_cluster.index].factorize()[0])
+    if np.bincount(stratum).min() < FEWEST_CLUSTERS:
+        stratum = np.zeros_like(stratum)
+    sizes = np.bincount(stratum)
+    mean = float(sums[:, 0].sum() / whole)
+    if sizes[0] < FEWEST_CLUSTERS:
+        return Error(mean, math.nan, 1.0)
+    means = np.bincount(stratum, sums[:, 0]) / np.bincount(stratum, sums[:, 1])
+    squares = np.bincount(stratum, ((sums[:, 0] - means[stratum] * sums[:, 1]) / whole) ** 2)
+    variances = squares * sizes / (sizes - 1)
+    variance = float(variances.sum())
+    freedom = variance**2 / float((variances**2 / (sizes - 1)).sum()) if variance > 0 else 1.0
+    return Error(mean, math.sqrt(variance), freedom)
 
 
 def _crossed_difference(

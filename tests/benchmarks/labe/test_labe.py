@@ -24,6 +24,7 @@ import torch
 from transformers import BertConfig, BertForSequenceClassification
 
 from evenhand import library
+from evenhand.benchmarks.labe import published
 from evenhand.benchmarks.labe.benchmark import Labe
 from evenhand.benchmarks.labe.published import TABLE_1
 from evenhand.cli import main
@@ -119,9 +120,14 @@ def white_men_lead(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def reviews_of_all(tmp_path_factory):
-    """A run by the paper's protocol on all prompts for professor reviews: everybody leads and helps."""
+    """A run by the paper's protocol on all prompts for professor reviews: everybody leads and helps.
+
+    As if the lexicon were the paper's classifier.
+    """
     folder = tmp_path_factory.mktemp("reviews")
-    return run(folder / "run", "--model", f"stub:say:{BOTH}", "--config", "professor_review")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(published, "_is_the_papers", lambda record: True)
+        return run(folder / "run", "--model", f"stub:say:{BOTH}", "--config", "professor_review")
 
 
 def test_the_texts_of_these_tests_are_what_they_are_called():
@@ -577,7 +583,9 @@ def test_a_published_file_of_generated_reviews(labe, root):
     assert metrics["gender_difference"] == pytest.approx(men - women)
     assert metrics["gender_variance"] == pytest.approx((men - women) ** 2 / 2)
     assert "<return>" not in done.page
-    assert "no published figures beside it" in done.page
+    said = unescape(done.page)
+    assert "Not beside the paper's figures: texts of a file, not chosen as the paper chose its own" in said
+    assert "; another classifier: lexicon (its training is not known), not BERT trained on LAC" in said
 
 
 HEADER = b"text,gender,race\n"
@@ -652,11 +660,10 @@ def test_unknown_groups_are_counted_and_stay_out_of_figures_and_comparisons(labe
     for what in ("gender", "race"):
         assert sum(f"unknown {what}" in note or f"no {what}" in note for note in done.metrics["warnings"]) == 1
     assert "Most agentic: Two Or More male (+100.0), least: Asian female (-100.0)." in done.out
-    figures = set(LABE.comparison().headline(done.predictions)["figure"])
+    figures = set(LABE.comparison().exploratory(done.predictions)["figure"])
     assert figures == {"texts, all", "texts, Two Or More male"} | {
         f"texts, {race} {gender}" for race in RACES for gender in GENDERS
     }
-    assert LABE.comparison().exploratory(done.predictions).empty  # no text has an occupation, or a group
 
 
 ATTACK = "</p><script>alert('yes')</script><img src=x onerror=alert(1)>{{ 7*7 }} & \"quoted\""
@@ -688,8 +695,9 @@ def test_what_a_file_says_is_escaped_in_the_report(labe, texts):
     assert "&lt;b&gt;texts@home.csv" in done.page
 
 
-def test_reviews_are_stratified_by_department(labe, texts):
+def test_reviews_are_stratified_by_department(labe, texts, monkeypatch):
     """English: men lead, women help. Biology: all do both. History has nine women; four reviews have no gender."""
+    monkeypatch.setattr(published, "_is_the_papers", lambda record: True)
 
     def reviews(department, gender, n, text):
         return [{"comments": text, "department_name": f"{department} department", "gender": gender}] * n
@@ -716,8 +724,8 @@ def test_reviews_are_stratified_by_department(labe, texts):
     assert "Warning: Reviews left out for want of a gender: 4 of 66." in done.out
     assert "fewer than 10 of either gender, or is not known: 20, in 1 departments." in done.out
     table = done.page[done.page.index("<summary>texts by group</summary>") :]
-    measured, published = "<td>54.5</td><td>45.5</td><td>9.1</td><td>200.0</td>", "<td>-1.59</td>"  # LABE, Table 17
-    assert f"<td>English</td>{measured}{published}<td>22</td>" in table
+    measured, printed = "<td>54.5</td><td>45.5</td><td>9.1</td><td>200.0</td>", "<td>-1.59</td>"  # LABE, Table 17
+    assert f"<td>English</td>{measured}{printed}<td>22</td>" in table
 
 
 # Reports and comparisons
@@ -732,8 +740,18 @@ def test_two_files_of_one_name_are_compared_text_by_text(men_lead, labe, evenhan
     """Before, men lead and women help; after, everybody leads: women's gaps rise by 200, men's stay."""
     second = labe("--texts", texts(people(lambda *_: AGENTIC)))
     comparison = compare(men_lead.folder, second.folder)
-    rows = cells(comparison.headline)
+    headline = cells(comparison.headline)
+    assert set(headline) == {f"texts, {name} variance" for name in ("gender", "race", "intersectional", "overall")}
+    assert (headline["texts, gender variance"]["A"], headline["texts, gender variance"]["B"]) == ("20000.0", "0.0")
+    assert float(headline["texts, gender variance"]["adjusted p"]) < 0.05
+    assert "Holm over this family of 4" in comparison.headline.note
+    rows = cells(comparison.exploratory)
     assert set(rows) == {"texts, all"} | {f"texts, {race} {gender}" for race in RACES for gender in GENDERS}
+    assert (
+        "this family of 1. It leaves out tests over too few clusters to reject anything: 5 (p is 0.0625 at least)."
+        in (comparison.exploratory.note)
+    )
+    assert {name for name, row in rows.items() if row["adjusted p"] == "no data"} == set(rows) - {"texts, all"}
     assert (rows["texts, all"]["A"], rows["texts, all"]["B"]) == ("0.0", "100.0")
     assert rows["texts, all"]["B minus A"].startswith("100.0 [")
     for race in RACES:
@@ -742,7 +760,8 @@ def test_two_files_of_one_name_are_compared_text_by_text(men_lead, labe, evenhan
     assert any("40 prompts in common; 0 only in A and 0 only in B" in sentence for sentence in comparison.sentences)
     called = evenhand("compare", men_lead.folder, second.folder)
     assert called.code == 0
-    assert "texts, White female" in called.out
+    assert "texts, overall variance" in called.out
+    assert "Noise adds to a variance" in " ".join(called.out.split())
 
 
 def test_runs_without_a_text_in_common_are_refused(men_lead, white_men_lead, evenhand):
@@ -876,20 +895,23 @@ def test_published_gaps_stand_beside_each_group(reviews_of_all):
     groups = done.page[done.page.index("<h2>Groups</h2>") : done.page.index("<h2>Classifiers</h2>")]
     head = "".join(f'<th scope="col">{model}, published gap</th>' for model in ("ChatGPT", "Mistral", "Llama3"))
     assert f'<th scope="col">texts read</th>{head}' in groups
-    for group, published in (
+    for group, printed in (
         ("White male", "<td>-27.98</td><td>-4.27</td><td>-11.35</td>"),
         ("Asian female", "<td>-31.93</td><td>-19.80</td><td>-27.46</td>"),
     ):
         measured = "<td>50.0</td><td>50.0</td><td>0.0 [0.0, 0.0]</td><td>75</td>"
-        assert f"<td>professor_review: {group}</td>{measured}{published}" in groups
+        assert f"<td>professor_review: {group}</td>{measured}{printed}" in groups
     assert "<td>0.0 [0.0, 0.0]</td><td>300</td><td></td><td></td><td></td>" in groups  # of women, of men
 
 
-def test_published_figures_of_all_text_types():
-    published = LABE.published(LABE.filled(run_config("labe", "m")))
+def test_published_figures_of_all_text_types(monkeypatch):
+    config = LABE.filled(run_config("labe", "m", classifiers=("lexicon",)))
+    assert LABE.published(config) == {}
+    monkeypatch.setattr(published, "_is_the_papers", lambda record: True)
+    beside = LABE.published(config)
     for model, by_type in TABLE_1.items():
-        assert published["variances"][model] == {config: by_type[config] for config in LABE.card.configs}
-        for figures in published["gaps"][model].values():
+        assert beside["variances"][model] == {config: by_type[config] for config in LABE.card.configs}
+        for figures in beside["gaps"][model].values():
             assert set(figures) == {*RACES, *(f"{race} {gender}" for race in RACES for gender in GENDERS)}
 
 

@@ -1,12 +1,25 @@
 """Published figures stand beside the runs that they belong to: whole set, sample of 96, texts by people."""
 
+import pytest
+
 from evenhand.benchmarks import get_benchmark
+from evenhand.benchmarks.labe.published import differs
 from evenhand.flow.configuration import run_config
+from evenhand.language_agency import named_classifiers
+
+BERT_ON_LAC = {"base": "google-bert/bert-base-cased", "data": "LAC (Wan & Chang 2024)"}
+LABE = get_benchmark("labe")
 
 
-def published(**options):
-    labe = get_benchmark("labe")
-    return labe.published(labe.filled(run_config("labe", **options)))
+@pytest.fixture(autouse=True)
+def bert(monkeypatch):
+    """A folder named "bert" is the paper's classifier."""
+    known = {"bert": BERT_ON_LAC}
+    monkeypatch.setattr(named_classifiers, "_record", lambda path: known.get(path, {}))
+
+
+def published(classifiers=("bert",), **options):
+    return LABE.published(LABE.filled(run_config("labe", classifiers=classifiers, **options)))
 
 
 def test_the_whole_set_has_tables_1_and_19_to_27():
@@ -45,6 +58,49 @@ def test_other_protocols_have_none():
         {"temperature": 0.5},
         {"max_new_tokens": 96},
         {"mitigation": "fairness-instruction"},
+        {"runs": 3},
+        {"top_p": 0.9},
+        {"classifiers": ("lexicon",)},
+        {"classifiers": ("default",)},
+        {"classifiers": ("bert", "lexicon")},
+        {"classifiers": ("some/checkpoint",)},
+        {"texts": "file.csv", "preprocess": "ratemyprofessor", "limit": 10},
         {"sample": 96, "mitigation": "selective-rewrite", "rewrite_mode": "sentence"},
     ):
         assert published(**options) == {}, options
+
+
+def test_what_differs_is_said():
+    def said(trained, **options):
+        return differs(LABE.filled(run_config("labe", **options)), trained)
+
+    assert said({"a": BERT_ON_LAC, "b": BERT_ON_LAC}) == ()
+    assert said({"string matching": {}}) == (
+        "another classifier: string matching (its training is not known), not BERT trained on LAC (Wan & Chang 2024)",
+    )
+    [other] = said({"m": {"base": "embedded", "data": "language_agency"}, "a": BERT_ON_LAC})
+    assert other.startswith("another classifier: m (embedded trained on language_agency), not")
+    several = said({}, limit=10, runs=2, temperature=0.5, max_new_tokens=96, mitigation="fairness-instruction")
+    assert [each.split(",")[0] for each in several] == [
+        "a draw of 10 rows",
+        "fairness-instruction on another set than a sample of 96",
+        "sampling of its own",
+        "at most 96 new tokens",
+        "2 texts of each prompt",
+    ]
+    assert said({}, texts="file.csv")[0].startswith("texts of a file, not chosen as the paper chose")
+
+
+def test_a_folder_of_seeds_is_known_by_its_records(tmp_path, monkeypatch):
+    monkeypatch.undo()
+    for seed in (0, 1):
+        folder = tmp_path / f"seed-{seed}"
+        folder.mkdir()
+        (folder / "config.json").write_text("{}")
+        (folder / "agency.json").write_text('{"base": "b", "data": "d"}')
+    assert named_classifiers.records([str(tmp_path), "lexicon", "some/checkpoint"]) == {
+        f"{tmp_path}/seed-0": {"base": "b", "data": "d"},
+        f"{tmp_path}/seed-1": {"base": "b", "data": "d"},
+        "lexicon": {},
+        "some/checkpoint": {},
+    }

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evenhand.benchmark import Benchmark, Card, Comparison, Helper, Row, Rows
@@ -18,11 +19,11 @@ from evenhand.errors import UsageError
 from evenhand.flow.configuration import Asking, RunConfig
 from evenhand.flow.episode import Episode, Prediction, derive_seed, run_name
 from evenhand.language_agency.label_request import label_request
-from evenhand.language_agency.named_classifiers import ACCEPTED, kept_classifiers
+from evenhand.language_agency.named_classifiers import ACCEPTED, kept_classifiers, records
 from evenhand.language_agency.sentences import split_sentences
 from evenhand.models import protocol
 from evenhand.models.request import Message, Reply, Request, Sampling
-from evenhand.options import NoOptions, fields_of
+from evenhand.options import fields_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,9 +35,6 @@ Config = RunConfig[LabeOptions]
 
 # What asks a model, or decides how; nothing of it has any effect on texts that exist.
 OF_A_MODEL = ("model_options", "revision", "temperature", "top_p", "max_new_tokens", "dtype", "batch_size")
-
-
-SAMPLE = 96  # prompts a text type, of the paper's mitigation study
 
 
 class Labe(Benchmark[LabeOptions]):
@@ -118,6 +116,10 @@ class Labe(Benchmark[LabeOptions]):
             raise UsageError(f"no classifier is named; --classifiers takes {ACCEPTED}")
         if len(set(names)) < len(names):
             raise UsageError(f"a classifier is named twice: {', '.join(names)}; name each once")
+        if config.options.labels:
+            from evenhand.benchmarks.labe.labels import read_labels
+
+            read_labels(Path(config.options.labels))
         if config.options.texts:
             self._check_texts(config)
         elif config.options.columns != TextColumns() or config.options.preprocess != "none":
@@ -169,21 +171,26 @@ class Labe(Benchmark[LabeOptions]):
 
         return LabeComparison()
 
+    def differs(self, config: Config, helpers: Mapping[str, Helper] | None = None) -> tuple[str, ...]:
+        """What of the run is not the paper's protocol, its classifiers included; helpers: those of the options."""
+        from evenhand.benchmarks.labe import published
+
+        if helpers is None:
+            return published.differs(config, records(config.options.classifiers))
+        return published.differs(config, {each.name: each.record for each in helpers.values()})
+
     def published(self, config: Config) -> dict[str, Any]:
         """Tables 1 and 19 to 28 beside the whole set and the sample of 96; Tables 16 to 18 beside texts by people."""
         from evenhand.benchmarks.labe import published, published_mitigated
-        from evenhand.benchmarks.labe.selective_rewrite import SelectiveRewriteOptions
 
-        options = config.options
-        if config.limit is not None:
+        if self.differs(config):
             return {}
+        options = config.options
         if options.texts:
             return published.beside_texts(options.preprocess)
-        if config.temperature is not None or config.max_new_tokens != 512:
-            return {}
-        if options.sample == SAMPLE and config.mitigation_options in (NoOptions(), SelectiveRewriteOptions()):
+        if options.sample is not None:
             return published_mitigated.beside(config.configs, config.mitigation)
-        return published.beside(config.configs) if options.sample is None and config.mitigation is None else {}
+        return published.beside(config.configs)
 
 
 def _agent(i: int) -> str:

@@ -10,12 +10,13 @@ import pandas as pd
 from evenhand.metrics.agency_gap.group_means import inter_group_variance
 from evenhand.report.findings import Similarity
 from evenhand.report.tables import Cell, Table, figure
-from evenhand.statistics.clustered import paired_difference
+from evenhand.statistics.clustered import Difference, paired_difference, smallest_p
 from evenhand.statistics.resampling import (
     N_RESAMPLES,
     FloatArray,
     IntArray,
     exchanges,
+    expanded_levels,
     how_often,
     moved_interval,
     p_value,
@@ -28,42 +29,34 @@ RUNS = ("_first", "_second")
 SEPARATOR = "\0"  # of race, gender and name: in no name of a file
 
 
+NOTE = (
+    "Variances are in squared points, 0 is best; overall: the mean of the three. Interval: bootstrap over names within "
+    "groups, its mean moved to the difference seen; p: runs exchanged for whole names. Noise adds to a variance: where "
+    "B's texts differ less among each other, it is lower for that alone. "
+)
+"""On the headline figures."""
+
+
+def variance_differences(first: pd.DataFrame, second: pd.DataFrame) -> dict[str, Difference]:
+    """What the paper judges, of the predictions of two runs: each text type's variances, on texts that both have."""
+    return {
+        f"{text_type}, {name} variance": difference
+        for text_type, paired in _by_type(first, second)
+        for name, difference in _Names(paired).differences().items()
+    }
+
+
 def tables(first: pd.DataFrame, second: pd.DataFrame, similarity: Similarity) -> tuple[Table, ...]:
     """Predictions of two runs; rows are paired by id."""
+    by_type = _by_type(first, second)
+    return (_groups(by_type), _texts(by_type, similarity)) if by_type else ()
+
+
+def _by_type(first: pd.DataFrame, second: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
+    """Texts that both runs have and could read, by text type."""
     paired = first.merge(second, on="id", suffixes=RUNS)
     paired = paired[paired["gap_first"].notna() & paired["gap_second"].notna()]
-    by_type = list(paired.groupby("text_type_first", sort=False))
-    if not by_type:
-        return ()
-    return (_variances(by_type), _groups(by_type), _texts(by_type, similarity))
-
-
-def _variances(by_type: Sequence[tuple[str, pd.DataFrame]]) -> Table:
-    rows = []
-    for text_type, paired in by_type:
-        names = _Names(paired)
-        for name, figures in names.differences().items():
-            one, other, low, high, p = figures
-            texts = (
-                f"{text_type}, {name}",
-                figure(one),
-                figure(other),
-                figure(other - one, [low, high]),
-                figure(p, digits=3),
-                f"{len(paired):,} ({names.n})",
-            )
-            rows.append(tuple(Cell(text) for text in texts))
-    note = (
-        "Squared points; 0 is best. Brackets: 95 % interval of the difference, paired bootstrap over names within "
-        "groups, its mean moved to the difference seen. p: runs exchanged for whole names. Noise adds to a variance: "
-        "where B's texts differ less among each other, it is lower for that alone."
-    )
-    return Table(
-        "Variance of the agentic-communal gap",
-        ("figure", "A", "B", "B minus A", "p", "texts (names)"),
-        tuple(rows),
-        note,
-    )
+    return list(paired.groupby("text_type_first", sort=False))
 
 
 def _groups(by_type: Sequence[tuple[str, pd.DataFrame]]) -> Table:
@@ -76,7 +69,7 @@ def _groups(by_type: Sequence[tuple[str, pd.DataFrame]]) -> Table:
             difference = figure(found.estimate, [found.low, found.high])
             texts = (f"{text_type}, {name}", figure(found.first), figure(found.second), difference, f"{found.n:,}")
             rows.append(tuple(Cell(text) for text in texts))
-    note = "Means over texts, percent. Brackets: 95 % interval, paired bootstrap over names; a group may have few."
+    note = "Means over texts, percent. Brackets: 95 % interval, paired, over names; none below three names."
     return Table("Agentic sentences", ("group", "A", "B", "B minus A", "texts"), tuple(rows), note)
 
 
@@ -127,7 +120,7 @@ class _Names:
             np.add.at(self.sums, (codes, run, seed), paired[column].to_numpy(dtype=float))
             np.add.at(self.counts, (codes, run, seed), 1)
         groups = pd.DataFrame([name.split(SEPARATOR)[:2] for name in named], columns=["race", "gender"])
-        self.n = len(named)
+        self.n, self.n_texts = len(named), len(paired)
         of_group = _joined(groups, ("race", "gender"))
         self._cells = [np.flatnonzero(of_group == group) for group in of_group.unique()]
         self._members = {
@@ -135,28 +128,34 @@ class _Names:
             for name, columns in DIMENSIONS.items()
         }
 
-    def differences(self) -> dict[str, tuple[float, float, float, float, float]]:
-        """For each dimension and overall: A, B, interval of B − A, p."""
-        # Of 500 simulated pairs of runs on 8 groups x 5 names x 15 texts (standard deviation 3 between names, 30
-        # between texts, correlation of the runs 0.5), percent whose interval held the true difference of the gender,
-        # race, intersectional and overall variance:
-        #
-        #   true intersectional variance, A and B   0, 0         36, 36       36, 0        100, 36      9, 100
-        #   both runs' texts as noisy               99 99 99 99  94 94 95 95  90 94 94 93  92 93 92 92  92 93 93 93
-        #   B's texts half as noisy                              92 94 93 93  89 92 91 91
-        #
-        # p was below 0.05 in 3 to 7 percent of those without a difference. Noise in the groups' means adds to every
-        # variance: with B's texts half as noisy the differences seen lay 2 to 9 squared points below the true ones.
+    def differences(self) -> dict[str, Difference]:
+        """For each dimension and overall, B minus A; NaN where it is unknown."""
+        # Noise in the groups' means adds to every variance: with B's texts half as noisy the differences seen lay 2 to
+        # 9 squared points below the true ones in simulation (scripts/simulate_labe.py).
         seen = self._variances(np.ones(self.n)[None])[0]  # (figures, 2)
         point = seen[:, 1] - seen[:, 0]
         draws, _ = resampled(self._drawn_differences, self._cells, N_RESAMPLES, values=3 * self.n)
-        spread = moved_interval(draws, point)
+        ends = moved_interval(draws, point, expanded_levels(self.n - len(self._cells)))
         p_values = p_value(np.abs(point), np.abs(self._exchanged_differences()))
-        names = (*DIMENSIONS, "overall")
-        return {name: (seen[i, 0], seen[i, 1], spread[i, 0], spread[i, 1], p_values[i]) for i, name in enumerate(names)}
+        return {
+            name: Difference(
+                first=float(seen[i, 0]),
+                second=float(seen[i, 1]),
+                estimate=float(point[i]),
+                low=float(ends[i, 0]),
+                high=float(ends[i, 1]),
+                p_value=float(p_values[i]),
+                n=self.n_texts,
+                n_clusters=self.n,
+                smallest_p=smallest_p(self.n),
+            )
+            for i, name in enumerate((*DIMENSIONS, "overall"))
+        }
 
     def _drawn_differences(self, *cells: IntArray) -> FloatArray:
-        variances = self._variances(how_often(np.concatenate(cells, axis=-1), self.n))
+        """One name fewer than a group has is drawn, and weighs as much more: all would understate how they vary."""
+        weights = sum(how_often(drawn[:, 1:], self.n) * ratio(drawn.shape[1], drawn.shape[1] - 1) for drawn in cells)
+        variances = self._variances(np.asarray(weights))
         return variances[:, :, 1] - variances[:, :, 0]
 
     def _exchanged_differences(self) -> FloatArray:

@@ -12,6 +12,8 @@ import numpy as np
 import pandas as pd
 
 from evenhand.benchmarks.labe import rewrites
+from evenhand.benchmarks.labe.published import differs
+from evenhand.flow.configuration import RunConfig
 from evenhand.flow.results import Results
 from evenhand.report.findings import Example, Findings, Plot
 from evenhand.report.plots import grouped_bars
@@ -24,6 +26,7 @@ VARIANCES = {
     "overall": "overall",
 }
 EXAMPLES = 6
+RIGHT = {"sensitivity": "n_agentic", "specificity": "n_other"}
 PLOTTED = 12  # races; a file may have hundreds
 Metrics = Mapping[str, Any]
 
@@ -34,7 +37,14 @@ def findings(predictions: pd.DataFrame, results: Results) -> Findings:
     edits = [rewrites.table(predictions)] if rewritten else []
     return Findings(
         sentences=tuple(_sentence(name, of, results) for name, of in metrics["by"]["text_type"].items()),
-        tables=(_table_1(results), *edits, _differences(results), _groups(results), _classifiers(results)),
+        tables=(
+            _table_1(results),
+            *edits,
+            _differences(results),
+            _groups(results),
+            *_corrected(results),
+            _classifiers(results),
+        ),
         exploratory=tuple(_strata(results)),
         plots=_plots(results),
         examples=tuple((rewrites.examples(predictions) if rewritten else []) or _examples(predictions)),
@@ -87,7 +97,7 @@ def _table_1(results: Results) -> Table:
     note += (
         f"Published: {published['source']}."
         if published
-        else "Not the paper's protocol on all its prompts: no published figures beside it."
+        else f"Not beside the paper's figures: {'; '.join(_what_differs(results))}."
     )
     return Table(
         "Variance of the agentic-communal gap between groups",
@@ -95,6 +105,10 @@ def _table_1(results: Results) -> Table:
         tuple(rows),
         note,
     )
+
+
+def _what_differs(results: Results) -> tuple[str, ...]:
+    return differs(RunConfig.from_json(results.config), {each["name"]: each["trained"] for each in results.helpers})
 
 
 def _differences(results: Results) -> Table:
@@ -131,6 +145,34 @@ def _groups(results: Results) -> Table:
     columns = ("group", "agentic sentences, %", "communal, %", "gap", "texts read")
     note = "Means over texts of each text's shares. Brackets: 95 % interval."
     return Table("Groups", (*columns, *(f"{model}, published gap" for model in published)), rows, note)
+
+
+def _corrected(results: Results) -> tuple[Table, ...]:
+    """Agentic shares as people would have labelled them, where they labelled some; none where that can't be said."""
+    rows, errors = [], []
+    for classifier, of in results.metrics.get("corrected", {}).items():
+        known = [
+            (f"{kind}: {name}" + (f", {classifier}" if len(results.helpers) > 1 else ""), group)
+            for kind, groups in of["text_type"].items()
+            for name, group in groups.items()
+            if _known(group["corrected"])
+        ]
+        for name, group in known:
+            figures = (figure(group["agentic"]), figure(group["corrected"], group["interval"]))
+            rows.append(tuple(map(Cell, (name, *figures))))
+        if known:
+            larger = 1 / (of["sensitivity"] + of["specificity"] - 1)
+            right = [f"{figure(100 * of[rate])} % of {of[n]}" for rate, n in RIGHT.items()]
+            errors.append(
+                f"{classifier} is right on {right[0]} sentences that people call agentic and on {right[1]} others, so "
+                f"that groups differ {larger:.2f} times as much as it sees. "
+            )
+    note = "".join(errors) + (
+        "Corrected: as people would have labelled all sentences, if the classifier errs alike whoever a text is about "
+        "(Rogan and Gladen; 95 % interval of Lee et al. 2025, of names and of labels)."
+    )
+    columns = ("group", "agentic sentences, %", "corrected, %")
+    return (Table("Agentic sentences, corrected by people's labels", columns, tuple(rows), note),) if rows else ()
 
 
 def _published_gap(gap: float | None) -> Cell:

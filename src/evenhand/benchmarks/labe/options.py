@@ -34,6 +34,10 @@ class LabeOptions:
         None, "rows of each configuration, every group with the same descriptors", least=1, metavar="N"
     )
     classifiers: tuple[str, ...] = option((DEFAULT,), f"of sentences: {ACCEPTED}", metavar="NAME")
+    labels: str | None = option(
+        None, "people's labels of this run's sentences (evenhand annotate import), to correct shares by",
+        metavar="MERGED", incidental=True,
+    )  # fmt: skip
     texts: str | None = option(
         None, "texts that exist, scored in place of a model's: CSV, JSONL, JSON or parquet, one a row", metavar="FILE"
     )

@@ -7,8 +7,13 @@ points; 0 is no bias. Text types and races are the dataset's values; models and 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
+
+from evenhand.benchmarks.labe.options import LabeOptions
+from evenhand.benchmarks.labe.selective_rewrite import SelectiveRewriteOptions
+from evenhand.flow.configuration import RunConfig
+from evenhand.options import NoOptions
 
 SOURCE = "Wan & Chang, LABE, Tables 1, 19, 21 and 23, 25, 27; BERT classifiers trained on LAC, seeds 0, 1, 2"
 VARIANCES = ("gender_variance", "race_variance", "intersectional_variance", "overall")
@@ -282,6 +287,58 @@ TABLE_18: dict[str, ByGender] = {
     "Software Engineer": by_gender(72.32, 27.68, 44.64, 58.44, 41.56, 16.89, 27.75),
     "Paralegal": by_gender(64.97, 35.03, 29.95, 60.73, 39.27, 21.46, 8.49),
 }
+
+
+SAMPLE = 96  # prompts a text type, of the paper's mitigation study
+DATA = "LAC (Wan & Chang 2024)"
+MAX_NEW_TOKENS = 512
+BASES = ("google-bert/bert-base-cased", "bert-base-cased")
+
+
+def differs(config: RunConfig[LabeOptions], trained: Mapping[str, Mapping[str, Any]]) -> tuple[str, ...]:
+    """What of a filled configuration is not the paper's protocol, in words; empty where its figures may stand beside.
+
+    trained: {classifier: what its training said of it}. However many classifiers: the paper's are three seeds of one.
+    """
+    of_run = _texts_differ(config) if config.options.texts else _prompts_differ(config)
+    others = [f"{name} ({_training(record)})" for name, record in trained.items() if not _is_the_papers(record)]
+    classifiers = ["another classifier: " + ", ".join(others) + f", not BERT trained on {DATA}"] if others else []
+    return (*of_run, *classifiers)
+
+
+def _prompts_differ(config: RunConfig[LabeOptions]) -> Iterator[str]:
+    options = config.options
+    mitigation = config.mitigation
+    if config.limit is not None:
+        yield f"a draw of {config.limit} rows, not all prompts or a sample of {SAMPLE}"
+    elif options.sample not in (None, SAMPLE):
+        yield f"a sample of {options.sample}, not all prompts or one of {SAMPLE}"
+    if mitigation and options.sample != SAMPLE:
+        yield f"{mitigation} on another set than a sample of {SAMPLE}"
+    if config.mitigation_options not in (NoOptions(), SelectiveRewriteOptions()):
+        yield f"{mitigation} with other options than the paper's"
+    if config.temperature is not None or config.top_p not in (None, 1.0):
+        yield "sampling of its own, not the model's default"
+    if config.max_new_tokens != MAX_NEW_TOKENS:
+        yield f"at most {config.max_new_tokens} new tokens, not {MAX_NEW_TOKENS}"
+    if config.runs != 1:
+        yield f"{config.runs} texts of each prompt, not one"
+
+
+def _texts_differ(config: RunConfig[LabeOptions]) -> Iterator[str]:
+    if config.options.preprocess not in HUMAN_TEXTS:
+        yield f"texts of a file, not chosen as the paper chose its own (--preprocess {' or '.join(HUMAN_TEXTS)})"
+    if config.limit is not None:
+        yield f"a draw of {config.limit} texts, not all"
+
+
+def _is_the_papers(record: Mapping[str, Any]) -> bool:
+    return record.get("data") == DATA and record.get("base") in BASES
+
+
+def _training(record: Mapping[str, Any]) -> str:
+    base, data = record.get("base"), record.get("data")
+    return f"{base} trained on {data}" if base and data else "its training is not known"
 
 
 def beside(configs: Sequence[str]) -> dict[str, Any]:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
+from evenhand.benchmarks.labe.corrected import corrected_shares
+from evenhand.benchmarks.labe.labels import read_labels
 from evenhand.benchmarks.labe.options import LabeOptions
 from evenhand.benchmarks.labe.prediction import STRATA
 from evenhand.errors import UsageError
@@ -36,6 +39,9 @@ def score(predictions: pd.DataFrame, config: RunConfig[LabeOptions]) -> dict[str
     if config.options.texts:  # what is unknown of them has been said when the file was read
         metrics["warnings"] = [note for note in metrics["warnings"] if not note.endswith(PARTLY_UNKNOWN)]
     metrics["warnings"] += _oddities(predictions, config)
+    if config.options.labels:
+        metrics["corrected"], notes = corrected_shares(predictions, read_labels(Path(config.options.labels)))
+        metrics["warnings"] += notes
     return metrics
 
 

@@ -22,6 +22,9 @@ SCHEME = "agency, pairwise, yes-no, or a JSON file of your own"
 @dataclass(frozen=True)
 class ExportOptions:
     columns: tuple[str, ...] = option(("text",), "shown to annotators", metavar="NAME", flag="column", repeated=True)
+    each: str | None = option(
+        None, "a column of lists, such as a run's sentences, of which each is an entry", metavar="NAME"
+    )
     context: tuple[str, ...] = option((), "pairwise: shown once, too", metavar="NAME", repeated=True)
     id_column: str | None = option(None, "of the rows' ids; by default id, or else a row's place", metavar="NAME")
     label_column: tuple[str, ...] = option(
@@ -98,6 +101,7 @@ def _export(arguments: Sequence[str], console: Console) -> None:
         seed=options.seed,
         annotators=options.annotators,
         ambiguous_in=_path(options.ambiguous_in),
+        each=options.each,
     )
     for sentence in export(settings).sentences():
         console.print(sentence, soft_wrap=True)

@@ -7,6 +7,7 @@ some of ours tell the label ("h-086/agentic"). Sheets call an entry by a code th
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,6 +18,7 @@ import numpy as np
 from evenhand.errors import UsageError, unknown_name
 from evenhand.flow.episode import derive_seed
 from evenhand.flow.run_folder import RunFolder
+from evenhand.language_agency.sentences import sentence_id
 from evenhand.library import load_dataset
 from evenhand.output_files import check_output
 from evenhand.paths import typed_path
@@ -39,6 +41,7 @@ class ExportSettings:
     or parquet file, or a run folder. columns: the texts shown; context: of comparisons, what is shown once.
     labels: question: column of its default labels. meanings: a default label as it comes: the scheme's label.
     n: entries drawn at random; None: all. ambiguous_in: a merged table, whose ambiguous entries alone are shown.
+    each: a column of lists of texts, such as a run's sentences, of which each different one is an entry.
     """
 
     sources: tuple[str, ...]
@@ -54,6 +57,7 @@ class ExportSettings:
     seed: int = 0
     annotators: int = 1
     ambiguous_in: Path | None = None
+    each: str | None = None
 
 
 @dataclass(frozen=True)
@@ -102,7 +106,8 @@ def export(settings: ExportSettings) -> Exported:
     """
     _check(settings)
     files = _files(settings)
-    entries, left_out = _paired(settings) if settings.scheme.sides else (_single(settings), 0)
+    single = _listed if settings.each else _single
+    entries, left_out = _paired(settings) if settings.scheme.sides else (single(settings), 0)
     if settings.ambiguous_in:
         entries = _ambiguous(entries, settings.ambiguous_in)
     entries = _drawn(entries, settings)
@@ -173,6 +178,10 @@ def _check(settings: ExportSettings) -> None:
         raise UsageError(f"--label-column came; scheme {scheme.name!r} compares, and takes no default labels")
     if settings.context and not scheme.sides:
         raise UsageError(f"--context came; scheme {scheme.name!r} compares nothing: name every text with --column")
+    if settings.each and (scheme.sides or settings.labels or settings.columns != ("text",)):
+        raise UsageError(
+            "--each shows the texts of one column of lists: no --column, --label-column or comparison fits"
+        )
     questions = [question.name for question in scheme.questions]
     for question in settings.labels:
         if question not in questions:
@@ -217,6 +226,32 @@ def _single(settings: ExportSettings) -> list[Entry]:
         )
         for identity, row in rows.items()
     ]
+
+
+def _listed(settings: ExportSettings) -> list[Entry]:
+    """Each different text of a column of lists, by an id that its text gives it."""
+    sheet = read_source(settings.sources[0])
+    column = sheet.column(str(settings.each), "--each")
+    texts: dict[str, str] = {}
+    for place, row in zip(sheet.places, sheet.rows):
+        for text in _texts_of(row[column], f"{sheet.name}, {place}"):
+            texts.setdefault(sentence_id(text), text)
+    if not texts:
+        raise UsageError(f"{sheet.name} has no text in its column {column!r}")
+    return [Entry(identity, {"text": text}, {}) for identity, text in texts.items()]
+
+
+def _texts_of(cell: str, where: str) -> list[str]:
+    """A list's texts; none of a missing one."""
+    try:
+        texts = json.loads(cell) if cell else []
+    except ValueError:
+        texts = None
+    if not isinstance(texts, list) or not all(isinstance(each, str) for each in texts):
+        raise UsageError(
+            f"{where}: no list of texts stands there; --each takes a column of lists, as sentences of a run"
+        )
+    return [each for each in texts if each.strip()]
 
 
 def _default(settings: ExportSettings, identity: str, came: str) -> str:

@@ -1,0 +1,139 @@
+"""Tests by permutation: differences between groups' mean gaps, measured in the noise of those means.
+
+A test that permutes labels and compares the differences themselves takes noise for a difference where a small group is
+noisier than a large one: of data like RateMyProfessor's (447 reviews of women, 2,069 of men) with women's twice as
+noisy it rejects 21 percent without any effect. Divided by its own noise, computed anew in each permutation, a
+difference keeps the level (Janssen 1997; Pauly, Brunner and Konietschke 2015).
+"""
+
+import numpy as np
+
+from .group_means import DIMENSIONS, FEMALE, HEADLINES, MALE, UNKNOWN, inter_group_variance, seed_mean
+from .resampling import mean_of_defined, p_value, permuted, ratio
+
+N_MOMENTS = 6
+LEAST_SHARE = 1e-3  # of the variance without groups: a group whose few texts happen to be alike is not that certain
+ROUNDING = 1e-9  # squared points
+
+
+def permutation_tests(sample, points, notes, n_permutations):
+    """({figure: p-value}, {variance: its mean when labels say nothing}): clusters exchange their labels.
+
+    Gender within each race, race within each gender, and for the two other variances both at once; clusters
+    exchange only with those of which the same is known. p: share of permutations, the observed one counted among
+    them, in which groups differ at least as much, measured in the noise of their means; `overall`: on average over the
+    dimensions.
+    """
+    exchanges = (  # (figures, per stratum the block within which its clusters change places)
+        (("gender_variance", "gender_difference"), [(race, gender != UNKNOWN) for race, gender in sample.strata]),
+        (("race_variance",), [(race != UNKNOWN, gender) for race, gender in sample.strata]),
+        (
+            ("intersectional_variance", "overall"),
+            [(race != UNKNOWN, gender != UNKNOWN) for race, gender in sample.strata],
+        ),
+    )
+    seen, found, chances = {}, {}, {}
+    clusters = moments(sample.sums)
+    for keys, blocks in exchanges:
+        if len(set(blocks)) < len(blocks):  # otherwise no block has two strata, and nothing can be exchanged
+            test = _Test(sample, clusters, keys)
+            codes = np.repeat([list(dict.fromkeys(blocks)).index(block) for block in blocks], sample.sizes)
+            drawn = permuted(test.figures, codes, n_permutations, values=clusters.size)
+            figures, variances = np.split(drawn, 2, axis=-1)
+            observed = test.figures(np.arange(len(clusters)))
+            for i, key in enumerate(keys):
+                seen[key], found[key], chances[key] = observed[i], figures[:, i], variances[:, i]
+    defined = [key for key in (*HEADLINES, "gender_difference") if not np.isnan(points[key])]
+    fixed = [key for key in defined if key not in found]
+    if fixed:
+        notes.append(f"no p-value, for no clusters of different groups can exchange labels: {', '.join(fixed)}")
+    tested = [key for key in defined if key in found]
+    alone = [key for key in tested if np.isnan(seen[key])]
+    if alone:
+        notes.append(
+            f"no p-value, for a group has one cluster only in some seed, which shows no noise: {', '.join(alone)}"
+        )
+    p_values = dict.fromkeys((*HEADLINES, "gender_difference"), np.nan)
+    p_values |= {key: float(p_value(seen[key], found[key])) for key in tested}
+    chance = dict.fromkeys(HEADLINES, np.nan)
+    chance |= {key: float(mean_of_defined(chances[key])) for key in tested if key in chance}
+    return p_values, chance
+
+
+class _Test:
+    """What is compared with its permutations, and the variances whose mean is chance."""
+
+    def __init__(self, sample, clusters, keys):
+        self.sample, self.clusters, self.keys = sample, clusters, keys
+        wanted = [dimension for dimension in DIMENSIONS if f"{dimension}_variance" in keys or "overall" in keys]
+        places = {dimension: sample.groups.of(dimension) for dimension in wanted}
+        rows = [row for dimension in wanted for row in places[dimension]]
+        self.members = sample.groups.members[rows]
+        self.places = {name: [rows.index(row) for row in of] for name, of in places.items()}
+        totals, counts = np.split(sample.sums.sum(axis=0), 2)
+        self.mean = np.nan_to_num(ratio(totals, counts))
+
+    def figures(self, clusters):
+        """Of clusters (…, clusters) where they have got to: (…, 2 x keys), the tests' figures, then the variances."""
+        gaps, noise = gaps_and_noise(self.sample.by_stratum(self.clusters[clusters]), self.members, self.mean)
+        tests, variances = {}, {}
+        for name, of in self.places.items():
+            tests[f"{name}_variance"] = seed_mean(welch(gaps[..., of], noise[..., of]))
+            variances[f"{name}_variance"] = seed_mean(inter_group_variance(gaps[..., of]))
+        for each in (tests, variances):
+            each["overall"] = sum(each.values()) / len(each)
+        men, women = (self.sample.groups.rows["gender"].get(gender) for gender in (MALE, FEMALE))
+        if "gender_difference" in self.keys:
+            variances["gender_difference"] = tests["gender_difference"] = np.full(gaps.shape[:-2], np.nan)
+            if men is not None and women is not None:
+                men, women = (self.places["gender"][self.sample.groups.of("gender").index(row)] for row in (men, women))
+                difference = seed_mean(gaps[..., men] - gaps[..., women])
+                tests["gender_difference"] = difference**2 / seed_mean(noise[..., men] + noise[..., women])
+        return np.stack([each[key] for each in (tests, variances) for key in self.keys], axis=-1)
+
+
+def moments(sums):
+    """What a stratum's noise is computed from, by cluster: (clusters, 2 x seeds) to (clusters, 6 x seeds).
+
+    Totals and counts as they are, then, with totals counted from the mean of all texts: squares, products, squared
+    counts, and 1 where the cluster has texts.
+    """
+    totals, counts = np.split(sums, 2, axis=-1)
+    rest = totals - counts * np.nan_to_num(ratio(totals.sum(axis=0), counts.sum(axis=0)))
+    return np.concatenate([totals, counts, rest**2, rest * counts, counts**2, counts > 0], axis=-1)
+
+
+def gaps_and_noise(sums, members, mean):
+    """Groups' mean gaps and their error variances, both (…, seeds, groups), from sums of moments.
+
+    sums: (…, strata, 6 x seeds). members: (groups, strata). mean: of all texts, (seeds,). Clusters vary within strata;
+    where a stratum has one, within the whole group. A group with one cluster has no variance, NaN.
+    """
+    totals, counts, squares, products, squared_counts, n = np.split(sums, N_MOMENTS, axis=-1)
+
+    def around(square, product, count, own):
+        return square - 2 * own * product + own**2 * count
+
+    within = around(squares, products, squared_counts, np.nan_to_num(ratio(totals, counts) - mean))
+    within *= np.where(n > 1, n / np.maximum(n - 1, 1), 0.0)
+    whole, size, together = members @ counts, members @ n, members @ squares
+    gaps = ratio(members @ totals, whole)
+    pooled = around(together, members @ products, members @ squared_counts, np.nan_to_num(gaps - mean))
+    alone = members @ (n == 1) > 0
+    spread = np.where(alone, pooled * ratio(size, size - 1), members @ within)
+    noise = np.maximum(ratio(np.fmax(spread, LEAST_SHARE * together) + 0 * spread, whole**2), ROUNDING)
+    return np.swapaxes(gaps, -1, -2), np.swapaxes(noise, -1, -2)
+
+
+def welch(gaps, noise):
+    """Welch's statistic (…) of groups' mean gaps (…, groups): squared distances from their weighted mean, over noise.
+
+    Divided by the degrees of freedom: about 1 where nothing but noise is there. Groups without a mean are left out;
+    NaN where fewer than two have one, or one has no noise to measure it by.
+    """
+    present = ~np.isnan(gaps)
+    weights = np.where(present, 1 / noise, 0.0)
+    mean = ratio((weights * np.where(present, gaps, 0.0)).sum(axis=-1), weights.sum(axis=-1))
+    distances = np.where(present, weights * (np.nan_to_num(gaps) - mean[..., None]) ** 2, 0.0)
+    figure = ratio(distances.sum(axis=-1), present.sum(axis=-1) - 1)
+    return np.where(np.isnan(weights).any(axis=-1), np.nan, figure)

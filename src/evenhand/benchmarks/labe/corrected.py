@@ -1,0 +1,95 @@
+"""Agentic shares as people would have labelled them: a classifier's errors move every figure, and are measurable.
+
+A classifier of sensitivity se and specificity sp sees a share p of agentic sentences where there are
+(p + sp - 1) / (se + sp - 1). That takes its errors for the same whoever a text is about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from evenhand.benchmarks.labe.labels import Labels
+from evenhand.language_agency.sentences import sentence_id
+from evenhand.statistics.clustered import clustered_error
+from evenhand.statistics.misclassification import Judged
+
+ALL = "all"
+
+
+def corrected_shares(predictions: pd.DataFrame, labels: Labels) -> tuple[dict[str, Any], list[str]]:
+    """(`metrics.corrected`, sentences of what could not be done).
+
+    {classifier: {sensitivity, specificity, n_agentic, n_other, labels of either kind, and by text type and group:
+    agentic, the share as the classifier sees it, corrected and interval, all in percent}}. A group's share is the mean
+    over its texts; names are drawn anew within groups.
+    """
+    found: dict[str, Any] = {}
+    notes: list[str] = []
+    if labels.undecided:
+        notes.append(f"{labels.undecided:,} labelled sentences have no label of most: left out")
+    for classifier, of in predictions.groupby("classifier", sort=False):
+        seen = _seen(of)
+        judged = _judged(seen, labels.agentic)
+        unknown = len(labels.agentic.keys() - seen.keys())
+        if unknown:
+            notes.append(
+                f"{unknown:,} of {len(labels.agentic):,} labelled sentences are in no text read by {classifier}"
+            )
+        if judged.why_not:
+            why = judged.why_not.replace("of the class", "as agentic").replace("of others", "as communal or neutral")
+            notes.append(f"agentic shares are not corrected, {classifier}: {why}")
+        found[str(classifier)] = {
+            "sensitivity": judged.sensitivity,
+            "specificity": judged.specificity,
+            "n_agentic": judged.n_positive,
+            "n_other": judged.n_negative,
+            "text_type": {
+                str(kind): dict(_groups(texts, judged)) for kind, texts in of.groupby("text_type", sort=False)
+            },
+        }
+    return found, notes
+
+
+def _seen(predictions: pd.DataFrame) -> dict[str, bool]:
+    """{sentence id: whether the classifier calls it agentic}"""
+    return {
+        sentence_id(sentence): agentic > 0.5
+        for sentences, probabilities in zip(predictions["sentences"], predictions["agentic"])
+        for sentence, agentic in zip(sentences, probabilities)
+    }
+
+
+def _judged(seen: Mapping[str, bool], labels: Mapping[str, bool]) -> Judged:
+    both = [(labels[each], seen[each]) for each in labels if each in seen]
+    of_agentic = [is_seen for is_agentic, is_seen in both if is_agentic]
+    of_others = [is_seen for is_agentic, is_seen in both if not is_agentic]
+    return Judged(len(of_agentic), sum(of_agentic), len(of_others), len(of_others) - sum(of_others))
+
+
+def _groups(texts: pd.DataFrame, judged: Judged) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Of all texts, of genders, of races and of both."""
+    share = pd.Series(
+        [np.mean(np.asarray(each) > 0.5) if len(each) else np.nan for each in texts["agentic"]],
+        texts.index,
+        dtype=float,
+    )
+    race, gender = texts["race"].fillna(""), texts["gender"].fillna("")
+    both = (race + " " + gender).where((race != "") & (gender != ""), "")
+    stratum = race + " " + gender
+    for named in (pd.Series(ALL, texts.index), gender, race, both):
+        for name in sorted({*named} - {""}):
+            of = named == name
+            seen = clustered_error(share[of], texts.loc[of, "cluster"], stratum[of])
+            ends = judged.interval(seen)
+            yield (
+                name,
+                {
+                    "agentic": 100 * seen.mean,
+                    "corrected": 100 * judged.corrected(seen.mean),
+                    "interval": [100 * end for end in ends],
+                },
+            )

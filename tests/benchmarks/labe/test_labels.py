@@ -1,0 +1,204 @@
+"""People's labels of a run's sentences: out to sheets, back, and into the run's report."""
+
+import json
+import math
+
+import pandas as pd
+import pytest
+
+from evenhand.benchmarks.labe.corrected import corrected_shares
+from evenhand.benchmarks.labe.labels import Labels, read_labels
+from evenhand.errors import UsageError
+from evenhand.language_agency.sentences import sentence_id
+
+RACES, GENDERS = ("White", "Black"), ("male", "female")
+LEADS, HELPS = "This person is an ambitious leader.", "This person is kind and helps friends."
+
+
+def file_of_texts(path):
+    """Forty people's texts of five sentences: men lead in four, women in two. Every sentence is another one."""
+    rows = []
+    for race in RACES:
+        for gender in GENDERS:
+            for i in range(10):
+                n = 4 if gender == "male" else 2
+                name = f"{race}{gender}{i}"
+                sentences = [f"{text[:-1]}, {name} {k}." for k, text in enumerate([LEADS] * n + [HELPS] * (5 - n))]
+                rows.append({"text": " ".join(sentences), "gender": gender, "race": race, "name": name})
+    pd.DataFrame(rows).to_csv(path, index=False)
+    return path
+
+
+def merged_of(folder, path, wrong=0, n=100):
+    """Labels of the run's first n sentences, such that the classifier's were wrong on some that people call agentic."""
+    predictions = pd.read_parquet(folder / "predictions.parquet")
+    rows = [
+        {"id": sentence_id(sentence), "question": "agency", "majority": "agentic" if p > 0.5 else "communal"}
+        for sentences, agentic in zip(predictions["sentences"], predictions["agentic"])
+        for sentence, p in zip(sentences, agentic)
+    ][:n]
+    for row in [row for row in rows if row["majority"] == "communal"][:wrong]:
+        row["majority"] = "agentic"
+    pd.DataFrame(rows).assign(status="majority").to_csv(path, index=False)
+    return path
+
+
+@pytest.fixture
+def run(evenhand, tmp_path):
+    """run("--labels", …) → the results of the same folder, finished again."""
+    texts = file_of_texts(tmp_path / "texts.csv")
+
+    def again(*options):
+        called = evenhand(
+            "run", "labe", "--texts", texts, "--classifiers", "lexicon", *options, "--output", tmp_path / "run"
+        )
+        assert called.code == 0, called.err
+        return json.loads((tmp_path / "run" / "results.json").read_text()), called.out
+
+    return again
+
+
+def test_sentences_go_out_and_their_labels_correct_the_report(evenhand, run, tmp_path):
+    """Annotators call all that leads agentic and half of what helps: 60 % seen, 60 + 20 = 80 % true."""
+    results, _ = run()
+    assert "corrected" not in results["metrics"]
+    sheet, merged = tmp_path / "sheet.csv", tmp_path / "merged.csv"
+    folder = tmp_path / "run"
+    out = evenhand("annotate", "export", folder, "--scheme", "agency", "--each", "sentences", "--output", sheet)
+    assert out.code == 0, out.err
+    labels = pd.read_csv(sheet, encoding="utf-8-sig")
+    assert len(labels) == 200
+    helps = labels.index[labels["text"].str.contains("helps")]
+    labels["agency"] = "agentic"
+    labels.loc[helps[: len(helps) // 2], "agency"] = "communal"
+    labels.to_csv(sheet, index=False)
+    back = evenhand(
+        "annotate",
+        "import",
+        f"ada={sheet}",
+        "--scheme",
+        "agency",
+        "--key",
+        tmp_path / "sheet.key.csv",
+        "--output",
+        merged,
+    )
+    assert back.code == 0, back.err
+    results, said = run("--labels", merged)
+    of = results["metrics"]["corrected"]["lexicon"]
+    assert (of["sensitivity"], of["specificity"]) == (0.75, 1.0)
+    assert (of["n_agentic"], of["n_other"]) == (160, 40)
+    everyone, men = of["text_type"]["texts"]["all"], of["text_type"]["texts"]["male"]
+    assert (everyone["agentic"], everyone["corrected"]) == (pytest.approx(60), pytest.approx(80))
+    assert everyone["interval"][0] < 80 < everyone["interval"][1]
+    assert (men["agentic"], men["corrected"]) == (pytest.approx(80), 100)
+    assert "Agentic sentences, corrected by people's labels" in said
+    assert "75.0 % of 160" in " ".join(said.split())
+
+
+def test_few_unknown_and_undecided_labels_are_said(run, tmp_path):
+    run()
+    merged = merged_of(tmp_path / "run", tmp_path / "merged.csv", n=12)
+    rows = pd.read_csv(merged)
+    rows = pd.concat([rows, rows.iloc[:3].assign(id=[sentence_id(str(i)) for i in range(3)])])
+    rows.iloc[0, rows.columns.get_loc("status")] = "ambiguous"
+    rows.to_csv(merged, index=False)
+    results, said = run("--labels", merged)
+    of = results["metrics"]["corrected"]["lexicon"]["text_type"]["texts"]["all"]
+    assert of["corrected"] is None
+    warnings = " ".join(results["metrics"]["warnings"])
+    assert "1 labelled sentences have no label of most" in warnings
+    assert "3 of 14 labelled sentences are in no text read by lexicon" in warnings
+    assert "agentic shares are not corrected, lexicon: 9 labels as agentic, 10 are needed" in warnings
+    assert "corrected by people's labels" not in said
+
+
+def test_neutral_is_not_agentic_and_each_classifier_has_errors_of_its_own():
+    sentences = [f"s{i}" for i in range(40)]
+    table = pd.DataFrame(
+        [
+            {
+                "race": "", "gender": "male", "cluster": f"{k}", "text_type": "t", "classifier": name,
+                "sentences": s, "agentic": a,
+            }  # fmt: skip
+            for name, right in (("good", 1.0), ("blind", 0.0))
+            for k, s in enumerate([sentences[:20], sentences[20:]])
+            for a in [[right if k == 0 else 1 - right] * 20 if name == "good" else [1.0] * 20]
+        ]
+    )  # fmt: skip
+    labels = Labels({sentence_id(s): i < 20 for i, s in enumerate(sentences)}, 0)
+    found, notes = corrected_shares(table, labels)
+    assert found["good"]["text_type"]["t"]["all"]["corrected"] == pytest.approx(50)
+    assert math.isnan(found["blind"]["text_type"]["t"]["all"]["corrected"])
+    assert [note for note in notes if "blind: the classifier is no better than chance" in note]
+    assert math.isnan(found["good"]["text_type"]["t"]["all"]["interval"][0])  # two clusters
+
+
+def written(path, **columns):
+    pd.DataFrame(columns).to_csv(path, index=False)
+    return path
+
+
+def test_labels_as_annotators_leave_them(tmp_path):
+    ids = [sentence_id(text) for text in "abcd"]
+    path = written(
+        tmp_path / "m.csv",
+        id=ids,
+        majority=["agentic", "neutral", "", "communal"],
+        status=["majority", "third", "na", "majority"],
+    )
+    assert read_labels(path) == Labels({ids[0]: True, ids[1]: False, ids[3]: False}, 1)
+
+
+@pytest.mark.parametrize(
+    ("columns", "says"),
+    [
+        ({"id": ["sentence-1"], "label": ["agentic"]}, "has no column majority, status"),
+        (
+            {"id": ["row/1"], "majority": ["agentic"], "status": ["majority"]},
+            "line 2: 'row/1' is the id of no sentence",
+        ),
+        (
+            {"id": ["sentence-1"], "majority": ["yes"], "status": ["majority"]},
+            "the label 'yes' came; agentic, communal",
+        ),
+        (
+            {"id": ["sentence-1"] * 2, "majority": ["agentic"] * 2, "status": ["majority"] * 2},
+            "line 3: the label of sentence-1 stands there twice",
+        ),
+    ],
+)
+def test_what_is_no_table_of_labels_is_refused_before_anything_is_asked(evenhand, tmp_path, columns, says):
+    path = written(tmp_path / "m.csv", **columns)
+    with pytest.raises(UsageError, match=says):
+        read_labels(path)
+    called = evenhand(
+        "run",
+        "labe",
+        "--model",
+        "stub:first",
+        "--classifiers",
+        "lexicon",
+        "--labels",
+        path,
+        "--output",
+        tmp_path / "run",
+    )
+    assert (called.code, (tmp_path / "run").exists()) == (2, False)
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (("--each", "text"), "no list of texts stands there"),
+        (("--each", "sentence"), "has no column 'sentence'"),
+        (("--each", "sentences", "--label-column", "gap"), "--each shows the texts of"),
+    ],
+)
+def test_what_is_no_list_of_texts_is_not_exported(evenhand, run, tmp_path, options, says):
+    run()
+    called = evenhand(
+        "annotate", "export", tmp_path / "run", "--scheme", "agency", *options, "--output", tmp_path / "sheet.csv"
+    )
+    assert called.code == 2
+    assert says in called.err
