@@ -118,14 +118,19 @@ def test_neutral_is_not_agentic_and_each_classifier_has_errors_of_its_own():
     table = pd.DataFrame(
         [
             {
-                "race": "", "gender": "male", "cluster": f"{k}", "text_type": "t", "classifier": name,
-                "sentences": s, "agentic": a,
-            }  # fmt: skip
+                "race": "",
+                "gender": "male",
+                "cluster": f"{k}",
+                "text_type": "t",
+                "classifier": name,
+                "sentences": s,
+                "agentic": a,
+            }
             for name, right in (("good", 1.0), ("blind", 0.0))
             for k, s in enumerate([sentences[:20], sentences[20:]])
             for a in [[right if k == 0 else 1 - right] * 20 if name == "good" else [1.0] * 20]
         ]
-    )  # fmt: skip
+    )
     labels = Labels({sentence_id(s): i < 20 for i, s in enumerate(sentences)}, 0)
     found, notes = corrected_shares(table, labels)
     assert found["good"]["text_type"]["t"]["all"]["corrected"] == pytest.approx(50)
