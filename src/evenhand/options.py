@@ -50,8 +50,7 @@ def option(
     """
     range_ = {"least": least, "most": most, "above": above}
     said = {"help": help, "metavar": metavar, "parse": parse, "flag": flag, "repeated": repeated, "needs": needs}
-    said |= {"incidental": incidental, **range_}
-    return field(default=default, metadata=said)  # type: ignore[no-any-return]
+    return field(default=default, metadata={**said, "incidental": incidental, **range_})  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True)

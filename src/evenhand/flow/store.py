@@ -7,9 +7,10 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import cast, get_args
 
 from evenhand.errors import EvenhandError, UsageError
-from evenhand.models.request import FAILURES, Reply
+from evenhand.models.request import FAILURES, FinishReason, Reply
 
 _KEYS_A_QUERY = 500
 _AWAY = "move it away (every reply is asked again then), or choose another --output"
@@ -101,13 +102,13 @@ class Store:
             numbers = [value for of_choice in of_choices for value in of_choice]
             if not all(of_choices) or not all(type(value) in (float, int) for value in numbers):
                 raise TypeError("log-probabilities are numbers")
-            if not isinstance(text, str) or not isinstance(finish_reason, str):
-                raise TypeError("texts are expected")
+            if not isinstance(text, str) or finish_reason not in get_args(FinishReason):
+                raise TypeError("a text and a reason are expected")
         except (ValueError, TypeError, RecursionError) as error:
             raise EvenhandError(
                 f"{self.path} holds a reply that can't be read ({key!r}): it is damaged; {_AWAY}"
             ) from error
-        return Reply(text, finish_reason, tuple(tuple(each) for each in of_choices))
+        return Reply(text, cast("FinishReason", finish_reason), tuple(tuple(each) for each in of_choices))
 
     def put(self, replies: Iterable[tuple[str, Reply]]) -> None:
         """Store a batch in one transaction. Raises EvenhandError on a full disk; nothing stored before is lost."""

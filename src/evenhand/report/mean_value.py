@@ -37,7 +37,8 @@ def values(benchmark: Benchmark[Any], predictions: pd.DataFrame) -> pd.DataFrame
 def _records(predictions: pd.DataFrame) -> list[dict[str, Any]]:
     """As `read` made them: None, not NaN, where there is nothing."""
     there = predictions.notna()
-    return predictions.astype(object).where(there, None).to_dict("records")
+    records: list[dict[str, Any]] = predictions.astype(object).where(there, None).to_dict("records")
+    return records
 
 
 def score(benchmark: Benchmark[Any], predictions: pd.DataFrame) -> dict[str, Any]:

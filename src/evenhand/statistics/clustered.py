@@ -198,7 +198,8 @@ def _exchange_p_value(ones: FloatArray, others: FloatArray) -> float:
         return 1.0
 
     def difference(one: FloatArray, other: FloatArray, axis: int) -> FloatArray:
-        return np.round(other.sum(axis=axis) - one.sum(axis=axis), 9)  # sums that are equal but for their last bits
+        # Sums that are equal but for their last bits are equal.
+        return np.asarray(np.round(other.sum(axis=axis) - one.sum(axis=axis), 9))
 
     test = stats.permutation_test(
         (ones, others),

@@ -45,7 +45,7 @@ class Errors(NamedTuple):
         with np.errstate(divide="ignore", invalid="ignore"):
             p = 2 * stats.t.sf(np.abs(figures) / self.errors, self.freedom)
         p = np.where(np.isnan(self.errors) | np.isnan(figures), np.nan, np.where(figures == 0, 1.0, p))
-        return np.fmax(p, 0.5**self.freedom) + 0 * p
+        return np.asarray(np.fmax(p, 0.5**self.freedom) + 0 * p)
 
     def _quantiles(self) -> FloatArray:
         return np.asarray(stats.t.ppf(np.array(LEVELS)[None, :], self.freedom[:, None]))
