@@ -67,7 +67,7 @@ def asked(design: Design, rng: np.random.Generator) -> pd.DataFrame:
     """What two runs are asked: columns situation, descriptor, action, a row a prompt."""
     situation, descriptor = np.divmod(np.arange(design.situations * design.descriptors), design.descriptors)
     if design.asked is not None:  # as the stratified draw has it: situations alike, descriptors at random
-        kept = rng.permutation(descriptor.reshape(design.situations, -1), axis=1)
+        kept = rng.permuted(descriptor.reshape(design.situations, -1), axis=1)
         each = -(-design.asked // design.situations)
         descriptor = kept[:, :each].ravel()[: design.asked]
         situation = np.repeat(np.arange(design.situations), each)[: design.asked]

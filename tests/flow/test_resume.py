@@ -18,7 +18,7 @@ PROTOCOLS = {
     "choice scoring": ["--protocol", "choose"],
     "seeded sampling": ["--protocol", "generate", "--temperature", "1.0", "--max-new-tokens", "8"],
 }
-ROWS = 40
+ROWS = 30
 PROMPTS = 3 * ROWS
 SECONDS = 300
 
@@ -107,7 +107,7 @@ def test_killed_at_random_moments_and_resumed(start, tmp_path):
     assert asked(said) == PROMPTS
 
     rng = random.Random()
-    for _ in range(3):
+    for _ in range(2):
         before = stored(killed)
         code, _ = interrupt(start(killed), killed, before + rng.randrange(PROMPTS // 8), signal.SIGKILL)
         assert code == -signal.SIGKILL

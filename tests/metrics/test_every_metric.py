@@ -91,7 +91,7 @@ def test_copies_elsewhere_load_in_a_new_process(tmp_path):
 
 @every_metric
 def test_evaluate_loads_it_and_it_documents_its_inputs(name):
-    metric = evaluate.load(str(METRICS / name))
+    metric = evaluate.load(str(METRICS / name), keep_in_memory=True)
     assert metric.name == name
     for column in ("predictions", "references"):
         assert column in metric.features
@@ -113,7 +113,7 @@ def test_the_example_in_its_docstring_gives_what_it_says(name):
 @every_metric
 def test_intervals_are_of_as_many_draws_as_are_asked_for(name):
     """Twelve clusters, each of one answer; one draw has no width."""
-    metric = evaluate.load(str(METRICS / name))
+    metric = evaluate.load(str(METRICS / name), keep_in_memory=True)
     answer, opposite, reference = ANSWERS[name]
     columns = {
         "predictions": [answer, answer, opposite] * 4,
@@ -141,7 +141,7 @@ def test_intervals_are_of_as_many_draws_as_are_asked_for(name):
 @every_metric
 def test_what_is_no_answer_is_refused_with_its_row(name):
     """evaluate alone would look at the first row only, cut 0.5 to 0, and take the others for texts or for missing."""
-    metric = evaluate.load(str(METRICS / name))
+    metric = evaluate.load(str(METRICS / name), keep_in_memory=True)
     answer, _, reference = ANSWERS[name]
     of_lists = [] if isinstance(answer, str) else ["Al", "1"]
     for strange in (1, 0.5, None, True, b"Yes", {"a": 1}, [["Al"], "Bo"], ["Al", 1], ["Al", None], *of_lists):
@@ -153,7 +153,7 @@ def test_what_is_no_answer_is_refused_with_its_row(name):
 
 @every_metric
 def test_columns_of_another_kind_are_refused(name):
-    metric = evaluate.load(str(METRICS / name))
+    metric = evaluate.load(str(METRICS / name), keep_in_memory=True)
     answer, _, reference = ANSWERS[name]
     texts = [key for key, value in reference.items() if isinstance(value, str)]
     for key in reference:
@@ -172,7 +172,7 @@ def test_columns_of_another_kind_are_refused(name):
 
 @pytest.mark.parametrize(("name", "column"), [("contact_bias", "probabilities"), ("implicit_bias_score", "expected")])
 def test_numbers_beside_answers_are_numbers(name, column):
-    metric = evaluate.load(str(METRICS / name))
+    metric = evaluate.load(str(METRICS / name), keep_in_memory=True)
     answer, _, reference = ANSWERS[name]
     for strange in ("0.5", True, [0.5], math.inf, 2):
         with pytest.raises(ValueError, match=f"row 1: {column} is"):

@@ -40,7 +40,7 @@ def test_intervals_cover_the_true_difference_about_95_percent_of_the_time(monkey
 def test_a_permuted_pairing_finds_nothing(monkeypatch):
     """Which run an answer came from, shuffled by cluster: below 0.05 about 5 percent of the time, rarely after Holm."""
     monkeypatch.setattr(clustered, "N_RESAMPLES", 1)
-    monkeypatch.setattr(clustered, "PERMUTATIONS", 999)
+    monkeypatch.setattr(clustered, "PERMUTATIONS", 499)
     draw = np.random.default_rng(7)
     p_values = []
     for _ in range(200):

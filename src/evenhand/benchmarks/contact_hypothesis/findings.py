@@ -74,7 +74,7 @@ def _table_3(results: Results) -> Table:
             texts = (f" {model}, published", *(f"{scales[scale][contact]:.2f}" for contact in CONTACTS), "", "")
             rows.append(tuple(Cell(text, published=True) for text in texts))
     note = f"{results.model_name}. Brackets: 95 % interval; situations and descriptors would be drawn anew. "
-    note += "Random or constant answers: 50."
+    note += "Random answers: 50, and constant ones where actions are balanced."
     note += f" Published: {published['source']}." if published else ""
     return Table(
         "Percentage of biased responses", ("scale", *CONTACTS.values(), "n (clusters)", "unread %"), tuple(rows), note
