@@ -11,12 +11,13 @@ demo: setup             ## run the main job: three benchmarks on the embedded mo
 test: setup .venv-datasets3/.installed  ## pass the tests
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
 
+NUMERIC := $(addprefix tests/models/test_, adapters.py choice_scoring.py decoding.py text_similarity.py \
+	transformers_model.py vision_model.py) tests/language_agency/test_agency.py
+
 # The instructions of an older processor give other last bits: what asks for more than it may shows here.
 test-other-processor: setup  ## the models' tests without newer instructions
 	ATEN_CPU_CAPABILITY=default ONEDNN_MAX_CPU_ISA=SSE41 MKL_CBWR=COMPATIBLE $(BIN)/python -m pytest --numprocesses 2 \
-		--dist loadfile tests/models tests/language_agency/test_agency.py \
-		tests/benchmarks/mllm_stereotypes/test_mllm_stereotypes_on_models.py \
-		--ignore tests/models/test_openai_server.py -k "not smollm2 and not embedded"
+		--dist loadfile $(NUMERIC) -k "not smollm2 and not embedded"
 
 check: setup            ## style, and types on the installed wheel
 	$(BIN)/ruff check .

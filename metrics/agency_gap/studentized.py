@@ -2,7 +2,7 @@
 
 A test that permutes labels and compares the differences themselves takes noise for a difference where a small group is
 noisier than a large one: of data like RateMyProfessor's (447 reviews of women, 2,069 of men) with women's twice as
-noisy it rejects 21 percent without any effect. Divided by its own noise, computed anew in each permutation, a
+noisy it rejects up to 20 percent without any effect. Divided by its own noise, computed anew in each permutation, a
 difference keeps the level (Janssen 1997; Pauly, Brunner and Konietschke 2015).
 """
 
