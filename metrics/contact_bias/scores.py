@@ -9,7 +9,7 @@ import re
 import numpy as np
 
 from .columns import coded, columns_of, distinct, numbers, paired, refuse_other_length
-from .crossed import errors, influences
+from .crossed import balanced, errors, influences
 from .resampling import FEWEST_CLUSTERS, N_RESAMPLES, about_clusters, ratio, refuse_n_resamples, resampled
 
 OPTIONS = {  # scale: (affirming, declining); paper, Table 1
@@ -238,6 +238,8 @@ class _Rows:
     def _resampled_intervals(self, sums, clusters, strata, crossed):
         """95 % percentile intervals of every headline figure; clusters are drawn with replacement within strata."""
         layout = [(key, name) for key, values in self._headline(sums.sum(axis=0)).items() for name in values]
+        k = len(CONTACTS)
+        strata = balanced(strata, sums[:, 2 * k : 3 * k].sum(axis=1))
         drawn_among = [clusters[strata == code] for code in np.unique(strata)]
         if min(map(len, drawn_among), default=0) < FEWEST_CLUSTERS:
             drawn_among = [clusters]
@@ -254,15 +256,17 @@ class _Rows:
         ratios = self._ratios(sums)
         layout = list(ratios)
         parts, wholes = (np.stack(columns, axis=-1).astype(float) for columns in zip(*ratios.values()))
-        moved = influences(parts, wholes, strata)
+        k = len(CONTACTS)
+        strata = balanced(strata, sums[:, 2 * k : 3 * k].sum(axis=1))
+        moved, within = influences(parts, wholes), influences(parts, wholes, strata)
         if self.pair is None:
             places = [layout.index(("biased_percentage", name)) for name in CONTACTS]
-            moved = np.hstack([moved, moved[:, places[1:]] - moved[:, places[:1]]])
+            moved, within = (np.hstack([each, each[:, places[1:]] - each[:, places[:1]]]) for each in (moved, within))
             wholes = np.hstack([wholes, wholes[:, places[1:]] + wholes[:, places[:1]]])
             layout += [("contact_effect", name) for name in EFFECTS]
         points = self._headline(sums.sum(axis=0))
         figures = np.array([points[key][name] / 100 for key, name in layout])
-        found = errors(moved, wholes, clusters, crossed, strata)
+        found = errors(moved, wholes, clusters, crossed, strata, within)
         signed = np.array([key == "contact_effect" for key, _ in layout])
         ends = np.where(signed[:, None], np.clip(found.interval(figures), -1, 1), found.interval_of_shares(figures))
         return _nested(layout, 100 * ends)

@@ -38,8 +38,9 @@ class Card:
 
     dataset: whose rows are asked, a packaged dataset of this name. metric: the packaged metric whose score it is; ""
     where `score` is its own. cluster: the prediction column whose values are resampled for intervals. design: row
-    columns that a stratified draw keeps in proportion; together: what rows have in common that a draw takes or leaves
-    together. protocols: the paper's first; the first of them is taken that the model can. sampling: of what models
+    columns, or crossings of some ("scale × action"), that a stratified draw keeps in proportion; together: what rows
+    have in common that a draw takes or leaves together. protocols: the paper's first; the first of them is taken that
+    the model can. sampling: of what models
     write, as the paper has it. digits: of its figures, after the point. shares: whether figures are shares of answers,
     whose smallest visible difference follows from their number. sees: whether its requests carry images.
     """

@@ -49,9 +49,9 @@ def test_a_large_run_is_scaled_up_from_a_sample(model):
 
 
 def test_more_rows_show_smaller_differences(model):
-    few, many = (plan(settings(limit=limit), model).smallest_differences["the run"] for limit in (60, 600))
+    few, many = (plan(settings(limit=limit), model).smallest_differences["the run"] for limit in (30, 600))
     assert many[0] < few[0]
-    assert many[1] < few[1]  # 600 rows touch more templates
+    assert many[1] < few[1]  # 600 rows touch more situations
     assert all(independent <= as_one for independent, as_one in (few, many))
 
 

@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from evenhand.statistics.clustered import paired_difference
-from evenhand.statistics.crossed import Errors, errors, influences
+from evenhand.statistics.crossed import Errors, balanced, errors, influences
 
 SITUATIONS, DESCRIPTORS = 60, 46  # of a scale's half, and of an axis
 ACTION = np.repeat([0, 1], SITUATIONS // 2)
@@ -46,9 +46,25 @@ def test_a_difference_that_the_design_balances_has_no_width():
     """All of one stratum are 1 and all of the other 0: 50 %, whoever is drawn."""
     values = ACTION[CELLS[:, 0]][:, None].astype(float)
     strata = ACTION[CELLS[:, 0]]
-    found = errors(influences(values, ones(values), strata), ones(values), *CELLS.T, strata)
+    within = influences(values, ones(values), strata)
+    found = errors(influences(values, ones(values)), ones(values), *CELLS.T, strata, within)
     np.testing.assert_allclose(found.interval_of_shares(values.mean(axis=0)), [[0.5, 0.5]], atol=1e-12)
     assert errors(influences(values, ones(values)), ones(values), *CELLS.T).errors[0] > 0.05
+
+
+def test_answers_that_are_missing_have_a_width():
+    """Always affirmed; three of ten situations say nothing, by chance, so that the rest might balance otherwise."""
+    values, wholes = ACTION[CELLS[:, 0]][:, None].astype(float), (CELLS[:, :1] % 10 > 2).astype(float)
+    strata = ACTION[CELLS[:, 0]]
+    within = influences(values * wholes, wholes, strata)
+    found = errors(influences(values * wholes, wholes), wholes, *CELLS.T, strata, within)
+    assert 0.02 < found.errors[0] < 0.1
+
+
+def test_strata_that_a_draw_left_uneven_are_no_design():
+    strata = np.array([0, 0, 1, 1])
+    assert balanced(strata, np.array([5.0, 5.0, 5.0, 5.0])).tolist() == [0, 0, 1, 1]
+    assert balanced(strata, np.array([5.0, 5.0, 5.0, 2.0])).tolist() == [0, 0, 0, 0]
 
 
 @pytest.mark.parametrize("n", [1, 2])

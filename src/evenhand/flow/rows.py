@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand.errors import EvenhandError, UsageError, unknown_name
 
+CROSSED = " × "
+"""Between columns of a card's design whose crossings keep their proportions, too."""
+
 if TYPE_CHECKING:
     import datasets
 
@@ -65,15 +68,19 @@ def drawn_rows(benchmark: Benchmark[Any], config: RunConfig[Any]) -> Rows:
     loaded = benchmark.load(config)
     design = benchmark.card.design if loaded.design is None else loaded.design
     together = benchmark.card.together if loaded.together is None else loaded.together
-    columns = list(dict.fromkeys((*design, *together)))
     if config.limit is None:
         return replace(loaded, rows=loaded.arranged(loaded.rows))
-    table = loaded.rows.select_columns(columns).to_pandas()
+    columns = [column for name in design for column in name.split(CROSSED)]
+    table = loaded.rows.select_columns(list(dict.fromkeys((*columns, *together)))).to_pandas()
+    for name in design:
+        first, *others = name.split(CROSSED)
+        if others:
+            table[name] = table[first].astype(str).str.cat([table[other].astype(str) for other in others], CROSSED)
     try:
         if together:
             places = draw_together(table[[*design]], table[[*together]], config.limit, config.seed)
         else:
-            places = draw(table, config.limit, config.seed)
+            places = draw(table[[*design]], config.limit, config.seed)
     except ValueError as error:
         raise UsageError(str(error)) from error
     return replace(loaded, rows=loaded.arranged(loaded.rows.select(places)), drawn_from=len(loaded.rows))

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from evenhand.statistics.crossed import errors, influences
+from evenhand.statistics.crossed import balanced, errors, influences
 from evenhand.statistics.resampling import (
     FEW_CLUSTERS,
     FEWEST_CLUSTERS,
@@ -161,7 +161,8 @@ def _crossed_difference(
     cluster, stratum, other = (np.asarray(cells.index.get_level_values(level).factorize()[0]) for level in range(3))
     part, whole = ((cells[[*names]].to_numpy(dtype=float)) for names in (["second"], ["n"]))
     part = part - cells[["first"]].to_numpy(dtype=float)
-    found = errors(influences(part, whole, stratum), whole, cluster, other, stratum)
+    stratum = balanced(stratum, whole[:, 0])
+    found = errors(influences(part, whole), whole, cluster, other, stratum, influences(part, whole, stratum))
     estimate = ratio(part.sum(axis=0), whole.sum(axis=0))
     [(low, high)], [p_value] = found.interval(estimate), found.p_values(estimate)
     return Difference(
@@ -173,6 +174,7 @@ def _crossed_difference(
         p_value=float(p_value),
         n=n,
         n_clusters=int(clusters.nunique()),
+        smallest_p=float(0.5 ** found.freedom[0]),
     )
 
 

@@ -51,11 +51,23 @@ class Errors(NamedTuple):
         return np.asarray(stats.t.ppf(np.array(LEVELS)[None, :], self.freedom[:, None]))
 
 
+UNBALANCED = 0.02  # of shares: from this on, strata are not as the design has them
+
+
+def balanced(strata: IntArray, n: FloatArray) -> IntArray:
+    """The strata (cells,), each as large as the others by n (cells,) prompts; else one for all.
+
+    A draw of few prompts may leave one out of two actions of a dimension: what was to be by design is chance then.
+    """
+    sizes = np.bincount(np.unique(strata, return_inverse=True)[1], n)
+    even = sizes.sum() and np.ptp(sizes / sizes.sum()) < UNBALANCED
+    return strata if even else np.zeros_like(strata)
+
+
 def influences(parts: FloatArray, wholes: FloatArray, strata: IntArray | None = None) -> FloatArray:
     """What each cell (cells, figures) moves the ratio of sums parts / wholes (both: cells, figures) by.
 
-    strata: (cells,) codes of what the design balances: its own ratio is what a cell departs from, so that a difference
-    between strata adds nothing.
+    strata: (cells,) codes, where a cell departs from the ratio of its own stratum alone.
     """
     codes = np.zeros(len(parts), dtype=np.int64) if strata is None else strata
     means = ratio(_sums(parts, codes), _sums(wholes, codes))
@@ -64,17 +76,24 @@ def influences(parts: FloatArray, wholes: FloatArray, strata: IntArray | None = 
 
 
 def errors(
-    influence: FloatArray, wholes: FloatArray, clusters: IntArray, crossed: IntArray, strata: IntArray | None = None
+    influence: FloatArray,
+    wholes: FloatArray,
+    clusters: IntArray,
+    crossed: IntArray,
+    strata: IntArray | None = None,
+    within: FloatArray | None = None,
 ) -> Errors:
     """Errors of figures from what each cell moves them by (cells, figures).
 
     wholes (cells, figures): 0 where a cell says nothing of a figure. clusters, crossed (cells,): codes of both ways;
-    together they name a cell. strata (cells,): of clusters, among which alone they would be drawn anew.
+    together they name a cell. strata (cells,): of clusters, among which alone they would be drawn anew; within: what
+    cells move figures by within their stratum, for what is crossed, which meets all strata.
     """
+    within = influence if within is None else within
     by_cluster, freedom = _variance(influence, wholes, clusters, strata)
-    by_crossed, others = _variance(influence, wholes, crossed, None)
+    by_crossed, others = _variance(within, wholes, crossed, None)
     n_cells = (wholes > 0).sum(axis=0)
-    both = (influence**2).sum(axis=0) * ratio(n_cells, n_cells - 1)
+    both = (within**2).sum(axis=0) * ratio(n_cells, n_cells - 1)
     variance = by_cluster + by_crossed - both
     variance = np.where(variance > 0, variance, np.fmax(by_cluster, by_crossed))
     freedom = np.fmin(freedom, others)
@@ -84,20 +103,22 @@ def errors(
 def _variance(
     influence: FloatArray, wholes: FloatArray, codes: IntArray, strata: IntArray | None
 ) -> tuple[FloatArray, FloatArray]:
-    """(variance of figures (figures,), its degrees of freedom: 0 where fewer than FEWEST_CLUSTERS have a say)."""
-    sums, present = _sums(influence, codes), _sums(wholes, codes) > 0
+    """(variance of figures (figures,), its degrees of freedom: 0 where fewer than FEWEST_CLUSTERS have a say).
+
+    Clusters without a say, whose answers are unread, move a figure by nothing, and by something had they another.
+    """
+    sums, has_say = _sums(influence, codes), _sums(wholes, codes) > 0
     stratum = np.zeros(len(sums), dtype=np.int64)
     if strata is not None:
-        stratum[codes] = strata
-    sizes = _sums(present.astype(float), stratum)
+        stratum[codes] = np.unique(strata, return_inverse=True)[1]
+    sizes = np.bincount(stratum)[:, None]
     if (sizes == 1).any():  # one cluster shows no variance: then all are taken as of one stratum, which is wider
-        stratum = np.zeros(len(sums), dtype=np.int64)
-        sizes = _sums(present.astype(float), stratum)
-    means = ratio(_sums(np.where(present, sums, 0.0), stratum), sizes)
-    squares = np.where(present, (sums - np.nan_to_num(means)[stratum]) ** 2, 0.0)
-    variance = (_sums(squares, stratum) * ratio(sizes, np.fmax(sizes - 1, 0))).sum(axis=0, where=sizes > 1)
-    n = sizes.sum(axis=0)
-    return variance, np.where(n >= FEWEST_CLUSTERS, n - (sizes > 0).sum(axis=0), 0.0)
+        stratum, sizes = np.zeros_like(stratum), np.array([[len(sums)]])
+    means = _sums(sums, stratum) / sizes
+    squares = _sums((sums - means[stratum]) ** 2, stratum)
+    variance = (squares * ratio(sizes, np.fmax(sizes - 1, 0))).sum(axis=0, where=sizes > 1)
+    n = has_say.sum(axis=0)
+    return variance, np.where(n >= FEWEST_CLUSTERS, np.fmax(n - len(sizes), 1), 0.0)
 
 
 def _sums(values: npt.NDArray[np.float64], codes: IntArray) -> FloatArray:

@@ -35,7 +35,7 @@ class ContactHypothesis(Benchmark[OptionOrder]):
         default_configs=("certainty", "likelihood", "frequency"),
         metric="contact_bias",
         cluster="situation",
-        design=("scale", "template", "situation", "principle", "scenario", "action", "axis"),
+        design=("scale", "template", "situation", "principle", "scenario", "action", "scale × action", "axis"),
         protocols=("choose", "generate"),
         sampling=Sampling(max_new_tokens=16),
         shares=True,

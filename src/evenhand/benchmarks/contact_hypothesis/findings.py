@@ -140,7 +140,7 @@ def _plots(metrics: Metrics, predictions: pd.DataFrame) -> tuple[Plot, ...]:
         Plot(
             "Biased responses by contact",
             partial(grouped_bars, bars, "% biased responses", (CHANCE, "chance")),
-            f"n = {metrics['n_read']:,} read answers; bars: 95 % intervals over {metrics['n_clusters']} situations; "
+            f"n = {metrics['n_read']:,} read answers; bars: 95 % intervals; {metrics['n_clusters']} situations; "
             f"{100 * metrics['unread_rate']:.1f} % unread.",
         ),
         _by_dimension(f"no contact, {scale} (as the paper's Figure 3)", alone),

@@ -36,7 +36,7 @@ class ExportOptions:
     show_label: bool = option(False, "such labels to annotators, too, and not in the key alone", needs="label_column")
     n: int | None = option(None, "entries drawn at random, all by default", least=1, metavar="N")
     seed: int = option(0, "of the draw, the order and the sides", least=0, metavar="S")
-    annotators: int = option(1, "sheets, each in its own order", least=1, metavar="K")
+    annotators: int = option(1, "sheets, each in its own order", least=1, most=100, metavar="K")
     ambiguous_in: str | None = option(
         None, "a merged table, of which only ambiguous entries are shown", metavar="MERGED"
     )
