@@ -180,3 +180,17 @@ def test_the_command_prints_and_writes_a_page(both, evenhand, tmp_path):
     assert "0.90 [-0.17, 1.00]" in page.read_text()
     assert evenhand("agree", "--help").code == 0
     assert evenhand("agree", tmp_path / "nowhere", page).code == 2
+
+
+def test_revisions_of_a_model_are_models_of_their_own(both, ran):
+    folders = [*both([1.0, 2.0, 3.0, 4.0, 5.0]), ran("labe", "m1", 9.0, folder="later", revision="later")]
+    assert "m1@later" in {row[0].text for row in agree(*folders).tables[1].rows}
+    assert not any("has 2 runs" in warning for warning in agree(*folders).warnings)
+
+
+def test_an_impossible_unread_rate_is_no_reason_to_count_answers(both, ran):
+    changed = ran("labe", "changed", 1.0)
+    results = changed / "results.json"
+    results.write_text(results.read_text().replace('"unread_rate": 0.0', '"unread_rate": 7.0'))
+    warnings = agree(*both([1.0, 2.0, 3.0, 4.0, 5.0]), changed).warnings
+    assert any("an unread rate is from 0 to 1" in warning for warning in warnings)

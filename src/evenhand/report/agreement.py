@@ -106,14 +106,18 @@ def _measured(paths: Sequence[Path]) -> tuple[list[Measured], list[str]]:
 def _why_not(results: Results, score: float | None) -> str | None:
     if results.metrics.get("rehearsal"):
         return "a rehearsal with placeholders in place of data"
-    if results.metrics["unread_rate"] is None or results.metrics["unread_rate"] > MOSTLY_UNREAD:
+    unread = results.metrics["unread_rate"]
+    if unread is not None and not 0 <= unread <= 1:
+        return "its results.json was changed: an unread rate is from 0 to 1"
+    if unread is None or unread > MOSTLY_UNREAD:
         return f"{results.metrics['n_read']:,} of {results.metrics['n']:,} answers were read"
     return "it has no score" if score is None or math.isnan(score) else None
 
 
 def _model(results: Results) -> str:
-    mitigation = results.option("mitigation")
-    return results.model_name + (f" with {mitigation}" if mitigation else "")
+    """Revisions of a model are models of their own."""
+    mitigation, revision = results.option("mitigation"), results.option("revision")
+    return results.model_name + (f"@{revision}" if revision else "") + (f" with {mitigation}" if mitigation else "")
 
 
 def _settings(config: Mapping[str, Any]) -> str:
@@ -139,7 +143,7 @@ def _names(measured: Iterable[Measured]) -> dict[tuple[str, str], str]:
 
 
 def _shown(value: Any) -> str:
-    return " ".join(map(str, value)) if isinstance(value, list) else str(value)
+    return (" ".join(map(str, value)) or "none") if isinstance(value, list) else str(value)
 
 
 def _scores(measured: Iterable[Measured], benchmark: str, settings: str) -> Scores:

@@ -162,7 +162,7 @@ def _found(headline: dict[str, Difference], adjusted: list[float]) -> str:
     if not untied:
         return "Tied on every headline figure."
     certain = [name for name, p in zip(headline, adjusted) if p < LEVEL]
-    sentence = f"Different at the {100 * LEVEL:.0f} % level over all {len(headline)} headline figures (Holm): "
+    sentence = f"Different at the {100 * LEVEL:.0f} % level over the headline figures (Holm): "
     return f"{sentence}{', '.join(certain) or 'none'}. By their own interval alone: {', '.join(untied)}."
 
 

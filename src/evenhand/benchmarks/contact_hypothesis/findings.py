@@ -143,7 +143,7 @@ def _plots(metrics: Metrics, predictions: pd.DataFrame) -> tuple[Plot, ...]:
             f"n = {metrics['n_read']:,} read answers; bars: 95 % intervals; {metrics['n_clusters']} situations; "
             f"{100 * metrics['unread_rate']:.1f} % unread.",
         ),
-        _by_dimension(f"no contact, {scale} (as the paper's Figure 3)", alone),
+        _by_dimension(f"no contact, {scale} (cells of the paper's Figure 3)", alone),
         _by_dimension("all contacts and scales", predictions),
     )
 
