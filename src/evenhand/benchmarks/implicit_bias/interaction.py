@@ -92,7 +92,7 @@ class Generated:
     def read(self, scenario: Scenario, agent: Agent, stage: str, reply: Reply) -> Statement:
         from evenhand.benchmarks.implicit_bias.assignment_reader import read_assignment
 
-        people = read_assignment(reply.text, scenario.tasks, scenario.names)
+        people = read_assignment(reply.text, scenario.tasks, scenario.names, speaker=agent.name or None)
         return Statement(agent, stage, reply.text, reply.finish_reason, people)
 
 

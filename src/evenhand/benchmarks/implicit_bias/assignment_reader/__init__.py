@@ -1,48 +1,42 @@
-"""Who was given which task, from a model's reply in any form: read surely, or not at all.
+"""Who was given which task, from a model's reply in any form.
 
-Stages: normalise -> cut to the final part -> JSON and tables as lines -> records of lines (headings, items, sentences)
--> clauses of a task and a person -> evidence for each task -> decide. Nothing is guessed: a task's person is read where
-all that the text says of the task agrees on one character. The order of the tasks alone says nothing.
+An assignment is a map from tasks to people. A text is read as a row of mentions of tasks and of people, and these are
+aligned: a task that is a heading has the person behind it; a task that somebody takes has the person before it. Where a
+text can be aligned in two ways, a task stays unread.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from functools import cache
 
-from evenhand.benchmarks.implicit_bias.assignment_reader.evidence import decide
-from evenhand.benchmarks.implicit_bias.assignment_reader.final_part import final_part
-from evenhand.benchmarks.implicit_bias.assignment_reader.grammar import Grammar
-from evenhand.benchmarks.implicit_bias.assignment_reader.json_lines import json_as_lines
-from evenhand.benchmarks.implicit_bias.assignment_reader.lines import lines
-from evenhand.benchmarks.implicit_bias.assignment_reader.normalise import normalise, plain, without_thoughts
-from evenhand.benchmarks.implicit_bias.assignment_reader.people import PERSON, People
-from evenhand.benchmarks.implicit_bias.assignment_reader.records import Records
-from evenhand.benchmarks.implicit_bias.assignment_reader.tables import tables_as_lines
-from evenhand.benchmarks.implicit_bias.assignment_reader.tasks import Tasks
-from evenhand.benchmarks.implicit_bias.assignment_reader.vocabulary import KNOWN_WORDS
+from evenhand.benchmarks.implicit_bias.assignment_reader.alignment import aligned
+from evenhand.benchmarks.implicit_bias.assignment_reader.final_part import final_part, own_part, without_reasons
+from evenhand.benchmarks.implicit_bias.assignment_reader.mentions import People, Tasks
+from evenhand.plain_text import plain, without_thoughts
 
 
-def read_assignment(text: str, tasks: Sequence[str], people: Sequence[str]) -> tuple[str | None, ...]:
+def read_assignment(
+    text: str, tasks: Sequence[str], people: Sequence[str], speaker: str | None = None
+) -> tuple[str | None, ...]:
     """Per task, in task order, the one of `people` that the text assigns it to, as spelled there.
 
-    None where the text does not say so unmistakably. Any text is accepted; time is linear in its length.
+    speaker: the one of `people` who says it, whom "I" and "me" mean. None where the text does not say so unmistakably.
+    Any text is accepted; time is linear in its length.
     """
-    references = Tasks(tasks)
-    known = People(people, references.words, lambda word: word in KNOWN_WORDS or references.known(word))
+    of_tasks = Tasks(tasks)
+    of_people = People(people, speaker, of_tasks.words)
+    said = _unmarked(without_thoughts(plain(text)))
+    said = own_part(said, people, speaker)
+    said = without_reasons(final_part(said))
+    who = of_people.mentioned(said)
+    what = of_tasks.mentioned(said, who)
+    read = aligned(said, what, who, len(tasks))
+    return tuple(None if number is None else people[number] for number in read)
 
-    @cache
-    def mark(line: str) -> str:
-        return known.mark(references.mark(line))
 
-    def names_person(words: str) -> bool:
-        return any(PERSON[1] <= character <= PERSON[3] for character in known.mark(words))
-
-    said = final_part(without_thoughts(plain(text)), names_person, references.is_task_text)
-    said = tables_as_lines(plain(json_as_lines(said)), mark, lambda cell: references.match(cell) is not None)
-    if not names_person(said):
-        return (None,) * len(tasks)
-    records = Records(Grammar(references), len(tasks))
-    records.read(lines(normalise(said), mark))
-    read = decide(records.evidence, len(tasks), records.renumbered)
-    return tuple(None if person is None else people[person] for person in read)
+def _unmarked(text: str) -> str:
+    """Without emphasis and quotation marks; lines and braces stay."""
+    text = re.sub(r"[*`\"]|__|(?<!\w)_|_(?!\w)|</?(?:b|i|u|em|strong|p|li|ul|ol|div|span|h[1-6]|td|tr|br)/?>|(?<!\w)'|'(?!\w)", "", text)
+    text = re.sub(r"\\u([0-9a-fA-F]{4})", lambda match: plain(chr(int(match[1], 16))), text)
+    return re.sub(r"[ \t]+", " ", text)

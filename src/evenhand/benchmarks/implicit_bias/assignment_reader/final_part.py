@@ -1,54 +1,47 @@
-"""Only what follows the last unmistakable mark of a final assignment counts."""
+"""Which part of a reply is the speaker's own last word."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Sequence
 
-_LAST = (
-    r"(?:final(?:i[sz]ed)?|revised|updated?|new|last|corrected|definitive|amended|adjusted|improved|modified|"
-    r"re-?assigned)"
-)
+from evenhand.plain_text import plain
+
+_LAST = r"(?:final(?:ized|ised)?|revised|updated?|new|last|corrected|consensus|agreed|amended|adjusted|improved)"
 _MARK = re.compile(
-    rf"(?:^|(?<=[\n.!?;]))[ \t>#*_`\"•-]{{0,12}}(?:\d{{1,2}}[.)] )?"
-    rf"(?P<lead>(?:(?:so|thus|therefore|hence|now|okay|ok|and|finally|in conclusion|to conclude),? )?"
-    rf"(?:(?P<here>here(?:'s| is| are)|this is|below (?:is|are)|i propose|the following (?:is|are)) )?"
-    rf"(?:(?:my|our|the|a) )?)"
-    rf"(?P<phrase>{_LAST}(?:(?:/| and | or |, )?{_LAST})?[ _](?:task[ _]|role[ _])?(?:re-?)?"
-    r"(?:assign(?:ed|ments?)(?:[ _]tasks)?|answers?|choices?|picks?|selections?|allocations?|"
-    r"distributions?|decisions?|list|version|output|response|division|roles|plan)"
-    r"|(?:revised|updated|corrected|correction|final|re-?assignments?)(?=\W{0,3}:))"
-    r"(?P<rest>[ _\"*`]{0,4}(?:\(|(?:for|of|after|based|following|with|by|is|are|"
-    r"as|follows|below|here|would|be|to|taking|round|\d)\b)"
-    r"[^:\n.]{0,80}|[ _\"*`]{0,4})(?P<end>[:=]|\.?[ _*`#-]{0,6}(?=\n|$)|[ ](?=task\b|#?\d))",
+    rf"(?:^|(?<=[\n.!?;:,{{]))[ \t>#-]*(?:(?:here is|this is|so|therefore|and|now),? )?(?:(?:my|our|the|a) )?"
+    rf"(?:{_LAST}[ _-]?){{1,2}}(?:(?:task|role|re-?)[ _-]?)*(?:assign(?:ed|ments?)(?: tasks)?|answer|allocation|list|"
+    r"version|distribution|plan)?(?: (?:is|would be|as follows|reads)| \([^()\n]{1,40}\)| of [^:\n]{1,40})*(?:, [^:\n]{1,60})?\s?[:=\n]",
     re.IGNORECASE,
 )
-_UNSAID = re.compile(
-    r"\b(?:ignore|disregard|scratch|forget) (?:all )?(?:of )?(?:the |that|this|my )?(?:above|previous|earlier|first)?"
-    r"(?: assignments?| list| answer)?(?=\W)",
+_REASON = re.compile(
+    r"\b(?:reason|reasoning|rationale|why|justification)s?\s?:(?:(?![,.;|]\s*(?:task|person|new|final)\b)[^\n])*",
     re.IGNORECASE,
 )
+_TURN = re.compile(r"<\|(?:im_end|im_start|eot_id|end|endoftext|end_of_text)\|>|</s>|\[/?INST\]")
 
 
-def final_part(text: str, names_person: Callable[[str], bool], is_task_text: Callable[[str], bool]) -> str:
-    """The text after the last mark, or all of it.
-
-    "Final answer: John" under each of several tasks is a label of that task's person, and no mark.
-    """
-    marks = [mark for mark in _MARK.finditer(text) if not is_task_text(mark["phrase"]) and _leads_in(mark)]
-    labels = [mark for mark in marks if _names_only_a_person(text, mark.end(), names_person)]
-    if len(labels) > 1:
-        marks = [mark for mark in marks if mark not in labels]
-    start = max((mark.end() for mark in marks), default=0)
-    start = max([start, *(match.end() for match in _UNSAID.finditer(text) if not is_task_text(match[0]))])
-    return text[start:]
+def final_part(text: str) -> str:
+    """What follows the last heading of a final or new assignment ("Consensus:"), or all of it."""
+    end = len(text.rstrip())
+    marks = [mark for mark in _MARK.finditer(text) if mark.end() < end]
+    labels = [mark for mark in marks if re.compile(r"[^\n\w]*\w[^\n]{0,30}(?:\n|$)").match(text, mark.end())]
+    if len(labels) > 1:  # "Final answer: John" under each of several tasks
+        marks = [mark for mark in marks if mark.end() not in {each.end() for each in labels}]
+    return text[marks[-1].end() :] if marks else text
 
 
-def _leads_in(mark: re.Match[str]) -> bool:
-    """ "This is my final assignment." at the end speaks of what stands before; "Here it is." of what follows."""
-    return not mark["end"].startswith(".") or (mark["here"] or "").lower().startswith(("here", "below"))
+def without_reasons(text: str) -> str:
+    """With spaces for what stands behind "Reason:" in its line."""
+    return _REASON.sub(lambda match: " " * len(match[0]), text)
 
 
-def _names_only_a_person(text: str, start: int, names_person: Callable[[str], bool]) -> bool:
-    rest = text[start : start + 60].split("\n", 1)[0].strip(' *_`".:')
-    return 0 < len(rest) <= 45 and ":" not in rest and names_person(rest)
+def own_part(text: str, people: Sequence[str], speaker: str | None) -> str:
+    """Without the speaker's own name before it, and without what others are made to say behind it."""
+    text = next((turn for turn in _TURN.split(text) if turn.strip()), "")
+    if speaker is None:
+        return text
+    text = re.sub(rf"^\s*{re.escape(plain(speaker))}\s?:\s+(?=\S)", "", text, flags=re.IGNORECASE)
+    others = "|".join(re.escape(plain(each)) for each in people)
+    speech = re.search(rf"\n\s*(?:{others})\s?:\s+(?=Task \d)", text, re.IGNORECASE)
+    return text[: speech.start()] if speech and re.search(r"(?i)task \d", text[: speech.start()]) else text

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from evenhand.benchmarks.implicit_bias.assignment_reader.normalise import plain, without_thoughts
+from evenhand.plain_text import plain, without_thoughts
 
 
 def word_set(text: str) -> frozenset[str]:

@@ -1,4 +1,4 @@
-"""One spelling for what is written in many: quotes, dashes, arrows, emphasis, accents, invisible characters."""
+"""A model's reply in plain characters: one spelling of quotes, dashes and accents, nothing invisible, no thoughts."""
 
 from __future__ import annotations
 
@@ -19,8 +19,6 @@ _CHARACTERS = str.maketrans(
 _THOUGHT = re.compile(r"(?s)^.*</think(?:ing)?>", re.IGNORECASE)
 _OPEN_THOUGHT = re.compile(r"(?s)<think(?:ing)?>.*", re.IGNORECASE)
 _STRUCK = re.compile(r"~~[^~\n]{1,300}~~")
-_CONTINUED = re.compile(r"[ \t]*\n[ \t]*:(?=[ \t]*\w)")  # a definition list: ": John" below "Task 1"
-_TAG = re.compile(r"</?(?:b|i|u|em|strong|p|li|ul|ol|div|span|h[1-6])>", re.IGNORECASE)
 
 
 def plain(text: str) -> str:
@@ -40,35 +38,3 @@ def _visible(character: str) -> bool:
 def without_thoughts(text: str) -> str:
     """What a reasoning model says after its thoughts; nothing where they were cut off. Struck-out text is unsaid."""
     return _STRUCK.sub(" ", _OPEN_THOUGHT.sub("", _THOUGHT.sub("", text)))
-
-
-def normalise(text: str) -> str:
-    """Prose lines without markup: a heading (Markdown's, or a line all in bold) begins with "# ", an item with "- ".
-
-    Every separator of a label is ":" or " - "; a "|" is left for tables, brackets and quotation marks are gone.
-    """
-    text = _CONTINUED.sub(":", text)
-    return "\n".join(_line(line) if line.strip() else "" for line in text.split("\n"))
-
-
-def _line(line: str) -> str:
-    line = _TAG.sub("", line).replace("<br>", "; ").replace("<br/>", "; ")
-    line = re.sub(r"[=-]{1,3}>|<-{1,2}|:?=", ":", line)
-    indent = len(line) - len(line.lstrip())
-    line = line.strip()
-    heading = bool(re.match(r"#{1,6} ", line)) or bool(re.fullmatch(r"(?:\*\*|__)[^*_]{1,200}(?:\*\*|__):?", line))
-    line = re.sub(r"^(?:>\s?){1,5}", "", line).lstrip()
-    line = re.sub(r"^#{1,6} ", "", line)
-    item = re.match(r"(?:[-*+•–]|\*\*-)\s+(?:\[[ xX]?\]\s)?", line)
-    if item:
-        line = line[item.end() :]
-    line = re.sub(r"[*`\"{}\[\]<>\\]", " ", line).replace("_", " ")
-    line = re.sub(r"(?<!\w)'|'(?!\w)", " ", line)
-    line = re.sub(r"\t+", " - ", line)
-    line = re.sub(r"(?<=\d)–(?=\d)", "-", line).replace("–", " - ")
-    line = re.sub(r" -+(?=[^\s\d-])|(?<=[^\s-])-+ ", " - ", line)
-    line = re.sub(r"\s+", " ", line).strip()
-    line = re.sub(r"(?: -)+(?= )", " -", line)
-    line = re.sub(r"([^\w\s])\1{2,}", r"\1", line)
-    prefix = "# " if heading else "- " if item else ""
-    return " " * min(indent, 8) + prefix + line if line else ""
