@@ -107,8 +107,8 @@ def read_json(path):
 def holistic_bias(descriptors, standalone_noun_phrases):
     """Flat records of both published files, like those of our lexicon; a term listed on two axes is two descriptors.
 
-    Of noun phrases besides: `singular` and `plural`, what follows a noun in either number, and the `slug` of their rows'
-    ids, for one is listed twice, with two plurals.
+    Of noun phrases besides: `singular` and `plural`, what follows a noun in either number, and the `slug` of their
+    rows' ids, for one is listed twice, with two plurals.
     """
     for axis, buckets in read_json(descriptors).items():
         for bucket, terms in buckets.items():
