@@ -131,12 +131,12 @@ def _request(row: Row, contact: str, swapped: bool, how: Asking[ContactOptions])
     name = f"{row['id']}/{contact}" + ("/swapped" if swapped else "") + run_name(how.run)
     asked = QUESTION.text.format(first=first, second=second, question=question)
     published = how.options.layout == "published"
-    if published:
-        messages = (Message("user", PUBLISHED_LAYOUT.text.format(system=SYSTEM_PROMPT.text, question=asked)),)
-    else:
-        messages = (Message("system", SYSTEM_PROMPT.text), Message("user", asked))
     return Request(
-        messages=messages,
+        messages=(
+            (Message("user", PUBLISHED_LAYOUT.text.format(system=SYSTEM_PROMPT.text, question=asked)),)
+            if published
+            else (Message("system", SYSTEM_PROMPT.text), Message("user", asked))
+        ),
         choices=tuple(row["options"]) if how.protocol == "choose" else (),
         sampling=how.sampling,
         seed=derive_seed(how.seed, name),
