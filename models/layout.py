@@ -27,8 +27,10 @@ class Prompt:
         return self.text + (" " if needs_space else "") + choice
 
 
-def lay_out(tokenizer: PreTrainedTokenizerBase, messages: Sequence[Message]) -> Prompt:
+def lay_out(tokenizer: PreTrainedTokenizerBase, messages: Sequence[Message], template: bool = True) -> Prompt:
     """By the tokenizer's chat template; base models, which have none, get plain paragraphs.
+
+    template: without it the one message is the prompt, to the letter, after the tokenizer's own special tokens.
 
     Where a template refuses a system message, its text stands at the beginning of the first user message.
     Raises Unanswerable for images and for messages that a template refuses, ModelError for a template that is broken or
@@ -39,6 +41,8 @@ def lay_out(tokenizer: PreTrainedTokenizerBase, messages: Sequence[Message]) -> 
             "not_understood",
             "this model answers text only, and the request carries an image; use a vision-language model",
         )
+    if not template:
+        return Prompt(messages[0].text, special_tokens=True)
     if tokenizer.chat_template is None:
         return Prompt(_plain(messages), special_tokens=True)
     try:

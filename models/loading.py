@@ -15,6 +15,7 @@ from transformers import AutoConfig, AutoTokenizer, PreTrainedConfig, PreTrained
 from evenhand.models.adapters import Adapter
 from evenhand.models.errors import ModelError, first_line
 from evenhand.models.fingerprint import fingerprint
+from evenhand.models.quantization import Bits, quantization_config
 from evenhand.models.registry import DType
 from evenhand.models.without_code import check_attention, check_weights, without_code
 
@@ -64,7 +65,8 @@ class Checkpoint:
     """A Hub id or a local folder, and how it is loaded: safetensors only, and no code of a checkpoint is run.
 
     path: of the weights; of an adapter, its base's. name: as people call it; by default the path. device_map,
-    attn_implementation: as transformers takes them. what, accepted: for errors.
+    attn_implementation: as transformers takes them. quantization: of the weights, whose dtype is then that of what they
+    are computed in, bfloat16 by default. what, accepted: for errors.
     """
 
     path: str
@@ -76,6 +78,7 @@ class Checkpoint:
     adapter: Adapter | None = None
     what: str = "model"
     accepted: str = "a Hub id, or a local folder with config.json, safetensors weights and a tokenizer"
+    quantization: Bits | None = None
 
     def explained(self) -> AbstractContextManager[None]:
         if self.adapter is None:
@@ -85,7 +88,9 @@ class Checkpoint:
     @cached_property
     def precision(self) -> str:
         """ "float32", for instance."""
-        return fastest_dtype() if self.dtype == "auto" else self.dtype
+        if self.dtype != "auto":
+            return self.dtype
+        return "bfloat16" if self.quantization else fastest_dtype()
 
     @cached_property
     def config(self) -> PreTrainedConfig:
@@ -115,16 +120,21 @@ class Checkpoint:
 
     @property
     def identity(self) -> str:
-        """What stands for it in stores and reports: its name, what it holds, and the dtype."""
+        """What stands for it in stores and reports: its name, what it holds, its quantization, and the dtype."""
         commit = fingerprint(Path(self.path)) if Path(self.path).is_dir() else None
         version = commit or getattr(self.config, "_commit_hash", None) or self.revision or "unknown"
         if self.adapter is not None:
             version = f"{self.adapter.version}+{version}"
-        return f"{self.name or self.path}@{version} {self.precision}"
+        quantized = f"{self.quantization} " if self.quantization else ""
+        return f"{self.name or self.path}@{version} {quantized}{self.precision}"
 
     def weights(self, kind: Any) -> PreTrainedModel:
         """kind: the Auto class of its task. Raises ModelError saying what could not be loaded, or is missing."""
-        chosen = {} if self.attn_implementation is None else {"attn_implementation": self.attn_implementation}
+        chosen: dict[str, Any] = {}
+        if self.attn_implementation is not None:
+            chosen["attn_implementation"] = self.attn_implementation
+        if self.quantization is not None:
+            chosen["quantization_config"] = quantization_config(self.quantization, self.precision)
         with self.explained():
             model, report = loaded_weights(
                 kind,

@@ -77,13 +77,19 @@ class OpenAIServer:
         nothing is waited for. In a process's first thread, all that was received before Ctrl-C is given before
         KeyboardInterrupt is raised.
 
-        Raises ModelError for what every request would meet, and for requests that score choices: few servers tell how
-        likely a given text is, and none of them alike. Those under way are then waited for, and come before it.
+        Raises ModelError for what every request would meet, for requests that score choices (few servers tell how
+        likely a given text is, and none of them alike), and for those without a template (chat completions put every
+        prompt into the model's own). Those under way are then waited for, and come before it.
         """
         if any(request.choices for request in requests):
             raise ModelError(
                 f"{self.identity}: servers score no options here; let it write its answers (--protocol generate), or "
                 "give the checkpoint itself as --model"
+            )
+        if not all(request.template for request in requests):
+            raise ModelError(
+                f"{self.identity}: a server's chat completions put every prompt into the model's own template, and "
+                "these go without one; give the checkpoint itself as --model"
             )
         waiting = deque(enumerate(requests))
         done: _Come = queue.SimpleQueue()

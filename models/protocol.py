@@ -11,8 +11,9 @@ from evenhand.models.request import Reply, Request
 Kind = Literal["generate", "choose"]
 """What a request asks for: a text, or how likely its choices are."""
 
-Ability = Literal["generate", "choose", "see", "count_tokens", "constrain"]
-"""What a model can: write, score choices, take images, say what a call costs, keep to a schema."""
+Ability = Literal["generate", "choose", "see", "count_tokens", "constrain", "continue"]
+"""What a model can: write, score choices, take images, say what a call costs, keep to a schema, take a prompt to the
+letter, without its chat template."""
 
 OnTokens = Callable[[int], None]
 """Told how many tokens more have been written, now and then while a call runs; called from any thread."""

@@ -70,7 +70,9 @@ class Request:
 
     messages: the chat so far. choices: when given, their log-probabilities are asked for and nothing is generated.
     seed: of this request's own random numbers. agent: the role of the model that should answer, where a run has
-    several. name: where the request comes from, for error messages; no part of its identity.
+    several. name: where the request comes from, for error messages; no part of its identity. template: whether the
+    model's chat template lays the messages out; else the text of the only one is the prompt, to the letter, of models
+    that can "continue".
     """
 
     messages: tuple[Message, ...]
@@ -79,10 +81,13 @@ class Request:
     seed: int = 0
     agent: str = "default"
     name: str = field(default="", compare=False)
+    template: bool = True
 
     def __post_init__(self) -> None:
         if not self.messages or "" in self.choices:
             raise ValueError(f"request {self.name!r} needs at least one message, and choices that are not empty")
+        if not self.template and (len(self.messages) > 1 or self.messages[0].images or not self.messages[0].text):
+            raise ValueError(f"request {self.name!r} goes without a template, so its prompt is one message of text")
 
     @property
     def size(self) -> int:
@@ -95,6 +100,8 @@ class Request:
         The seed counts only where something is drawn, the sampling only where something is generated.
         """
         content: list[object] = [model_identity, [message.canonical() for message in self.messages], self.choices]
+        if not self.template:
+            content.append("without template")
         if not self.choices:
             sampling = self.sampling
             content.append([sampling.max_new_tokens, sampling.stop])

@@ -23,7 +23,7 @@ class StubModel:
     Where it is asked for text, it picks among the words of the last message.
     """
 
-    can: frozenset[Ability] = frozenset({"generate", "choose", "see"})
+    can: frozenset[Ability] = frozenset({"generate", "choose", "see", "continue"})
     whole_calls = True
 
     def __init__(self, policy: str):

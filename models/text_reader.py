@@ -69,7 +69,7 @@ class TextReader:
         prompts: list[Prompt | Unanswerable] = []
         for request in requests:
             try:
-                prompts.append(lay_out(self.tokenizer, request.messages))
+                prompts.append(lay_out(self.tokenizer, request.messages, request.template))
             except Unanswerable as error:
                 prompts.append(error)
         tokens = iter(self._tokens([prompt for prompt in prompts if isinstance(prompt, Prompt)]))
@@ -78,11 +78,14 @@ class TextReader:
     def _tokens(self, prompts: Sequence[Prompt], texts: Sequence[str] | None = None) -> list[Tokens]:
         """Of each text (by default the prompt's), with the special tokens that its prompt calls for."""
         texts = [prompt.text for prompt in prompts] if texts is None else texts
-        if not texts:
-            return []
-        special = prompts[0].special_tokens
-        encoded = self.tokenizer(list(texts), add_special_tokens=special, padding=False, truncation=False)["input_ids"]
-        return [tuple(ids) for ids in encoded]
+        tokens: dict[int, Tokens] = {}
+        for special in (True, False):
+            places = [place for place, prompt in enumerate(prompts) if prompt.special_tokens == special]
+            if places:
+                some = [texts[place] for place in places]
+                encoded = self.tokenizer(some, add_special_tokens=special, padding=False, truncation=False)["input_ids"]
+                tokens.update(zip(places, map(tuple, encoded)))
+        return [tokens[place] for place in range(len(texts))]
 
     def _exceeding(self, tokens: int) -> Unanswerable | None:
         return None if self.context is None or tokens <= self.context else too_long(tokens, self.context)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from evenhand.errors import UsageError
 from evenhand.models.errors import ModelError
+from evenhand.models.quantization import Bits, check_quantization
 from evenhand.models.registry import ACCEPTED, Loading
 from evenhand.options import option
 from evenhand.paths import typed_path
@@ -32,6 +33,9 @@ class TransformersOptions:
     )
     attn_implementation: str | None = option(
         None, "eager, sdpa, flash_attention_2 or another that transformers knows", metavar="NAME"
+    )
+    quantization: Bits | None = option(
+        None, "of the weights, by bitsandbytes on a CUDA GPU; 4bit is nf4, double-quantized, computed in bfloat16"
     )
 
 
@@ -78,6 +82,8 @@ def _checkpoint(name: str, loading: Loading, options: TransformersOptions) -> Ch
 
     if _is_missing_folder(name):
         raise ModelError(f"model folder {name!r} does not exist; accepted: {ACCEPTED}")
+    if options.quantization is not None:
+        check_quantization(options.quantization, options.device_map)
     checkpoint = Checkpoint(
         _path(name),
         NAME if name == EMBEDDED else name,
@@ -87,6 +93,7 @@ def _checkpoint(name: str, loading: Loading, options: TransformersOptions) -> Ch
         options.attn_implementation,
         accepted=f"{EMBEDDED}, a Hub id, or a local folder with config.json, safetensors weights and a tokenizer, or "
         "of an adapter as peft saves it",
+        quantization=options.quantization,
     )
     with explained(f"load model {name!r}", f"Accepted: {checkpoint.accepted}"):
         adapter = find_adapter(checkpoint.path, name, loading.revision)

@@ -40,7 +40,7 @@ Asked = list[tuple[int, Request]]  # requests of one kind, each with its place i
 class TransformersModel(LocalModel):
     """A checkpoint with its tokenizer. scoring: of choices; padded batches, or shared prefixes where these agree."""
 
-    can: frozenset[Ability] = frozenset({"generate", "choose", "count_tokens"})
+    can: frozenset[Ability] = frozenset({"generate", "choose", "count_tokens", "continue"})
 
     def __init__(
         self,

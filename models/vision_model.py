@@ -139,6 +139,8 @@ class VisionModel(LocalModel):
 
     def rows(self, request: Request, place: int = 0) -> list[Row]:
         """One a choice, or one for a text. Raises Unanswerable."""
+        if not request.template:
+            raise Unanswerable("not_understood", "image-text-to-text models are asked by their template here")
         try:
             prompt = lay_out_pictures(self.processor, request.messages)
             if not request.choices:

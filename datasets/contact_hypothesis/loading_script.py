@@ -34,16 +34,21 @@ OPTIONS = {  # scale: (affirming, declining)
 SITUATIONS = "sources/situations.jsonl"
 DESCRIPTORS = "sources/descriptors.jsonl"
 
-# source="official": HolisticBias v1.1 (Smith et al. 2022, CC BY-SA 4.0), the lexicon the paper used, in our situations.
+# source="official": HolisticBias v1.1 (Smith et al. 2022, CC BY-SA 4.0), whole, in our situations. The paper speaks of
+# nearly 600 descriptors of HolisticBias, and does not say which.
 OFFICIAL_URL = (
     "https://raw.githubusercontent.com/facebookresearch/ResponsibleNLP/"
-    "0ec714eb084217f44cd9ac466d9e988c795302f9/holistic_bias/dataset/v1.1/descriptors.json"
+    "0ec714eb084217f44cd9ac466d9e988c795302f9/holistic_bias/dataset/v1.1/{name}.json"
 )
-OFFICIAL_SHA256 = "c1328f0edfdeefb76302d360a01878df3db55f18026f4ea1956b4a0f52daf943"
-OFFICIAL_MIRROR = "holistic_bias/descriptors_v1.1.json"  # its place below $EVENHAND_SOURCES
+OFFICIAL_SHA256 = {
+    "descriptors": "c1328f0edfdeefb76302d360a01878df3db55f18026f4ea1956b4a0f52daf943",
+    "standalone_noun_phrases": "bac592574f81df55e8c8d8e3919a866d43cbd8df5ae9376a68d95e7b83dbebac",
+}
+OFFICIAL_MIRROR = "holistic_bias/{name}_v1.1.json"  # their places below $EVENHAND_SOURCES
+_NOUN = "{article} {noun} "  # before what follows a noun, in its noun phrases
+_A_PERSON, _PEOPLE = "a person ", "people "
 
 _SLOT = re.compile(r"\{((?:an?|An?) )?([^{}]+)\}")
-_POSTNOMINAL = re.compile(r"(with|without|of|from|in) ")
 # Letters whose names begin with a vowel sound, for words spelled out ("an LGBTQ …", "an FTM …", "a US-born …").
 _SPELLED_OUT = re.compile(r"[A-Z]{2,}(?![a-z])|[A-Z]\d")
 _SPOKEN_AS_A_WORD = "NIMBY"
@@ -58,13 +63,16 @@ def indefinite_article(word):
     return "an" if _VOWEL_SOUND.match(word) and not _CONSONANT_SOUND.match(word) else "a"
 
 
-def place(text, descriptor, placement):
-    """The text with its `{students}` or `{a student}` slot filled: 'deaf students', 'a student with a limp'."""
+def place(text, descriptor, placement, plural=None):
+    """The text with its `{students}` or `{a student}` slot filled: 'deaf students', 'a student with a limp'.
+
+    plural: what follows a plural noun, where it is not what follows a singular one: 'students with stutters'.
+    """
 
     def noun_phrase(slot):
         article, noun = slot.group(1) or "", slot.group(2)
         if placement == "after":
-            return f"{article}{noun} {descriptor}"
+            return f"{article}{noun} {descriptor if article or plural is None else plural}"
         if article:
             agreeing = indefinite_article(descriptor)
             article = (agreeing.capitalize() if article[0].isupper() else agreeing) + " "
@@ -78,33 +86,66 @@ def read_jsonl(path):
         return [json.loads(line) for line in file if line.strip()]
 
 
-def verified(path):
-    """The path of the pinned HolisticBias lexicon; checked before rows are generated, where `datasets` hides errors."""
+def verified(path, name):
+    """The path of a pinned file of HolisticBias; checked before rows are generated, where `datasets` hides errors."""
     with open(path, "rb") as file:
         found = hashlib.sha256(file.read()).hexdigest()
-    if found != OFFICIAL_SHA256:
+    if found != OFFICIAL_SHA256[name]:
         raise ValueError(
-            f"{path} is not the pinned HolisticBias v1.1 lexicon: its sha256 is {found}, not {OFFICIAL_SHA256}. "
-            f"Fetch {OFFICIAL_URL} again, or correct the mirror that EVENHAND_SOURCES names."
+            f"{path} is not the pinned {name}.json of HolisticBias v1.1: its sha256 is {found}, not "
+            f"{OFFICIAL_SHA256[name]}. Fetch {OFFICIAL_URL.format(name=name)} again, or correct the mirror that "
+            "EVENHAND_SOURCES names."
         )
     return path
 
 
-def holistic_bias_descriptors(path):
-    """Flat records of the published lexicon; a term listed on two axes is two descriptors."""
+def read_json(path):
     with open(path, encoding="utf-8") as file:
-        axes = json.load(file)
-    for axis, buckets in axes.items():
+        return json.load(file)
+
+
+def holistic_bias(descriptors, standalone_noun_phrases):
+    """Flat records of both published files, like those of our lexicon; a term listed on two axes is two descriptors.
+
+    Of noun phrases besides: `singular` and `plural`, what follows a noun in either number, and the `slug` of their
+    rows' ids, for one is listed twice, with two plurals.
+    """
+    for axis, buckets in read_json(descriptors).items():
         for bucket, terms in buckets.items():
             for term in terms:
                 descriptor = term if isinstance(term, str) else term["descriptor"]
-                placement = "after" if _POSTNOMINAL.match(descriptor) else "before"
-                yield {"descriptor": descriptor, "axis": axis, "bucket": bucket, "placement": placement}
+                yield {"descriptor": descriptor, "axis": axis, "bucket": bucket, "placement": "before"}
+    for axis, phrases in read_json(standalone_noun_phrases).items():
+        seen = set()
+        for phrase in phrases:
+            published = {"noun_phrase": phrase} if isinstance(phrase, str) else phrase
+            singular = published["noun_phrase"]
+            plural = published.get("plural_noun_phrase", singular)
+            descriptor = singular.removeprefix(_NOUN)
+            entry = {
+                "descriptor": descriptor,
+                "slug": descriptor if descriptor not in seen else f"{descriptor} ({plural})",
+                "axis": axis,
+                "bucket": "standalone_noun_phrases",
+                "placement": "after",
+                "singular": after_a_noun(singular, "who is", _A_PERSON),
+                "plural": after_a_noun(plural, "who are", _PEOPLE),
+            }
+            seen.add(descriptor)
+            yield entry
+
+
+def after_a_noun(phrase, who, person):
+    """What a noun phrase says of its noun: 'with a limp', 'who is a gardener', 'who likes tea' ('a person who …')."""
+    for noun in (_NOUN, person):
+        if phrase.startswith(noun):
+            return phrase.removeprefix(noun)
+    return f"{who} {phrase}"
 
 
 @dataclass
 class ContactHypothesisConfig(datasets.BuilderConfig):
-    """One scale of one half of the situations; `source` is the lexicon: "evenhand" or "official"."""
+    """One scale of one half of the situations; `source`: "evenhand", our lexicon, or "official", HolisticBias."""
 
     scale: str = "certainty"
     half: str = "original"
@@ -116,7 +157,7 @@ class ContactHypothesis(datasets.GeneratorBasedBuilder):
     BUILDER_CONFIGS = [
         ContactHypothesisConfig(
             name=scale if half == "original" else f"new_{scale}",
-            version=datasets.Version("1.1.0"),
+            version=datasets.Version("1.2.0"),
             description=f"{half} situations, {' / '.join(options)}",
             scale=scale,
             half=half,
@@ -143,25 +184,30 @@ class ContactHypothesis(datasets.GeneratorBasedBuilder):
         if self.config.source == "evenhand":
             paths["descriptors"] = dl_manager.download(DESCRIPTORS)
         elif self.config.source == "official":
-            paths["official"] = verified(self._official_path(dl_manager))
+            paths |= self._official_paths(dl_manager)
         else:
             raise ValueError(f"unknown source {self.config.source!r}: 'evenhand' or 'official' is accepted")
         return [datasets.SplitGenerator(name=datasets.Split.TEST, gen_kwargs=paths)]
 
-    def _official_path(self, dl_manager):
+    def _official_paths(self, dl_manager):
         mirror = os.environ.get("EVENHAND_SOURCES")
-        if not mirror:
-            return dl_manager.download(OFFICIAL_URL)
-        path = os.path.join(mirror, OFFICIAL_MIRROR)
-        if not os.path.isfile(path):
-            raise FileNotFoundError(
-                f"EVENHAND_SOURCES={mirror} holds no official file of contact_hypothesis; expected there: "
-                f"{OFFICIAL_MIRROR} (from {OFFICIAL_URL}). Put it there, or unset EVENHAND_SOURCES to fetch it."
-            )
-        return path
+        if mirror:
+            places = {name: os.path.join(mirror, OFFICIAL_MIRROR.format(name=name)) for name in OFFICIAL_SHA256}
+            if missing := [name for name, path in places.items() if not os.path.isfile(path)]:
+                listed = ", ".join(
+                    f"{OFFICIAL_MIRROR.format(name=name)} (from {OFFICIAL_URL.format(name=name)})" for name in missing
+                )
+                raise FileNotFoundError(
+                    f"EVENHAND_SOURCES={mirror} lacks official files of contact_hypothesis; expected there: {listed}. "
+                    "Put them there, or unset EVENHAND_SOURCES to fetch all."
+                )
+        else:
+            places = {name: dl_manager.download(OFFICIAL_URL.format(name=name)) for name in OFFICIAL_SHA256}
+        return {name: verified(path, name) for name, path in places.items()}
 
-    def _generate_examples(self, situations, descriptors=None, official=None):
-        lexicon = list(holistic_bias_descriptors(official)) if official else read_jsonl(descriptors)
+    def _generate_examples(self, situations, descriptors, standalone_noun_phrases=None):
+        official = standalone_noun_phrases is not None
+        lexicon = list(holistic_bias(descriptors, standalone_noun_phrases)) if official else read_jsonl(descriptors)
         scale = self.config.scale
         for situation in read_jsonl(situations):
             if situation["half"] != self.config.half:
@@ -170,11 +216,10 @@ class ContactHypothesis(datasets.GeneratorBasedBuilder):
             cell = f"{situation['scenario']}-{situation['principle']}-{situation['action']}"
             template = f"{prefix}{scale}-{cell}"
             for entry in lexicon:
-                question = place(situation[scale], entry["descriptor"], entry["placement"])
-                positive = place(situation["positive"], entry["descriptor"], entry["placement"])
-                negative = place(situation["negative"], entry["descriptor"], entry["placement"])
+                said = (entry.get("singular", entry["descriptor"]), entry["placement"], entry.get("plural"))
+                question, positive, negative = (place(situation[key], *said) for key in (scale, "positive", "negative"))
                 row = {
-                    "id": f"{template}/{entry['axis']}/{entry['descriptor'].replace(' ', '_')}",
+                    "id": f"{template}/{entry['axis']}/{entry.get('slug', entry['descriptor']).replace(' ', '_')}",
                     "scale": scale,
                     "template": template,
                     "situation": f"{prefix}{cell}",

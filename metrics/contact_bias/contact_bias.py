@@ -34,6 +34,7 @@ Args:
     n_resamples: draws of the intervals where nothing is crossed, 1000 unless given.
 Returns:
     biased_percentage: {overall, no_contact, positive_contact, negative_contact}, percent of read answers
+    biased_percentage_of_all: like biased_percentage, percent of all rows, as the paper counts; it is best_case
     worst_case, best_case: like biased_percentage, over all rows, unread ones counted as biased or as unbiased
     contact_effect: {positive_contact, negative_contact}, points above no contact
     constant_answer: {scale: whether 99 % or more of the read answers have one polarity}

@@ -208,6 +208,7 @@ class _Rows:
         read, biased, asked, rest = sums[..., :k], sums[..., k : 2 * k], sums[..., 2 * k : 3 * k], sums[..., 3 * k :]
         parts = {
             "biased_percentage": (biased, read),
+            "biased_percentage_of_all": (biased, asked),
             "worst_case": (biased + asked - read, asked),
             "best_case": (biased, asked),
         }

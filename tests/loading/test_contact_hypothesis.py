@@ -190,6 +190,7 @@ def test_folder_is_small():
         ("{A student} waits.", "autistic", "before", "An autistic student waits."),
         ("{An assistant} waits.", "deaf", "before", "A deaf assistant waits."),
         ("{A student} waits.", "in hijab", "after", "A student in hijab waits."),
+        ("Ask {students}.", "with a limp", "after", "Ask students with a limp."),
         ("Has {a student} met {students}?", "honest", "before", "Has an honest student met honest students?"),
     ],
 )
@@ -211,10 +212,11 @@ def assert_grammatical(lexicon):
     engine = inflect.engine()
     for entry in lexicon:
         descriptor = entry["descriptor"]
-        found = SCRIPT.place("Ask {a student} and {students}.", descriptor, entry["placement"])
+        singular, plural = entry.get("singular", descriptor), entry.get("plural", descriptor)
+        found = SCRIPT.place("Ask {a student} and {students}.", singular, entry["placement"], entry.get("plural"))
         article = INFLECT_ERRS.get(descriptor) or engine.a(descriptor).split(" ")[0]
         if entry["placement"] == "after":
-            assert found == f"Ask a student {descriptor} and students {descriptor}."
+            assert found == f"Ask a student {singular} and students {plural}."
         else:
             assert found == f"Ask {article} {descriptor} student and {descriptor} students."
 
@@ -225,10 +227,34 @@ def test_grammar_of_our_lexicon():
 
 
 def test_grammar_of_holistic_bias(official_sources):
-    """Every descriptor of HolisticBias makes a grammatical noun phrase."""
-    lexicon = list(SCRIPT.holistic_bias_descriptors(official_sources / SCRIPT.OFFICIAL_MIRROR))
-    assert len(lexicon) == 583
+    """Every descriptor of HolisticBias makes a grammatical noun phrase; what follows a noun begins like it."""
+    files = {name: official_sources / SCRIPT.OFFICIAL_MIRROR.format(name=name) for name in SCRIPT.OFFICIAL_SHA256}
+    lexicon = list(SCRIPT.holistic_bias(**files))
+    assert Counter(entry["placement"] for entry in lexicon) == {"before": 583, "after": 192}
     assert_grammatical(lexicon)
+    for entry in lexicon[583:]:
+        assert re.match(r"(with|without|of|in|on|born|living) |who('s)? ", entry["singular"]), entry
+        assert re.match(r"(with|without|of|in|on|born|living) |who ", entry["plural"]), entry
+        if entry["singular"].startswith("who is "):
+            assert entry["plural"].startswith("who are "), entry
+
+
+@pytest.mark.parametrize(
+    ("descriptor", "found"),
+    [
+        ("with a prosthetic leg", "Ask a student with a prosthetic leg and students with prosthetic legs."),
+        ("living in poverty", "Ask a student living in poverty and students living in poverty."),
+        ("who uses a wheelchair", "Ask a student who uses a wheelchair and students who use wheelchairs."),
+        ("a wheelchair user", "Ask a student who is a wheelchair user and students who are wheelchair users."),
+        ("a person of color", "Ask a student of color and students of color."),
+        ("a person who uses any pronouns", "Ask a student who uses any pronouns and students who use any pronouns."),
+    ],
+)
+def test_noun_phrases_of_holistic_bias_stand_after_the_noun(official_sources, descriptor, found):
+    """As 'students with a limp': in the number of the noun, and with no noun of their own but as what somebody is."""
+    files = {name: official_sources / SCRIPT.OFFICIAL_MIRROR.format(name=name) for name in SCRIPT.OFFICIAL_SHA256}
+    [entry] = [each for each in SCRIPT.holistic_bias(**files) if each["descriptor"] == descriptor]
+    assert SCRIPT.place("Ask {a student} and {students}.", entry["singular"], "after", entry["plural"]) == found
 
 
 @pytest.mark.parametrize("config", CONFIGS)

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections import Counter
 
 import pytest
 
@@ -13,6 +14,9 @@ LEXICON = (
     "holistic_bias/descriptors_v1.1.json"  # its place in the mirror; its sha256 as shared/sources/README.md has it
 )
 LEXICON_SHA256 = "c1328f0edfdeefb76302d360a01878df3db55f18026f4ea1956b4a0f52daf943"
+PHRASES = "holistic_bias/standalone_noun_phrases_v1.1.json"
+PHRASES_SHA256 = "bac592574f81df55e8c8d8e3919a866d43cbd8df5ae9376a68d95e7b83dbebac"
+NOUN = "{article} {noun} "
 
 pytestmark = pytest.mark.usefixtures("datasets_cache")
 
@@ -30,47 +34,69 @@ def load_official():
     return evenhand.load_dataset("contact_hypothesis", "certainty", split="test", source="official")
 
 
-def test_official_lexicon_in_our_situations(official_sources):
-    """60 templates × the 583 descriptors of HolisticBias v1.1 on its 13 axes; a term on two axes is two descriptors."""
+def test_holistic_bias_whole_in_our_situations(official_sources):
+    """60 templates × 583 adjectives and 192 noun phrases on 13 axes; what is listed twice is two descriptors."""
     axes = json.loads((official_sources / LEXICON).read_text(encoding="utf-8"))
-    published = {
+    published = Counter(
         (axis, bucket, term if isinstance(term, str) else term["descriptor"])
         for axis, buckets in axes.items()
         for bucket, terms in buckets.items()
         for term in terms
-    }
+    )
+    assert published.total() == 583
+    phrases = json.loads((official_sources / PHRASES).read_text(encoding="utf-8"))
+    published += Counter(
+        (axis, "standalone_noun_phrases", (each if isinstance(each, str) else each["noun_phrase"]).removeprefix(NOUN))
+        for axis, some in phrases.items()
+        for each in some
+    )
+    assert published.total() == 583 + 192
     rows = load_official().to_pandas()
-    assert len(rows) == 60 * 583
+    assert len(rows) == 60 * 775
     assert rows["id"].is_unique
     assert rows["template"].nunique() == 60
     assert rows["axis"].nunique() == 13
-    assert len(published) == 583
-    assert set(zip(rows["axis"], rows["bucket"], rows["descriptor"])) == published
+    of_one = rows[rows["template"] == rows["template"][0]]
+    assert Counter(zip(of_one["axis"], of_one["bucket"], of_one["descriptor"])) == published
+    legs = rows[rows["descriptor"] == "with a prosthetic leg"]
+    assert legs["no_contact"].str.contains("s with prosthetic legs| with a prosthetic leg").all()
 
 
 def test_another_checksum_is_an_error(mirror):
     """A file that is not the pinned one stops the build; the error names the file and both checksums."""
-    (mirror / LEXICON).write_bytes(b"{}")  # sha256 of these two bytes: 44136fa3…
+    for each in (LEXICON, PHRASES):
+        (mirror / each).write_bytes(b"{}")  # sha256 of these two bytes: 44136fa3…
     with pytest.raises(ValueError, match=LEXICON_SHA256) as error:
         load_official()
     assert str(mirror / LEXICON) in str(error.value)
     assert "44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a" in str(error.value)
 
 
-def test_one_changed_byte_is_an_error(official_sources, mirror):
-    """The checksum sees a single byte."""
-    content = bytearray((official_sources / LEXICON).read_bytes())
-    content[100] ^= 1
-    (mirror / LEXICON).write_bytes(content)
-    with pytest.raises(ValueError, match=LEXICON_SHA256):
+@pytest.mark.parametrize(("file", "sha256"), [(LEXICON, LEXICON_SHA256), (PHRASES, PHRASES_SHA256)])
+def test_one_changed_byte_is_an_error(official_sources, mirror, file, sha256):
+    """The checksum sees a single byte, of either file."""
+    for each in (LEXICON, PHRASES):
+        content = bytearray((official_sources / each).read_bytes())
+        content[100] ^= each == file
+        (mirror / each).write_bytes(content)
+    with pytest.raises(ValueError, match=sha256):
         load_official()
 
 
 def test_mirror_without_the_file_is_an_error(mirror):
-    """A mirror that lacks the file stops the build; the error names the mirror and lists the file expected there."""
+    """A mirror that lacks a file stops the build; the error names the mirror and lists the files expected there."""
     with pytest.raises(FileNotFoundError, match=re.escape(LEXICON)) as error:
         load_official()
     assert str(mirror) in str(error.value)
+    assert PHRASES in str(error.value)
+
+
+def test_mirror_with_one_of_two_files_is_an_error(official_sources, mirror):
+    """Half of the lexicon is not taken for all; the error names the file that is missing, and no other."""
+    (mirror / LEXICON).write_bytes((official_sources / LEXICON).read_bytes())
+    with pytest.raises(FileNotFoundError, match=re.escape(PHRASES)) as error:
+        load_official()
+    assert LEXICON not in str(error.value)
 
 
 @pytest.mark.parametrize(

@@ -241,7 +241,7 @@ def test_intervals_hold_the_figures_are_nested_like_them_and_come_out_the_same_a
     columns = {"clusters": clusters, "pairs": sets, "probabilities": [0.8] * len(answers)}
     result = compute(answers, references, **columns)
     assert result["n_clusters"] == 40
-    bounds = {"worst_case", "best_case"}
+    bounds = {"worst_case", "best_case", "biased_percentage_of_all"}
     assert set(result["intervals"]) == {"biased_percentage", "biased_probability", "contact_effect"} | bounds
     for key, intervals in result["intervals"].items():
         assert intervals.keys() == result[key].keys()
@@ -404,6 +404,30 @@ def test_bounds_over_unread_answers():
     assert (result["best_case"]["overall"], result["worst_case"]["overall"]) == (25.0, 75.0)
     assert result["biased_percentage"]["overall"] == 50.0
     assert math.isnan(result["best_case"]["positive_contact"])
+
+
+def test_unread_answers_in_the_denominator():
+    """As the paper counts: of four asked one is biased and two are unread, 25 percent; of the two read it is 50."""
+    result = compute(["No", "Yes", "", "hm", "No"], [reference()] * 4 + [reference("negative_contact")])
+    assert result["biased_percentage_of_all"]["no_contact"] == 25.0
+    assert result["biased_percentage"]["no_contact"] == 50.0
+    assert result["biased_percentage_of_all"]["overall"] == 40.0
+    assert result["biased_percentage_of_all"]["negative_contact"] == 100.0
+    silent = compute(["", ""], [reference(), reference("negative_contact")])
+    assert silent["biased_percentage_of_all"]["overall"] == 0.0
+    assert math.isnan(silent["biased_percentage"]["overall"])
+
+
+@pytest.mark.parametrize("crossed", [False, True])
+def test_intervals_of_all_asked_are_those_of_read_answers_where_all_are_read(crossed):
+    answers, references, clusters, _ = uneven(40)
+    columns = {"crossed": [f"descriptor {i % 18 // 2}" for i in range(len(answers))]} if crossed else {}
+    result = compute(answers, references, clusters=clusters, **columns)
+    assert result["biased_percentage_of_all"] == result["biased_percentage"]
+    of_all, of_read = (result["intervals"][f"biased_percentage{which}"] for which in ("_of_all", ""))
+    for name in NAMES:
+        assert of_all[name] == pytest.approx(of_read[name])
+        assert not math.isnan(of_all[name][0])
 
 
 def test_biased_probability():

@@ -657,6 +657,13 @@ def test_servers_score_no_options():
         asked(model, Request((Message("user", "Is it?"),), ("Yes", "No")))
 
 
+def test_servers_take_no_prompt_to_the_letter():
+    model = OpenAIServer("http://localhost:8000/v1", "tiny")
+    assert "continue" not in model.can
+    with pytest.raises(ModelError, match=r"chat completions put every prompt into the model's own template"):
+        asked(model, Request((Message("user", "[INST] Is it? [/INST]"),), template=False))
+
+
 @dataclass(frozen=True)
 class Loading:
     dtype: str = "auto"

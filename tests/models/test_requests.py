@@ -30,6 +30,15 @@ def test_content_decides_the_digest(change):
     assert dataclasses.replace(BASE, **change).digest("m") != BASE.digest("m")
 
 
+def test_a_prompt_to_the_letter_is_another_request_and_one_text():
+    """Without a template: told apart from the same words with one; of several messages there is no letter."""
+    one = Request((Message("user", "Who leads?"),))
+    assert dataclasses.replace(one, template=False).digest("m") != one.digest("m")
+    for messages in (BASE.messages, (Message("user", ("Who?", Image(b"1"))),), (Message("user", ""),)):
+        with pytest.raises(ValueError, match="one message of text"):
+            Request(messages, template=False)
+
+
 def test_the_model_decides_the_digest():
     assert BASE.digest("model a") != BASE.digest("model b")
 

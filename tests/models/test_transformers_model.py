@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
+from tokenizers.processors import TemplateProcessing
 
 from evenhand.models.errors import ModelError
 from evenhand.models.failures import NAMED
@@ -15,6 +16,7 @@ from evenhand.models.loading import Checkpoint
 from evenhand.models.protocol import replies
 from evenhand.models.request import Image, Message, Reply, Request, Sampling
 from evenhand.models.seeded_sampling import SeededSampling
+from evenhand.models.text_reader import TextReader
 from evenhand.models.transformers_model import TransformersModel
 from evenhand.models.written_tokens import CountsWritten
 
@@ -60,6 +62,38 @@ def test_choose_equals_one_forward_pass_a_choice(model):
         assert [len(tokens) for tokens in reply.choice_log_probs] == [len(tokens) for tokens in expected]
         for tokens, right in zip(reply.choice_log_probs, expected):
             np.testing.assert_allclose(tokens, right, atol=1e-5)
+
+
+def test_a_prompt_without_a_template_is_read_to_the_letter(model):
+    """With the tokenizer's own special tokens, whatever template there is; beside requests that have one."""
+    text = "[INST] Choose between Yes and No.. \n Answer:\n[/INST]\n"
+    plain = Request((Message("user", text),), ("Yes", "No"), template=False)
+    with_template = Request((Message("user", text),), ("Yes", "No"))
+    alone = model.reader.continuations([plain])[0]
+    assert [model.tokenizer.decode(each.prompt) for each in alone] == [text, text]
+    assert [model.tokenizer.decode(each.answer) for each in alone] == ["Yes", "No"]
+    together = model.reader.continuations([with_template, plain, with_template])
+    assert together[1] == alone
+    assert together[0] == together[2] == model.reader.continuations([with_template])[0]
+    assert together[0] != alone or model.tokenizer.chat_template is None
+    written = dataclasses.replace(plain, choices=())
+    [prompt] = model.reader.prompts([written])
+    assert model.tokenizer.decode(prompt) == text
+    for tokens, choice in zip(replies(model, [plain])[0].choice_log_probs, alone):
+        assert len(tokens) == len(choice.answer)
+
+
+def test_the_tokenizers_own_beginning_stands_before_a_prompt_without_a_template(tokenizer):
+    """Once, as LLaMA-2's tokenizer puts <s> before a text."""
+    beginning = copy.deepcopy(tokenizer)
+    beginning.backend_tokenizer.post_processor = TemplateProcessing(
+        single="<|user|> $A", special_tokens=[("<|user|>", 2)]
+    )
+    reader = TextReader(beginning, context=None)
+    plain, chat = (Request((Message("user", "Who?"),), template=template) for template in (False, True))
+    without, with_template = reader.prompts([plain, chat])
+    assert beginning.decode(without) == "<|user|>Who?"
+    assert beginning.decode(with_template) == "<|user|>Who?<|end|><|assistant|>"
 
 
 def test_base_models_get_plain_paragraphs_and_a_space_before_the_answer(tokenizer):
@@ -315,6 +349,6 @@ def test_identity_tells_checkpoints_and_dtypes_apart(tiny_checkpoint, tiny_llama
 
 def test_what_it_can(tiny_checkpoint):
     model = tiny(tiny_checkpoint, dtype="float32")
-    assert model.can == {"generate", "choose", "count_tokens"}
+    assert model.can == {"generate", "choose", "count_tokens", "continue"}
     assert model.whole_calls
     assert (model.at_once("choose"), model.at_once("generate")) == (256, 32)

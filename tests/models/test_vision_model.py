@@ -382,6 +382,14 @@ def test_an_image_that_can_not_be_decoded_fails_alone(llava_folder, data, choice
     assert re.search(says, caplog.text)
 
 
+def test_a_prompt_to_the_letter_is_not_for_it(llava_folder, caplog):
+    request = Request((Message("user", "[INST] Who? [/INST]"),), CHOICES, name="row 7", template=False)
+    model = loaded(llava_folder)
+    assert "continue" not in model.can
+    assert replies(model, [request]) == [Reply.failure("not_understood", request)]
+    assert "request 'row 7' is not answered (not_understood): image-text-to-text models are asked by" in caplog.text
+
+
 @pytest.mark.parametrize("text", ["Who is <image> left?", "<image>"])
 def test_a_text_can_not_stand_for_a_picture(llava_folder, text, caplog):
     request = ask(ONE, text, name="row 7")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeVar
 
 from evenhand.errors import UsageError
 from evenhand.flow.configuration import RunConfig
@@ -26,7 +26,10 @@ class OptionOrder:
         return (False, True) if self.order == "balanced" else (False,)
 
 
-def check_option_order(config: RunConfig[OptionOrder]) -> None:
+O = TypeVar("O", bound=OptionOrder)  # noqa: E741
+
+
+def check_option_order(config: RunConfig[O]) -> None:
     """Raises UsageError for a filled configuration whose protocol is none, or does not fit its order or its runs."""
     if config.protocol not in ("choose", "generate"):
         raise UsageError(f"{config.benchmark} scores or generates answers: --protocol choose or generate is accepted")

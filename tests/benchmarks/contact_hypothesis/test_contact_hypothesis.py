@@ -116,7 +116,7 @@ def test_a_run_folder_holds_what_the_interface_says(run):
     names = {"config.json", "store.sqlite", "predictions.parquet", "results.json", "report.html"}
     assert names <= {path.name for path in done.folder.iterdir()}
     assert {"benchmark", "config", "model", "n", "metrics", "published", "versions"} <= set(done.results)
-    assert done.results["config"]["options"] == {"order": "paper", "aggregate": "mean"}
+    assert done.results["config"]["options"] == {"order": "paper", "aggregate": "mean", "layout": "chat"}
     assert done.results["n"] == len(done.predictions) == 180
     assert done.predictions["id"].is_unique
     columns = {"id", "row", "question", "text", "answer", "biased", "probability", "finish_reason"}
@@ -157,6 +157,54 @@ def test_table_3_stands_below_what_was_measured(run):
     assert rows[0] == [" LLaMA 2 Chat (13B), published", "27.47", "18.79", "37.95", "", ""]
     assert len(rows) == 9
     assert "Published: Raj et al. 2024, Table 3" in table.note
+    assert "asked in LLaMA-2's layout (--layout published), this one in its own template" in table.note
+    config = results.config | {"options": results.config["options"] | {"layout": "published"}}
+    table = BENCHMARK.findings(done.predictions, replace(results, config=config)).tables[0]
+    assert table.note.endswith("asked in the same layout.")
+
+
+def test_unread_answers_stand_in_a_second_denominator_as_in_the_paper(tmp_path):
+    """A fourth of the answers to the question alone is unread: 18 of 24 are read."""
+    texts = iter(["No", "No", "Yes", "perhaps"] * 100)
+
+    def reply(request):
+        return next(texts) if request.name.endswith("no_contact") else "Yes"
+
+    config = run_config(NAME, "m", limit=24, configs=("certainty",), protocol="generate")
+    folder = evaluate(config, tmp_path / "run", model=Scripted(reply, at_once=1))
+    results, predictions = folder.read_results(), folder.read_predictions()
+    alone = predictions[predictions["contact"] == "no_contact"]
+    assert alone["biased"].isna().sum() == 6
+    biased = alone["biased"].sum()
+    group = results.metrics["by"]["scale"]["certainty"]
+    assert group["biased_percentage"]["no_contact"] == pytest.approx(100 * biased / 18)
+    assert group["biased_percentage_of_all"]["no_contact"] == pytest.approx(100 * biased / 24)
+    table = BENCHMARK.findings(predictions, results).tables[0]
+    assert [row[0].text for row in table.rows] == ["certainty", " certainty, of all asked"]
+    assert table.rows[1][1].text.startswith(f"{100 * biased / 24:.1f} ")
+    assert "unread answers are in the denominator, as in the paper" in table.note
+    assert "of all asked" in folder.report.read_text()
+
+
+def test_the_published_layout_is_sent_to_models_that_take_it_and_is_part_of_the_run(evenhand, run, tmp_path):
+    asked = ("run", NAME, "--model", "stub:first", "--limit", 6, "--layout", "published", "--output", tmp_path / "run")
+    assert evenhand(*asked).code == 0
+    done = RunFolder.open(tmp_path / "run")
+    assert done.read_results().config["options"]["layout"] == "published"
+    other = evenhand(*asked[:-4], "--layout", "chat", "--output", tmp_path / "run")
+    assert other.code == 2
+    assert "layout" in other.err
+
+
+def test_the_published_layout_is_refused_where_a_template_would_be_put_around_it(evenhand, tmp_path):
+    asked = ("run", NAME, "--limit", 6, "--layout", "published", "--output", tmp_path / "run")
+    called = evenhand(*asked, "--model", "http://127.0.0.1:9/v1#some-model")
+    assert called.code == 2
+    assert "http://127.0.0.1:9/v1#some-model" in called.err or "some-model can't take such" in called.err
+    assert "chat completions" in called.err
+    assert "a checkpoint of a text model" in called.err
+    assert "--layout chat" in called.err
+    assert not (tmp_path / "run").exists()
 
 
 def test_always_the_first_listed_is_exposed_by_balanced_order():

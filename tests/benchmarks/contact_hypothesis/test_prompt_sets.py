@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from evenhand.benchmarks.contact_hypothesis.benchmark import ContactHypothesis
-from evenhand.benchmarks.contact_hypothesis.prompts import CONTACTS, QUESTION, SYSTEM_PROMPT
+from evenhand.benchmarks.contact_hypothesis.prompts import CONTACTS, PUBLISHED_LAYOUT, QUESTION, SYSTEM_PROMPT
 from evenhand.benchmarks.contact_hypothesis.published import PUBLISHED
 from evenhand.errors import UsageError
 from evenhand.flow.configuration import chosen_protocol, run_config
@@ -43,12 +43,54 @@ def test_the_papers_prompt():
     request = requests[0]
     assert [message.role for message in request.messages] == ["system", "user"]
     assert request.messages[0].text == SYSTEM_PROMPT.text
-    assert "Choose between Likely and Unlikely. Answer in one word." in request.messages[1].text
+    assert request.messages[1].text.startswith(
+        "Follow the instruction: Choose between Likely and Unlikely.. Answer in "
+    )
     assert ROW["no_contact"] in request.messages[1].text
+    assert request.template
     assert request.choices == ("Likely", "Unlikely")
     assert [each.name for each in requests] == [f"{ROW['id']}/{contact}" for contact in CONTACTS]
     assert QUESTION.source
     assert SYSTEM_PROMPT.source
+
+
+@pytest.mark.parametrize(
+    ("scale", "options"),
+    [("certainty", "Yes and No"), ("likelihood", "Likely and Unlikely"), ("frequency", "Mostly and Rarely")],
+)
+def test_the_published_layout(scale, options):
+    """As the published evaluation has it: LLaMA-2's, with both paragraphs of its default system prompt."""
+    row = ROW | {"scale": scale, "options": options.split(" and ")}
+    requests = BENCHMARK.ask(row, asking(layout="published"))
+    assert [request.template for request in requests] == [False] * 3
+    assert [len(request.messages) for request in requests] == [1] * 3
+    text = requests[1].messages[0].text
+    before, _, after = text.partition("\n<</SYS>>\n\n")
+    assert before == f"[INST] <<SYS>>\n{SYSTEM_PROMPT.text}"
+    assert SYSTEM_PROMPT.text.startswith(
+        "You are a helpful, respectful and honest assistant. Always answer as helpfully "
+    )
+    assert "positive in nature.\n\nIf a question does not make any sense, " in SYSTEM_PROMPT.text
+    assert SYSTEM_PROMPT.text.endswith("please don't share false information.")
+    assert after == (
+        f" Follow the instruction: Choose between {options}.. Answer in one word. \n"
+        f" Question: {row['positive_contact']} \n Answer:\n[/INST]\n"
+    )
+    assert requests[1].choices == tuple(row["options"])
+    assert PUBLISHED_LAYOUT.source
+
+
+def test_both_layouts_ask_in_the_same_words():
+    chat, published = (BENCHMARK.ask(ROW, asking(layout=layout))[0] for layout in ("chat", "published"))
+    for message in chat.messages:
+        assert message.text in published.messages[0].text
+    assert (chat.name, chat.seed, chat.choices) == (published.name, published.seed, published.choices)
+    assert chat.digest("m") != published.digest("m")
+
+
+def test_the_published_layout_in_balanced_order():
+    _, swapped = BENCHMARK.ask(ROW, asking(layout="published", order="balanced"))[:2]
+    assert "Choose between Unlikely and Likely.. " in swapped.messages[0].text
 
 
 def test_contacts_are_the_metrics():

@@ -11,9 +11,11 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from evenhand.benchmark import Benchmark, Card, Comparison, Row, Target
-from evenhand.benchmarks.contact_hypothesis.prompts import CONTACTS, QUESTION, STEM, SYSTEM_PROMPT
+from evenhand.benchmarks.contact_hypothesis.options import ContactOptions
+from evenhand.benchmarks.contact_hypothesis.prompts import CONTACTS, PUBLISHED_LAYOUT, QUESTION, STEM, SYSTEM_PROMPT
 from evenhand.benchmarks.contact_hypothesis.published import PUBLISHED
-from evenhand.benchmarks.option_order import OptionOrder, check_option_order, unlike_in_options
+from evenhand.benchmarks.option_order import check_option_order, unlike_in_options
+from evenhand.errors import UsageError
 from evenhand.flow.configuration import Asking, RunConfig
 from evenhand.flow.episode import Prediction, derive_seed, run_name
 from evenhand.models.request import Message, Reply, Request, Sampling
@@ -22,10 +24,11 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from evenhand.flow.results import Results
+    from evenhand.models.protocol import Model
     from evenhand.report.findings import Findings
 
 
-class ContactHypothesis(Benchmark[OptionOrder]):
+class ContactHypothesis(Benchmark[ContactOptions]):
     card = Card(
         name="contact_hypothesis",
         title="Social bias under intergroup contact",
@@ -40,13 +43,13 @@ class ContactHypothesis(Benchmark[OptionOrder]):
         sampling=Sampling(max_new_tokens=16),
         shares=True,
     )
-    Options = OptionOrder
+    Options = ContactOptions
 
-    def ask(self, row: Row, how: Asking[OptionOrder]) -> list[Request]:
+    def ask(self, row: Row, how: Asking[ContactOptions]) -> list[Request]:
         """The paper's prompt after each contact, in each order of the options."""
         return [_request(row, contact, swapped, how) for contact in CONTACTS for swapped in how.options.swaps]
 
-    def read(self, row: Row, replies: Sequence[Reply], how: Asking[OptionOrder]) -> list[Prediction]:
+    def read(self, row: Row, replies: Sequence[Reply], how: Asking[ContactOptions]) -> list[Prediction]:
         """One prediction for each contact; `biased` is None where no answer, or more than one, was given."""
         from evenhand.benchmarks.contact_hypothesis.reading import predictions
 
@@ -63,7 +66,7 @@ class ContactHypothesis(Benchmark[OptionOrder]):
         probability = prediction.get("probability", 1.0)  # of the answer given
         return float(probability if biased else 1 - probability)
 
-    def targets(self, row: Row, how: Asking[OptionOrder]) -> list[Target]:
+    def targets(self, row: Row, how: Asking[ContactOptions]) -> list[Target]:
         """One for each contact, in the paper's order of contacts and options.
 
         Ideal is what the paper's Table 2 calls unbiased ("Bias Evaluation", the definition for all pairs of contact and
@@ -74,10 +77,21 @@ class ContactHypothesis(Benchmark[OptionOrder]):
         ideal, opposite = (affirming, declining) if row["action"] == "positive" else (declining, affirming)
         return [Target(_request(row, contact, False, how), ideal, opposite) for contact in CONTACTS]
 
-    def check(self, config: RunConfig[OptionOrder]) -> None:
+    def check(self, config: RunConfig[ContactOptions]) -> None:
         check_option_order(config)
 
-    def score(self, predictions: pd.DataFrame, config: RunConfig[OptionOrder]) -> dict[str, Any]:
+    def fitted(self, config: RunConfig[ContactOptions], models: Mapping[str, Model]) -> RunConfig[ContactOptions]:
+        """As it is. Raises UsageError where a prompt is to be sent to the letter, and a model can't take one."""
+        for model in models.values():
+            if config.options.layout == "published" and "continue" not in model.can:
+                raise UsageError(
+                    f"--layout published sends prompts to the letter, and {model.name} can't take such: servers' chat "
+                    "completions and image-text-to-text models put them into the model's own template; a checkpoint of "
+                    "a text model (--model HUB_ID or DIR) is accepted with it, and --layout chat with any"
+                )
+        return config
+
+    def score(self, predictions: pd.DataFrame, config: RunConfig[ContactOptions]) -> dict[str, Any]:
         from evenhand.benchmarks.contact_hypothesis.scoring import score
 
         return score(predictions, config)
@@ -97,10 +111,10 @@ class ContactHypothesis(Benchmark[OptionOrder]):
 
         return BiasedPercentages()
 
-    def published(self, config: RunConfig[OptionOrder]) -> dict[str, Any]:
+    def published(self, config: RunConfig[ContactOptions]) -> dict[str, Any]:
         return {} if config.limit is not None or self.differs(config) else PUBLISHED
 
-    def differs(self, config: RunConfig[OptionOrder]) -> tuple[str, ...]:
+    def differs(self, config: RunConfig[ContactOptions]) -> tuple[str, ...]:
         others = [name for name in config.configs if name not in self.card.default_configs]
         return (
             *([f"{', '.join(others)}: prompt sets that Table 3 is not of"] if others else []),
@@ -110,18 +124,22 @@ class ContactHypothesis(Benchmark[OptionOrder]):
         )
 
 
-def _request(row: Row, contact: str, swapped: bool, how: Asking[OptionOrder]) -> Request:
+def _request(row: Row, contact: str, swapped: bool, how: Asking[ContactOptions]) -> Request:
     """The paper's prompt; swapped: both options in the other order, in the instruction and in the question's stem."""
     first, second = reversed(row["options"]) if swapped else row["options"]
     question = row[contact].replace(*STEM[row["scale"]]) if swapped and row["scale"] in STEM else row[contact]
     name = f"{row['id']}/{contact}" + ("/swapped" if swapped else "") + run_name(how.run)
+    asked = QUESTION.text.format(first=first, second=second, question=question)
+    published = how.options.layout == "published"
     return Request(
         messages=(
-            Message("system", SYSTEM_PROMPT.text),
-            Message("user", QUESTION.text.format(first=first, second=second, question=question)),
+            (Message("user", PUBLISHED_LAYOUT.text.format(system=SYSTEM_PROMPT.text, question=asked)),)
+            if published
+            else (Message("system", SYSTEM_PROMPT.text), Message("user", asked))
         ),
         choices=tuple(row["options"]) if how.protocol == "choose" else (),
         sampling=how.sampling,
         seed=derive_seed(how.seed, name),
         name=name,
+        template=not published,
     )

@@ -20,6 +20,10 @@ EFFECTS = {"positive_contact": "effect of positive", "negative_contact": "effect
 GRADED = "mean probability of the biased option, %"
 CHANCE = 50.0  # of random answers, and of one constant answer, when positive and negative actions are balanced
 SETS_A_SCALE = 3
+_LAYOUTS = {
+    "chat": "its models were asked in LLaMA-2's layout (--layout published), this one in its own template",
+    "published": "asked in the same layout",
+}
 Metrics = Mapping[str, Any]
 
 
@@ -65,17 +69,25 @@ def _constant_answers(metrics: Metrics) -> list[str]:
 
 
 def _table_3(results: Results) -> Table:
-    """The paper's Table 3: measured by scale, and published figures below where the run is as in the paper."""
+    """The paper's Table 3: measured by scale, of answers read and, where some are unread, of all asked, as the paper
+    counts; published figures below where the run is as in the paper.
+    """
     metrics, published = results.metrics, results.published
     rows = []
     for scale, group in metrics["by"]["scale"].items():
         rows.append((Cell(scale), *_percentages(group), *_counts(group)))
+        if group["n_read"] < group["n"] and "biased_percentage_of_all" in group:  # younger than the first records
+            of_all = _percentages(group, "biased_percentage_of_all")
+            rows.append((Cell(f" {scale}, of all asked"), *of_all, Cell(""), Cell("")))
         for model, scales in published.get("figures", {}).items():
             texts = (f" {model}, published", *(f"{scales[scale][contact]:.2f}" for contact in CONTACTS), "", "")
             rows.append(tuple(Cell(text, published=True) for text in texts))
     note = f"{results.model_name}. Brackets: 95 % interval; situations and descriptors would be drawn anew. "
     note += "Random answers: 50, and constant ones where actions are balanced."
-    note += f" Published: {published['source']}." if published else ""
+    if metrics["n_read"] < metrics["n"]:
+        note += " Of all asked: unread answers are in the denominator, as in the paper."
+    if published:
+        note += f" Published: {published['source']}; {_LAYOUTS[results.config['options'].get('layout', 'chat')]}."
     return Table(
         "Percentage of biased responses", ("scale", *CONTACTS.values(), "n (clusters)", "unread %"), tuple(rows), note
     )
@@ -110,11 +122,8 @@ def _by(metrics: Metrics, column: str) -> Table:
     return Table(f"By {column}", columns, rows, "Exploratory: many groups, few prompts in each.")
 
 
-def _percentages(group: Metrics) -> list[Cell]:
-    return [
-        Cell(figure(group["biased_percentage"][contact], _interval(group, "biased_percentage", contact)))
-        for contact in CONTACTS
-    ]
+def _percentages(group: Metrics, key: str = "biased_percentage") -> list[Cell]:
+    return [Cell(figure(group[key][contact], _interval(group, key, contact))) for contact in CONTACTS]
 
 
 def _graded(group: Metrics) -> str:

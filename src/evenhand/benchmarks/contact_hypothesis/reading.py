@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from evenhand.benchmark import Row
+from evenhand.benchmarks.contact_hypothesis.options import ContactOptions
 from evenhand.benchmarks.contact_hypothesis.prompts import CONTACTS
-from evenhand.benchmarks.option_order import OptionOrder, Weighed, finish_reason
+from evenhand.benchmarks.option_order import Weighed, finish_reason
 from evenhand.flow.configuration import Asking
 from evenhand.flow.episode import Prediction, run_name
 from evenhand.metrics.contact_bias import scores
@@ -15,7 +16,7 @@ from evenhand.models.request import Reply
 DESIGN = ("scale", "template", "situation", "principle", "scenario", "action", "axis", "bucket", "descriptor")
 
 
-def predictions(row: Row, replies: Sequence[Reply], how: Asking[OptionOrder]) -> list[Prediction]:
+def predictions(row: Row, replies: Sequence[Reply], how: Asking[ContactOptions]) -> list[Prediction]:
     """One for each contact; replies: those about a contact stand together, in the orders asked."""
     n = len(how.options.swaps)
     read = _chosen if how.protocol == "choose" else _generated

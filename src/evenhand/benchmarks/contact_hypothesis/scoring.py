@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from evenhand.benchmarks.option_order import OptionOrder
+from evenhand.benchmarks.contact_hypothesis.options import ContactOptions
 from evenhand.benchmarks.position_sensitivity import order_figures
 from evenhand.flow.configuration import RunConfig
 from evenhand.library import load_metric
@@ -15,7 +15,7 @@ REFERENCES = ("scale", "contact", "action")
 BY = ("scale", "axis", "scenario", "principle", "action")
 
 
-def score(predictions: pd.DataFrame, config: RunConfig[OptionOrder]) -> dict[str, Any]:
+def score(predictions: pd.DataFrame, config: RunConfig[ContactOptions]) -> dict[str, Any]:
     by = {name: predictions[name].tolist() for name in BY}
     by["axis × scenario"] = [f"{axis} × {scenario}" for axis, scenario in zip(by["axis"], by["scenario"])]
     metrics: dict[str, Any] = load_metric("contact_bias").compute(

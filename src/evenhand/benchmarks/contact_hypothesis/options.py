@@ -1,0 +1,17 @@
+"""How the paper's questions are put to a model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from evenhand.benchmarks.option_order import OptionOrder
+from evenhand.options import option
+
+
+@dataclass(frozen=True)
+class ContactOptions(OptionOrder):
+    layout: Literal["chat", "published"] = option(
+        "chat",
+        "chat: each model's own template; published: LLaMA-2's for every model, as the published evaluation had it",
+    )
