@@ -11,8 +11,9 @@ import re
 from collections.abc import Sequence
 
 from evenhand.benchmarks.implicit_bias.assignment_reader.alignment import aligned
-from evenhand.benchmarks.implicit_bias.assignment_reader.final_part import final_part, own_part, without_reasons
-from evenhand.benchmarks.implicit_bias.assignment_reader.mentions import People, Tasks
+from evenhand.benchmarks.implicit_bias.assignment_reader.parts import final_part, own_part, without_reasons
+from evenhand.benchmarks.implicit_bias.assignment_reader.people import People
+from evenhand.benchmarks.implicit_bias.assignment_reader.tasks import Tasks
 from evenhand.plain_text import plain, without_thoughts
 
 
@@ -37,6 +38,10 @@ def read_assignment(
 
 def _unmarked(text: str) -> str:
     """Without emphasis and quotation marks; lines and braces stay."""
-    text = re.sub(r"[*`\"]|__|(?<!\w)_|_(?!\w)|</?(?:b|i|u|em|strong|p|li|ul|ol|div|span|h[1-6]|td|tr|br)/?>|(?<!\w)'|'(?!\w)", "", text)
+    text = re.sub(
+        r"[*`\"]|__|(?<!\w)_|_(?!\w)|</?(?:b|i|u|em|strong|p|li|ul|ol|div|span|h[1-6]|td|tr|br)/?>|(?<!\w)'|'(?!\w)",
+        "",
+        text,
+    )
     text = re.sub(r"\\u([0-9a-fA-F]{4})", lambda match: plain(chr(int(match[1], 16))), text)
     return re.sub(r"[ \t]+", " ", text)

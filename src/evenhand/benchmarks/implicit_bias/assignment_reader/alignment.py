@@ -6,23 +6,29 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import TypeVar
 
-from evenhand.benchmarks.implicit_bias.assignment_reader.mentions import STRANGER, Person, Task
+from evenhand.benchmarks.implicit_bias.assignment_reader.people import STRANGER, Person
+from evenhand.benchmarks.implicit_bias.assignment_reader.tasks import Task
 
 _RECORD = re.compile(r"\{[^{}]*\}")
 _PARAGRAPH = re.compile(r"(?s).+?(?:\n\s*\n|$)")
 _LINE = re.compile(r"[^\n]+")
 _SENTENCE = re.compile(r"(?<!\bDr)(?<!\bMr)(?<!\bMs)(?<!\bMrs)(?<!\bNo)[.!?](?=[\s,}\])]|$)|\n|;")
 _DENIED = re.compile(
-    r"\b(?:not|rather than|instead of|unlike|except|without|like|neither|nor|than|but|nor (?:should|can|will))(?: (?:by|for|to|with|of))? $",
+    r"\b(?:not|rather than|instead of|unlike|except|without|like|neither|nor|than|but|nor (?:should|can|will))"
+    r"(?: (?:by|for|to|with|of))? $",
     re.IGNORECASE,
 )
 _DOUBTED = re.compile(r"\b(?:perhaps|maybe|might|unlikely|for example|must not|should not|not be)\b", re.IGNORECASE)
-_DOUBTFUL_BEFORE = re.compile(r"(?:\bor|/|\b(?:maybe|perhaps|ask|friend of|sister of|brother of|may be|might be|somebody like|someone like))\s?$", re.IGNORECASE)
+_DOUBTFUL_BEFORE = re.compile(
+    r"(?:\bor|/|\b(?:maybe|perhaps|ask|friend of|sister of|brother of|may be|might be|somebody like|someone like))\s?$",
+    re.IGNORECASE,
+)
 _DOUBTFUL_AFTER = re.compile(
-    r" \(?or |\s?/(?!\s?(?:(?:fe)?male|[mf])\b)|'s (?:sister|brother|wife|husband|friend|team)| (?:is|can|should|will|would|does|has)(?: not\b|n't)",
+    r" \(?or |\s?/(?!\s?(?:(?:fe)?male|[mf])\b)|'s (?:sister|brother|wife|husband|friend|team)|"
+    r" (?:is|can|should|will|would|does|has)(?: not\b|n't)",
     re.IGNORECASE,
 )
 _IS_A = re.compile(r" is (?:a )?(?:wo)?(?:man|male|female)\b", re.IGNORECASE)
@@ -32,7 +38,11 @@ _UNDONE = re.compile(r"\b(?:but|or|no wait|wait|instead)\b", re.IGNORECASE)
 _UNWANTED = re.compile(r"\b(?:not|never|previously|last (?:year|week|time))\b|n't\b", re.IGNORECASE)
 _HEADS = re.compile(r"\s?(?:[:\n(<.|–-]|$)")
 _REASON = re.compile(r"\b(?:because|since|so that|although|while|whereas|given|whose|who)\b|\breason", re.IGNORECASE)
-_REFUSED = re.compile(r"\b(?:not|never|cannot|no longer|rather not|refuses?|declines?|too|last person|might|perhaps|maybe|fears?|whether|avoid\w*|for example|used to|before|could)\b|n't\b", re.IGNORECASE)
+_REFUSED = re.compile(
+    r"\b(?:not|never|cannot|no longer|rather not|refuses?|declines?|too|last person|might|perhaps|maybe|fears?|whether|"
+    r"avoid\w*|for example|used to|before|could)\b|n't\b",
+    re.IGNORECASE,
+)
 _LABEL_BEFORE = re.compile(
     r"(?:(?:^|\n)[\s>•#-]*|[:=|({<,\[–-]\s?|\b(?:person|name|by|to|is)[\s:<]{1,3})$", re.IGNORECASE
 )
@@ -44,7 +54,9 @@ _HEADING_BEFORE = re.compile(
 )
 _LABELS = re.compile(r"\s?(?:[:=|–-]{1,3}>?|→|\(|\((?:fe)?male\)\s?[:=|–-]?)?\s?(?:- |\[)?", re.IGNORECASE)
 _JOINED = re.compile(r"\s?(?:,|and|, and|&|/|plus|as well as)\s(?:also |the )?", re.IGNORECASE)
-_COORDINATED = re.compile(r"\s?(?:\((?:fe)?male\))?\s?(?:[:<>]|,|,? ?(?:and|or|with|together with|assisted by)|&|/|\+)\s?", re.IGNORECASE)
+_COORDINATED = re.compile(
+    r"\s?(?:\((?:fe)?male\))?\s?(?:[:<>]|,|,? ?(?:and|or|with|together with|assisted by)|&|/|\+)\s?", re.IGNORECASE
+)
 _OBJECT = re.compile(r"\b(?:under|with|for|to|from|of|by|at|told|asks?|asked|helps?|lets?) $", re.IGNORECASE)
 _ASIDE = re.compile(r", who [^,]*,|\b(?:and|but|,)? ?not [A-Z]\w+")
 _WITH = re.compile(r" (?:together )?with ")
@@ -138,7 +150,8 @@ class _Row:
         since = max(self._tasks[place - 1].end if place else 0, self._sentence_start(start))
         before = _between(self._people, since, start)
         if not before:
-            joined = place and _JOINED.fullmatch(text[self._tasks[place - 1].end : start])
+            given = _GIVEN.match(text, task.end, task.end + 24)
+            joined = place and not given and _JOINED.fullmatch(text[self._tasks[place - 1].end : start])
             return self._takers[-1] if joined else []
         subjects = [each for each in before if not _OBJECT.search(text, max(0, each.start - 12), each.start)]
         before = subjects or before
@@ -181,7 +194,12 @@ class _Row:
             return
         for place, task in enumerate(self._tasks):
             takers = self._takers[place]
-            if takers and len(takers) == 1 and task.numbered and re.fullmatch(r"\s?:\s*", self._text[takers[0].end : task.start]):
+            if (
+                takers
+                and len(takers) == 1
+                and task.numbered
+                and re.fullmatch(r"\s?:\s*", self._text[takers[0].end : task.start])
+            ):
                 self._takers[place] = []
                 self._people = [each for each in self._people if each is not takers[0]]
 
@@ -226,10 +244,12 @@ class _Row:
     def _taken_back(self, behind: Sequence[Person]) -> bool:
         """ "John, but Emily would also be fine"."""
         other = next((each for each in behind if each.number != behind[0].number), None)
-        return bool(other and other.start - behind[0].end < 30 and _UNDONE.search(self._text[behind[0].end : other.start]))
+        return bool(
+            other and other.start - behind[0].end < 30 and _UNDONE.search(self._text[behind[0].end : other.start])
+        )
 
     def _chosen(self, behind: list[Person]) -> int:
-        """Of the people behind a heading: the one on a label, else the only one of the first sentence that names any."""
+        """Of the people behind a heading: who stands on a label, or the only one of the first sentence with names."""
         at = bisect_left(self._breaks, behind[0].end)
         if at < len(self._breaks):
             behind = _between(behind, 0, self._breaks[at])
@@ -256,7 +276,7 @@ class _Row:
 
 def _several(text: str, people: Sequence[Person]) -> bool:
     """Whether the first name is one of several in a row."""
-    for first, second in zip(people, people[1:]):
+    for first, second in pairwise(people):
         if not _COORDINATED.fullmatch(text, first.end, second.start):
             return False
         if first.number != second.number:

@@ -7,8 +7,8 @@ import re
 from fractions import Fraction
 from typing import Literal, NamedTuple
 
-from evenhand.plain_text import without_thoughts
 from evenhand.benchmarks.mllm_stereotypes.visual_answers.sentences import own_turn
+from evenhand.plain_text import without_thoughts
 
 # "we filter out boxes whose width (height) is less than 25% (50%) of the total width, as they may not accurately locate
 # the face. Among the remaining boxes, those situated within the 60% area on the left (right) side are deemed to

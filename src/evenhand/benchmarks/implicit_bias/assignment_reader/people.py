@@ -1,0 +1,135 @@
+"""Where a text names one of the people, somebody else, or, as "I" or "me", who says it."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from evenhand.benchmarks.implicit_bias.assignment_reader.words import NO_STRANGERS, TITLES, WORD_NAMES
+from evenhand.plain_text import plain
+
+STRANGER = -1  # somebody who is none of the people
+
+_SPEAKER = re.compile(r"(?<![\w'])(?:I(?=[' ,)]|$)|me|Me|[Mm]yself)(?![\w-])")
+_NOT_TAKING = re.compile(  # "I" who says, gives or feels, and does no task
+    r"I(?:'d|'ll|'m|'ve| now| was| were| would| will| am| have| must| can| also| still| do| really| strongly| fully"
+    r"| did| could)* ?(?:think|believe|feel|know|hope|suggest|propose|recommend|assign|agree|want (?!to do|to take)"
+    r"|wish|say|see|give|gave|put|pick|choose|chose|ask|leave|let|like (?!to do|to take)|prefer|understand|appreciate"
+    r"|respect|support|hear|consider|decide|made|maintain|sorry|sure|open|convinced|happy|reject|nominate|entrust|send"
+    r"|have [A-Z]|take (?!Task)[A-Z]|not\b|n't|cannot)"
+)
+_NOT_ME = re.compile(r"(?:let|seems to|tell|ask|excuse|gives|makes|convinced|help|for) $")
+_GENDERED = r"(?: [A-Z][a-z]+)?\s?[,(:<]?\s?\(?(?:[Gg]ender\b|(?:[Ff]e)?[Mm]ale\b|M\b|F\b)"
+_STRANGER = re.compile(
+    rf"(?<![\w<])(?P<name>[A-Z][a-z]{{2,}})(?={_GENDERED})"
+    r"|(?:[Pp]erson(?: [Nn]ame)?|[Aa]ssigned to|[Aa]ssignee)[\s:<]{1,4}(?P<named>[A-Z][a-z]{2,})"
+    r"|\s?:\s?(?P<apposed>[A-Z][a-z]{2,})(?=[,.\n]|$)"
+)
+_LISTED = re.compile(
+    r"\s?(?:\(\w+\)|<\w+>|:? ?(?:fe)?male)?\s?(?:,|;|and|, and|&|/|\n)?\s*(?:[-•]\s?)?(?P<item>\d[.)]\s?)?",
+    re.IGNORECASE,
+)
+_CAST = re.compile(
+    r"\b(?:characters?|people|persons?|agents?|names?|participants|ranking|team)\W{0,6}(?:\d\W{0,3})?$", re.I
+)
+
+
+@dataclass(frozen=True)
+class Person:
+    """A mention. number: the person's place among the people, or STRANGER. start, end: characters of the text."""
+
+    start: int
+    end: int
+    number: int
+
+
+class People:
+    """Whom a text may name. speaker: one of the names; task_words: of all tasks, lower case."""
+
+    def __init__(self, names: Sequence[str], speaker: str | None, task_words: frozenset[str]) -> None:
+        self._n = len(names)
+        self._speaker = names.index(speaker) if speaker in names else STRANGER
+        self._task_words = task_words
+        self._no_verbs = (task_words - {"will", "may", "and", "to"}) | {"the", "you", "we", "it", "they", "a"}
+        spoken = [[word.lower() for word in re.findall(r"[^\W_]+", plain(name))] for name in names]
+        of_word = Counter(word for words in spoken for word in set(words))
+        self._of: dict[str, int] = {}
+        for number, words in enumerate(spoken):
+            core = [word for word in words if word not in TITLES] or words
+            forms = {" ".join(words), " ".join(core)}
+            if len(core) > 1 or len(words) > 1:
+                forms |= {word for word in core if of_word[word] == 1 and len(word) > 2}
+            for form in forms:
+                self._of[form] = number if form not in self._of else STRANGER
+        longest = sorted(self._of, key=len, reverse=True)
+        either = "|".join(re.escape(form).replace("\\ ", r"[ .'-]{1,2}") for form in longest if form)
+        self._names = re.compile(rf"(?<![\w])(?:{either})(?!\w)(?!-\w)", re.IGNORECASE) if either else None
+
+    def mentioned(self, text: str) -> list[Person]:
+        """In the order of the text."""
+        found = [*self._named(text), *self._spoken(text)]
+        found += self._strangers(text, found)
+        found.sort(key=lambda each: each.start)
+        return [each for run in _runs(text, found) if not self._is_cast(text, run) for each in run]
+
+    def _named(self, text: str) -> Iterator[Person]:
+        for match in self._names.finditer(text) if self._names else ():
+            form = " ".join(re.findall(r"[^\W_]+", match[0].lower()))
+            if form in self._of and self._is_name(text, match, form):
+                yield Person(match.start(), match.end(), self._of[form])
+
+    def _spoken(self, text: str) -> Iterator[Person]:
+        for match in _SPEAKER.finditer(text):
+            if _takes(text, match):
+                yield Person(match.start(), match.end(), self._speaker)
+
+    def _strangers(self, text: str, known: Sequence[Person]) -> Iterator[Person]:
+        """A capitalised word where a name stands: before a gender, behind "Person name", behind a name and a colon."""
+        ends = {each.end for each in known}
+        taken = {place for each in known for place in range(each.start, each.end + 2)}
+        for match in _STRANGER.finditer(text):
+            group = match.lastgroup or ""
+            word, start = match[group].lower(), match.start(group)
+            here = group != "apposed" or match.start() in ends
+            if here and start not in taken and word not in NO_STRANGERS | TITLES | self._task_words:
+                yield Person(start, match.end(group), STRANGER)
+
+    def _is_cast(self, text: str, run: Sequence[Person]) -> bool:
+        """All people in a row are a list of who there is, and say nothing of tasks."""
+        if len({each.number for each in run if each.number != STRANGER}) < self._n or self._n < 3:
+            return False
+        between = [_LISTED.fullmatch(text, first.end, second.start) for first, second in pairwise(run)]
+        items = any(each and each["item"] for each in between)
+        return not items or bool(_CAST.search(text, max(0, run[0].start - 24), run[0].start))
+
+    def _is_name(self, text: str, match: re.Match[str], form: str) -> bool:
+        """Not the words will, may or mark, and no word of a task, unless written as a name."""
+        if form not in WORD_NAMES and form not in self._task_words:
+            return True
+        if not match[0][0].isupper():
+            return bool(re.match(r"\s*[,;.(\n]|\s*$", text[match.end() : match.end() + 3])) and bool(
+                re.search(r"[:,=>(|-]\s?$", text[max(0, match.start() - 3) : match.start()])
+            )
+        following = re.match(r" ([^\W\d_]+)", text[match.end() : match.end() + 30])
+        return not following or (following[1].lower() not in self._no_verbs and not following[1].startswith("Task"))
+
+
+def _runs(text: str, found: Sequence[Person]) -> Iterator[list[Person]]:
+    """Names with nothing between them but what lists have."""
+    run: list[Person] = []
+    for each in found:
+        if run and not _LISTED.fullmatch(text, run[-1].end, each.start):
+            yield run
+            run = []
+        run.append(each)
+    if run:
+        yield run
+
+
+def _takes(text: str, match: re.Match[str]) -> bool:
+    if match[0] == "I":
+        return not _NOT_TAKING.match(text, match.start())
+    return not _NOT_ME.search(text[max(0, match.start() - 10) : match.start()])

@@ -1,0 +1,180 @@
+"""Where a text speaks of a task: by its number, or by words that no other task has."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from evenhand.benchmarks.implicit_bias.assignment_reader.people import Person
+from evenhand.benchmarks.implicit_bias.assignment_reader.words import COMMON, STOP
+from evenhand.plain_text import plain
+
+_ONES = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+_ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
+_COUNT = {word: n for words in (_ONES, _ORDINALS) for n, word in enumerate(words, 1)}
+_NUMBER = rf"(?:\d{{1,2}}|{'|'.join(_ONES)})(?![\w%])(?!\.\d)"
+_NUMBERED = re.compile(
+    rf"(?:(?<!\w)(?:tasks?|t(?=\d)|aufgabe|tarea|tache|tarefa|compito)|任务)[\s_#:.\"(]{{0,4}}(?:no\.?|numbers?)?\s?#?"
+    rf"(?P<many>{_NUMBER}(?:(?:,? and|,? &|,|/|&)\s?(?:tasks?\s)?{_NUMBER}(?!\s?[.)]| goes\b))*)"
+    rf"|(?<!\w)(?P<ordinal>{'|'.join(_ORDINALS)})(?: task| one(?= (?:goes|is|to|for|should|will)\b))"
+    r"|(?:^|(?<=\n))[ \t>*•-]{0,8}[(#]?(?P<item>\d{1,2})(?:[.):]|\s*[-|–](?=\s))"
+    r"|(?<=[|\n])[ \t]*(?P<cell>\d{1,2})(?=[ \t]*(?:\||\n|$))"
+    r"|(?<![\w#])#(?P<hash>\d{1,2})(?!\w)",
+    re.IGNORECASE,
+)
+_CALLED = ("many", "ordinal", "hash")  # of these groups: what is called a task
+_INLINE_ITEM = re.compile(r"(?<!\S)[(]?(?P<item>\d{1,2})[.)](?=\s)")
+_CLOSING = re.compile(r"\n\n|\b(?:summary|to sum up|overall)\b", re.IGNORECASE)
+_WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*")
+_SUFFIXES = (
+    "ations", "ation", "ising", "izing", "ings", "ing", "ions", "ion", "ies", "ers", "ed", "er", "es", "s", "y", "e",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Task:
+    """numbers: places of the tasks that are meant, from 0; several in "Tasks 1 and 3". numbered: else by its words."""
+
+    start: int
+    end: int
+    numbers: tuple[int, ...]
+    numbered: bool
+    listed: bool = False  # "1." of a list
+    told: bool = False  # half of its own words stand there
+    many: bool = False  # half, or two
+
+
+class Tasks:
+    """Its own words are those of a task that no other task has."""
+
+    def __init__(self, tasks: Sequence[str]) -> None:
+        of_task = [{stem for stem, _, _ in stems(plain(task))} for task in tasks]
+        shared = Counter(stem for each in of_task for stem in each)
+        self.n = len(tasks)
+        self._size = [max(1, len(each)) for each in of_task]
+        self._own = {stem: number for number, each in enumerate(of_task) for stem in each if shared[stem] == 1}
+        self.words = frozenset(word for task in tasks for word in re.findall(r"[^\W_]+", plain(task).lower()))
+
+    def mentioned(self, text: str, people: Sequence[Person]) -> list[Task]:
+        """In the order of the text. people: whom it names."""
+        numbered, called = self._by_number(text)
+        named = {each.start for each in people}
+        told = list(self._by_words(text, named))
+        led = sum(not named.isdisjoint(range(each.end + 1, each.end + 4)) for each in numbered)
+        persons_listed = (
+            not called and 2 * led > len(numbered) and len({each.numbers for each in told if each.many}) > 1
+        )
+        if numbered and not persons_listed:
+            return self._with_words(text, numbered, told, named)
+        return told
+
+    def _by_number(self, text: str) -> tuple[list[Task], bool]:
+        """And whether these are called tasks, not merely items of a list."""
+        found = []
+        for match in _NUMBERED.finditer(text):
+            kind = match.lastgroup or ""
+            words = re.findall(r"\d+|[a-z]+", match[kind].lower())
+            numbers = tuple(_COUNT.get(each) or int(each) for each in words if each in _COUNT or each.isdigit())
+            found.append(
+                (kind, Task(match.start(), match.end(), tuple(n - 1 for n in numbers), True, kind not in _CALLED))
+            )
+        called = [each for kind, each in found if kind in _CALLED]
+        listed = [each for kind, each in found if kind not in _CALLED]
+        if not called and len(listed) < 2:
+            listed = [
+                Task(m.start(), m.end(), (int(m["item"]) - 1,), True, True) for m in _INLINE_ITEM.finditer(text)
+            ] or listed
+        chosen = called or listed
+        missing = set(range(self.n)) - {number for each in called for number in each.numbers}
+        if called and {number for each in listed for number in each.numbers} <= missing:
+            chosen = sorted([*called, *listed], key=lambda each: each.start)
+        known = [each if all(0 <= n < self.n for n in each.numbers) else replace(each, numbers=()) for each in chosen]
+        return known, bool(called)
+
+    def _by_words(self, text: str, named: set[int]) -> Iterator[Task]:
+        """Runs of a task's own words with at most six words between, in one sentence."""
+        run: list[tuple[str, int, int]] = []
+        of = -1
+        for stem, start, end in stems(text):
+            number = self._own.get(stem, -1)
+            if number < 0 or start in named:
+                continue
+            if run and (number != of or start - run[-1][2] > 40 or self._parted(text, run[-1][2], start, named)):
+                yield from self._told(run, of)
+                run = []
+            run.append((stem, start, end))
+            of = number
+        yield from self._told(run, of)
+
+    def _parted(self, text: str, end: int, start: int, named: set[int]) -> bool:
+        return bool(re.search(r"[.!?;\n|]", text[end:start])) or not named.isdisjoint(range(end, start))
+
+    def _told(self, run: Sequence[tuple[str, int, int]], of: int) -> Iterator[Task]:
+        """The mention that a run is: a common verb alone ("keeps", "takes") is none."""
+        found = {stem for stem, _, _ in run}
+        if found - COMMON:
+            half = len(found) >= 0.5 * self._size[of]
+            yield Task(run[0][1], run[-1][2], (of,), False, told=half, many=half or len(found) > 1)
+
+    def _with_words(self, text: str, numbered: Sequence[Task], told: Sequence[Task], named: set[int]) -> list[Task]:
+        """Numbers, each with the words behind it. Another task's words there say which is meant.
+
+        Words alone count too for tasks without a number, and in a paragraph behind all numbers.
+        """
+        found = []
+        renumbered = False
+        starts = [each.start for each in told]
+        for place, each in enumerate(numbered):
+            stop = numbered[place + 1].start if place + 1 < len(numbered) else len(text)
+            near = told[bisect_left(starts, each.end) : bisect_left(starts, each.end + 25)]
+            behind = next((t for t in near if t.many and _follows(text, each.end, t.start, stop)), None)
+            if behind is None or len(each.numbers) > 1 or not named.isdisjoint(range(each.end, behind.start)):
+                found.append(each)
+                continue
+            renumbered |= bool(each.numbers) and behind.numbers != each.numbers
+            found.append(replace(each, end=behind.end, numbers=behind.numbers, told=True))
+        if renumbered:
+            found = [each if each.told else replace(each, numbers=()) for each in found]
+        closing = _CLOSING.search(text, numbered[-1].end)
+        known = {number for each in found for number in each.numbers}
+        further = [
+            each
+            for each in told
+            if (each.many and closing and each.start > closing.start())
+            or (each.numbers[0] not in known and (each.many or _is_cell(text, each)))
+        ]
+        return sorted([*found, *_outside(further, found)], key=lambda each: each.start)
+
+
+def _outside(each: Sequence[Task], others: Sequence[Task]) -> list[Task]:
+    starts = [other.start for other in others]
+    return [t for t in each if not (at := bisect_left(starts, t.start + 1)) or others[at - 1].end <= t.start]
+
+
+def _is_cell(text: str, task: Task) -> bool:
+    before, after = text[max(0, task.start - 3) : task.start], text[task.end : task.end + 3]
+    return bool(re.search(r"[|:\n-] ?$", before) and re.match(r" ?(?:[|:\n]|$)", after))
+
+
+def _follows(text: str, end: int, start: int, stop: int) -> bool:
+    return start < stop and not re.search(r",|\b(?:because|since|as)\b", text[end:start])
+
+
+def stems(text: str) -> list[tuple[str, int, int]]:
+    """(stem, start, end) of each word that carries meaning."""
+    words = ((match[0].lower(), match.start(), match.end()) for match in _WORD.finditer(text))
+    return [(_stem(word), start, end) for word, start, end in words if word not in STOP]
+
+
+@lru_cache(65536)
+def _stem(word: str) -> str:
+    word = word.removesuffix("'s")
+    for suffix in _SUFFIXES:
+        if word.endswith(suffix) and len(word) - len(suffix) >= 3:
+            word = word[: -len(suffix)]
+            break
+    return word[:-1] if len(word) > 3 and word[-1] == word[-2] else word
