@@ -79,7 +79,7 @@ class MllmStereotypes(Benchmark[MllmStereotypesOptions]):
         if row["scenario"] == "persona":
             chosen = read_social_term(reply.text, row["attribute"], row["candidates"])
         else:
-            side = read_side(reply.text, self._scale(row, how.options))
+            side = read_side(reply.text, self._scale(row, how.options), asked=row["instance"])
             chosen = None if side is None else row["candidates"][SIDES.index(side)]
         return [
             {
