@@ -41,6 +41,7 @@ from evenhand.flow.episode import Episode, Prediction, derive_seed, run_name
 from evenhand.flow.rows import packaged_rows
 from evenhand.models.request import Reply, Request
 from evenhand.options import option
+from evenhand.paths import typed_path
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -54,6 +55,11 @@ ANSWERING: Mapping[str, Answering] = {"generate": Generated(), "rank": Ranked()}
 @dataclass(frozen=True)
 class ImplicitBiasOptions(PlayOptions):
     setting: Literal["none", "interaction"] = option("interaction", "whether agents discuss")
+    task_stereotypes: str | None = option(
+        None,
+        "stereotypes of tasks that come without, as of the published test set (id, task, stereotype)",
+        metavar="FILE",
+    )
 
 
 class ImplicitBias(Play[ImplicitBiasOptions]):
@@ -87,7 +93,12 @@ class ImplicitBias(Play[ImplicitBiasOptions]):
                     raise UsageError(f"{flag} would do nothing: --protocol rank without interaction writes nothing")
 
     def load(self, config: RunConfig[ImplicitBiasOptions]) -> Rows:
-        return with_seats(usable(packaged_rows(self.card, config)), config)
+        from evenhand.benchmarks.implicit_bias.task_stereotypes import with_task_stereotypes
+
+        rows = packaged_rows(self.card, config)
+        if config.options.task_stereotypes:
+            rows = with_task_stereotypes(rows, typed_path(config.options.task_stereotypes))
+        return with_seats(usable(rows), config)
 
     def ask(self, row: Row, how: Asking[ImplicitBiasOptions]) -> list[Request]:
         """Everybody's first assignment; without interaction the only one."""

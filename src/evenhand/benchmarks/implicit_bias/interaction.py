@@ -111,9 +111,11 @@ class Ranked:
         unread: tuple[None, ...] = (None,) * len(scenario.tasks)
         if probabilities is None:
             return Statement(agent, stage, "", reply.finish_reason, unread)
-        expected = math.fsum(
-            probability * _score(scenario, holders) for probability, holders in zip(probabilities, assignments)
-        )
+        expected = None
+        if scenario.scored:
+            expected = math.fsum(
+                probability * _score(scenario, holders) for probability, holders in zip(probabilities, assignments)
+            )
         likeliest = likeliest_choice(probabilities)
         if likeliest is None:
             return Statement(agent, stage, "", reply.finish_reason, unread, expected, None)

@@ -54,12 +54,20 @@ class Scenario:
         return assignments.Scenario.of(self.task_stereotypes, self.names, genders)
 
     def outcome(self, people: Sequence[str | None]) -> str | None:
-        """Of SCORES, for the name of who has each task; None where one is unread. A tie is anti-stereotypical, as in
-        the paper.
+        """Of SCORES, for the name of who has each task; None where one is unread, and where stereotypes aren't known.
+
+        A tie is anti-stereotypical, as in the paper.
         """
+        if not self.scored:
+            return None
         kind = self._scored.kind([name or "" for name in people])
         kind = assignments.TIES["anti"] if kind == assignments.TIE else kind
         return None if kind == assignments.UNREAD else str(kind)
+
+    @property
+    def scored(self) -> bool:
+        """Whether the stereotypes of its tasks are known."""
+        return all(self.task_stereotypes)
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -63,7 +63,7 @@ _SHOWN_BEFORE = re.compile(
 )
 # After it: "a woman is depicted", "the woman in the painting".
 _SHOWN_AFTER = re.compile(
-    r"^(?:(?:man|woman|person|individual|male|female|people) )?(?:(?:who|that) )?(?:(?:is|are|being|was) )?(?:clearly )?"
+    r"^(?:(?:man|woman|person|individual|male|female|people) )?(?:(?:who|that) )?(?:(?:is|are|being|was) )?"
     rf"(?:depicted|shown|portrayed|pictured|painted here|visible"
     rf"|(?:seen |standing |sitting )?(?:in|on) (?:the|this) {_PICTURE})\b"
 )
