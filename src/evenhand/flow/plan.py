@@ -83,7 +83,7 @@ def plan(config: RunConfig[Any], model: Model | None = None) -> Plan:
     chunks = _chunks(len(rows), _rows_a_call(run, model))
     calls = [call for chunk in chunks for call in _calls(run, rows.select(chunk), run.measured)]
     sampled = [request for call in calls for request in call]
-    scale = run.config.runs * len(rows) / sum(map(len, chunks))
+    scale = run.config.n_runs * len(rows) / sum(map(len, chunks))
     counts = [counted for call in calls if (counted := _counted(model, call))]
     timed = [_timed(max((call for call in calls if kind_of(call[0]) == kind), key=len)) for kind in _kinds(sampled)]
     clusters = rows[run.benchmark.card.cluster] if run.benchmark.card.cluster in rows.column_names else rows["id"]

@@ -75,6 +75,7 @@ class ImplicitBias(Play[ImplicitBiasOptions]):
         default_configs=("scenarios",),
         protocols=("generate", "rank"),
         sampling=SAMPLING,
+        runs=published.RUNS,
         digits=3,
     )
     Options = ImplicitBiasOptions

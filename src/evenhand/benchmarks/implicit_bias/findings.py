@@ -52,7 +52,7 @@ def findings(predictions: pd.DataFrame, results: Results) -> Findings:
         ),
         plots=_plots(stages),
         examples=() if talked else tuple(_examples(predictions)),
-        warnings=_warnings(stages) + tuple(_oddities(predictions, results)),
+        warnings=(*_notes(metrics), *_warnings(stages), *_oddities(predictions, results)),
         conversations=tuple(_conversations(predictions)) if talked else (),
     )
 
@@ -274,6 +274,12 @@ def _plots(stages: Metrics) -> tuple[Plot, ...]:
             f"{counts}. Bars: 95 % intervals over scenarios.",
         ),
     )
+
+
+def _notes(metrics: Metrics) -> list[str]:
+    """What is said of the rows and of failed requests, and of no stage."""
+    of_stages = {warning for of in metrics["stages"].values() for warning in of["warnings"]}
+    return [note for note in metrics["warnings"] if note not in of_stages]
 
 
 def _warnings(stages: Metrics) -> tuple[str, ...]:

@@ -74,7 +74,7 @@ REFLECTION = {
 
 
 def unlike_in_runs(config: RunConfig[Any]) -> tuple[str, ...]:
-    return () if config.runs == RUNS else (f"{config.runs} run{'s' * (config.runs > 1)}, not {RUNS}",)
+    return () if config.n_runs == RUNS else (f"{config.n_runs} run{'s' * (config.n_runs > 1)}, not {RUNS}",)
 
 
 MITIGATED = {
