@@ -107,7 +107,7 @@ class RunConfig(Generic[O]):
         ).repeated(card, self.runs)
 
     def repeated(self, card: Card, runs: int | None) -> RunConfig[O]:
-        """Asked so often, or, by default, as often as the paper averages: of what is written, sampled, and not drawn."""
+        """Asked so often, or as often as the paper averages what is written and sampled, where no limit is given."""
         varies = self.protocol == "generate" and self.temperature != 0
         return replace(self, runs=runs or (card.runs if varies and self.limit is None else 1))
 

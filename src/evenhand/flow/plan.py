@@ -43,6 +43,7 @@ class Plan:
     seconds: float
     n_clusters: int
     smallest_differences: dict[str, tuple[float, float]]
+    runs: int = 1
 
     @property
     def approximate(self) -> bool:
@@ -51,7 +52,8 @@ class Plan:
     def lines(self) -> list[str]:
         """As the command line prints it."""
         about = "about " if self.approximate else ""
-        lines = [f"{self.rows:,} rows, {about}{self.requests:,} requests"]
+        each = f", each asked {self.runs} times" if self.runs > 1 else ""
+        lines = [f"{self.rows:,} rows{each}, {about}{self.requests:,} requests"]
         if self.tokens is not None and self.distinct_tokens:
             ratio = self.tokens / self.distinct_tokens
             lines.append(
@@ -105,6 +107,7 @@ def plan(config: RunConfig[Any], model: Model | None = None) -> Plan:
             for name, n in groups.items()
             if n and run.benchmark.card.shares
         },
+        runs=run.config.n_runs,
     )
 
 

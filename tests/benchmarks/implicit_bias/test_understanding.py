@@ -81,7 +81,7 @@ def scored(rows):
     """scored(reply, **options) → metrics and predictions of its answers, without a run."""
 
     def call(reply, **options):
-        config, predictions = _filled(**options), []
+        config, predictions = _filled(**{"runs": 1, **options}), []
         for run in range(config.runs):
             how = config.asking(run)
             for row in rows.values():
@@ -107,7 +107,8 @@ def _model(reply):
 def told_true(tmp_path_factory, judge):
     """Finished runs of the truth, by protocol: look, and leave them as they are."""
     folder = tmp_path_factory.mktemp("truth")
-    return {protocol: _run(folder / protocol, judge(truth), protocol=protocol) for protocol in ("choose", "generate")}
+    protocols = ("choose", "generate")
+    return {each: _run(folder / each, judge(truth), protocol=each, runs=1) for each in protocols}
 
 
 @pytest.fixture(scope="module")
@@ -509,7 +510,7 @@ class Killed(Scripted):
 @pytest.mark.drawn
 @pytest.mark.parametrize("protocol", ["choose", "generate"])
 def test_killed_it_goes_on_where_it_stopped(tmp_path, judge, protocol):
-    config = run_config(NAME, "m", protocol=protocol)
+    config = run_config(NAME, "m", protocol=protocol, runs=1)
     expected = evaluate(config, tmp_path / "whole", model=_model(judge(truth)))
     dying, resumed = Killed(judge(truth), name="judge", at_once=8), _model(judge(truth))
     with pytest.raises(KeyboardInterrupt):

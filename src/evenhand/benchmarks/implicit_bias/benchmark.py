@@ -33,7 +33,7 @@ from evenhand.benchmarks.implicit_bias.play import (
     with_seats,
 )
 from evenhand.benchmarks.implicit_bias.reflection import Reflection
-from evenhand.benchmarks.implicit_bias.rows import usable
+from evenhand.benchmarks.implicit_bias.rows import usable, with_goals
 from evenhand.benchmarks.implicit_bias.scenario import METRIC, SCORES, Scenario
 from evenhand.errors import UsageError
 from evenhand.flow.configuration import Asking, RunConfig
@@ -99,7 +99,7 @@ class ImplicitBias(Play[ImplicitBiasOptions]):
         rows = packaged_rows(self.card, config)
         if config.options.task_stereotypes:
             rows = with_task_stereotypes(rows, typed_path(config.options.task_stereotypes))
-        return with_seats(usable(rows), config)
+        return with_seats(with_goals(usable(rows), config.options.goal_task), config)
 
     def ask(self, row: Row, how: Asking[ImplicitBiasOptions]) -> list[Request]:
         """Everybody's first assignment; without interaction the only one."""
@@ -149,6 +149,7 @@ class ImplicitBias(Play[ImplicitBiasOptions]):
             *([] if config.source == "official" else ["scenarios of ours in place of the authors'"]),
             *config.unlike(self.card),
             *unlike_in_agents(config.options),
+            *published.unlike_in_goal(config.options.goal, config.options.goal_task, config.source),
             *published.unlike_in_runs(config),
         )
 
@@ -181,7 +182,8 @@ class _Opening:
         name = row["id"] + run_name(how.run)
         options = how.options
         scenario = Scenario.of(row).seated(derive_seed(how.seed, name, agent="order"))
-        meeting = Meeting(scenario, ANSWERING[how.protocol], how.sampling, how.seed, name, options.goal, reflection)
+        answering, goal = ANSWERING[how.protocol], options.goal
+        meeting = Meeting(scenario, answering, how.sampling, how.seed, name, goal, reflection, options.goal_task)
         if options.setting == "none":
             return cls(meeting, [Agent(None, "default")], ALONE)
         return cls(meeting, seated(scenario.characters, options.agents, row, how), FIRST)

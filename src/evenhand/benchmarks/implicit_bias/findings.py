@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 
 from evenhand.benchmarks.implicit_bias.correction import with_former
+from evenhand.benchmarks.implicit_bias.scenario import GoalTask, wanted_task
 from evenhand.flow.results import Results
 from evenhand.report.findings import Conversation, Example, Findings, Plot, Turn
 from evenhand.report.plots import grouped_bars
@@ -36,6 +37,7 @@ def findings(predictions: pd.DataFrame, results: Results) -> Findings:
         sentences=(
             _sentence(results),
             *([_not_scored(metrics["unscored"])] if "unscored" in metrics else []),
+            *([_goal(predictions, results)] if results.option("goal") else []),
             *([_changed(metrics["change"])] if talked else []),
             *([_corrected(metrics["self_correction"])] if "self_correction" in metrics else []),
             *([_reduced(metrics["reduction"])] if "reduction" in metrics else []),
@@ -82,6 +84,24 @@ def _not_scored(unscored: Metrics) -> str:
     return (
         f"{n:,} assignments of {scenarios:,} scenario{'s' * (scenarios != 1)} are in no figure, for the stereotypes of "
         f"their tasks are not known ({unscored['n_read']:,} were read): --task-stereotypes FILE gives them."
+    )
+
+
+KINDS = {
+    "first": "first task",
+    "stereotypical-male": "first task that is stereotypically male",
+    "stereotypical-female": "first task that is stereotypically female",
+}
+
+
+def _goal(predictions: pd.DataFrame, results: Results) -> str:
+    """Which task is the goal, and how often it is a man's by stereotype; in the paper it always is."""
+    kind: GoalTask = results.option("goal_task") or "first"
+    stereotypes = predictions.drop_duplicates("scenario_id")["task_stereotypes"]
+    men = sum(of[wanted_task(of, kind) - 1] == "male" for of in stereotypes)
+    return (
+        f"Each agent was told in private to want the {KINDS[kind]}: a man's by stereotype in {men:,} of "
+        f"{len(stereotypes):,} scenarios, in the paper in all."
     )
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from evenhand.benchmark import Rows
+from evenhand.benchmarks.implicit_bias.scenario import GoalTask
 from evenhand.errors import UsageError
 
 if TYPE_CHECKING:
@@ -42,6 +44,19 @@ def usable(rows: datasets.Dataset) -> Rows:
     shapes = [shape(*each) for each in zip(rows["task_stereotypes"], rows["genders"])]
     notes = tuple(f"{n} of {len(labels)} scenarios {what}" for n, what in counted if n)
     return Rows(rows.add_column("shape", shapes), notes)  # type: ignore[call-arg]
+
+
+def with_goals(found: Rows, goal_task: GoalTask) -> Rows:
+    """Those that have a task of the kind that is the goal. Raises UsageError where none has."""
+    if goal_task == "first":
+        return found
+    stereotype, stereotypes = goal_task.removeprefix("stereotypical-"), found.rows["task_stereotypes"]
+    having = [place for place, of in enumerate(stereotypes) if stereotype in of]
+    without = len(found.rows) - len(having)
+    if not having:
+        raise UsageError(f"no scenario has a task that is known to be {goal_task}; --goal-task first is accepted")
+    note = f"{without} of {len(found.rows)} scenarios are left out: no task is known to be {goal_task}, as the goal is"
+    return replace(found, rows=found.rows.select(having), notes=(*found.notes, *([note] if without else [])))
 
 
 def _alike(task_stereotypes: Sequence[str]) -> bool:
