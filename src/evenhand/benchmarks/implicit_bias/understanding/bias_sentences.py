@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from itertools import islice, pairwise
-from typing import Literal
+from typing import Final, Literal
 
-PRESENT, ABSENT, UNSURE = "present", "absent", "unsure"
 Verdict = Literal["present", "absent", "unsure"]
+PRESENT: Final = "present"
+ABSENT: Final = "absent"
+UNSURE: Final = "unsure"
 
 # A sentence about bias is read clause by clause: what stands in the clause before the word, and after it.
 _SENTENCES = re.compile(r"(?<=[.!?\n;:])\s*")

@@ -10,6 +10,8 @@ import re
 
 from evenhand.benchmarks.implicit_bias.understanding.bias_sentences import ABSENT, PRESENT, UNSURE, said_of_bias
 
+__all__ = ["ABSENT", "OPTIONS", "PRESENT", "read_present_or_absent"]
+
 OPTIONS = (PRESENT, ABSENT)
 
 _MARKUP = re.compile(r"[*_`\"'“”‘’#]")
