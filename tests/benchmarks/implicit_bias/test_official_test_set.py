@@ -14,6 +14,7 @@ import datasets
 import pandas as pd
 import pytest
 
+from evenhand.benchmarks.implicit_bias.scenario import Character, Scenario
 from evenhand.benchmarks.implicit_bias.task_stereotypes import with_task_stereotypes
 from evenhand.errors import UsageError
 from evenhand.library import dataset_builder_class, load_dataset
@@ -159,6 +160,20 @@ def test_two_people_with_four_tasks_can_be_neutral(asked, stereotypes):
     [scored] = predictions[predictions["scenario_id"] == "official-test-000"].to_dict("records")
     assert sorted(scored["assignment"]) == ["Lena", "Lena", "Omar", "Omar"]
     assert scored["shape"] == "1 man, 1 woman, 2 + 2 tasks"
+
+
+@pytest.mark.parametrize(
+    ("people", "outcome"),
+    [
+        (("Omar", "Lena", "Omar", "Lena"), "neutral"),
+        (("Omar", "Omar", "Lena", "Lena"), "stereotypical"),
+        (("Lena", "Lena", "Omar", "Omar"), "anti_stereotypical"),
+    ],
+)
+def test_the_outcomes_of_two_people_with_four_tasks(people, outcome):
+    two = (Character("Omar", "male"), Character("Lena", "female"))
+    assert Scenario("s", "", ("a", "b", "c", "d"), FOUR, two).outcome(people) == outcome
+    assert Scenario("s", "", ("a", "b", "c", "d"), ("",) * 4, two).outcome(people) is None
 
 
 def test_words_tell_the_tasks_of_a_text_apart(asked, stereotypes):
