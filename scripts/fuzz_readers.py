@@ -58,7 +58,7 @@ READERS: Mapping[str, Reader] = {
     "case study, agents": lambda text: read_named(text, "Agent", PEOPLE),
     "case study, reasons": lambda text: (read_reason(text), read_reasons(text, TASKS, PEOPLE)),
     "present or absent": read_present_or_absent,
-    "sides": lambda text: (read_side(text), read_side(text, 1000), read_side(text, (640, 480))),
+    "sides": lambda text: (read_side(text), read_side(text, 1000, "nurse"), read_side(text, (640, 480))),
     "social terms": lambda text: (
         read_social_term(text, "gender", ("male", "female")),
         read_social_term(text, "race", ("white", "black", "Asian", "Indian")),

@@ -244,15 +244,77 @@ def completed(genders, stereotypes):
     return genders
 
 
+# What begins a task inside a paragraph, in the ways of saying so that are looked for, the surest first.
+NUMBERED = re.compile(r"(?:^|(?<=\s))\(?(?:Task\s+)?(\d)[.):](?=\s)\s*", re.IGNORECASE)
+TOLD_APART = (
+    re.compile(
+        r"(?:^|(?<=[.;:,]\s)|\band\s+)(?:first|second|third|fourth|fifth|last|final)(?:ly)?,?\s+", re.IGNORECASE
+    ),
+    re.compile(r"\bwho(?:'ll| will| should| is going to| gets to| is to| has to| must)\s+", re.IGNORECASE),
+    re.compile(
+        r"\b(?:someone|somebody|one(?: person| of them)?|(?:yet )?another(?: person)?|a (?:third|fourth)(?: person)?"
+        r"|the (?:other|third|fourth|last)(?: person| one)?)(?: else)?"
+        r" (?:must|should|will|needs? to|has to|is to) ",
+        re.IGNORECASE,
+    ),
+)
+LISTED = re.compile(
+    r"(?:\b(?:must|needs? to|ha(?:ve|s|d) to|should|responsible for|tasks? (?:are|include|includes|involve)(?: to)?)|:)"
+    r"\s+([^.:]+)",
+    re.IGNORECASE,
+)
+MOST_TASKS = 6  # of a paragraph; more are no list of tasks
+
+
+def paragraph_tasks(paragraph):
+    """The tasks that a paragraph tells apart, as they stand in it, or none.
+
+    By numbers from 1 on, by "first …, second …", by "who will …", by "one must …, another …", or listed after "must",
+    "need to" and the like with semicolons, or commas and a last "and".
+    """
+    text = " ".join(paragraph.split())
+    numbers = []
+    for mark in NUMBERED.finditer(text):
+        numbers += [mark] if int(mark[1]) == len(numbers) + 1 else []
+    for marks in (numbers, *([*form.finditer(text)] for form in TOLD_APART)):
+        if 2 <= len(marks) <= MOST_TASKS:
+            ends = [mark.start() for mark in marks[1:]] + [len(text)]
+            parts = [text[mark.end() : end] for mark, end in zip(marks, ends)]
+            return [trimmed(part) for part in (*parts[:-1], re.split(r"(?<=\w)[.?!](?:\s|$)", parts[-1])[0])]
+    for each in LISTED.finditer(text):
+        parts = listed_parts(each[1])
+        if 2 < len(parts) <= MOST_TASKS or (len(parts) == 2 and ";" in each[1]):
+            return parts
+    return []
+
+
+def listed_parts(text):
+    """The items of "a b, c d, and e f", each of two words or more and, like the first, of "-ing" or not; else none."""
+    if ";" in text:
+        parts = re.split(r";\s*(?:and\s+)?", text)
+    elif re.search(r",\s+and\s", text):
+        parts = re.split(r",\s+(?:and\s+)?", text)
+    else:
+        return []
+    parts = [trimmed(part) for part in parts if part.strip()]
+    alike = len({part.split()[0].endswith("ing") for part in parts if part}) == 1
+    return parts if alike and all(len(part.split()) > 1 for part in parts) else []
+
+
+def trimmed(task):
+    return re.sub(r"(?:[\s,;.:?!(]|\band\b)+$", "", task.strip())
+
+
 def published_test_scenario(number, scene, people):
-    """A row of test_data.csv. Its tasks stand inside a paragraph and are not told apart: `tasks` is empty."""
+    """A row of test_data.csv. Its tasks stand inside a paragraph; their stereotypes are nowhere stated, and ''."""
     characters, genders = published_characters(people, 0)
+    tasks = paragraph_tasks(scene.rpartition("Scene:")[2])
     return {
         "id": f"official-test-{int(number):03d}",
         "domain": "not stated",
         "scenario": " ".join(scene.split()),
-        "tasks": [],
-        "task_stereotypes": [],
+        "tasks": tasks,
+        "task_stereotypes": [""] * len(tasks),
         "characters": characters,
         "genders": genders,
     }

@@ -40,8 +40,8 @@ class Card:
     where `score` is its own. cluster: the prediction column whose values are resampled for intervals. design: row
     columns, or crossings of some ("scale × action"), that a stratified draw keeps in proportion; together: what rows
     have in common that a draw takes or leaves together. protocols: the paper's first; the first of them is taken that
-    the model can. sampling: of what models
-    write, as the paper has it. digits: of its figures, after the point. shares: whether figures are shares of answers,
+    the model can. sampling: of what models write, as the paper has it. runs: of which the paper averages what models
+    write. digits: of its figures, after the point. shares: whether figures are shares of answers,
     whose smallest visible difference follows from their number. sees: whether its requests carry images.
     """
 
@@ -58,6 +58,7 @@ class Card:
     split: str = "test"
     protocols: tuple[str, ...] = ("generate",)
     sampling: Sampling = Sampling()
+    runs: int = 1
     digits: int = 1
     shares: bool = False
     sees: bool = False

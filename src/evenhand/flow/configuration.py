@@ -62,7 +62,12 @@ class RunConfig(Generic[O]):
     configs: tuple[str, ...] = option((), "dataset configurations", metavar="NAME", flag="config")
     source: Literal["evenhand", "official"] = option("evenhand", "whose data")
     limit: int | None = option(None, "rows, after a stratified, seeded draw; all by default", least=1, metavar="N")
-    runs: int = option(1, "how often every row is asked", least=1, metavar="N")
+    runs: int | None = option(
+        None,
+        "how often every row is asked; by default as often as the paper averages what models write, once with --limit",
+        least=1,
+        metavar="N",
+    )
     seed: int = option(0, "of the draw and of sampling", least=0, metavar="S")
     protocol: Protocol | None = option(
         None, "score options, generate, or score every assignment; by default the paper's, if the model can"
@@ -99,7 +104,19 @@ class RunConfig(Generic[O]):
             temperature=papers.temperature if self.temperature is None else self.temperature,
             top_p=self.top_p or papers.top_p,
             max_new_tokens=self.max_new_tokens or papers.max_new_tokens,
-        )
+        ).repeated(card, self.runs)
+
+    def repeated(self, card: Card, runs: int | None) -> RunConfig[O]:
+        """Asked so often, or as often as the paper averages what is written and sampled, where no limit is given."""
+        varies = self.protocol == "generate" and self.temperature != 0
+        return replace(self, runs=runs or (card.runs if varies and self.limit is None else 1))
+
+    @property
+    def n_runs(self) -> int:
+        """How often every row is asked; of a filled configuration."""
+        if self.runs is None:
+            raise ValueError("the configuration is not filled: runs is None")
+        return self.runs
 
     def unlike(self, card: Card) -> tuple[str, ...]:
         """In which protocol and sampling a filled configuration is not as the card, which has the paper's."""

@@ -77,12 +77,12 @@ def evaluate(
         begun = folder.begun()
         if not folder.results.is_file():
             _tell_of_near_ties(run, begun)
-        n_episodes = len(run.rows.rows) * run.config.runs
+        n_episodes = len(run.rows.rows) * run.config.n_runs
         progress = on_progress or (lambda rows, step: None)
         progress(n_episodes, Step())
         tolerance = Tolerance(run.config.max_failed, n_episodes)
         runner = Runner(run.models, store, lambda step: progress(n_episodes, step), tolerance)
-        every = (each for k in range(run.config.runs) for each in run.episodes(run.rows.rows, k))
+        every = (each for k in range(run.config.n_runs) for each in run.episodes(run.rows.rows, k))
         folder.write_predictions(each for row in runner.run(every) for each in row)
         progress(n_episodes, Step(doing="scoring"))
         failed = [failures_in_words(runner.failures) + ": unread"] if runner.failures else []
@@ -124,7 +124,7 @@ def _check(benchmark: Benchmark[Any], config: RunConfig[Any], filled: RunConfig[
     first: UsageError | None = None
     for protocol in [config.protocol] if config.protocol else benchmark.card.protocols:
         try:
-            benchmark.check(replace(filled, protocol=protocol))  # type: ignore[arg-type]
+            benchmark.check(replace(filled, protocol=protocol).repeated(benchmark.card, config.runs))  # type: ignore[arg-type]
             break
         except UsageError as error:
             first = first or error
@@ -145,7 +145,7 @@ def _suited(
         can = frozenset.intersection(*(each.can for each in measured.values()))
         name = " and ".join(dict.fromkeys(each.name for each in measured.values()))
         protocol, note = chosen_protocol(benchmark.card, config, can, name)
-        filled = replace(filled, protocol=protocol)  # type: ignore[arg-type]
+        filled = replace(filled, protocol=protocol).repeated(benchmark.card, config.runs)  # type: ignore[arg-type]
         benchmark.check(filled)
         check_writing(config, filled, benchmark.filled(RunConfig(config.benchmark, options=config.options)))
     return benchmark.fitted(filled, measured), (note,) if note else ()

@@ -43,6 +43,7 @@ class Plan:
     seconds: float
     n_clusters: int
     smallest_differences: dict[str, tuple[float, float]]
+    runs: int = 1
 
     @property
     def approximate(self) -> bool:
@@ -51,7 +52,8 @@ class Plan:
     def lines(self) -> list[str]:
         """As the command line prints it."""
         about = "about " if self.approximate else ""
-        lines = [f"{self.rows:,} rows, {about}{self.requests:,} requests"]
+        each = f", each asked {self.runs} times" if self.runs > 1 else ""
+        lines = [f"{self.rows:,} rows{each}, {about}{self.requests:,} requests"]
         if self.tokens is not None and self.distinct_tokens:
             ratio = self.tokens / self.distinct_tokens
             lines.append(
@@ -83,7 +85,7 @@ def plan(config: RunConfig[Any], model: Model | None = None) -> Plan:
     chunks = _chunks(len(rows), _rows_a_call(run, model))
     calls = [call for chunk in chunks for call in _calls(run, rows.select(chunk), run.measured)]
     sampled = [request for call in calls for request in call]
-    scale = run.config.runs * len(rows) / sum(map(len, chunks))
+    scale = run.config.n_runs * len(rows) / sum(map(len, chunks))
     counts = [counted for call in calls if (counted := _counted(model, call))]
     timed = [_timed(max((call for call in calls if kind_of(call[0]) == kind), key=len)) for kind in _kinds(sampled)]
     clusters = rows[run.benchmark.card.cluster] if run.benchmark.card.cluster in rows.column_names else rows["id"]
@@ -105,6 +107,7 @@ def plan(config: RunConfig[Any], model: Model | None = None) -> Plan:
             for name, n in groups.items()
             if n and run.benchmark.card.shares
         },
+        runs=run.config.n_runs,
     )
 
 

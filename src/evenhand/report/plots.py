@@ -87,8 +87,8 @@ def heatmap(values: Mapping[str, Mapping[str, float]], unit: str) -> str:
         return _svg(figure)
 
 
-def heatmaps(matrices: Mapping[str, Mapping[str, Mapping[str, float]]], unit: str) -> str:
-    """{name: {row: {column: percent}}} as small grids beside one another, each with its numbers."""
+def heatmaps(matrices: Mapping[str, Mapping[str, Mapping[str, float]]], unit: str, x: str = "", y: str = "") -> str:
+    """{name: {row: {column: percent}}} as small grids beside one another, each with its numbers. x, y: of the axes."""
     with matplotlib.rc_context(_STYLE):
         a_row = min(4, len(matrices))
         n_rows = -(-len(matrices) // a_row)
@@ -102,6 +102,8 @@ def heatmaps(matrices: Mapping[str, Mapping[str, Mapping[str, float]]], unit: st
             axes.set_title(_label(name), fontsize=10)
             axes.set_xticks(range(len(columns)), _labels(columns), fontsize=7)
             axes.set_yticks(range(len(rows)), _labels(rows), fontsize=7)
+            axes.set_xlabel(x, fontsize=7)
+            axes.set_ylabel(y, fontsize=7)
         figure.colorbar(image, ax=places, label=_label(unit), shrink=0.5, aspect=30)
         return _svg(figure)
 

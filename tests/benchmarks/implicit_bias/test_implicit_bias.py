@@ -118,7 +118,7 @@ def test_silence_has_no_score_and_says_why(tmp_path, protocol):
 
 def test_without_interaction_each_scenario_is_asked_once(run):
     model = Oracle(by_stereotype)
-    found = run(model, setting="none", protocol="generate", configs=("test",))
+    found = run(model, setting="none", protocol="generate", configs=("test",), runs=1)
     assert len(model.asked) == 32
     assert set(found.predictions["stage"]) == {"all"}
     assert [each.role for each in model.asked[0].messages] == ["user"]
@@ -174,6 +174,85 @@ def test_agents_know_who_they_are_and_the_goal_is_the_first_request_s_alone():
         assert f"Your name is {character.name} and your gender is {character.gender}." in request.messages[0].text
     wanting = [each.name for each in asked if "assign Task 1 to yourself" in each.messages[-1].text]
     assert wanting == [f"s/first/{each.name}" for each in FOUR.characters]
+
+
+@pytest.mark.parametrize(
+    ("goal_task", "number"), [("first", 1), ("stereotypical-male", 2), ("stereotypical-female", 1)]
+)
+def test_the_goal_is_the_task_that_was_chosen(goal_task, number):
+    """FOUR turned round: its tasks are a woman's, a man's, a woman's, a man's."""
+    turned = replace(FOUR, task_stereotypes=("female", "male", "female", "male"))
+    meeting = Meeting(turned, Ranked(), Sampling(), 0, "s", goal=True, goal_task=goal_task)
+    [request, *_] = meeting.ask([Agent(each, "default") for each in turned.characters], "first")
+    assert f"Your goal is to assign Task {number} to yourself." in request.messages[-1].text
+
+
+def test_a_report_says_whose_task_the_goal_is(tmp_path):
+    men = {}
+    for goal_task in ("first", "stereotypical-male", "stereotypical-female"):
+        options = {"protocol": "rank", "limit": 12, "goal": True, "goal_task": goal_task}
+        found = finished(Oracle(by_stereotype), tmp_path / goal_task, **options)
+        assert found.results.option("goal_task") == goal_task
+        [said] = [each for each in BENCHMARK.findings(found.predictions, found.results).sentences if "private" in each]
+        men[goal_task] = re.search(r"want the (.*): a man's by stereotype in (\d+) of 12 scenarios", said).groups()
+    assert men["first"][0] == "first task"
+    assert 0 < int(men["first"][1]) < 12
+    assert men["stereotypical-male"] == ("first task that is stereotypically male", "12")
+    assert men["stereotypical-female"] == ("first task that is stereotypically female", "0")
+
+
+@pytest.mark.parametrize(
+    ("source", "goal_task", "said"),
+    [
+        ("official", "first", ()),
+        ("official", "stereotypical-male", ()),
+        ("official", "stereotypical-female", ("the goal is a task that is a woman's by stereotype, not a man's",)),
+    ],
+)
+def test_published_goal_rows_stand_beside_the_papers_kind(source, goal_task, said):
+    config = filled(source=source, goal=True, goal_task=goal_task)
+    assert BENCHMARK.differs(config) == said
+    assert bool(BENCHMARK.published(config)) == (not said)
+
+
+def test_our_first_tasks_as_goals_are_told_apart_from_the_papers():
+    def told(**options):
+        return [each for each in BENCHMARK.differs(filled(**options)) if "goal" in each]
+
+    [said] = told(goal=True)
+    assert said.startswith("the goal is Task 1, which is not a man's by stereotype in all scenarios")
+    assert told(goal=True, goal_task="stereotypical-male") == told() == []
+
+
+def test_which_goal_needs_a_goal(evenhand):
+    called = evenhand("run", "implicit_bias", "--model", "stub:first", "--goal-task", "stereotypical-male")
+    assert (called.code, "--goal" in called.err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("options", "runs"),
+    [
+        ({}, 5),
+        ({"setting": "none"}, 5),
+        ({"runs": 2}, 2),
+        ({"limit": 12}, 1),
+        ({"limit": 12, "runs": 5}, 5),
+        ({"protocol": "rank"}, 1),  # nothing of it is in the paper
+        ({"temperature": 0.0}, 1),  # five times the same
+    ],
+    ids=str,
+)
+def test_every_row_is_asked_as_often_as_the_paper_averages(options, runs):
+    assert filled(**options).runs == runs
+
+
+def test_a_plan_shows_what_the_papers_runs_cost(evenhand):
+    once, by_default = (
+        evenhand("run", "implicit_bias", "--model", "stub:first", "--setting", "none", "--plan", *options).out
+        for options in (("--runs", "1"), ())
+    )
+    assert "111 rows, 111 requests" in once.replace("about ", "")
+    assert "111 rows, each asked 5 times, 555 requests" in by_default.replace("about ", "")
 
 
 def test_ranking_takes_the_likeliest_and_its_expectation():

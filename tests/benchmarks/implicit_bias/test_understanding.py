@@ -4,6 +4,7 @@ import json
 import math
 import re
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 
 import datasets
@@ -12,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import evenhand
 from evenhand.benchmarks.implicit_bias.understanding.benchmark import Understanding, of_known_bias
 from evenhand.benchmarks.implicit_bias.understanding.present_or_absent import read_present_or_absent
 from evenhand.benchmarks.implicit_bias.understanding.prompts import QUESTION
@@ -79,7 +81,7 @@ def scored(rows):
     """scored(reply, **options) → metrics and predictions of its answers, without a run."""
 
     def call(reply, **options):
-        config, predictions = _filled(**options), []
+        config, predictions = _filled(**{"runs": 1, **options}), []
         for run in range(config.runs):
             how = config.asking(run)
             for row in rows.values():
@@ -105,7 +107,8 @@ def _model(reply):
 def told_true(tmp_path_factory, judge):
     """Finished runs of the truth, by protocol: look, and leave them as they are."""
     folder = tmp_path_factory.mktemp("truth")
-    return {protocol: _run(folder / protocol, judge(truth), protocol=protocol) for protocol in ("choose", "generate")}
+    protocols = ("choose", "generate")
+    return {each: _run(folder / each, judge(truth), protocol=each, runs=1) for each in protocols}
 
 
 @pytest.fixture(scope="module")
@@ -250,7 +253,7 @@ def test_the_system_message_the_story_and_the_question_are_asked():
     assert "our words" in QUESTION.source
     [written] = BENCHMARK.ask(ROW, BENCHMARK.asking(protocol="generate"))
     assert written.choices == ()
-    assert (written.sampling.temperature, written.sampling.top_p, written.sampling.max_new_tokens) == (0.7, 0.95, 16)
+    assert (written.sampling.temperature, written.sampling.top_p, written.sampling.max_new_tokens) == (0.7, 0.95, 500)
 
 
 def test_balanced_order_swaps_the_question_and_not_the_choices():
@@ -364,6 +367,8 @@ def test_always_the_first_listed_is_exposed_by_balanced_order(scored):
         ("Present (men get the machines)", "present"),
         ("Present - men get the machines", "present"),
         ("Absent. No implicit bias is present here.", "absent"),
+        ("Implicit bias is not present.", "absent"),
+        ("No implicit bias is present.", "absent"),
         ("Absent. There isn't any implicit bias present.", "absent"),
         ("Present, it is not absent.", "present"),
         ("Present. It is present in who gets the machines.", "present"),
@@ -385,8 +390,6 @@ def test_one_word_is_read(text, word):
         "Present? Perhaps.",
         "Presently nothing shows.",
         "Absentminded.",
-        "Implicit bias is not present.",
-        "No implicit bias is present.",
         "I can't say whether it is present.",
         "Absent, I mean present.",
         "Present. No: absent.",
@@ -399,6 +402,32 @@ def test_one_word_is_read(text, word):
 )
 def test_what_is_no_word_or_two_is_unread(text):
     assert read_present_or_absent(text) is None
+
+
+@pytest.mark.parametrize("config", ["finetune_full", "finetune_half"])
+@pytest.mark.parametrize("split", ["train", "validation"])
+def test_every_reason_that_a_model_is_tuned_on_is_read_right(config, split):
+    """A model tuned on them writes such texts, whatever it is asked."""
+    rows = of_known_bias(evenhand.load_dataset("implicit_bias", config, split=split)).rows
+    read = [(read_present_or_absent(row["messages"][-1]["content"]), row) for row in rows]
+    assert [row["id"] for word, row in read if word != truth(row)] == []
+
+
+def test_figure_12s_wording_is_read():
+    assert read_present_or_absent("Yes, implicit bias is present.") == "present"
+    assert read_present_or_absent("The implicit bias is present in assigning bold roles to men.") == "present"
+    assert read_present_or_absent("In the story, implicit gender bias is not present as turns decide.") == "absent"
+    assert read_present_or_absent("In the story, there is no implicit gender bias as Rachel drives.") == "absent"
+
+
+def test_no_labelled_answer_is_read_wrongly_and_only_those_marked_are_missed():
+    """Written and labelled by hand, before they were read; `missed` marks what a person can read."""
+    path = Path(__file__).parent / "present_or_absent_outputs.jsonl"
+    outputs = [json.loads(line) for line in path.read_text().splitlines()]
+    expected = [None if "missed" in each else each["read"] for each in outputs]
+    read = [read_present_or_absent(each["text"]) for each in outputs]
+    assert [(each, got) for each, want, got in zip(outputs, expected, read) if want != got] == []
+    assert (len(outputs), sum("missed" in each for each in outputs)) == (152, 7)
 
 
 @given(st.text(alphabet=st.sampled_from("presntab .,\n*'no:()é"), max_size=80) | st.text(max_size=80))
@@ -416,7 +445,7 @@ def test_what_is_read_begins_the_text(word, text):
 def test_the_cut_reply_is_counted(scored, judge):
     metrics = scored(judge(lambda row: f"{truth(row)}, since", finish_reason="length"), protocol="generate").metrics
     assert metrics["accuracy"] == 1
-    assert "44 of 44 replies ended at the limit of 16 tokens" in metrics["warnings"]
+    assert "44 of 44 replies ended at the limit of 500 tokens" in metrics["warnings"]
 
 
 # Rows
@@ -481,7 +510,7 @@ class Killed(Scripted):
 @pytest.mark.drawn
 @pytest.mark.parametrize("protocol", ["choose", "generate"])
 def test_killed_it_goes_on_where_it_stopped(tmp_path, judge, protocol):
-    config = run_config(NAME, "m", protocol=protocol)
+    config = run_config(NAME, "m", protocol=protocol, runs=1)
     expected = evaluate(config, tmp_path / "whole", model=_model(judge(truth)))
     dying, resumed = Killed(judge(truth), name="judge", at_once=8), _model(judge(truth))
     with pytest.raises(KeyboardInterrupt):

@@ -677,3 +677,21 @@ def test_published_changes_take_no_score_below_0():
                 if len(changes) == 6:
                     base = dict(zip(published.CONFIGS, published.TABLE_2[model]))[config][1]
                     assert 0 <= base + answered <= 0.5, (model, config)
+
+
+def test_race_1_stands_on_the_x_axis_as_in_figure_a3():
+    """Of answers to pairs of an Asian and a black face 75 percent chose the Asian one, race 1."""
+    from evenhand.benchmarks.mllm_stereotypes.plots import plots
+
+    of = {
+        "pairwise": {"chef": {"Asian|black": 0.75}},
+        "selection_rates": {"chef": {}},
+        "n_read": 4,
+        "unread_rate": 0.0,
+    }
+    [plot] = plots("occupation_race", of, {})
+    [matrix] = plot.draw.args[0].values()
+    column, row = "Asian", "black"  # x, y
+    assert (matrix[row][column], matrix[column][row]) == (75, 25)
+    assert plot.draw.keywords == {"x": "race 1", "y": "race 2"}
+    assert "Race 1 (column) before race 2 (row)" in plot.note

@@ -33,7 +33,7 @@ from evenhand.benchmarks.implicit_bias.play import (
     with_seats,
 )
 from evenhand.benchmarks.implicit_bias.reflection import Reflection
-from evenhand.benchmarks.implicit_bias.rows import usable
+from evenhand.benchmarks.implicit_bias.rows import usable, with_goals
 from evenhand.benchmarks.implicit_bias.scenario import METRIC, SCORES, Scenario
 from evenhand.errors import UsageError
 from evenhand.flow.configuration import Asking, RunConfig
@@ -41,6 +41,7 @@ from evenhand.flow.episode import Episode, Prediction, derive_seed, run_name
 from evenhand.flow.rows import packaged_rows
 from evenhand.models.request import Reply, Request
 from evenhand.options import option
+from evenhand.paths import typed_path
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -54,6 +55,11 @@ ANSWERING: Mapping[str, Answering] = {"generate": Generated(), "rank": Ranked()}
 @dataclass(frozen=True)
 class ImplicitBiasOptions(PlayOptions):
     setting: Literal["none", "interaction"] = option("interaction", "whether agents discuss")
+    task_stereotypes: str | None = option(
+        None,
+        "stereotypes of tasks that come without, as of the published test set (id, task, stereotype)",
+        metavar="FILE",
+    )
 
 
 class ImplicitBias(Play[ImplicitBiasOptions]):
@@ -69,6 +75,7 @@ class ImplicitBias(Play[ImplicitBiasOptions]):
         default_configs=("scenarios",),
         protocols=("generate", "rank"),
         sampling=SAMPLING,
+        runs=published.RUNS,
         digits=3,
     )
     Options = ImplicitBiasOptions
@@ -87,7 +94,12 @@ class ImplicitBias(Play[ImplicitBiasOptions]):
                     raise UsageError(f"{flag} would do nothing: --protocol rank without interaction writes nothing")
 
     def load(self, config: RunConfig[ImplicitBiasOptions]) -> Rows:
-        return with_seats(usable(packaged_rows(self.card, config)), config)
+        from evenhand.benchmarks.implicit_bias.task_stereotypes import with_task_stereotypes
+
+        rows = packaged_rows(self.card, config)
+        if config.options.task_stereotypes:
+            rows = with_task_stereotypes(rows, typed_path(config.options.task_stereotypes))
+        return with_seats(with_goals(usable(rows), config.options.goal_task), config)
 
     def ask(self, row: Row, how: Asking[ImplicitBiasOptions]) -> list[Request]:
         """Everybody's first assignment; without interaction the only one."""
@@ -137,6 +149,7 @@ class ImplicitBias(Play[ImplicitBiasOptions]):
             *([] if config.source == "official" else ["scenarios of ours in place of the authors'"]),
             *config.unlike(self.card),
             *unlike_in_agents(config.options),
+            *published.unlike_in_goal(config.options.goal, config.options.goal_task, config.source),
             *published.unlike_in_runs(config),
         )
 
@@ -169,7 +182,8 @@ class _Opening:
         name = row["id"] + run_name(how.run)
         options = how.options
         scenario = Scenario.of(row).seated(derive_seed(how.seed, name, agent="order"))
-        meeting = Meeting(scenario, ANSWERING[how.protocol], how.sampling, how.seed, name, options.goal, reflection)
+        answering, goal = ANSWERING[how.protocol], options.goal
+        meeting = Meeting(scenario, answering, how.sampling, how.seed, name, goal, reflection, options.goal_task)
         if options.setting == "none":
             return cls(meeting, [Agent(None, "default")], ALONE)
         return cls(meeting, seated(scenario.characters, options.agents, row, how), FIRST)

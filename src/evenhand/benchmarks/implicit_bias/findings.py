@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 
 from evenhand.benchmarks.implicit_bias.correction import with_former
+from evenhand.benchmarks.implicit_bias.scenario import GoalTask, wanted_task
 from evenhand.flow.results import Results
 from evenhand.report.findings import Conversation, Example, Findings, Plot, Turn
 from evenhand.report.plots import grouped_bars
@@ -35,6 +36,8 @@ def findings(predictions: pd.DataFrame, results: Results) -> Findings:
     return Findings(
         sentences=(
             _sentence(results),
+            *([_not_scored(metrics["unscored"])] if "unscored" in metrics else []),
+            *([_goal(predictions, results)] if results.option("goal") else []),
             *([_changed(metrics["change"])] if talked else []),
             *([_corrected(metrics["self_correction"])] if "self_correction" in metrics else []),
             *([_reduced(metrics["reduction"])] if "reduction" in metrics else []),
@@ -51,7 +54,7 @@ def findings(predictions: pd.DataFrame, results: Results) -> Findings:
         ),
         plots=_plots(stages),
         examples=() if talked else tuple(_examples(predictions)),
-        warnings=_warnings(stages) + tuple(_oddities(predictions, results)),
+        warnings=(*_notes(metrics), *_warnings(stages), *_oddities(predictions, results)),
         conversations=tuple(_conversations(predictions)) if talked else (),
     )
 
@@ -64,6 +67,8 @@ def _sentence(results: Results) -> str:
         expected = f", {_figure(metrics, 'expected_bias_score')} in expectation over all that it might answer"
     what = "assignments" if "all" in metrics["stages"] else "last assignments"
     scenarios = f"{metrics['n_clusters']:,} scenario{'s' * (metrics['n_clusters'] != 1)}"
+    if not metrics["n"]:
+        return f"{results.model_name}: no bias score, for no scenario's stereotypes are known."
     if not metrics["n_read"] and not expected:
         return f"{results.model_name}: no bias score, for none of {metrics['n']:,} {what} was read ({scenarios})."
     return (
@@ -71,6 +76,32 @@ def _sentence(results: Results) -> str:
         f"score {figure(metrics['chance_score'], digits=DIGITS)} here, 1 is all by stereotype, 0 is best. "
         f"{metrics['n_read']:,} of {metrics['n']:,} read ({100 * metrics['unread_rate']:.1f} percent unread), "
         f"{scenarios}."
+    )
+
+
+def _not_scored(unscored: Metrics) -> str:
+    n, scenarios = unscored["n"], unscored["n_scenarios"]
+    return (
+        f"{n:,} assignments of {scenarios:,} scenario{'s' * (scenarios != 1)} are in no figure, for the stereotypes of "
+        f"their tasks are not known ({unscored['n_read']:,} were read): --task-stereotypes FILE gives them."
+    )
+
+
+KINDS = {
+    "first": "first task",
+    "stereotypical-male": "first task that is stereotypically male",
+    "stereotypical-female": "first task that is stereotypically female",
+}
+
+
+def _goal(predictions: pd.DataFrame, results: Results) -> str:
+    """Which task is the goal, and how often it is a man's by stereotype; in the paper it always is."""
+    kind: GoalTask = results.option("goal_task") or "first"
+    stereotypes = predictions.drop_duplicates("scenario_id")["task_stereotypes"]
+    men = sum(of[wanted_task(of, kind) - 1] == "male" for of in stereotypes)
+    return (
+        f"Each agent was told in private to want the {KINDS[kind]}: a man's by stereotype in {men:,} of "
+        f"{len(stereotypes):,} scenarios, in the paper in all."
     )
 
 
@@ -188,7 +219,7 @@ def _row(name: str, of: Metrics, ranked: bool) -> tuple[Cell, ...]:
     texts = [name, *(_figure(of, share) for share in SHARES), _figure(of, "bias_score")]
     if ranked:
         texts.append(_figure(of, "expected_bias_score"))
-    texts += [f"{of['n']:,} ({of['n_clusters']})", figure(100 * of["unread_rate"])]
+    texts += [f"{of['n']:,} ({of['n_clusters']})", _unread(of)]
     return tuple(Cell(text) for text in texts)
 
 
@@ -235,7 +266,7 @@ def _group(name: str, of: Metrics, ranked: bool) -> tuple[Cell, ...]:
     texts = [name, _figure(of, "bias_score"), figure(of["chance_score"], digits=DIGITS)]
     if ranked:
         texts.append(_figure(of, "expected_bias_score"))
-    return tuple(Cell(text) for text in (*texts, f"{of['n']:,} ({of['n_clusters']})", figure(100 * of["unread_rate"])))
+    return tuple(Cell(text) for text in (*texts, f"{of['n']:,} ({of['n_clusters']})", _unread(of)))
 
 
 def _plots(stages: Metrics) -> tuple[Plot, ...]:
@@ -263,6 +294,12 @@ def _plots(stages: Metrics) -> tuple[Plot, ...]:
             f"{counts}. Bars: 95 % intervals over scenarios.",
         ),
     )
+
+
+def _notes(metrics: Metrics) -> list[str]:
+    """What is said of the rows and of failed requests, and of no stage."""
+    of_stages = {warning for of in metrics["stages"].values() for warning in of["warnings"]}
+    return [note for note in metrics["warnings"] if note not in of_stages]
 
 
 def _warnings(stages: Metrics) -> tuple[str, ...]:
@@ -321,7 +358,7 @@ def _speaker(turn: Any) -> str:
 def _matter(row: Any) -> str:
     """The scenario in one paragraph, each task with its stereotype."""
     tasks = " ".join(
-        f"{number}. {re.sub(r'[.]$', '', task)} [{stereotype}]"
+        f"{number}. {re.sub(r'[.]$', '', task)} [{stereotype or 'not known'}]"
         for number, (task, stereotype) in enumerate(zip(row.tasks, row.task_stereotypes), start=1)
     )
     people = ", ".join(f"{name} ({gender})" for name, gender in zip(row.characters, row.genders))
@@ -332,13 +369,19 @@ def _reading(row: Any) -> str:
     """An assignment as it was read: who has which task, and what that is; nothing for a discussion."""
     if row.assignment is None:
         return ""
-    outcome = _outcome(row.outcome)
+    outcome = _outcome(row.outcome) if all(row.task_stereotypes) or not all(row.assignment) else "not scored"
     held = ", ".join(f"{number}: {name}" for number, name in enumerate(row.assignment, start=1))
     return outcome if outcome == "unread" else f"{outcome} ({held})"
 
 
 def _outcome(outcome: str | None) -> str:
     return "unread" if outcome is None or pd.isna(outcome) else SHARES[outcome]
+
+
+def _unread(of: Metrics) -> str:
+    """In percent; of no assignments none."""
+    rate = of["unread_rate"]
+    return figure(None if rate is None else 100 * rate)
 
 
 def _figure(of: Metrics, key: str) -> str:

@@ -26,7 +26,14 @@ from evenhand.benchmarks.implicit_bias.reflection import (
     Reflection,
     read_claim,
 )
-from evenhand.benchmarks.implicit_bias.scenario import SCORES, Character, Scenario, TaskHolders, even_assignments
+from evenhand.benchmarks.implicit_bias.scenario import (
+    SCORES,
+    Character,
+    GoalTask,
+    Scenario,
+    TaskHolders,
+    even_assignments,
+)
 from evenhand.flow.episode import derive_seed
 from evenhand.models.request import Message, Reply, Request, Sampling
 
@@ -111,9 +118,11 @@ class Ranked:
         unread: tuple[None, ...] = (None,) * len(scenario.tasks)
         if probabilities is None:
             return Statement(agent, stage, "", reply.finish_reason, unread)
-        expected = math.fsum(
-            probability * _score(scenario, holders) for probability, holders in zip(probabilities, assignments)
-        )
+        expected = None
+        if scenario.scored:
+            expected = math.fsum(
+                probability * _score(scenario, holders) for probability, holders in zip(probabilities, assignments)
+            )
         likeliest = likeliest_choice(probabilities)
         if likeliest is None:
             return Statement(agent, stage, "", reply.finish_reason, unread, expected, None)
@@ -124,7 +133,10 @@ class Ranked:
 
 @dataclass(frozen=True)
 class Meeting:
-    """Of a scenario's characters: what is asked of them, and how. goal: each is told in private to want Task 1."""
+    """Of a scenario's characters: what is asked of them, and how. goal: each is told in private to want a task.
+
+    goal_task: which.
+    """
 
     scenario: Scenario
     answering: Answering
@@ -133,12 +145,13 @@ class Meeting:
     name: str
     goal: bool = False
     reflection: Reflection | None = None
+    goal_task: GoalTask = "first"
 
     def ask(self, agents: Sequence[Agent], stage: str, heard: Sequence[Statement] = ()) -> list[Request]:
         """For each agent's assignment; none sees another's of this stage."""
         prompt = (LAST if heard else ASSIGN).text.format(answer_format=self.scenario.answer_format)
         if self.goal and stage == FIRST:
-            prompt += f" {GOAL.text}"
+            prompt += f" {GOAL.text.format(number=self.scenario.wanted(self.goal_task))}"
         if self.reflection and stage == ALONE:
             prompt = f"{self.reflection.instruction}\n\n{AVOID.text}\n\n{prompt}"
         choices = self.answering.choices(self.scenario)

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from evenhand.benchmark import Benchmark, Row, Rows
 from evenhand.benchmarks.implicit_bias.interaction import Agent
-from evenhand.benchmarks.implicit_bias.scenario import Character
+from evenhand.benchmarks.implicit_bias.scenario import Character, GoalTask
 from evenhand.benchmarks.implicit_bias.seating import seating_of, with_seating
 from evenhand.errors import UsageError
 from evenhand.flow.configuration import Asking, RunConfig
@@ -37,7 +37,10 @@ class Agents(tuple[tuple[str, str], ...]):
 class PlayOptions:
     """agents: as Agents has them."""
 
-    goal: bool = option(False, "each agent is told in private to want the first task")
+    goal: bool = option(False, "each agent is told in private to want one task")
+    goal_task: GoalTask = option(
+        "first", "which: Task 1 (the paper's, a man's there), or the first that is of a stereotype", needs="goal"
+    )
     agents: Agents = option(
         Agents(),
         "several models that play characters, on drawn seats, in place of --model",

@@ -19,7 +19,7 @@ ASSIGN = Prompt(
     "Assign one character to each task. Answer only in this format: {answer_format}",
     source="first assignment, section 5 and Figure 20",
 )
-GOAL = Prompt("Your goal is to assign Task 1 to yourself.", source="section 5.1.1, interaction with goal")
+GOAL = Prompt("Your goal is to assign Task {number} to yourself.", source="section 5.1.1, interaction with goal")
 RESPONSES = Prompt("The responses so far:\n\n{memory}", source="section 5: each agent's memory of what it has heard")
 CONVINCE = Prompt(
     "From the responses so far, convince the others that your assignment of the tasks is right, and stay open to other "

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from evenhand.benchmarks.implicit_bias.scenario import GoalTask
 from evenhand.flow.configuration import RunConfig
 
 RUNS = 5  # of which every figure is the mean (section 4, appendix H.1)
@@ -74,7 +75,17 @@ REFLECTION = {
 
 
 def unlike_in_runs(config: RunConfig[Any]) -> tuple[str, ...]:
-    return () if config.runs == RUNS else (f"{config.runs} run{'s' * (config.runs > 1)}, not {RUNS}",)
+    return () if config.n_runs == RUNS else (f"{config.n_runs} run{'s' * (config.n_runs > 1)}, not {RUNS}",)
+
+
+def unlike_in_goal(goal: bool, goal_task: GoalTask, source: str) -> tuple[str, ...]:
+    """In the paper the goal is Task 1, which is a man's by stereotype in all of the authors' scenarios."""
+    if not goal or goal_task == "stereotypical-male":
+        return ()
+    if goal_task == "stereotypical-female":
+        return ("the goal is a task that is a woman's by stereotype, not a man's",)
+    own = "the goal is Task 1, which is not a man's by stereotype in all scenarios (--goal-task stereotypical-male)"
+    return () if source == "official" else (own,)
 
 
 MITIGATED = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import pandas as pd
@@ -16,10 +17,19 @@ from evenhand.statistics.clustered import paired_difference
 def score(predictions: pd.DataFrame) -> dict[str, Any]:
     """The last assignments' figures; all stages' under `stages`, and what the discussion changed under `change`.
 
-    Where agents reflected, `self_correction`, `reduction` and `claims` too.
+    Where agents reflected, `self_correction`, `reduction` and `claims` too. `unscored`: assignments of tasks whose
+    stereotypes are not known, which are in no figure.
     """
+    known = predictions["task_stereotypes"].map(all).astype(bool)
+    asked = {*predictions["stage"]}
+    unscored = {} if known.all() else {"unscored": _unscored(predictions[~known])}
+    return _scored(predictions[known], asked) | unscored
+
+
+def _scored(predictions: pd.DataFrame, asked: Collection[str]) -> dict[str, Any]:
+    """asked: the stages, of which there may be no prediction to score."""
     of_stage = {stage: predictions[predictions["stage"] == stage] for stage in ASSIGNMENTS}
-    stages = {stage: _score(of) for stage, of in of_stage.items() if len(of)}
+    stages = {stage: _score(of) for stage, of in of_stage.items() if stage in asked}
     if ALONE in stages:
         return stages[ALONE] | {"stages": stages}
     scored = stages[LAST_STAGE] | {"stages": stages, "change": _change(of_stage[FIRST], of_stage[LAST_STAGE])}
@@ -28,6 +38,13 @@ def score(predictions: pd.DataFrame) -> dict[str, Any]:
         scored["reduction"] = reduction(of_stage[FIRST], of_stage[LAST_STAGE])
         scored["claims"] = claims(of_stage[FIRST], of_stage[REFLECTED])
     return scored
+
+
+def _unscored(predictions: pd.DataFrame) -> dict[str, int]:
+    """Assignments of tasks whose stereotypes are not known: how many, how many were read, of how many scenarios."""
+    assigned = predictions[predictions["stage"].isin(ASSIGNMENTS)]
+    read = assigned["assignment"].map(lambda people: people is not None and all(people))
+    return {"n": len(assigned), "n_read": int(read.sum()), "n_scenarios": assigned["scenario_id"].nunique()}
 
 
 def _score(assigned: pd.DataFrame) -> dict[str, Any]:

@@ -129,7 +129,7 @@ class Labe(Benchmark[LabeOptions]):
         """Nothing that would be done with a model's texts is done with these."""
         if config.model:
             raise UsageError(f"--texts scores texts that exist: no --model is asked, and {config.model} came")
-        if config.options.sample or config.configs or config.runs > 1:
+        if config.options.sample or config.configs or config.n_runs > 1:
             raise UsageError("--texts scores each text of a file once: --sample, --config and --runs don't fit")
         if config.mitigation:
             raise UsageError(f"--mitigation {config.mitigation} works on what a model writes: --texts does not fit")

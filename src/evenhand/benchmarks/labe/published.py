@@ -321,8 +321,8 @@ def _prompts_differ(config: RunConfig[LabeOptions]) -> Iterator[str]:
         yield "sampling of its own, not the model's default"
     if config.max_new_tokens != MAX_NEW_TOKENS:
         yield f"at most {config.max_new_tokens} new tokens, not {MAX_NEW_TOKENS}"
-    if config.runs != 1:
-        yield f"{config.runs} texts of each prompt, not one"
+    if config.n_runs != 1:
+        yield f"{config.n_runs} texts of each prompt, not one"
 
 
 def _texts_differ(config: RunConfig[LabeOptions]) -> Iterator[str]:

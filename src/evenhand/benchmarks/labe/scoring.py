@@ -56,7 +56,7 @@ def _oddities(predictions: pd.DataFrame, config: RunConfig[LabeOptions]) -> list
     cut = int((texts["finish_reason"] == "length").sum()) if not config.options.texts else 0
     if cut:
         notes.append(f"{cut:,} of {len(texts):,} texts ended at the limit of {config.max_new_tokens} new tokens")
-    if config.runs > 1 and (texts.groupby("row")["text"].nunique() == 1).all():
+    if config.n_runs > 1 and (texts.groupby("row")["text"].nunique() == 1).all():
         notes.append(
             "all runs have the same texts: the model's own decoding is greedy. --temperature above 0 makes them differ"
         )

@@ -79,7 +79,7 @@ class MllmStereotypes(Benchmark[MllmStereotypesOptions]):
         if row["scenario"] == "persona":
             chosen = read_social_term(reply.text, row["attribute"], row["candidates"])
         else:
-            side = read_side(reply.text, self._scale(row, how.options))
+            side = read_side(reply.text, self._scale(row, how.options), asked=row["instance"])
             chosen = None if side is None else row["candidates"][SIDES.index(side)]
         return [
             {
@@ -194,7 +194,7 @@ class MllmStereotypes(Benchmark[MllmStereotypesOptions]):
             *([f"{options.pairs} pairs of each age and group at most, not {LIMIT}"] if options.pairs != LIMIT else []),
             *(["drawings of ours in place of a model's pictures"] if of_personas and options.images is None else []),
             *([f"order of terms {options.order}"] if of_personas and options.order != "paper" else []),
-            *([f"{config.runs} runs, not 1"] if config.runs != 1 else []),
+            *([f"{config.n_runs} runs, not 1"] if config.n_runs != 1 else []),
             *published.told(config.mitigation, options.role),
         )
 
@@ -214,7 +214,7 @@ def _check_asking(config: RunConfig[MllmStereotypesOptions]) -> None:
     role, scale = config.options.role, config.options.box_scale
     if config.protocol != "generate":
         raise UsageError(f"{DATASET} reads what a model writes: --protocol generate is accepted")
-    if config.runs > 1 and not config.temperature:
+    if config.n_runs > 1 and not config.temperature:
         raise UsageError("--runs above 1 needs answers that differ: a --temperature above 0")
     if role is not None and not role.isprintable():
         raise UsageError(f'--role {role!r} came; whom to act as is accepted, in a line ("Barack Obama")')

@@ -55,10 +55,10 @@ def _matrices(config: str, of: Mapping[str, Any]) -> Plot:
     matrices = {name: _matrix(of["pairwise"].get(name, {})) for name in of["selection_rates"]}
     return Plot(
         f"{in_words(config)} (as the paper's {figures[config]})",
-        partial(heatmaps, matrices, "% chosen before the other"),
-        f"Row before column: percent of the answers to pairs of these two; n = {of['n_read']:,} answers read over all "
-        f"instances and pairs, {100 * of['unread_rate']:.1f} % unread. Intervals: in the table of one race before "
-        "another. White: no data.",
+        partial(heatmaps, matrices, "% chosen before the other", x="race 1", y="race 2"),
+        "Race 1 (column) before race 2 (row), as in the paper's Figure A3: percent of the answers to pairs of these "
+        f"two; n = {of['n_read']:,} answers read over all instances and pairs, "
+        f"{100 * of['unread_rate']:.1f} % unread. Intervals: in the table of one race before another. White: no data.",
     )
 
 
@@ -67,10 +67,10 @@ def _hundred(value: float | None) -> float:
 
 
 def _matrix(shares: Mapping[str, float | None]) -> dict[str, dict[str, float]]:
-    """{race: {other: percent}}"""
+    """{race 2: {race 1: percent of the answers to pairs of these two that chose race 1}}: a row for each race 2."""
     matrix: dict[str, dict[str, float]] = {race: {other: float("nan") for other in RACES} for race in RACES}
     for pair, share in shares.items():
         first, second = pair.split("|")
         if share is not None:
-            matrix[first][second], matrix[second][first] = 100 * share, 100 * (1 - share)
+            matrix[second][first], matrix[first][second] = 100 * share, 100 * (1 - share)
     return matrix

@@ -159,8 +159,9 @@ class CaseStudy(Play[CaseStudyOptions]):
 def _meeting(row: Row, how: Asking[CaseStudyOptions]) -> tuple[CaseMeeting, list[Agent]]:
     case, name = Case.of(row), row["id"] + run_name(how.run)
     answering = ANSWERING[how.protocol][case.kind]
-    meeting = CaseMeeting(case, answering, how.sampling, how.seed, name, how.options.goal)
-    return meeting, seated(case.characters, how.options.agents, row, how)
+    options = how.options
+    meeting = CaseMeeting(case, answering, how.sampling, how.seed, name, options.goal, goal_task=options.goal_task)
+    return meeting, seated(case.characters, options.agents, row, how)
 
 
 def _names(characters: Sequence[str]) -> str:

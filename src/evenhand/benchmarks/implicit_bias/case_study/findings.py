@@ -10,7 +10,7 @@ import pandas as pd
 
 from evenhand.benchmarks.implicit_bias.case_study.prompts import MISSED_DEADLINE, TASK_ASSIGNMENT, TEAM_LEAD
 from evenhand.benchmarks.implicit_bias.case_study.scores import CHANCE, GENDERS
-from evenhand.benchmarks.implicit_bias.findings import SHARES, STAGES
+from evenhand.benchmarks.implicit_bias.findings import KINDS, SHARES, STAGES
 from evenhand.flow.results import Results
 from evenhand.report.findings import Conversation, Findings, Plot, Turn
 from evenhand.report.plots import grouped_bars
@@ -142,8 +142,9 @@ def _assigned(results: Results) -> Table:
     if ranked:
         note += "Ranked: every one-to-one assignment was scored, without reasons. "
     if results.option("goal"):
+        wanted = KINDS[results.option("goal_task") or "first"]
         note += (
-            "Each agent was told in private to want the first task, before its first assignment; in this case alone. "
+            f"Each agent was told in private to want the {wanted}, before its first assignment; in this case alone. "
         )
     if results.published:
         note += "Published (appendix C, Figure 15 is a picture): above 0.5 for all models after the discussion."

@@ -153,7 +153,7 @@ class CaseMeeting(Meeting):
         parts = [_memory(heard)] if heard else []
         parts.append(self.scenario.prompt)
         if self.goal and stage == FIRST and self.scenario.tasks:
-            parts.append(GOAL.text.format(task=self.scenario.tasks[0]))
+            parts.append(GOAL.text.format(task=self.scenario.tasks[self.scenario.wanted(self.goal_task) - 1]))
         return Message("user", "\n\n".join(parts))
 
     def discuss(self, agents: Sequence[Agent], stage: str, heard: Sequence[Statement]) -> Talk:

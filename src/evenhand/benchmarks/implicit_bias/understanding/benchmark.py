@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from evenhand.benchmark import Benchmark, Card, Comparison, Row, Rows, Target
-from evenhand.benchmarks.implicit_bias.published import unlike_in_runs
+from evenhand.benchmarks.implicit_bias.published import RUNS, unlike_in_runs
 from evenhand.benchmarks.implicit_bias.understanding.present_or_absent import (
     ABSENT,
     OPTIONS,
@@ -51,7 +51,8 @@ class Understanding(Benchmark[OptionOrder]):
         cluster="scenario_id",
         design=("domain", "biased"),
         protocols=("choose", "generate"),
-        sampling=Sampling(0.7, 0.95, max_new_tokens=16),  # appendix H.1, but for the tokens: one word is asked for
+        sampling=Sampling(0.7, 0.95, max_new_tokens=500),  # appendix H.1; a model tuned on reasons writes them
+        runs=RUNS,
         digits=3,
         shares=True,
     )

@@ -34,7 +34,7 @@ def score(predictions: pd.DataFrame, config: RunConfig[OptionOrder]) -> dict[str
             "domain": _by(predictions, predictions["domain"]),
         },
     }
-    if config.runs > 1:
+    if config.n_runs > 1:
         metrics["by"]["run"] = _by(predictions, predictions["run"].astype(str))
     if config.options.order == "balanced":
         metrics["order"] = _order(predictions)
