@@ -58,7 +58,7 @@ def test_a_record_that_does_not_say_what_differs_is_read(record):
     """The first records of this version have no such key."""
     older = {key: value for key, value in record.items() if key != "differs"}
     assert Results.from_json(older).differs == []
-    with pytest.raises(EvenhandError, match="wrong or missing: differs"):
+    with pytest.raises(EvenhandError, match="unknown: differs"):
         Results.from_json({**record, "differs": "all"})
 
 
@@ -71,10 +71,36 @@ def test_a_record_without_a_version_is_an_older_run(record):
 
 
 def test_unknown_and_missing_keys_are_named(record):
-    with pytest.raises(EvenhandError, match=r"damaged \(unknown: shoe_size\)"):
+    with pytest.raises(EvenhandError, match=r"unknown: shoe_size\)"):
         Results.from_json({**record, "shoe_size": 43})
-    with pytest.raises(EvenhandError, match=r"damaged \(wrong or missing: metrics\)"):
+    with pytest.raises(EvenhandError, match=r"damaged \(wrong, missing or unknown: metrics\)"):
         Results.from_json({**record, "metrics": "high"})
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (("metrics", "unread_rate"), 1.2),
+        (("metrics", "n_read"), -1),
+        (("metrics", "n"), True),
+        (("config", "seed"), None),
+        (("rows_sha256",), "abc"),
+        (("model_name",), ""),
+        (("agents", "default"), 3),
+    ],
+)
+def test_what_the_schema_refuses_is_not_read(record, path, value):
+    damaged = json.loads(json.dumps(record))
+    inner = damaged
+    for name in path[:-1]:
+        inner = inner[name]
+    if value is None:
+        del inner[path[-1]]
+    else:
+        inner[path[-1]] = value
+    assert not Draft202012Validator(SCHEMA).is_valid(damaged)
+    with pytest.raises(EvenhandError, match=".".join(path)):
+        Results.from_json(damaged)
 
 
 junk = st.recursive(

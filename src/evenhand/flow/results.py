@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import math
 import platform
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
+from functools import cache
 from importlib import metadata
-from typing import Any, get_args, get_origin, get_type_hints
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from evenhand.errors import EvenhandError
 from evenhand.flow.foreign_files import shortened
 
+if TYPE_CHECKING:
+    from jsonschema import ValidationError
+
 SCHEMA_VERSION = 1
-"""Of results.json; results.schema.json beside this file describes it for other people's tools."""
+"""Of results.json; results.schema.json beside this file says what one is, here and to other people's tools."""
 
 VERSIONED = ("evenhand", "torch", "transformers", "datasets", "evaluate", "numpy", "scipy")
 
@@ -67,47 +73,42 @@ class Results:
         version = record.get("schema_version")
         if version != SCHEMA_VERSION:
             written = "before results had a version" if version is None else f"in version {version!r} of its format"
-            raise EvenhandError(
-                f"these results were written {written}; this evenhand reads {SCHEMA_VERSION}: {again} with another "
-                "--output"
-            )
-        wrong = [name for name, kind in get_type_hints(cls).items() if not _fits(record.get(name), kind)]
-        unknown = sorted(set(record) - {each.name for each in fields(cls)})
-        if not (wrong or unknown):
-            wrong = _wrong_within(record)
-        if wrong or unknown:
-            what = f"wrong or missing: {', '.join(wrong)}" if wrong else f"unknown: {', '.join(unknown)}"
-            raise EvenhandError(f"these results are damaged ({shortened(what)}); {again}")
+            raise EvenhandError(f"these results were written {written}; this evenhand reads {SCHEMA_VERSION}: {again}")
+        if wrong := _wrong(record):
+            what = shortened(", ".join(wrong))
+            raise EvenhandError(f"these results are damaged (wrong, missing or unknown: {what}); {again}")
         return cls(**record)
 
 
-_OF_METRICS = {"n": int, "n_read": int, "unread_rate": float | int | None, "warnings": list[str]}
-_OF_HELPERS = {"name": str, "identity": str, "trained": dict[str, Any]}
+def _wrong(record: Mapping[str, Any]) -> list[str]:
+    """Where the record is not as the schema says, as paths; and counts and names that contradict each other."""
+    from jsonschema import Draft202012Validator  # imported where it is needed: it takes a while
 
-
-def _wrong_within(record: Mapping[str, Any]) -> list[str]:
-    """What results.schema.json says of the inner records, where the outer one fits."""
-    metrics, config = record["metrics"], record["config"]
-    wrong = [f"metrics.{name}" for name, kind in _OF_METRICS.items() if not _fits(metrics.get(name), kind)]
-    wrong += [
-        f"helpers.{name}"
-        for name, kind in _OF_HELPERS.items()
-        if not all(_fits(helper.get(name), kind) for helper in record["helpers"])
-    ]
-    wrong += [f"config.{name}" for name in ("options", "mitigation_options") if not isinstance(config.get(name), dict)]
-    if not wrong and not metrics["n"] == record["n"] >= metrics["n_read"] >= 0:
+    found = Draft202012Validator(_schema()).iter_errors(dict(record))
+    wrong = sorted({place for each in found for place in _places(each)})
+    if not wrong and not record["metrics"]["n"] == record["n"] >= record["metrics"]["n_read"]:
         wrong = ["n"]
-    return wrong + ["config.benchmark"] * (config.get("benchmark") != record["benchmark"])
+    if not wrong and record["config"]["benchmark"] != record["benchmark"]:
+        wrong = ["config.benchmark"]
+    return wrong
 
 
-def _fits(value: object, kind: Any) -> bool:
-    """Of JSON's types; true and false are no numbers."""
-    of, inner = get_origin(kind), get_args(kind)
-    if of is dict:
-        return isinstance(value, dict) and all(_fits(each, inner[1]) for each in value.values())
-    if of is list:
-        return isinstance(value, list) and all(_fits(each, inner[0]) for each in value)
-    return kind is Any or (any(_fits(value, each) for each in inner) if inner else type(value) is kind)
+def _places(error: ValidationError) -> list[str]:
+    """What is wrong, as "metrics.n_read"."""
+    path = error.json_path.removeprefix("$").removeprefix(".")
+    names = [path]
+    if error.validator == "required":
+        names = [f"{path}.{name}" for name in error.validator_value if name not in error.instance]
+    elif error.validator == "additionalProperties":
+        names = [f"{path}.{name}" for name in error.instance if name not in error.schema["properties"]]
+    return [name.removeprefix(".") for name in names]
+
+
+@cache
+def _schema() -> dict[str, Any]:
+    path = Path(__file__).with_name("results.schema.json")
+    schema: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return schema
 
 
 def versions() -> dict[str, str]:
