@@ -111,7 +111,7 @@ def test_an_unfinished_run_has_no_report_yet(evenhand, run):
         (
             "results.json",
             b'{"schema_version": 1, "benchmark": "contact_hypothesis"}',
-            "damaged (wrong or missing: config",
+            "damaged (wrong, missing or unknown: agents, config",
         ),
         ("predictions.parquet", b"PAR1", "can't be read"),
         ("config.json", b'{"shoe_size": 43}', "holds a run with other settings"),
