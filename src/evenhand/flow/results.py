@@ -97,10 +97,12 @@ def _places(error: ValidationError) -> list[str]:
     """What is wrong, as "metrics.n_read"."""
     path = error.json_path.removeprefix("$").removeprefix(".")
     names = [path]
+    here: Any = error.instance
+    schema: Any = error.schema
     if error.validator == "required":
-        names = [f"{path}.{name}" for name in error.validator_value if name not in error.instance]
+        names = [f"{path}.{name}" for name in schema["required"] if name not in here]
     elif error.validator == "additionalProperties":
-        names = [f"{path}.{name}" for name in error.instance if name not in error.schema["properties"]]
+        names = [f"{path}.{name}" for name in here if name not in schema["properties"]]
     return [name.removeprefix(".") for name in names]
 
 
