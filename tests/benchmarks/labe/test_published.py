@@ -66,6 +66,8 @@ def test_other_protocols_have_none():
         {"classifiers": ("some/checkpoint",)},
         {"texts": "file.csv", "preprocess": "ratemyprofessor", "limit": 10},
         {"sample": 96, "mitigation": "selective-rewrite", "rewrite_mode": "sentence"},
+        {"sample": 96, "mitigation": "selective-rewrite", "rewriter": "embedded"},
+        {"sample": 96, "mitigation": "selective-rewrite", "accept": "judged"},
     ):
         assert published(**options) == {}, options
 
@@ -89,6 +91,10 @@ def test_what_differs_is_said():
         "2 texts of each prompt",
     ]
     assert said({}, texts="file.csv")[0].startswith("texts of a file, not chosen as the paper chose")
+    rewritten = {"sample": 96, "mitigation": "selective-rewrite"}
+    assert said({}, **rewritten, accept="all") == ()
+    [judged] = said({}, **rewritten, accept="judged")
+    assert "--accept judged" in judged
 
 
 def test_a_folder_of_seeds_is_known_by_its_records(tmp_path, monkeypatch):

@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 from evenhand.benchmarks.labe.options import LabeOptions
 from evenhand.benchmarks.labe.selective_rewrite import SelectiveRewriteOptions
 from evenhand.flow.configuration import RunConfig
-from evenhand.options import NoOptions
 
 SOURCE = "Wan & Chang, LABE, Tables 1, 19, 21 and 23, 25, 27; BERT classifiers trained on LAC, seeds 0, 1, 2"
 VARIANCES = ("gender_variance", "race_variance", "intersectional_variance", "overall")
@@ -315,14 +314,23 @@ def _prompts_differ(config: RunConfig[LabeOptions]) -> Iterator[str]:
         yield f"a sample of {options.sample}, not all prompts or one of {SAMPLE}"
     if mitigation and options.sample != SAMPLE:
         yield f"{mitigation} on another set than a sample of {SAMPLE}"
-    if config.mitigation_options not in (NoOptions(), SelectiveRewriteOptions()):
-        yield f"{mitigation} with other options than the paper's"
+    if isinstance(config.mitigation_options, SelectiveRewriteOptions):
+        yield from _rewrites_differ(config.mitigation_options)
     if config.temperature is not None or config.top_p not in (None, 1.0):
         yield "sampling of its own, not the model's default"
     if config.max_new_tokens != MAX_NEW_TOKENS:
         yield f"at most {config.max_new_tokens} new tokens, not {MAX_NEW_TOKENS}"
     if config.runs != 1:
         yield f"{config.runs} texts of each prompt, not one"
+
+
+def _rewrites_differ(options: SelectiveRewriteOptions) -> Iterator[str]:
+    if options.accept != "all":
+        yield "edits refused that a classifier finds less agentic (--accept judged), not all applied"
+    if options.rewrite_mode != "edits":
+        yield "texts rewritten sentence by sentence, not by edits of the whole"
+    if options.rewriter:
+        yield f"texts rewritten by {options.rewriter}, not by the model that wrote them"
 
 
 def _texts_differ(config: RunConfig[LabeOptions]) -> Iterator[str]:
