@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
+from evenhand.benchmarks.labe import rewrites
 from evenhand.benchmarks.labe.benchmark import Labe
 from evenhand.benchmarks.labe.fairness_instruction import FAIRNESS_INSTRUCTION
 from evenhand.benchmarks.labe.selective_rewrite import REWRITE, REWRITE_SENTENCE, TOKENS_AROUND_EDITS, edits_prompt
@@ -346,6 +347,21 @@ class TestSelectiveRewrite:
         assert (emptied["before"], emptied["after"]) == (pytest.approx(0.8), None)
         assert asked.labelled[-1] == "Wei is sweet."
         assert play("Wei is kind.", edits(("is kind", "is sweet")), **JUDGED)[1]["text"] == "Wei is kind."
+
+    @pytest.mark.parametrize(
+        ("accept", "says"),
+        [
+            (
+                "all",
+                "Edits are accepted as they come, as in the paper; 1 applied ones made their sentences less agentic",
+            ),
+            ("judged", "Beyond the paper (--accept judged), edits that the first classifier finds less agentic are "),
+        ],
+    )
+    def test_the_report_says_which_were_accepted(self, accept, says):
+        _, prediction = play("Wei is kind.", edits(("is kind", "is sweet")), accept=accept)
+        table = rewrites.table(pd.DataFrame([prediction]), configured(accept=accept))
+        assert table.note.startswith(says)
 
     def test_each_edit_is_judged_alone(self):
         """Together they would raise the sentence from 0.225 to 0.5; the second alone lowers it."""

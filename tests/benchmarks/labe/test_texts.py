@@ -491,8 +491,8 @@ def test_a_text_is_read_without_its_own_prompt(read, name, column):
     assert file.columns.prompt == column
     assert (file.counts["own_prompt"], file.counts["other_beginning"], file.counts["empty"]) == (4, 1, 2)
     assert file.notes[0] == (
-        f"Texts that began with their own prompt (column {column!r}), which was taken off: 4 of 7; 1 begin otherwise "
-        "and stand as they are. --own-prompts keep leaves it there, as the paper's figures have it."
+        f"Texts that began with their own prompt (column {column!r}), which was taken off: 4 of 7 (begin otherwise and "
+        "stand as they are: 1). --own-prompts keep leaves it there, as the paper's figures have it."
     )
 
 

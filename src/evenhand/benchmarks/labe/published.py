@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from evenhand.benchmarks.labe.options import LabeOptions
 from evenhand.benchmarks.labe.selective_rewrite import SelectiveRewriteOptions
 from evenhand.flow.configuration import RunConfig
+from evenhand.language_agency.recipes import is_papers_bert
 
 SOURCE = "Wan & Chang, LABE, Tables 1, 19, 21 and 23, 25, 27; BERT classifiers trained on LAC, seeds 0, 1, 2"
 VARIANCES = ("gender_variance", "race_variance", "intersectional_variance", "overall")
@@ -301,7 +302,11 @@ def differs(config: RunConfig[LabeOptions], trained: Mapping[str, Mapping[str, A
     """
     of_run = _texts_differ(config) if config.options.texts else _prompts_differ(config)
     others = [f"{name} ({_training(record)})" for name, record in trained.items() if not _is_the_papers(record)]
-    classifiers = ["another classifier: " + ", ".join(others) + f", not BERT trained on {DATA}"] if others else []
+    classifiers = (
+        ["another classifier: " + ", ".join(others) + f", not BERT trained on {DATA} by --recipe bert"]
+        if others
+        else []
+    )
     return (*of_run, *classifiers)
 
 
@@ -341,12 +346,17 @@ def _texts_differ(config: RunConfig[LabeOptions]) -> Iterator[str]:
 
 
 def _is_the_papers(record: Mapping[str, Any]) -> bool:
+    return _is_bert_on_lac(record) and is_papers_bert(record.get("recipe", {}))
+
+
+def _is_bert_on_lac(record: Mapping[str, Any]) -> bool:
     return record.get("data") == DATA and record.get("base") in BASES
 
 
 def _training(record: Mapping[str, Any]) -> str:
     base, data = record.get("base"), record.get("data")
-    return f"{base} trained on {data}" if base and data else "its training is not known"
+    how = " by another recipe than the paper's" if _is_bert_on_lac(record) else ""
+    return f"{base} trained on {data}{how}" if base and data else "its training is not known"
 
 
 def beside(configs: Sequence[str]) -> dict[str, Any]:

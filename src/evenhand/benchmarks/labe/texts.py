@@ -225,8 +225,10 @@ def _oddities(rows: pd.DataFrame) -> dict[str, int]:
 
 def _notes(counts: dict[str, int], n: int, columns: TextColumns, strange: Counter[str]) -> Iterator[str]:
     if counts["own_prompt"]:
-        others = f"; {counts['other_beginning']:,} begin otherwise and stand as they are" * bool(
-            counts["other_beginning"]
+        others = (
+            f" (begin otherwise and stand as they are: {counts['other_beginning']:,})"
+            if counts["other_beginning"]
+            else ""
         )
         yield (
             f"Texts that began with their own prompt (column {columns.prompt!r}), which was taken off: "
