@@ -73,6 +73,11 @@ def test_nltks_punkt():
     ]
 
 
+@pytest.mark.parametrize("name", ["sentencex", "published", pytest.param("nltk", marks=PUNKT)])
+def test_halves_of_surrogate_pairs_can_not_be_stored(name):
+    assert splitter(name)("She leads \ud800 teams.") == ["She leads \ufffd teams."]
+
+
 @given(st.text(st.sampled_from('aB. \n\t!?"”19;Dr.MrIncPhD\ue000\ue001')) | st.text())
 def test_the_published_rules_lose_no_letter(text):
     kept = [character for character in "".join(split_as_published(text)) if character.isalnum()]

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Literal, TypeAlias
 
 from evenhand.errors import UsageError
-from evenhand.language_agency.sentences import split_sentences
+from evenhand.language_agency.sentences import split_sentences, well_formed
 
 SplitterName = Literal["sentencex", "published", "nltk"]
 Split: TypeAlias = Callable[[str], list[str]]
@@ -63,7 +63,7 @@ def split_as_published(text: str) -> list[str]:
     The mark goes behind a quotation mark that follows it. Headings, list numbers and marks alone are sentences, and a
     line's end is none. One thing differs: there a line's end was still written <return> when texts were cut.
     """
-    text = f" {text}  ".replace(_KEPT, "").replace(_END, "").replace("\n", " ")
+    text = f" {well_formed(text)}  ".replace(_KEPT, "").replace(_END, "").replace("\n", " ")
     for pattern, put in _RULES:
         text = pattern.sub(_with_kept_stops if put is None else put, text)
     return [sentence for part in text.replace(_KEPT, ".").split(_END) if (sentence := part.strip())]
@@ -82,4 +82,4 @@ def _nltk() -> Split:
         )
     import punkt
 
-    return punkt.sent_tokenize  # type: ignore[no-any-return]
+    return lambda text: list(punkt.sent_tokenize(well_formed(text)))
