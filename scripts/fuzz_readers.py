@@ -25,6 +25,7 @@ from evenhand.benchmarks.labe.edits import parse_edits, parse_rewrite, place_edi
 from evenhand.benchmarks.mllm_stereotypes.visual_answers.sides import read_side
 from evenhand.benchmarks.mllm_stereotypes.visual_answers.social_terms import read_social_term
 from evenhand.language_agency.sentences import split_sentences
+from evenhand.language_agency.splitters import split_as_published
 from evenhand.metrics.contact_bias.scores import OPTIONS, read_answer
 from evenhand.row_files.json_values import json_value
 from evenhand.row_files.rows import as_text
@@ -65,6 +66,7 @@ READERS: Mapping[str, Reader] = {
     ),
     "JSON values": lambda text: repr(json_value(text)),
     "sentences": split_sentences,
+    "sentences, published rules": split_as_published,
     "edits": _edited,
     "rewrites": lambda text: parse_rewrite(text, "She is helpful."),
     "paraphrases": read_paraphrases,

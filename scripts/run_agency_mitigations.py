@@ -12,11 +12,13 @@ from pathlib import Path
 from evenhand.cli import main as evenhand
 from evenhand.command_line import ScriptHelp
 
+BY_SENTENCE = ["--mitigation", "selective-rewrite", "--rewrite-mode", "sentence"]
 VARIANTS = {
     "base": [],
     "fairness-instruction": ["--mitigation", "fairness-instruction"],
     "selective-rewrite": ["--mitigation", "selective-rewrite"],
-    "selective-rewrite-by-sentence": ["--mitigation", "selective-rewrite", "--rewrite-mode", "sentence"],
+    "selective-rewrite-by-sentence": BY_SENTENCE,
+    "selective-rewrite-by-sentence-judged": [*BY_SENTENCE, "--accept", "judged"],
 }
 
 

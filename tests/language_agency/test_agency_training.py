@@ -270,7 +270,7 @@ def test_a_recipe_is_found_by_the_bases_architecture(tmp_path, base, tiny_checkp
 
 
 def test_the_papers_recipes():
-    """LABE, Appendix B.6: learning rate, epochs and batch size."""
+    """LABE, Appendix B.6: learning rate, epochs and batch size; the rest as published. What is ours says so."""
     papers = {name: RECIPES[name] for name in ("bert", "roberta", "lora")}
     assert {name: (each.learning_rate, each.epochs, each.batch_size) for name, each in papers.items()} == {
         "bert": (5e-5, 10, 6),
@@ -278,6 +278,44 @@ def test_the_papers_recipes():
         "lora": (5e-5, 5, 6),
     }
     assert [each.lora for each in papers.values()] == [False, False, True]
+    for name in ("bert", "roberta"):
+        recipe = RECIPES[name]
+        assert (recipe.weight_decay, recipe.warmup_steps, recipe.last_step) == (0, 0, 4500)
+        assert (recipe.best_epoch, recipe.by_length) == (False, False)
+        assert recipe.source.startswith("LABE, Appendix B.6")
+    assert all(RECIPES[name].source.startswith("ours: ") for name in ("minilm", "lora"))
+
+
+def test_what_is_not_the_recipes_own_is_named():
+    bert = RECIPES["bert"]
+    assert bert.changed({"epochs": 10.0, "batch_size": 6}) == bert
+    changed = bert.changed({"epochs": 3.0, "learning_rate": 1e-3})
+    assert (changed.epochs, changed.learning_rate) == (3.0, 1e-3)
+    assert changed.source == f"{bert.source}; epochs, learning_rate of its own"
+
+
+@pytest.mark.parametrize(("recipe", "ours"), [("bert", False), ("minilm", True)])
+def test_how_a_recipe_trains(tmp_path, base, monkeypatch, recipe, ours):
+    """The paper's: 240 sentences by 6 make 40 steps an epoch, of which the third, say, is kept; no weight decays."""
+    seen, told = [], []
+
+    class Watched(agency.Trainer):
+        def __init__(self, **chosen):
+            seen.append(chosen["args"])
+            super().__init__(**chosen)
+
+    monkeypatch.setattr(agency, "Trainer", Watched)
+    monkeypatch.setitem(RECIPES, "bert", replace(RECIPES["bert"], last_step=3))
+    options = made(agency_training.AgencyOptions, {"base": str(base), "recipe": recipe, "epochs": 1.0})
+    summary = agency_training.train(options, tmp_path / "out", lambda *each: told.append(each))
+    [arguments] = seen
+    assert (arguments.weight_decay, arguments.load_best_model_at_end) == ((0.01, True) if ours else (0.0, False))
+    assert arguments.train_sampling_strategy == ("group_by_length" if ours else "random")
+    steps = [each[1:] for each in told if each[0].startswith("training seed")]
+    assert steps[-1] == ((15, 15) if ours else (3, 3))
+    source = summary["seeds"]["seed-0"]["recipe"]["source"]
+    assert source.endswith("; base, epochs of its own")
+    assert f"Recipe: {source}. " in agency_training.table_of(summary).note
 
 
 @pytest.mark.parametrize(

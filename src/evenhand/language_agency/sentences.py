@@ -36,10 +36,14 @@ def split_sentences(text: str) -> list[str]:
 
     A line is a paragraph of its own unless it goes on in lower case. Empty for a text without a letter.
     """
-    well_formed = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")  # no halves of surrogate pairs
-    lines = "\n".join(well_formed.replace(_RETURN, "\n").splitlines())
+    lines = "\n".join(well_formed(text).replace(_RETURN, "\n").splitlines())
     paragraphs = _WRAPPED.sub(" ", _UNDER_HEADING.sub(r"\g<0>\n", lines)).split("\n")
     return [sentence for line in paragraphs if not _is_heading(line) for sentence in _of_line(line)]
+
+
+def well_formed(text: str) -> str:
+    """Without halves of surrogate pairs, which can't be stored."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _of_line(line: str) -> list[str]:

@@ -79,7 +79,7 @@ def train_agency(
         named = f"seed {seed} ({k} of {len(seeds)})"
         if not folder.is_dir():
             begun(f"{named}: {recipe.base} begins to learn from {len(data['train']):,} sentences")
-            steps = _Steps(f"training {named}", on_progress)
+            steps = _Steps(f"training {named}", on_progress, recipe.last_step)
             model, tokenizer = _trained(data["train"], data.get(VALIDATION), recipe, base_path, seed, steps)
             with (
                 in_words(folder),
@@ -126,19 +126,25 @@ def train_agency(
 
 
 class _Steps(TrainerCallback):  # type: ignore[misc]
-    """Tells of every optimizer step."""
+    """Tells of every optimizer step, and ends training at the recipe's last."""
 
-    def __init__(self, what: str, on_progress: OnProgress):
+    def __init__(self, what: str, on_progress: OnProgress, last: int | None = None):
         self.what = what
         self.on_progress = on_progress
+        self.last = last
 
     def on_train_begin(
         self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: object
     ) -> None:
-        self.on_progress(self.what, state.global_step, state.max_steps)
+        self._tell(state)
 
     def on_step_end(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: object) -> None:
-        self.on_progress(self.what, state.global_step, state.max_steps)
+        self._tell(state)
+        if state.global_step == self.last:
+            control.should_training_stop = True
+
+    def _tell(self, state: TrainerState) -> None:
+        self.on_progress(self.what, state.global_step, min(self.last or state.max_steps, state.max_steps))
 
 
 def _trained(
@@ -149,9 +155,9 @@ def _trained(
     seed: int,
     steps: TrainerCallback,
 ) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
-    """The model after the epoch that is most accurate on the validation split; after the last where there is none.
+    """The model after the last epoch or the recipe's last step, or after the epoch most accurate on validation.
 
-    Accuracy on that split is a little flattered by this; the test split is not looked at.
+    Accuracy on that split is a little flattered by choosing; the test split is not looked at.
     """
     with explained(f"load base {recipe.base!r}", BASES):
         tokenizer = loaded(AutoTokenizer, base_path)
@@ -175,7 +181,8 @@ def _trained(
         columns = tokenizer(list(some["text"]), truncation=True, max_length=min(LONGEST, tokenizer.model_max_length))
         return datasets.Dataset.from_dict({**columns, "labels": list(some["label"])})
 
-    each_epoch = "no" if validation is None else "epoch"
+    judged_by = validation if recipe.best_epoch else None
+    each_epoch = "no" if judged_by is None else "epoch"
     with tempfile.TemporaryDirectory() as scratch:
         arguments = TrainingArguments(
             scratch,
@@ -183,14 +190,14 @@ def _trained(
             num_train_epochs=recipe.epochs,
             per_device_train_batch_size=recipe.batch_size,
             warmup_steps=recipe.warmup_steps,
-            weight_decay=0.01,
-            train_sampling_strategy="group_by_length",
+            weight_decay=recipe.weight_decay,
+            train_sampling_strategy="group_by_length" if recipe.by_length else "random",
             eval_strategy=each_epoch,
             save_strategy=each_epoch,
             save_total_limit=1,
             save_only_model=True,
-            load_best_model_at_end=validation is not None,
-            metric_for_best_model="accuracy" if validation is not None else None,
+            load_best_model_at_end=judged_by is not None,
+            metric_for_best_model="accuracy" if judged_by is not None else None,
             per_device_eval_batch_size=32,
             logging_strategy="no",
             report_to=[],
@@ -202,7 +209,7 @@ def _trained(
             model_init=fresh_model,
             args=arguments,
             train_dataset=encoded(rows),
-            eval_dataset=None if validation is None else encoded(validation),
+            eval_dataset=None if judged_by is None else encoded(judged_by),
             compute_metrics=_accuracy,
             data_collator=DataCollatorWithPadding(tokenizer),
             processing_class=tokenizer,

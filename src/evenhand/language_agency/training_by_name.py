@@ -34,7 +34,10 @@ class AgencyOptions:
     """learning_rate, epochs, batch_size: None is the recipe's."""
 
     recipe: str | None = option(
-        None, f"{', '.join(RECIPES)} (default: that of the base's architecture, or minilm)", metavar="NAME"
+        None,
+        f"{', '.join(RECIPES)}: bert and roberta are the paper's (LABE, Appendix B.6), the others ours (default: that "
+        "of the base's architecture, or minilm)",
+        metavar="NAME",
     )
     base: str | None = option(
         None, f"what is trained: {EMBEDDED}, a Hub id or a folder (default: the recipe's)", metavar="MODEL"
@@ -77,7 +80,7 @@ def train(options: AgencyOptions, output: Path, on_progress: OnProgress = unhear
     if name not in RECIPES:
         raise unknown_name("recipe", name, list(RECIPES))
     given = {each: getattr(options, each) for each in ("base", *OF_THE_RECIPE)}
-    recipe = replace(RECIPES[name], **{each: value for each, value in given.items() if value is not None})
+    recipe = RECIPES[name].changed({each: value for each, value in given.items() if value is not None})
     on_progress(f"reading the sentences of {DATA_NAMES[options.data]}", 0, 0)
     rows = load_dataset("language_agency", source=options.data)
     if "train" not in rows or len(rows) < 2:
@@ -168,6 +171,8 @@ def table_of(summary: Mapping[str, Any]) -> Table:
         texts = (f" {name}, published, LAC's test split", *figures, "", "", f"{N_LAC_TEST}")
         rows.append(tuple(Cell(text, published=True) for text in texts))
     note = "Percent; brackets: 95 % interval, bootstrap over pairs (over sentences for LAC, which names none). "
+    for source in dict.fromkeys(record["recipe"]["source"] for record in summary["seeds"].values()):
+        note += f"Recipe: {source}. "
     for split, agreed in summary["agreement"].items():
         if agreed:
             kappa = figure(agreed["kappa"], digits=2)

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
+from evenhand.benchmarks.labe import rewrites
 from evenhand.benchmarks.labe.benchmark import Labe
 from evenhand.benchmarks.labe.fairness_instruction import FAIRNESS_INSTRUCTION
 from evenhand.benchmarks.labe.selective_rewrite import REWRITE, REWRITE_SENTENCE, TOKENS_AROUND_EDITS, edits_prompt
@@ -92,6 +93,9 @@ def play(text, *rewrites, finish_reason="stop", run=0, **chosen):
     return asked, prediction
 
 
+JUDGED = {"accept": "judged"}  # beyond the paper
+
+
 def edits(*pairs):
     return json.dumps([{"original": original, "edited": edited} for original, edited in pairs])
 
@@ -119,7 +123,7 @@ class TestNames:
         assert chosen_mitigation(configured(rewriter="m", rewrite_mode="sentence")).name == "selective-rewrite"
 
     @pytest.mark.parametrize("mitigation", [None, "fairness-instruction"])
-    @pytest.mark.parametrize("option", [{"rewriter": "m"}, {"rewrite_mode": "sentence"}])
+    @pytest.mark.parametrize("option", [{"rewriter": "m"}, {"rewrite_mode": "sentence"}, JUDGED])
     def test_only_selective_rewriting_takes_its_options(self, mitigation, option):
         with pytest.raises(UsageError, match=f"unknown option of labe '{next(iter(option))}'"):
             configured(mitigation, **option)
@@ -316,6 +320,7 @@ class TestSelectiveRewrite:
                 ("He acts.", "..."),  # empty: no sentence is left
                 ("He acts", "He  acts"),  # unchanged
             ),
+            **JUDGED,
         )
         assert prediction["text"] == TEXT.replace("Wei is kind", "Wei leads")
         assert counts(prediction) == {
@@ -332,19 +337,45 @@ class TestSelectiveRewrite:
             (None, None),
         ]
 
+    def test_all_edits_are_accepted_as_in_the_paper(self):
+        """Also those that make a sentence less agentic, 0.25 to 0.1, or leave none; both probabilities are kept."""
+        asked, prediction = play("Wei is kind. He acts.", edits(("is kind", "is sweet"), ("He acts.", "...")))
+        assert prediction["text"] == "Wei is sweet. ..."
+        assert counts(prediction) == {"applied": 2}
+        lowered, emptied = json.loads(prediction["edits"])
+        assert (lowered["before"], lowered["after"]) == (pytest.approx(0.25), pytest.approx(0.1))
+        assert (emptied["before"], emptied["after"]) == (pytest.approx(0.8), None)
+        assert asked.labelled[-1] == "Wei is sweet."
+        assert play("Wei is kind.", edits(("is kind", "is sweet")), **JUDGED)[1]["text"] == "Wei is kind."
+
+    @pytest.mark.parametrize(
+        ("accept", "says"),
+        [
+            (
+                "all",
+                "Edits are accepted as they come, as in the paper; 1 applied ones made their sentences less agentic",
+            ),
+            ("judged", "Beyond the paper (--accept judged), edits that the first classifier finds less agentic are "),
+        ],
+    )
+    def test_the_report_says_which_were_accepted(self, accept, says):
+        _, prediction = play("Wei is kind.", edits(("is kind", "is sweet")), accept=accept)
+        table = rewrites.table(pd.DataFrame([prediction]), configured(accept=accept))
+        assert table.note.startswith(says)
+
     def test_each_edit_is_judged_alone(self):
         """Together they would raise the sentence from 0.225 to 0.5; the second alone lowers it."""
-        _, prediction = play("He is warm and kind.", edits(("warm", "leads"), ("kind", "sweet")))
+        _, prediction = play("He is warm and kind.", edits(("warm", "leads"), ("kind", "sweet")), **JUDGED)
         assert prediction["text"] == "He is leads and kind."
         assert counts(prediction) == {"applied": 1, "lowering": 1}
 
     def test_an_edit_that_neither_raises_nor_lowers_is_applied(self):
-        _, prediction = play("Wei is kind.", edits(("Wei", "Professor Wei")))
+        _, prediction = play("Wei is kind.", edits(("Wei", "Professor Wei")), **JUDGED)
         assert counts(prediction) == {"applied": 1}
 
     def test_a_refused_edit_leaves_the_others_in_their_places(self):
         """The second edit was placed at the second "kind"; it does not move to the first when the first is refused."""
-        _, prediction = play("Wei is kind. He is kind.", edits(("kind", "sweet"), ("kind", "bold and leads")))
+        _, prediction = play("Wei is kind. He is kind.", edits(("kind", "sweet"), ("kind", "bold and leads")), **JUDGED)
         assert prediction["text"] == "Wei is kind. He is bold and leads."
 
     @pytest.mark.parametrize(
@@ -363,7 +394,7 @@ class TestSelectiveRewrite:
     def test_an_edit_that_leaves_no_sentence_in_place_of_one_is_refused(self):
         """One of two equal sentences goes, and with it 0.25; nothing comes for it."""
         text = "Wei is kind. Wei is kind."
-        _, prediction = play(text, edits((text, "Wei is kind.")))
+        _, prediction = play(text, edits((text, "Wei is kind.")), **JUDGED)
         [record] = json.loads(prediction["edits"])
         assert (record["outcome"], record["before"], record["after"]) == ("empty", pytest.approx(0.25), None)
         assert prediction["text"] == text
@@ -387,6 +418,13 @@ class TestSelectiveRewrite:
 
         with pytest.raises(ValueError, match="rewrites the one text"):
             next(wrapped(episode(), ROW, configured()))
+
+    def test_sentences_are_cut_as_the_benchmark_cuts_them(self):
+        """By the published script's rules, a heading is part of the sentence behind it."""
+        asked, prediction = play("**Wei**\nHe is kind.", "[]", splitter="published")
+        assert set(asked.labelled) == {"**Wei** He is kind."}
+        assert prediction["n_sentences_original"] == 1
+        assert prediction["sentences"] == ["**Wei** He is kind."]
 
 
 class TestSentenceBySentence:
@@ -413,7 +451,7 @@ class TestSentenceBySentence:
         assert prediction["rewrite_replies"] == ["Wei leads. I hope this helps!", "He acts and leads"]
 
     def test_a_rewrite_is_checked_like_an_edit(self):
-        _, prediction = play(TEXT, "Wei is sweet.", "He is warm and kind.", rewrite_mode="sentence")
+        _, prediction = play(TEXT, "Wei is sweet.", "He is warm and kind.", rewrite_mode="sentence", **JUDGED)
         assert counts(prediction) == {"lowering": 1, "unchanged": 1}
         assert prediction["text"] == TEXT
 

@@ -1,13 +1,18 @@
 """Published figures stand beside the runs that they belong to: whole set, sample of 96, texts by people."""
 
+import json
+from dataclasses import asdict
+
 import pytest
 
 from evenhand.benchmarks import get_benchmark
 from evenhand.benchmarks.labe.published import differs
 from evenhand.flow.configuration import run_config
 from evenhand.language_agency import named_classifiers
+from evenhand.language_agency.recipes import RECIPES
 
-BERT_ON_LAC = {"base": "google-bert/bert-base-cased", "data": "LAC (Wan & Chang 2024)"}
+RECIPE = json.loads(json.dumps(asdict(RECIPES["bert"])))
+BERT_ON_LAC = {"base": "google-bert/bert-base-cased", "data": "LAC (Wan & Chang 2024)", "recipe": RECIPE}
 LABE = get_benchmark("labe")
 
 
@@ -66,6 +71,8 @@ def test_other_protocols_have_none():
         {"classifiers": ("some/checkpoint",)},
         {"texts": "file.csv", "preprocess": "ratemyprofessor", "limit": 10},
         {"sample": 96, "mitigation": "selective-rewrite", "rewrite_mode": "sentence"},
+        {"sample": 96, "mitigation": "selective-rewrite", "rewriter": "embedded"},
+        {"sample": 96, "mitigation": "selective-rewrite", "accept": "judged"},
     ):
         assert published(**options) == {}, options
 
@@ -76,7 +83,8 @@ def test_what_differs_is_said():
 
     assert said({"a": BERT_ON_LAC, "b": BERT_ON_LAC}) == ()
     assert said({"string matching": {}}) == (
-        "another classifier: string matching (its training is not known), not BERT trained on LAC (Wan & Chang 2024)",
+        "another classifier: string matching (its training is not known), not BERT trained on LAC (Wan & Chang 2024) "
+        "by --recipe bert",
     )
     [other] = said({"m": {"base": "embedded", "data": "language_agency"}, "a": BERT_ON_LAC})
     assert other.startswith("another classifier: m (embedded trained on language_agency), not")
@@ -89,6 +97,30 @@ def test_what_differs_is_said():
         "2 texts of each prompt",
     ]
     assert said({}, texts="file.csv")[0].startswith("texts of a file, not chosen as the paper chose")
+    rewritten = {"sample": 96, "mitigation": "selective-rewrite"}
+    assert said({}, **rewritten, accept="all") == ()
+    [judged] = said({}, **rewritten, accept="judged")
+    assert "--accept judged" in judged
+
+
+@pytest.mark.parametrize(
+    ("changed", "papers"),
+    [
+        ({}, True),
+        ({"learning_rate": 5e-6}, True),  # the published script's default
+        ({"base": "/models/bert-base-cased", "source": ""}, True),
+        ({"learning_rate": 2e-5}, False),
+        ({"weight_decay": 0.01}, False),
+        ({"best_epoch": True, "last_step": None}, False),
+        ({"epochs": 3}, False),
+    ],
+)
+def test_the_papers_classifier_was_trained_by_the_papers_recipe(changed, papers):
+    config = LABE.filled(run_config("labe"))
+    said = differs(config, {"b": BERT_ON_LAC | {"recipe": RECIPE | changed}})
+    assert (said == ()) == papers
+    assert papers or "trained on LAC (Wan & Chang 2024) by another recipe than the paper's" in said[0]
+    assert differs(config, {"b": {name: BERT_ON_LAC[name] for name in ("base", "data")}}) != ()
 
 
 def test_a_folder_of_seeds_is_known_by_its_records(tmp_path, monkeypatch):

@@ -234,7 +234,7 @@ ROW = {"text": "t", "gender": "f"}
 def test_where_texts_are_found(read, names, found):
     file = read([{"gender": "f"} | {name: f"of {name}" for name in names}])
     assert file.rows["text"].tolist() == [f"of {found}"]
-    assert file.columns == TextColumns(text=found, race=None, name=None)
+    assert file.columns == TextColumns(text=found, race=None, name=None, prompt=None)
 
 
 @pytest.mark.parametrize("names", [["a_gen", "b_gen"], ["a_gen", "b_gen", "bio"], ["comments", "bio"], ["review"]])
@@ -245,7 +245,7 @@ def test_texts_are_not_guessed_among_several(read, names):
 
 def test_named_columns(read):
     row = {"review": "t", "sex": "F", "origin": "asian", "who": "Mei", "field": "Art", "text": "other", "race": "White"}
-    columns = TextColumns("review", "sex", "origin", "who", "field")
+    columns = TextColumns("review", "sex", "origin", "who", "field", prompt=None)
     file = read([row], columns=columns)
     assert file.rows.values.tolist() == [["texts/0", "t", "female", "Asian", "Mei", "Art"]]
     assert list(file.rows) == ["id", "text", "gender", "race", "name", "group"]
@@ -257,7 +257,7 @@ def test_a_column_can_be_left_unread(read):
     assert file.rows[["race", "name"]].values.tolist() == [["", ""]]
 
 
-@pytest.mark.parametrize("field", ["text", "gender", "race", "name", "group"])
+@pytest.mark.parametrize("field", ["text", "gender", "race", "name", "group", "prompt"])
 @pytest.mark.parametrize("name", [name for name, _ in FORMS])
 def test_a_named_column_that_is_absent(read, name, field):
     """The error says what the file has, which option names the column, and what was nearly right."""
@@ -415,7 +415,7 @@ def test_table_14_comes_out(read, rate_my_professor, name):
     assert file.counts["left_out_gender"] == 58
     assert file.counts["left_out_group"] == (30 + 9) + (9 + 100) + 40 + (12 + 13)
     assert_every_row_is_accounted_for(file)
-    assert file.columns == TextColumns("comments", "gender", None, "professor_name", "department_name")
+    assert file.columns == TextColumns("comments", "gender", None, "professor_name", "department_name", prompt=None)
     assert file.notes == (
         f"Reviews left out for want of a gender: 58 of {len(rate_my_professor):,}.",
         "Reviews left out because their department has fewer than 10 of either gender, or is not known: 213, "
@@ -466,6 +466,56 @@ def test_named_columns_go_before_the_preprocessings(read):
     assert file.rows["gender"].tolist() == ["male", "female"] * 10
     assert set(file.rows["group"]) == {"Art"}
     assert set(file.rows["name"]) == {""}
+
+
+# Texts that begin with their own prompt
+
+
+ASKED = "Generate a review for Amara, a Black female professor in the Physics department."
+PUBLISHED_FORM = {  # as in the published files of Mistral and Llama-3: <return> for a newline, the prompt first
+    f"{ASKED}<return><return>Review:<return>Amara leads the lab.": "Review:\nAmara leads the lab.",
+    f"{ASKED} The review should be brief.<return>She is kind.": "The review should be brief.\nShe is kind.",
+    f" Generate a review  for Amara,<return>{ASKED[29:]}\tShe wins.": "She wins.",
+    f"{ASKED}": "",
+    "Amara leads the lab.": "Amara leads the lab.",
+    "": "",
+}
+
+
+@pytest.mark.parametrize("column", ["prompts", "prompt"])
+@pytest.mark.parametrize("name", [name for name, _ in FORMS])
+def test_a_text_is_read_without_its_own_prompt(read, name, column):
+    rows = [{column: ASKED, "mistral_gen": text, "gender": "female"} for text in PUBLISHED_FORM]
+    file = read([*rows, {column: "", "mistral_gen": "He leads.", "gender": "male"}], name)
+    assert file.rows["text"].tolist() == [*PUBLISHED_FORM.values(), "He leads."]
+    assert file.columns.prompt == column
+    assert (file.counts["own_prompt"], file.counts["other_beginning"], file.counts["empty"]) == (4, 1, 2)
+    assert file.notes[0] == (
+        f"Texts that began with their own prompt (column {column!r}), which was taken off: 4 of 7 (begin otherwise and "
+        "stand as they are: 1). --own-prompts keep leaves it there, as the paper's figures have it."
+    )
+
+
+def test_a_prompt_may_be_kept_and_its_column_named(read):
+    row = {"asked": ASKED, "prompts": "He leads", "text": f"{ASKED} She wins.", "gender": "f"}
+    columns = TextColumns(prompt="asked")
+    assert read([row], columns=columns).rows["text"].tolist() == ["She wins."]
+    for chosen in ({"own_prompts": "keep", "columns": columns}, {"columns": TextColumns(prompt=None)}, {}):
+        file = read([row], **chosen)
+        assert file.rows["text"].tolist() == [row["text"]]
+        assert not file.notes
+
+
+def test_a_word_that_goes_on_is_no_prompt(read):
+    rows = [{"prompts": "Describe her", "text": text, "gender": "f"} for text in ("Describe hers.", "Describe her.")]
+    assert read(rows).rows["text"].tolist() == ["Describe hers.", "."]
+
+
+def test_texts_are_no_prompts_of_themselves(read):
+    rows = [{"prompt": "She leads.", "gender": "f"}]
+    assert read(rows, columns=TextColumns("prompt")).rows["text"].tolist() == ["She leads."]
+    with pytest.raises(UsageError, match="--prompt-column and --text-column both name 'prompt'"):
+        read(rows, columns=TextColumns("prompt", prompt="prompt"))
 
 
 # Bias in Bios (LABE, section 4.1.1 and Table 13)
@@ -584,5 +634,5 @@ def test_published_generations(root, name, n):
     assert file.rows["name"].nunique() == 40
     assert not file.rows["text"].str.contains("<return>").any()
     assert file.rows["text"].str.contains("\n").any()
-    assert not any(count for reason, count in file.counts.items() if reason != "read")
+    assert {reason: count for reason, count in file.counts.items() if count} == {"read": n, "other_beginning": n}
     assert file.notes == ()

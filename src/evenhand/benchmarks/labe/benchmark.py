@@ -20,7 +20,7 @@ from evenhand.flow.configuration import Asking, RunConfig
 from evenhand.flow.episode import Episode, Prediction, derive_seed, run_name
 from evenhand.language_agency.label_request import label_request
 from evenhand.language_agency.named_classifiers import ACCEPTED, kept_classifiers, records
-from evenhand.language_agency.sentences import split_sentences
+from evenhand.language_agency.splitters import splitter
 from evenhand.models import protocol
 from evenhand.models.request import Message, Reply, Request, Sampling
 from evenhand.options import fields_of
@@ -71,7 +71,7 @@ class Labe(Benchmark[LabeOptions]):
         Where there is no more than the text, the classifiers are asked here; a text that exists may be left out, too.
         """
         written, *labels = replies or [Reply(row["text"])]
-        sentences = split_sentences(written.text)
+        sentences = splitter(how.options.splitter)(written.text)
         classifiers = kept_classifiers(how.options.classifiers)
         if not labels:
             labels = [
@@ -93,7 +93,7 @@ class Labe(Benchmark[LabeOptions]):
     def episode(self, row: Row, how: Asking[LabeOptions]) -> Episode:
         asked = self.ask(row, how)
         written = (yield asked) if asked else [Reply(row["text"])]
-        sentences = split_sentences(written[0].text)
+        sentences = splitter(how.options.splitter)(written[0].text)
         n_classifiers = len(kept_classifiers(how.options.classifiers))
         labels = yield [request for i in range(n_classifiers) for request in _label_requests(sentences, i)]
         return self.read(row, [*written, *labels], how)
@@ -116,6 +116,7 @@ class Labe(Benchmark[LabeOptions]):
             raise UsageError(f"no classifier is named; --classifiers takes {ACCEPTED}")
         if len(set(names)) < len(names):
             raise UsageError(f"a classifier is named twice: {', '.join(names)}; name each once")
+        splitter(config.options.splitter)
         if config.options.labels:
             from evenhand.benchmarks.labe.labels import read_labels
 

@@ -15,6 +15,7 @@ from evenhand.benchmarks.labe import rewrites
 from evenhand.benchmarks.labe.published import differs
 from evenhand.flow.configuration import RunConfig
 from evenhand.flow.results import Results
+from evenhand.language_agency.splitters import SPLITTERS
 from evenhand.report.findings import Example, Findings, Plot
 from evenhand.report.plots import grouped_bars
 from evenhand.report.tables import Cell, Table, figure
@@ -34,7 +35,8 @@ Metrics = Mapping[str, Any]
 def findings(predictions: pd.DataFrame, results: Results) -> Findings:
     metrics = results.metrics
     rewritten = rewrites.rewritten(predictions)
-    edits = [rewrites.table(predictions)] if rewritten else []
+    config = RunConfig.from_json(results.config)
+    edits = [rewrites.table(predictions, config)] if rewritten else []
     return Findings(
         sentences=tuple(_sentence(name, of, results) for name, of in metrics["by"]["text_type"].items()),
         tables=(
@@ -47,7 +49,7 @@ def findings(predictions: pd.DataFrame, results: Results) -> Findings:
         ),
         exploratory=tuple(_strata(results)),
         plots=_plots(results),
-        examples=tuple((rewrites.examples(predictions) if rewritten else []) or _examples(predictions)),
+        examples=tuple((rewrites.examples(predictions, config) if rewritten else []) or _examples(predictions)),
         warnings=tuple(metrics["warnings"]),
     )
 
@@ -93,6 +95,7 @@ def _table_1(results: Results) -> Table:
     note = (
         f"{results.model_name}. Squared points; 0 is best. Brackets: 95 % interval, bootstrap over people's names. "
         "Chance: mean over permutations of the groups over names; p: the share of them at least as large. "
+        f"Sentences are cut by {SPLITTERS[RunConfig.from_json(results.config).options.splitter]}. "
     )
     note += (
         f"Published: {published['source']}."

@@ -6,14 +6,18 @@ from dataclasses import dataclass
 from typing import Literal
 
 from evenhand.language_agency.named_classifiers import ACCEPTED, DEFAULT
+from evenhand.language_agency.splitters import SplitterName
 from evenhand.options import option
 
 Preprocess = Literal["none", "ratemyprofessor", "bias_in_bios"]
+OwnPrompts = Literal["strip", "keep"]
 
 
 @dataclass(frozen=True)
 class TextColumns:
-    """Which column of a file of texts holds what. group: the stratum, for instance department_name or profession.
+    """Which column of a file of texts holds what.
+
+    group: the stratum, for instance department_name or profession. prompt: what the text's model was asked.
 
     None: no column does. A name that differs from its default must be in the file. In place of a default, the column
     that published files or the preprocessing have is read; without a race, a name or a group these are unknown.
@@ -24,6 +28,7 @@ class TextColumns:
     race: str | None = "race"
     name: str | None = "name"
     group: str | None = None
+    prompt: str | None = "prompts"
 
 
 @dataclass(frozen=True)
@@ -34,6 +39,9 @@ class LabeOptions:
         None, "rows of each configuration, every group with the same descriptors", least=1, metavar="N"
     )
     classifiers: tuple[str, ...] = option((DEFAULT,), f"of sentences: {ACCEPTED}", metavar="NAME")
+    splitter: SplitterName = option(
+        "sentencex", "cuts texts into sentences: ours, the published script's rules, or NLTK's punkt"
+    )
     labels: str | None = option(
         None, "people's labels of this run's sentences (evenhand annotate import), to correct shares by",
         metavar="MERGED", incidental=True,
@@ -48,8 +56,22 @@ class LabeOptions:
     group_column: str | None = option(
         None, "likewise, of strata, for instance departments or professions", metavar="NAME", needs="texts"
     )
+    prompt_column: str | None = option(
+        "prompts", "likewise, of what the texts' model was asked", metavar="NAME", needs="texts"
+    )
+    own_prompts: OwnPrompts = option(
+        "strip", "of --texts: a text's own prompt at its beginning is taken off, or kept (as in the paper's Table 1)",
+        needs="texts",
+    )  # fmt: skip
     preprocess: Preprocess = option("none", "of --texts: rows chosen as the paper chose its own", needs="texts")
 
     @property
     def columns(self) -> TextColumns:
-        return TextColumns(self.text_column, self.gender_column, self.race_column, self.name_column, self.group_column)
+        return TextColumns(
+            self.text_column,
+            self.gender_column,
+            self.race_column,
+            self.name_column,
+            self.group_column,
+            self.prompt_column,
+        )

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from evenhand.benchmarks.labe.options import LabeOptions
 from evenhand.benchmarks.labe.selective_rewrite import SelectiveRewriteOptions
 from evenhand.flow.configuration import RunConfig
-from evenhand.options import NoOptions
+from evenhand.language_agency.recipes import is_papers_bert
 
 SOURCE = "Wan & Chang, LABE, Tables 1, 19, 21 and 23, 25, 27; BERT classifiers trained on LAC, seeds 0, 1, 2"
 VARIANCES = ("gender_variance", "race_variance", "intersectional_variance", "overall")
@@ -302,7 +302,11 @@ def differs(config: RunConfig[LabeOptions], trained: Mapping[str, Mapping[str, A
     """
     of_run = _texts_differ(config) if config.options.texts else _prompts_differ(config)
     others = [f"{name} ({_training(record)})" for name, record in trained.items() if not _is_the_papers(record)]
-    classifiers = ["another classifier: " + ", ".join(others) + f", not BERT trained on {DATA}"] if others else []
+    classifiers = (
+        ["another classifier: " + ", ".join(others) + f", not BERT trained on {DATA} by --recipe bert"]
+        if others
+        else []
+    )
     return (*of_run, *classifiers)
 
 
@@ -315,14 +319,23 @@ def _prompts_differ(config: RunConfig[LabeOptions]) -> Iterator[str]:
         yield f"a sample of {options.sample}, not all prompts or one of {SAMPLE}"
     if mitigation and options.sample != SAMPLE:
         yield f"{mitigation} on another set than a sample of {SAMPLE}"
-    if config.mitigation_options not in (NoOptions(), SelectiveRewriteOptions()):
-        yield f"{mitigation} with other options than the paper's"
+    if isinstance(config.mitigation_options, SelectiveRewriteOptions):
+        yield from _rewrites_differ(config.mitigation_options)
     if config.temperature is not None or config.top_p not in (None, 1.0):
         yield "sampling of its own, not the model's default"
     if config.max_new_tokens != MAX_NEW_TOKENS:
         yield f"at most {config.max_new_tokens} new tokens, not {MAX_NEW_TOKENS}"
     if config.n_runs != 1:
         yield f"{config.n_runs} texts of each prompt, not one"
+
+
+def _rewrites_differ(options: SelectiveRewriteOptions) -> Iterator[str]:
+    if options.accept != "all":
+        yield "edits refused that a classifier finds less agentic (--accept judged), not all applied"
+    if options.rewrite_mode != "edits":
+        yield "texts rewritten sentence by sentence, not by edits of the whole"
+    if options.rewriter:
+        yield f"texts rewritten by {options.rewriter}, not by the model that wrote them"
 
 
 def _texts_differ(config: RunConfig[LabeOptions]) -> Iterator[str]:
@@ -333,12 +346,17 @@ def _texts_differ(config: RunConfig[LabeOptions]) -> Iterator[str]:
 
 
 def _is_the_papers(record: Mapping[str, Any]) -> bool:
+    return _is_bert_on_lac(record) and is_papers_bert(record.get("recipe", {}))
+
+
+def _is_bert_on_lac(record: Mapping[str, Any]) -> bool:
     return record.get("data") == DATA and record.get("base") in BASES
 
 
 def _training(record: Mapping[str, Any]) -> str:
     base, data = record.get("base"), record.get("data")
-    return f"{base} trained on {data}" if base and data else "its training is not known"
+    how = " by another recipe than the paper's" if _is_bert_on_lac(record) else ""
+    return f"{base} trained on {data}{how}" if base and data else "its training is not known"
 
 
 def beside(configs: Sequence[str]) -> dict[str, Any]:

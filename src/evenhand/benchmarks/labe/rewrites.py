@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import json
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
-from evenhand.language_agency.sentences import split_sentences
+from evenhand.benchmarks.labe.selective_rewrite import SelectiveRewriteOptions
+from evenhand.flow.configuration import RunConfig
+from evenhand.language_agency.splitters import splitter
 from evenhand.report.findings import Example
 from evenhand.report.tables import Cell, Table, figure
 
@@ -18,6 +23,10 @@ EDITS = {
     "n_unchanged": "the same as the original",
     "n_lowering": "less agentic, refused",
 }
+ACCEPTED = {
+    "all": "Edits are accepted as they come, as in the paper",
+    "judged": "Beyond the paper (--accept judged), edits that the first classifier finds less agentic are refused",
+}
 EXAMPLES = 4
 
 
@@ -25,7 +34,7 @@ def rewritten(predictions: pd.DataFrame) -> bool:
     return "rewrite_outcome" in predictions
 
 
-def table(predictions: pd.DataFrame) -> Table:
+def table(predictions: pd.DataFrame, config: RunConfig[Any]) -> Table:
     """Texts by outcome, then edits by outcome; their success rate tells a model that can't write them."""
     texts = predictions.drop_duplicates(["row", "run"])
     n_edits = int(texts["n_edits"].sum())
@@ -34,6 +43,7 @@ def table(predictions: pd.DataFrame) -> Table:
     rows += [(f"edits: {name}", int(texts[column].sum()), n_edits) for column, name in EDITS.items()]
     applied = texts["n_applied"].sum()
     note = (
+        f"{_accepted(texts, config)}. "
         "The first classifier picks what is rewritten and judges the result: a second one is the honest check. "
         f"Replies that could not be read whole: {int(texts['n_malformed'].sum()):,}. "
         f"Edit success rate: {figure(100 * applied / n_edits) if n_edits else 'no edit'} percent of {n_edits:,} edits. "
@@ -47,10 +57,24 @@ def table(predictions: pd.DataFrame) -> Table:
     return Table("Selective rewriting", ("outcome", "n", "%"), cells, note)
 
 
-def examples(predictions: pd.DataFrame) -> list[Example]:
+def _accepted(texts: pd.DataFrame, config: RunConfig[Any]) -> str:
+    """Which edits were accepted, and how many of them made their sentences less agentic."""
+    options = config.mitigation_options
+    accept = options.accept if isinstance(options, SelectiveRewriteOptions) else "all"
+    lowering = sum(
+        each["outcome"] == "applied" and None not in (each["before"], each["after"]) and each["after"] < each["before"]
+        for edits in texts["edits"]
+        for each in json.loads(edits)
+    )
+    seen = f"; {lowering:,} applied ones made their sentences less agentic by the first classifier" if lowering else ""
+    return ACCEPTED[accept] + seen
+
+
+def examples(predictions: pd.DataFrame, config: RunConfig[Any]) -> list[Example]:
     """Texts before and after, sentence by sentence, as the paper's Figure 5."""
     first = predictions[predictions["classifier"] == predictions["classifier"].iloc[0]]
     changed = first[first["rewrite_outcome"] == "rewritten"]
+    split = splitter(config.options.splitter)
     places = np.unique(np.linspace(0, len(changed) - 1, min(EXAMPLES, len(changed))).astype(int))
     return [
         Example(
@@ -59,7 +83,7 @@ def examples(predictions: pd.DataFrame) -> list[Example]:
             answer=row.text,
             reading=f"{row.n_applied} of {row.n_edits} edits applied",
             marked=_marked(list(row.sentences), row.agentic),
-            before=_marked(split_sentences(row.original_text), row.original_agentic),
+            before=_marked(split(row.original_text), row.original_agentic),
         )
         for row in changed.iloc[places].itertuples()
     ]

@@ -38,7 +38,7 @@ def texts(config: RunConfig[LabeOptions]) -> Rows:
     """Raises UsageError for a file that does not fit, or whose people's groups are all unknown."""
     options = config.options
     path = typed_path(str(options.texts))
-    file = read_texts(path, options.columns, options.preprocess, seed=config.seed)
+    file = read_texts(path, options.columns, options.preprocess, config.seed, options.own_prompts)
     if not file.rows[["gender", "race"]].ne("").any(axis=None):
         raise UsageError(
             f"no text in {path} has a gender or a race that is understood, so no groups can be compared; "

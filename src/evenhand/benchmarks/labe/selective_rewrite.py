@@ -1,8 +1,8 @@
 """Mitigation via Selective Rewrite, MSR (LABE, section 5.2): communal parts of a text are made more agentic.
 
 A classifier identifies the communal sentences of what a model wrote; the model is asked for edits of them; the edits
-are applied, and the benchmark reads the new text. Beyond the paper: an edit that makes its sentences less agentic is
-refused, and a model too small to write JSON may be asked sentence by sentence.
+are applied, and the benchmark reads the new text. Beyond the paper, by options: an edit that makes its sentences less
+agentic is refused, and a model too small to write JSON is asked sentence by sentence.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from evenhand.benchmarks.labe.edits import (
 from evenhand.flow.configuration import Asking
 from evenhand.flow.episode import Episode, Prediction, Prompt, derive_seed, run_name
 from evenhand.language_agency.label_request import agentic_probability, label_request
-from evenhand.language_agency.sentences import split_sentences
+from evenhand.language_agency.splitters import Split, splitter
 from evenhand.mitigation import Mitigation, go_on
 from evenhand.models.request import Message, Reply, Request, Sampling
 from evenhand.options import option
@@ -67,6 +67,7 @@ RewriteOutcome = Literal[
     "rewritten", "nothing communal", "no sentences", "malformed JSON", "request failed", "no edit applied"
 ]
 RewriteMode = Literal["edits", "sentence"]
+Accept = Literal["all", "judged"]
 
 Result = TypeVar("Result")
 Conversation = Generator[Sequence[Request], Sequence[Reply], Result]
@@ -76,11 +77,15 @@ Conversation = Generator[Sequence[Request], Sequence[Reply], Result]
 class SelectiveRewriteOptions:
     rewriter: str | None = option(None, "writes the edits (default: the model that wrote the text)", metavar="MODEL")
     rewrite_mode: RewriteMode = option("edits", "edits of the whole text as JSON, or sentence by sentence")
+    accept: Accept = option("all", "edits as they come (the paper), or those that the classifier finds no less agentic")
 
 
 @dataclass(frozen=True)
 class CheckedEdit:
-    """before, after: mean agentic probability of the sentences that it touches; None where it touches none."""
+    """before, after: mean agentic probability of the sentences that it touches; None where it touches, or leaves, none.
+
+    An edit is "lowering", or "empty" for leaving no sentence, only where edits are judged.
+    """
 
     edit: Edit
     outcome: EditOutcome
@@ -142,6 +147,7 @@ class Rewriter:
     name: str
     run_seed: int
     mode: RewriteMode
+    accept: Accept
     edits_tokens: int
 
     @classmethod
@@ -151,6 +157,7 @@ class Rewriter:
             name=row["id"] + run_name(how.run),
             run_seed=how.seed,
             mode=options.rewrite_mode,
+            accept=options.accept,
             edits_tokens=how.sampling.max_new_tokens + TOKENS_AROUND_EDITS,
         )
 
@@ -184,14 +191,14 @@ class SelectiveRewrite(Mitigation[SelectiveRewriteOptions]):
                 f"{self.name} rewrites the one text that an episode asks for first; row {row['id']!r} has none"
             )
         [written] = yield requests
-        rewrite = yield from _rewrite(written.text, Rewriter.of(row, how, options))
+        rewrite = yield from _rewrite(written.text, Rewriter.of(row, how, options), splitter(how.options.splitter))
         predictions = yield from go_on(episode, [replace(written, text=rewrite.text)])
         return [each | rewrite.columns() for each in predictions]
 
 
-def _rewrite(text: str, rewriter: Rewriter) -> Conversation[Rewrite]:
+def _rewrite(text: str, rewriter: Rewriter, split: Split) -> Conversation[Rewrite]:
     """Figure 4: classify, ask for edits, apply them."""
-    sentences = split_sentences(text)
+    sentences = split(text)
     agentic = yield from _label(sentences)
     probabilities = tuple(agentic[sentence] for sentence in sentences)
     if all(probability > 0.5 for probability in probabilities):
@@ -201,7 +208,7 @@ def _rewrite(text: str, rewriter: Rewriter) -> Conversation[Rewrite]:
     if rewriter.mode == "edits" and asked.n_malformed and not asked.edits:
         return Rewrite(text, text, "request failed" if asked.failed else "malformed JSON", probabilities, asked)
     placed = place_edits(text, asked.edits)
-    checked = yield from _check(text, sentences, agentic, placed)
+    checked = yield from _check(text, sentences, agentic, placed, rewriter.accept, split)
     kept = [place for place, edit in zip(placed, checked) if edit.outcome == "applied"]
     outcome: RewriteOutcome = "rewritten" if kept else "no edit applied"
     return Rewrite(text, replace_placed(text, kept), outcome, probabilities, asked, checked)
@@ -249,14 +256,19 @@ def _ask_by_sentence(
 
 
 def _check(
-    text: str, sentences: Sequence[str], agentic: Mapping[str, float], placed: Sequence[Placed]
+    text: str,
+    sentences: Sequence[str],
+    agentic: Mapping[str, float],
+    placed: Sequence[Placed],
+    accept: Accept,
+    split: Split,
 ) -> Conversation[tuple[CheckedEdit, ...]]:
-    """Each edit that has a place is tried alone: those that make the sentences they touch less agentic are refused."""
-    touched = [_differing(sentences, split_sentences(replace_placed(text, [each]))) for each in placed]
+    """Each edit that has a place is tried alone. Judged, one that makes its sentences less agentic is refused."""
+    touched = [_differing(sentences, split(replace_placed(text, [each]))) for each in placed]
     new = yield from _label([each for _, after in touched for each in after if each not in agentic])
     known = {**agentic, **new}
     return tuple(
-        _checked(each, [known[sentence] for sentence in before], [known[sentence] for sentence in after])
+        _checked(each, [known[sentence] for sentence in before], [known[sentence] for sentence in after], accept)
         for each, (before, after) in zip(placed, touched)
     )
 
@@ -269,9 +281,11 @@ def _differing(before: Sequence[str], after: Sequence[str]) -> tuple[Sequence[st
     return before[start : len(before) - end], after[start : len(after) - end]
 
 
-def _checked(placed: Placed, before: Sequence[float], after: Sequence[float]) -> CheckedEdit:
+def _checked(placed: Placed, before: Sequence[float], after: Sequence[float], accept: Accept) -> CheckedEdit:
     was, becomes = (sum(each) / len(each) if each else None for each in (before, after))
     outcome: EditOutcome = placed.outcome
+    if accept == "all":
+        return CheckedEdit(placed.edit, outcome, was, becomes)
     if was is not None and becomes is None:
         outcome = "empty"  # dots or a heading in place of a sentence: nothing is left to read
     elif was is not None and becomes is not None and becomes < was:

@@ -13,7 +13,8 @@ from typing import get_args
 
 import pandas as pd
 
-from evenhand.benchmarks.labe.options import Preprocess, TextColumns
+from evenhand.benchmarks.labe.options import OwnPrompts, Preprocess, TextColumns
+from evenhand.benchmarks.labe.own_prompts import Stripped, strip_prompts
 from evenhand.benchmarks.labe.preprocessing import GENDERS, PROFESSIONS, chosen_rows
 from evenhand.errors import UsageError, unknown_name
 from evenhand.row_files import Rows, read_rows
@@ -29,7 +30,7 @@ _RACE_OF = {race.casefold(): race for race in RACES}
 
 # Where a column is looked for that was not named: the first of these that the file has.
 _PLACES: dict[str, dict[str, tuple[str, ...]]] = {
-    "none": {},
+    "none": {"prompt": ("prompts", "prompt")},
     "ratemyprofessor": {
         "text": ("comments",),
         "name": ("professor_name", "name"),
@@ -48,8 +49,9 @@ class TextFile:
 
     rows: columns id ("<file stem>/<row, from 0>"), text, gender, race, name, group, in file order; "" where unknown.
     counts: `read`, the rows in the file; `left_out_gender`, `left_out_group`, `left_out_draw`, those not in `rows`,
-    by reason (together with `rows` they add up to `read`); `empty`, `unknown_gender`, `mostly_gender` (mostly_male or
-    mostly_female) and `unknown_race`, of those in `rows`.
+    by reason (together with `rows` they add up to `read`); `own_prompt`, the rows of the file whose text began with its
+    prompt, which was taken off, and `other_beginning`, those with a prompt whose text begins otherwise; `empty`,
+    `unknown_gender`, `mostly_gender` (mostly_male or mostly_female) and `unknown_race`, of those in `rows`.
     notes: sentences for the report's warnings. sha256: of the file's bytes, in hexadecimal.
     columns: the columns that were read; None where there was none.
     """
@@ -62,13 +64,17 @@ class TextFile:
 
 
 def read_texts(
-    path: Path, columns: TextColumns | None = None, preprocess: Preprocess = "none", seed: int = 0
+    path: Path,
+    columns: TextColumns | None = None,
+    preprocess: Preprocess = "none",
+    seed: int = 0,
+    own_prompts: OwnPrompts = "strip",
 ) -> TextFile:
     """The texts in a CSV, JSONL, JSON (an array of objects) or parquet file, in UTF-8 or UTF-16.
 
     columns: where they are; by default text, gender, race and name, and some other names that published files have.
     preprocess: "ratemyprofessor" and "bias_in_bios" choose rows as LABE did (section 4.1.1, Appendix C).
-    seed: of the draw of biographies.
+    seed: of the draw of biographies. own_prompts: a prompt at the beginning of its text is taken off, or kept.
     Raises UsageError for a file, a column or a preprocessing that does not exist or does not fit, and EvenhandError
     for a file that the system does not let us read.
     """
@@ -80,6 +86,10 @@ def read_texts(
     table = read_rows(path, "text", "texts", known={*map(str.casefold, (*_named(wanted), *_OTHER_TEXTS, *places))})
     found = _find_columns(path, table.columns, wanted, preprocess)
     rows, strange = _rows(path, table, found, preprocess)
+    own = Stripped(rows["text"].tolist(), 0, 0)
+    if found.prompt is not None and own_prompts == "strip":
+        own = strip_prompts(own.texts, [_text(cell) for cell in table.column(found.prompt)])
+        rows["text"] = own.texts
     chosen = chosen_rows(rows, preprocess, seed)
     if chosen.rows.empty:
         left_out = ", ".join(f"{reason.removeprefix('left_out_')}: {n:,}" for reason, n in chosen.left_out.items() if n)
@@ -87,7 +97,8 @@ def read_texts(
             f"preprocessing {preprocess!r} leaves none of the {table.n:,} rows of {path} (left out by {left_out}); "
             "check the columns, or read it without preprocessing"
         )
-    counts = {"read": table.n} | chosen.left_out | _oddities(chosen.rows)
+    prompted = {"own_prompt": own.n_stripped, "other_beginning": own.n_others}
+    counts = {"read": table.n} | chosen.left_out | prompted | _oddities(chosen.rows)
     others = [
         f"{place} has {cell!r:.60}"
         for cell, place in zip(table.column(found.text), table.places)
@@ -119,6 +130,12 @@ def _find_columns(path: Path, names: Sequence[str], wanted: TextColumns, preproc
         if names.count(column) > 1:
             raise UsageError(f"{path} has {names.count(column)} columns named {column!r}; rename all but one")
         found[field] = column
+    if found["prompt"] == found["text"]:
+        if wanted.prompt != defaults["prompt"]:
+            raise UsageError(
+                f"--prompt-column and --text-column both name {found['text']!r} of {path}; name two columns"
+            )
+        found["prompt"] = None
     return TextColumns(**found)  # type: ignore[arg-type]
 
 
@@ -207,6 +224,17 @@ def _oddities(rows: pd.DataFrame) -> dict[str, int]:
 
 
 def _notes(counts: dict[str, int], n: int, columns: TextColumns, strange: Counter[str]) -> Iterator[str]:
+    if counts["own_prompt"]:
+        others = (
+            f" (begin otherwise and stand as they are: {counts['other_beginning']:,})"
+            if counts["other_beginning"]
+            else ""
+        )
+        yield (
+            f"Texts that began with their own prompt (column {columns.prompt!r}), which was taken off: "
+            f"{counts['own_prompt']:,} of {counts['read']:,}{others}. --own-prompts keep leaves it there, as the "
+            "paper's figures have it."
+        )
     if counts["empty"]:
         yield f"Texts that are missing or blank: {counts['empty']:,} of {n:,}. They count as unread."
     if counts["unknown_gender"]:
