@@ -187,7 +187,7 @@ def test_a_batch_is_asked_at_once_and_no_more(serve):
     assert len(asked(model, *[question()] * 12)) == 12
     assert most == [4]
     assert model.at_once("generate") >= 4
-    assert (model.can, model.whole_calls) == ({"generate", "see"}, False)
+    assert (model.can, model.whole_calls) == ({"generate", "see", "constrain"}, False)
 
 
 def test_connections_are_kept(serve):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from evenhand.benchmark import Card, Comparison, Row, Rows
 from evenhand.benchmarks.implicit_bias import published
+from evenhand.benchmarks.implicit_bias.constrained import Constrained
 from evenhand.benchmarks.implicit_bias.interaction import (
     ALONE,
     FIRST,
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from evenhand.flow.results import Results
+    from evenhand.models.protocol import Model
     from evenhand.report.findings import Findings
 
 ANSWERING: Mapping[str, Answering] = {"generate": Generated(), "rank": Ranked()}
@@ -54,6 +56,9 @@ ANSWERING: Mapping[str, Answering] = {"generate": Generated(), "rank": Ranked()}
 @dataclass(frozen=True)
 class ImplicitBiasOptions(PlayOptions):
     setting: Literal["none", "interaction"] = option("interaction", "whether agents discuss")
+    constrain: bool = option(
+        False, "assignments that are written are forced to JSON by a schema, of models that can keep to one"
+    )
 
 
 class ImplicitBias(Play[ImplicitBiasOptions]):
@@ -80,11 +85,29 @@ class ImplicitBias(Play[ImplicitBiasOptions]):
             raise UsageError("--goal is what agents are told before they discuss: it needs --setting interaction")
         if options.agents and options.setting == "none":
             raise UsageError("--agents are models that discuss: they need --setting interaction")
+        if options.constrain and config.protocol == "rank":
+            raise UsageError(
+                "--constrain forces what models write, and rank scores it: --protocol generate is accepted"
+            )
         if options.setting == "none" and config.protocol == "rank":
             for name in ("temperature", "top_p", "max_new_tokens"):
                 if getattr(config, name) != getattr(self.card.sampling, name):
                     flag = f"--{name.replace('_', '-')}"
                     raise UsageError(f"{flag} would do nothing: --protocol rank without interaction writes nothing")
+
+    def fitted(
+        self, config: RunConfig[ImplicitBiasOptions], models: Mapping[str, Model]
+    ) -> RunConfig[ImplicitBiasOptions]:
+        """As it is. Raises UsageError where assignments are to be forced, and a model can't keep to a schema."""
+        for model in models.values():
+            if config.options.constrain and "constrain" not in model.can:
+                raise UsageError(
+                    f"--constrain needs a model that keeps to a JSON schema, and {model.name} can't: accepted are a "
+                    "server that takes response_format json_schema (vLLM, llama.cpp, OpenAI), and a text model's "
+                    "checkpoint with tokenizer.json where llguidance is installed (pip install 'evenhand[constrain]'); "
+                    "leave it out, or take --protocol rank, which leaves nothing unread either"
+                )
+        return config
 
     def load(self, config: RunConfig[ImplicitBiasOptions]) -> Rows:
         return with_seats(usable(packaged_rows(self.card, config)), config)
@@ -136,6 +159,7 @@ class ImplicitBias(Play[ImplicitBiasOptions]):
             *([f"{', '.join(others)}: scenarios that Table 1 is not of"] if others else []),
             *([] if config.source == "official" else ["scenarios of ours in place of the authors'"]),
             *config.unlike(self.card),
+            *(["the assignments' format forced by a schema"] if config.options.constrain else []),
             *unlike_in_agents(config.options),
             *published.unlike_in_runs(config),
         )
@@ -169,7 +193,8 @@ class _Opening:
         name = row["id"] + run_name(how.run)
         options = how.options
         scenario = Scenario.of(row).seated(derive_seed(how.seed, name, agent="order"))
-        meeting = Meeting(scenario, ANSWERING[how.protocol], how.sampling, how.seed, name, options.goal, reflection)
+        answering = Constrained() if options.constrain else ANSWERING[how.protocol]
+        meeting = Meeting(scenario, answering, how.sampling, how.seed, name, options.goal, reflection)
         if options.setting == "none":
             return cls(meeting, [Agent(None, "default")], ALONE)
         return cls(meeting, seated(scenario.characters, options.agents, row, how), FIRST)
