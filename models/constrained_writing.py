@@ -56,8 +56,8 @@ class Grammars:
         if fault:
             raise Unanswerable("not_understood", f"its schema can't be kept to: {fault}")
 
-    def keeping(self, schemas: Sequence[str | None]) -> KeepsToSchemas:
-        """A row for each, None where a row may write anything. Schemas that were checked alone."""
+    def keeping(self, schemas: Sequence[str]) -> KeepsToSchemas:
+        """A batch's rows to one each, which was checked."""
         return KeepsToSchemas(self, schemas)
 
     def matcher(self, schema: str) -> LLMatcher:
@@ -82,10 +82,10 @@ class KeepsToSchemas(LogitsProcessor):  # type: ignore[misc]
     What is left of a row depends on nothing but its own tokens: neither on its place in a batch nor on its neighbors.
     """
 
-    def __init__(self, grammars: Grammars, schemas: Sequence[str | None]):
+    def __init__(self, grammars: Grammars, schemas: Sequence[str]):
         self._ends = grammars.ends
-        self._writing = {row: grammars.matcher(schema) for row, schema in enumerate(schemas) if schema is not None}
-        self._bits = np.full((len(schemas), (grammars.size + 31) // 32), -1, dtype=np.int32)  # one a token
+        self._writing = dict(enumerate(map(grammars.matcher, schemas)))
+        self._bits = np.zeros((len(schemas), (grammars.size + 31) // 32), dtype=np.int32)  # one a token
         self._begun = False
 
     def __call__(self, input_ids: torch.LongTensor, scores: torch.FloatTensor) -> torch.FloatTensor:
@@ -96,14 +96,12 @@ class KeepsToSchemas(LogitsProcessor):  # type: ignore[misc]
             # A row that has ended, here or at a stop string, is padded with tokens of no schema.
             if self._begun and (last[row] in self._ends or not matcher.consume_token(last[row])):
                 del self._writing[row]
-                self._bits[row] = -1
             else:
                 fill_next_token_bitmask(matcher, self._bits, row)
         self._begun = True
-        known = np.unpackbits(self._bits.view(np.uint8), axis=1, bitorder="little").astype(bool)
-        # A model may have more logits than its tokenizer tokens; rows that are free keep them.
-        free = [row not in self._writing for row in range(len(known))]
-        allowed = np.repeat(np.array(free)[:, None], scores.shape[1], axis=1)
+        known = np.unpackbits(self._bits.view(np.uint8), axis=1, bitorder="little")
         width = min(known.shape[1], scores.shape[1])
-        allowed[:, :width] = known[:, :width]
+        allowed = np.zeros(tuple(scores.shape), dtype=bool)  # a model may have more logits than its tokenizer tokens
+        for row in range(len(allowed)):
+            allowed[row, :width] = known[row, :width] if row in self._writing else True
         return scores.masked_fill(~torch.from_numpy(allowed).to(scores.device), -torch.inf)  # type: ignore[return-value]

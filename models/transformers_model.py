@@ -126,7 +126,7 @@ class TransformersModel(LocalModel):
 
     @property
     def _ends(self) -> list[int]:
-        """Of a text by a schema: where neither checkpoint nor tokenizer names an end, what pads it ends it."""
+        """Of texts by a schema: where neither checkpoint nor tokenizer names an end, what pads it ends it."""
         return end_tokens(self.model, self.tokenizer) or [self._padding]
 
     def _choices(self, asked: Asked) -> Answers:
@@ -151,8 +151,11 @@ class TransformersModel(LocalModel):
                 yield place, Reply(finish_reason="choice", choice_log_probs=in_order)
 
     def _texts(self, asked: Asked, on_tokens: OnTokens) -> Answers:
-        """Padded batches of like sampling and length; each request samples from its own seed."""
-        by_sampling: dict[Sampling, dict[Tokens, Asked]] = {}
+        """Padded batches of like sampling and length; each request samples from its own seed.
+
+        Those by a schema stand apart: their texts may end where others' don't.
+        """
+        alike: dict[tuple[Sampling, bool], dict[Tokens, Asked]] = {}
         for (place, request), tokens in zip(asked, self.reader.prompts([request for _, request in asked])):
             try:
                 if isinstance(tokens, Unanswerable):
@@ -162,8 +165,9 @@ class TransformersModel(LocalModel):
             except Unanswerable as error:
                 yield place, self._failures.reply(request, error)
             else:
-                by_sampling.setdefault(request.sampling, {}).setdefault(tokens, []).append((place, request))
-        for chosen, rows in by_sampling.items():
+                like = request.sampling, request.schema is not None
+                alike.setdefault(like, {}).setdefault(tokens, []).append((place, request))
+        for (chosen, _), rows in alike.items():
             sampling = own_sampling(self.model, chosen)
             ordered = [(tokens, *each) for tokens in sorted(rows, key=len) for each in rows[tokens]]
             for start in range(0, len(ordered), self.batch_size):
@@ -177,8 +181,8 @@ class TransformersModel(LocalModel):
         input_ids, attention_mask = (each.to(device) for each in left_padded(prompts, self._padding))
         ends = end_tokens(self.model, self.tokenizer)
         processors = LogitsProcessorList()
-        schemas = [request.schema for request in requests]
-        if any(schema is not None for schema in schemas):
+        schemas = [request.schema for request in requests if request.schema is not None]
+        if schemas:
             ends = self._ends
             processors.append(self.grammars.keeping(schemas))  # first: what is drawn rules out all else
         if sampling.temperature:
