@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from llguidance import LLMatcher
 
 INSTALL = "pip install 'evenhand[constrain]'"
-# As json.dumps separates. Where any white space is free, small models write nothing else.
-_LAYOUT = {"whitespace_flexible": False, "item_separator": ", ", "key_separator": ": "}
 
 
 def can_constrain(tokenizer: PreTrainedTokenizerBase) -> bool:
@@ -73,7 +71,10 @@ class Grammars:
     def _grammar(self, schema: str) -> str:
         from llguidance import LLMatcher
 
-        return LLMatcher.grammar_from_json_schema(schema, overrides=_LAYOUT)
+        # As json.dumps separates. Where any white space is free, small models write nothing else.
+        return LLMatcher.grammar_from_json_schema(
+            schema, overrides={"whitespace_flexible": False, "item_separator": ", ", "key_separator": ": "}
+        )
 
 
 class KeepsToSchemas(LogitsProcessor):  # type: ignore[misc]
