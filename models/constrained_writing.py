@@ -78,7 +78,8 @@ class Grammars:
 
 
 class KeepsToSchemas(LogitsProcessor):  # type: ignore[misc]
-    """Rules out what no text of a row's schema goes on with; once one is whole, all but its end.
+    """Rules out what no text of a row's schema goes on with; all but an end, once one is whole, and where there is
+    nothing that it could go on with (characters that the model has no tokens for).
 
     What is left of a row depends on nothing but its own tokens: neither on its place in a batch nor on its neighbors.
     """
@@ -87,6 +88,8 @@ class KeepsToSchemas(LogitsProcessor):  # type: ignore[misc]
         self._ends = grammars.ends
         self._writing = dict(enumerate(map(grammars.matcher, schemas)))
         self._bits = np.zeros((len(schemas), (grammars.size + 31) // 32), dtype=np.int32)  # one a token
+        ends = np.isin(np.arange(32 * self._bits.shape[1]), list(grammars.ends))
+        self._end = np.packbits(ends, bitorder="little").view(np.int32)
         self._begun = False
 
     def __call__(self, input_ids: torch.LongTensor, scores: torch.FloatTensor) -> torch.FloatTensor:
@@ -97,12 +100,13 @@ class KeepsToSchemas(LogitsProcessor):  # type: ignore[misc]
             # A row that has ended, here or at a stop string, is padded with tokens of no schema.
             if self._begun and (last[row] in self._ends or not matcher.consume_token(last[row])):
                 del self._writing[row]
+                self._bits[row] = 0
             else:
                 fill_next_token_bitmask(matcher, self._bits, row)
+            if not self._bits[row].any():
+                self._bits[row] = self._end
         self._begun = True
-        known = np.unpackbits(self._bits.view(np.uint8), axis=1, bitorder="little")
-        width = min(known.shape[1], scores.shape[1])
-        allowed = np.zeros(tuple(scores.shape), dtype=bool)  # a model may have more logits than its tokenizer tokens
-        for row in range(len(allowed)):
-            allowed[row, :width] = known[row, :width] if row in self._writing else True
+        allowed = np.unpackbits(self._bits.view(np.uint8), axis=1, count=scores.shape[1], bitorder="little").astype(
+            bool
+        )
         return scores.masked_fill(~torch.from_numpy(allowed).to(scores.device), -torch.inf)  # type: ignore[return-value]

@@ -5,7 +5,12 @@ import json
 
 import pytest
 import torch
-from transformers import LlamaConfig, LlamaForCausalLM
+from tokenizers import Tokenizer
+from tokenizers.decoders import ByteLevel as ByteLevelDecoder
+from tokenizers.models import BPE
+from tokenizers.pre_tokenizers import ByteLevel
+from tokenizers.trainers import BpeTrainer
+from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
 from evenhand.models.constrained_writing import can_constrain
 from evenhand.models.errors import ModelError
@@ -82,6 +87,20 @@ def test_a_text_that_is_cut(model):
         ask("why?", one_of(*names, keys=keys), stop=("Ada",)) for names, keys in ((["Ada"], "a"), (["Bo"], "ab"))
     ]
     assert [reply.text for reply in replies(model, stopped)] == ['{"a": "', '{"a": "Bo", "b": "Bo"}']
+
+
+def test_what_a_model_has_no_tokens_for_ends_its_text_alone(tiny_llama):
+    """A vocabulary without "z": the row ends before it, and its neighbor goes on."""
+    letters = Tokenizer(BPE(unk_token="?"))
+    letters.pre_tokenizer, letters.decoder = ByteLevel(add_prefix_space=False), ByteLevelDecoder()
+    trainer = BpeTrainer(special_tokens=["<|end|>", "?"], show_progress=False)
+    letters.train_from_iterator(['why? {"a": "Ada", "b": "Ada"}'], trainer)
+    tokenizer = PreTrainedTokenizerFast(tokenizer_object=letters, eos_token="<|end|>", unk_token="?")
+    llama = untrained(tiny_llama.config, vocab_size=len(tokenizer))
+    model = TransformersModel(lambda: llama, tokenizer, "letters", context=1024)
+    for temperature in (0.0, 1.0):
+        found = replies(model, [ask("why?", one_of(name), temperature) for name in ("Az", "Ada")])
+        assert found == [Reply('{"a": "A'), Reply('{"a": "Ada", "b": "Ada"}')]
 
 
 @pytest.mark.parametrize("schema", ['{"not": {}}', '{"type": "nonsense"}', "{", "[]"])
