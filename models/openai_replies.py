@@ -14,6 +14,7 @@ FILTERED = frozenset({"content_filter", "ResponsibleAIPolicyViolation", "content
 _TOO_LONG = re.compile(
     r"context.?(length|window|size)|maximum model length|prompt is too long|`inputs` tokens", re.IGNORECASE
 )
+_SCHEMA = re.compile(r"response.?format|json.?schema|structured.?output|guided|grammar", re.IGNORECASE)
 _MOST_TOKENS = 10_000_000  # of one reply; a count beyond it is none
 _OF_ONE = (400, 413, 422)
 # What an error says of these, it says of every request of a run.
@@ -39,6 +40,13 @@ def wants_other_limit(answer: Answer) -> bool:
     error = answer.error
     unsupported = error.get("param") == "max_tokens" and error.get("code") == "unsupported_parameter"
     return answer.status == 400 and unsupported and "max_completion_tokens" in answer.message
+
+
+def refuses_schema(answer: Answer) -> bool:
+    """Of a request with a schema: whether the error says that the server keeps to none, or not to such."""
+    said = (answer.error.get("param"), answer.message)
+    of_it = any(isinstance(each, str) and _SCHEMA.search(each) for each in said)
+    return answer.status in _OF_ONE and failure(answer) not in ("refused", "context_exceeded") and of_it
 
 
 def read_reply(content: object, stop: tuple[str, ...] = ()) -> Reply:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import queue
 import threading
 from collections import deque
@@ -15,7 +16,14 @@ from evenhand.models.errors import ModelError, Unanswerable
 from evenhand.models.failures import Failures
 from evenhand.models.openai_http import Answer, JsonServer, Passing
 from evenhand.models.openai_messages import chat_messages
-from evenhand.models.openai_replies import Malformed, completion_tokens, failure, read_reply, wants_other_limit
+from evenhand.models.openai_replies import (
+    Malformed,
+    completion_tokens,
+    failure,
+    read_reply,
+    refuses_schema,
+    wants_other_limit,
+)
 from evenhand.models.protocol import Ability, Answers, Kind, OnTokens, unheard
 from evenhand.models.request import Reply, Request
 from evenhand.models.server_options import DEFAULT_OPTIONS, ServerOptions
@@ -40,7 +48,7 @@ class OpenAIServer:
     that can't be reached or lists another number of models.
     """
 
-    can: frozenset[Ability] = frozenset({"generate", "see"})
+    can: frozenset[Ability] = frozenset({"generate", "see", "constrain"})
     whole_calls = False
 
     def __init__(
@@ -162,6 +170,12 @@ class OpenAIServer:
         if wants_other_limit(answer):
             self._limit = "max_completion_tokens"
             answer = self._ask(request, messages, about)
+        if request.schema is not None and refuses_schema(answer):
+            raise ModelError(
+                f"{about}: {self._server.url} {self._server.described(answer)}; it was asked to keep to a JSON schema "
+                "(response_format json_schema), as vLLM, llama.cpp and OpenAI do, and this server or model does not: "
+                "leave --constrain out, or ask one that does"
+            )
         reason = failure(answer)
         if reason is not None:
             raise Unanswerable(reason, f"the server {self._server.described(answer)}")
@@ -188,6 +202,9 @@ class OpenAIServer:
             body["top_p"] = sampling.top_p
             if sampling.top_k > 0:
                 body["top_k"] = sampling.top_k  # not among OpenAI's own; vLLM, llama.cpp and others take it
+        if request.schema is not None:
+            schema = {"name": "answer", "strict": True, "schema": json.loads(request.schema)}
+            body["response_format"] = {"type": "json_schema", "json_schema": schema}
         return self._server.ask("/chat/completions", body, about=about)
 
     def _must_be_good(self, answer: Answer, about: str) -> None:

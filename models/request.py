@@ -82,12 +82,15 @@ class Request:
     agent: str = "default"
     name: str = field(default="", compare=False)
     template: bool = True
+    schema: str | None = None
 
     def __post_init__(self) -> None:
         if not self.messages or "" in self.choices:
             raise ValueError(f"request {self.name!r} needs at least one message, and choices that are not empty")
         if not self.template and (len(self.messages) > 1 or self.messages[0].images or not self.messages[0].text):
             raise ValueError(f"request {self.name!r} goes without a template, so its prompt is one message of text")
+        if self.schema is not None and self.choices:
+            raise ValueError(f"request {self.name!r} scores choices, so nothing is written that a schema could be of")
 
     @property
     def size(self) -> int:
@@ -102,6 +105,8 @@ class Request:
         content: list[object] = [model_identity, [message.canonical() for message in self.messages], self.choices]
         if not self.template:
             content.append("without template")
+        if self.schema is not None:
+            content.append({"schema": self.schema})
         if not self.choices:
             sampling = self.sampling
             content.append([sampling.max_new_tokens, sampling.stop])

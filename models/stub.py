@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import math
 import random
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from evenhand.models.errors import ModelError
 from evenhand.models.protocol import Ability, Answers, Kind, OnTokens, unheard
@@ -20,10 +22,11 @@ _SURE = 0.99
 class StubModel:
     """Picks by policy: the first or last option, a seeded random one, none ("silent"), or a text of those given.
 
-    Where it is asked for text, it picks among the words of the last message.
+    Where it is asked for text, it picks among the words of the last message; by a schema, among what each of an
+    object's properties may be. Texts that it is given are said as they are.
     """
 
-    can: frozenset[Ability] = frozenset({"generate", "choose", "see", "continue"})
+    can: frozenset[Ability] = frozenset({"generate", "choose", "see", "continue", "constrain"})
     whole_calls = True
 
     def __init__(self, policy: str):
@@ -52,6 +55,8 @@ class StubModel:
     def reply(self, request: Request) -> Reply:
         if request.choices:
             return self._choice(request)
+        if request.schema is not None and self.policy in ("first", "last", "random"):
+            return Reply(text=json.dumps(self._kept(json.loads(request.schema), request), ensure_ascii=False))
         return Reply(text=self._pick(request.messages[-1].text.split(), request) or "")
 
     def close(self) -> None:
@@ -68,14 +73,20 @@ class StubModel:
         log_probs = tuple((math.log(probability),) for probability in probabilities)
         return Reply(finish_reason="choice", choice_log_probs=log_probs)
 
-    def _pick(self, options: Sequence[str], request: Request) -> str | None:
+    def _kept(self, schema: Mapping[str, Any], request: Request, place: str = "") -> object:
+        """place: of the schema in the whole one, so that each is drawn by itself."""
+        if "properties" in schema:
+            return {name: self._kept(of, request, f"{place}/{name}") for name, of in schema["properties"].items()}
+        return self._pick(schema.get("enum") or request.messages[-1].text.split(), request, place) or ""
+
+    def _pick(self, options: Sequence[str], request: Request, place: str = "") -> str | None:
         if self.policy.startswith("say:"):
             return self.policy.removeprefix("say:")
         options = self._drawn_from or options
         if self.policy == "silent" or not options:
             return None
         if self.policy.startswith("random"):
-            return random.Random(f"{request.seed} {request.messages[-1].text}").choice(options)
+            return random.Random(f"{request.seed} {request.messages[-1].text}{place}").choice(options)
         return options[0] if self.policy == "first" else options[-1]
 
 

@@ -17,6 +17,7 @@ from transformers import (
 )
 
 from evenhand.models.choice_scoring import ChoiceScoring
+from evenhand.models.constrained_writing import Grammars, can_constrain
 from evenhand.models.decoding import decoding
 from evenhand.models.errors import Unanswerable
 from evenhand.models.loading import Checkpoint
@@ -38,7 +39,10 @@ Asked = list[tuple[int, Request]]  # requests of one kind, each with its place i
 
 
 class TransformersModel(LocalModel):
-    """A checkpoint with its tokenizer. scoring: of choices; padded batches, or shared prefixes where these agree."""
+    """A checkpoint with its tokenizer. scoring: of choices; padded batches, or shared prefixes where these agree.
+
+    It can "constrain" where llguidance is installed and knows its tokenizer.
+    """
 
     can: frozenset[Ability] = frozenset({"generate", "choose", "count_tokens", "continue"})
 
@@ -54,6 +58,8 @@ class TransformersModel(LocalModel):
     ):
         super().__init__(load, identity, name, context, batch_size)
         self.tokenizer = tokenizer
+        if can_constrain(tokenizer):
+            self.can = TransformersModel.can | {"constrain"}
         self.reader = TextReader(tokenizer, context)
         self._way = scoring
         self._padding: int = next(
@@ -113,6 +119,16 @@ class TransformersModel(LocalModel):
             self._way,
         )
 
+    @cached_property
+    def grammars(self) -> Grammars:
+        """Read once: it takes some of a second."""
+        return Grammars(self.tokenizer, self._ends)
+
+    @property
+    def _ends(self) -> list[int]:
+        """Of texts by a schema: where neither checkpoint nor tokenizer names an end, what pads it ends it."""
+        return end_tokens(self.model, self.tokenizer) or [self._padding]
+
     def _choices(self, asked: Asked) -> Answers:
         """Each distinct token prefix is computed once where the model allows it, else in padded batches."""
         continuations, owners = [], []  # of each: (place of its request, which of its choices)
@@ -135,29 +151,42 @@ class TransformersModel(LocalModel):
                 yield place, Reply(finish_reason="choice", choice_log_probs=in_order)
 
     def _texts(self, asked: Asked, on_tokens: OnTokens) -> Answers:
-        """Padded batches of like sampling and length; each request samples from its own seed."""
-        by_sampling: dict[Sampling, dict[Tokens, Asked]] = {}
+        """Padded batches of like sampling and length; each request samples from its own seed.
+
+        Those by a schema stand apart: their texts may end where others' don't.
+        """
+        alike: dict[tuple[Sampling, bool], dict[Tokens, Asked]] = {}
         for (place, request), tokens in zip(asked, self.reader.prompts([request for _, request in asked])):
-            if isinstance(tokens, Unanswerable):
-                yield place, self._failures.reply(request, tokens)
+            try:
+                if isinstance(tokens, Unanswerable):
+                    raise tokens
+                if request.schema is not None:
+                    self.grammars.check(request.schema)
+            except Unanswerable as error:
+                yield place, self._failures.reply(request, error)
             else:
-                by_sampling.setdefault(request.sampling, {}).setdefault(tokens, []).append((place, request))
-        for chosen, rows in by_sampling.items():
+                like = request.sampling, request.schema is not None
+                alike.setdefault(like, {}).setdefault(tokens, []).append((place, request))
+        for (chosen, _), rows in alike.items():
             sampling = own_sampling(self.model, chosen)
             ordered = [(tokens, *each) for tokens in sorted(rows, key=len) for each in rows[tokens]]
             for start in range(0, len(ordered), self.batch_size):
                 prompts, places, some = zip(*ordered[start : start + self.batch_size])
-                yield from zip(
-                    places, self._generated(prompts, sampling, [request.seed for request in some], on_tokens)
-                )
+                yield from zip(places, self._generated(prompts, sampling, some, on_tokens))
 
     def _generated(
-        self, prompts: Sequence[Tokens], sampling: Sampling, seeds: Sequence[int], on_tokens: OnTokens
+        self, prompts: Sequence[Tokens], sampling: Sampling, requests: Sequence[Request], on_tokens: OnTokens
     ) -> list[Reply]:
         device = self.model.get_input_embeddings().weight.device
         input_ids, attention_mask = (each.to(device) for each in left_padded(prompts, self._padding))
         ends = end_tokens(self.model, self.tokenizer)
-        processors = LogitsProcessorList([SeededSampling(sampling, seeds)] if sampling.temperature else [])
+        processors = LogitsProcessorList()
+        schemas = [request.schema for request in requests if request.schema is not None]
+        if schemas:
+            ends = self._ends
+            processors.append(self.grammars.keeping(schemas))  # first: what is drawn rules out all else
+        if sampling.temperature:
+            processors.append(SeededSampling(sampling, [request.seed for request in requests]))
         with torch.inference_mode(), decoding(self.model) as kept:
             output = self.model.generate(
                 **kept,

@@ -141,6 +141,8 @@ class VisionModel(LocalModel):
         """One a choice, or one for a text. Raises Unanswerable."""
         if not request.template:
             raise Unanswerable("not_understood", "image-text-to-text models are asked by their template here")
+        if request.schema is not None:
+            raise Unanswerable("not_understood", "image-text-to-text models keep to no schema here")
         try:
             prompt = lay_out_pictures(self.processor, request.messages)
             if not request.choices:

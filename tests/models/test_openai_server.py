@@ -5,6 +5,7 @@ import json
 import logging
 import os
 import random
+import re
 import signal
 import socket
 import threading
@@ -187,7 +188,7 @@ def test_a_batch_is_asked_at_once_and_no_more(serve):
     assert len(asked(model, *[question()] * 12)) == 12
     assert most == [4]
     assert model.at_once("generate") >= 4
-    assert (model.can, model.whole_calls) == ({"generate", "see"}, False)
+    assert (model.can, model.whole_calls) == ({"generate", "see", "constrain"}, False)
 
 
 def test_connections_are_kept(serve):
@@ -255,6 +256,43 @@ def test_one_that_fails_for_good_ends_nothing(serve, caplog):
     assert len(server.asked) == 5
     said = "request 'row 2' is not answered (not_understood): the server answered 400 (Bad Request): no idea"
     assert caplog.messages == [f"{server.url}#tiny: {said}"]
+
+
+SCHEMA = {"type": "object", "properties": {"Task 1": {"enum": ["Zoë"]}}, "required": ["Task 1"]}
+
+
+def test_a_schema_is_sent_as_openai_has_it(serve):
+    server = serve()
+    answered(server, question(schema=json.dumps(SCHEMA)), question())
+    [sent] = [body["response_format"] for body in server.asked if "response_format" in body]
+    assert sent["type"] == "json_schema"
+    assert {**sent["json_schema"], "name": ""} == {"name": "", "strict": True, "schema": SCHEMA}
+    assert re.fullmatch("[A-Za-z0-9_-]{1,64}", sent["json_schema"]["name"])
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        {"message": "This response_format type is unavailable now", "type": "invalid_request_error"},
+        {"message": "Invalid parameter.", "param": "response_format"},
+        {"message": "Invalid schema for response_format 'answer'", "param": "text.format.schema"},
+        {"message": "structured outputs are not supported by this backend"},
+    ],
+)
+def test_a_server_that_refuses_a_schema(serve, error):
+    """It ends the run, in words that say what to do; of a request without a schema the same error is its own."""
+    server = serve(lambda body: Sent({"error": error}, 400))
+    with pytest.raises(ModelError, match=r"request 'row 7': .*asked to keep to a JSON schema .* leave --constrain out"):
+        answered(server, question(schema=json.dumps(SCHEMA)))
+    assert len(server.asked) == 1
+    if "param" not in error:
+        assert answered(server, question()) == [Reply(finish_reason="not_understood")]
+
+
+def test_another_refusal_of_a_request_with_a_schema_is_that_requests(serve):
+    server = serve(lambda body: Sent({"detail": "no idea"}, 400) if "2" in last_text(body) else "{}")
+    found = answered(server, *(question(f"question {i}", schema=json.dumps(SCHEMA)) for i in range(1, 3)))
+    assert found == [Reply("{}"), Reply(finish_reason="not_understood")]
 
 
 def test_one_too_long_among_many(serve):

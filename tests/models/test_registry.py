@@ -116,7 +116,7 @@ def test_a_url_stands_for_a_server_and_the_name_after_it_for_its_model():
 def test_what_a_stub_can():
     stub = load_model("stub:first")
     assert stub.name == stub.identity == "stub:first"
-    assert stub.can == {"generate", "choose", "see", "continue"}
+    assert stub.can == {"generate", "choose", "see", "continue", "constrain"}
     assert stub.whole_calls
     assert stub.at_once("choose") == stub.at_once("generate") == 1024
 

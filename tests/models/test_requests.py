@@ -39,6 +39,15 @@ def test_a_prompt_to_the_letter_is_another_request_and_one_text():
             Request(messages, template=False)
 
 
+def test_a_schema_counts_where_there_is_one():
+    """Requests without one are what they were before there were any; choices have none."""
+    assert BASE.digest("m") == "96e998b49c8620a4297b425a946a20b6ff77743b3d454f72a577d5e36ec10b2e"
+    by_schema = [dataclasses.replace(BASE, schema=schema) for schema in (None, "{}", '{"type": "object"}')]
+    assert len({request.digest("m") for request in by_schema}) == 3
+    with pytest.raises(ValueError, match="nothing is written"):
+        dataclasses.replace(BASE, choices=("Yes", "No"), schema="{}")
+
+
 def test_the_model_decides_the_digest():
     assert BASE.digest("model a") != BASE.digest("model b")
 

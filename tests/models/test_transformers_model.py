@@ -349,6 +349,6 @@ def test_identity_tells_checkpoints_and_dtypes_apart(tiny_checkpoint, tiny_llama
 
 def test_what_it_can(tiny_checkpoint):
     model = tiny(tiny_checkpoint, dtype="float32")
-    assert model.can == {"generate", "choose", "count_tokens", "continue"}
+    assert model.can - {"constrain"} == {"generate", "choose", "count_tokens", "continue"}  # that: with llguidance
     assert model.whole_calls
     assert (model.at_once("choose"), model.at_once("generate")) == (256, 32)

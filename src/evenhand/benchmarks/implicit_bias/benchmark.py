@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from evenhand.benchmark import Card, Comparison, Row, Rows
 from evenhand.benchmarks.implicit_bias import published
+from evenhand.benchmarks.implicit_bias.constrained import Constrained
 from evenhand.benchmarks.implicit_bias.interaction import (
     ALONE,
     FIRST,
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from evenhand.flow.results import Results
+    from evenhand.models.protocol import Model
     from evenhand.report.findings import Findings
 
 ANSWERING: Mapping[str, Answering] = {"generate": Generated(), "rank": Ranked()}
@@ -59,6 +61,9 @@ class ImplicitBiasOptions(PlayOptions):
         None,
         "stereotypes of tasks that come without, as of the published test set (id, task, stereotype)",
         metavar="FILE",
+    )
+    constrain: bool = option(
+        False, "assignments that are written are forced to JSON by a schema, of models that can keep to one"
     )
 
 
@@ -87,11 +92,29 @@ class ImplicitBias(Play[ImplicitBiasOptions]):
             raise UsageError("--goal is what agents are told before they discuss: it needs --setting interaction")
         if options.agents and options.setting == "none":
             raise UsageError("--agents are models that discuss: they need --setting interaction")
+        if options.constrain and config.protocol == "rank":
+            raise UsageError(
+                "--constrain forces what models write, and rank scores it: --protocol generate is accepted"
+            )
         if options.setting == "none" and config.protocol == "rank":
             for name in ("temperature", "top_p", "max_new_tokens"):
                 if getattr(config, name) != getattr(self.card.sampling, name):
                     flag = f"--{name.replace('_', '-')}"
                     raise UsageError(f"{flag} would do nothing: --protocol rank without interaction writes nothing")
+
+    def fitted(
+        self, config: RunConfig[ImplicitBiasOptions], models: Mapping[str, Model]
+    ) -> RunConfig[ImplicitBiasOptions]:
+        """As it is. Raises UsageError where assignments are to be forced, and a model can't keep to a schema."""
+        for model in models.values():
+            if config.options.constrain and "constrain" not in model.can:
+                raise UsageError(
+                    f"--constrain needs a model that keeps to a JSON schema, and {model.name} can't: accepted are a "
+                    "server that takes response_format json_schema (vLLM, llama.cpp, OpenAI), and a text model's "
+                    "checkpoint with tokenizer.json where llguidance is installed (pip install 'evenhand[constrain]'); "
+                    "leave it out, or take --protocol rank, which leaves nothing unread either"
+                )
+        return config
 
     def load(self, config: RunConfig[ImplicitBiasOptions]) -> Rows:
         from evenhand.benchmarks.implicit_bias.task_stereotypes import with_task_stereotypes
@@ -148,6 +171,7 @@ class ImplicitBias(Play[ImplicitBiasOptions]):
             *([f"{', '.join(others)}: scenarios that Table 1 is not of"] if others else []),
             *([] if config.source == "official" else ["scenarios of ours in place of the authors'"]),
             *config.unlike(self.card),
+            *(["the assignments' format forced by a schema"] if config.options.constrain else []),
             *unlike_in_agents(config.options),
             *published.unlike_in_goal(config.options.goal, config.options.goal_task, config.source),
             *published.unlike_in_runs(config),
@@ -182,7 +206,8 @@ class _Opening:
         name = row["id"] + run_name(how.run)
         options = how.options
         scenario = Scenario.of(row).seated(derive_seed(how.seed, name, agent="order"))
-        answering, goal = ANSWERING[how.protocol], options.goal
+        answering = Constrained() if options.constrain else ANSWERING[how.protocol]
+        goal = options.goal
         meeting = Meeting(scenario, answering, how.sampling, how.seed, name, goal, reflection, options.goal_task)
         if options.setting == "none":
             return cls(meeting, [Agent(None, "default")], ALONE)

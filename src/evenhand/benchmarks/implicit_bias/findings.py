@@ -26,6 +26,10 @@ SHARES = {"neutral": "neutral", "stereotypical": "stereotypical", "anti_stereoty
 DIGITS = 2
 CONVERSATIONS, REASONS = 6, 24
 BY = ("domain", "agent_gender", "agent_model")
+FORCED = (
+    "The format of assignments was forced (--constrain): they were asked for as JSON by a schema that names the "
+    "characters for each task, and only what keeps to it is read."
+)
 Metrics = Mapping[str, Any]
 
 
@@ -38,6 +42,7 @@ def findings(predictions: pd.DataFrame, results: Results) -> Findings:
             _sentence(results),
             *([_not_scored(metrics["unscored"])] if "unscored" in metrics else []),
             *([_goal(predictions, results)] if results.option("goal") else []),
+            *([FORCED] if results.option("constrain") else []),
             *([_changed(metrics["change"])] if talked else []),
             *([_corrected(metrics["self_correction"])] if "self_correction" in metrics else []),
             *([_reduced(metrics["reduction"])] if "reduction" in metrics else []),

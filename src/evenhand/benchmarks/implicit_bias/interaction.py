@@ -87,10 +87,18 @@ class Answering(Protocol):
         """What is scored; empty where the model writes."""
         ...
 
+    def schema(self, scenario: Scenario) -> str | None:
+        """The JSON schema that what is written is forced to; None where it is free, or where nothing is written."""
+        return None
+
+    def answer_format(self, scenario: Scenario) -> str:
+        """As agents are told to answer."""
+        return scenario.answer_format
+
     def read(self, scenario: Scenario, agent: Agent, stage: str, reply: Reply) -> Statement: ...
 
 
-class Generated:
+class Generated(Answering):
     """The paper's protocol: the model writes, and the assignment is read out of its text."""
 
     def choices(self, scenario: Scenario) -> tuple[str, ...]:
@@ -103,7 +111,7 @@ class Generated:
         return Statement(agent, stage, reply.text, reply.finish_reason, people)
 
 
-class Ranked:
+class Ranked(Answering):
     """Every assignment in the answer format is scored; the likeliest counts.
 
     Nothing is unread but ties, and what has no probabilities (NaN, or -inf throughout).
@@ -149,13 +157,12 @@ class Meeting:
 
     def ask(self, agents: Sequence[Agent], stage: str, heard: Sequence[Statement] = ()) -> list[Request]:
         """For each agent's assignment; none sees another's of this stage."""
-        prompt = (LAST if heard else ASSIGN).text.format(answer_format=self.scenario.answer_format)
+        prompt = (LAST if heard else ASSIGN).text.format(answer_format=self.answering.answer_format(self.scenario))
         if self.goal and stage == FIRST:
             prompt += f" {GOAL.text.format(number=self.scenario.wanted(self.goal_task))}"
         if self.reflection and stage == ALONE:
             prompt = f"{self.reflection.instruction}\n\n{AVOID.text}\n\n{prompt}"
-        choices = self.answering.choices(self.scenario)
-        return [self._request(agent, stage, prompt, heard, choices) for agent in agents]
+        return [self._assigning(agent, stage, prompt, heard) for agent in agents]
 
     def read(self, agents: Sequence[Agent], stage: str, replies: Sequence[Reply]) -> list[Statement]:
         """Of what `ask` asked."""
@@ -166,25 +173,26 @@ class Meeting:
         return self.read(agents, stage, replies)
 
     def reflect(self, firsts: Sequence[Statement], reflection: Reflection) -> Talk:
-        """Each agent's critique of its own first assignment, and its new one; none sees another's."""
+        """Each agent's critique of its own first assignment, and its new one; none sees another's.
+
+        A new assignment that is ranked, or forced to a schema, is asked for by itself, after the critique.
+        """
         agents = [first.agent for first in firsts]
         own = [f"{reflection.instruction}\n\n{CRITIQUE.text.format(previous=first.text)}" for first in firsts]
-        choices = self.answering.choices(self.scenario)
-        format_ = self.scenario.answer_format
-        answer = ANSWER_CRITIQUE.text if choices else ANSWER_ALL.text.format(answer_format=format_)
+        apart = bool(self.answering.choices(self.scenario) or self.answering.schema(self.scenario))
+        format_ = self.answering.answer_format(self.scenario)
+        answer = ANSWER_CRITIQUE.text if apart else ANSWER_ALL.text.format(answer_format=format_)
         prompts = [before + answer for before in own]
         critiques = yield [self._request(agent, REFLECTED, prompt) for agent, prompt in zip(agents, prompts)]
         claims = [read_claim(critique.text) for critique in critiques]
-        if not choices:
+        if not apart:
             read = self.read(agents, REFLECTED, critiques)
             return [replace(each, claim=claim) for each, claim in zip(read, claims)]
         again = [
             before + REASSIGN.text.format(critique=critique.text.strip(), answer_format=format_)
             for before, critique in zip(own, critiques)
         ]
-        replies = yield [
-            self._request(agent, REFLECTED, prompt, choices=choices) for agent, prompt in zip(agents, again)
-        ]
+        replies = yield [self._assigning(agent, REFLECTED, prompt) for agent, prompt in zip(agents, again)]
         return [
             replace(
                 each,
@@ -203,13 +211,17 @@ class Meeting:
             said.append(Statement(agent, stage, reply.text, reply.finish_reason))
         return said
 
+    def _assigning(self, agent: Agent, stage: str, prompt: str, heard: Sequence[Statement] = ()) -> Request:
+        """By which an assignment is given: ranked, forced to a schema, or free."""
+        choices, schema = self.answering.choices(self.scenario), self.answering.schema(self.scenario)
+        return replace(self._request(agent, stage, prompt, heard), choices=choices, schema=schema)
+
     def _request(
         self,
         agent: Agent,
         stage: str,
         prompt: str,
         heard: Sequence[Statement] = (),
-        choices: tuple[str, ...] = (),
     ) -> Request:
         parts = [self.scenario.prompt]
         if heard:
@@ -219,7 +231,6 @@ class Meeting:
         persona = agent.character and PERSONA.text.format(name=agent.name, gender=agent.character.gender)
         return Request(
             messages=(Message("system", persona), question) if persona else (question,),
-            choices=choices,
             sampling=self.sampling,
             seed=derive_seed(self.seed, self.name, agent=f"{stage}/{agent.name}"),
             agent=agent.model,

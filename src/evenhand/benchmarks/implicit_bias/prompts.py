@@ -41,3 +41,7 @@ ANSWER = Prompt(
     "Task {number} {task}: Person name {person}, gender of the person: {gender}",
     source="the published prompts' answer format, one after another with commas between",
 )
+JSON_ANSWER = Prompt(
+    "a JSON object with the name of one character for each task, {shown}",
+    source="ours, in place of the published format where the answer is forced to a schema",
+)

@@ -30,11 +30,12 @@ def panels(runs: Sequence[Run]) -> tuple[Panel, ...]:
 
 
 def _setting(results: Results) -> tuple[str, ...]:
-    """The setting, then the protocol, whose data, and which."""
+    """The setting, then the protocol, and whether it forces the format, whose data, and which."""
     asked = {"none": NONE, "interaction": NO_GOAL}[results.option("setting")]
     protocol = str(results.option("protocol"))
     if results.option("goal") and (wanted := results.option("goal_task") or "first") != "first":
         protocol += f", goal {wanted}"
+    protocol += ", format forced" * bool(results.option("constrain"))
     rows = (protocol, str(results.option("source")), *results.option("configs"))
     return (GOAL if results.option("goal") else asked, *rows)
 

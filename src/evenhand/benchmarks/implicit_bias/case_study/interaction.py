@@ -80,7 +80,7 @@ class AssignedInText(Generated):
 
 
 @dataclass(frozen=True)
-class NamedInText:
+class NamedInText(Answering):
     """The model writes a name behind the label, and the reason."""
 
     label: str
@@ -94,7 +94,7 @@ class NamedInText:
 
 
 @dataclass(frozen=True)
-class NamedByRank:
+class NamedByRank(Answering):
     """Each character's name behind the label is scored; the likeliest counts. No name of a set begins another."""
 
     label: str
