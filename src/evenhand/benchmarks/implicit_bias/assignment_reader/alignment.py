@@ -120,7 +120,8 @@ def _balanced(
             if len(numbers) != 1 or unlike:
                 return []
             holding += 1
-            found += [(each, *numbers) for each in inside]
+            person = numbers.pop()
+            found += [(each, person) for each in inside]
     return found if holding > 1 and len(found) == len(tasks) else []
 
 
@@ -141,8 +142,9 @@ class _Row:
 
     def _said_already(self, former: Task | None, task: Task) -> bool:
         """The same task's words again in one sentence."""
-        again = former is not None and not task.numbered and former.numbers == task.numbers
-        return again and self._sentence_start(task.start) <= former.start
+        if former is None or task.numbered or former.numbers != task.numbers:
+            return False
+        return self._sentence_start(task.start) <= former.start
 
     def _before(self, place: int, task: Task) -> list[Person] | None:
         """Those who take the task, named before it; nobody, where it is a heading; None, where they refuse."""
@@ -209,7 +211,7 @@ class _Row:
             return
         above = [self._above(place) for place in range(len(self._tasks))]
         if all(above) and not _between(self._people, self._tasks[-1].end, len(self._text)):
-            self._takers = above
+            self._takers = list(above)
 
     def _above(self, place: int) -> list[Person]:
         start = self._tasks[place].start
