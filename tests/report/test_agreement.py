@@ -188,9 +188,9 @@ def test_revisions_of_a_model_are_models_of_their_own(both, ran):
     assert not any("has 2 runs" in warning for warning in agree(*folders).warnings)
 
 
-def test_an_impossible_unread_rate_is_no_reason_to_count_answers(both, ran):
+def test_a_run_with_an_impossible_unread_rate_is_damaged(both, ran):
     changed = ran("labe", "changed", 1.0)
     results = changed / "results.json"
     results.write_text(results.read_text().replace('"unread_rate": 0.0', '"unread_rate": 7.0'))
-    warnings = agree(*both([1.0, 2.0, 3.0, 4.0, 5.0]), changed).warnings
-    assert any("an unread rate is from 0 to 1" in warning for warning in warnings)
+    with pytest.raises(EvenhandError, match="unread_rate"):
+        agree(*both([1.0, 2.0, 3.0, 4.0, 5.0]), changed)

@@ -107,8 +107,6 @@ def _why_not(results: Results, score: float | None) -> str | None:
     if results.metrics.get("rehearsal"):
         return "a rehearsal with placeholders in place of data"
     unread = results.metrics["unread_rate"]
-    if unread is not None and not 0 <= unread <= 1:
-        return "its results.json was changed: an unread rate is from 0 to 1"
     if unread is None or unread > MOSTLY_UNREAD:
         return f"{results.metrics['n_read']:,} of {results.metrics['n']:,} answers were read"
     return "it has no score" if score is None or math.isnan(score) else None
