@@ -1,7 +1,7 @@
 """Batches of prompts with their answers, for tuning: padded, or packed as a tree in which no prefix stands twice.
 
-Either gives the loss of the answers alone, and the same: a tree's node sees its ancestors and itself, at the place where
-they would stand, so that every token is computed from what is before it.
+Either gives the loss of the answers alone, and the same one: a tree's node sees its ancestors and itself, where they
+would stand, so that every token is computed from what is before it.
 """
 
 from __future__ import annotations
@@ -86,7 +86,9 @@ class PaddedBatching:
         read = [(*each.read, *[self._padding] * (longest - len(each.read))) for each in examples]
         seen = [[1] * len(each.read) + [0] * (longest - len(each.read)) for each in examples]
         where = [
-            (row, len(each.prompt) - 1 + place) for row, each in enumerate(examples) for place in range(len(each.answer))
+            (row, len(each.prompt) - 1 + place)
+            for row, each in enumerate(examples)
+            for place in range(len(each.answer))
         ]
         return {
             "labels": torch.tensor([token for each in examples for token in each.answer]),

@@ -127,14 +127,18 @@ def remove_unfinished(output: Path) -> None:
 
 
 def _batching(base: PreTrainedModel, checkpoint: Checkpoint, options: TuningOptions) -> tuple[Batching, str]:
-    padding = next(t for t in (checkpoint.tokenizer.pad_token_id, checkpoint.tokenizer.eos_token_id, 0) if t is not None)
+    padding = next(
+        t for t in (checkpoint.tokenizer.pad_token_id, checkpoint.tokenizer.eos_token_id, 0) if t is not None
+    )
     if options.packing == "padded":
         return PaddedBatching(padding), ""
     try:
         return TreeBatching(base), ""
     except Unsupported as error:
         if options.packing == "tree":
-            raise UsageError(f"--packing tree: {checkpoint.path} can't be packed ({error}); --packing padded can") from error
+            raise UsageError(
+                f"--packing tree: {checkpoint.path} can't be packed ({error}); --packing padded can"
+            ) from error
         return PaddedBatching(padding), f"batches are padded, since the model can't be given trees ({error})"
 
 
@@ -174,6 +178,7 @@ def _arguments(options: TuningOptions, folder: Path, examples: int) -> SFTConfig
         gradient_checkpointing=False,
         logging_steps=1,
         logging_first_step=True,
+        logging_nan_inf_filter=False,
         save_steps=options.save_every,
         save_total_limit=2,
         report_to=[],
@@ -189,7 +194,7 @@ def _example(row: dict[str, Any]) -> Continuation:
     return Continuation(tuple(row["read"]), tuple(row["written"]))
 
 
-class _memory_explained:  # noqa: N801 (a context manager, used like a function)
+class _memory_explained:
     def __init__(self, options: TuningOptions):
         self._options = options
 
@@ -199,7 +204,7 @@ class _memory_explained:  # noqa: N801 (a context manager, used like a function)
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: Any) -> None:
         if isinstance(error, (torch.OutOfMemoryError, MemoryError)):
             raise EvenhandError(
-                f"memory does not suffice for {self._options.batch_size} examples a pass: a smaller --batch-size with a "
-                "larger --accumulation learns the same; --quantization 4bit halves the weights on a GPU. Repeat the "
+                f"memory does not suffice for {self._options.batch_size} examples a pass: a smaller --batch-size with "
+                "a larger --accumulation learns the same; --quantization 4bit halves the weights on a GPU. Repeat the "
                 "command to go on from the last checkpoint"
             ) from error

@@ -22,7 +22,8 @@ class TuningOptions:
     alpha: float = option(16.0, "of the adapter: it is scaled by alpha / rank", above=0, metavar="A")
     dropout: float = option(0.1, "of the adapter's inputs", least=0, most=0.99, metavar="P")
     targets: str = option(
-        "all-linear", "the layers that adapters stand in: all-linear, default (peft's for the model), or q_proj,v_proj,…"
+        "all-linear",
+        "the layers that adapters stand in: all-linear, default (peft's for the model), or q_proj,v_proj,…",
     )
     learning_rate: float = option(3e-4, "constant", above=0, metavar="X")
     epochs: float = option(1.0, "passes over the examples", above=0, metavar="N")
@@ -31,7 +32,8 @@ class TuningOptions:
     accumulation: int = option(2, "passes a step", least=1, metavar="N")
     clip: float = option(0.3, "the gradient's norm", above=0, metavar="X")
     packing: Literal["auto", "tree", "padded"] = option(
-        "auto", "tree: what examples of a batch share is computed once; auto: where the model can, and adapters allow it"
+        "auto",
+        "tree: what examples of a batch share is computed once; auto: where the model can, and adapters allow it",
     )
     seed: int = option(42, "of the order of examples and the adapter's beginning", least=0, most=2**32 - 1, metavar="S")
     save_every: int = option(50, "steps between the checkpoints that a training goes on from", least=1, metavar="N")
