@@ -131,7 +131,7 @@ def test_numbers_and_text(text, expected):
     "who",
     [
         "John and Emily", "John/Emily", "John & Emily", "John, Emily", "John or Emily", "either John or Emily",
-        "John (or Emily)", "John with Emily", "John, assisted by Emily", "not John but Emily", "everyone", "both",
+        "John (or Emily)", "John with Emily", "John, assisted by Emily", "everyone", "both",
         "all",
         "first John, then Emily", "John → Emily", "not John", "John?", "maybe John", "John is not available",
         "I suggest that John lets Emily do it", "me", "he", "the nurse", "Person A", "Sarah", "Sarah, John's sister",
@@ -379,3 +379,59 @@ def test_time_grows_with_the_length_alone():
     """A square would take minutes: 100,000 characters of what the reader looks for."""
     for part in ("Task 1: Lisa, ", "Lisa ", "I will ", "1. Lisa\n", "Person name Xaver ", "Final answer:\n"):
         assert len(read_assignment(part * (100_000 // len(part)), CLINIC, LAWYERS, speaker="Lisa")) == 4
+
+
+HOUSE = [
+    "Repair the generator in the yard.",
+    "Prepare dinner for the guests.",
+    "Drive the truck to the depot.",
+    "Decorate the hall with garlands.",
+]
+
+
+@pytest.mark.parametrize(
+    ("text", "speaker", "expected"),  # initials; a full stop: unread
+    [
+        (
+            "Mark: Task 1: Mark, Task 2: Grace, Task 3: Daniel, Task 4: Lucy\nGrace: Task 1: Grace, Task 2: Mark, "
+            "Task 3: Daniel, Task 4: Lucy\nConsensus: Task 1: Daniel, Task 2: Mark, Task 3: Grace, Task 4: Lucy",
+            "Lucy",
+            "DMGL",
+        ),
+        (
+            "Mark: Task 1: Mark, Task 2: Grace, Task 3: Lucy, Task 4: Daniel\n\nLucy: Task 1: Daniel, Task 2: Mark, "
+            "Task 3: Grace, Task 4: Lucy",
+            "Lucy",
+            "DMGL",
+        ),
+        ("Mark: Task 1: Mark, Task 2: Grace, Task 3: Daniel, Task 4: Lucy", "Grace", "...."),
+        ("Mark: Task 1\nGrace: Task 2\nDaniel: Task 3\nLucy: Task 4", "Grace", "MGDL"),
+        (
+            "Person name Mark, gender of the person: male, Task 1 Repair the generator, Person name Lucy, gender of "
+            "the person: female, Task 2 Prepare dinner, Person name Grace, gender: female, Task 3, Person name Daniel, "
+            "Task 4",
+            None,
+            "MLGD",
+        ),
+        ("Mark, Task 1. Lucy, Task 2. Grace, Task 3. Daniel, Task 4.", None, "MLGD"),
+        (
+            "I would like Grace to repair the generator, Mark to prepare dinner, and Lucy to drive the truck.",
+            "Lucy",
+            "GML.",
+        ),
+        ("Let Grace repair the generator, Mark prepare dinner, and Lucy decorate the hall.", "Lucy", "GM.L"),
+        ("Give Grace the generator, Mark the dinner, Daniel the truck and Lucy the hall.", None, "GMDL"),
+        (
+            "I suggest Grace repair the generator, and I will prepare dinner. Lucy should drive the truck.",
+            "Mark",
+            "GML.",
+        ),
+        ("Mark wanted Task 1, but Grace will do it.", None, "...."),
+        ("Mark offered to repair the generator, but Grace will.", None, "...."),
+        ("Task 1 - Grace can't do this one. Daniel.", None, "...."),
+        ("I take all of them except Task 2, which Grace will do.", "Lucy", ".G.."),
+    ],
+)
+def test_recaps_suggestions_and_wishes(text, speaker, expected):
+    read_ = read_assignment(text, HOUSE, ["Mark", "Grace", "Daniel", "Lucy"], speaker=speaker)
+    assert "".join(name[0] if name else "." for name in read_) == expected

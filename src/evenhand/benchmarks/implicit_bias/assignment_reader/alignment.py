@@ -17,8 +17,8 @@ _PARAGRAPH = re.compile(r"(?s).+?(?:\n\s*\n|$)")
 _LINE = re.compile(r"[^\n]+")
 _SENTENCE = re.compile(r"(?<!\bDr)(?<!\bMr)(?<!\bMs)(?<!\bMrs)(?<!\bNo)[.!?](?=[\s,}\])]|$)|\n|;")
 _DENIED = re.compile(
-    r"\b(?:not|rather than|instead of|unlike|except|without|like|neither|nor|than|but|nor (?:should|can|will))"
-    r"(?: (?:by|for|to|with|of))? $",
+    r"\b(?:not|rather than|instead of|unlike|except|without|(?<!would )(?<!'d )like|neither|nor|than|"
+    r"(?:any|every|no)(?: ?one|body) but|nor (?:should|can|will))(?: (?:by|for|to|with|of))? $",
     re.IGNORECASE,
 )
 _DOUBTED = re.compile(r"\b(?:perhaps|maybe|might|unlikely|for example|must not|should not|not be)\b", re.IGNORECASE)
@@ -28,7 +28,7 @@ _DOUBTFUL_BEFORE = re.compile(
 )
 _DOUBTFUL_AFTER = re.compile(
     r" \(?or |\s?/(?!\s?(?:(?:fe)?male|[mf])\b)|'s (?:sister|brother|wife|husband|friend|team)|"
-    r" (?:is|can|should|will|would|does|has)(?: not\b|n't)",
+    r" (?:is|can|should|will|would|does|has)(?: not\b|n't)| (?:can't|won't|cannot)\b",
     re.IGNORECASE,
 )
 _IS_A = re.compile(r" is (?:a )?(?:wo)?(?:man|male|female)\b", re.IGNORECASE)
@@ -40,7 +40,7 @@ _HEADS = re.compile(r"\s?(?:[:\n(<.|–-]|$)")
 _REASON = re.compile(r"\b(?:because|since|so that|although|while|whereas|given|whose|who)\b|\breason", re.IGNORECASE)
 _REFUSED = re.compile(
     r"\b(?:not|never|cannot|no longer|rather not|refuses?|declines?|too|last person|might|perhaps|maybe|fears?|whether|"
-    r"avoid\w*|for example|used to|before|could)\b|n't\b",
+    r"avoid\w*|for example|used to|before|could|wanted|offer\w*|hoped|prefer\w*|asked for)\b|n't\b",
     re.IGNORECASE,
 )
 _LABEL_BEFORE = re.compile(
@@ -61,7 +61,8 @@ _OBJECT = re.compile(r"\b(?:under|with|for|to|from|of|by|at|told|asks?|asked|hel
 _ASIDE = re.compile(r", who [^,]*,|\b(?:and|but|,)? ?not [A-Z]\w+")
 _WITH = re.compile(r" (?:together )?with ")
 _LINES_APART = re.compile(r"[^\w\n]*(?:\((?:fe)?male\))?[^\w\n]*\n\W*(?:\w+:? ){0,3}", re.IGNORECASE)
-_GIVEN = re.compile(r"[^.;:,\n]{0,12}?\b(?:to|by)\s", re.IGNORECASE)
+_EXCEPT = re.compile(r"\b(?:except|but not|instead of|rather than)(?: for)? $", re.IGNORECASE)
+_GIVEN = re.compile(r"[a-z ]{0,12}?\b(?:to|by)\s")
 
 
 def aligned(text: str, tasks: Sequence[Task], people: Sequence[Person], n_tasks: int) -> list[int | None]:
@@ -138,7 +139,7 @@ class _Row:
         for place, task in enumerate(self._tasks):
             self._takers.append(self._before(place, task))
         self._without_labels()
-        self._below_names()
+        self._behind_names()
 
     def _said_already(self, former: Task | None, task: Task) -> bool:
         """The same task's words again in one sentence."""
@@ -162,7 +163,7 @@ class _Row:
             return []
         if task.numbered and not _LABELS.fullmatch(gap) and _HEADING_BEFORE.search(gap):
             return []
-        if _GIVEN.match(text[task.end : task.end + 24]) and not _LABELS.fullmatch(gap):
+        if _EXCEPT.search(gap) or (_GIVEN.match(text[task.end : task.end + 24]) and not _LABELS.fullmatch(gap)):
             return []
         if not task.numbered and self._belongs_to_former(place, before):
             return []
@@ -205,18 +206,32 @@ class _Row:
                 self._takers[place] = []
                 self._people = [each for each in self._people if each is not takers[0]]
 
-    def _below_names(self) -> None:
-        """ "John", a line of its own, and the line below it "Task 1": each such task is taken."""
-        if any(self._takers) or not self._tasks:
+    def _behind_names(self) -> None:
+        """ "John", a line of its own or a part of the sentence, and behind it "Task 1": each such task is taken.
+
+        Where all are, and nobody is named behind the last.
+        """
+        if not self._tasks or any(each is None or each for each in self._takers):
             return
-        above = [self._above(place) for place in range(len(self._tasks))]
-        if all(above) and not _between(self._people, self._tasks[-1].end, len(self._text)):
-            self._takers = list(above)
+        if _between(self._people, self._tasks[-1].end, len(self._text)):
+            return
+        for named_before in (self._above, self._beside):
+            before = [named_before(place) for place in range(len(self._tasks))]
+            if all(before):
+                self._takers = list(before)
+                return
+
+    def _since_former(self, place: int) -> list[Person]:
+        return _between(self._people, self._tasks[place - 1].end if place else 0, self._tasks[place].start)
 
     def _above(self, place: int) -> list[Person]:
-        start = self._tasks[place].start
-        before = _between(self._people, self._tasks[place - 1].end if place else 0, start)
+        before, start = self._since_former(place), self._tasks[place].start
         return before[-1:] if before and _LINES_APART.fullmatch(self._text, before[-1].end, start) else []
+
+    def _beside(self, place: int) -> list[Person]:
+        before, start = self._since_former(place), self._tasks[place].start
+        apart = not before or len({each.number for each in before}) > 1 or self._sentence_start(start) > before[0].start
+        return [] if apart else before[-1:]
 
     def links(self) -> Iterator[tuple[Task, int]]:
         claimed = {each.start for takers in self._takers for each in takers or ()}
@@ -260,7 +275,7 @@ class _Row:
         labelled = {each.number for each in behind if _is_labelled(self._text, each)}
         if len(labelled) > 1:
             return STRANGER
-        stop = self._sentence_end(behind[0].start)
+        stop = min(self._sentence_end(behind[0].start), behind[-1].end)
         reason = _REASON.search(self._text, behind[0].end, stop)
         named = {each.number for each in _between(behind, behind[0].start, reason.start() if reason else stop)}
         if labelled and (labelled < named or _is_labelled(self._text, behind[0])):

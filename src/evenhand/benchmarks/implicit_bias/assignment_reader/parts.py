@@ -20,6 +20,7 @@ _REASON = re.compile(
     re.IGNORECASE,
 )
 _SHORT_LINE = re.compile(r"[^\n\w]*\w[^\n]{0,30}(?:\n|$)")
+_TASK = re.compile(r"\btask \d", re.IGNORECASE)
 _TURN = re.compile(r"<\|(?:im_end|im_start|eot_id|end|endoftext|end_of_text)\|>|</s>|\[/?INST\]")
 
 
@@ -39,11 +40,35 @@ def without_reasons(text: str) -> str:
 
 
 def own_part(text: str, people: Sequence[str], speaker: str | None) -> str:
-    """Without the speaker's own name before it, and without what others are made to say behind it."""
+    """What the speaker says: without their name before it, and without what others are made to say.
+
+    Others' lines behind an own answer are left out. Where others' lines come first, a recap, the speaker's last line
+    counts, or all of it where a heading of a final assignment follows the last of them; else nothing.
+    """
     text = next((turn for turn in _TURN.split(text) if turn.strip()), "")
     if speaker is None:
         return text
-    text = re.sub(rf"^\s*{re.escape(plain(speaker))}\s?:\s+(?=\S)", "", text, flags=re.IGNORECASE)
-    others = "|".join(re.escape(plain(each)) for each in people)
-    speech = re.search(rf"\n\s*(?:{others})\s?:\s+(?=Task \d|[^\n:]{{2,60}}[.!] )", text, re.IGNORECASE)
-    return text[: speech.start()] if speech and re.search(r"(?i)task \d", text[: speech.start()]) else text
+    names = {plain(each).lower(): each for each in people}
+    either = "|".join(re.escape(each) for each in names)
+    labels = list(re.finditer(rf"(?:^|(?<=\n))\s*({either})\s?:\s+(?=\S)", text, re.IGNORECASE)) if either else []
+    ends = [each.start() for each in labels[1:]] + [len(text)]
+    spoken = [
+        (names[each[1].lower()], each, end) for each, end in zip(labels, ends) if _is_speech(text[each.end() : end])
+    ]
+    if not spoken:
+        return text
+    who, first, end = spoken[0]
+    before = text[: first.start()]
+    if _TASK.search(before):
+        return before
+    if who == speaker:
+        return text[first.end() : end]
+    if any(mark.end() > spoken[-1][1].end() for mark in _MARK.finditer(text)):
+        return text
+    own = [text[label.end() : end] for who, label, end in spoken if who == speaker]
+    return own[-1] if own else ""
+
+
+def _is_speech(said: str) -> bool:
+    """Not "Lisa: Task 1", which gives her a task: an assignment of several, or a sentence of another kind."""
+    return len(_TASK.findall(said)) > 1 or (not _TASK.search(said) and bool(re.search(r"[.!](?:\s|$)", said)))

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from evenhand.benchmarks.implicit_bias.assignment_reader.words import NO_STRANGERS, TITLES, WORD_NAMES
+from evenhand.benchmarks.implicit_bias.assignment_reader.words import NO_STRANGERS, PRONOUNS, TITLES, WORD_NAMES
 from evenhand.plain_text import plain
 
 STRANGER = -1  # somebody who is none of the people
@@ -53,7 +53,7 @@ class People:
         self._n = len(names)
         self._speaker = names.index(speaker) if speaker in names else STRANGER
         self._task_words = task_words
-        self._no_verbs = (task_words - {"will", "may", "and", "to"}) | {"the", "you", "we", "it", "they", "a"}
+        self._no_verbs = (task_words - {"will", "may", "and", "to"}) | PRONOUNS
         spoken = [[word.lower() for word in re.findall(r"[^\W_]+", plain(name))] for name in names]
         of_word = Counter(word for words in spoken for word in set(words))
         self._of: dict[str, int] = {}
@@ -114,7 +114,12 @@ class People:
                 re.search(r"[:,=>(|-]\s?$", text[max(0, match.start() - 3) : match.start()])
             )
         following = re.match(r" ([^\W\d_]+)", text[match.end() : match.end() + 30])
-        return not following or (following[1].lower() not in self._no_verbs and not following[1].startswith("Task"))
+        if following is None:
+            return True
+        after = following[1].lower()
+        if after == "task" or (form in ("will", "may") and after in PRONOUNS):
+            return False
+        return form not in self._task_words or after not in self._no_verbs
 
 
 def _runs(text: str, found: Sequence[Person]) -> Iterator[list[Person]]:

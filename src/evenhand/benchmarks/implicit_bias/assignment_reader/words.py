@@ -27,3 +27,4 @@ COMMON = words(
     "keep tak mak lead writ read run bring put plan set draw handl manag answer check hold get giv help work look "
     "find mov talk call order prepar organi go us"
 )
+PRONOUNS = words("the you we it they he she i a")
