@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from importlib import util
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -65,6 +66,8 @@ def train(options: SocialContactOptions, output: Path, on_progress: OnProgress) 
     from evenhand.trainers.training_folder import begun, refuse_other
 
     refuse_other(asdict(options), output, RECORD)
+    if util.find_spec("trl") is None:
+        raise UsageError("tuning needs TRL, which is not installed; run: pip install 'evenhand[train]'")
     from evenhand.trainers.fine_tuning import fine_tune, remove_unfinished
 
     on_progress("reading the prompt sets", 0, 0)
