@@ -15,7 +15,8 @@ from transformers import PreTrainedModel
 from evenhand.models.padded_scoring import PaddedScoring
 from evenhand.models.prefix_tree import Continuation
 from evenhand.models.scoring import Scoring
-from evenhand.models.shared_prefix_scoring import SharedPrefixScoring, Unsupported
+from evenhand.models.shared_prefix_scoring import SharedPrefixScoring
+from evenhand.models.tree_masks import Unsupported
 
 logger = logging.getLogger(__name__)
 

@@ -9,7 +9,6 @@ interrupted run repeats it.
 
 from __future__ import annotations
 
-import inspect
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
@@ -27,6 +26,7 @@ from evenhand.models.last_layer import computed_for, last_feed_forward
 from evenhand.models.prefix_tree import Continuation, Forks, PrefixTree, Tokens, common_prefix, grow, split_by_size
 from evenhand.models.scoring import LogProbs, Scoring
 from evenhand.models.tree_attention import BASE, attending
+from evenhand.models.tree_masks import TreeMasks
 
 NODES_A_TREE = 96  # attention and masks grow with its square
 PATHS_A_TREE = 3  # but of long continuations a tree holds a few, lest most of its nodes repeat its neighbor's
@@ -36,10 +36,6 @@ ROWS_A_SUM = 32  # logits of so few nodes stay in the processor's cache while th
 TOKENS_WORTH_A_PASS = 64  # a pass over a few tokens takes about as long as these take in a large batch
 
 KeysAndValues = tuple[tuple[torch.Tensor, torch.Tensor], ...]  # of each layer, (1, heads, tokens, head size)
-
-
-class Unsupported(Exception):
-    """The model takes no 4D mask, or has layers that are no plain attention."""
 
 
 @dataclass(frozen=True)
@@ -87,20 +83,10 @@ class SharedPrefixScoring(Scoring):
         self.nodes_a_tree = nodes_a_tree
         self.paths_a_tree = paths_a_tree
         self._config = config = model.config.get_text_config()
-        layer_types = set(getattr(config, "layer_types", None) or getattr(config, "attention_layers", None) or ())
-        if not layer_types <= {"full_attention", "sliding_attention"} or model.config.is_encoder_decoder:
-            raise Unsupported(f"layers of type {', '.join(sorted(layer_types)) or 'encoder-decoder'}")
-        accepts = inspect.signature(model.forward).parameters
-        missing = {"attention_mask", "position_ids", "past_key_values", "logits_to_keep"} - set(accepts)
-        if missing:
-            raise Unsupported(f"its forward pass takes no {', '.join(sorted(missing))}")
+        self._masks = TreeMasks(model)
         # Attention of another kind is given one tree at a time.
         self.nodes_a_batch = nodes_a_batch if config._attn_implementation == BASE else 0
         self._n_layers = config.num_hidden_layers
-        self._mask_by_layer_type = "sliding_attention" in layer_types
-        windowed = self._mask_by_layer_type or not layer_types  # without types, the window is every layer's
-        windowed = windowed and getattr(config, "use_sliding_window", True)
-        self._window: int | None = getattr(config, "sliding_window", None) if windowed else None
         self._last = last_feed_forward(model, self._n_layers)
         self._common = _Kept()  # of the call before: many calls begin alike
 
@@ -198,33 +184,9 @@ class SharedPrefixScoring(Scoring):
             logits = self.model(
                 input_ids=torch.from_numpy(np.concatenate([tree.tokens for tree in trees])[None]).to(device),
                 position_ids=torch.from_numpy(depths[None]).to(device),
-                attention_mask=self._mask(trees, len(kept.tokens), device),
+                attention_mask=self._masks.additive(trees, len(kept.tokens), device),
                 past_key_values=Cache(layers=layers),
                 use_cache=True,
                 logits_to_keep=where,
             ).logits
         return logits[0], tuple(layer.new for layer in layers if layer.new is not None)
-
-    def _mask(
-        self, trees: Sequence[PrefixTree], before: int, device: torch.device
-    ) -> torch.Tensor | dict[str, torch.Tensor]:
-        """Additive masks (1, 1, nodes, kept and longest tree); a sliding window counts depths, not places."""
-        sees = np.zeros((sum(map(len, trees)), before + max(map(len, trees))), dtype=bool)
-        near = np.zeros_like(sees)
-        for start, tree in zip(accumulate(map(len, trees), initial=0), trees):
-            rows, columns = slice(start, start + len(tree)), slice(before, before + len(tree))
-            sees[rows, :before] = True
-            sees[rows, columns] = tree.sees
-            if self._window is not None:
-                seen = np.concatenate([np.arange(before), tree.depths])
-                near[rows, : columns.stop] = tree.depths[:, None] - seen < self._window
-
-        def additive(allowed: npt.NDArray[np.bool_]) -> torch.Tensor:
-            hidden = torch.from_numpy(~allowed)[None, None].to(device)
-            dtype = self.model.dtype
-            return torch.zeros(hidden.shape, dtype=dtype, device=device).masked_fill_(hidden, torch.finfo(dtype).min)
-
-        if self._window is None:
-            return additive(sees)
-        within = additive(sees & near)
-        return {"full_attention": additive(sees), "sliding_attention": within} if self._mask_by_layer_type else within

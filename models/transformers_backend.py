@@ -52,7 +52,7 @@ class TransformersBackend:
         """
         from evenhand.models.transformers_model import TransformersModel
 
-        checkpoint = _checkpoint(name, loading, options)
+        checkpoint = checkpoint_of(name, loading, options)
         if loading.pictures or _only_sees(checkpoint):
             from evenhand.models.vision_model import ACCEPTED as SEEING
             from evenhand.models.vision_model import VisionModel
@@ -73,7 +73,7 @@ class TransformersBackend:
         return {}
 
 
-def _checkpoint(name: str, loading: Loading, options: TransformersOptions) -> Checkpoint:
+def checkpoint_of(name: str, loading: Loading, options: TransformersOptions) -> Checkpoint:
     import torch
 
     from evenhand.models.adapters import find_adapter

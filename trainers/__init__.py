@@ -5,5 +5,8 @@ from evenhand.plugins import Registry
 TRAINERS = Registry(
     "trainer",
     "evenhand.trainers",
-    {"agency": "evenhand.language_agency.training_by_name:AgencyTrainer"},
+    {
+        "agency": "evenhand.language_agency.training_by_name:AgencyTrainer",
+        "social-contact": "evenhand.benchmarks.contact_hypothesis.debiasing.trainer:SocialContactTrainer",
+    },
 )

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -15,7 +13,7 @@ from evenhand.language_agency.recipes import RECIPES
 from evenhand.library import load_dataset
 from evenhand.options import option
 from evenhand.trainers.progress import OnProgress, TrainingBar, unheard
-from evenhand.whole_files import explained, remove_remains, write_whole
+from evenhand.trainers.training_folder import begun, refuse_other
 
 if TYPE_CHECKING:
     from evenhand.report.tables import Table
@@ -24,7 +22,7 @@ EMBEDDED = "embedded"
 DATA_NAMES = {"evenhand": "language_agency", "official": "LAC (Wan & Chang 2024)"}
 PUBLISHED = ("Llama2, fine-tune", "Bert, fine-tune", "RoBERTa, fine-tune")
 N_LAC_TEST = 373
-ASKED = ".asked.json"  # in a folder whose training isn't finished
+RESULT = "agency.json"
 FIGURES = {"accuracy": "accuracy", "macro_f1": "macro F1", "micro_f1": "micro F1", "weighted_f1": "weighted F1"}
 OF_THE_RECIPE = ("learning_rate", "epochs", "batch_size")
 
@@ -71,7 +69,7 @@ def train(options: AgencyOptions, output: Path, on_progress: OnProgress = unhear
     from evenhand.language_agency.training import train_agency
     from evenhand.models.embedded import embedded_encoder
 
-    _refuse_other(options, output)
+    refuse_other(asdict(options), output, RESULT)
     if not options.seeds:
         raise UsageError("--seeds names none; name one at least")
     if len(set(options.seeds)) < len(options.seeds):
@@ -87,7 +85,7 @@ def train(options: AgencyOptions, output: Path, on_progress: OnProgress = unhear
         raise UsageError(
             f"--data {options.data} has the splits {', '.join(rows)}; train and one to judge by are needed"
         )
-    with _begun(options, output):
+    with begun(asdict(options), output, RESULT):
         return train_agency(
             rows,
             recipe,
@@ -96,38 +94,6 @@ def train(options: AgencyOptions, output: Path, on_progress: OnProgress = unhear
             data_name=DATA_NAMES[options.data],
             base_path=str(embedded_encoder()) if recipe.base == EMBEDDED else recipe.base,
             on_progress=on_progress,
-        )
-
-
-@contextmanager
-def _begun(options: AgencyOptions, output: Path) -> Iterator[None]:
-    """The folder, locked; until all is trained it says what was asked for."""
-    from evenhand.flow.run_folder import LOCK, RunFolder
-
-    with explained(output):
-        output.mkdir(parents=True, exist_ok=True)
-    with RunFolder(output).locked():
-        _refuse_other(options, output)
-        remove_remains(output)
-        write_whole(output / ASKED, json.dumps(asdict(options)) + "\n")
-        yield
-        (output / ASKED).unlink()
-        (output / LOCK).unlink()
-
-
-def _refuse_other(options: AgencyOptions, output: Path) -> None:
-    """Raises UsageError for a folder that holds anything but the beginnings of this very training."""
-    from evenhand.flow.run_folder import RunFolder
-
-    asked = output / ASKED
-    if RunFolder(output).is_free():
-        return
-    if not asked.is_file() or (output / "agency.json").is_file():
-        raise UsageError(f"{output} exists and is not empty; choose another --output")
-    if asked.read_text(encoding="utf-8", errors="replace") != json.dumps(asdict(options)) + "\n":
-        raise UsageError(
-            f"{output} holds a training with other options that was cut off; repeat its command to go on, or choose "
-            "another --output"
         )
 
 

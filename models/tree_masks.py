@@ -1,0 +1,65 @@
+"""Which nodes of prefix trees see which, as the 4D masks that a model's forward pass takes."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Sequence
+from itertools import accumulate
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from transformers import PreTrainedModel
+
+from evenhand.models.prefix_tree import PrefixTree
+
+
+class Unsupported(Exception):
+    """The model takes no 4D mask, or has layers that are no plain attention."""
+
+
+class TreeMasks:
+    """Raises Unsupported on construction where the model's layers are not full or sliding-window attention."""
+
+    def __init__(self, model: PreTrainedModel):
+        config = model.config.get_text_config()
+        layer_types = set(getattr(config, "layer_types", None) or getattr(config, "attention_layers", None) or ())
+        if not layer_types <= {"full_attention", "sliding_attention"} or model.config.is_encoder_decoder:
+            raise Unsupported(f"layers of type {', '.join(sorted(layer_types)) or 'encoder-decoder'}")
+        accepts = inspect.signature(model.forward).parameters
+        missing = {"attention_mask", "position_ids", "past_key_values", "logits_to_keep"} - set(accepts)
+        if missing:
+            raise Unsupported(f"its forward pass takes no {', '.join(sorted(missing))}")
+        self._dtype = model.dtype
+        self._by_layer_type = "sliding_attention" in layer_types
+        windowed = self._by_layer_type or not layer_types  # without types, the window is every layer's
+        windowed = windowed and getattr(config, "use_sliding_window", True)
+        self._window: int | None = getattr(config, "sliding_window", None) if windowed else None
+
+    def additive(
+        self, trees: Sequence[PrefixTree], before: int, device: torch.device
+    ) -> torch.Tensor | dict[str, torch.Tensor]:
+        """(1, 1, nodes, kept and longest tree), in the model's dtype; a sliding window counts depths, not places.
+
+        before: tokens of a kept prefix, which every node sees. Where layers differ, one mask for each kind of them.
+        """
+        sees = np.zeros((sum(map(len, trees)), before + max(map(len, trees))), dtype=bool)
+        near = np.zeros_like(sees)
+        for start, tree in zip(accumulate(map(len, trees), initial=0), trees):
+            rows, columns = slice(start, start + len(tree)), slice(before, before + len(tree))
+            sees[rows, :before] = True
+            sees[rows, columns] = tree.sees
+            if self._window is not None:
+                seen = np.concatenate([np.arange(before), tree.depths])
+                near[rows, : columns.stop] = tree.depths[:, None] - seen < self._window
+
+        def additive(allowed: npt.NDArray[np.bool_]) -> torch.Tensor:
+            hidden = torch.from_numpy(~allowed)[None, None].to(device)
+            return torch.zeros(hidden.shape, dtype=self._dtype, device=device).masked_fill_(
+                hidden, torch.finfo(self._dtype).min
+            )
+
+        if self._window is None:
+            return additive(sees)
+        within = additive(sees & near)
+        return {"full_attention": additive(sees), "sliding_attention": within} if self._by_layer_type else within

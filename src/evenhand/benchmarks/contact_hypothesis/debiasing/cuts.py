@@ -1,0 +1,105 @@
+"""Which rows are for training, and which for the test, in each of the paper's settings (Table 6; "Debiasing Approach").
+
+The paper's cuts share situations and descriptors between train and test in settings 1 and 3; `disjoint`, ours, shares
+neither, so that what was learned of one situation or group says nothing of another by heart.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+if TYPE_CHECKING:
+    import datasets
+
+Setting = Literal["1", "2", "3a", "3b", "3c", "4", "5", "6", "disjoint"]
+SETTINGS: tuple[str, ...] = get_args(Setting)
+MAIN = ("certainty", "likelihood", "frequency")
+NEW = ("new_certainty", "new_likelihood", "new_frequency")
+ONE_SCALE = {"3a": "certainty", "3b": "likelihood", "3c": "frequency"}
+N_TRAIN, N_VALIDATION, N_TEST = 10_000, 5_000, 20_000  # prompt sets of setting 1
+TRAINED_ON: dict[str, tuple[str, tuple[str, ...]]] = {
+    "4": ("scenario", ("education", "workplace")),
+    "5": ("principle", ("equal_group_status", "common_goals", "intergroup_cooperation")),
+    "6": ("axis", ("ability", "age", "body_type", "characteristics", "cultural", "gender_and_sex")),
+}
+DISJOINT_SHARE = 2 / 3  # of situations, and of descriptors, that are for training
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Cut:
+    """Rows of three uses; each row is a prompt set. what: the cut in a sentence, for training.json and cards."""
+
+    train: list[Row]
+    validation: list[Row]
+    test: list[Row]
+    what: str
+
+
+def cut(setting: Setting, load: Callable[[str], datasets.Dataset], seed: int) -> Cut:
+    """load: a config's rows, by name. seed: of what is drawn; the paper's code has 42."""
+    rng = random.Random(f"{setting} {seed}")
+    if setting in ONE_SCALE:
+        return _one_scale(setting, load, rng)
+    rows = [row for config in MAIN for row in load(config)]
+    if setting in TRAINED_ON:
+        return _by_column(setting, rows, rng)
+    if setting == "disjoint":
+        return _disjoint(rows, rng)
+    rng.shuffle(rows)
+    train, validation, rest = rows[:N_TRAIN], rows[N_TRAIN : N_TRAIN + N_VALIDATION], rows[N_TRAIN + N_VALIDATION :]
+    if setting == "2":
+        new = [row for config in NEW for row in load(config)]
+        return Cut(train, validation, new, "trained on a draw of the main half, tested on the new half whole")
+    return Cut(train, validation, rest[:N_TEST], "drawn from the main half: train and test share situations and groups")
+
+
+def _one_scale(setting: str, load: Callable[[str], datasets.Dataset], rng: random.Random) -> Cut:
+    trained = ONE_SCALE[setting]
+    rows = list(load(trained))
+    rng.shuffle(rows)
+    others = [name for name in MAIN if name != trained]
+    test = [row for name in others for row in load(name)]
+    what = f"trained on {trained}, tested on {' and '.join(others)} whole, of the same situations and groups"
+    return Cut(rows[:N_TRAIN], rows[N_TRAIN : N_TRAIN + N_VALIDATION], test, what)
+
+
+def _by_column(setting: str, rows: Sequence[Row], rng: random.Random) -> Cut:
+    """All rows with the trained values are for training but a tenth, which is for validation."""
+    column, values = TRAINED_ON[setting]
+    known = [row for row in rows if row[column] in values]
+    test = [row for row in rows if row[column] not in values]
+    rng.shuffle(known)
+    tenth = len(known) // 10
+    named = ", ".join(value.replace("_", " ") for value in values)
+    return Cut(known[tenth:], known[:tenth], test, f"trained on {column} {named}, tested on the others")
+
+
+def _disjoint(rows: Sequence[Row], rng: random.Random) -> Cut:
+    """Neither a situation nor a descriptor of the test is in training or validation; actions stay balanced."""
+    situations = _drawn(sorted({(row["action"], row["situation"]) for row in rows}), rng)
+    descriptors = _drawn(sorted({(row["axis"], row["descriptor"]) for row in rows}), rng)
+    known, test = [], []
+    for row in rows:
+        sides = (row["action"], row["situation"]) in situations, (row["axis"], row["descriptor"]) in descriptors
+        if all(sides):
+            known.append(row)
+        elif not any(sides):
+            test.append(row)
+    rng.shuffle(known)
+    tenth = len(known) // 10
+    return Cut(known[tenth:], known[:tenth], test, "train and test share neither situations nor groups")
+
+
+def _drawn(named: Sequence[tuple[str, str]], rng: random.Random) -> set[tuple[str, str]]:
+    """The same share of each group (the first of a pair), at least one of it and at least one not."""
+    drawn: set[tuple[str, str]] = set()
+    for group in sorted({first for first, _ in named}):
+        of_group = [each for each in named if each[0] == group]
+        rng.shuffle(of_group)
+        drawn |= set(of_group[: max(1, min(len(of_group) - 1, round(DISJOINT_SHARE * len(of_group))))])
+    return drawn

@@ -1,0 +1,153 @@
+"""`evenhand train social-contact`: checkpoints that answer, equal weights after a crash, sentences for bad input."""
+
+import json
+
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from evenhand.benchmarks.contact_hypothesis.debiasing import trainer
+from evenhand.benchmarks.contact_hypothesis.debiasing.trainer import SocialContactOptions, train
+from evenhand.errors import EvenhandError, UsageError
+from evenhand.trainers import fine_tuning
+from evenhand.trainers.checkpoints import newest_complete
+from evenhand.trainers.progress import unheard
+
+
+@pytest.fixture(scope="module", autouse=True)
+def few_rows():
+    """Of the dataset's, so that nothing takes long."""
+    loading = trainer._rows
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(
+            trainer, "_rows", lambda source: lambda config: loading(source)(config).select(range(0, 36_000, 900))
+        )
+        yield
+
+
+def options(model, **others):
+    asked = {"model": str(model), "dtype": "float32", "limit": 8, "learning_rate": 0.1, "epochs": 3, "rank": 8}
+    return SocialContactOptions(**(asked | {"targets": "all-linear"} | others))
+
+
+@pytest.fixture(scope="module")
+def tuned(tiny_checkpoint, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("tuned") / "model"
+    return folder, train(options(tiny_checkpoint, merge=True), folder, unheard)
+
+
+def test_the_loss_falls_and_the_record_says_what_was_done(tuned, tiny_checkpoint):
+    folder, record = tuned
+    assert record["losses"][-1] < 0.8 * record["losses"][0]
+    written = json.loads((folder / "training.json").read_text())
+    assert written["losses"] == record["losses"]
+    assert len(record["losses"]) == written["steps"] == 6
+    assert written["data"]["examples"] == 3 * written["data"]["prompt_sets"] == 24
+    assert written["data"]["distinct_tokens"] < 0.5 * written["data"]["tokens"]
+    assert written["packing"] == "tree"
+    assert written["base"]["model"] == str(tiny_checkpoint)
+
+
+def test_a_checkpoint_holds_no_pickle_and_nothing_unfinished(tuned):
+    folder, _ = tuned
+    files = [each for each in folder.rglob("*") if each.is_file()]
+    assert {each.name for each in files} >= {"adapter_model.safetensors", "tokenizer.json", "chat_template.jinja"}
+    assert not [each for each in files if each.suffix in (".bin", ".pt", ".pth", ".pkl") or each.name.startswith(".")]
+
+
+def test_adapter_and_merged_weights_answer_alike(tuned, evenhand, tmp_path):
+    folder, _ = tuned
+    for name in ("adapter", "merged"):
+        model = folder / "merged" if name == "merged" else folder
+        command = ("run", "contact_hypothesis", "--model", str(model), "--dtype", "float32", "--limit", "12")
+        called = evenhand(*command, "--output", str(tmp_path / name))
+        assert called.code == 0, called.err
+    adapter, merged = (json.loads((tmp_path / name / "results.json").read_text()) for name in ("adapter", "merged"))
+    overall = "biased_percentage"
+    assert adapter["metrics"][overall]["overall"] == merged["metrics"][overall]["overall"]
+
+
+def test_it_loads_with_plain_transformers_and_peft(tuned, tiny_checkpoint):
+    from peft import PeftModel
+    from transformers import AutoModelForCausalLM
+
+    folder, _ = tuned
+    base = AutoModelForCausalLM.from_pretrained(tiny_checkpoint)
+    with_adapter = PeftModel.from_pretrained(base, folder).eval()
+    merged = AutoModelForCausalLM.from_pretrained(folder / "merged").eval()
+    tokens = torch.tensor([[5, 9, 40, 7]])
+    assert torch.allclose(with_adapter(tokens).logits, merged(tokens).logits, atol=1e-4)
+    assert with_adapter.peft_config["default"].base_model_name_or_path == str(tiny_checkpoint)
+
+
+class _Killed(Exception):
+    pass
+
+
+def test_a_training_that_was_cut_off_ends_with_the_same_weights(tuned, tiny_checkpoint, tmp_path):
+    """Dropout and the order of examples go on, too; a half-written checkpoint is not taken."""
+    whole, _ = tuned
+    asked = options(tiny_checkpoint, merge=True, save_every=2)
+
+    def killed_at(what, done, steps):
+        if (what, done) == ("training", 5):
+            raise _Killed
+
+    output = tmp_path / "cut off"
+    with pytest.raises(_Killed):
+        train(asked, output, killed_at)
+    unfinished = output / fine_tuning.UNFINISHED
+    newest = newest_complete(unfinished)
+    assert newest.name == "checkpoint-4"
+    half = unfinished / "checkpoint-5"
+    half.mkdir()
+    (half / "adapter_model.safetensors").write_bytes(b"")
+    assert newest_complete(unfinished) == newest
+    with pytest.raises(UsageError, match="holds a training with other options"):
+        train(options(tiny_checkpoint, rank=8), output, unheard)
+    record = train(asked, output, unheard)
+    assert record["steps"] == 6
+    first, second = (load_file(each / "adapter_model.safetensors") for each in (whole, output))
+    assert first.keys() == second.keys()
+    assert all(torch.equal(first[name], second[name]) for name in first)
+
+
+@pytest.mark.parametrize("file", ["rng_state.pth", "optimizer.pt", "trainer_state.json"])
+def test_a_checkpoint_that_lacks_a_part_is_not_taken(tmp_path, file):
+    folder = tmp_path / "checkpoint-7"
+    folder.mkdir()
+    names = ("optimizer.pt", "scheduler.pt", "training_args.bin", "rng_state.pth", "model.safetensors")
+    for name in names:
+        (folder / name).touch()
+    (folder / "trainer_state.json").write_text('{"global_step": 7}')
+    assert newest_complete(tmp_path) == folder
+    (folder / file).unlink()
+    assert newest_complete(tmp_path) is None
+
+
+def test_full_weights_can_be_tuned(tiny_checkpoint, tmp_path):
+    output = tmp_path / "full"
+    record = train(options(tiny_checkpoint, method="full", max_steps=3, learning_rate=1e-2), output, unheard)
+    assert record["losses"][-1] < record["losses"][0]
+    assert (output / "model.safetensors").is_file()
+    assert not (output / "adapter_config.json").exists()
+
+
+def test_a_loss_that_is_no_number_ends_it(tiny_checkpoint, tmp_path):
+    with pytest.raises(EvenhandError, match="the loss became"):
+        train(options(tiny_checkpoint, learning_rate=1e30, clip=1e30, method="full"), tmp_path / "nan", unheard)
+
+
+def test_bad_input_is_told(evenhand, tuned, tmp_path):
+    folder, _ = tuned
+    for arguments, says in (
+        (("--output", str(tmp_path / "a")), "--model names what is tuned"),
+        (("--model", "embedded", "--output", str(folder)), "exists and is not empty"),
+        (("--model", str(folder), "--output", str(tmp_path / "b")), "is an adapter"),
+        (("--model", str(tmp_path / "nowhere"), "--output", str(tmp_path / "c")), "does not exist"),
+        (("--model", "embedded", "--setting", "7", "--output", str(tmp_path / "d")), "--setting"),
+    ):
+        called = evenhand("train", "social-contact", *arguments)
+        assert called.code in (1, 2)
+        assert says in called.err
+        assert "Traceback" not in called.err

@@ -1,0 +1,39 @@
+"""What every recipe of fine-tuning is told; a paper's own overrides defaults of these, and adds what it alone has."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from evenhand.models.registry import DType
+from evenhand.options import option
+
+
+@dataclass(frozen=True)
+class TuningOptions:
+    """learning_rate is constant. An effective batch is batch_size × accumulation examples."""
+
+    model: str = option("", "what is tuned: embedded, a Hub id, or a local folder", metavar="MODEL")
+    revision: str | None = option(None, "of a Hub model", metavar="REF")
+    dtype: DType = option("auto", "of the base's weights; an adapter's are float32")
+    quantization: Literal["4bit", "8bit"] | None = option(None, "of the base's weights (QLoRA), on a CUDA GPU")
+    method: Literal["lora", "full"] = option("lora", "an adapter, or all weights")
+    rank: int = option(64, "of the adapter", least=1, metavar="R")
+    alpha: float = option(16.0, "of the adapter: it is scaled by alpha / rank", above=0, metavar="A")
+    dropout: float = option(0.1, "of the adapter's inputs", least=0, most=0.99, metavar="P")
+    targets: str = option(
+        "all-linear",
+        "the layers that adapters stand in: all-linear, default (peft's for the model), or q_proj,v_proj,…",
+    )
+    learning_rate: float = option(3e-4, "constant", above=0, metavar="X")
+    epochs: float = option(1.0, "passes over the examples", above=0, metavar="N")
+    max_steps: int | None = option(None, "no more than so many", least=1, metavar="N")
+    batch_size: int = option(6, "examples a forward pass", least=1, metavar="N")
+    accumulation: int = option(2, "passes a step", least=1, metavar="N")
+    clip: float = option(0.3, "the gradient's norm", above=0, metavar="X")
+    packing: Literal["auto", "tree", "padded"] = option(
+        "auto",
+        "tree: what examples of a batch share is computed once; auto: where the model can, and adapters allow it",
+    )
+    seed: int = option(42, "of the order of examples and the adapter's beginning", least=0, most=2**32 - 1, metavar="S")
+    save_every: int = option(50, "steps between the checkpoints that a training goes on from", least=1, metavar="N")

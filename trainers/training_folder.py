@@ -1,0 +1,48 @@
+"""The folder of a training: one at a time, gone on with by the same command, refused to any other."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from evenhand.errors import UsageError
+from evenhand.flow.run_folder import LOCK, RunFolder
+from evenhand.whole_files import explained, remove_remains, write_whole
+
+ASKED = ".asked.json"  # in a folder whose training isn't finished
+
+
+@contextmanager
+def begun(asked: Mapping[str, Any], output: Path, result: str) -> Iterator[None]:
+    """The folder, locked; until all is trained it says what was asked for. result: the file that the end writes."""
+    refuse_other(asked, output, result)
+    with explained(output):
+        output.mkdir(parents=True, exist_ok=True)
+    with RunFolder(output).locked():
+        refuse_other(asked, output, result)
+        remove_remains(output)
+        write_whole(output / ASKED, _text(asked))
+        yield
+        (output / ASKED).unlink()
+        (output / LOCK).unlink()
+
+
+def refuse_other(asked: Mapping[str, Any], output: Path, result: str) -> None:
+    """Raises UsageError for a folder that holds anything but the beginnings of this very training."""
+    begun_as = output / ASKED
+    if RunFolder(output).is_free():
+        return
+    if not begun_as.is_file() or (output / result).is_file():
+        raise UsageError(f"{output} exists and is not empty; choose another --output")
+    if begun_as.read_text(encoding="utf-8", errors="replace") != _text(asked):
+        raise UsageError(
+            f"{output} holds a training with other options that was cut off; repeat its command to go on, or choose "
+            "another --output"
+        )
+
+
+def _text(asked: Mapping[str, Any]) -> str:
+    return json.dumps(dict(asked), sort_keys=True) + "\n"
