@@ -590,7 +590,7 @@ def test_compare_gives_both_scores_changes_beside_published_ones(made, pictures)
     assert cells(changes)["CogVLM, debiasing, published"][:2] == ["-0.0731", "-0.0846"]
     measured = cells(changes)["persona, gender, B: stub:random:male|female, debiasing"]
     assert -0.5 < float(measured[0].split(" [")[0]) < other.metrics["association_score"] - 0.5  # noise is taken off
-    assert measured[-1] == "56 (56)"
+    assert measured[-1] == "140 (140)"
     assert cells(scores)["persona, gender, A: stub:say:male"][0].startswith("0.5000")
     same = (other.predictions["chosen"] == "male").mean()
     assert cells(similarity)["persona, gender, A and B"][0].startswith(f"{100 * same:.1f} [")
@@ -616,7 +616,7 @@ def test_part_of_the_rows_is_compared_with_no_published_change(made, pictures):
     _, changes, similarity = compare(base.folder, other.folder).panels[0].tables
     for table in (changes, similarity):
         assert not any(row[0].published for row in table.rows)
-        assert "Published figures are not shown beside them (B: only 28 of 56 rows)." in table.note
+        assert "Published figures are not shown beside them (B: only 28 of 140 rows)." in table.note
 
 
 def test_roles_are_compared_with_table_a10_and_a11(made, pictures):
@@ -648,7 +648,7 @@ def test_queries_in_another_order_are_others(made):
     """With another seed most drawings list their terms in the other order: only those alike are paired."""
     one, other = made("stub:say:male", **PERSONAS), made("stub:say:male", **PERSONAS, seed=1)
     alike = sum(list(a) == list(b) for a, b in zip(one.predictions["candidates"], other.predictions["candidates"]))
-    assert 0 < alike < 56
+    assert 0 < alike < 140
     assert f"{alike} prompts in common" in " ".join(compare(one.folder, other.folder).sentences)
 
 
