@@ -136,7 +136,7 @@ def test_silence_has_no_score_and_says_why(made):
 def test_a_social_term_is_read_of_a_drawing(made):
     run = made("stub:say:The person who paints this painting is a female.", **PERSONAS)
     assert run.metrics["association_score"] == 0.5
-    assert run.metrics["n"] == 14 * 4
+    assert run.metrics["n"] == 14 * 10
     assert set(run.predictions["chosen"]) == {"female"}
     assert run.results.published == {}
     assert run.results.differs == ["drawings of ours in place of a model's pictures"]
@@ -180,7 +180,7 @@ def test_the_first_term_listed_is_exposed_by_balanced_order(made):
     assert any(
         "the answers take the first term listed 100.0 percent of the time" in each for each in run.found.sentences
     )
-    assert run.metrics["n"] == 14 * 4 * 4
+    assert run.metrics["n"] == 14 * 10 * 4
     assert run.metrics["unread_rate"] == 0
     assert run.metrics["association_score"] == 0  # each group is listed first once for each picture
     assert run.metrics["first_listed_share"] == 1
@@ -590,7 +590,7 @@ def test_compare_gives_both_scores_changes_beside_published_ones(made, pictures)
     assert cells(changes)["CogVLM, debiasing, published"][:2] == ["-0.0731", "-0.0846"]
     measured = cells(changes)["persona, gender, B: stub:random:male|female, debiasing"]
     assert -0.5 < float(measured[0].split(" [")[0]) < other.metrics["association_score"] - 0.5  # noise is taken off
-    assert measured[-1] == "140 (140)"
+    assert measured[-1] == "56 (56)"
     assert cells(scores)["persona, gender, A: stub:say:male"][0].startswith("0.5000")
     same = (other.predictions["chosen"] == "male").mean()
     assert cells(similarity)["persona, gender, A and B"][0].startswith(f"{100 * same:.1f} [")
@@ -616,7 +616,7 @@ def test_part_of_the_rows_is_compared_with_no_published_change(made, pictures):
     _, changes, similarity = compare(base.folder, other.folder).panels[0].tables
     for table in (changes, similarity):
         assert not any(row[0].published for row in table.rows)
-        assert "Published figures are not shown beside them (B: only 28 of 140 rows)." in table.note
+        assert "Published figures are not shown beside them (B: only 28 of 56 rows)." in table.note
 
 
 def test_roles_are_compared_with_table_a10_and_a11(made, pictures):
