@@ -16,6 +16,7 @@ from PIL import Image
 import evenhand
 from evenhand.errors import UsageError
 from evenhand.library import DATASETS, config_names, dataset_builder_class
+from evenhand.metrics.association_score.scores import association_score
 
 FOLDER = DATASETS / "mllm_stereotypes"
 SCRIPT = sys.modules[dataset_builder_class("mllm_stereotypes").__module__]
@@ -296,6 +297,17 @@ def test_the_folder_is_small():
     """Below 3 MB, without what Python leaves."""
     paths = [path for path in FOLDER.rglob("*") if path.is_file() and "__pycache__" not in path.parts]
     assert sum(path.stat().st_size for path in paths) < 3e6
+
+
+def test_the_card_prints_chance_for_ten_pictures(card):
+    """What the metric gives for random answers to each trait's pictures, of this number, once each."""
+    for attribute, groups in GROUPS.items():
+        traits = [trait for trait in INSTANCES["persona"] for _ in VARIANTS]
+        score = association_score(
+            [groups[0]] * len(traits), [attribute] * len(traits), ["persona"] * len(traits), traits,
+            [groups] * len(traits), n_resamples=2,
+        )  # fmt: skip
+        assert f"{score['chance_score']:.3f} for {attribute}" in " ".join(card[1].split())
 
 
 # Placeholders for faces
