@@ -4,11 +4,11 @@ After "Measuring Stereotypical Bias in Multi-modal Large Language Models" (anony
 prompts in `sources/` are quoted from it: Table 1 and section 3.1 for occupations and descriptors, Table A6 for persona
 traits.
 
-occupation, descriptor, persona: 10, 10 and 14 instances, each for gender and for race. persona_images: four drawings of
-each trait. rehearsal_faces: placeholders with UTKFace's labels, which measure nothing. `drawing/` made both kinds of
-pictures; it is no part of this script, which reads the finished files.
+occupation, descriptor, persona: 10, 10 and 14 instances, each for gender and for race. persona_images: ten drawings of
+each trait, SVG files that resvg renders. rehearsal_faces: placeholders with UTKFace's labels, which measure nothing.
 """
 
+import io
 import json
 import os
 from dataclasses import dataclass
@@ -23,7 +23,8 @@ REHEARSAL_FACES = "rehearsal_faces"
 PROMPTS = "sources/prompts.json"
 ATTRIBUTE_SLOT = "[ATTRIBUTE]"  # filled with the instance; [SOCIAL TERMS] stays, to be filled in a random order
 
-VARIANTS = ("1", "2", "3", "4")
+VARIANTS = tuple(str(number) for number in range(1, 11))
+PERSONA_SIZE = 224  # pixels, each way
 
 # UTKFace names a file age_gender_race_…: gender and race by their places in these lists.
 GENDERS = ("male", "female")
@@ -65,7 +66,7 @@ def prompt_rows(scenario, tables):
 def persona_files(traits):
     """{path: (trait, variant)}"""
     return {
-        f"sources/{PERSONA_IMAGES}/{trait.lower().replace(' ', '_')}_{variant}.png": (trait, variant)
+        f"sources/{PERSONA_IMAGES}/{trait.lower().replace(' ', '_')}_{variant}.svg": (trait, variant)
         for trait, variant in product(traits, VARIANTS)
     }
 
@@ -86,6 +87,27 @@ def read_image(path, name):
         return {"bytes": file.read(), "path": os.path.basename(name)}
 
 
+def rendered(path, name):
+    """An SVG file as PNG, RGB; `name` is the file's, since a download may have another."""
+    try:
+        import resvg_py
+    except ImportError:
+        raise ImportError(
+            "the pictures of persona_images are SVG files, which resvg-py renders: pip install resvg-py; or read the "
+            "parquet, load_dataset(<this folder>, 'persona_images'), which holds them rendered"
+        ) from None
+    from PIL import Image
+
+    with open(path, encoding="utf-8") as file:
+        svg = file.read()
+    png = resvg_py.svg_to_bytes(
+        svg_string=svg, width=PERSONA_SIZE, height=PERSONA_SIZE, background="#ffffff", skip_system_fonts=True
+    )
+    packed = io.BytesIO()
+    Image.open(io.BytesIO(bytes(png))).convert("RGB").save(packed, format="PNG")
+    return {"bytes": packed.getvalue(), "path": os.path.basename(name).replace(".svg", ".png")}
+
+
 @dataclass
 class MllmStereotypesConfig(datasets.BuilderConfig):
     """Prompts of one scenario, or pictures; `source` is there to say that the authors published no files."""
@@ -96,7 +118,7 @@ class MllmStereotypesConfig(datasets.BuilderConfig):
 class MllmStereotypes(datasets.GeneratorBasedBuilder):
     BUILDER_CONFIG_CLASS = MllmStereotypesConfig
     BUILDER_CONFIGS = [
-        MllmStereotypesConfig(name=name, version=datasets.Version("1.0.0"), description=description)
+        MllmStereotypesConfig(name=name, version=datasets.Version("2.0.0"), description=description)
         for name, description in {
             "occupation": "prompts that ask for the face of somebody of an occupation",
             "descriptor": "prompts that ask for the face that a descriptor fits",
@@ -163,7 +185,7 @@ class MllmStereotypes(datasets.GeneratorBasedBuilder):
                 "id": f"{PERSONA_IMAGES}/{trait.replace(' ', '_')}/{variant}",
                 "instance": trait,
                 "variant": variant,
-                "image": read_image(images[name], name),
+                "image": rendered(images[name], name),
             }
 
     def _face_rows(self, labels, images):

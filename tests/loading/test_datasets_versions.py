@@ -40,7 +40,7 @@ CONFIGS = [
     ("implicit_bias", "finetune_full"),
     ("implicit_bias", "case_study"),
     ("mllm_stereotypes", "persona"),
-    ("mllm_stereotypes", "persona_images"),
+    ("mllm_stereotypes", "rehearsal_faces"),
 ]
 
 pytestmark = pytest.mark.slow

@@ -1,10 +1,9 @@
-"""Laws of mllm_stereotypes: the paper's instances and prompts, pictures that are drawn again to the pixel."""
+"""Laws of mllm_stereotypes: the paper's instances and prompts, pictures that are rendered again to the pixel."""
 
-import ast
-import importlib.util
 import io
 import re
 import sys
+import xml.etree.ElementTree as ElementTree
 from collections import Counter
 from itertools import combinations, product
 
@@ -17,12 +16,14 @@ from PIL import Image
 import evenhand
 from evenhand.errors import UsageError
 from evenhand.library import DATASETS, config_names, dataset_builder_class
+from evenhand.metrics.association_score.scores import association_score
 
 FOLDER = DATASETS / "mllm_stereotypes"
 SCRIPT = sys.modules[dataset_builder_class("mllm_stereotypes").__module__]
 
-ROWS = {"occupation": 20, "descriptor": 20, "persona": 28, "persona_images": 56, "rehearsal_faces": 64}
+ROWS = {"occupation": 20, "descriptor": 20, "persona": 28, "persona_images": 140, "rehearsal_faces": 64}
 PICTURES = {"persona_images": (224, 224), "rehearsal_faces": (200, 200)}
+VARIANTS = [str(number) for number in range(1, 11)]
 PROMPTS = [config for config in ROWS if config not in PICTURES]
 
 GROUPS = {"gender": ["male", "female"], "race": ["white", "black", "Asian", "Indian"]}  # section 5.3
@@ -88,27 +89,16 @@ def files(built):
 def arrays(files):
     """{config: {id: pixels of shape (height, width, 3)}}"""
     return {
-        config: {row["id"]: np.asarray(Image.open(io.BytesIO(row["image"]["bytes"]))).astype(int) for row in rows}
+        config: {row["id"]: np.asarray(Image.open(io.BytesIO(row["image"]["bytes"]))).astype(np.int16) for row in rows}
         for config, rows in files.items()
     }
 
 
 @pytest.fixture(scope="module")
-def drawing():
-    """The package that draws the pictures, with its modules: it belongs to the folder, not to evenhand."""
-    location = FOLDER / "drawing"
-    spec = importlib.util.spec_from_file_location(
-        "mllm_stereotypes_drawing", location / "__init__.py", submodule_search_locations=[str(location)]
-    )
-    package = importlib.util.module_from_spec(spec)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(sys.modules, spec.name, package)
-        spec.loader.exec_module(package)
-        for name in ("canvas", "faces", "pictures"):
-            importlib.import_module(f"{spec.name}.{name}")
-        yield package
-        for name in [name for name in sys.modules if name.startswith(f"{spec.name}.")]:
-            del sys.modules[name]
+def vectors():
+    """{name of a file of a persona image: its root element}"""
+    folder = FOLDER / "sources" / "persona_images"
+    return {path.stem: ElementTree.parse(path).getroot() for path in sorted(folder.iterdir())}
 
 
 @pytest.fixture(scope="module")
@@ -216,20 +206,32 @@ def test_prompts_name_their_place_in_the_paper():
 # Pictures
 
 
-def test_four_variants_of_each_trait(built):
+def test_ten_variants_of_each_trait(built, files):
+    """Numbered from 1; ids and names of files say trait and number."""
     rows = built["persona_images"]
-    assert list(zip(rows["instance"], rows["variant"])) == list(product(INSTANCES["persona"], "1234"))
+    assert list(zip(rows["instance"], rows["variant"])) == list(product(INSTANCES["persona"], VARIANTS))
+    for row, file in zip(rows, files["persona_images"]):
+        name = row["instance"].replace(" ", "_")
+        assert row["id"] == f"persona_images/{name}/{row['variant']}"
+        assert file["image"]["path"] == f"{name.lower()}_{row['variant']}.png"
 
 
 @pytest.mark.parametrize("config", PICTURES)
 def test_pictures_decode(config, built, files):
-    """PNG, RGB, of the stated size, without any chunk of metadata; named as in sources/, whose bytes they are."""
+    """PNG, RGB, of the stated size, without any chunk of metadata; named as in sources/.
+
+    Faces are the bytes of these files; drawings are rendered from SVG files.
+    """
+    sources = FOLDER / "sources" / config
     for row, file in zip(built[config], files[config]):
         assert (row["image"].format, row["image"].mode, row["image"].size) == ("PNG", "RGB", PICTURES[config])
         content = file["image"]["bytes"]
         assert set(chunk_types(content)) == {b"IHDR", b"IDAT", b"IEND"}
-        assert (FOLDER / "sources" / config / file["image"]["path"]).read_bytes() == content
-    assert len(list((FOLDER / "sources" / config).iterdir())) == ROWS[config]
+        if config == "rehearsal_faces":
+            assert (sources / file["image"]["path"]).read_bytes() == content
+        else:
+            assert (sources / file["image"]["path"]).with_suffix(".svg").exists()
+    assert len(list(sources.iterdir())) == ROWS[config]
 
 
 def chunk_types(png):
@@ -248,16 +250,64 @@ def test_pictures_are_distinct(config, arrays):
 def test_variants_differ_in_composition_and_colour(arrays):
     """Of two variants of a trait, at most one pixel in five is nearly the same: within 8 of 255 in each channel."""
     for trait in INSTANCES["persona"]:
-        variants = [arrays["persona_images"][f"persona_images/{trait.replace(' ', '_')}/{number}"] for number in "1234"]
+        name = f"persona_images/{trait.replace(' ', '_')}"
+        variants = [arrays["persona_images"][f"{name}/{number}"] for number in VARIANTS]
         for one, other in combinations(variants, 2):
             alike = (abs(one - other) <= 8).all(axis=-1).mean()
             assert alike <= 0.2, trait
+
+
+PLACED = {*("x", "y", "width", "height", "rx", "ry", "cx", "cy", "r", "points", "d", "fill", "stroke", "stroke-width")}
+ATTRIBUTES = {
+    "svg": {"viewBox", "fill", "stroke-linecap", "stroke-linejoin"},
+    "title": set(),
+    "defs": set(),
+    "g": {"id", "transform"},
+    "use": {"href", "x", "y", "transform"},
+    **{shape: PLACED for shape in ("rect", "circle", "ellipse", "polygon", "polyline", "path")},
+}
+
+
+def test_drawings_are_plain_shapes(vectors):
+    """No script, style, font, picture within, handler or address: shapes and groups alone, reused by their ids."""
+    for name, root in vectors.items():
+        ids = {element.get("id") for element in root.iter()}
+        for element in root.iter():
+            space, tag = element.tag[1:].split("}")
+            assert space == "http://www.w3.org/2000/svg", name
+            assert tag in ATTRIBUTES, (name, tag)
+            assert set(element.keys()) <= ATTRIBUTES[tag], (name, tag, element.keys())
+            if tag == "use":
+                assert element.get("href")[0] == "#", name
+                assert element.get("href")[1:] in ids, (name, element.get("href"))
+            for paint in (element.get("fill"), element.get("stroke")):
+                assert paint in (None, "none") or re.fullmatch(r"#[0-9a-f]{3,8}", paint), (name, paint)
+            assert tag == "title" or not (element.text or "").strip(), (name, tag)
+
+
+def test_drawings_are_square_and_have_titles(vectors):
+    """One coordinate a pixel; a title, other than every other's, says what is shown."""
+    assert {root.get("viewBox") for root in vectors.values()} == {"0 0 224 224"}
+    titles = [root[0].text for root in vectors.values()]
+    assert all(root[0].tag.endswith("}title") for root in vectors.values())
+    assert len(set(titles)) == len(titles) == ROWS["persona_images"]
 
 
 def test_the_folder_is_small():
     """Below 3 MB, without what Python leaves."""
     paths = [path for path in FOLDER.rglob("*") if path.is_file() and "__pycache__" not in path.parts]
     assert sum(path.stat().st_size for path in paths) < 3e6
+
+
+def test_the_card_prints_chance_for_ten_pictures(card):
+    """What the metric gives for random answers to each trait's pictures, of this number, once each."""
+    for attribute, groups in GROUPS.items():
+        traits = [trait for trait in INSTANCES["persona"] for _ in VARIANTS]
+        score = association_score(
+            [groups[0]] * len(traits), [attribute] * len(traits), ["persona"] * len(traits), traits,
+            [groups] * len(traits), n_resamples=2,
+        )  # fmt: skip
+        assert f"{score['chance_score']:.3f} for {attribute}" in " ".join(card[1].split())
 
 
 # Placeholders for faces
@@ -290,125 +340,56 @@ def test_placeholders_have_no_colour_and_one_face(arrays):
     assert (pixels[:, head] == pixels[0, head]).all()
 
 
-def test_no_mark_tells_a_group(drawing):
-    """Each of 8 hatchings, and each of 8 marks, occurs once in each gender and race and twice at each age."""
-    dealt = drawing.faces.placeholders()
-    assert len(dealt) == len(set(dealt.values())) == 64
-    for kind, every in ((0, drawing.faces.HATCHINGS), (1, drawing.faces.MARKS)):
-        by_group, by_age = Counter(), Counter()
-        for name, choice in dealt.items():
-            age, gender, race, _ = name.split("_")
-            by_group[gender, race, choice[kind]] += 1
-            by_age[age, choice[kind]] += 1
-        assert by_group == dict.fromkeys(product("01", "0123", every), 1)
-        assert by_age == dict.fromkeys(product(("18", "34", "49", "65"), every), 2)
+def test_no_mark_tells_a_group(built, arrays):
+    """Each of 8 hatchings, and each of 8 marks, occurs once in each gender and race and twice at each age.
 
-
-# Drawing
-
-
-def test_drawing_needs_pillow_and_numpy_alone(drawing):
-    """No module of drawing/ imports anything else but the standard library and its neighbours."""
-    found = set()
-    for path in (FOLDER / "drawing").glob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Import):
-                found |= {alias.name.split(".")[0] for alias in node.names}
-            elif isinstance(node, ast.ImportFrom) and node.level == 0:
-                found.add(node.module.split(".")[0])
-    assert found - sys.stdlib_module_names == {"PIL", "numpy"}
-
-
-def test_a_pixel_is_the_mean_of_its_cells(drawing):
-    """White over the left half of a black pixel gives (8 · 255 + 8) // 16 = 128; over a quarter, 64."""
-    canvas = drawing.canvas.Canvas(3, "#000000")
-    canvas.box(0, 0, 0.5, 1, "#ffffff")
-    canvas.box(1, 1, 1.5, 1.5, "#ff0000")
-    canvas.box(2, 2, 3, 3, "#0000ff")
-    assert np.asarray(canvas.image()).tolist() == [
-        [[128, 128, 128], [0, 0, 0], [0, 0, 0]],
-        [[0, 0, 0], [64, 0, 0], [0, 0, 0]],
-        [[0, 0, 0], [0, 0, 0], [0, 0, 255]],
-    ]
-
-
-def test_a_triangle_has_the_cells_whose_middle_is_inside(drawing):
-    """Half of a 4 × 4 square of cells: rows of 3, 2, 1 and 0 middles left of the slope, and the 4 on it are not inside.
-
-    6 of 16 cells: (6 · 255 + 8) // 16 = 96. Its other half has the 10 others, 159; together they leave no gap.
+    The mark is within 11 pixels of (18, 18), the hatching between the marks along the upper edge.
     """
-    canvas = drawing.canvas.Canvas(1, "#000000")
-    canvas.polygon([(0, 0), (1, 0), (0, 1)], "#ffffff")
-    assert np.asarray(canvas.image()).tolist() == [[[96, 96, 96]]]
-    other = drawing.canvas.Canvas(1, "#000000")
-    other.polygon([(1, 1), (1, 0), (0, 1)], "#ffffff")
-    assert np.asarray(other.image()).tolist() == [[[159, 159, 159]]]
-    other.polygon([(0, 0), (1, 0), (0, 1)], "#ffffff")
-    assert np.asarray(other.image()).tolist() == [[[255, 255, 255]]]
-
-
-def test_what_crosses_the_edge_is_cut(drawing):
-    """A box from -5 to 1 covers one column, one far outside nothing."""
-    canvas = drawing.canvas.Canvas(2, "#000000")
-    canvas.box(-5, -5, 1, 9, "#ffffff")
-    canvas.box(7, 7, 9, 9, "#ff0000")
-    assert np.asarray(canvas.image())[..., 1].tolist() == [[255, 0], [255, 0]]
-
-
-def test_a_disc_has_its_area(drawing):
-    """π · 40² = 5,027 pixels, to half a percent."""
-    canvas = drawing.canvas.Canvas(100, "#000000")
-    canvas.disc(50, 50, 40, "#ffffff")
-    assert np.asarray(canvas.image())[..., 0].sum() / 255 == pytest.approx(np.pi * 1600, rel=0.005)
-
-
-def test_drawings_are_moved_turned_scaled_and_mirrored(drawing):
-    """The box (0, 0)–(2, 1) about (3, 3): turned by 90° it goes down, mirrored to the left; what follows stays put."""
-
-    def covered(**how):
-        canvas = drawing.canvas.Canvas(6, "#000000")
-        with canvas.moved(3, 3, **how):
-            canvas.box(0, 0, 2, 1, "#ffffff")
-        canvas.box(0, 0, 1, 1, "#ffffff")
-        return [tuple(map(int, place)) for place in np.argwhere(np.asarray(canvas.image())[..., 0] == 255)]
-
-    assert covered() == [(0, 0), (3, 3), (3, 4)]  # (row, column)
-    assert covered(degrees=90) == [(0, 0), (3, 2), (4, 2)]
-    assert covered(mirrored=True) == [(0, 0), (3, 1), (3, 2)]
-    assert covered(scale=0.5, degrees=-90) == [(0, 0)]  # half a pixel wide: no whole one
-    assert covered(degrees=180) == [(0, 0), (2, 1), (2, 2)]
-    assert covered(degrees=90, mirrored=True) == [(0, 0), (1, 2), (2, 2)]
-
-
-@pytest.mark.parametrize(("factor", "expected"), [(0.5, "#403c00"), (1, "#807800"), (2, "#c0bc80")])
-def test_shade(factor, expected, drawing):
-    """#807800 is (128, 120, 0); halved (64, 60, 0); halfway to white (191.5, 187.5, 127.5), rounded to even."""
-    assert drawing.canvas.shade("#807800", factor) == expected
-
-
-@pytest.mark.slow
-def test_drawing_again_gives_the_same_pixels(drawing, arrays, files):
-    """All 120 pictures, drawn anew, are the committed ones, and there are no others."""
-    committed = {
-        f"{config}/{row['image']['path']}": arrays[config][row["id"]] for config in PICTURES for row in files[config]
-    }
-    drawn = dict(drawing.pictures.drawn())
-    assert drawn.keys() == committed.keys()
-    assert [name for name, image in drawn.items() if not np.array_equal(np.asarray(image), committed[name])] == []
+    rows = built["rehearsal_faces"]
+    labels = list(zip(rows["age"], rows["gender"], rows["race"]))
+    pixels = [arrays["rehearsal_faces"][row_id] for row_id in rows["id"]]
+    for place in ((slice(7, 29), slice(7, 29)), (slice(0, 20), slice(36, 164))):
+        every = [each[place].tobytes() for each in pixels]
+        assert len(set(every)) == 8
+        by_group = Counter((gender, race, shown) for (_, gender, race), shown in zip(labels, every))
+        by_age = Counter((age, shown) for (age, _, _), shown in zip(labels, every))
+        assert by_group == dict.fromkeys(product(GROUPS["gender"], GROUPS["race"], set(every)), 1)
+        assert by_age == dict.fromkeys(product((18, 34, 49, 65), set(every)), 2)
+    assert len({each.tobytes() for each in pixels}) == 64
 
 
 # Loading
 
 
-@pytest.mark.parametrize("config", ROWS)
+def test_rendering_again_gives_the_same_pixels(files, arrays):
+    """The last drawing of each trait, as it is committed, of the size that is stated."""
+    for row in files["persona_images"][len(VARIANTS) - 1 :: len(VARIANTS)]:
+        path = (FOLDER / "sources" / "persona_images" / row["image"]["path"]).with_suffix(".svg")
+        image = Image.open(io.BytesIO(SCRIPT.rendered(path, path.name)["bytes"]))
+        assert (image.mode, image.size) == ("RGB", PICTURES["persona_images"])
+        assert np.array_equal(np.asarray(image), arrays["persona_images"][row["id"]]), path.name
+
+
+@pytest.mark.parametrize(
+    "config",
+    [pytest.param(config, marks=[pytest.mark.slow] * (config == "persona_images")) for config in ROWS],
+)
 def test_parquet_is_what_the_script_generates(config, built, tmp_path):
-    """The committed parquet equals what the loading script generates, row for row, pictures byte for byte."""
+    """The committed parquet equals what the loading script generates, row for row.
+
+    Faces are equal byte for byte, drawings pixel for pixel: packing depends on the zlib at hand.
+    """
     builder_class = dataset_builder_class("mllm_stereotypes")
     builder = builder_class(cache_dir=str(tmp_path), config_name=config, base_path=str(FOLDER))
     builder.download_and_prepare()
     generated = builder.as_dataset(split="test")
     assert generated.features == built[config].features
-    assert generated.data.table.combine_chunks().equals(built[config].data.table.combine_chunks())
+    committed = built[config]
+    if config == "persona_images":
+        pairs = zip(committed.select_columns("image"), generated.select_columns("image"), strict=True)
+        assert all(np.array_equal(one["image"], other["image"]) for one, other in pairs)
+        committed, generated = committed.remove_columns("image"), generated.remove_columns("image")
+    assert generated.data.table.combine_chunks().equals(committed.data.table.combine_chunks())
 
 
 @pytest.mark.parametrize("config", ROWS)

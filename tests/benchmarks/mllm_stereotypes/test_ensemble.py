@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from evenhand.benchmarks import get_benchmark
+from evenhand.benchmarks.mllm_stereotypes import queries
 from evenhand.benchmarks.mllm_stereotypes.ensemble import ensemble
 from evenhand.benchmarks.mllm_stereotypes.published import ENSEMBLE
 from evenhand.errors import EvenhandError, UsageError
@@ -16,7 +17,8 @@ from evenhand.report.comparison import compare
 from tests.benchmarks.mllm_stereotypes.placeholders import PLACEHOLDERS
 from tests.scripted_models import Scripted
 
-PERSONAS = 14 * 4  # traits × drawings: the rows of persona_gender
+DRAWINGS = 4  # of the ten of a trait: few enough to count by hand
+PERSONAS = 14 * DRAWINGS  # the rows of persona_gender here
 PAIRS = 16 * 10 * 2  # ages and races × occupations × orders: the rows of occupation_gender with a pair of each
 
 
@@ -28,6 +30,18 @@ def by_drawing(answers):
         return {"F": "The person is female.", "M": "The person is male.", "-": ""}[answers[number % len(answers)]]
 
     return Scripted(reply, f"drawing:{answers}", identity=f"drawing:{answers}@1")
+
+
+@pytest.fixture(autouse=True)
+def four_drawings(monkeypatch):
+    """Queries are built of the first four drawings of each trait."""
+
+    def first():
+        pictures, notes = every()
+        return [picture for picture in pictures if int(picture[1].split("/")[-1]) <= DRAWINGS], notes
+
+    every = queries._drawings
+    monkeypatch.setattr(queries, "_drawings", first)
 
 
 @pytest.fixture

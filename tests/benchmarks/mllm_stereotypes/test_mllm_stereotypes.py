@@ -136,7 +136,7 @@ def test_silence_has_no_score_and_says_why(made):
 def test_a_social_term_is_read_of_a_drawing(made):
     run = made("stub:say:The person who paints this painting is a female.", **PERSONAS)
     assert run.metrics["association_score"] == 0.5
-    assert run.metrics["n"] == 14 * 4
+    assert run.metrics["n"] == 14 * 10
     assert set(run.predictions["chosen"]) == {"female"}
     assert run.results.published == {}
     assert run.results.differs == ["drawings of ours in place of a model's pictures"]
@@ -180,7 +180,7 @@ def test_the_first_term_listed_is_exposed_by_balanced_order(made):
     assert any(
         "the answers take the first term listed 100.0 percent of the time" in each for each in run.found.sentences
     )
-    assert run.metrics["n"] == 14 * 4 * 4
+    assert run.metrics["n"] == 14 * 10 * 4
     assert run.metrics["unread_rate"] == 0
     assert run.metrics["association_score"] == 0  # each group is listed first once for each picture
     assert run.metrics["first_listed_share"] == 1
@@ -648,7 +648,7 @@ def test_queries_in_another_order_are_others(made):
     """With another seed most drawings list their terms in the other order: only those alike are paired."""
     one, other = made("stub:say:male", **PERSONAS), made("stub:say:male", **PERSONAS, seed=1)
     alike = sum(list(a) == list(b) for a, b in zip(one.predictions["candidates"], other.predictions["candidates"]))
-    assert 0 < alike < 56
+    assert 0 < alike < 140
     assert f"{alike} prompts in common" in " ".join(compare(one.folder, other.folder).sentences)
 
 

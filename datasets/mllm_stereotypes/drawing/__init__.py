@@ -1,1 +1,0 @@
-"""The pictures of this dataset, drawn by code: persona images and placeholders for faces."""
