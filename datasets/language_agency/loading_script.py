@@ -2,11 +2,12 @@
 
 After the Language Agency Classification (LAC) dataset of Wan and Chang, "White Men Lead, Black Women Help? Benchmarking
 and Mitigating Language Agency Social Biases in LLMs" (ACL 2025), Appendix B. Agentic language is more
-achievement-oriented, communal language more social or service-oriented. As there, each fact is told in both; the pairs
-in `sources/` were written for this dataset.
+achievement-oriented, communal language more social or service-oriented. As there, facts are told in both; the
+sentences in `sources/` were written for this dataset.
 
 The two sentences of a pair are two rows of one split. `kind` tells pairs that tell one deed twice (`paraphrase`) from
-those that tell two of one person (`contrast`). The configuration `neutral` has sentences to which neither label belongs.
+those that tell two of one person (`contrast`). The configuration `neutral` has sentences to which neither label belongs,
+or both.
 """
 
 import csv
@@ -48,14 +49,14 @@ def read_jsonl(path):
 def split_of_pairs(pairs):
     """{pair: split}, 80/10/10: of ten pairs in a row, the fifth is for validation and the tenth for test.
 
-    They stand in order of gender, batch (the letter that a pair's name begins with: pairs were written in batches) and
-    field, so that every split has its share of each; a seeded hash orders the pairs that are alike in all three.
+    They stand in order of gender, batch (the letter that a pair's name begins with: pairs were written in batches),
+    kind and field, so that every split has its share of each; a seeded hash orders the pairs that are alike in all.
     """
 
     def rank(entry):
         batch = entry["pair"].split("-")[0]
         draw = hashlib.sha256(f"{SPLIT_SEED}/{entry['pair']}".encode()).hexdigest()
-        return entry["gender"], batch, entry["field"], draw
+        return entry["gender"], batch, entry["kind"], entry["field"], draw
 
     ranked = enumerate(sorted(pairs, key=rank))
     return {entry["pair"]: {4: "validation", 9: "test"}.get(place % 10, "train") for place, entry in ranked}

@@ -22,8 +22,9 @@ FOLDER = DATASETS / "language_agency"
 SCRIPT = sys.modules[dataset_builder_class("language_agency").__module__]
 
 SPLITS = ["train", "validation", "test"]
+SHARED = ("kind", "field", "register", "gender")
 FEATURES = datasets.Features(
-    {column: datasets.Value("string") for column in ("id", "text", "label", "pair", "kind", "field", "register", "gender")}
+    {column: datasets.Value("string") for column in ("id", "text", "label", "pair", *SHARED)}
     | {"label": datasets.ClassLabel(names=["communal", "agentic"])}
 )
 NEUTRAL_FEATURES = datasets.Features(
@@ -55,7 +56,7 @@ def frame(built):
 def pairs(frame):
     """One row a pair: its columns, and its two texts by label."""
     texts = frame.pivot(index="pair", columns="label", values="text")
-    return texts.join(frame.drop_duplicates("pair").set_index("pair")[["split", "kind", "field", "register", "gender"]])
+    return texts.join(frame.drop_duplicates("pair").set_index("pair")[["split", *SHARED]])
 
 
 @pytest.fixture(scope="module")
@@ -99,7 +100,7 @@ def test_pairs_are_whole(frame, built):
     assert (frame["id"] == frame["pair"] + "/" + frame["label"]).all()
     shared = frame.groupby("pair").agg(list)
     assert set(shared["label"].map(tuple)) == {("agentic", "communal")}
-    assert shared[["split", "kind", "field", "register", "gender"]].map(lambda values: len(set(values)) == 1).all(axis=None)
+    assert shared[["split", *SHARED]].map(lambda values: len(set(values)) == 1).all(axis=None)
     for split, rows in built.items():
         labels = Counter(rows["label"])
         assert labels[0] == labels[1] == len(rows) / 2, split
@@ -150,8 +151,9 @@ def test_splits_spread_genders_and_fields(split, pairs):
 
 
 def test_split_rule():
-    """Of 20 pairs of one gender, batch and field, two go to each of validation and test, whatever their order."""
-    made = [{"pair": f"a-{number:03}", "gender": "female", "field": "law"} for number in range(20)]
+    """Of 20 pairs that are alike, two go to each of validation and test, whatever their order."""
+    shared = {"kind": "paraphrase", "gender": "female", "field": "law"}
+    made = [{"pair": f"a-{number:03}", **shared} for number in range(20)]
     drawn = SCRIPT.split_of_pairs(made)
     assert Counter(drawn.values()) == {"train": 16, "validation": 2, "test": 2}
     assert SCRIPT.split_of_pairs(made[::-1]) == drawn
@@ -162,6 +164,15 @@ def test_genders_are_balanced(frame):
     shares = frame.groupby("label")["gender"].value_counts(normalize=True).unstack()
     assert set(shares.columns) == {"female", "male", "neutral"}
     assert (shares - 1 / 3).abs().max(axis=None) < 0.03
+
+
+def test_gender_is_that_of_the_pronouns(frame, neutral):
+    """Sentences marked neutral say neither "she" nor "he"; a man's or a woman's has never the other's subject alone."""
+    said = pd.concat([frame, neutral])
+    she, he = (said["text"].str.contains(rf"\b{word}\b", case=False) for word in ("she", "he"))
+    assert said[(said["gender"] == "neutral") & (she | he)]["id"].tolist() == []
+    assert said[(said["gender"] == "female") & he & ~she]["id"].tolist() == []
+    assert said[(said["gender"] == "male") & she & ~he]["id"].tolist() == []
 
 
 def test_lengths_vary(frame):
@@ -192,7 +203,7 @@ def test_no_word_gives_the_label_away(frame):
 
 
 def test_words_alone_tell_few_paraphrases(pairs):
-    """Paraphrases, of which there are 400 at least: naive Bayes over words is right of fewer than 80 % of held-out ones.
+    """Of paraphrases, 400 pairs at least, naive Bayes over words tells fewer than 80 % of held-out sentences right.
 
     Ten folds; no pair is in two of them.
     """

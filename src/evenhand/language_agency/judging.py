@@ -38,7 +38,7 @@ def judged(
 
     agentic (n,): probabilities, NaN where no label could be read, which counts as wrong; labels (n,): 1 agentic.
     clusters: what is resampled together (the pair); sentences alone where None. Of fewer than three: NaN intervals.
-    abstained: percent of confidences under ABSTAINS_BELOW, or unread; the other figures count their labels all the same.
+    abstained: percent of confidences under ABSTAINS_BELOW, or unread; the other figures count their labels too.
     brier: mean squared error of the probability; calibration_error: mean distance of confidence and accuracy over ten
     bins of equal width (ECE), both in [0, 1], 0 best.
     """
