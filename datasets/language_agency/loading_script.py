@@ -6,8 +6,8 @@ achievement-oriented, communal language more social or service-oriented. As ther
 sentences in `sources/` were written for this dataset.
 
 The two sentences of a pair are two rows of one split. `kind` tells pairs that tell one deed twice (`paraphrase`) from
-those that tell two of one person (`contrast`). The configuration `neutral` has sentences to which neither label belongs,
-or both.
+those that tell two of one person (`contrast`). The configuration `neutral` has sentences to which neither label
+belongs, or both.
 """
 
 import csv

@@ -167,12 +167,12 @@ def test_genders_are_balanced(frame):
 
 
 def test_gender_is_that_of_the_pronouns(frame, neutral):
-    """Sentences marked neutral say neither "she" nor "he"; a man's or a woman's has never the other's subject alone."""
+    """Sentences marked neutral have no "she" or "he"; no woman's has a man's pronouns alone, nor a man's a woman's."""
     said = pd.concat([frame, neutral])
-    she, he = (said["text"].str.contains(rf"\b{word}\b", case=False) for word in ("she", "he"))
-    assert said[(said["gender"] == "neutral") & (she | he)]["id"].tolist() == []
-    assert said[(said["gender"] == "female") & he & ~she]["id"].tolist() == []
-    assert said[(said["gender"] == "male") & she & ~he]["id"].tolist() == []
+    her, his = (said["text"].str.contains(words, case=False) for words in (r"\b(?:she|hers?)\b", r"\b(?:he|his|him)\b"))
+    assert said[(said["gender"] == "neutral") & (her | his)]["id"].tolist() == []
+    assert said[(said["gender"] == "female") & his & ~her]["id"].tolist() == []
+    assert said[(said["gender"] == "male") & her & ~his]["id"].tolist() == []
 
 
 def test_lengths_vary(frame):
