@@ -11,7 +11,7 @@ from tqdm import tqdm
 
 from evenhand.command_line import ScriptHelp, whole
 from evenhand.language_agency.baselines import PROMPTS, PromptedClassifier
-from evenhand.language_agency.judging import judge
+from evenhand.language_agency.judging import ABSTAINS_BELOW, judge, judge_undecided, undecided_sentences
 from evenhand.language_agency.named_classifiers import LEXICON, load_classifiers
 from evenhand.language_agency.published import TABLE_12
 from evenhand.language_agency.training_by_name import FIGURES
@@ -34,17 +34,21 @@ def main() -> None:
     rows = rows.select(range(min(arguments.limit or len(rows), len(rows))))
     named = {each.name: each.classifier for each in load_classifiers(arguments.classifiers)}
     models = {name: load_model(name) for name in arguments.model}
-    bar = tqdm(total=len(rows) * len(models) * len(PROMPTS), desc="prompting", unit="sentence", disable=not models)
+    n_prompted = len(rows) + sum(map(len, undecided_sentences().values()))
+    bar = tqdm(total=n_prompted * len(models) * len(PROMPTS), desc="prompting", unit="sentence", disable=not models)
     named |= {
         f"{name}, {how}": PromptedClassifier(model, how, on_answer=bar.update)
         for name, model in models.items()
         for how in PROMPTS
     }
-    lines = []
+    lines, kept_back = [], []
     for name, classifier in named.items():
         judged = judge(classifier, rows)
         figures = (figure(judged[key], judged["intervals"][key]) for key in FIGURES)
         lines.append(tuple(Cell(text) for text in (name, *figures, str(judged["unread"]))))
+        for kind, kept in judge_undecided(classifier).items():
+            figures = (figure(kept["abstained"]), figure(kept["calibration_error"], digits=3), str(kept["n"]))
+            kept_back.append(tuple(Cell(text) for text in (name, kind, *figures)))
     bar.close()
     for name, printed in TABLE_12.items():
         texts = (f" {name}, published", *(f"{getattr(printed, key):.2f}" for key in FIGURES), "")
@@ -53,7 +57,14 @@ def main() -> None:
     note = (
         "Percent; brackets: 95 % interval. Unread answers count as wrong. Published: LABE, Table 12, LAC's test split."
     )
-    print_table(Table(title, ("classifier", *FIGURES.values(), "unread"), tuple(lines), note), Console(width=128))
+    console = Console(width=128)
+    print_table(Table(title, ("classifier", *FIGURES.values(), "unread"), tuple(lines), note), console)
+    columns = ("classifier", "sentences", "abstains", "calibration error", "n")
+    note = (
+        f"Abstains: percent of sentences with a confidence under {100 * ABSTAINS_BELOW:.0f} %, or unread. Calibration "
+        "error: mean distance of the probability from one half."
+    )
+    print_table(Table("Sentences to which neither label belongs", columns, tuple(kept_back), note), console)
 
 
 if __name__ == "__main__":

@@ -2,10 +2,12 @@
 
 After the Language Agency Classification (LAC) dataset of Wan and Chang, "White Men Lead, Black Women Help? Benchmarking
 and Mitigating Language Agency Social Biases in LLMs" (ACL 2025), Appendix B. Agentic language is more
-achievement-oriented, communal language more social or service-oriented. As there, each fact is told in both; the pairs
-in `sources/` were written for this dataset.
+achievement-oriented, communal language more social or service-oriented. As there, facts are told in both; the
+sentences in `sources/` were written for this dataset.
 
-The two sentences of a pair are two rows of one split.
+The two sentences of a pair are two rows of one split. `kind` tells pairs that tell one deed twice (`paraphrase`) from
+those that tell two of one person (`contrast`). The configuration `neutral` has sentences to which neither label
+belongs, or both.
 """
 
 import csv
@@ -20,6 +22,10 @@ import datasets
 LABELS = ("communal", "agentic")  # 0 and 1, as in the published LAC
 SPLITS = ("train", "validation", "test")
 PAIRS = "sources/pairs.jsonl"
+NEUTRAL = "sources/neutral.jsonl"
+UNDECIDED = ("neutral", "mixed")  # neither agentic nor communal; both
+OF_A_PAIR = ("pair", "kind", "field", "register", "gender")
+OF_A_SENTENCE = ("field", "register", "gender")
 SPLIT_SEED = 0
 
 # source="official": the published LAC (MIT), Table 9 of the paper.
@@ -43,14 +49,14 @@ def read_jsonl(path):
 def split_of_pairs(pairs):
     """{pair: split}, 80/10/10: of ten pairs in a row, the fifth is for validation and the tenth for test.
 
-    They stand in order of gender, batch (the letter that a pair's name begins with: pairs were written in batches) and
-    field, so that every split has its share of each; a seeded hash orders the pairs that are alike in all three.
+    They stand in order of gender, batch (the letter that a pair's name begins with: pairs were written in batches),
+    kind and field, so that every split has its share of each; a seeded hash orders the pairs that are alike in all.
     """
 
     def rank(entry):
         batch = entry["pair"].split("-")[0]
         draw = hashlib.sha256(f"{SPLIT_SEED}/{entry['pair']}".encode()).hexdigest()
-        return entry["gender"], batch, entry["field"], draw
+        return entry["gender"], batch, entry["kind"], entry["field"], draw
 
     ranked = enumerate(sorted(pairs, key=rank))
     return {entry["pair"]: {4: "validation", 9: "test"}.get(place % 10, "train") for place, entry in ranked}
@@ -119,24 +125,36 @@ class LanguageAgency(datasets.GeneratorBasedBuilder):
     BUILDER_CONFIGS = [
         LanguageAgencyConfig(
             name="evenhand",
-            version=datasets.Version("1.0.0"),
-            description="pairs of sentences, one fact told in agentic and in communal language",
-        )
+            version=datasets.Version("2.0.0"),
+            description="pairs of sentences, agentic and communal; of most, one deed told twice",
+        ),
+        LanguageAgencyConfig(
+            name="neutral",
+            version=datasets.Version("2.0.0"),
+            description="sentences that are neither agentic nor communal, or both",
+        ),
     ]
+    DEFAULT_CONFIG_NAME = "evenhand"
 
     def _info(self):
         string = datasets.Value("string")
-        columns = ["id", "text", "label", "pair", "field", "register", "gender"]
+        neutral = self.config.name == "neutral"
+        columns = ["id", "text", "label", *(OF_A_SENTENCE if neutral else OF_A_PAIR)]
+        labels = UNDECIDED if neutral else LABELS
         return datasets.DatasetInfo(
             description=__doc__,
             features=datasets.Features(
-                {name: string for name in columns} | {"label": datasets.ClassLabel(names=list(LABELS))}
+                {name: string for name in columns} | {"label": datasets.ClassLabel(names=list(labels))}
             ),
             license="Apache-2.0; with source='official' the sentences are those of LAC, MIT",
         )
 
     def _split_generators(self, dl_manager):
-        if self.config.source == "evenhand":
+        if self.config.name == "neutral" and self.config.source != "evenhand":
+            raise ValueError(f"neutral is of source 'evenhand', not {self.config.source!r}")
+        if self.config.name == "neutral":
+            paths = {"test": dl_manager.download(NEUTRAL)}
+        elif self.config.source == "evenhand":
             paths = dict.fromkeys(SPLITS, dl_manager.download(PAIRS))
         elif self.config.source == "official":
             paths = {split: verified(path, split) for split, path in official_paths(dl_manager).items()}
@@ -148,8 +166,11 @@ class LanguageAgency(datasets.GeneratorBasedBuilder):
         ]
 
     def _generate_examples(self, path, split):
-        rows = self._official_rows if self.config.source == "official" else self._rows
-        for row in rows(path, split):
+        if self.config.name == "neutral":
+            rows = read_jsonl(path)
+        else:
+            rows = (self._official_rows if self.config.source == "official" else self._rows)(path, split)
+        for row in rows:
             yield row["id"], row
 
     def _rows(self, path, split):
@@ -163,7 +184,7 @@ class LanguageAgency(datasets.GeneratorBasedBuilder):
                     "id": f"{entry['pair']}/{label}",
                     "text": entry[label],
                     "label": label,
-                    **{column: entry[column] for column in ("pair", "field", "register", "gender")},
+                    **{column: entry[column] for column in OF_A_PAIR},
                 }
 
     def _official_rows(self, path, split):
@@ -174,5 +195,5 @@ class LanguageAgency(datasets.GeneratorBasedBuilder):
                     "id": f"lac-{split}-{number}",
                     "text": row["text"],
                     "label": int(row["label"]),
-                    **dict.fromkeys(("pair", "field", "register", "gender"), ""),
+                    **dict.fromkeys(OF_A_PAIR, ""),
                 }

@@ -85,7 +85,7 @@ def load_dataset(
 ) -> datasets.Dataset | datasets.DatasetDict:
     """A packaged dataset, as `datasets.load_dataset` gives it.
 
-    config: one of the dataset's configurations; needed where there are several.
+    config: one of the dataset's configurations; needed where there are several and none is the default.
     source: "evenhand" reads the packaged parquet; "official" builds from the published files, pinned by commit and
     checksum, fetched, or read from the local mirror that the environment variable EVENHAND_SOURCES names.
     options: further options of the dataset's builder; of those built from pictures see
@@ -105,8 +105,8 @@ def load_dataset(
             raise _not_taken(f"{name} ({config})", options, error) from error
         return built.load(config, split, **options)  # type: ignore[no-any-return]
     configs = [*config_names(name), *(built.CONFIGS if built else ())]
-    if config is None and len(configs) == 1:
-        config = configs[0]
+    if config is None:
+        config = configs[0] if len(configs) == 1 else builder_class.DEFAULT_CONFIG_NAME
     if config not in configs:
         if config is None:
             raise UsageError(f"{name} has several configurations; choose one of: {', '.join(configs)}")

@@ -187,7 +187,10 @@ def test_one_seed_has_no_agreement(tmp_path, base):
     summary = train(tmp_path / "empty", base, changes=BARELY)
     assert (tmp_path / "empty" / "seed-0" / "agency.json").is_file()
     assert summary["agreement"] == {"validation": None, "test": None}
-    assert "Agreement" not in agency_training.table_of(summary).note
+    note = agency_training.table_of(summary).note
+    assert "Agreement" not in note
+    assert "Of 100 neutral sentences, to which neither label belongs, seed-0 abstains on " in note
+    assert set(summary["seeds"]["seed-0"]["undecided"]) == {"neutral", "mixed"}
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn import metrics
 
-from evenhand.language_agency.judging import agreement, judge, judged
+from evenhand.language_agency.judging import agreement, judge, judge_undecided, judged, undecided, undecided_sentences
 
 F1S = ("macro_f1", "micro_f1", "weighted_f1")
 FIGURES = ("accuracy", *F1S)
@@ -197,6 +197,26 @@ def test_judge_reads_rows_and_their_pairs():
     for named, expected in (({"pair": pairs}, by_pair), ({"pair": [""] * 80}, by_sentence), ({}, by_sentence)):
         assert judge(classifier, datasets.Dataset.from_dict(columns | named)) == expected
     assert judge(classifier, datasets.Dataset.from_dict(columns | {"pair": [None] * 80})) == by_sentence
+
+
+def test_abstention_by_hand():
+    """Confidences 0.9, 0.8, 0.75, 0.6, 0.5 and one unread: the last three are abstained from."""
+    agentic = np.array([0.1, 0.8, 0.75, 0.6, 0.5, math.nan])
+    kept = undecided(agentic)
+    assert kept == {"n": 6, "abstained": 50, "calibration_error": pytest.approx((0.4 + 0.3 + 0.25 + 0.1) / 5)}
+    assert judged(agentic, np.array([0, 1] * 3))["abstained"] == 50
+    assert undecided(np.full(3, math.nan)) == {"n": 3, "abstained": 100, "calibration_error": None}
+    assert undecided(np.array([0.0, 1.0])) == {"n": 2, "abstained": 0, "calibration_error": 0.5}
+
+
+def test_sentences_of_neither_label_are_judged_by_kind():
+    """100 neutral and 100 mixed ones, whoever the classifier is."""
+    texts = undecided_sentences()
+    classifier = Fixed({text: 0.5 if kind == "neutral" else 0.9 for kind in texts for text in texts[kind]})
+    assert judge_undecided(classifier) == {
+        "neutral": {"n": 100, "abstained": 100, "calibration_error": 0},
+        "mixed": {"n": 100, "abstained": 0, "calibration_error": pytest.approx(0.4)},
+    }
 
 
 @given(st.lists(st.tuples(*[st.floats(0, 1)] * 3), min_size=2, max_size=50))

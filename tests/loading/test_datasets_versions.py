@@ -36,6 +36,7 @@ CONFIGS = [
     ("labe", "biography"),
     ("labe", "professor_review"),
     ("language_agency", "evenhand"),
+    ("language_agency", "neutral"),
     ("implicit_bias", "scenarios"),
     ("implicit_bias", "finetune_full"),
     ("implicit_bias", "case_study"),

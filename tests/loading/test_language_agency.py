@@ -1,4 +1,4 @@
-"""Laws of language_agency: pairs that differ in agency alone, their splits, and the published LAC."""
+"""Laws of language_agency: pairs of agentic and communal sentences, their splits, neutral ones, the published LAC."""
 
 import hashlib
 import re
@@ -7,8 +7,13 @@ import sys
 from collections import Counter
 
 import datasets
+import numpy as np
 import pandas as pd
 import pytest
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.model_selection import GroupKFold, cross_val_predict
+from sklearn.naive_bayes import MultinomialNB
+from sklearn.pipeline import make_pipeline
 
 import evenhand
 from evenhand.library import DATASETS, config_names, dataset_builder_class
@@ -17,9 +22,14 @@ FOLDER = DATASETS / "language_agency"
 SCRIPT = sys.modules[dataset_builder_class("language_agency").__module__]
 
 SPLITS = ["train", "validation", "test"]
+SHARED = ("kind", "field", "register", "gender")
 FEATURES = datasets.Features(
-    {column: datasets.Value("string") for column in ("id", "text", "label", "pair", "field", "register", "gender")}
+    {column: datasets.Value("string") for column in ("id", "text", "label", "pair", *SHARED)}
     | {"label": datasets.ClassLabel(names=["communal", "agentic"])}
+)
+NEUTRAL_FEATURES = datasets.Features(
+    {column: datasets.Value("string") for column in ("id", "text", "label", "field", "register", "gender")}
+    | {"label": datasets.ClassLabel(names=["neutral", "mixed"])}
 )
 WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 # A capital inside a sentence, or after a title or an initial; a possessive's ending is no part of the name.
@@ -46,7 +56,16 @@ def frame(built):
 def pairs(frame):
     """One row a pair: its columns, and its two texts by label."""
     texts = frame.pivot(index="pair", columns="label", values="text")
-    return texts.join(frame.drop_duplicates("pair").set_index("pair")[["split", "field", "register", "gender"]])
+    return texts.join(frame.drop_duplicates("pair").set_index("pair")[["split", *SHARED]])
+
+
+@pytest.fixture(scope="module")
+def neutral(tmp_path_factory):
+    """The sentences of the configuration `neutral`, labels by name."""
+    rows = datasets.load_dataset(str(FOLDER), "neutral", cache_dir=str(tmp_path_factory.mktemp("neutral")))
+    assert list(rows) == ["test"]
+    assert rows["test"].features == NEUTRAL_FEATURES
+    return rows["test"].to_pandas().replace({"label": dict(enumerate(SCRIPT.UNDECIDED))})
 
 
 @pytest.fixture
@@ -67,8 +86,8 @@ def words(text):
 
 
 def test_config_and_columns(built):
-    """One configuration; three splits with exactly the columns; communal is 0 and agentic 1, as in LAC."""
-    assert config_names("language_agency") == ["evenhand"]
+    """Pairs are the default; three splits with exactly the columns; communal is 0 and agentic 1, as in LAC."""
+    assert config_names("language_agency") == ["evenhand", "neutral"]
     assert list(built) == SPLITS
     assert all(rows.features == FEATURES for rows in built.values())
     assert FEATURES["label"].str2int(["communal", "agentic"]) == [0, 1]
@@ -81,7 +100,7 @@ def test_pairs_are_whole(frame, built):
     assert (frame["id"] == frame["pair"] + "/" + frame["label"]).all()
     shared = frame.groupby("pair").agg(list)
     assert set(shared["label"].map(tuple)) == {("agentic", "communal")}
-    assert shared[["split", "field", "register", "gender"]].map(lambda values: len(set(values)) == 1).all(axis=None)
+    assert shared[["split", *SHARED]].map(lambda values: len(set(values)) == 1).all(axis=None)
     for split, rows in built.items():
         labels = Counter(rows["label"])
         assert labels[0] == labels[1] == len(rows) / 2, split
@@ -132,8 +151,9 @@ def test_splits_spread_genders_and_fields(split, pairs):
 
 
 def test_split_rule():
-    """Of 20 pairs of one gender, batch and field, two go to each of validation and test, whatever their order."""
-    made = [{"pair": f"a-{number:03}", "gender": "female", "field": "law"} for number in range(20)]
+    """Of 20 pairs that are alike, two go to each of validation and test, whatever their order."""
+    shared = {"kind": "paraphrase", "gender": "female", "field": "law"}
+    made = [{"pair": f"a-{number:03}", **shared} for number in range(20)]
     drawn = SCRIPT.split_of_pairs(made)
     assert Counter(drawn.values()) == {"train": 16, "validation": 2, "test": 2}
     assert SCRIPT.split_of_pairs(made[::-1]) == drawn
@@ -144,6 +164,15 @@ def test_genders_are_balanced(frame):
     shares = frame.groupby("label")["gender"].value_counts(normalize=True).unstack()
     assert set(shares.columns) == {"female", "male", "neutral"}
     assert (shares - 1 / 3).abs().max(axis=None) < 0.03
+
+
+def test_gender_is_that_of_the_pronouns(frame, neutral):
+    """Sentences marked neutral have no "she" or "he"; no woman's has a man's pronouns alone, nor a man's a woman's."""
+    said = pd.concat([frame, neutral])
+    her, his = (said["text"].str.contains(words, case=False) for words in (r"\b(?:she|hers?)\b", r"\b(?:he|his|him)\b"))
+    assert said[(said["gender"] == "neutral") & (her | his)]["id"].tolist() == []
+    assert said[(said["gender"] == "female") & his & ~her]["id"].tolist() == []
+    assert said[(said["gender"] == "male") & her & ~his]["id"].tolist() == []
 
 
 def test_lengths_vary(frame):
@@ -173,6 +202,45 @@ def test_no_word_gives_the_label_away(frame):
     assert telling == {}
 
 
+def test_words_alone_tell_few_paraphrases(pairs):
+    """Of paraphrases, 400 pairs at least, naive Bayes over words tells fewer than 80 % of held-out sentences right.
+
+    Ten folds; no pair is in two of them.
+    """
+    kept = pairs[pairs["kind"] == "paraphrase"]
+    assert set(pairs["kind"]) == {"paraphrase", "contrast"}
+    assert len(kept) >= 400
+    labels = np.tile([1, 0], len(kept))
+    told = cross_val_predict(
+        make_pipeline(CountVectorizer(binary=True, token_pattern=r"\b\w+\b"), MultinomialNB()),
+        kept[["agentic", "communal"]].to_numpy().ravel(),
+        labels,
+        groups=np.repeat(np.arange(len(kept)), 2),
+        cv=GroupKFold(10),
+    )
+    assert 0.5 < (told == labels).mean() < 0.8
+
+
+def test_sentences_without_one_label(neutral, frame):
+    """100 of each kind, no text twice nor among the pairs', genders and lengths spread, never the labels' own words."""
+    assert neutral["label"].value_counts().to_dict() == {"neutral": 100, "mixed": 100}
+    assert neutral["id"].is_unique
+    assert (neutral["id"].str[0] == neutral["label"].str[0]).all()
+    assert not set(neutral["text"]) & set(frame["text"])
+    assert neutral["text"].is_unique
+    assert neutral["text"].map(lambda text: text == " ".join(text.split()) != "").all()
+    assert not neutral["text"].str.contains(r"\b(?:agentic|communal)", case=False).any()
+    shares = neutral.groupby("label")["gender"].value_counts(normalize=True).unstack()
+    assert (shares[["female", "male", "neutral"]] - 1 / 3).abs().max(axis=None) < 0.03
+    assert set(neutral["register"]) == set(frame["register"])
+    assert set(neutral["field"]) <= set(frame["field"])
+
+
+def test_neutral_sentences_are_not_lacs(datasets_cache):
+    with pytest.raises(ValueError, match="neutral is of source 'evenhand', not 'official'"):
+        evenhand.load_dataset("language_agency", "neutral", source="official")
+
+
 def test_names_stand_on_both_sides(pairs):
     """A person's name in one sentence of a pair is in the other too."""
     names = {name for texts in (pairs["agentic"], pairs["communal"]) for text in texts for name in NAME.findall(text)}
@@ -194,14 +262,16 @@ def test_card_shows_pairs_that_are_there(pairs):
 
 def test_parquet_is_what_the_script_generates(built, tmp_path):
     """The committed parquet equals what the loading script generates, row for row."""
-    builder_class = dataset_builder_class("language_agency")
-    builder = builder_class(cache_dir=str(tmp_path), config_name="evenhand", base_path=str(FOLDER))
-    builder.download_and_prepare()
-    generated = builder.as_dataset()
-    assert list(generated) == SPLITS
-    for split in SPLITS:
-        assert generated[split].features == built[split].features
-        assert generated[split].data.table.combine_chunks().equals(built[split].data.table.combine_chunks())
+    neutral = datasets.load_dataset(str(FOLDER), "neutral", cache_dir=str(tmp_path / "read"))
+    for config, committed in {"evenhand": built, "neutral": neutral}.items():
+        builder_class = dataset_builder_class("language_agency")
+        builder = builder_class(cache_dir=str(tmp_path), config_name=config, base_path=str(FOLDER))
+        builder.download_and_prepare()
+        generated = builder.as_dataset()
+        assert list(generated) == list(committed)
+        for split, rows in committed.items():
+            assert generated[split].features == rows.features
+            assert generated[split].data.table.combine_chunks().equals(rows.data.table.combine_chunks())
 
 
 def test_library_loads_the_packaged_rows(built, datasets_cache):
@@ -226,7 +296,7 @@ def test_official_lac(official_sources):
         assert rows["text"][:] == published["text"].tolist()
         assert rows["label"][:] == published["label"].tolist()
         assert rows["id"][:] == [f"lac-{split}-{number}" for number in range(len(published))]
-        assert {value for column in ("pair", "field", "register", "gender") for value in rows[column]} == {""}
+        assert {value for column in SCRIPT.OF_A_PAIR for value in rows[column]} == {""}
 
 
 def test_mirror_without_any_file_is_an_error(mirror):

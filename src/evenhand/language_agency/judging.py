@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from itertools import combinations
 from typing import Protocol
 
@@ -11,10 +12,12 @@ import datasets
 import numpy as np
 import numpy.typing as npt
 
+from evenhand.library import load_dataset
 from evenhand.statistics.kappa import cohen
 from evenhand.statistics.resampling import N_RESAMPLES, FloatArray, IntArray, resampled
 
 CALIBRATION_BINS = 10
+ABSTAINS_BELOW = 0.75  # a confidence halfway between a guess and certainty
 
 
 class LabelsSentences(Protocol):
@@ -35,6 +38,7 @@ def judged(
 
     agentic (n,): probabilities, NaN where no label could be read, which counts as wrong; labels (n,): 1 agentic.
     clusters: what is resampled together (the pair); sentences alone where None. Of fewer than three: NaN intervals.
+    abstained: percent of confidences under ABSTAINS_BELOW, or unread; the other figures count their labels too.
     brier: mean squared error of the probability; calibration_error: mean distance of confidence and accuracy over ten
     bins of equal width (ECE), both in [0, 1], 0 best.
     """
@@ -47,10 +51,38 @@ def judged(
     return {
         "n": len(labels),
         "unread": int((~read).sum()),
+        "abstained": _abstained(agentic),
         **{name: float(value) for name, value in figures.items()},
         "intervals": dict(zip(figures, _intervals(by_cluster))),
         "brier": float(np.mean((agentic[read] - labels[read]) ** 2)) if read.any() else None,
         "calibration_error": _calibration_error(agentic[read], labels[read]) if read.any() else None,
+    }
+
+
+def judge_undecided(classifier: LabelsSentences) -> dict[str, dict[str, float | None]]:
+    """{"neutral", "mixed"}: what `undecided` says of the classifier's probabilities of language_agency's `neutral`."""
+    return {name: undecided(classifier.agentic_probabilities(texts)) for name, texts in undecided_sentences().items()}
+
+
+@lru_cache(maxsize=1)
+def undecided_sentences() -> Mapping[str, list[str]]:
+    """Sentences that are neither agentic nor communal ("neutral"), or both ("mixed")."""
+    rows = load_dataset("language_agency", "neutral", split="test")
+    names = rows.features["label"].names
+    return {name: [row["text"] for row in rows if row["label"] == i] for i, name in enumerate(names)}
+
+
+def undecided(agentic: FloatArray) -> dict[str, float | None]:
+    """How a classifier of two labels keeps back where neither is right.
+
+    agentic (n,): probabilities, NaN where no label could be read. abstained: percent of confidences under
+    ABSTAINS_BELOW, or unread. calibration_error: mean distance of the probability from one half, in [0, 0.5], 0 best.
+    """
+    read = agentic[~np.isnan(agentic)]
+    return {
+        "n": len(agentic),
+        "abstained": _abstained(agentic),
+        "calibration_error": float(np.abs(read - 0.5).mean()) if len(read) else None,
     }
 
 
@@ -68,6 +100,10 @@ def agreement(agentic: Sequence[FloatArray]) -> dict[str, float | None] | None:
         "percent": float(100 * np.mean([np.mean(one == other) for one, other in pairs])),
         "kappa": None if math.isnan(kappa) else kappa,
     }
+
+
+def _abstained(agentic: FloatArray) -> float:
+    return float(100 * np.mean(~(np.maximum(agentic, 1 - agentic) >= ABSTAINS_BELOW)))  # NaN is no confidence
 
 
 def _confusion(agentic: FloatArray, labels: npt.NDArray[np.int64]) -> FloatArray:

@@ -130,7 +130,8 @@ def default_checkpoint() -> Path:
     recipe = replace(RECIPES["minilm"], epochs=DEFAULT_EPOCHS)
     encoder = embedded_encoder()
     digest = hashlib.sha256(json.dumps([asdict(recipe), fingerprint(encoder)]).encode())
-    for path in [Path(agency.__file__), *sorted((DATASETS / "language_agency" / "data").rglob("*.parquet"))]:
+    pairs = DATASETS / "language_agency" / "data" / "evenhand"
+    for path in [Path(agency.__file__), *sorted(pairs.glob("*.parquet"))]:
         digest.update(path.read_bytes())
     folder = cache_folder() / f"agency-minilm-{digest.hexdigest()[:16]}"
     if not folder.is_dir():

@@ -33,7 +33,7 @@ from transformers import (
 from evenhand.errors import EvenhandError
 from evenhand.flow.results import without_nan
 from evenhand.language_agency.classifier import AgencyClassifier
-from evenhand.language_agency.judging import agreement, judge
+from evenhand.language_agency.judging import agreement, judge, judge_undecided
 from evenhand.language_agency.label_request import LABELS
 from evenhand.language_agency.recipes import Recipe
 from evenhand.models.loading import explained, loaded, loaded_weights
@@ -64,7 +64,8 @@ def train_agency(
     A folder comes there when it is whole; seeds whose folders are there already are not trained again.
 
     data: splits of `text` and `label` (agentic 1), with `pair` where sentences belong together. base_path: where the
-    recipe's base is. Returns what output/agency.json then says: accuracy, F1s, calibration, agreement between seeds.
+    recipe's base is. Returns what output/agency.json then says: accuracy, F1s, calibration, abstention where neither
+    label is right, agreement between seeds.
     """
     output.mkdir(parents=True, exist_ok=True)
     judged_on = {split: rows for split, rows in data.items() if split != "train"}
@@ -95,9 +96,10 @@ def train_agency(
                     ) from error
                 tokenizer.save_pretrained(saved)
                 judged = {}
+                classifier = AgencyClassifier.from_pretrained(str(saved))
                 for split, rows in judged_on.items():
                     begun(f"judging {named} on {split}: {len(rows):,} sentences")
-                    judged[split] = judge(AgencyClassifier.from_pretrained(str(saved)), rows)
+                    judged[split] = judge(classifier, rows)
                 record = {
                     "base": recipe.base,
                     "data": data_name,
@@ -105,6 +107,7 @@ def train_agency(
                     "recipe": asdict(recipe),
                     "seed": seed,
                     "judged": judged,
+                    "undecided": judge_undecided(classifier),
                     "versions": {name: metadata.version(name) for name in ("evenhand", "torch", "transformers")},
                 }
                 write_whole(saved / RECORD, _json(record))

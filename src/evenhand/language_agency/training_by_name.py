@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from evenhand.errors import UsageError, unknown_name
+from evenhand.language_agency.judging import ABSTAINS_BELOW
 from evenhand.language_agency.published import TABLE_12
 from evenhand.language_agency.recipes import RECIPES
 from evenhand.library import load_dataset
@@ -139,6 +140,13 @@ def table_of(summary: Mapping[str, Any]) -> Table:
     note = "Percent; brackets: 95 % interval, bootstrap over pairs (over sentences for LAC, which names none). "
     for source in dict.fromkeys(record["recipe"]["source"] for record in summary["seeds"].values()):
         note += f"Recipe: {source}. "
+    for seed, record in summary["seeds"].items():
+        for name, kept in record.get("undecided", {}).items():
+            note += (
+                f"Of {kept['n']} {name} sentences, to which neither label belongs, {seed} abstains on "
+                f"{kept['abstained']:.0f} % (confidence under {100 * ABSTAINS_BELOW:.0f} %), calibration error "
+                f"{figure(kept['calibration_error'], digits=3)}. "
+            )
     for split, agreed in summary["agreement"].items():
         if agreed:
             kappa = figure(agreed["kappa"], digits=2)
