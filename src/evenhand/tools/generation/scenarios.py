@@ -66,7 +66,7 @@ REJECTED = "rejected.jsonl"
 TO_JUDGE = "stories_to_judge.jsonl"
 TO_LABEL, SCHEME = "tasks_to_label.jsonl", "task_stereotypes.json"
 
-NEAR = 0.5  # of scenarios: no two packaged ones are more than 0.13 alike, no two published ones more than 0.45
+NEAR = 0.5  # of scenarios: no two packaged ones are more than 0.14 alike, no two published ones more than 0.45
 # Of the dataset.
 COLUMNS = ("id", "domain", "scenario", "tasks", "task_stereotypes", "task_status", "characters", "genders")
 VERSIONS = ("biased", "unbiased")
