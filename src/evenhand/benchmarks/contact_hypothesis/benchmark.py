@@ -89,10 +89,7 @@ class ContactHypothesis(Benchmark[ContactOptions]):
         rows = packaged_rows(self.card, config)
         if config.options.all_rows:
             return Rows(rows)
-        plausible = np.flatnonzero(rows.with_format("numpy")["plausible"][:])
-        left_out = len(rows) - len(plausible)
-        note = f"{left_out:,} of {len(rows):,} prompt sets are left out: descriptor and situation contradict each other"
-        return Rows(rows.select(plausible), (note,) if left_out else ())
+        return Rows(rows.select(np.flatnonzero(rows.with_format("numpy")["plausible"][:])))
 
     def fitted(self, config: RunConfig[ContactOptions], models: Mapping[str, Model]) -> RunConfig[ContactOptions]:
         """As it is. Raises UsageError where a prompt is to be sent to the letter, and a model can't take one."""
