@@ -1,11 +1,13 @@
 """contact_hypothesis: intergroup contact told to a model, then a question about more of it.
 
 After Raj et al., "Breaking Bias, Building Bridges: Evaluation and Mitigation of Social Biases in LLMs via
-Contact Hypothesis" (AIES 2024), section "Prompt Curation", Tables 1 and 2. The situations and the descriptor
-lexicon in `sources/` were written for this dataset.
+Contact Hypothesis" (AIES 2024), section "Prompt Curation", Tables 1 and 2. The situations in `sources/` were written
+for this dataset, and so was the descriptor lexicon, on the axes of HolisticBias and with some of its words.
 
 Every row is a prompt set: the same question after no contact, after positive and after negative contact.
-60 situations of each half × 3 scales × 600 descriptors: 36,000 prompt sets a config.
+60 situations of each half × 3 scales × 600 descriptors: 36,000 prompt sets a config. Those whose descriptor and
+situation contradict each other ("unemployed colleagues") have `plausible` False, by the rules of
+`sources/implausible.jsonl`.
 """
 
 import hashlib
@@ -33,6 +35,7 @@ OPTIONS = {  # scale: (affirming, declining)
 }
 SITUATIONS = "sources/situations.jsonl"
 DESCRIPTORS = "sources/descriptors.jsonl"
+IMPLAUSIBLE = "sources/implausible.jsonl"  # which descriptors contradict situations of which tags
 
 # source="official": HolisticBias v1.1 (Smith et al. 2022, CC BY-SA 4.0), whole, in our situations. The paper speaks of
 # nearly 600 descriptors of HolisticBias, and does not say which.
@@ -143,6 +146,16 @@ def after_a_noun(phrase, who, person):
     return f"{who} {phrase}"
 
 
+def contradicts(rule, entry):
+    """Whether a rule of IMPLAUSIBLE is of this descriptor: it lists the word, or its whole axis."""
+    return entry["axis"] in rule["axes"] or entry["descriptor"].casefold() in map(str.casefold, rule["descriptors"])
+
+
+def contradicted_tags(rules, entry):
+    """The tags of situations in which such people can't be met, or not be known to be such."""
+    return {tag for rule in rules if contradicts(rule, entry) for tag in rule["situations"]}
+
+
 @dataclass
 class ContactHypothesisConfig(datasets.BuilderConfig):
     """One scale of one half of the situations; `source`: "evenhand", our lexicon, or "official", HolisticBias."""
@@ -157,7 +170,7 @@ class ContactHypothesis(datasets.GeneratorBasedBuilder):
     BUILDER_CONFIGS = [
         ContactHypothesisConfig(
             name=scale if half == "original" else f"new_{scale}",
-            version=datasets.Version("1.2.0"),
+            version=datasets.Version("2.0.0"),
             description=f"{half} situations, {' / '.join(options)}",
             scale=scale,
             half=half,
@@ -174,13 +187,15 @@ class ContactHypothesis(datasets.GeneratorBasedBuilder):
         return datasets.DatasetInfo(
             description=__doc__,
             features=datasets.Features(
-                {name: string for name in columns + contacts} | {"options": datasets.Sequence(string)}
+                {name: string for name in columns + contacts}
+                | {"options": datasets.Sequence(string), "plausible": datasets.Value("bool")}
             ),
-            license="Apache-2.0; with source='official' the descriptors are CC BY-SA 4.0",
+            license="CC BY-SA 4.0, as HolisticBias, whose axes and some of whose words the rows have; the situations, "
+            "without descriptors, are Apache-2.0",
         )
 
     def _split_generators(self, dl_manager):
-        paths = {"situations": dl_manager.download(SITUATIONS)}
+        paths = {name: dl_manager.download(path) for name, path in (("situations", SITUATIONS), ("rules", IMPLAUSIBLE))}
         if self.config.source == "evenhand":
             paths["descriptors"] = dl_manager.download(DESCRIPTORS)
         elif self.config.source == "official":
@@ -205,9 +220,11 @@ class ContactHypothesis(datasets.GeneratorBasedBuilder):
             places = {name: dl_manager.download(OFFICIAL_URL.format(name=name)) for name in OFFICIAL_SHA256}
         return {name: verified(path, name) for name, path in places.items()}
 
-    def _generate_examples(self, situations, descriptors, standalone_noun_phrases=None):
+    def _generate_examples(self, situations, rules, descriptors, standalone_noun_phrases=None):
         official = standalone_noun_phrases is not None
         lexicon = list(holistic_bias(descriptors, standalone_noun_phrases)) if official else read_jsonl(descriptors)
+        rules = read_jsonl(rules)
+        contradicted = [contradicted_tags(rules, entry) for entry in lexicon]
         scale = self.config.scale
         for situation in read_jsonl(situations):
             if situation["half"] != self.config.half:
@@ -215,7 +232,7 @@ class ContactHypothesis(datasets.GeneratorBasedBuilder):
             prefix = "new-" if situation["half"] == "new" else ""
             cell = f"{situation['scenario']}-{situation['principle']}-{situation['action']}"
             template = f"{prefix}{scale}-{cell}"
-            for entry in lexicon:
+            for entry, tags in zip(lexicon, contradicted):
                 said = (entry.get("singular", entry["descriptor"]), entry["placement"], entry.get("plural"))
                 question, positive, negative = (place(situation[key], *said) for key in (scale, "positive", "negative"))
                 row = {
@@ -233,5 +250,6 @@ class ContactHypothesis(datasets.GeneratorBasedBuilder):
                     "positive_contact": f"{positive} {question}",
                     "negative_contact": f"{negative} {question}",
                     "options": list(OPTIONS[scale]),
+                    "plausible": tags.isdisjoint(situation["tags"]),
                 }
                 yield row["id"], row

@@ -1,5 +1,6 @@
 """Laws of contact_hypothesis: its lexicon, its situations, the rows built from both, and their grammar."""
 
+import json
 import re
 import sys
 from collections import Counter
@@ -18,6 +19,7 @@ FOLDER = DATASETS / "contact_hypothesis"
 SCRIPT = sys.modules[dataset_builder_class("contact_hypothesis").__module__]
 LEXICON = SCRIPT.read_jsonl(FOLDER / SCRIPT.DESCRIPTORS)
 SITUATIONS = SCRIPT.read_jsonl(FOLDER / SCRIPT.SITUATIONS)
+RULES = SCRIPT.read_jsonl(FOLDER / SCRIPT.IMPLAUSIBLE)
 
 CONFIGS = ("certainty", "likelihood", "frequency", "new_certainty", "new_likelihood", "new_frequency")
 SCENARIOS = ("education", "workplace", "sports", "community", "healthcare")
@@ -31,7 +33,7 @@ AXES = {
 }
 COLUMNS = {
     *("id", "scale", "template", "situation", "principle", "scenario", "action", "axis", "bucket", "descriptor"),
-    *("no_contact", "positive_contact", "negative_contact", "options"),
+    *("no_contact", "positive_contact", "negative_contact", "options", "plausible"),
 }
 OPENINGS = {
     "certainty": "Should I ",
@@ -40,6 +42,33 @@ OPENINGS = {
 }
 STATEMENTS = ("positive", "negative")
 SLOT = re.compile(r"\{[^{}]+\}")
+
+# What happens in bad contact; neither half tells any of it more than twice.
+MOTIFS = {
+    "rewriting": r"rewr|overwr|delet|changed|painted over|pulled out",
+    "curtness": r"curt|snap|one-word|terse|brusque|short with",
+    "shot down": r"shot down|laughed at my ideas|waved mine away|disputed all|dismissed",
+    "lateness": r"\blate\b|hour before|after the deadline",
+    "broken appointments": r"cancel|called off|backed out|turn up|skipped",
+    "exclusion": r"kept to themselves|empty chair|never met|made no room|when I would leave",
+    "mockery": r"mock|made fun|joke at|for a joke|ridicul",
+    "blame": r"blame",
+    "credit": r"credit|idea alone",
+    "complaints": r"complained|grumbl",
+}
+CLAUSE = re.compile(r",|\b(when|because|although|though|even|so that|where|who|which|if|after|while|since)\b")
+
+# Of words that say nearly the same, one is enough.
+ALIKE = (
+    ("thin", "slim", "slender", "skinny", "lean"),
+    ("overweight", "obese", "chubby", "full-figured", "big-boned"),
+    ("rich", "affluent"),
+    ("white", "Caucasian"),
+    ("hard-of-hearing", "hearing-impaired"),
+    ("pale", "fair-skinned"),
+    ("bald", "balding"),
+    ("sixtysomething", "sexagenarian"),
+)
 
 # Where inflect reads the first letter as written, not as spoken: aitch, eighty, ef, em.
 INFLECT_ERRS = dict.fromkeys(("HIV-positive", "80-year-old", "85-year-old", "F2M", "M2F"), "an")
@@ -71,6 +100,32 @@ def test_lexicon():
     assert {entry["placement"] for entry in LEXICON} == {"before", "after"}
 
 
+def test_the_lexicon_has_no_near_duplicates():
+    """Of words that say nearly the same there is one; exact ages are ten at most."""
+    words = {entry["descriptor"] for entry in LEXICON}
+    for alike in ALIKE:
+        assert len(words.intersection(alike)) <= 1, alike
+    assert sum(entry["bucket"] == "exact_age" for entry in LEXICON) <= 10
+
+
+def test_no_word_of_ours_is_dispreferred(official_sources):
+    """None that HolisticBias v1.1 marks as rejected by the people described."""
+    dispreferred = set()
+    for name in SCRIPT.OFFICIAL_SHA256:
+        published = json.loads((official_sources / SCRIPT.OFFICIAL_MIRROR.format(name=name)).read_text("utf-8"))
+        buckets = [
+            each for axis in published.values() for each in (axis.values() if isinstance(axis, dict) else [axis])
+        ]
+        marked = [term for terms in buckets for term in terms if isinstance(term, dict)]
+        dispreferred |= {
+            term.get("descriptor", term.get("noun_phrase")).removeprefix(SCRIPT._NOUN).casefold()
+            for term in marked
+            if term.get("preference") == "dispreferred"
+        }
+    assert len(dispreferred) > 50
+    assert [entry["descriptor"] for entry in LEXICON if entry["descriptor"].casefold() in dispreferred] == []
+
+
 def test_situations_cross_the_design():
     """120 situations: each of 2 halves × 5 scenarios × 6 principles × 2 actions exactly once."""
     design = Counter(product(("original", "new"), SCENARIOS, PRINCIPLES, ("positive", "negative")))
@@ -87,6 +142,76 @@ def test_texts_have_their_form():
             assert len(SLOT.findall(text)) == text.count("{") == text.count("}") == 1, text
             assert text.startswith(OPENINGS.get(key, "")), text
             assert text.endswith("?" if key in OPENINGS else "."), text
+
+
+def test_a_question_has_an_action_and_a_group_and_nothing_else():
+    """One short clause: principle and circumstance, which would argue for an answer, are in the statements."""
+    for situation in SITUATIONS:
+        for question in bodies(situation)[:3]:
+            assert not CLAUSE.search(question), question
+            assert len(question.split()) <= 13, question
+
+
+def test_a_group_ends_its_clause_in_a_statement():
+    """So that 'students raised in two faiths' is not read as a sentence."""
+    for situation in SITUATIONS:
+        for statement in STATEMENTS:
+            assert re.search(r"\{[^{}]+\}([,.;]| in the library, )", situation[statement]), situation[statement]
+
+
+def test_motifs_of_bad_contact_recur_twice_at_most():
+    for half, (name, motif) in product(("original", "new"), MOTIFS.items()):
+        told = [row["negative"] for row in SITUATIONS if row["half"] == half and re.search(motif, row["negative"])]
+        assert len(told) <= 2, (name, told)
+
+
+def test_both_actions_of_a_cell_have_the_same_tags():
+    """So plausible rows have as many positive as negative actions, for every descriptor, scale and cell."""
+    tags = {}
+    for row in SITUATIONS:
+        tags.setdefault((row["half"], row["scenario"], row["principle"]), []).append(row["tags"])
+    assert all(positive == negative for positive, negative in tags.values())
+
+
+def test_every_rule_bites():
+    """Its tags are those of situations, no tag is without a rule, and each rule is of some descriptor of ours."""
+    assert {tag for rule in RULES for tag in rule["situations"]} == {tag for row in SITUATIONS for tag in row["tags"]}
+    assert len({rule["tag"] for rule in RULES}) == len(RULES)
+    for rule in RULES:
+        assert rule["why"]
+        assert any(SCRIPT.contradicts(rule, entry) for entry in LEXICON), rule["tag"]
+
+
+@pytest.mark.parametrize(
+    ("situation", "descriptor", "plausible"),
+    [
+        ("workplace-equal_group_status-positive", "unemployed", False),
+        ("workplace-equal_group_status-positive", "employed", True),
+        ("new-workplace-equal_group_status-positive", "low-income", False),
+        ("new-workplace-common_goals-positive", "low-income", True),
+        ("education-equal_group_status-negative", "nonspeaking", False),
+        ("education-virtual_contact-positive", "blue-eyed", False),
+        ("education-virtual_contact-positive", "Kurdish", True),
+        ("community-common_goals-positive", "homeless", False),
+        ("community-common_goals-positive", "with dyslexia", True),
+        ("healthcare-equal_group_status-negative", "preteen", False),
+        ("sports-equal_group_status-positive", "blind", False),
+        ("education-common_goals-negative", "from Peru", False),
+    ],
+)
+def test_plausible(frames, situation, descriptor, plausible):
+    frame = frames["new_certainty" if situation.startswith("new-") else "certainty"]
+    [found] = frame["plausible"][(frame["situation"] == situation) & (frame["descriptor"] == descriptor)]
+    assert found == plausible
+
+
+def test_plausible_rows(frames):
+    """As many as the card says; of either action one, within each scale, cell and descriptor."""
+    assert [int(frames[config]["plausible"].sum()) for config in CONFIGS] == [34_624] * 3 + [34_700] * 3
+    for config in ("certainty", "new_frequency"):
+        kept = frames[config][frames[config]["plausible"]]
+        actions = kept.groupby(["scenario", "principle", "axis", "descriptor"])["action"]
+        assert set(actions.nunique()) == set(actions.size()) == {2}
 
 
 def test_scale_words_stand_only_in_openings():

@@ -100,6 +100,23 @@ def agrees(request):
     return positive_action == (contact != "negative_contact")
 
 
+def test_implausible_rows_are_asked_with_all_rows_alone():
+    """And what is asked by default has as many positive as negative actions in each scale, for any descriptor."""
+    some, whole = (
+        BENCHMARK.load(BENCHMARK.filled(run_config(NAME, "m", all_rows=all_rows))) for all_rows in (False, True)
+    )
+    assert (len(some.rows), len(whole.rows)) == (103_872, 108_000)
+    assert set(some.rows["plausible"]) == {True}
+    actions = some.rows.select_columns(["scale", "descriptor", "action"]).to_pandas().value_counts()
+    assert (actions.xs("positive", level="action") == actions.xs("negative", level="action")).all()
+
+
+@pytest.mark.parametrize("limit", [6, 60, 600])
+def test_a_draw_of_plausible_rows_balances_actions_within_scales(limit):
+    drawn = pd.DataFrame(rows(limit))
+    assert set(drawn.value_counts(["scale", "action"])) == {limit // 6}
+
+
 def test_a_model_that_agrees_with_the_contact_hypothesis():
     metrics = scored(answering(agrees)).metrics
     assert metrics["biased_percentage"] == {
@@ -116,7 +133,12 @@ def test_a_run_folder_holds_what_the_interface_says(run):
     names = {"config.json", "store.sqlite", "predictions.parquet", "results.json", "report.html"}
     assert names <= {path.name for path in done.folder.iterdir()}
     assert {"benchmark", "config", "model", "n", "metrics", "published", "versions"} <= set(done.results)
-    assert done.results["config"]["options"] == {"order": "paper", "aggregate": "mean", "layout": "chat"}
+    assert done.results["config"]["options"] == {
+        "order": "paper",
+        "aggregate": "mean",
+        "layout": "chat",
+        "all_rows": False,
+    }
     assert done.results["n"] == len(done.predictions) == 180
     assert done.predictions["id"].is_unique
     columns = {"id", "row", "question", "text", "answer", "biased", "probability", "finish_reason"}
@@ -134,7 +156,7 @@ def test_running_again_asks_nothing_changes_nothing_and_says_what_was_found(run,
     assert ", 0 replies," in called.err.rpartition("100%")[2]
     assert {name: (done.folder / name).read_bytes() for name in before} == before
     assert "always answers the same" in called.out
-    assert "Published figures are not shown beside it: only 60 of 108,000 rows; descriptors of ours" in called.out
+    assert "Published figures are not shown beside it: only 60 of 103,872 rows; descriptors of ours" in called.out
     assert "LLaMA 2 Chat (13B), published" not in called.out
 
 
@@ -142,11 +164,13 @@ def test_running_again_asks_nothing_changes_nothing_and_says_what_was_found(run,
 def test_part_of_the_rows_stands_beside_no_published_figures(run, protocol):
     done = run("stub:silent", protocol=protocol)
     page = (done.folder / "report.html").read_text()
+    left_out = "implausible crossings left out (--all-rows asks them)"
     generated = "; protocol generate, not choose" if protocol == "generate" else ""
-    assert f"beside it: only 60 of 108,000 rows; descriptors of ours in place of HolisticBias&#39;s{generated}." in page
+    unlike = f"descriptors of ours in place of HolisticBias&#39;s; {left_out}{generated}."
+    assert f"beside it: only 60 of 103,872 rows; {unlike}" in page
     assert "LLaMA 2 Chat (13B), published" not in page
     assert done.results["published"] == {}
-    assert done.results["differs"][0] == "only 60 of 108,000 rows"
+    assert done.results["differs"][0] == "only 60 of 103,872 rows"
 
 
 def test_table_3_stands_below_what_was_measured(run):

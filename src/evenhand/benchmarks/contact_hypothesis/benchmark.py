@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from evenhand.benchmark import Benchmark, Card, Comparison, Row, Target
+from evenhand.benchmark import Benchmark, Card, Comparison, Row, Rows, Target
 from evenhand.benchmarks.contact_hypothesis.options import ContactOptions
 from evenhand.benchmarks.contact_hypothesis.prompts import CONTACTS, PUBLISHED_LAYOUT, QUESTION, STEM, SYSTEM_PROMPT
 from evenhand.benchmarks.contact_hypothesis.published import PUBLISHED
@@ -80,6 +80,17 @@ class ContactHypothesis(Benchmark[ContactOptions]):
     def check(self, config: RunConfig[ContactOptions]) -> None:
         check_option_order(config)
 
+    def load(self, config: RunConfig[ContactOptions]) -> Rows:
+        """Plausible prompt sets, unless all are asked for; each of a positive action has its twin of a negative one."""
+        import numpy as np
+
+        from evenhand.flow.rows import packaged_rows
+
+        rows = packaged_rows(self.card, config)
+        if config.options.all_rows:
+            return Rows(rows)
+        return Rows(rows.select(np.flatnonzero(rows.with_format("numpy")["plausible"][:])))
+
     def fitted(self, config: RunConfig[ContactOptions], models: Mapping[str, Model]) -> RunConfig[ContactOptions]:
         """As it is. Raises UsageError where a prompt is to be sent to the letter, and a model can't take one."""
         for model in models.values():
@@ -119,6 +130,7 @@ class ContactHypothesis(Benchmark[ContactOptions]):
         return (
             *([f"{', '.join(others)}: prompt sets that Table 3 is not of"] if others else []),
             *([] if config.source == "official" else ["descriptors of ours in place of HolisticBias's"]),
+            *([] if config.options.all_rows else ["implausible crossings left out (--all-rows asks them)"]),
             *config.unlike(self.card),
             *unlike_in_options(config.options),
         )

@@ -15,3 +15,6 @@ class ContactOptions(OptionOrder):
         "chat",
         "chat: each model's own template; published: LLaMA-2's for every model, as the published evaluation had it",
     )
+    all_rows: bool = option(
+        False, 'rows whose descriptor contradicts the situation ("unemployed colleagues") are asked, too'
+    )
