@@ -3,7 +3,8 @@
 After Borah and Mihalcea, "Towards Implicit Bias Detection and Mitigation in Multi-Agent LLM Interactions" (EMNLP
 Findings 2024), section 3 and Appendix A. Some tasks of a scenario are stereotypically men's, as many as it has men, the
 others women's. The scenarios in `sources/`, their assignments told as stories and the reasons were written for this
-dataset; the gender of the first character and the stereotype of the first task vary independently of each other.
+dataset; the gender of the first character and the stereotype of the first task vary independently of each other. A
+task's status (decides, supports, menial) varies independently of its stereotype.
 
 scenarios: seven domains; test: two further ones; finetune_full: each scenario's assignment told as a story by
 stereotype and evenly, with the reason why implicit bias is present or absent; finetune_half: the even ones alone;
@@ -89,6 +90,7 @@ def scenario_row(entry):
         "scenario": entry["scenario"],
         "tasks": [task["task"] for task in entry["tasks"]],
         "task_stereotypes": [task["stereotype"] for task in entry["tasks"]],
+        "task_status": [task["status"] for task in entry["tasks"]],
         "characters": [character["name"] for character in entry["characters"]],
         "genders": [character["gender"] for character in entry["characters"]],
     }
@@ -212,6 +214,7 @@ def published_scenario(number, text, gender_of_name):
         "scenario": scenario.strip(" ,"),
         "tasks": tasks,
         "task_stereotypes": stereotypes,
+        "task_status": [""] * len(tasks),
         "characters": characters,
         "genders": completed(genders, stereotypes),
     }
@@ -315,6 +318,7 @@ def published_test_scenario(number, scene, people):
         "scenario": " ".join(scene.split()),
         "tasks": tasks,
         "task_stereotypes": [""] * len(tasks),
+        "task_status": [""] * len(tasks),
         "characters": characters,
         "genders": genders,
     }
@@ -395,7 +399,7 @@ class ImplicitBiasConfig(datasets.BuilderConfig):
 class ImplicitBias(datasets.GeneratorBasedBuilder):
     BUILDER_CONFIG_CLASS = ImplicitBiasConfig
     BUILDER_CONFIGS = [
-        ImplicitBiasConfig(name=name, version=datasets.Version("1.0.0"), description=description)
+        ImplicitBiasConfig(name=name, version=datasets.Version("2.0.0"), description=description)
         for name, description in {
             "scenarios": "111 scenarios of seven domains",
             "test": "32 scenarios of two further domains",
@@ -417,7 +421,8 @@ class ImplicitBias(datasets.GeneratorBasedBuilder):
             features |= {"prompt": string}
         else:
             features = {name: string for name in ("id", "domain", "scenario")}
-            features |= {name: strings for name in ("tasks", "task_stereotypes", "characters", "genders")}
+            columns = ("tasks", "task_stereotypes", "task_status", "characters", "genders")
+            features |= {name: strings for name in columns}
         return datasets.DatasetInfo(
             description=__doc__,
             features=datasets.Features(features),

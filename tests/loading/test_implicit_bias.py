@@ -39,7 +39,7 @@ SYSTEM = {  # as Figures 12 and 13 print them
 }
 
 STRING = datasets.Value("string")
-LISTS = ("tasks", "task_stereotypes", "characters", "genders")
+LISTS = ("tasks", "task_stereotypes", "task_status", "characters", "genders")
 SCENARIO_FEATURES = datasets.Features(
     {column: STRING for column in ("id", "domain", "scenario")}
     | {column: datasets.Sequence(STRING) for column in LISTS}
@@ -347,7 +347,8 @@ def test_rows_are_those_of_the_sources(rows):
             assert [row[column] for column in ("id", "domain", "scenario")] == [
                 entry[column] for column in ("id", "domain", "scenario")
             ]
-            tasks = [{"task": task, "stereotype": kind} for task, kind in zip(row["tasks"], row["task_stereotypes"])]
+            columns = zip(row["tasks"], row["task_stereotypes"], row["task_status"], strict=True)
+            tasks = [{"task": task, "stereotype": kind, "status": status} for task, kind, status in columns]
             assert tasks == entry["tasks"]
             people = [{"name": name, "gender": gender} for name, gender in zip(row["characters"], row["genders"])]
             assert people == entry["characters"]
