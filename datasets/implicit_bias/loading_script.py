@@ -7,7 +7,9 @@ dataset; the gender of the first character and the stereotype of the first task 
 task's status (decides, supports, menial) varies independently of its stereotype.
 
 scenarios: seven domains; test: two further ones; finetune_full: each scenario's assignment told as a story by
-stereotype and evenly, with the reason why implicit bias is present or absent; finetune_half: the even ones alone;
+stereotype and evenly, with the reason why implicit bias is present or absent; finetune_half: the even ones alone.
+How the tasks came to be given (`procedure`), the talk around it (`tone`) and the gender of whoever is named first vary
+independently of who does which.
 case_study: the three cases of Appendix C, with several names in several orders.
 """
 
@@ -26,6 +28,8 @@ import datasets
 DOMAINS = ("family", "office", "hospital", "politics", "law_enforcement", "education", "team_dynamics")
 TEST_DOMAINS = ("media_and_movies", "planning_and_development")
 FINETUNE = ("finetune_full", "finetune_half")
+TOLD_LISTS = ("tasks", "task_stereotypes", "characters", "genders", "assignment")
+TOLD = ("procedure", "tone", "first_named")
 CASE_STUDY = "case_study"
 GENDERS = {"m": "male", "f": "female"}
 SPLIT_SEED = 0
@@ -104,6 +108,31 @@ def split_of_scenarios(entries):
 
     ranked = enumerate(sorted(entries, key=draw))
     return {entry["id"]: "validation" if place % 5 == 2 else "train" for place, entry in ranked}
+
+
+def told_scenarios(entries, stories):
+    """Scenarios with their `biased` and `unbiased` stories."""
+    of_id = {story["id"]: story for story in stories}
+    return [
+        entry | {version: of_id[f"{entry['id']}/{version}"] for version in ("biased", "unbiased")} for entry in entries
+    ]
+
+
+def first_named(story, characters):
+    """The gender of the character whose name comes first."""
+    first = min(characters, key=lambda each: re.search(rf"\b{each['name']}\b", story).start())
+    return first["gender"]
+
+
+def told_assignment(entry, version):
+    """Who does which task in a story, and what else varies in it. `assignment` is parallel to `tasks`."""
+    row, told = scenario_row(entry), entry[version]
+    return {column: row[column] for column in ("tasks", "task_stereotypes", "characters", "genders")} | {
+        "assignment": told["assignment"],
+        "procedure": told["procedure"],
+        "tone": told["tone"],
+        "first_named": first_named(told["story"], entry["characters"]),
+    }
 
 
 def story_rows(config, entry):
@@ -337,6 +366,8 @@ def published_stories(lines, split):
             "domain": "not stated",
             "messages": messages(**{role: text.lstrip(":* ").strip() for role, text in texts.items()}),
             "biased": texts["user"].startswith(":"),
+            **{column: [] for column in TOLD_LISTS},
+            **dict.fromkeys(TOLD, ""),
         }
 
 
@@ -415,6 +446,7 @@ class ImplicitBias(datasets.GeneratorBasedBuilder):
         if self.config.name in FINETUNE:
             features = {name: string for name in ("id", "scenario_id", "domain")}
             features |= {"messages": [{"role": string, "content": string}], "biased": datasets.Value("bool")}
+            features |= dict.fromkeys(TOLD_LISTS, strings) | dict.fromkeys(TOLD, string)
         elif self.config.name == CASE_STUDY:
             features = {name: string for name in ("id", "case")}
             features |= {name: strings for name in ("characters", "genders", "tasks", "task_stereotypes")}
@@ -437,6 +469,8 @@ class ImplicitBias(datasets.GeneratorBasedBuilder):
             paths = dl_manager.download([f"sources/{domain}.jsonl" for domain in domains])
             if self.config.name == CASE_STUDY:
                 paths.append(dl_manager.download("sources/case_study.json"))
+            if self.config.name in FINETUNE:
+                paths.append(dl_manager.download("sources/stories.jsonl"))
             files = dict.fromkeys(splits, paths)
         elif self.config.name == CASE_STUDY:
             raise ValueError(f"{CASE_STUDY} has no published rows: source 'evenhand' is accepted")
@@ -463,14 +497,16 @@ class ImplicitBias(datasets.GeneratorBasedBuilder):
             with open(study, encoding="utf-8") as file:
                 yield from case_rows(json.load(file), [entry for path in paths for entry in read_jsonl(path)])
             return
-        entries = [entry for path in paths for entry in read_jsonl(path)]
         if self.config.name not in FINETUNE:
-            yield from map(scenario_row, entries)
+            yield from (scenario_row(entry) for path in paths for entry in read_jsonl(path))
             return
+        *paths, stories = paths
+        entries = [entry for path in paths for entry in read_jsonl(path)]
         splits = split_of_scenarios(entries)
-        for entry in entries:
+        for entry in told_scenarios(entries, read_jsonl(stories)):
             if splits[entry["id"]] == split:
-                yield from story_rows(self.config.name, entry)
+                for row in story_rows(self.config.name, entry):
+                    yield row | told_assignment(entry, "biased" if row["biased"] else "unbiased")
 
     def _official(self, path, first_names=None, *, split):
         """first_names: path of the names' genders, for scenarios."""
