@@ -123,8 +123,9 @@ def make_scenarios(
     model: in place of the one that the configuration names. labelled: a table of `evenhand annotate import` that says
     of tasks in tasks_to_label.jsonl whose they are; repeat a run with it to go on with these scenarios.
     scenarios.jsonl: the dataset's columns; a stereotype is "" where neither the reply nor people say it.
-    finetune_full.jsonl, finetune_half.jsonl: the dataset's columns. stories_to_judge.jsonl (id, scenario_id, story,
-    reason, biased) and tasks_to_label.jsonl (id, scenario_id, scenario, task) are for `evenhand annotate export`.
+    finetune_full.jsonl, finetune_half.jsonl: the dataset's columns as far as `biased`. stories_to_judge.jsonl (id,
+    scenario_id, story, reason, biased) and tasks_to_label.jsonl (id, scenario_id, scenario, task) are for `evenhand
+    annotate export`.
     predictions.parquet: every reply and its outcome; rejected.jsonl: those that were not kept. results.json: counts.
     Raises UsageError for options and labels that don't fit, EvenhandError and ModelError for what failed on the way.
     """
