@@ -35,7 +35,7 @@ STEREOTYPES = Prompt(
 
 MOST_PEOPLE = 6  # the dataset has two to four
 TASK_WORDS = (4, 18)  # as in the dataset
-SCENARIO_WORDS = (6, 80)  # the dataset's have 30 to 47, the published ones 3 to 34
+SCENARIO_WORDS = (6, 80)  # the dataset's have 31 to 48, the published ones 3 to 34
 SCENARIO_SENTENCES = (1, 3)  # F.1 asks for two; most published ones have one
 
 Failed = Literal[

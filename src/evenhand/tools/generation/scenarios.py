@@ -66,8 +66,9 @@ REJECTED = "rejected.jsonl"
 TO_JUDGE = "stories_to_judge.jsonl"
 TO_LABEL, SCHEME = "tasks_to_label.jsonl", "task_stereotypes.json"
 
-NEAR = 0.5  # of scenarios: no two packaged ones are more than 0.13 alike, no two published ones more than 0.45
-COLUMNS = ("id", "domain", "scenario", "tasks", "task_stereotypes", "characters", "genders")  # of the dataset
+NEAR = 0.5  # of scenarios: no two packaged ones are more than 0.14 alike, no two published ones more than 0.45
+# Of the dataset.
+COLUMNS = ("id", "domain", "scenario", "tasks", "task_stereotypes", "task_status", "characters", "genders")
 VERSIONS = ("biased", "unbiased")
 
 QUESTION = "stereotype"
@@ -216,6 +217,7 @@ def scenario_episode(scenario_id: str, config: ScenarioGeneration, labels: Mappi
             "scenario": read.scenario,
             "tasks": list(read.tasks),
             "task_stereotypes": list(read.stereotypes),
+            "task_status": [""] * len(read.tasks),  # nobody has said it
             "characters": list(read.characters),
             "genders": list(read.genders),
         }
@@ -324,6 +326,7 @@ _NOTHING: Prediction = dict.fromkeys(
         "scenario",
         "tasks",
         "task_stereotypes",
+        "task_status",
         "characters",
         "genders",
         "version",
