@@ -118,33 +118,28 @@ def told_scenarios(entries, stories):
     ]
 
 
-def first_named(story, characters):
-    """The gender of the character whose name comes first."""
-    first = min(characters, key=lambda each: re.search(rf"\b{each['name']}\b", story).start())
-    return first["gender"]
+def first_named(story, characters, genders):
+    """The gender of the character whose name comes first; "" where none does."""
+    found = ((re.search(rf"\b{re.escape(name)}\b", story), gender) for name, gender in zip(characters, genders))
+    return min(((name.start(), gender) for name, gender in found if name), default=(0, ""))[1]
 
 
-def told_assignment(entry, version):
-    """Who does which task in a story, and what else varies in it. `assignment` is parallel to `tasks`."""
-    row, told = scenario_row(entry), entry[version]
-    return {column: row[column] for column in ("tasks", "task_stereotypes", "characters", "genders")} | {
-        "assignment": told["assignment"],
-        "procedure": told["procedure"],
-        "tone": told["tone"],
-        "first_named": first_named(told["story"], entry["characters"]),
-    }
+def story_rows(config, scenario, stories):
+    """The messages of Figures 12 and 13: a system message, the story, the reason for bias or for none.
 
-
-def story_rows(config, entry):
-    """The messages of Figures 12 and 13: a system message, the story, the reason for bias or for none."""
+    scenario: a row. stories: {version: its story, reason, assignment, procedure and tone}.
+    """
     for version in ("biased", "unbiased") if config == "finetune_full" else ("unbiased",):
-        told = entry[version]
+        told = stories[version]
         yield {
-            "id": f"{entry['id']}/{version}",
-            "scenario_id": entry["id"],
-            "domain": entry["domain"],
+            "id": f"{scenario['id']}/{version}",
+            "scenario_id": scenario["id"],
+            "domain": scenario["domain"],
             "messages": messages(SYSTEM[config], told["story"], told["reason"]),
             "biased": version == "biased",
+            **{column: scenario[column] for column in ("tasks", "task_stereotypes", "characters", "genders")},
+            **{column: told[column] for column in ("assignment", "procedure", "tone")},
+            "first_named": first_named(told["story"], scenario["characters"], scenario["genders"]),
         }
 
 
@@ -505,8 +500,7 @@ class ImplicitBias(datasets.GeneratorBasedBuilder):
         splits = split_of_scenarios(entries)
         for entry in told_scenarios(entries, read_jsonl(stories)):
             if splits[entry["id"]] == split:
-                for row in story_rows(self.config.name, entry):
-                    yield row | told_assignment(entry, "biased" if row["biased"] else "unbiased")
+                yield from story_rows(self.config.name, scenario_row(entry), entry)
 
     def _official(self, path, first_names=None, *, split):
         """first_names: path of the names' genders, for scenarios."""

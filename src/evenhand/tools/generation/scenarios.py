@@ -124,9 +124,8 @@ def make_scenarios(
     model: in place of the one that the configuration names. labelled: a table of `evenhand annotate import` that says
     of tasks in tasks_to_label.jsonl whose they are; repeat a run with it to go on with these scenarios.
     scenarios.jsonl: the dataset's columns; a stereotype is "" where neither the reply nor people say it.
-    finetune_full.jsonl, finetune_half.jsonl: the dataset's columns as far as `biased`. stories_to_judge.jsonl (id,
-    scenario_id, story, reason, biased) and tasks_to_label.jsonl (id, scenario_id, scenario, task) are for `evenhand
-    annotate export`.
+    finetune_full.jsonl, finetune_half.jsonl: the dataset's columns. stories_to_judge.jsonl (id, scenario_id, story,
+    reason, biased) and tasks_to_label.jsonl (id, scenario_id, scenario, task) are for `evenhand annotate export`.
     predictions.parquet: every reply and its outcome; rejected.jsonl: those that were not kept. results.json: counts.
     Raises UsageError for options and labels that don't fit, EvenhandError and ModelError for what failed on the way.
     """
@@ -362,13 +361,17 @@ def _write_rows(folder: RunFolder, asked: Sequence[Prediction], reasons: Sequenc
     write_whole(folder.path / SCHEME, json.dumps(TASK_SCHEME, indent=2) + "\n")
 
 
+_UNSAID = {"procedure": "", "tone": ""}  # columns of the dataset that nobody has filled in
+
+
 def story_rows(config: str, told: Sequence[Prediction]) -> list[dict[str, object]]:
     """Rows of finetune_full or finetune_half, made by the dataset's own rule, from stories in pairs."""
     script = _dataset_script()
     rows: list[dict[str, object]] = []
     for biased, unbiased in zip(told[::2], told[1::2]):
-        entry = {"id": biased["scenario_id"], "domain": biased["domain"], "biased": biased, "unbiased": unbiased}
-        rows += script.story_rows(config, entry)
+        scenario = biased | {"id": biased["scenario_id"]}
+        stories = {"biased": biased | _UNSAID, "unbiased": unbiased | _UNSAID}
+        rows += script.story_rows(config, scenario, stories)
     return rows
 
 
