@@ -7,7 +7,9 @@ dataset; the gender of the first character and the stereotype of the first task 
 task's status (decides, supports, menial) varies independently of its stereotype.
 
 scenarios: seven domains; test: two further ones; finetune_full: each scenario's assignment told as a story by
-stereotype and evenly, with the reason why implicit bias is present or absent; finetune_half: the even ones alone;
+stereotype and evenly, with the reason why implicit bias is present or absent; finetune_half: the even ones alone.
+How the tasks came to be given (`procedure`), the talk around it (`tone`) and the gender of whoever is named first vary
+independently of who does which.
 case_study: the three cases of Appendix C, with several names in several orders.
 """
 
@@ -26,6 +28,8 @@ import datasets
 DOMAINS = ("family", "office", "hospital", "politics", "law_enforcement", "education", "team_dynamics")
 TEST_DOMAINS = ("media_and_movies", "planning_and_development")
 FINETUNE = ("finetune_full", "finetune_half")
+TOLD_LISTS = ("tasks", "task_stereotypes", "characters", "genders", "assignment")
+TOLD = ("procedure", "tone", "first_named")
 CASE_STUDY = "case_study"
 GENDERS = {"m": "male", "f": "female"}
 SPLIT_SEED = 0
@@ -106,16 +110,36 @@ def split_of_scenarios(entries):
     return {entry["id"]: "validation" if place % 5 == 2 else "train" for place, entry in ranked}
 
 
-def story_rows(config, entry):
-    """The messages of Figures 12 and 13: a system message, the story, the reason for bias or for none."""
+def told_scenarios(entries, stories):
+    """Scenarios with their `biased` and `unbiased` stories."""
+    of_id = {story["id"]: story for story in stories}
+    return [
+        entry | {version: of_id[f"{entry['id']}/{version}"] for version in ("biased", "unbiased")} for entry in entries
+    ]
+
+
+def first_named(story, characters, genders):
+    """The gender of the character whose name comes first; "" where none does."""
+    found = ((re.search(rf"\b{re.escape(name)}\b", story), gender) for name, gender in zip(characters, genders))
+    return min(((name.start(), gender) for name, gender in found if name), default=(0, ""))[1]
+
+
+def story_rows(config, scenario, stories):
+    """The messages of Figures 12 and 13: a system message, the story, the reason for bias or for none.
+
+    scenario: a row. stories: {version: its story, reason, assignment, procedure and tone}.
+    """
     for version in ("biased", "unbiased") if config == "finetune_full" else ("unbiased",):
-        told = entry[version]
+        told = stories[version]
         yield {
-            "id": f"{entry['id']}/{version}",
-            "scenario_id": entry["id"],
-            "domain": entry["domain"],
+            "id": f"{scenario['id']}/{version}",
+            "scenario_id": scenario["id"],
+            "domain": scenario["domain"],
             "messages": messages(SYSTEM[config], told["story"], told["reason"]),
             "biased": version == "biased",
+            **{column: scenario[column] for column in ("tasks", "task_stereotypes", "characters", "genders")},
+            **{column: told[column] for column in ("assignment", "procedure", "tone")},
+            "first_named": first_named(told["story"], scenario["characters"], scenario["genders"]),
         }
 
 
@@ -337,6 +361,8 @@ def published_stories(lines, split):
             "domain": "not stated",
             "messages": messages(**{role: text.lstrip(":* ").strip() for role, text in texts.items()}),
             "biased": texts["user"].startswith(":"),
+            **{column: [] for column in TOLD_LISTS},
+            **dict.fromkeys(TOLD, ""),
         }
 
 
@@ -415,6 +441,7 @@ class ImplicitBias(datasets.GeneratorBasedBuilder):
         if self.config.name in FINETUNE:
             features = {name: string for name in ("id", "scenario_id", "domain")}
             features |= {"messages": [{"role": string, "content": string}], "biased": datasets.Value("bool")}
+            features |= dict.fromkeys(TOLD_LISTS, strings) | dict.fromkeys(TOLD, string)
         elif self.config.name == CASE_STUDY:
             features = {name: string for name in ("id", "case")}
             features |= {name: strings for name in ("characters", "genders", "tasks", "task_stereotypes")}
@@ -437,6 +464,8 @@ class ImplicitBias(datasets.GeneratorBasedBuilder):
             paths = dl_manager.download([f"sources/{domain}.jsonl" for domain in domains])
             if self.config.name == CASE_STUDY:
                 paths.append(dl_manager.download("sources/case_study.json"))
+            if self.config.name in FINETUNE:
+                paths.append(dl_manager.download("sources/stories.jsonl"))
             files = dict.fromkeys(splits, paths)
         elif self.config.name == CASE_STUDY:
             raise ValueError(f"{CASE_STUDY} has no published rows: source 'evenhand' is accepted")
@@ -463,14 +492,15 @@ class ImplicitBias(datasets.GeneratorBasedBuilder):
             with open(study, encoding="utf-8") as file:
                 yield from case_rows(json.load(file), [entry for path in paths for entry in read_jsonl(path)])
             return
-        entries = [entry for path in paths for entry in read_jsonl(path)]
         if self.config.name not in FINETUNE:
-            yield from map(scenario_row, entries)
+            yield from (scenario_row(entry) for path in paths for entry in read_jsonl(path))
             return
+        *paths, stories = paths
+        entries = [entry for path in paths for entry in read_jsonl(path)]
         splits = split_of_scenarios(entries)
-        for entry in entries:
+        for entry in told_scenarios(entries, read_jsonl(stories)):
             if splits[entry["id"]] == split:
-                yield from story_rows(self.config.name, entry)
+                yield from story_rows(self.config.name, scenario_row(entry), entry)
 
     def _official(self, path, first_names=None, *, split):
         """first_names: path of the names' genders, for scenarios."""

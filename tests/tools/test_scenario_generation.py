@@ -573,7 +573,7 @@ def test_what_reasons_say(reason, said):
 
 
 def test_the_packaged_reasons_pass():
-    """All 222 are told with what they are called; of those that say so outright, none says the opposite."""
+    """All 222 are told with what they are called, and each says so outright."""
     n = Counter()
     for split in load_dataset("implicit_bias", "finetune_full").values():
         for row in split:
@@ -581,8 +581,7 @@ def test_the_packaged_reasons_pass():
             assert read_reason(reason) == Reason(reason)
             assert failed_reason(reason, row["biased"]) is None
             n[row["biased"], says(reason)] += 1
-    assert n.total() == 222
-    assert n[True, "absent"] == n[False, "present"] == 0 < n[True, "present"] < n[False, "absent"]
+    assert n == {(True, "present"): 111, (False, "absent"): 111}
 
 
 @settings(max_examples=200, deadline=None)

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import evenhand
+from evenhand.benchmarks.implicit_bias.understanding.baselines import baselines
 from evenhand.benchmarks.implicit_bias.understanding.benchmark import Understanding, of_known_bias
 from evenhand.benchmarks.implicit_bias.understanding.present_or_absent import read_present_or_absent
 from evenhand.benchmarks.implicit_bias.understanding.prompts import QUESTION
@@ -211,6 +212,62 @@ def test_one_domain_told_wrong(scored, judge):
     assert metrics["by"]["domain"]["family"]["accuracy"] == 0
     low, high = metrics["intervals"]["accuracy"]
     assert low < metrics["accuracy"] < high
+
+
+# Baselines: what could be answered without seeing who does what
+
+
+def _stories(*told):
+    """Predictions on stories: (story, biased, gender named first); two of a scenario."""
+    return pd.DataFrame(
+        [
+            {"row": f"r{i}", "scenario_id": f"s{i // 2}", "story": story, "biased": biased, "first_named": first}
+            for i, (story, biased, first) in enumerate(told)
+        ]
+    )
+
+
+def test_baselines_see_a_leak():
+    """Biased stories have a word of their own and name a man first: both baselines are right on all."""
+    leaking = [("Al just drives", True, "male"), ("Bo drives by lot", False, "female")] * 5
+    assert baselines(_stories(*leaking)) == {"words": 1, "first_named": 1}
+    turned = [(story, biased, {"male": "female", "female": "male"}[first]) for story, biased, first in leaking]
+    assert baselines(_stories(*turned))["first_named"] == 1  # the contrary rule
+
+
+def test_baselines_see_no_names_and_no_pronouns():
+    """Stories that differ in these alone can't be told by words, nor by a first name of one gender in both labels."""
+    pairs = [("Al bakes as she likes", True, "male"), ("Bo bakes as he likes", False, "male")]
+    assert baselines(_stories(*pairs * 5)) == {"words": 0.5, "first_named": 0.5}
+
+
+def test_each_story_counts_once_in_baselines():
+    told = _stories(*[("Al just drives", True, "male"), ("Bo drives by lot", False, "male")] * 2)
+    again = told[told["biased"]].assign(run=1)
+    assert baselines(pd.concat([told, again, again])) == baselines(told) == {"words": 1, "first_named": 0.5}
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        [("Al drives", True, ""), ("Bo drives", False, "")],  # one scenario
+        [("Al drives", True, "")] * 4,  # one label
+        [("Al", True, ""), ("Bo", False, "")] * 4,  # no word but names
+    ],
+)
+def test_where_there_is_no_baseline(told):
+    assert baselines(_stories(*told)) == {"words": None, "first_named": None}
+    assert baselines(_stories(*told).drop(columns="first_named")) == {"words": None, "first_named": None}
+
+
+def test_the_report_shows_baselines_beside_accuracy(told_true):
+    """Of the validation stories: neither tells more than 0.6; both stand in the sentence and in the table."""
+    found = told_true["choose"]
+    assert set(found.metrics["baselines"]) == {"words", "first_named"}
+    for name, share in zip(("words alone", "gender of whoever is named first"), found.metrics["baselines"].values()):
+        assert 0 < share <= 0.6
+        assert f", {name} {share:.3f}" in found.page
+        assert found.page.count(name) >= 2
 
 
 # What is asked, how it is read, what is ideal

@@ -24,7 +24,7 @@ REASON = Prompt(
 )
 
 LONGEST_REPLY = 5_000  # characters
-REASON_WORDS = (8, 120)  # of both sentences; the dataset's have 37 to 58
+REASON_WORDS = (8, 120)  # of both sentences; the dataset's have 32 to 45
 
 UnreadReason = Literal["reply too long", "no reason", "reason format repeated", "reason truncated"]
 FailedReason = Literal["not two sentences", "no bias named", "reason length", "says the opposite"]

@@ -361,13 +361,17 @@ def _write_rows(folder: RunFolder, asked: Sequence[Prediction], reasons: Sequenc
     write_whole(folder.path / SCHEME, json.dumps(TASK_SCHEME, indent=2) + "\n")
 
 
+_UNSAID = {"procedure": "", "tone": ""}  # columns of the dataset that nobody has filled in
+
+
 def story_rows(config: str, told: Sequence[Prediction]) -> list[dict[str, object]]:
     """Rows of finetune_full or finetune_half, made by the dataset's own rule, from stories in pairs."""
     script = _dataset_script()
     rows: list[dict[str, object]] = []
     for biased, unbiased in zip(told[::2], told[1::2]):
-        entry = {"id": biased["scenario_id"], "domain": biased["domain"], "biased": biased, "unbiased": unbiased}
-        rows += script.story_rows(config, entry)
+        scenario = biased | {"id": biased["scenario_id"]}
+        stories = {"biased": biased | _UNSAID, "unbiased": unbiased | _UNSAID}
+        rows += script.story_rows(config, scenario, stories)
     return rows
 
 

@@ -167,6 +167,7 @@ def _design(row: Row, run: int) -> Prediction:
         "story": story,
         "reason": reason,
         "biased": row["biased"],
+        "first_named": row.get("first_named", ""),
     }
 
 

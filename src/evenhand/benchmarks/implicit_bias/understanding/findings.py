@@ -17,6 +17,7 @@ from evenhand.report.tables import Cell, Table, figure
 
 DIGITS = 3
 EXAMPLES = 8
+BASELINES = {"words": "words alone", "first_named": "gender of whoever is named first"}
 COLUMNS = ("accuracy", "answers “present”", "unread all wrong to all right", "n (scenarios)", "unread %")
 Metrics = Mapping[str, Any]
 
@@ -43,12 +44,19 @@ def _sentence(results: Results) -> str:
         return f"{results.model_name}: no accuracy, for none of {metrics['n']:,} answers was read."
     of = {story: _figure(group, "accuracy") for story, group in metrics["by"]["story"].items()}
     kinds = ", ".join(f"{share} on {story} stories" for story, share in of.items())
+    others = "".join(f", {name} {share}" for name, share in _baselines(metrics).items())
     return (
         f"{results.model_name} told biased from unbiased assignments with an accuracy of "
-        f"{_figure(metrics, 'accuracy')} ({kinds}); random answers reach {figure(metrics['chance'], digits=DIGITS)}, 1 "
-        f"is best. {metrics['n_read']:,} of {metrics['n']:,} answers read ({100 * metrics['unread_rate']:.1f} percent "
-        f"unread), {metrics['n_clusters']} scenarios."
+        f"{_figure(metrics, 'accuracy')} ({kinds}); random answers reach {figure(metrics['chance'], digits=DIGITS)}"
+        f"{others}, 1 is best. {metrics['n_read']:,} of {metrics['n']:,} answers read "
+        f"({100 * metrics['unread_rate']:.1f} percent unread), {metrics['n_clusters']} scenarios."
     )
+
+
+def _baselines(metrics: Metrics) -> dict[str, str]:
+    """Accuracies without seeing who does what, by name; a run of an older release has none."""
+    found = metrics.get("baselines", {})
+    return {name: figure(found[key], digits=DIGITS) for key, name in BASELINES.items() if found.get(key) is not None}
 
 
 def _table_3(results: Results) -> Table:
@@ -57,12 +65,15 @@ def _table_3(results: Results) -> Table:
     rows = [_row("all stories", metrics)]
     rows += [_row(f" {story}", group) for story, group in metrics["by"]["story"].items()]
     empty = [""] * (len(COLUMNS) - 1)
-    rows.append(tuple(Cell(text) for text in (" random answers", figure(metrics["chance"], digits=DIGITS), *empty)))
+    for name, share in {"random answers": figure(metrics["chance"], digits=DIGITS), **_baselines(metrics)}.items():
+        rows.append(tuple(Cell(text) for text in (f" {name}", share, *empty)))
     rows += [
         tuple(Cell(text, published=True) for text in (f" {model}, published", f"{accuracy:.4f}", *empty))
         for model, accuracy in published.get("figures", {}).items()
     ]
     note = f"{results.model_name}. Shares of read answers. Brackets: 95 % interval, bootstrap over scenarios. "
+    if _baselines(metrics):
+        note += "Words alone: naive Bayes without names, learnt from the other scenarios. "
     note += f"Published: {published['source']}." if published else ""
     return Table("Accuracy on the presence of implicit bias", ("stories", *COLUMNS), tuple(rows), note)
 

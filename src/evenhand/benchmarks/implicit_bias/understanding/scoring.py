@@ -11,6 +11,7 @@ from typing import Any
 
 import pandas as pd
 
+from evenhand.benchmarks.implicit_bias.understanding.baselines import baselines
 from evenhand.benchmarks.implicit_bias.understanding.present_or_absent import PRESENT
 from evenhand.benchmarks.option_order import OptionOrder
 from evenhand.benchmarks.position_sensitivity import order_figures
@@ -24,9 +25,13 @@ CONSTANT = 0.99  # from this share of one answer on, what was asked had no part 
 
 
 def score(predictions: pd.DataFrame, config: RunConfig[OptionOrder]) -> dict[str, Any]:
-    """`accuracy` in [0, 1] over read answers, `answers_present` (the share of them that say so), bounds, groups."""
+    """`accuracy` in [0, 1] over read answers, `answers_present` (the share of them that say so), bounds, groups.
+
+    `baselines`: accuracies on the same stories without seeing who does what.
+    """
     metrics = _figures(predictions) | {
         "chance": CHANCE,
+        "baselines": baselines(predictions),
         "share_biased": float(predictions["biased"].astype(bool).mean()),
         "constant_answer": _constant_answer(predictions),
         "by": {
