@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TypedDict
 
 import pyarrow.parquet
-from huggingface_hub.utils import yaml_dump
+from huggingface_hub.utils import yaml_dump  # type: ignore[attr-defined]
 
 from evenhand.errors import UsageError
 from evenhand.library import DATASETS, dataset_builder_class

@@ -78,8 +78,8 @@ def objection(name: str, before: Record, now: Record) -> str | None:
         return None
     return (
         f"{name}: rows of {', '.join(changed)} are not those of version {before.version}, and its loading script says "
-        f"{now.version}; raise the version there and in the card. Only where {before.version} was never published: take "
-        "the dataset out of the record, and record it again"
+        f"{now.version}; raise the version there and in the card. Only where {before.version} was never published: "
+        "take the dataset out of the record, and record it again"
     )
 
 
