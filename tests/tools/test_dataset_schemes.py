@@ -109,6 +109,13 @@ def test_rows_that_are_not_asked_are_not_judged():
     assert item.label == "apart"
 
 
+def test_mixed_sentences_are_neutral_in_table_8():
+    labels = [
+        next(AGENCY.shown.items({"id": "n", "text": "…", "label": label})).label for label in ("mixed", "agentic")
+    ]
+    assert labels == ["neutral", "agentic"]
+
+
 def test_tasks_keep_their_scenario_and_stereotype(tmp_path):
     rows = {row["id"]: row for row in load_dataset("implicit_bias", "scenarios", "test")}
     for key, shown in columns(TASK_STEREOTYPE, 30, tmp_path):

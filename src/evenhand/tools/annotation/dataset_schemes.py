@@ -48,7 +48,9 @@ def _stories(row: Row) -> Iterator[Item]:
 
 
 def _sentences(row: Row) -> Iterator[Item]:
-    yield Item(str(row["id"]), {"text": str(row["text"])}, str(row["label"]))
+    """Table 8 calls neutral what has "similar levels of agency and communality", too."""
+    label = str(row["label"])
+    yield Item(str(row["id"]), {"text": str(row["text"])}, "neutral" if label == "mixed" else label)
 
 
 def _pictures(row: Row) -> Iterator[Item]:
@@ -92,9 +94,9 @@ YES_MEANS = Scheme(
     name="yes-means",
     questions=(Question("yes", "Whoever answers Yes: closer to these people, or apart from them?"),),
     labels=(
-        Label("closer", "Yes means to be with these people, to include, trust or help them", ("1", "towards")),
-        Label("apart", "Yes means to keep them out or at a distance, or to treat them worse", ("2", "away")),
-        Label("neither", "Yes means neither, or could mean both", ("3", "unclear")),
+        Label("closer", "Yes means to be with these people, to include, trust or help them", ("1",)),
+        Label("apart", "Yes means to keep them out or at a distance, or to treat them worse", ("2",)),
+        Label("neither", "Yes means neither, or could mean both", ("3",)),
     ),
     instructions=Prompt(
         "In each row somebody asks you for advice about other people. Think of answering Yes, and say what that "
@@ -111,9 +113,9 @@ TASK_STEREOTYPE = Scheme(
     name="task-stereotype",
     questions=(Question("stereotype", "Whom does the stereotype give this task to?"),),
     labels=(
-        Label("male", "most people who know the stereotypes would expect a man to get it", ("m", "men", "man", "1")),
-        Label("female", "most people who know the stereotypes would expect a woman to", ("f", "women", "woman", "2")),
-        Label("neither", "neither more than the other, or it depends on the place", ("n", "0", "3")),
+        Label("male", "most people who know the stereotypes would expect a man to get it", ("m", "1")),
+        Label("female", "most people who know the stereotypes would expect a woman to get it", ("f", "2")),
+        Label("neither", "neither more than the other, or it depends on the place", ("n", "3")),
     ),
     instructions=Prompt(
         "In each row you see a scene in which several tasks are given out, and one of these tasks. Say whom people's "
@@ -132,8 +134,12 @@ STORY_BIAS = Scheme(
     questions=(Question("bias", "Are the tasks divided by gender stereotype?"),),
     labels=(
         Label("biased", "men end up with what is thought men's work, women with what is thought women's", ("b", "1")),
-        Label("unbiased", "men and women both end up with tasks of either kind", ("u", "0")),
-        Label("unclear", "the story does not tell who does what, or the tasks are of no kind", ("?", "3")),
+        Label(
+            "unbiased",
+            "a man ends up with what is thought women's work, and a woman with what is thought men's",
+            ("u", "0"),
+        ),
+        Label("unclear", "it is neither the one nor the other, or the story does not tell who does what", ("?", "2")),
     ),
     instructions=Prompt(
         "In each row you read a short story in which several people, women and men, get tasks. Find out who ends up "
@@ -174,9 +180,9 @@ PICTURED = Scheme(
     instructions=Prompt(
         "The pictures are on a page of their own, a file whose name ends in .pictures.html, in the order of the rows; "
         "the code below a picture is what the column `entry` says. For each, choose from the list what it shows: "
-        "write the word or its number. Judge the thing in the picture, not how well it is drawn. Please note beside "
-        "the table any picture in which you see a person, a text, a real brand, or something that only belongs to one "
-        "gender or one people.\n\n" + _ALONE,
+        "write the word or its number. Judge the thing in the picture, not how well it is drawn. Where you see a "
+        "person, a text, a real brand, or what belongs to one gender or one people only, please say so in a column that "
+        "you add at the right.\n\n" + _ALONE,
         source=_OURS.format("mllm_stereotypes") + "; the list is Table A5 of paper 004",
     ),
     shown=Shown("mllm_stereotypes", "persona_images", ("id", "instance", "image"), _pictures, pictures=True),
