@@ -1,6 +1,10 @@
 """Record which rows each dataset's version has; refused where rows changed and the version did not go up.
 
 python scripts/record_dataset_versions.py [--record FILE] [NAME …]
+
+Whoever changes rows raises the version in the loading script, says in the card what changed, runs
+scripts/build_datasets.py and then this. A version that was never published may change again: take its dataset out of
+the file first.
 """
 
 import argparse

@@ -181,8 +181,8 @@ PICTURED = Scheme(
         "The pictures are on a page of their own, a file whose name ends in .pictures.html, in the order of the rows; "
         "the code below a picture is what the column `entry` says. For each, choose from the list what it shows: "
         "write the word or its number. Judge the thing in the picture, not how well it is drawn. Where you see a "
-        "person, a text, a real brand, or what belongs to one gender or one people only, please say so in a column that "
-        "you add at the right.\n\n" + _ALONE,
+        "person, a text, a real brand, or what belongs to one gender or one people only, please say so in a column of "
+        "your own at the right.\n\n" + _ALONE,
         source=_OURS.format("mllm_stereotypes") + "; the list is Table A5 of paper 004",
     ),
     shown=Shown("mllm_stereotypes", "persona_images", ("id", "instance", "image"), _pictures, pictures=True),
