@@ -1,4 +1,4 @@
-"""Write data/<config>/<split>.parquet of every dataset folder from its loading script.
+"""Write data/<config>/<split>.parquet of every dataset folder from its loading script, and what its card computes.
 
 python scripts/build_datasets.py [--output DIR] [NAME …]
 """
@@ -14,7 +14,8 @@ from evenhand.command_line import ScriptHelp
 from evenhand.errors import EvenhandError
 from evenhand.library import DATASETS, dataset_builder_class, dataset_names
 from evenhand.output_files import add_overwrite, check_output
-from evenhand.whole_files import whole_file
+from evenhand.tools.dataset_upkeep.cards import computed
+from evenhand.whole_files import whole_file, write_whole
 
 
 def check(name: str, output: Path, overwrite: bool) -> None:
@@ -49,6 +50,14 @@ def build(name: str, output: Path) -> None:
                 print(f"{path}: {len(rows):,} rows, {path.stat().st_size / 1e6:.2f} MB")
 
 
+def describe(name: str, output: Path) -> None:
+    """dataset_info, sizes and sample rows of the card, where one lies there."""
+    card = output / name / "README.md"
+    if card.is_file():
+        write_whole(card, computed(card.read_text(encoding="utf-8"), name, output))
+        print(f"{card}: dataset_info, sizes and sample rows")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=ScriptHelp)
     parser.add_argument("names", nargs="*", metavar="NAME", help="dataset folders; all by default")
@@ -63,6 +72,7 @@ def main() -> None:
         sys.exit(f"build_datasets: {error}")
     for name in names:
         build(name, arguments.output)
+        describe(name, arguments.output)
 
 
 if __name__ == "__main__":

@@ -17,7 +17,8 @@ from evenhand.tools.annotation.agreement import agree, agreement
 from evenhand.tools.annotation.files import read_sheet, write_rows
 from evenhand.tools.annotation.from_sheets import decide, merge
 from evenhand.tools.annotation.schemes import AGENCY, PAIRWISE, SCHEMES, YES_NO, get_scheme
-from evenhand.tools.annotation.to_sheets import ExportSettings, export, instructions, read_source
+from evenhand.tools.annotation.sources import read_source
+from evenhand.tools.annotation.to_sheets import ExportSettings, export, instructions
 
 TEXTS = [f"Sentence {i}, as it was written." for i in range(60)]
 TARGETS = ["agentic" if i % 2 else "communal" for i in range(60)]

@@ -16,12 +16,21 @@ from evenhand.paths import typed_path
 if TYPE_CHECKING:
     from rich.console import Console
 
-SCHEME = "agency, pairwise, yes-no, or a JSON file of your own"
+SCHEME = (
+    "agency, naturalness, pairwise, pictured, story-bias, task-stereotype, yes-means, yes-no, "
+    "or a JSON file of your own"
+)
 
 
 @dataclass(frozen=True)
 class ExportOptions:
-    columns: tuple[str, ...] = option(("text",), "shown to annotators", metavar="NAME", flag="column", repeated=True)
+    columns: tuple[str, ...] = option(
+        ("text",),
+        "shown to annotators, unless the scheme is made for the dataset",
+        metavar="NAME",
+        flag="column",
+        repeated=True,
+    )
     each: str | None = option(
         None, "a column of lists, such as a run's sentences, of which each is an entry", metavar="NAME"
     )

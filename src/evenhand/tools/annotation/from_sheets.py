@@ -17,7 +17,7 @@ from evenhand.paths import typed_path
 from evenhand.report.tables import Cell, Table
 from evenhand.row_files.opening import refuse_twice
 from evenhand.tools.annotation.files import Sheet, read_sheet, write_rows
-from evenhand.tools.annotation.schemes import RESERVED, Scheme
+from evenhand.tools.annotation.scheme import RESERVED, Scheme
 from evenhand.tools.annotation.to_sheets import DEFAULT, ENTRY, SWAPPED
 
 STATUSES = ("majority", "third", "ambiguous", "na", "incomplete")

@@ -17,15 +17,13 @@ import numpy as np
 
 from evenhand.errors import UsageError, unknown_name
 from evenhand.flow.episode import derive_seed
-from evenhand.flow.run_folder import RunFolder
 from evenhand.language_agency.sentences import sentence_id
-from evenhand.library import load_dataset
 from evenhand.output_files import check_output
-from evenhand.paths import typed_path
-from evenhand.row_files import as_text
 from evenhand.row_files.opening import refuse_twice
 from evenhand.tools.annotation.files import Sheet, check_suffix, read_sheet, write_rows
-from evenhand.tools.annotation.schemes import Scheme, is_number
+from evenhand.tools.annotation.picture_page import picture_page
+from evenhand.tools.annotation.scheme import Scheme, Shown, is_number
+from evenhand.tools.annotation.sources import dataset_items, is_shown, read_source
 from evenhand.whole_files import write_whole
 
 DEFAULT = "default_"  # before a question's name: the column of the default labels
@@ -42,6 +40,7 @@ class ExportSettings:
     labels: question: column of its default labels. meanings: a default label as it comes: the scheme's label.
     n: entries drawn at random; None: all. ambiguous_in: a merged table, whose ambiguous entries alone are shown.
     each: a column of lists of texts, such as a run's sentences, of which each different one is an entry.
+    A scheme that was made for a dataset knows what to show of it, where no columns or labels are named.
     """
 
     sources: tuple[str, ...]
@@ -62,9 +61,13 @@ class ExportSettings:
 
 @dataclass(frozen=True)
 class Exported:
-    """The files that were written; n: entries in each sheet; left_out: entries that only one of two sources has."""
+    """The files that were written; n: entries in each sheet; left_out: entries that only one of two sources has.
+
+    pages: the pictures of each sheet, where the scheme shows pictures.
+    """
 
     sheets: tuple[Path, ...]
+    pages: tuple[Path, ...]
     instructions: Path
     key: Path
     n: int
@@ -76,6 +79,7 @@ class Exported:
         return (
             *out,
             *sheets,
+            *(f"Pictures, which go with the sheet: {page}" for page in self.pages),
             f"Instructions: {self.instructions}",
             f"Key, not for annotators: {self.key} (evenhand annotate import … --key {self.key})",
         )
@@ -83,11 +87,12 @@ class Exported:
 
 @dataclass(frozen=True)
 class Entry:
-    """What annotators see, and what goes to the key with its id."""
+    """What annotators see, and what goes to the key with its id. picture: a PNG, on a page beside the sheet."""
 
     id: str
     shown: Mapping[str, str]
     key: Mapping[str, str]
+    picture: bytes = b""
 
     def code(self, seed: int) -> str:
         """The same only for the same texts in the same places: sheets of another export, or seed, don't fit a key.
@@ -99,15 +104,21 @@ class Entry:
 
 
 def export(settings: ExportSettings) -> Exported:
-    """Write OUT.csv (or OUT.annotator-1.csv, …), OUT.instructions.md and OUT.key.csv.
+    """Write OUT.csv (or OUT.annotator-1.csv, …), OUT.instructions.md, OUT.key.csv, and OUT.pictures.html of pictures.
 
     Raises UsageError for sources, columns or labels that don't fit, and for files that are there already: they may hold
     somebody's labels.
     """
     _check(settings)
-    files = _files(settings)
-    single = _listed if settings.each else _single
-    entries, left_out = _paired(settings) if settings.scheme.sides else (single(settings), 0)
+    shown = _shown(settings)
+    files = _files(settings, bool(shown and shown.pictures))
+    left_out = 0
+    if shown:
+        entries = _made_for(settings, shown)
+    elif settings.scheme.sides:
+        entries, left_out = _paired(settings)
+    else:
+        entries = (_listed if settings.each else _single)(settings)
     if settings.ambiguous_in:
         entries = _ambiguous(entries, settings.ambiguous_in)
     entries = _drawn(entries, settings)
@@ -119,7 +130,10 @@ def export(settings: ExportSettings) -> Exported:
         order = np.random.default_rng([settings.seed, 1 + annotator]).permutation(len(entries))
         rows = [_row(entries[place], settings) for place in order]
         write_rows(sheet, tuple(rows[0]), rows)
-    return Exported(files.sheets, files.instructions, files.key, len(entries), left_out)
+        if files.pages:
+            pictures = [(entries[place].code(settings.seed), entries[place].picture) for place in order]
+            write_whole(files.pages[annotator], picture_page(pictures))
+    return Exported(files.sheets, files.pages, files.instructions, files.key, len(entries), left_out)
 
 
 def instructions(scheme: Scheme) -> str:
@@ -194,22 +208,41 @@ def _check(settings: ExportSettings) -> None:
             )
 
 
-def _files(settings: ExportSettings) -> Exported:
+def _files(settings: ExportSettings, pictures: bool) -> Exported:
     output = settings.output
     check_suffix(output, (".csv", ".jsonl"))
     stem, suffix = output.with_suffix(""), output.suffix
     numbered = [f"{stem}.annotator-{number}{suffix}" for number in range(1, settings.annotators + 1)]
     sheets = (output,) if settings.annotators == 1 else tuple(Path(name) for name in numbered)
-    files = Exported(sheets, Path(f"{stem}.instructions.md"), Path(f"{stem}.key.csv"), 0, 0)
-    for path in (*sheets, files.instructions, files.key):
+    pages = tuple(Path(f"{sheet.with_suffix('')}.pictures.html") for sheet in sheets) if pictures else ()
+    files = Exported(sheets, pages, Path(f"{stem}.instructions.md"), Path(f"{stem}.key.csv"), 0, 0)
+    written = (*sheets, *pages, files.instructions, files.key)
+    for path in written:
         check_output(path, (), "new", lambda _: True)
-    there = [str(path) for path in (*sheets, files.instructions, files.key) if os.path.lexists(path)]
+    there = [str(path) for path in written if os.path.lexists(path)]
     if there:
         raise UsageError(f"already there, perhaps with labels: {', '.join(there)}; choose another --output")
     return files
 
 
 # Entries
+
+
+def _shown(settings: ExportSettings) -> Shown | None:
+    """What the scheme shows by itself of the source: nothing where somebody said what to show."""
+    shown = settings.scheme.shown
+    said = settings.columns != ("text",) or settings.each or settings.id_column or settings.labels
+    return shown if shown and not said and is_shown(settings.sources[0], shown) else None
+
+
+def _made_for(settings: ExportSettings, shown: Shown) -> list[Entry]:
+    """A row's own label goes to the key, where the scheme has it."""
+    scheme, items = settings.scheme, dataset_items(settings.sources[0], shown)
+    labels = [scheme.read(item.label) or "" for item in items]
+    default = [DEFAULT + scheme.questions[0].name] if any(labels) else []
+    return [
+        Entry(item.id, item.shown, dict.fromkeys(default, label), item.picture) for item, label in zip(items, labels)
+    ]
 
 
 def _single(settings: ExportSettings) -> list[Entry]:
@@ -330,39 +363,3 @@ def _row(entry: Entry, settings: ExportSettings) -> dict[str, str]:
     questions = [question.name for question in settings.scheme.questions]
     default = {name: label for name, label in entry.key.items() if name.startswith(DEFAULT) and settings.show_label}
     return {ENTRY: entry.code(settings.seed), **entry.shown, **default, **dict.fromkeys(questions, "")}
-
-
-# Sources
-
-
-def read_source(source: str) -> Sheet:
-    """The rows of a dataset, a file or a finished run. Raises UsageError for what is none of these."""
-    path = typed_path(source)
-    if path.is_dir():
-        return read_sheet(RunFolder.open(path).predictions)
-    if path.suffix or path.exists():
-        return read_sheet(path, verbatim=True)
-    return _dataset(source)
-
-
-def _dataset(source: str) -> Sheet:
-    """All splits unless one is named. Classes by their names, and without images."""
-    import datasets
-
-    name, config, split, *more = [*source.split(":"), "", ""]
-    if any(more):
-        raise UsageError(f"{source!r} came; NAME, NAME:CONFIG or NAME:CONFIG:SPLIT is accepted")
-    splits = load_dataset(name, config or None)
-    if split and split not in splits:
-        raise unknown_name(f"split of {name}", split, list(splits))
-    rows: list[dict[str, str]] = []
-    for part in [splits[split]] if split else splits.values():
-        features = part.features
-        classes = [column for column, kind in features.items() if isinstance(kind, datasets.ClassLabel)]
-        part = part.remove_columns([column for column, kind in features.items() if isinstance(kind, datasets.Image)])
-        for row in part:
-            row |= {column: features[column].int2str(row[column]) for column in classes if row[column] is not None}
-            rows.append({column: as_text(cell) for column, cell in row.items()})
-    if not rows:
-        raise UsageError(f"{source} has no rows")
-    return Sheet(source, tuple(rows[0]), tuple(rows), tuple(f"row {number}" for number in range(1, len(rows) + 1)))

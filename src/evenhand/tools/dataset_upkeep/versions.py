@@ -1,0 +1,102 @@
+"""Which rows each version of a packaged dataset has, so that changed rows without a new version are noticed.
+
+The record is a JSON file: {dataset: {"version": "1.2.0", "sha256": {"config/split": digest of the rows}}}.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow.parquet
+
+from evenhand.errors import UsageError
+from evenhand.library import DATASETS, dataset_builder_class
+from evenhand.whole_files import write_whole
+
+
+@dataclass(frozen=True)
+class Record:
+    """A dataset's version, and the digest of each split's rows by config/split."""
+
+    version: str
+    sha256: dict[str, str]
+
+
+def rows_digest(path: Path) -> str:
+    """SHA-256 of a parquet file's columns, values and order of rows, whatever packed them; pictures by their bytes."""
+    table = pyarrow.parquet.read_table(path)
+    digest = hashlib.sha256()
+    for name in sorted(table.column_names):
+        column = json.dumps([name, table[name].to_pylist()], sort_keys=True, default=_bytes_digest)
+        digest.update(column.encode() + b"\n")
+    return digest.hexdigest()
+
+
+def _bytes_digest(value: object) -> str:
+    if not isinstance(value, bytes):
+        raise TypeError(f"a row holds a {type(value).__name__}, which has no digest")
+    return hashlib.sha256(value).hexdigest()
+
+
+def split_files(name: str, datasets: Path = DATASETS) -> dict[str, Path]:
+    """{config/split: its parquet file}, as they lie there."""
+    return {f"{path.parent.name}/{path.stem}": path for path in sorted((datasets / name / "data").glob("*/*.parquet"))}
+
+
+def version(name: str) -> str:
+    """The version that the loading script names. Raises UsageError where its configurations differ in it."""
+    versions = {str(config.version) for config in dataset_builder_class(name).BUILDER_CONFIGS}
+    if len(versions) != 1:
+        raise UsageError(f"configurations of {name} have the versions {', '.join(sorted(versions))}; one is accepted")
+    return versions.pop()
+
+
+def current(name: str, datasets: Path = DATASETS) -> Record:
+    return Record(version(name), {split: rows_digest(path) for split, path in split_files(name, datasets).items()})
+
+
+def recorded(path: Path) -> dict[str, Record]:
+    """{dataset: what its version has}; nothing of an absent file."""
+    if not path.exists():
+        return {}
+    return {
+        name: Record(entry["version"], entry["sha256"])
+        for name, entry in json.loads(path.read_text(encoding="utf-8")).items()
+    }
+
+
+def objection(name: str, before: Record, now: Record) -> str | None:
+    """Why a dataset's present state may not stand for what was recorded; None where it may."""
+    changed = sorted(
+        split for split in before.sha256.keys() | now.sha256 if before.sha256.get(split) != now.sha256.get(split)
+    )
+    if not changed or _numbers(now.version) > _numbers(before.version):
+        return None
+    return (
+        f"{name}: rows of {', '.join(changed)} are not those of version {before.version}, and its loading script says "
+        f"{now.version}; raise the version there and in the card. Only where {before.version} was never published: "
+        "take the dataset out of the record, and record it again"
+    )
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in version.split("."))
+
+
+def record(path: Path, names: Iterable[str], datasets: Path = DATASETS) -> list[str]:
+    """Writes the present state of these datasets into the file, and names those that it changed there.
+
+    Raises UsageError, and writes nothing, where rows have changed and the version has not gone up.
+    """
+    before = recorded(path)
+    now = {name: current(name, datasets) for name in names}
+    objections = [problem for name in now if name in before and (problem := objection(name, before[name], now[name]))]
+    if objections:
+        raise UsageError("; ".join(objections))
+    after = {name: vars(entry) for name, entry in sorted((before | now).items())}
+    write_whole(path, json.dumps(after, indent=2) + "\n")
+    return [name for name in now if before.get(name) != now[name]]
