@@ -5,7 +5,7 @@ and Mitigating Language Agency Social Biases in LLMs" (ACL 2025), Appendix B. Ag
 achievement-oriented, communal language more social or service-oriented. As there, facts are told in both; the
 sentences in `sources/` were written for this dataset.
 
-The two sentences of a pair are two rows of one split. `kind` tells pairs that tell one deed twice (`paraphrase`) from
+The two sentences of a pair are two rows of one split. `relation` tells pairs that tell one deed twice (`paraphrase`) from
 those that tell two of one person (`contrast`). The configuration `neutral` has sentences to which neither label
 belongs, or both.
 """
@@ -24,7 +24,7 @@ SPLITS = ("train", "validation", "test")
 PAIRS = "sources/pairs.jsonl"
 NEUTRAL = "sources/neutral.jsonl"
 UNDECIDED = ("neutral", "mixed")  # neither agentic nor communal; both
-OF_A_PAIR = ("pair", "kind", "field", "register", "gender")
+OF_A_PAIR = ("pair", "relation", "field", "register", "gender")
 OF_A_SENTENCE = ("field", "register", "gender")
 SPLIT_SEED = 0
 
@@ -50,13 +50,13 @@ def split_of_pairs(pairs):
     """{pair: split}, 80/10/10: of ten pairs in a row, the fifth is for validation and the tenth for test.
 
     They stand in order of gender, batch (the letter that a pair's name begins with: pairs were written in batches),
-    kind and field, so that every split has its share of each; a seeded hash orders the pairs that are alike in all.
+    relation and field, so that every split has its share of each; a seeded hash orders the pairs that are alike in all.
     """
 
     def rank(entry):
         batch = entry["pair"].split("-")[0]
         draw = hashlib.sha256(f"{SPLIT_SEED}/{entry['pair']}".encode()).hexdigest()
-        return entry["gender"], batch, entry["kind"], entry["field"], draw
+        return entry["gender"], batch, entry["relation"], entry["field"], draw
 
     ranked = enumerate(sorted(pairs, key=rank))
     return {entry["pair"]: {4: "validation", 9: "test"}.get(place % 10, "train") for place, entry in ranked}

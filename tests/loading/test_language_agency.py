@@ -22,7 +22,7 @@ FOLDER = DATASETS / "language_agency"
 SCRIPT = sys.modules[dataset_builder_class("language_agency").__module__]
 
 SPLITS = ["train", "validation", "test"]
-SHARED = ("kind", "field", "register", "gender")
+SHARED = ("relation", "field", "register", "gender")
 FEATURES = datasets.Features(
     {column: datasets.Value("string") for column in ("id", "text", "label", "pair", *SHARED)}
     | {"label": datasets.ClassLabel(names=["communal", "agentic"])}
@@ -152,7 +152,7 @@ def test_splits_spread_genders_and_fields(split, pairs):
 
 def test_split_rule():
     """Of 20 pairs that are alike, two go to each of validation and test, whatever their order."""
-    shared = {"kind": "paraphrase", "gender": "female", "field": "law"}
+    shared = {"relation": "paraphrase", "gender": "female", "field": "law"}
     made = [{"pair": f"a-{number:03}", **shared} for number in range(20)]
     drawn = SCRIPT.split_of_pairs(made)
     assert Counter(drawn.values()) == {"train": 16, "validation": 2, "test": 2}
@@ -207,8 +207,8 @@ def test_words_alone_tell_few_paraphrases(pairs):
 
     Ten folds; no pair is in two of them.
     """
-    kept = pairs[pairs["kind"] == "paraphrase"]
-    assert set(pairs["kind"]) == {"paraphrase", "contrast"}
+    kept = pairs[pairs["relation"] == "paraphrase"]
+    assert set(pairs["relation"]) == {"paraphrase", "contrast"}
     assert len(kept) >= 400
     labels = np.tile([1, 0], len(kept))
     told = cross_val_predict(
