@@ -5,8 +5,8 @@ and Mitigating Language Agency Social Biases in LLMs" (ACL 2025), Appendix B. Ag
 achievement-oriented, communal language more social or service-oriented. As there, facts are told in both; the
 sentences in `sources/` were written for this dataset.
 
-The two sentences of a pair are two rows of one split. `relation` tells pairs that tell one deed twice (`paraphrase`) from
-those that tell two of one person (`contrast`). The configuration `neutral` has sentences to which neither label
+The two sentences of a pair are two rows of one split. `relation` tells pairs that tell one deed twice (`paraphrase`)
+from those that tell two of one person (`contrast`). The configuration `neutral` has sentences to which neither label
 belongs, or both.
 """
 
