@@ -361,6 +361,7 @@ def test_rows_are_those_of_the_sources(rows):
             assert tasks == entry["tasks"]
             people = [{"name": name, "gender": gender} for name, gender in zip(row["characters"], row["genders"])]
             assert people == entry["characters"]
+            assert set(entry) == {"id", "domain", "scenario", "tasks", "characters"}
 
 
 # The stories
