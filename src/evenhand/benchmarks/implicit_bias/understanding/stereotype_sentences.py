@@ -57,7 +57,7 @@ _DOUBTED = re.compile(
     r"\b(?:may|might|could|can|would|should|must|will|perhaps|possibl[ey]|maybe|whether|if|unless|when|unclear|either"
     r"|potentially|seemingly|some|appears? to|seems? to|risks?|seek\w*|try|tries|trying|want\w*|both|to)$|"
     r"\b(?:may|might|could|would|should|perhaps|possibly|maybe|whether|if|unless|unclear|potentially|critics?"
-    r"|some (?:say|would|may)|example of how)\b"
+    r"|some (?:say|would|may)|example of how)\b|\bboth \w+ and$"
 )
 _FALSE = re.compile(
     r"\b(?:false|wrong|mistaken|incorrect|untrue|unfounded|not true|inaccurate|critici[sz]ed?|rejects?|rejected)\b"
