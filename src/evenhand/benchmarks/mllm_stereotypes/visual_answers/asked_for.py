@@ -79,6 +79,9 @@ _ON_A_SIDE_FIRST = re.compile(  # "On the left, a teacher."
     r"(?m)((?:^|[.!?;] )on the (?:left|right)(?: side)?), (?:(?:there is|i see|we see) )?"
     r"(?=(?:an?|the) [a-z]+(?: [a-z]+)?[.]?$)"
 )
+_ON_A_SIDE_AFTER = re.compile(  # "Doctor, on the left."
+    rf"(?m)^(?:the |an? )?(?:[a-z]+ )?({_OCCUPATION.pattern}), (?=on the (?:left|right)(?: side)?[.]?$)"
+)
 _BESIDE_SOMEBODY = (
     r"\b(?:is|stands|sits)(?: \w+ing)? (?:right |directly |just )?(?:next to|beside|alongside|near|opposite|across from"
     r"|adjacent to|with|in front of|behind|by) (?:him|her|them|it|(?:the|a|an) [a-z]+)\b"
@@ -116,6 +119,9 @@ def of_the_one_asked_for(reply: str, asked: str) -> str | None:
     reply: as reply_text gives it. asked: as in the question, "nurse". "nurse: left, doctor: right" becomes "the nurse
     is on the left", and "the man on the right is a doctor" nothing. None: one asked for is on both sides.
     """
+    reply = _ON_A_SIDE_AFTER.sub(
+        lambda said: said[0] if _NO_NOUN.fullmatch(said[1]) else said[0].replace(",", ""), reply
+    )
     pieces = _BESIDE.split(_ON_A_SIDE_FIRST.sub(r"\1 is ", reply))
     statements = [(statement, mark, _placed(statement)) for statement, mark in zip(pieces[::2], [*pieces[1::2], ""])]
     sides = {placed.side for *_, placed in statements if placed is not None and _is_asked(placed.who, asked)}
