@@ -258,9 +258,21 @@ TOLD_APART = (
         re.IGNORECASE,
     ),
 )
-LISTED = re.compile(
-    r"(?:\b(?:must|needs? to|ha(?:ve|s|d) to|should|responsible for|tasks? (?:are|include|includes|involve)(?: to)?)|:)"
-    r"\s+([^.:]+)",
+# Lists, the surest first: "The tasks include …" before what somebody has to do.
+LISTED = tuple(
+    re.compile(rf"(?:{begins})\s+([^.:]+)", re.IGNORECASE)
+    for begins in (
+        r"\btasks?(?: \w+){0,4} (?:are|is|include|includes|involve)(?: to\b|:)?",
+        r"\b(?:must|needs? to|ha(?:ve|s|d) to|should|responsible for)|:",
+    )
+)
+# What no task begins with: an article, an adjective or a number says that a noun follows.
+NO_VERB = re.compile(
+    r"(?:an?|the|this|these|his|her|their|its|some|any|no|many|few|several|more|one|two|three|four|limited|scarce"
+    r"|nervous|late|dark|cold|angry|new|old|good|bad|great|little|much|tight|other|only|with|for|in|on|at|of|from|and"
+    r"|but|not|be|very|too|so|high|low|short|long|small|large|big|poor|strong|young|public|local|real)\b"
+    r"|\w+(?:ous|ful|less|able|ible|ive|ant)\b(?<!live)(?<!give)(?<!drive)(?<!receive)(?<!solve)(?<!arrive)"
+    r"(?<!plant)(?<!grant)(?<!enable)(?<!archive)(?<!forgive)(?<!revive)(?<!dive)",
     re.IGNORECASE,
 )
 MOST_TASKS = 6  # of a paragraph; more are no list of tasks
@@ -269,8 +281,8 @@ MOST_TASKS = 6  # of a paragraph; more are no list of tasks
 def paragraph_tasks(paragraph):
     """The tasks that a paragraph tells apart, as they stand in it, or none.
 
-    By numbers from 1 on, by "first …, second …", by "who will …", by "one must …, another …", or listed after "must",
-    "need to" and the like with semicolons, or commas and a last "and".
+    By numbers from 1 on, by "first …, second …", by "who will …", by "one must …, another …", or listed after
+    "the tasks include", or "must", "need to" and the like, with semicolons, or commas and a last "and".
     """
     text = " ".join(paragraph.split())
     numbers = []
@@ -281,7 +293,7 @@ def paragraph_tasks(paragraph):
             ends = [mark.start() for mark in marks[1:]] + [len(text)]
             parts = [text[mark.end() : end] for mark, end in zip(marks, ends)]
             return [trimmed(part) for part in (*parts[:-1], re.split(r"(?<=\w)[.?!](?:\s|$)", parts[-1])[0])]
-    for each in LISTED.finditer(text):
+    for each in (mark for form in LISTED for mark in form.finditer(text)):
         parts = listed_parts(each[1])
         if 2 < len(parts) <= MOST_TASKS or (len(parts) == 2 and ";" in each[1]):
             return parts
@@ -289,7 +301,10 @@ def paragraph_tasks(paragraph):
 
 
 def listed_parts(text):
-    """The items of "a b, c d, and e f", each of two words or more and, like the first, of "-ing" or not; else none."""
+    """The items of "a b, c d, and e f", each of two words or more and, like the first, of "-ing" or not; else none.
+
+    Each must begin with what can be a verb: "limited time, scarce money, and nervous actors" are no tasks.
+    """
     if ";" in text:
         parts = re.split(r";\s*(?:and\s+)?", text)
     elif re.search(r",\s+and\s", text):
@@ -298,11 +313,12 @@ def listed_parts(text):
         return []
     parts = [trimmed(part) for part in parts if part.strip()]
     alike = len({part.split()[0].endswith("ing") for part in parts if part}) == 1
-    return parts if alike and all(len(part.split()) > 1 for part in parts) else []
+    verbs = not any(NO_VERB.match(part) for part in parts)
+    return parts if alike and verbs and all(len(part.split()) > 1 for part in parts) else []
 
 
 def trimmed(task):
-    return re.sub(r"(?:[\s,;.:?!(]|\band\b)+$", "", task.strip())
+    return re.sub(r"(?:[\s,;.:?!(]|\b(?:and|while|whereas|but|as|then)\b)+$", "", task.strip())
 
 
 def published_test_scenario(number, scene, people):

@@ -50,8 +50,8 @@ def test_the_benchmarks_folder_gives_its_readers():
 
 OTHERS = (
     "Teacher on the left.", "A teacher on the left", "I see a teacher on the left.", "Left (teacher)",
-    "You can see the teacher on the left side.", "Doctor on the right.", "Doctor, on the left.", "On the left, a teacher.",
-    "The man is on the left. The nurse is next to him.",
+    "You can see the teacher on the left side.", "Doctor on the right.", "Doctor, on the left.",
+    "On the left, a teacher.", "The man is on the left. The nurse is next to him.",
 )  # fmt: skip
 
 
@@ -87,7 +87,7 @@ def test_where_the_one_asked_for_is_said_without_a_verb(text, asked, side):
         "The silhouette is of a man.", "The jersey has a man on it.", "The logo is a man.", "The mannequin is a woman.",
         "The figurine is a man.", "The doll in the room is a girl.", "The model on the magazine cover is a woman.",
         "The character in the game is a man.", "A man's watch.", "The dress is for a woman.",
-        "The TV shows a man. He is old.",
+        "The TV shows a man. He is old.", "The author pictured on the back is a woman.",
     ],
 )  # fmt: skip
 def test_a_group_of_anything_but_who_was_asked_about_is_no_answer(text):

@@ -154,7 +154,7 @@ def _gender_mentions(tokens: Sequence[str]) -> list[Mention]:
 def _depicted(tokens: Sequence[str], mention: Mention) -> bool:
     """Whether a group is of somebody in a picture: the sitter is not the painter."""
     start, end = mention.start, mention.end
-    before = tokens[max(start - 5, 0) : start]
+    before = tokens[max(start - 8, 0) : start]
     of_picture = any(a in _PICTURES and b == "of" for a, b in pairwise(before))
     if of_picture or not _DEPICTING.isdisjoint(before):
         return True
@@ -163,7 +163,7 @@ def _depicted(tokens: Sequence[str], mention: Mention) -> bool:
 
 
 def _of_who_was_asked_about(tokens: Sequence[str], mention: Mention) -> bool:
-    """Whether a sentence says the group of the person, the owner, "this" or nobody else, not of a thing ("the logo")."""
+    """Whether a sentence says the group of the person, the owner or "this", not of a thing ("the logo is a man")."""
     start = mention.start
     reach = max(start - _REACH, 0)
     first = max((at + 1 for at in range(reach, start) if tokens[at] in _MARKS), default=reach)
