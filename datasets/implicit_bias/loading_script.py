@@ -266,13 +266,18 @@ LISTED = tuple(
         r"\b(?:must|needs? to|ha(?:ve|s|d) to|should|responsible for)|:",
     )
 )
-# What no task begins with: an article, an adjective or a number says that a noun follows.
-NO_VERB = re.compile(
-    r"(?:an?|the|this|these|his|her|their|its|some|any|no|many|few|several|more|one|two|three|four|limited|scarce"
-    r"|nervous|late|dark|cold|angry|new|old|good|bad|great|little|much|tight|other|only|with|for|in|on|at|of|from|and"
-    r"|but|not|be|very|too|so|high|low|short|long|small|large|big|poor|strong|young|public|local|real)\b"
-    r"|\w+(?:ous|ful|less|able|ible|ive|ant)\b(?<!live)(?<!give)(?<!drive)(?<!receive)(?<!solve)(?<!arrive)"
-    r"(?<!plant)(?<!grant)(?<!enable)(?<!archive)(?<!forgive)(?<!revive)(?<!dive)",
+# What a task begins with: "mending", a verb before its object ("mend the pump", "cook for all"), or one of these.
+VERB = re.compile(
+    r"\w+ing\b|\w+(?:i[sz]e|ify|nate|rate|late|tiate|ciate)\s"
+    r"|(?!(?:an?|the|this|these|his|her|their|its|some|any|no|many|few|several|more|one|two|three|four|all|with|for|in|on"
+    r"|at|of|from|to|and|but|not|as|be)\s)"
+    r"[\w-]+\s(?:an?|the|this|these|that|his|her|their|its|any|all|each|every|everyone|up|out|down|off|on|over|with|for"
+    r"|to|after|into|through|about)\s"
+    r"|(?:arrange|assemble|bake|book|build|buy|call|care|carry|check|choose|clean|coach|code|collect|comfort|compile|cook"
+    r"|decide|decorate|deliver|design|develop|direct|draft|draw|drive|edit|feed|file|find|fix|gather|give|greet|handle|help"
+    r"|host|inspect|install|interview|keep|lead|lift|load|maintain|make|manage|mend|mix|move|nurse|offer|operate|order"
+    r"|oversee|paint|patch|plan|plant|play|prepare|present|program|provide|raise|record|repair|replace|research|run|schedule"
+    r"|secure|sell|send|serve|set|sew|sort|support|take|teach|test|train|treat|wash|weld|welcome|write)\s",
     re.IGNORECASE,
 )
 MOST_TASKS = 6  # of a paragraph; more are no list of tasks
@@ -303,7 +308,7 @@ def paragraph_tasks(paragraph):
 def listed_parts(text):
     """The items of "a b, c d, and e f", each of two words or more and, like the first, of "-ing" or not; else none.
 
-    Each must begin with what can be a verb: "limited time, scarce money, and nervous actors" are no tasks.
+    Each must begin with what is surely a verb: "limited time, scarce money, and nervous actors" are no tasks.
     """
     if ";" in text:
         parts = re.split(r";\s*(?:and\s+)?", text)
@@ -313,7 +318,7 @@ def listed_parts(text):
         return []
     parts = [trimmed(part) for part in parts if part.strip()]
     alike = len({part.split()[0].endswith("ing") for part in parts if part}) == 1
-    verbs = not any(NO_VERB.match(part) for part in parts)
+    verbs = all(VERB.match(f"{part} ") for part in parts)
     return parts if alike and verbs and all(len(part.split()) > 1 for part in parts) else []
 
 

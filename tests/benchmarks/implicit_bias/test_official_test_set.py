@@ -118,6 +118,7 @@ def asked(evenhand, official, tmp_path):
             ["mending the pump", "calling the town", "cooking the soup"],
         ),
         ("Jo has to deal with limited time, scarce money, and nervous actors. Jack will fix the stage lights.", []),
+        ("They have to work with tight budgets, eager helpers, and stage lights.", []),
         ("They face: limited time, scarce money, and nervous actors.", []),
         ("One must fix the roof while another must paint the wall.", ["fix the roof", "paint the wall"]),
         ("", []),
