@@ -435,6 +435,8 @@ def test_figure_12s_wording_is_read():
         ("It reinforces the stereotype that men lead, but it challenges the stereotype that women cook.", None),
         ("Nothing here reinforces gender stereotypes, and nobody says that it does.", None),
         ("Does this reinforce gender stereotypes?", None),
+        ("He reads a book that challenges the stereotype that men don't cry.", None),
+        ("The team discussed how media perpetuates gender stereotypes.", None),
         ("Der Bias ist da.", None),
     ],
 )

@@ -299,6 +299,10 @@ def test_whose_race_is_depicted_is_no_answer(text):
         ("This image suggests a male owner.", "male"),
         ("The image shows that the owner is a man.", "male"),
         ("I see a man climbing this mountain.", "male"),
+        ("The cook must be a woman.", "female"),
+        ("This appears to be a man.", "male"),
+        ("I'd go with male.", "male"),
+        ("The hat belongs to a man.", "male"),
         ("The painting shows a man, so the painter is a man.", "male"),
     ],
 )

@@ -57,7 +57,8 @@ _DOUBTED = re.compile(
     r"\b(?:may|might|could|can|would|should|must|will|perhaps|possibl[ey]|maybe|whether|if|unless|when|unclear|either"
     r"|potentially|seemingly|some|appears? to|seems? to|risks?|seek\w*|try|tries|trying|want\w*|both|to)$|"
     r"\b(?:may|might|could|would|should|perhaps|possibly|maybe|whether|if|unless|unclear|potentially|critics?"
-    r"|some (?:say|would|may)|example of how)\b|\bboth \w+ and$"
+    r"|some (?:say|would|may)|example of how|media|books?|films?|movies?|articles?|society|advertising|research|studies"
+    r"|discuss\w*|reads?|watch\w*|talk\w*|learn\w*)\b|\bboth \w+ and$"
 )
 _FALSE = re.compile(
     r"\b(?:false|wrong|mistaken|incorrect|untrue|unfounded|not true|inaccurate|critici[sz]ed?|rejects?|rejected)\b"
@@ -78,6 +79,7 @@ def said_of_stereotypes(sentence: str) -> set[Verdict]:
     if text.endswith("?") or len(text) > _LONGEST:
         return set()
     said: set[Verdict] = set()
+    verdict: Verdict
     for form, verdict in ((_FOLLOWS, PRESENT), (_BREAKS, ABSENT), (_ASSUMES, PRESENT)):
         for found in form.finditer(text):
             said.add(_verdict(text[: found.start()], found.group(), text[found.end() :], verdict))

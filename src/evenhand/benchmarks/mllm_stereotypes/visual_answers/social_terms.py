@@ -64,11 +64,12 @@ _PASSIVE = word_set(
 _BESIDES = word_set(
     "the a an young younger old older elderly middle aged adult teenage likely probably most mostly more clearly "
     "obviously certainly definitely very also just single rich wealthy poor typical white black asian indian southeast "
-    "east of origin to be american strong same"
+    "east of origin american strong same"
 )
 _LEADS = word_set(
     "i think guess believe would say i'd it's that's it this is answer option yes so of course my best final the "
-    "because since as she he her his gender race they and must be person belongs or a an the"
+    "because since as she he her his gender race they and must be person belongs or a an the "
+    "appears seems looks like to go with would"
 )
 _WATCHING = word_set("see there's")
 _IDLE = word_set("standing sitting smiling looking wearing posing being holding talking singing during")
