@@ -68,7 +68,7 @@ _BESIDES = word_set(
 )
 _LEADS = word_set(
     "i think guess believe would say i'd it's that's it this is answer option yes so of course my best final the "
-    "because since as she he her his gender race they and must be person belongs or a an the "
+    "because since as she he her his gender race they and must be person or a an the "
     "appears seems looks like to go with would"
 )
 _WATCHING = word_set("see there's")
@@ -179,8 +179,10 @@ def _of_who_was_asked_about(tokens: Sequence[str], mention: Mention) -> bool:
     governor = before[-1]
     if governor in _WATCHING:
         return following.endswith("ing") and following not in _IDLE
-    if governor in ("by", "belongs", "belonging"):
-        return governor != "by" or before[-2:-1] == [] or before[-2] in _PASSIVE
+    if governor == "to":
+        return before[-2:-1] in (["belongs"], ["belonging"])
+    if governor == "by":
+        return len(before) == 1 or before[-2] in _PASSIVE
     if governor in ("suggests", "indicates", "implies"):
         return following in _ASKED_ABOUT
     return governor in _SAYING and not _ASKED_ABOUT.isdisjoint(before)
