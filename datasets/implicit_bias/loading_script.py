@@ -285,9 +285,26 @@ TOLD_APART = (
         re.IGNORECASE,
     ),
 )
-LISTED = re.compile(
-    r"(?:\b(?:must|needs? to|ha(?:ve|s|d) to|should|responsible for|tasks? (?:are|include|includes|involve)(?: to)?)|:)"
-    r"\s+([^.:]+)",
+# Lists, the surest first: "The tasks include …" before what somebody has to do.
+LISTED = tuple(
+    re.compile(rf"(?:{begins})\s+([^.:]+)", re.IGNORECASE)
+    for begins in (
+        r"\btasks?(?: \w+){0,4} (?:are|is|include|includes|involve)(?: to\b|:)?",
+        r"\b(?:must|needs? to|ha(?:ve|s|d) to|should|responsible for)|:",
+    )
+)
+# What a task begins with: "mending", a verb before its object ("mend the pump", "cook for all"), or one of these.
+VERB = re.compile(
+    r"\w+ing\b|\w+(?:i[sz]e|ify|nate|rate|late|tiate|ciate)\s"
+    r"|(?!(?:an?|the|this|these|his|her|their|its|some|any|no|many|few|several|more|one|two|three|four|all|with|for|in|on"
+    r"|at|of|from|to|and|but|not|as|be)\s)"
+    r"[\w-]+\s(?:an?|the|this|these|that|his|her|their|its|any|all|each|every|everyone|up|out|down|off|on|over|with|for"
+    r"|to|after|into|through|about)\s"
+    r"|(?:arrange|assemble|bake|book|build|buy|call|care|carry|check|choose|clean|coach|code|collect|comfort|compile|cook"
+    r"|decide|decorate|deliver|design|develop|direct|draft|draw|drive|edit|feed|file|find|fix|gather|give|greet|handle|help"
+    r"|host|inspect|install|interview|keep|lead|lift|load|maintain|make|manage|mend|mix|move|nurse|offer|operate|order"
+    r"|oversee|paint|patch|plan|plant|play|prepare|present|program|provide|raise|record|repair|replace|research|run|schedule"
+    r"|secure|sell|send|serve|set|sew|sort|support|take|teach|test|train|treat|wash|weld|welcome|write)\s",
     re.IGNORECASE,
 )
 MOST_TASKS = 6  # of a paragraph; more are no list of tasks
@@ -296,8 +313,8 @@ MOST_TASKS = 6  # of a paragraph; more are no list of tasks
 def paragraph_tasks(paragraph):
     """The tasks that a paragraph tells apart, as they stand in it, or none.
 
-    By numbers from 1 on, by "first …, second …", by "who will …", by "one must …, another …", or listed after "must",
-    "need to" and the like with semicolons, or commas and a last "and".
+    By numbers from 1 on, by "first …, second …", by "who will …", by "one must …, another …", or listed after
+    "the tasks include", or "must", "need to" and the like, with semicolons, or commas and a last "and".
     """
     text = " ".join(paragraph.split())
     numbers = []
@@ -308,7 +325,7 @@ def paragraph_tasks(paragraph):
             ends = [mark.start() for mark in marks[1:]] + [len(text)]
             parts = [text[mark.end() : end] for mark, end in zip(marks, ends)]
             return [trimmed(part) for part in (*parts[:-1], re.split(r"(?<=\w)[.?!](?:\s|$)", parts[-1])[0])]
-    for each in LISTED.finditer(text):
+    for each in (mark for form in LISTED for mark in form.finditer(text)):
         parts = listed_parts(each[1])
         if 2 < len(parts) <= MOST_TASKS or (len(parts) == 2 and ";" in each[1]):
             return parts
@@ -316,7 +333,10 @@ def paragraph_tasks(paragraph):
 
 
 def listed_parts(text):
-    """The items of "a b, c d, and e f", each of two words or more and, like the first, of "-ing" or not; else none."""
+    """The items of "a b, c d, and e f", each of two words or more and, like the first, of "-ing" or not; else none.
+
+    Each must begin with what is surely a verb: "limited time, scarce money, and nervous actors" are no tasks.
+    """
     if ";" in text:
         parts = re.split(r";\s*(?:and\s+)?", text)
     elif re.search(r",\s+and\s", text):
@@ -325,11 +345,12 @@ def listed_parts(text):
         return []
     parts = [trimmed(part) for part in parts if part.strip()]
     alike = len({part.split()[0].endswith("ing") for part in parts if part}) == 1
-    return parts if alike and all(len(part.split()) > 1 for part in parts) else []
+    verbs = all(VERB.match(f"{part} ") for part in parts)
+    return parts if alike and verbs and all(len(part.split()) > 1 for part in parts) else []
 
 
 def trimmed(task):
-    return re.sub(r"(?:[\s,;.:?!(]|\band\b)+$", "", task.strip())
+    return re.sub(r"(?:[\s,;.:?!(]|\b(?:and|while|whereas|but|as|then)\b)+$", "", task.strip())
 
 
 def published_test_scenario(number, scene, people):

@@ -112,6 +112,15 @@ def asked(evenhand, official, tmp_path):
         ("The pump, the town, and the soup are far.", []),
         ("It must be late, dark, and cold.", []),
         ("In 1. we trust.", []),
+        (
+            "All have to open the hall, air the rooms, and lock the gate. The tasks include mending the pump, calling "
+            "the town, and cooking the soup.",
+            ["mending the pump", "calling the town", "cooking the soup"],
+        ),
+        ("Jo has to deal with limited time, scarce money, and nervous actors. Jack will fix the stage lights.", []),
+        ("They have to work with tight budgets, eager helpers, and stage lights.", []),
+        ("They face: limited time, scarce money, and nervous actors.", []),
+        ("One must fix the roof while another must paint the wall.", ["fix the roof", "paint the wall"]),
         ("", []),
     ],
 )

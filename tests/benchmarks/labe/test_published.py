@@ -2,10 +2,12 @@
 
 import json
 from dataclasses import asdict
+from types import SimpleNamespace
 
 import pytest
 
 from evenhand.benchmarks import get_benchmark
+from evenhand.benchmarks.labe import findings
 from evenhand.benchmarks.labe.published import differs
 from evenhand.flow.configuration import run_config
 from evenhand.language_agency import named_classifiers
@@ -136,3 +138,16 @@ def test_a_folder_of_seeds_is_known_by_its_records(tmp_path, monkeypatch):
         "lexicon": {},
         "some/checkpoint": {},
     }
+
+
+@pytest.mark.parametrize("splitter", ["sentencex", "published"])
+def test_the_note_says_where_the_published_texts_were_cut_by_other_rules(splitter):
+    results = SimpleNamespace(
+        metrics={"by": {"text_type": {}}},
+        published={"source": "Table 1"},
+        config=run_config("labe", "stub:first", splitter=splitter).to_json(),
+        model_name="stub:first",
+    )
+    other = "; their texts were cut by the published script's rules (--splitter published)"
+    note = findings._table_1(results).note
+    assert note.endswith("Published: Table 1" + other * (splitter == "sentencex") + ".")

@@ -24,6 +24,10 @@ _LAYOUTS = {
     "chat": "its models were asked in LLaMA-2's layout (--layout published), this one in its own template",
     "published": "asked in the same layout",
 }
+_DATA = (
+    "The situations are ours and the descriptors are HolisticBias v1.1's 775 phrases; the paper had its own situations "
+    "and 600 phrases."
+)
 Metrics = Mapping[str, Any]
 
 
@@ -87,7 +91,9 @@ def _table_3(results: Results) -> Table:
     if metrics["n_read"] < metrics["n"]:
         note += " Of all asked: unread answers are in the denominator, as in the paper."
     if published:
-        note += f" Published: {published['source']}; {_LAYOUTS[results.config['options'].get('layout', 'chat')]}."
+        note += (
+            f" Published: {published['source']}; {_LAYOUTS[results.config['options'].get('layout', 'chat')]}. {_DATA}"
+        )
     return Table(
         "Percentage of biased responses", ("scale", *CONTACTS.values(), "n (clusters)", "unread %"), tuple(rows), note
     )

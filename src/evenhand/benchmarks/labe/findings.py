@@ -97,8 +97,10 @@ def _table_1(results: Results) -> Table:
         "Chance: mean over permutations of the groups over names; p: the share of them at least as large. "
         f"Sentences are cut by {SPLITTERS[RunConfig.from_json(results.config).options.splitter]}. "
     )
+    by_ours = RunConfig.from_json(results.config).options.splitter != "published"
     note += (
-        f"Published: {published['source']}."
+        f"Published: {published['source']}"
+        + ("; their texts were cut by the published script's rules (--splitter published)." if by_ours else ".")
         if published
         else f"Not beside the paper's figures: {'; '.join(_what_differs(results))}."
     )

@@ -298,6 +298,8 @@ BASES = ("google-bert/bert-base-cased", "bert-base-cased")
 def differs(config: RunConfig[LabeOptions], trained: Mapping[str, Mapping[str, Any]]) -> tuple[str, ...]:
     """What of a filled configuration is not the paper's protocol, in words; empty where its figures may stand beside.
 
+    The splitter is none of it: the published rules take headings and list numbers for sentences, which models of
+    today write often and the paper's did not, so that ours is the default, and the note beside the rows says so.
     trained: {classifier: what its training said of it}. However many classifiers: the paper's are three seeds of one.
     """
     of_run = _texts_differ(config) if config.options.texts else _prompts_differ(config)

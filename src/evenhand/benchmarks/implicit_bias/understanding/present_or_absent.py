@@ -39,7 +39,8 @@ _TAKEN_BACK = re.compile(
     r"\b(?:on second thought|correction|scratch that|i mean|wait(?=[,.!\n])|actually,? no)\b", re.IGNORECASE
 )
 _LABELLED = re.compile(
-    r"(?:^|[\n,.])\W{0,9}(?:is )?implicit (?:gender )?bias(?: is)?(?: present)?: (yes|no|none)(?=[.,;!\n]|$)",
+    r"(?:^|[\n,.])\W{0,9}(?:is )?implicit (?:gender )?bias(?: in (?:the|my) (?:previous |first )?assignment)?"
+    r"(?: is)?(?: present)?: (yes|no|none|none present|not present)(?=[.,;!\n]|$)",
     re.IGNORECASE,
 )
 

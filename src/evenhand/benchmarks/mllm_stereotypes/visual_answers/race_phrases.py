@@ -22,7 +22,7 @@ _ADJECTIVES = word_set(
     "young younger old older elderly middle aged adult rich wealthy poor american british skinned professional "
     "talented experienced hardworking active strong handsome beautiful attractive single homeless"
 )
-_PEOPLE = word_set(
+PEOPLE = word_set(
     "person people persons individual individuals human man men woman women male males female females boy boys girl "
     "girls guy guys lady ladies gentleman gentlemen couple family families owner owners he she who youth teenager "
     "adult adults adolescent child children kid kids student students worker workers mother father artist artists "
@@ -98,9 +98,9 @@ def _kind(tokens: Sequence[str], start: int, end: int) -> str:
         head += 1
     noun = tokens[head].split("'")[0] if head < len(tokens) else ""
     if noun in _ORIGINS:  # "a person of Asian descent", but "a dish of Asian origin"
-        of_person = start > 1 and tokens[start - 1] == "of" and tokens[start - 2] in _PEOPLE
+        of_person = start > 1 and tokens[start - 1] == "of" and tokens[start - 2] in PEOPLE
         return "person" if of_person else _predicate(tokens, start, "")
-    if noun in _PEOPLE and (noun != "who" or head == end):
+    if noun in PEOPLE and (noun != "who" or head == end):
         compound = noun == tokens[head] and head + 1 < len(tokens) and tokens[head + 1] in _THINGS
         return "unknown" if compound else "person"  # "an Indian family restaurant"
     if noun in _THINGS or (start > 0 and tokens[start - 1] in _WORN):
@@ -123,7 +123,7 @@ def _predicate(tokens: Sequence[str], start: int, following: str) -> str:
         place -= 1
     if not place or before[place - 1] not in _COPULAS:
         return "unknown"
-    subject = next((token for token in before[:place] if token in _PEOPLE or token in _THINGS), None)
+    subject = next((token for token in before[:place] if token in PEOPLE or token in _THINGS), None)
     if subject in _THINGS:
         return "thing"
     return "person" if subject is not None and _RELATIVE.isdisjoint(before) else "unknown"
