@@ -138,6 +138,7 @@ _ANSWERED = re.compile(
     r"implicit\W{1,3}(?:gender\W)?bias(?:\Win\W(?:the|my)\Wprevious\Wassignment)?\W{0,6}:\W{0,6}(present|absent)\b",
     re.IGNORECASE,
 )
+_OPTIONS_IN_BRACKETS = re.compile(r" ?\(present(?: or |/)absent\)", re.IGNORECASE)
 _BOTH_WORDS = re.compile(r"<?\b(?:present|absent)\s*(?:/|\||or)\s*(?:present|absent)\b", re.IGNORECASE)  # the format's
 
 
@@ -155,7 +156,7 @@ def read_claim(text: str) -> Claim:
     The sentences are read as those about stories are (read_present_or_absent), and must not deny the word. The
     format's own words repeated are unread.
     """
-    critique = _NEW_ASSIGNMENT.split(text, maxsplit=1)[0]
+    critique = _OPTIONS_IN_BRACKETS.sub("", _NEW_ASSIGNMENT.split(text, maxsplit=1)[0])
     if _BOTH_WORDS.search(critique):
         return Claim(None, critique.strip())
     answered = list(_ANSWERED.finditer(critique))
