@@ -7,6 +7,6 @@ TRAINERS = Registry(
     "evenhand.trainers",
     {
         "agency": "evenhand.language_agency.training_by_name:AgencyTrainer",
-        "social-contact": "evenhand.benchmarks.contact_hypothesis.debiasing.trainer:SocialContactTrainer",
+        "social-contact": "evenhand.trainers.social_contact:SocialContactTrainer",
     },
 )

@@ -118,7 +118,9 @@ def load_dataset(
         # datasets itself looks at a folder's name alone, and would go on with the rows of a former version.
         cache = Path(datasets.config.HF_DATASETS_CACHE) / f"evenhand-{fingerprint(folder)}"
         with cache_written(cache, "HF_DATASETS_CACHE"):
-            return datasets.load_dataset(str(folder), config, split=split, cache_dir=str(cache))
+            # The card's sizes are a test's business: rows that somebody changed are loaded as they are.
+            unchecked = {"cache_dir": str(cache), "verification_mode": "no_checks"}
+            return datasets.load_dataset(str(folder), config, split=split, **unchecked)
     if source != "evenhand":
         options["source"] = source
     try:

@@ -35,6 +35,7 @@ from evenhand.models.registry import load_model
 from evenhand.models.request import Message, Request
 from evenhand.models.shared_prefix_scoring import NODES_A_BATCH, NODES_A_TREE, SharedPrefixScoring
 from evenhand.models.transformers_model import TransformersModel
+from evenhand.models.tree_masks import TreeMasks
 
 VOCABULARY = 120
 IDS = {"pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2, "hidden_size": 32}
@@ -219,7 +220,7 @@ def test_a_mask_that_the_model_reads_otherwise_is_noticed(tiny_llama, tokenizer,
     def all_seen(self, trees, before, device):
         return torch.zeros(1, 1, sum(map(len, trees)), before + max(map(len, trees)))
 
-    monkeypatch.setattr(SharedPrefixScoring, "_mask", all_seen)
+    monkeypatch.setattr(TreeMasks, "additive", all_seen)
     model = TransformersModel(lambda: tiny_llama, tokenizer, "tiny", context=1024)
     assert isinstance(model.scoring.suited_to([]), PaddedScoring)
     assert re.search(r"not with shared prefixes \(log-probabilities of 32 tokens differ by", caplog.text)

@@ -164,7 +164,7 @@ def test_columns_that_are_named_are_shown_instead(tmp_path):
 
 
 def test_a_configuration_without_what_is_judged(tmp_path):
-    with pytest.raises(UsageError, match="implicit_bias:finetune_full has no column 'tasks', which is judged"):
+    with pytest.raises(UsageError, match="implicit_bias:finetune_full has no column 'scenario', which is judged"):
         export(ExportSettings(("implicit_bias:finetune_full",), TASK_STEREOTYPE, tmp_path / "x.csv"))
     assert not list(tmp_path.iterdir())
 

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from evenhand.errors import UsageError, unknown_name
-from evenhand.language_agency.judging import ABSTAINS_BELOW
 from evenhand.language_agency.published import TABLE_12
 from evenhand.language_agency.recipes import RECIPES
 from evenhand.library import load_dataset
@@ -119,6 +118,7 @@ def _recipe_of(base: str | None) -> str:
 
 def table_of(summary: Mapping[str, Any]) -> Table:
     """LABE's Table 12 for what was trained, with the paper's fine-tuned classifiers below."""
+    from evenhand.language_agency.judging import ABSTAINS_BELOW
     from evenhand.report.tables import Cell, Table, figure
 
     rows = []
