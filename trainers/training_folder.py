@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from evenhand.errors import UsageError
-from evenhand.flow.run_folder import LOCK, RunFolder
 from evenhand.whole_files import explained, remove_remains, write_whole
 
 ASKED = ".asked.json"  # in a folder whose training isn't finished
@@ -18,6 +17,8 @@ ASKED = ".asked.json"  # in a folder whose training isn't finished
 @contextmanager
 def begun(asked: Mapping[str, Any], output: Path, result: str) -> Iterator[None]:
     """The folder, locked; until all is trained it says what was asked for. result: the file that the end writes."""
+    from evenhand.flow.run_folder import LOCK, RunFolder  # pandas takes long
+
     refuse_other(asked, output, result)
     with explained(output):
         output.mkdir(parents=True, exist_ok=True)
@@ -32,6 +33,8 @@ def begun(asked: Mapping[str, Any], output: Path, result: str) -> Iterator[None]
 
 def refuse_other(asked: Mapping[str, Any], output: Path, result: str) -> None:
     """Raises UsageError for a folder that holds anything but the beginnings of this very training."""
+    from evenhand.flow.run_folder import RunFolder
+
     begun_as = output / ASKED
     if RunFolder(output).is_free():
         return
