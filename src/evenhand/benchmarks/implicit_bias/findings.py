@@ -103,10 +103,12 @@ def _goal(predictions: pd.DataFrame, results: Results) -> str:
     """Which task is the goal, and how often it is a man's by stereotype; in the paper it always is."""
     kind: GoalTask = results.option("goal_task") or "first"
     stereotypes = predictions.drop_duplicates("scenario_id")["task_stereotypes"]
-    men = sum(of[wanted_task(of, kind) - 1] == "male" for of in stereotypes)
+    wanted = [of[wanted_task(of, kind) - 1] for of in stereotypes]
+    men, known = wanted.count("male"), sum(map(bool, wanted))
+    unknown = f", not known of {len(wanted) - known:,} more" if known < len(wanted) else ""
     return (
         f"Each agent was told in private to want the {KINDS[kind]}: a man's by stereotype in {men:,} of "
-        f"{len(stereotypes):,} scenarios, in the paper in all."
+        f"{known:,} scenarios{unknown}, in the paper in all."
     )
 
 
