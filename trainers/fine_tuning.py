@@ -9,7 +9,8 @@ from __future__ import annotations
 import math
 import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")  # TRL tells of each trai
 import datasets
 import torch
 from peft import LoraConfig
-from transformers import AutoModelForCausalLM, PreTrainedModel, TrainerCallback, set_seed
+from transformers import AutoModelForCausalLM, PreTrainedModel, PrinterCallback, TrainerCallback, set_seed
 from trl import SFTConfig, SFTTrainer
 
 from evenhand.errors import EvenhandError, UsageError
@@ -76,7 +77,7 @@ class _Watch(TrainerCallback):  # type: ignore[misc]
         if loss is not None and not math.isfinite(loss):
             raise EvenhandError(
                 f"the loss became {loss} at step {state.global_step}: nothing can be learned from here. "
-                "A lower --learning-rate or --clip, or --dtype float32, may help; the output folder is as it was before"
+                "A lower --learning-rate or --clip, or --dtype float32, may help, with another --output"
             )
 
 
@@ -108,6 +109,7 @@ def fine_tune(
         peft_config=_lora(options) if options.method == "lora" else None,
         callbacks=[_Watch(on_progress), *callbacks],
     )
+    trainer.remove_callback(PrinterCallback)  # it prints every step's loss among the command's own lines
     done = newest_complete(unfinished)
     with _memory_explained(options):
         result = trainer.train(resume_from_checkpoint=str(done) if done else None)
@@ -194,17 +196,13 @@ def _example(row: dict[str, Any]) -> Continuation:
     return Continuation(tuple(row["read"]), tuple(row["written"]))
 
 
-class _memory_explained:
-    def __init__(self, options: TuningOptions):
-        self._options = options
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: Any) -> None:
-        if isinstance(error, (torch.OutOfMemoryError, MemoryError)):
-            raise EvenhandError(
-                f"memory does not suffice for {self._options.batch_size} examples a pass: a smaller --batch-size with "
-                "a larger --accumulation learns the same; --quantization 4bit halves the weights on a GPU. Repeat the "
-                "command to go on from the last checkpoint"
-            ) from error
+@contextmanager
+def _memory_explained(options: TuningOptions) -> Iterator[None]:
+    try:
+        yield
+    except (torch.OutOfMemoryError, MemoryError) as error:
+        raise EvenhandError(
+            f"memory does not suffice for {options.batch_size} examples a pass: a smaller --batch-size with a larger "
+            "--accumulation learns the same; --quantization 4bit takes less for the weights on a GPU. The folder holds "
+            "this training: choose another --output for another batch size"
+        ) from error

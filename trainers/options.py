@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Literal
 
+from evenhand.errors import UsageError
 from evenhand.models.registry import DType
 from evenhand.options import option
 
@@ -33,7 +34,21 @@ class TuningOptions:
     clip: float = option(0.3, "the gradient's norm", above=0, metavar="X")
     packing: Literal["auto", "tree", "padded"] = option(
         "auto",
-        "tree: what examples of a batch share is computed once; auto: where the model can, and adapters allow it",
+        "tree: what examples of a batch share is computed once; auto: where the model can",
     )
     seed: int = option(42, "of the order of examples and the adapter's beginning", least=0, most=2**32 - 1, metavar="S")
     save_every: int = option(50, "steps between the checkpoints that a training goes on from", least=1, metavar="N")
+
+
+OF_ADAPTERS = ("quantization", "rank", "alpha", "dropout", "targets")
+
+
+def check_method(options: TuningOptions, merge: bool) -> None:
+    """Raises UsageError for options of adapters where all weights are tuned."""
+    if options.method == "lora":
+        return
+    of_its_own = {each.name: each.default for each in fields(options)}
+    given = [name for name in OF_ADAPTERS if getattr(options, name) != of_its_own[name]]
+    if given or merge:
+        named = ", ".join(f"--{name}" for name in (*given, *(["merge"] if merge else [])))
+        raise UsageError(f"{named}: of adapters, and would do nothing with --method full; leave it out")

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from importlib import util
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from evenhand.benchmarks.contact_hypothesis.debiasing.cuts import Cut, Row, Setting, cut
+from evenhand.benchmarks.contact_hypothesis.debiasing.cuts import NEW, Cut, Row, Setting, cut
 from evenhand.errors import UsageError
 from evenhand.options import option
-from evenhand.trainers.options import TuningOptions
+from evenhand.trainers.options import TuningOptions, check_method
 from evenhand.trainers.progress import OnProgress, TrainingBar
 
 if TYPE_CHECKING:
+    import datasets
+
     from evenhand.models.loading import Checkpoint
     from evenhand.models.prefix_tree import Continuation
     from evenhand.report.tables import Table
@@ -39,6 +41,7 @@ class SocialContactOptions(TuningOptions):
     setting: Setting = option("1", "what is for training and what for the test, as in Table 6; disjoint is ours")
     layout: Literal["chat", "published"] = option("chat", "of the prompts, as evenhand run contact_hypothesis has it")
     source: Literal["evenhand", "official"] = option("evenhand", "whose descriptors")
+    all_rows: bool = option(False, "prompt sets, too, whose descriptor and situation contradict each other")
     limit: int | None = option(None, "prompt sets for training, drawn; each gives three examples", least=1, metavar="N")
     merge: bool = option(False, "full weights beside the adapter, in the folder merged")
 
@@ -62,6 +65,7 @@ def train(options: SocialContactOptions, output: Path, on_progress: OnProgress) 
     """The checkpoint in output; returns what its training.json says. Goes on where a training was cut off."""
     if not options.model:
         raise UsageError("--model names what is tuned: embedded, a Hub id, or a local folder")
+    check_method(options, merge=options.merge)
     from evenhand.trainers.saving import RECORD, save
     from evenhand.trainers.training_folder import begun, refuse_other
 
@@ -71,7 +75,7 @@ def train(options: SocialContactOptions, output: Path, on_progress: OnProgress) 
     from evenhand.trainers.fine_tuning import fine_tune, remove_unfinished
 
     on_progress("reading the prompt sets", 0, 0)
-    drawn = cut(options.setting, _rows(options.source), options.seed)
+    drawn = cut(options.setting, _rows(options), options.seed)
     rows = drawn.train[: options.limit]
     checkpoint = _checkpoint(options)
     examples = _examples(rows, options, checkpoint)
@@ -83,10 +87,16 @@ def train(options: SocialContactOptions, output: Path, on_progress: OnProgress) 
     return record
 
 
-def _rows(source: str) -> Any:
+def _rows(options: SocialContactOptions) -> Callable[[str], datasets.Dataset]:
+    """A configuration's prompt sets, as the benchmark asks them."""
+    from evenhand.benchmarks.contact_hypothesis.plausible import plausible_rows
     from evenhand.library import load_dataset
 
-    return lambda config: load_dataset("contact_hypothesis", config, split="test", source=source)
+    def load(config: str) -> datasets.Dataset:
+        rows = load_dataset("contact_hypothesis", config, split="test", source=options.source)
+        return rows if options.all_rows else plausible_rows(rows)
+
+    return load
 
 
 def _checkpoint(options: SocialContactOptions) -> Checkpoint:
@@ -149,7 +159,7 @@ def _record(
         "steps": tuned.steps,
         "packing": tuned.packing,
         "note": tuned.note,
-        "seconds": tuned.seconds,
+        "seconds_since_last_start": tuned.seconds,
         "losses": list(tuned.losses),
     }
 
@@ -167,5 +177,8 @@ def table_of(record: dict[str, Any], output: Path) -> Table:
         ("loss of the first step, mean of the last ten", f"{losses[0]:.3f}, {sum(tail) / len(tail):.3f}"),
     )
     note = f"{record['note']}. " if record["note"] else ""
-    note += f"To measure it: evenhand run contact_hypothesis --model {output} --layout {record['recipe']['layout']}"
+    note += (
+        "To measure it on situations that it was not trained on: evenhand run contact_hypothesis --config "
+        f"{' '.join(NEW)} --layout {record['recipe']['layout']} --model {output}"
+    )
     return Table("Social Contact Debiasing", ("", ""), tuple((Cell(a), Cell(b)) for a, b in rows), note)

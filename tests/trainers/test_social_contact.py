@@ -1,17 +1,21 @@
 """`evenhand train social-contact`: checkpoints that answer, equal weights after a crash, sentences for bad input."""
 
 import json
+import shutil
 
 import pytest
 import torch
 from safetensors.torch import load_file
 
 from evenhand.errors import EvenhandError, UsageError
+from evenhand.models.adapters import find_adapter
 from evenhand.trainers import fine_tuning
 from evenhand.trainers import social_contact as trainer
 from evenhand.trainers.checkpoints import newest_complete
 from evenhand.trainers.progress import unheard
 from evenhand.trainers.social_contact import SocialContactOptions, train
+
+ALL_ROWS = trainer._rows
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -19,9 +23,8 @@ def few_rows():
     """Of the dataset's, so that nothing takes long."""
     loading = trainer._rows
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(
-            trainer, "_rows", lambda source: lambda config: loading(source)(config).select(range(0, 36_000, 900))
-        )
+        few = range(0, 34_000, 900)
+        patched.setattr(trainer, "_rows", lambda options: lambda config: loading(options)(config).select(few))
         yield
 
 
@@ -125,9 +128,63 @@ def test_a_checkpoint_that_lacks_a_part_is_not_taken(tmp_path, file):
     assert newest_complete(tmp_path) is None
 
 
+def test_contradicting_prompt_sets_are_trained_on_only_where_all_are_wanted():
+    some = trainer._rows(SocialContactOptions())("certainty")
+    assert all(some["plausible"])
+    assert not all(ALL_ROWS(SocialContactOptions(all_rows=True))("certainty")["plausible"])
+
+
+def test_options_of_adapters_are_refused_where_all_weights_are_tuned(evenhand, tmp_path):
+    for option, says in (
+        (("--merge",), "--merge"),
+        (("--rank", "8"), "--rank"),
+        (("--targets", "q_proj"), "--targets"),
+    ):
+        called = evenhand(
+            "train",
+            "social-contact",
+            "--model",
+            "embedded",
+            "--method",
+            "full",
+            *option,
+            "--output",
+            str(tmp_path / "f"),
+        )
+        assert called.code == 2
+        assert f"{says}: of adapters, and would do nothing with --method full" in called.err
+        assert not (tmp_path / "f").exists()
+
+
+def test_what_was_tuned_on_the_embedded_model_is_put_on_it(tuned, tmp_path):
+    """Not on its public id, whose weights are not quite the same."""
+    folder = tmp_path / "tuned"
+    shutil.copytree(tuned[0], folder)
+    assert find_adapter(str(folder), "tuned", None).base != "embedded"
+    record = json.loads((folder / "training.json").read_text())
+    (folder / "training.json").write_text(json.dumps({**record, "base": {"model": "embedded"}}))
+    assert find_adapter(str(folder), "tuned", None).base == "embedded"
+    for damaged in ("[]", "{", '{"base": "embedded"}'):
+        (folder / "training.json").write_text(damaged)
+        assert find_adapter(str(folder), "tuned", None).base != "embedded"
+
+
+def test_the_command_prints_its_table_alone(evenhand, tiny_checkpoint, tmp_path):
+    arguments = ("--model", str(tiny_checkpoint), "--dtype", "float32", "--limit", "4", "--output", str(tmp_path / "t"))
+    called = evenhand("train", "social-contact", *arguments)
+    assert called.code == 0
+    assert "loss of the first step" in called.out
+    assert "grad_norm" not in called.out
+    assert "--config new_certainty new_likelihood new_frequency" in " ".join(called.out.split())
+
+
 def test_full_weights_can_be_tuned(tiny_checkpoint, tmp_path):
     output = tmp_path / "full"
-    record = train(options(tiny_checkpoint, method="full", max_steps=3, learning_rate=1e-2), output, unheard)
+    record = train(
+        options(tiny_checkpoint, method="full", rank=64, targets="default", max_steps=3, learning_rate=1e-2),
+        output,
+        unheard,
+    )
     assert record["losses"][-1] < record["losses"][0]
     assert (output / "model.safetensors").is_file()
     assert not (output / "adapter_config.json").exists()
@@ -135,7 +192,11 @@ def test_full_weights_can_be_tuned(tiny_checkpoint, tmp_path):
 
 def test_a_loss_that_is_no_number_ends_it(tiny_checkpoint, tmp_path):
     with pytest.raises(EvenhandError, match="the loss became"):
-        train(options(tiny_checkpoint, learning_rate=1e30, clip=1e30, method="full"), tmp_path / "nan", unheard)
+        train(
+            options(tiny_checkpoint, learning_rate=1e30, clip=1e30, method="full", rank=64, targets="default"),
+            tmp_path / "nan",
+            unheard,
+        )
 
 
 def test_bad_input_is_told(evenhand, tuned, tmp_path):

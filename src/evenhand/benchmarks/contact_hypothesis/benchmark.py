@@ -82,17 +82,11 @@ class ContactHypothesis(Benchmark[ContactOptions]):
 
     def load(self, config: RunConfig[ContactOptions]) -> Rows:
         """Plausible prompt sets, unless all are asked for; each of a positive action has its twin of a negative one."""
-        from datasets import Dataset
-        from datasets.table import InMemoryTable
-
+        from evenhand.benchmarks.contact_hypothesis.plausible import plausible_rows
         from evenhand.flow.rows import packaged_rows
 
         rows = packaged_rows(self.card, config)
-        if config.options.all_rows:
-            return Rows(rows)
-        # A table of its own: an index over the rows would make every column of every draw slow to read.
-        plausible = rows.data.table.filter(rows.data.table["plausible"])
-        return Rows(Dataset(InMemoryTable(plausible), info=rows.info))
+        return Rows(rows if config.options.all_rows else plausible_rows(rows))
 
     def fitted(self, config: RunConfig[ContactOptions], models: Mapping[str, Model]) -> RunConfig[ContactOptions]:
         """As it is. Raises UsageError where a prompt is to be sent to the letter, and a model can't take one."""
