@@ -14,9 +14,9 @@ from peft import PeftModel
 from evenhand.flow.results import versions, without_nan
 from evenhand.models.loading import Checkpoint
 from evenhand.trainers.fine_tuning import Tuned
+from evenhand.training_record import RECORD
 from evenhand.whole_files import write_whole
 
-RECORD = "training.json"
 MERGED = "merged"
 PUBLIC_ID_OF_EMBEDDED = "HuggingFaceTB/SmolLM2-135M-Instruct"
 

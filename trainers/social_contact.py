@@ -90,8 +90,9 @@ class _Prepared:
 def train(options: SocialContactOptions, output: Path, on_progress: OnProgress) -> dict[str, Any]:
     """The checkpoint in output; returns what its training.json says. Goes on where a training was cut off."""
     _check(options)
-    from evenhand.trainers.saving import RECORD, save
+    from evenhand.trainers.saving import save
     from evenhand.trainers.training_folder import begun, refuse_other
+    from evenhand.training_record import RECORD
 
     asked = {**asdict(options), "plan": False}
     refuse_other(asked, output, RECORD)
