@@ -154,6 +154,12 @@ def test_what_is_held_out_is_measured_and_changes_nothing(tiny_checkpoint, tmp_p
     assert all(0 <= each[name] <= 100 for each in record["measured"] for name in FIGURES if "%" in name)
     without = train(replace(asked, measure_every=0), tmp_path / "not", unheard)
     assert without["measured"] == []
+    card = (output / "README.md").read_text()
+    assert "| biased % |" in card
+    assert "They don't show what was learned" in card
+    assert str(tiny_checkpoint.parent) not in card
+    assert (output / "steps.svg").is_file()
+    assert "nothing is known of its bias" in (tmp_path / "not" / "README.md").read_text()
     first, second = (load_file(each / "adapter_model.safetensors") for each in (output, tmp_path / "not"))
     assert all(torch.equal(first[name], second[name]) for name in first)
 
