@@ -165,7 +165,7 @@ def test_what_is_held_out_is_measured_and_changes_nothing(tiny_checkpoint, tmp_p
 
 
 def test_what_is_measured_is_what_a_run_of_the_model_says(tiny_checkpoint):
-    checkpoint = trainer._checkpoint(options(tiny_checkpoint))
+    checkpoint = trainer.checkpoint_of(options(tiny_checkpoint))
     held_out = evenly_drawn(trainer.cut("6", trainer._rows(options("")), 42).test, 12, 42)
     assert {row["action"] for row in held_out} == {"positive", "negative"}
     model, benchmark = TransformersModel.from_checkpoint(checkpoint), get_benchmark("contact_hypothesis")
