@@ -10,11 +10,17 @@ from evenhand.options import option
 
 
 @dataclass(frozen=True)
-class ContactOptions(OptionOrder):
+class QuestionOptions(OptionOrder):
+    """Of every benchmark that asks in the paper's words."""
+
     layout: Literal["chat", "published"] = option(
         "chat",
         "chat: each model's own template; published: LLaMA-2's for every model, as the published evaluation had it",
     )
+
+
+@dataclass(frozen=True)
+class ContactOptions(QuestionOptions):
     all_rows: bool = option(
         False, 'rows whose descriptor contradicts the situation ("unemployed colleagues") are asked, too'
     )
