@@ -33,6 +33,7 @@ print(json.dumps([datasets.__version__, *digests]))
 CONFIGS = [
     ("contact_hypothesis", "certainty"),
     ("contact_hypothesis", "new_frequency"),
+    ("contact_controls", "controls"),
     ("labe", "biography"),
     ("labe", "professor_review"),
     ("language_agency", "evenhand"),
