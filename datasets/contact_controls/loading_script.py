@@ -45,7 +45,6 @@ def row_of(kind, entry):
         "ideal": entry["ideal"],
         "action": entry["action"],
         "agrees": by_polarity,
-        "situation": entry.get("situation", ""),
         "descriptor": entry.get("descriptor", ""),
     }
 
@@ -62,7 +61,7 @@ class ContactControls(datasets.GeneratorBasedBuilder):
     def _info(self):
         string = datasets.Value("string")
         columns = ["id", "item", "kind", "statement", "question", "options", "affirming", "ideal", "action", "agrees"]
-        features = {name: string for name in [*columns, "situation", "descriptor"]}
+        features = {name: string for name in [*columns, "descriptor"]}
         features |= {"options": datasets.Sequence(string), "agrees": datasets.Value("bool")}
         return datasets.DatasetInfo(
             description=__doc__,

@@ -12,7 +12,7 @@ from evenhand.flow.episode import Prediction, run_name
 from evenhand.metrics.contact_bias import scores
 from evenhand.models.request import Reply
 
-DESIGN = ("item", "kind", "action", "agrees", "affirming", "ideal", "situation", "descriptor")
+DESIGN = ("item", "kind", "action", "agrees", "affirming", "ideal", "descriptor")
 
 
 def prediction(row: Row, replies: Sequence[Reply], how: Asking[QuestionOptions]) -> Prediction:
