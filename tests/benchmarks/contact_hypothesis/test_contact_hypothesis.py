@@ -138,6 +138,8 @@ def test_a_run_folder_holds_what_the_interface_says(run):
         "aggregate": "mean",
         "layout": "chat",
         "all_rows": False,
+        "held_out": None,
+        "held_out_seed": 42,
     }
     assert done.results["n"] == len(done.predictions) == 180
     assert done.predictions["id"].is_unique
