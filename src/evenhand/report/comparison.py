@@ -15,6 +15,7 @@ from evenhand.benchmark import Benchmark
 from evenhand.benchmark import Comparison as Compared
 from evenhand.benchmarks import get_benchmark
 from evenhand.errors import UsageError
+from evenhand.flow.configuration import differences
 from evenhand.flow.foreign_files import as_written
 from evenhand.flow.results import Results
 from evenhand.flow.run_folder import RunFolder
@@ -26,6 +27,11 @@ from evenhand.statistics.families import benjamini_hochberg, holm
 
 LEVEL = 0.05
 COLUMNS = ("", "p", "adjusted p", "n pairs", "clusters")
+OF_WHO_ANSWERS = (
+    "benchmark", "model", "model_options", "revision", "dtype", "batch_size", "max_failed", "mitigation",
+    "mitigation_options",
+)  # fmt: skip
+"""Settings in which runs of the same rows may differ."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +66,10 @@ class Pair:
         return {f"{self.name}{name}": each for name, each in own.items()} | self.differences(compared.headline)
 
     @property
+    def n_common(self) -> int:
+        return len({*self.base.predictions["id"]} & {*self.second.predictions["id"]})
+
+    @property
     def common(self) -> str:
         """How many rows can be compared."""
         base, second = set(self.base.predictions["id"]), set(self.second.predictions["id"])
@@ -92,8 +102,7 @@ def _compared(runs: Sequence[Run], benchmark: Benchmark[Any]) -> Comparison:
     pairs = _pairs(runs, panels)
     headline = {k: v for pair in pairs for k, v in pair.headline(compared).items()}
     if not headline:
-        folders = " and ".join(str(run.path) for run in runs)
-        raise UsageError(f"{folders} have no row in common; run them with the same configs, limit and seed")
+        raise _nothing_to_compare(runs, pairs)
     exploratory = {k: v for pair in pairs for k, v in pair.differences(compared.exploratory).items()}
     adjusted = holm(_tests(headline))
     return Comparison(
@@ -129,6 +138,32 @@ def _compared(runs: Sequence[Run], benchmark: Benchmark[Any]) -> Comparison:
     )
 
 
+def _nothing_to_compare(runs: Sequence[Run], pairs: Sequence[Pair]) -> UsageError:
+    """What stands between the runs: the settings in which they differ, but for those that may."""
+    folders = " and ".join(str(run.path) for run in runs)
+    first, *others = (_settings(run) for run in runs)
+    unlike = "; ".join(dict.fromkeys(each for other in others for each in differences(first, other)))
+    if not pairs:
+        return UsageError(
+            f"of {folders} no two are alike but for the model and its mitigation, so none has a base: {unlike}. Name "
+            "two to compare them as they are"
+        )
+    if any(pair.n_common for pair in pairs):
+        return UsageError(f"of {folders} nothing was read in both, so nothing can be compared")
+    if unlike:
+        return UsageError(
+            f"{folders} have no row in common, for they differ in {unlike}; compare runs of the same rows"
+        )
+    return UsageError(f"{folders} have no row in common, though their settings are alike; run one of them again")
+
+
+def _settings(run: Run) -> dict[str, Any]:
+    """Those that decide what is asked, or which texts are scored; of a file, its contents."""
+    config = run.results.config
+    asked = {name: value for name, value in config.items() if name not in OF_WHO_ANSWERS}
+    return asked | {"the rows' sha256": (run.results.rows_sha256 or "")[:12]}
+
+
 def _run(letter: str, path: Path) -> Run:
     folder = RunFolder.open(path)
     return Run(letter, path, folder.read_results(), folder.read_predictions())
@@ -158,12 +193,16 @@ def _similarity(first: Texts, second: Texts) -> float | None:
 
 def _found(headline: dict[str, Difference], adjusted: list[float]) -> str:
     """Which headline figures differ: after adjustment over the family, and by their own interval alone."""
+    if not any(difference.n for difference in headline.values()):
+        return "Nothing can be compared: no answer was read in both runs of a pair."
+    unknown = [name for name, difference in headline.items() if math.isnan(difference.estimate)]
+    without = f" Nothing to compare in both runs: {', '.join(unknown)}." if unknown else ""
     untied = [name for name, difference in headline.items() if not difference.tied]
     if not untied:
-        return "Tied on every headline figure."
+        return f"Tied on every {'other ' if unknown else ''}headline figure.{without}"
     certain = [name for name, p in zip(headline, adjusted) if p < LEVEL]
     sentence = f"Different at the {100 * LEVEL:.0f} % level over the headline figures (Holm): "
-    return f"{sentence}{', '.join(certain) or 'none'}. By their own interval alone: {', '.join(untied)}."
+    return f"{sentence}{', '.join(certain) or 'none'}. By their own interval alone: {', '.join(untied)}.{without}"
 
 
 def _differences(first: pd.DataFrame, second: pd.DataFrame) -> dict[str, Difference]:
@@ -219,13 +258,21 @@ def _row(name: str, difference: Difference, adjusted: float, digits: int) -> tup
         figure(difference.first, digits=digits),
         figure(difference.second, digits=digits),
         figure(difference.estimate, [difference.low, difference.high], digits),
-        "tied" if difference.tied else "higher" if difference.estimate > 0 else "lower",
+        _word(difference),
         figure(difference.p_value, digits=4),
         figure(adjusted, digits=4),
         f"{difference.n:,}",
         f"{difference.n_clusters:,}",
     )
     return tuple(Cell(text) for text in texts)
+
+
+def _word(difference: Difference) -> str:
+    if not difference.n:
+        return "not read"
+    if math.isnan(difference.estimate):
+        return "no data"
+    return "tied" if difference.tied else "higher" if difference.estimate > 0 else "lower"
 
 
 def _warnings(differences: dict[str, Difference], runs: Sequence[Run], pairs: Sequence[Pair]) -> tuple[str, ...]:

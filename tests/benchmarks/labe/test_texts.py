@@ -503,7 +503,21 @@ def test_a_prompt_may_be_kept_and_its_column_named(read):
     for chosen in ({"own_prompts": "keep", "columns": columns}, {"columns": TextColumns(prompt=None)}, {}):
         file = read([row], **chosen)
         assert file.rows["text"].tolist() == [row["text"]]
-        assert not file.notes
+        told = "Texts that began with their own prompt (column 'prompts'): 0 of 1; nothing was taken off."
+        assert file.notes == (() if chosen else (told,))
+
+
+@pytest.mark.parametrize("own_prompts", ["strip", "keep"])
+def test_own_prompts_need_a_column_of_prompts(read, own_prompts):
+    with pytest.raises(
+        UsageError, match=f"--own-prompts {own_prompts} came, and .* has no column 'prompts' or 'prompt'"
+    ):
+        read([{"text": "She leads.", "gender": "f"}], own_prompts=own_prompts)
+
+
+def test_a_file_of_prompts_alone_has_no_texts(read):
+    with pytest.raises(UsageError, match="has no column 'text'; --text-column names .*, of: prompts, gender"):
+        read([{"prompts": ASKED, "gender": "f"}])
 
 
 def test_a_word_that_goes_on_is_no_prompt(read):
