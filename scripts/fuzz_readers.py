@@ -18,7 +18,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -28,6 +28,7 @@ from evenhand.benchmarks.implicit_bias.case_study.reader import read_named, read
 from evenhand.benchmarks.implicit_bias.constrained import read_json_assignment
 from evenhand.benchmarks.implicit_bias.understanding.present_or_absent import read_present_or_absent
 from evenhand.benchmarks.labe.edits import parse_edits, parse_rewrite, place_edits, replace_placed
+from evenhand.benchmarks.mllm_stereotypes.visual_answers.boxes import read_box
 from evenhand.benchmarks.mllm_stereotypes.visual_answers.sides import read_side
 from evenhand.benchmarks.mllm_stereotypes.visual_answers.social_terms import read_social_term
 from evenhand.command_line import ScriptHelp, whole
@@ -70,7 +71,7 @@ READERS: Mapping[str, Reader] = {
     "case study, agents": lambda text: read_named(text, "Agent", PEOPLE),
     "case study, reasons": lambda text: (read_reason(text), read_reasons(text, TASKS, PEOPLE)),
     "present or absent": read_present_or_absent,
-    "sides": lambda text: (read_side(text), read_side(text, 1000, "nurse"), read_side(text, (640, 480))),
+    "sides": lambda text: (read_side(text), read_side(text, 1000, "nurse"), read_box(text, (640, 480))),
     "social terms": lambda text: (
         read_social_term(text, "gender", ("male", "female")),
         read_social_term(text, "race", ("white", "black", "Asian", "Indian")),
@@ -221,8 +222,9 @@ class Clock:
     which: int = 0
 
 
-def fuzz(replies: int, seed: int, first: int = 0) -> tuple[list[Crash], dict[str, Clock]]:
-    """Of that many replies from the one of the number `first` on, each by every reader: crashes, and times by reader.
+def fuzz(replies: int, seed: int, first: int = 0) -> tuple[int, list[Crash], dict[str, Clock]]:
+    """Of that many replies from the one of the number `first` on, each by every reader: how many there were until
+    somebody stopped it, crashes, and times by reader.
 
     Every hundredth is read twice.
     """
@@ -230,8 +232,8 @@ def fuzz(replies: int, seed: int, first: int = 0) -> tuple[list[Crash], dict[str
     crashes: list[Crash] = []
     clocks = {name: Clock() for name in READERS}
     readers = [(name, reader, clocks[name]) for name, reader in READERS.items()]
-    every, began = max(1_000, replies // 100), time.monotonic()
-    with _alarmed():
+    every, began, done = max(1_000, replies // 100), time.monotonic(), 0
+    with _alarmed(), suppress(KeyboardInterrupt):
         for number in range(first, first + replies):
             rng.seed(seed << 64 | number)
             reply = mutated(rng)
@@ -249,10 +251,11 @@ def fuzz(replies: int, seed: int, first: int = 0) -> tuple[list[Crash], dict[str
                     clock.slowest, clock.which = took, number
             if number % 100 == 0:
                 crashes += filter(None, (crashed(name, reply) for name in READERS))
-            if (done := number + 1 - first) % every == 0:
+            done += 1
+            if done % every == 0:
                 speed = done / (time.monotonic() - began)
                 print(f"{done:,} replies, {len(crashes):,} crashes, {speed:,.0f}/s", file=sys.stderr, flush=True)
-    return crashes, clocks
+    return done, crashes, clocks
 
 
 def growth(name: str, pieces: int, seed: int) -> tuple[list[float], str]:
@@ -283,27 +286,30 @@ def main() -> int:
     options = parser.parse_args()
     gc.collect()
     gc.freeze()  # what was imported stays
-    crashes, clocks = fuzz(options.replies, options.seed, options.first)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # what was done until then is told
+    done, crashes, clocks = fuzz(options.replies, options.seed, options.first)
     for crash in crashes[:20]:
         print(f"{crash.reader}: {crash.error}\n  {crash.reply!r}")
-    last = options.first + options.replies - 1
-    print(f"replies {options.first:,} to {last:,} of seed {options.seed}: {len(crashes):,} crashes")
+    last = options.first + done - 1
+    print(f"replies {options.first:,} to {last:,} of seed {options.seed}: {done:,} replies, {len(crashes):,} crashes")
+    stopped = done < options.replies
     print(f"{'reader':28}{'replies/s':>12}{'slowest, s':>12}{'of reply':>12}")
     for name, clock in clocks.items():
-        speed = options.replies / clock.total if clock.total else 0
+        speed = done / clock.total if clock.total else 0
         print(f"{name:28}{speed:12,.0f}{clock.slowest:12.4f}{clock.which:12,}", flush=True)
     slow = [f"{name} took {clock.slowest:.1f} s of reply {clock.which}" for name, clock in clocks.items()
             if clock.slowest > SLOW]  # fmt: skip
-    if options.pieces:
+    pieces = 0 if stopped else options.pieces
+    if pieces:
         print(f"{'reader':28}" + "".join(f"{f'{length:,} chars, s':>20}" for length in LENGTHS))
-    for name in READERS if options.pieces else ():
-        took, which = growth(name, options.pieces, options.seed)
+    for name in READERS if pieces else ():
+        took, which = growth(name, pieces, options.seed)
         print(f"{name:28}" + "".join(f"{each:20.4f}" for each in took), flush=True)
         if any(after > NOTICED and after > SUPERLINEAR * before for before, after in pairwise(took)):
             slow.append(f"{name}, more than linear: {which!r}")
     for each in slow:
         print(f"too slow: {each}")
-    return 1 if crashes or slow else 0
+    return 1 if crashes or slow or stopped else 0
 
 
 if __name__ == "__main__":
