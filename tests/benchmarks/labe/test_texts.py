@@ -649,4 +649,6 @@ def test_published_generations(root, name, n):
     assert not file.rows["text"].str.contains("<return>").any()
     assert file.rows["text"].str.contains("\n").any()
     assert {reason: count for reason, count in file.counts.items() if count} == {"read": n, "other_beginning": n}
-    assert file.notes == ()
+    assert file.notes == (
+        f"Texts that began with their own prompt (column 'prompts'): 0 of {n:,}; nothing was taken off.",
+    )
