@@ -717,7 +717,7 @@ def test_plan_counts_stories(evenhand):
     [
         ({"protocol": "rank"}, "--protocol choose or generate is accepted"),
         ({"protocol": "generate", "order": "balanced"}, "needs --protocol choose"),
-        ({"protocol": "generate", "aggregate": "sum"}, "--aggregate sum .* needs --protocol choose"),
+        ({"protocol": "generate", "aggregate": "sum"}, "needs --protocol choose; generate has none"),
         ({"runs": 2}, "--runs above 1 needs answers that differ"),
         ({"runs": 2, "protocol": "generate", "temperature": 0}, "--runs above 1 needs answers that differ"),
         ({"configs": ("finetune_half",)}, "did you mean 'finetune_full'?"),
