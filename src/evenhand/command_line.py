@@ -112,7 +112,7 @@ class Parser(ArgumentParser):  # type: ignore[misc]
 
         It repeats what was given, such as names of files: shown, not obeyed.
         """
-        sys.stderr.write(f"{self.prog}: error: {shown(message)} ({self.prog} --help shows what is accepted)\n")
+        sys.stderr.write(f"{self.prog}: error: {shown(message)} ({self.prog} --help shows all options)\n")
         raise SystemExit(2)
 
     def format_help(self) -> str:

@@ -161,8 +161,8 @@ def test_what_stands_between_runs_without_a_base_is_named(finished):
     alone = finished("implicit_bias", "stub:first", limit=3, setting="none")
     talk = finished("implicit_bias", "stub:first", **alike)
     goal = finished("implicit_bias", "stub:first", goal=True, **alike)
-    with pytest.raises(UsageError, match="no two are alike .*options.setting: 'none', not 'interaction'.*goal: False"):
+    with pytest.raises(UsageError, match=r"no two are alike .*options.setting: 'none', not 'interaction'.*goal: False"):
         compare(alone, talk, goal)
-    with pytest.raises(UsageError, match="have no row in common, for they differ in protocol: .*setting: 'none', not"):
+    with pytest.raises(UsageError, match=r"have no row in common, for they differ in protocol: .*setting: 'none', not"):
         compare(alone, talk)
     assert compare(talk, goal).headline.rows

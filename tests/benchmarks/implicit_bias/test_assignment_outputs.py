@@ -4,7 +4,7 @@
 - assignment_outputs_styles.jsonl: 150 written in the styles of many models, most of them by a played character.
 - assignment_outputs.jsonl: 260 written in many forms, and 24 that SmolLM2-135M-Instruct wrote ("kind" names it).
 - assignment_outputs_unseen.jsonl: 120 more by another writer, with much prose.
-- assignment_outputs_embedded.jsonl: 24 that SmolLM2-135M-Instruct wrote at temperature 0.7, of which hardly any assigns.
+- assignment_outputs_embedded.jsonl: 24 that SmolLM2-135M-Instruct wrote at temperature 0.7; hardly any assigns.
 
 The reader was mended on all but the last after a first sight of each; that sight is what RESULTS.md reports. Here
 nothing may get worse.

@@ -250,8 +250,8 @@ def test_scenarios_that_are_given_in_part_are_named(asked, evenhand, stereotypes
     file = stereotypes(*GIVEN, ("official-test-001", "1", "male"), ("official-test-001", "2", "male"))
     results, _, _ = asked("--setting", "none", "--protocol", "rank", "--task-stereotypes", file)
     said = (
-        "1 of 2 scenarios in stereotypes.csv are given in part, and so left out: it has the stereotypes of 2 of 4 tasks "
-        "of official-test-001; give those of all tasks"
+        "1 of 2 scenarios in stereotypes.csv are given in part, and so left out: it has the stereotypes of 2 of 4 "
+        "tasks of official-test-001; give those of all tasks"
     )
     assert said in results["metrics"]["warnings"]
 

@@ -515,9 +515,14 @@ def test_own_prompts_need_a_column_of_prompts(read, own_prompts):
         read([{"text": "She leads.", "gender": "f"}], own_prompts=own_prompts)
 
 
-def test_a_file_of_prompts_alone_has_no_texts(read):
-    with pytest.raises(UsageError, match="has no column 'text'; --text-column names .*, of: prompts, gender"):
-        read([{"prompts": ASKED, "gender": "f"}])
+@pytest.mark.parametrize(("more", "listed"), [({}, "none"), ({"gender": "f"}, "gender")])
+def test_a_file_of_prompts_alone_has_no_texts(read, more, listed):
+    """Nobody is told to name the prompts as texts."""
+    said = (
+        "has no column 'text': 'prompts' holds what a model was asked, and not what it wrote; --text-column names the"
+    )
+    with pytest.raises(UsageError, match=re.escape(said) + f" .*, of: {listed}$"):
+        read([{"prompts": ASKED, **more}])
 
 
 def test_a_word_that_goes_on_is_no_prompt(read):

@@ -161,6 +161,9 @@ def _places(field: str, default: str | None, preprocess: Preprocess, names: Sequ
 def _no_column(path: Path, field: str, sought: Sequence[str], names: Sequence[str]) -> UsageError:
     close = [match for each in sought for match in difflib.get_close_matches(each, names, n=1)]
     advice = f"; did you mean {close[0]!r}?" if close else ";"
+    if field == "text" and (asked := [name for name in names if name in _PROMPTS]):
+        advice = f": {asked[0]!r} holds what a model was asked, and not what it wrote;"
+        names = [name for name in names if name not in _PROMPTS]
     return UsageError(
         f"{path} has no column {' or '.join(map(repr, sought))}{advice} --{field}-column names the one that holds the "
         f"{field}, of: {_listed(names) or 'none'}"
