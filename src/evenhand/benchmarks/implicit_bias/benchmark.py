@@ -120,7 +120,8 @@ class ImplicitBias(Play[ImplicitBiasOptions]):
     def load(self, config: RunConfig[ImplicitBiasOptions]) -> Rows:
         from evenhand.benchmarks.implicit_bias.task_stereotypes import with_task_stereotypes
 
-        rows, told = packaged_rows(self.card, config), ()
+        rows = packaged_rows(self.card, config)
+        told: tuple[str, ...] = ()
         if config.options.task_stereotypes:
             rows, told = with_task_stereotypes(rows, typed_path(config.options.task_stereotypes))
         return with_seats(with_goals(usable(rows, told), config.options.goal_task), config)
