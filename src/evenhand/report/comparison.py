@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from string import ascii_uppercase
@@ -15,23 +15,19 @@ from evenhand.benchmark import Benchmark
 from evenhand.benchmark import Comparison as Compared
 from evenhand.benchmarks import get_benchmark
 from evenhand.errors import UsageError
-from evenhand.flow.configuration import differences
 from evenhand.flow.foreign_files import as_written
 from evenhand.flow.results import Results
 from evenhand.flow.run_folder import RunFolder
 from evenhand.models.errors import ModelError
 from evenhand.report.findings import Panel, Run, Texts
+from evenhand.report.nothing_to_compare import nothing_to_compare
 from evenhand.report.tables import Cell, Table, figure
 from evenhand.statistics.clustered import FEW_CLUSTERS, Difference, paired_difference
 from evenhand.statistics.families import benjamini_hochberg, holm
 
 LEVEL = 0.05
+MARGIN = 5.0  # percent
 COLUMNS = ("", "p", "adjusted p", "n pairs", "clusters")
-OF_WHO_ANSWERS = (
-    "benchmark", "model", "model_options", "revision", "dtype", "batch_size", "max_failed", "mitigation",
-    "mitigation_options",
-)  # fmt: skip
-"""Settings in which runs of the same rows may differ."""
 
 
 @dataclass(frozen=True)
@@ -79,10 +75,11 @@ class Pair:
         )
 
 
-def compare(*paths: Path) -> Comparison:
+def compare(*paths: Path, margin: float = MARGIN) -> Comparison:
     """The figures of two or more runs, and paired differences from the first of those that are alike but for the model
     and its mitigation; of two runs, whatever they are.
 
+    margin: percent by which a model may fall off otherwise and still be called debiased.
     Raises UsageError for folders that are no finished runs, runs of different benchmarks, or runs without common rows.
     """
     runs = [_run(letter, path) for letter, path in zip(ascii_uppercase, paths)]
@@ -93,16 +90,16 @@ def compare(*paths: Path) -> Comparison:
         if name != names[0]:
             raise UsageError(f"{runs[0].path} is a run of {names[0]}, {run.path} of {name}; name runs of one benchmark")
     with as_written(*(run.path for run in runs)):
-        return _compared(runs, get_benchmark(names[0]))
+        return _compared(runs, get_benchmark(names[0]), margin)
 
 
-def _compared(runs: Sequence[Run], benchmark: Benchmark[Any]) -> Comparison:
+def _compared(runs: Sequence[Run], benchmark: Benchmark[Any], margin: float) -> Comparison:
     compared = benchmark.comparison()
     panels = compared.panels(runs)
     pairs = _pairs(runs, panels)
     headline = {k: v for pair in pairs for k, v in pair.headline(compared).items()}
     if not headline:
-        raise _nothing_to_compare(runs, pairs)
+        raise nothing_to_compare(runs, bool(pairs), any(pair.n_common for pair in pairs))
     exploratory = {k: v for pair in pairs for k, v in pair.differences(compared.exploratory).items()}
     adjusted = holm(_tests(headline))
     return Comparison(
@@ -111,6 +108,7 @@ def _compared(runs: Sequence[Run], benchmark: Benchmark[Any]) -> Comparison:
             " ".join(f"{run.letter}: {run.results.model_name} ({run.path})." for run in runs),
             *(pair.common for pair in pairs),
             _found(headline, adjusted),
+            *_verdicts(compared, pairs, headline, adjusted, margin),
         ),
         panels=panels,
         headline=_table(
@@ -138,30 +136,15 @@ def _compared(runs: Sequence[Run], benchmark: Benchmark[Any]) -> Comparison:
     )
 
 
-def _nothing_to_compare(runs: Sequence[Run], pairs: Sequence[Pair]) -> UsageError:
-    """What stands between the runs: the settings in which they differ, but for those that may."""
-    folders = " and ".join(str(run.path) for run in runs)
-    first, *others = (_settings(run) for run in runs)
-    unlike = "; ".join(dict.fromkeys(each for other in others for each in differences(first, other)))
-    if not pairs:
-        return UsageError(
-            f"of {folders} no two are alike but for the model and its mitigation, so none has a base: {unlike}. Name "
-            "two to compare them as they are"
-        )
-    if any(pair.n_common for pair in pairs):
-        return UsageError(f"of {folders} nothing was read in both, so nothing can be compared")
-    if unlike:
-        return UsageError(
-            f"{folders} have no row in common, for they differ in {unlike}; compare runs of the same rows"
-        )
-    return UsageError(f"{folders} have no row in common, though their settings are alike; run one of them again")
-
-
-def _settings(run: Run) -> dict[str, Any]:
-    """Those that decide what is asked, or which texts are scored; of a file, its contents."""
-    config = run.results.config
-    asked = {name: value for name, value in config.items() if name not in OF_WHO_ANSWERS}
-    return asked | {"the rows' sha256": (run.results.rows_sha256 or "")[:12]}
+def _verdicts(
+    compared: Compared, pairs: Sequence[Pair], headline: dict[str, Difference], adjusted: list[float], margin: float
+) -> Iterator[str]:
+    """Each pair by its own differences, with their p over the whole family."""
+    family = dict(zip(headline, adjusted))
+    for pair in pairs:
+        own = {name: each for name, each in headline.items() if name.startswith(pair.name)}
+        named = {name.removeprefix(pair.name): each for name, each in own.items()}
+        yield from compared.verdict(pair.base, pair.second, named, [family[name] for name in own], margin)
 
 
 def _run(letter: str, path: Path) -> Run:
