@@ -176,7 +176,7 @@ def _corrected(results: Results) -> tuple[Table, ...]:
             )
     note = "".join(errors) + (
         "Corrected: as people would have labelled all sentences, if the classifier errs alike whoever a text is about "
-        "(Rogan and Gladen; 95 % interval of Lee et al. 2025, of names and of labels)."
+        "(Rogan and Gladen; Lee et al. 2025; 95 % interval of profile likelihood, of names and of labels)."
     )
     columns = ("group", "agentic sentences, %", "corrected, %")
     return (Table("Agentic sentences, corrected by people's labels", columns, tuple(rows), note),) if rows else ()
