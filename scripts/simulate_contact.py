@@ -35,7 +35,7 @@ class Design:
     descriptors: int
     answers: int
 
-    def asked(self, rng: np.random.Generator) -> pd.DataFrame:
+    def asked(self, seed: int) -> pd.DataFrame:
         """What two runs are asked: columns situation, descriptor, action, a row a prompt."""
         situation, descriptor = np.divmod(np.arange(self.situations * self.descriptors), self.descriptors)
         situation, descriptor = (np.repeat(codes, self.answers) for codes in (situation, descriptor))
@@ -50,10 +50,10 @@ class Drawn:
     limit: int
     axis: str | None = None
 
-    def asked(self, rng: np.random.Generator) -> pd.DataFrame:
-        """Likewise."""
+    def asked(self, seed: int) -> pd.DataFrame:
+        """Likewise; seed: of the draw."""
         rows = packaged()
-        drawn = rows.iloc[draw(rows[list(DESIGN_COLUMNS)], self.limit, int(rng.integers(2**31)))]
+        drawn = rows.iloc[draw(rows[list(DESIGN_COLUMNS)], self.limit, seed)]
         drawn = drawn[drawn["axis"] == self.axis] if self.axis else drawn
         drawn = drawn.loc[drawn.index.repeat(3)]
         situation, descriptor = (pd.factorize(drawn[name])[0] for name in ("situation", "descriptor"))
@@ -133,6 +133,12 @@ def packaged() -> pd.DataFrame:
     return table
 
 
+@cache
+def asked(design: Design | Drawn, seed: int) -> pd.DataFrame:
+    """The same for all truths; whole crossings for all seeds, too."""
+    return design.asked(seed)
+
+
 def answered(prompts: pd.DataFrame, truth: Truth, rng: np.random.Generator) -> pd.DataFrame:
     """With columns biased and read."""
     situations, descriptors = (prompts[name].max() + 1 for name in ("situation", "descriptor"))
@@ -170,7 +176,7 @@ def simulated(design: Design | Drawn, truth: Truth, data_sets: int) -> str:
     ends, p_values = [], []
     for seed in range(data_sets):
         rng = np.random.default_rng(seed)
-        prompts = design.asked(rng)
+        prompts = asked(design, seed if isinstance(design, Drawn) else 0)
         runs = [answered(prompts, truth, rng) for _ in range(2)]
         ends.append(interval(runs[0]))
         values = [100.0 * run["biased"].astype(float).where(run["read"]) for run in runs]
