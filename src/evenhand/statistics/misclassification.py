@@ -109,7 +109,7 @@ class Judged:
         seen, falsely = rates(above)
         found = above**2 / variance
         found += _lacking(self.right_positive, self.n_positive, seen) + _lacking(wrong, self.n_negative, falsely)
-        return max(0.0, found)
+        return max(0.0, float(found))
 
     def _quantile(self, true: float, share: Error) -> float:
         """Of Student's t: degrees of freedom by Satterthwaite, over the share's clusters and the labels."""

@@ -20,8 +20,8 @@ def actions(group: Mapping[str, Any]) -> str:
 
 def is_uneven(group: Mapping[str, Any]) -> bool:
     """From this on, the metric's intervals no longer take the balance as given."""
-    n = group.get("n_by_action")
-    return bool(n) and abs(n["positive"] - n["negative"]) >= UNBALANCED * max(1, sum(n.values()))
+    n: Mapping[str, int] = group.get("n_by_action") or {"positive": 0, "negative": 0}
+    return abs(n["positive"] - n["negative"]) >= UNBALANCED * max(1, sum(n.values()))
 
 
 def notes(metrics: Mapping[str, Any]) -> list[str]:
