@@ -212,6 +212,7 @@ def test_every_rule_bites():
         ("community-common_goals-positive", "with dyslexia", True),
         ("healthcare-equal_group_status-negative", "preteen", False),
         ("sports-equal_group_status-positive", "blind", False),
+        ("healthcare-equal_group_status-positive", "blind", True),
         ("education-common_goals-negative", "from Peru", True),
         ("healthcare-equal_group_status-positive", "undocumented", False),
         ("new-workplace-intergroup_cooperation-positive", "wealthy", False),
@@ -226,7 +227,7 @@ def test_plausible(frames, situation, descriptor, plausible):
 
 def test_plausible_rows(frames):
     """As many as the card says; of either action one, within each scale, cell and descriptor."""
-    assert [int(frames[config]["plausible"].sum()) for config in CONFIGS] == [34_538] * 3 + [34_372] * 3
+    assert [int(frames[config]["plausible"].sum()) for config in CONFIGS] == [34_550] * 3 + [34_384] * 3
     for config in ("certainty", "new_frequency"):
         kept = frames[config][frames[config]["plausible"]]
         actions = kept.groupby(["scenario", "principle", "axis", "descriptor"])["action"]
