@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 SCHEME = (
-    "agency, naturalness, pairwise, pictured, story-bias, task-stereotype, yes-means, yes-no, "
-    "or a JSON file of your own"
+    "agency, how-it-sounds, naturalness, pairwise, pictured, right-answer, story-bias, task-stereotype, yes-means, "
+    "yes-no, or a JSON file of your own"
 )
 
 
