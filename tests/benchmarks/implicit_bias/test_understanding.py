@@ -268,7 +268,11 @@ def test_the_report_shows_baselines_beside_accuracy(told_true):
     for name, share in zip(("words alone", "gender of whoever is named first"), found.metrics["baselines"].values()):
         assert 0 < share <= 0.6
         assert f", {name} {share:.3f}" in found.page
-        assert found.page.count(name) >= 2
+    for group in (found.metrics, *found.metrics["by"]["story"].values(), *found.metrics["by"]["domain"].values()):
+        assert set(group["baselines"]) == {"words", "first_named"}
+    of = [found.metrics["by"]["story"][kind]["baselines"]["words"] for kind in ("biased", "unbiased")]
+    assert found.metrics["baselines"]["words"] == pytest.approx(sum(of) / 2)  # as many stories of either kind
+    assert found.page.count("first named</th>") == 2  # by story and by domain
 
 
 # What is asked, how it is read, what is ideal
@@ -701,6 +705,10 @@ def test_compare_pairs_stories(evenhand, told_true, always_present):
     assert re.search(r"accuracy\s+1\.000\s+0\.500\s+-0\.500 \[-0\.500, -0\.500\]", called.out)
     assert re.search(r"accuracy, biased\s+1\.000\s+1\.000\s+0\.000", called.out.replace(" stories", ""))
     assert re.search(r"accuracy, unbiased\s+1\.000\s+0\.000\s+-1\.000", called.out.replace(" stories", ""))
+    told = told_true["choose"].metrics["baselines"]
+    shown = rf"all stories\s+{told['words']:.3f}\s+{told['first_named']:.3f}\s+44"
+    assert re.search(shown, called.out)
+    assert "What the stories give away" in called.out
 
 
 def test_list_shows_it(evenhand):
@@ -721,6 +729,7 @@ def test_plan_counts_stories(evenhand):
     [
         ({"protocol": "rank"}, "--protocol choose or generate is accepted"),
         ({"protocol": "generate", "order": "balanced"}, "needs --protocol choose"),
+        ({"protocol": "generate", "aggregate": "sum"}, "needs --protocol choose; generate has none"),
         ({"runs": 2}, "--runs above 1 needs answers that differ"),
         ({"runs": 2, "protocol": "generate", "temperature": 0}, "--runs above 1 needs answers that differ"),
         ({"configs": ("finetune_half",)}, "did you mean 'finetune_full'?"),
