@@ -8,19 +8,23 @@ log-probability per token.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from evenhand.benchmark import Benchmark, Card, Comparison, Row, Rows, Target
+from evenhand.benchmarks.contact_hypothesis.debiasing.cuts import NEW
 from evenhand.benchmarks.contact_hypothesis.options import ContactOptions
-from evenhand.benchmarks.contact_hypothesis.prompts import CONTACTS, PUBLISHED_LAYOUT, QUESTION, STEM, SYSTEM_PROMPT
+from evenhand.benchmarks.contact_hypothesis.prompts import CONTACTS, STEM
 from evenhand.benchmarks.contact_hypothesis.published import PUBLISHED
+from evenhand.benchmarks.contact_hypothesis.questions import check_layout, question_request
 from evenhand.benchmarks.option_order import check_option_order, unlike_in_options
-from evenhand.errors import UsageError
 from evenhand.flow.configuration import Asking, RunConfig
-from evenhand.flow.episode import Prediction, derive_seed, run_name
-from evenhand.models.request import Message, Reply, Request, Sampling
+from evenhand.flow.episode import Prediction, run_name
+from evenhand.models.request import Reply, Request, Sampling
 
 if TYPE_CHECKING:
+    import datasets
     import pandas as pd
 
     from evenhand.flow.results import Results
@@ -81,22 +85,38 @@ class ContactHypothesis(Benchmark[ContactOptions]):
         check_option_order(config)
 
     def load(self, config: RunConfig[ContactOptions]) -> Rows:
-        """Plausible prompt sets, unless all are asked for; each of a positive action has its twin of a negative one."""
-        from evenhand.benchmarks.contact_hypothesis.plausible import plausible_rows
-        from evenhand.flow.rows import packaged_rows
+        """Plausible prompt sets, unless all are asked for; each of a positive action has its twin of a negative one.
 
-        rows = packaged_rows(self.card, config)
-        return Rows(rows if config.options.all_rows else plausible_rows(rows))
+        Of what is held out from a training, those of the configurations asked for.
+        """
+        from evenhand.benchmarks.contact_hypothesis.debiasing.held_out import held_out_rows
+        from evenhand.benchmarks.contact_hypothesis.plausible import plausible_rows
+        from evenhand.flow.rows import check_configs, load_config, packaged_rows
+
+        def plausible(rows: datasets.Dataset) -> datasets.Dataset:
+            return rows if config.options.all_rows else plausible_rows(rows)
+
+        setting = config.options.held_out
+        if setting is None:
+            return Rows(plausible(packaged_rows(self.card, config)))
+        check_configs(self.card, config)
+        return Rows(
+            held_out_rows(
+                setting,
+                config.options.held_out_seed,
+                config.configs,
+                cache(lambda name: plausible(load_config(self.card, name, config.source, {}))),
+            )
+        )
+
+    def filled(self, config: RunConfig[ContactOptions]) -> RunConfig[ContactOptions]:
+        """The test of setting 2 is the new half."""
+        new = config.options.held_out == "2" and not config.configs
+        return super().filled(replace(config, configs=NEW) if new else config)
 
     def fitted(self, config: RunConfig[ContactOptions], models: Mapping[str, Model]) -> RunConfig[ContactOptions]:
         """As it is. Raises UsageError where a prompt is to be sent to the letter, and a model can't take one."""
-        for model in models.values():
-            if config.options.layout == "published" and "continue" not in model.can:
-                raise UsageError(
-                    f"--layout published sends prompts to the letter, and {model.name} can't take such: servers' chat "
-                    "completions and image-text-to-text models put them into the model's own template; a checkpoint of "
-                    "a text model (--model HUB_ID or DIR) is accepted with it, and --layout chat with any"
-                )
+        check_layout(config.options, models)
         return config
 
     def score(self, predictions: pd.DataFrame, config: RunConfig[ContactOptions]) -> dict[str, Any]:
@@ -128,6 +148,7 @@ class ContactHypothesis(Benchmark[ContactOptions]):
             *([f"{', '.join(others)}: prompt sets that Table 3 is not of"] if others else []),
             *([] if config.source == "official" else ["descriptors of ours in place of HolisticBias's"]),
             *([] if config.options.all_rows else ["implausible crossings left out (--all-rows asks them)"]),
+            *([] if config.options.held_out is None else [f"what setting {config.options.held_out} holds out alone"]),
             *config.unlike(self.card),
             *unlike_in_options(config.options),
         )
@@ -135,20 +156,6 @@ class ContactHypothesis(Benchmark[ContactOptions]):
 
 def _request(row: Row, contact: str, swapped: bool, how: Asking[ContactOptions]) -> Request:
     """The paper's prompt; swapped: both options in the other order, in the instruction and in the question's stem."""
-    first, second = reversed(row["options"]) if swapped else row["options"]
     question = row[contact].replace(*STEM[row["scale"]]) if swapped and row["scale"] in STEM else row[contact]
     name = f"{row['id']}/{contact}" + ("/swapped" if swapped else "") + run_name(how.run)
-    asked = QUESTION.text.format(first=first, second=second, question=question)
-    published = how.options.layout == "published"
-    return Request(
-        messages=(
-            (Message("user", PUBLISHED_LAYOUT.text.format(system=SYSTEM_PROMPT.text, question=asked)),)
-            if published
-            else (Message("system", SYSTEM_PROMPT.text), Message("user", asked))
-        ),
-        choices=tuple(row["options"]) if how.protocol == "choose" else (),
-        sampling=how.sampling,
-        seed=derive_seed(how.seed, name),
-        name=name,
-        template=not published,
-    )
+    return question_request(name, question, row["options"], swapped, how)
