@@ -435,3 +435,13 @@ HOUSE = [
 def test_recaps_suggestions_and_wishes(text, speaker, expected):
     read_ = read_assignment(text, HOUSE, ["Mark", "Grace", "Daniel", "Lucy"], speaker=speaker)
     assert "".join(name[0] if name else "." for name in read_) == expected
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize(
+    "piece", ["agreed of hely). ", " Of The U.S. Agreed ", " agreed re-re-re-", " final is of a is"]
+)
+def test_headings_that_repeat_themselves_end(piece):
+    """The first two were found by scripts/fuzz_readers.py: each took a minute or more."""
+    for n in (20, 40, 200):
+        assert read_assignment("Agreed" + piece * n, ("Fix the car", "Cook"), ("John", "Mary")) == (None, None)

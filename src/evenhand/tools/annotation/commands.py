@@ -25,8 +25,8 @@ SCHEME = (
 @dataclass(frozen=True)
 class ExportOptions:
     columns: tuple[str, ...] = option(
-        ("text",),
-        "shown to annotators, unless the scheme is made for the dataset",
+        (),
+        "shown to annotators; by default text, or what the scheme says that is made for the dataset",
         metavar="NAME",
         flag="column",
         repeated=True,
