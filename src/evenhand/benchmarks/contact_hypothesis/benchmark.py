@@ -15,7 +15,7 @@ from evenhand.benchmarks.contact_hypothesis.options import ContactOptions
 from evenhand.benchmarks.contact_hypothesis.prompts import CONTACTS, PUBLISHED_LAYOUT, QUESTION, STEM, SYSTEM_PROMPT
 from evenhand.benchmarks.contact_hypothesis.published import PUBLISHED
 from evenhand.benchmarks.option_order import check_option_order, unlike_in_options
-from evenhand.errors import UsageError
+from evenhand.benchmarks.published_layout import check_continuing
 from evenhand.flow.configuration import Asking, RunConfig
 from evenhand.flow.episode import Prediction, derive_seed, run_name
 from evenhand.models.request import Message, Reply, Request, Sampling
@@ -90,13 +90,8 @@ class ContactHypothesis(Benchmark[ContactOptions]):
 
     def fitted(self, config: RunConfig[ContactOptions], models: Mapping[str, Model]) -> RunConfig[ContactOptions]:
         """As it is. Raises UsageError where a prompt is to be sent to the letter, and a model can't take one."""
-        for model in models.values():
-            if config.options.layout == "published" and "continue" not in model.can:
-                raise UsageError(
-                    f"--layout published sends prompts to the letter, and {model.name} can't take such: servers' chat "
-                    "completions and image-text-to-text models put them into the model's own template; a checkpoint of "
-                    "a text model (--model HUB_ID or DIR) is accepted with it, and --layout chat with any"
-                )
+        if config.options.layout == "published":
+            check_continuing(models)
         return config
 
     def score(self, predictions: pd.DataFrame, config: RunConfig[ContactOptions]) -> dict[str, Any]:

@@ -1,0 +1,58 @@
+"""Which stories of told assignments a model is tuned on, and which are held out of it."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from evenhand.errors import UsageError
+
+Data = Literal["full", "half"]
+Source = Literal["evenhand", "official"]
+Row = Mapping[str, Any]
+
+OF_PAPER = 176
+"""Lines of the published file with which the paper's 222 stories begin: 88 scenarios told by stereotype, then the same
+told evenly. Its other 76 tell a scenario both ways in one text."""
+
+
+@dataclass(frozen=True)
+class Told:
+    """train: rows of finetune_full or finetune_half, drawn. held_out: scenarios of the validation split; 0: unknown."""
+
+    train: tuple[Row, ...]
+    held_out: int
+    what: str
+
+
+def told(data: Data, source: Source, every_line: bool, limit: int | None, seed: int) -> Told:
+    """full: told by stereotype and evenly; half: evenly alone. limit: stories, drawn by the seed.
+
+    No scenario of the validation split is among them: ours is split by scenario, as the published files are, in order.
+    Raises UsageError where `every_line` would do nothing, EvenhandError for files that can't be read.
+    """
+    from evenhand.benchmarks.implicit_bias.understanding.benchmark import Understanding
+    from evenhand.flow.rows import load_config
+
+    if every_line and (source, data) != ("official", "full"):
+        raise UsageError(
+            "--every-line is of the published file of --source official --data full, and would do nothing here; leave "
+            "it out"
+        )
+    card = replace(Understanding.card, split="train")
+    rows: list[Row] = list(load_config(card, f"finetune_{data}", source, {}))
+    if source == "official":
+        whole, held_out = len(rows), 0
+        rows = rows if every_line else rows[:OF_PAPER]
+        what = f"{len(rows)} of {whole} lines of the published file"
+    else:
+        others = load_config(Understanding.card, f"finetune_{data}", source, {})
+        held_out = len({*others["scenario_id"]})
+        what = f"{len({row['scenario_id'] for row in rows})} scenarios, {held_out} others held out"
+    if limit is not None and limit < len(rows):
+        drawn = random.Random(f"told {seed}").sample(range(len(rows)), limit)
+        rows = [rows[place] for place in sorted(drawn)]
+        what += f"; {limit} stories drawn"
+    return Told(tuple(rows), held_out, what)
