@@ -30,8 +30,9 @@ class Told:
 def told(data: Data, source: Source, every_line: bool, limit: int | None, seed: int) -> Told:
     """full: told by stereotype and evenly; half: evenly alone. limit: stories, drawn by the seed.
 
-    No scenario of the validation split is among them: ours is split by scenario, as the published files are, in order.
-    Raises UsageError where `every_line` would do nothing, EvenhandError for files that can't be read.
+    No scenario of the validation split is among them: ours is split by scenario, and so are the paper's 222 stories of
+    the published files, in order. Raises UsageError where `every_line` would do nothing, EvenhandError for
+    files that can't be read.
     """
     from evenhand.benchmarks.implicit_bias.understanding.benchmark import Understanding
     from evenhand.flow.rows import load_config

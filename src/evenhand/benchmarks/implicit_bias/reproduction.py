@@ -155,9 +155,8 @@ def _stage(run: Finished, stage: str) -> Finished:
 
 def _difference(first: Finished, second: Finished, column: str, digits: int = DIGITS) -> str:
     """Second minus first, of the same questions where both were read."""
-    both = first.predictions.set_index("id")[[column, "scenario_id"]].join(
-        second.predictions.set_index("id")[[column]], rsuffix="_second", how="inner"
-    )
-    found = paired_difference(numbers(both[column]), numbers(both[f"{column}_second"]), both["scenario_id"])
+    both = first.predictions.set_index("id")[[column, "scenario_id"]]
+    both = both.join(second.predictions.set_index("id")[column].rename("second"), how="inner")
+    found = paired_difference(numbers(both[column]), numbers(both["second"]), both["scenario_id"])
     shown = figure(found.estimate, [found.low, found.high], digits)
     return shown if shown.startswith(("-", "no")) else f"+{shown}"
