@@ -30,6 +30,8 @@ from evenhand.models.tree_masks import Unsupported
 from evenhand.trainers.batches import Batch, Batching, PaddedBatching, TreeBatching
 from evenhand.trainers.checkpoints import newest_complete
 from evenhand.trainers.options import TuningOptions
+from evenhand.trainers.over_steps import AtStep, Measure, OverSteps, measured
+from evenhand.trainers.processes import passes_each
 from evenhand.trainers.progress import OnProgress, unheard
 
 UNFINISHED = ".training"  # in the output folder: the checkpoints of a training that goes on
@@ -37,7 +39,10 @@ UNFINISHED = ".training"  # in the output folder: the checkpoints of a training 
 
 @dataclass(frozen=True)
 class Tuned:
-    """losses: of each step. seconds: of this process. packing: that was used, and why where another was asked for."""
+    """losses: of each step. seconds: since this process began. packing: that was used; note: why another was asked for.
+
+    state: of weights that several processes hold in parts; None where the model has its own.
+    """
 
     model: Any
     losses: tuple[float, ...]
@@ -45,20 +50,22 @@ class Tuned:
     seconds: float
     packing: str
     note: str = ""
+    measured: tuple[AtStep, ...] = ()
+    state: dict[str, Any] | None = None
 
 
 class Tuning(SFTTrainer):  # type: ignore[misc]
     """TRL's, on batches of ours."""
 
     def __init__(self, batching: Batching, **settings: Any):
-        self._batching = batching
+        self.batching = batching
         super().__init__(data_collator=lambda rows: batching.batch([_example(row) for row in rows]), **settings)
 
     def compute_loss(
         self, model: Any, inputs: Batch, return_outputs: bool = False, num_items_in_batch: Any = None
     ) -> torch.Tensor:
         """Of processes that share a step, each adds its part of the mean: they are averaged afterwards."""
-        loss = self._batching.summed_loss(model, inputs)
+        loss = self.batching.summed_loss(model, inputs)
         n = len(inputs["labels"]) if num_items_in_batch is None else num_items_in_batch
         return loss / n * (self.accelerator.num_processes if num_items_in_batch is not None else 1)
 
@@ -87,41 +94,61 @@ def fine_tune(
     options: TuningOptions,
     output: Path,
     on_progress: OnProgress = unheard,
-    callbacks: Sequence[TrainerCallback] = (),
+    measure: Measure | None = None,
 ) -> Tuned:
     """The tuned model. A training that was cut off goes on from its newest whole checkpoint in output/.training.
 
+    measure: taken before the first step, every options.measure_every and after the last; None: nothing is.
     Raises UsageError where there is nothing to learn from, and EvenhandError where memory or the loss gives out.
     """
     if not examples:
         raise UsageError("there is no example to learn from; choose another setting, or a higher --limit")
+    watching = [OverSteps(measure, options.measure_every, on_progress)] if measure and options.measure_every else []
+    unfinished = output / UNFINISHED
+    trainer, note = prepared(checkpoint, examples, options, unfinished, on_progress, watching)
+    done = newest_complete(unfinished)
+    with _memory_explained(options):
+        result = trainer.train(resume_from_checkpoint=str(done) if done else None)
+    sharded = trainer.is_fsdp_enabled or trainer.is_deepspeed_enabled
+    return Tuned(
+        trainer.accelerator.unwrap_model(trainer.model),
+        tuple(float(log["loss"]) for log in trainer.state.log_history if "loss" in log),
+        trainer.state.global_step,
+        result.metrics["train_runtime"],
+        trainer.batching.name,
+        note,
+        measured(trainer.state.log_history),
+        trainer.accelerator.get_state_dict(trainer.model_wrapped) if sharded else None,
+    )
+
+
+def prepared(
+    checkpoint: Checkpoint,
+    examples: Sequence[Continuation],
+    options: TuningOptions,
+    folder: Path,
+    on_progress: OnProgress,
+    callbacks: Sequence[TrainerCallback] = (),
+) -> tuple[Tuning, str]:
+    """TRL's trainer with the model loaded, and why its batches are not as asked for, if they aren't.
+
+    folder: of its checkpoints; it is made, but nothing is written there before the first.
+    """
     set_seed(options.seed)
     on_progress("loading the model", 0, 0)
     base = checkpoint.weights(AutoModelForCausalLM)
     batching, note = _batching(base, checkpoint, options)
-    unfinished = output / UNFINISHED
     trainer = Tuning(
         batching,
         model=base,
-        args=_arguments(options, unfinished, len(examples)),
+        args=_arguments(options, folder, len(examples)),
         train_dataset=datasets.Dataset.from_list([{"read": each.prompt, "written": each.answer} for each in examples]),
         processing_class=checkpoint.tokenizer,
         peft_config=_lora(options) if options.method == "lora" else None,
-        callbacks=[_Watch(on_progress), *callbacks],
+        callbacks=[*callbacks, _Watch(on_progress)],
     )
     trainer.remove_callback(PrinterCallback)  # it prints every step's loss among the command's own lines
-    done = newest_complete(unfinished)
-    with _memory_explained(options):
-        result = trainer.train(resume_from_checkpoint=str(done) if done else None)
-    losses = tuple(float(log["loss"]) for log in trainer.state.log_history if "loss" in log)
-    return Tuned(
-        trainer.accelerator.unwrap_model(trainer.model),
-        losses,
-        trainer.state.global_step,
-        result.metrics["train_runtime"],
-        batching.name,
-        note,
-    )
+    return trainer, note
 
 
 def remove_unfinished(output: Path) -> None:
@@ -167,7 +194,7 @@ def _arguments(options: TuningOptions, folder: Path, examples: int) -> SFTConfig
     return SFTConfig(
         output_dir=str(folder),
         per_device_train_batch_size=options.batch_size,
-        gradient_accumulation_steps=options.accumulation,
+        gradient_accumulation_steps=passes_each(options.accumulation),
         learning_rate=options.learning_rate,
         lr_scheduler_type="constant",
         weight_decay=0.0,
@@ -186,6 +213,7 @@ def _arguments(options: TuningOptions, folder: Path, examples: int) -> SFTConfig
         report_to=[],
         disable_tqdm=True,
         remove_unused_columns=False,
+        ddp_find_unused_parameters=False,
         dataloader_pin_memory=torch.cuda.is_available(),
         dataset_kwargs={"skip_prepare_dataset": True},
         use_cpu=not (torch.cuda.is_available() or torch.backends.mps.is_available()),

@@ -38,6 +38,11 @@ class TuningOptions:
     )
     seed: int = option(42, "of the order of examples and the adapter's beginning", least=0, most=2**32 - 1, metavar="S")
     save_every: int = option(50, "steps between the checkpoints that a training goes on from", least=1, metavar="N")
+    measure_every: int = option(
+        50, "steps between measurements on what is held out, before the first and after the last too; 0: none", least=0
+    )
+    measured: int = option(48, "rows held out that are measured", least=1, metavar="N")
+    plan: bool = option(False, "tokens, time and memory, from a timing of two steps; nothing is written")
 
 
 OF_ADAPTERS = ("quantization", "rank", "alpha", "dropout", "targets")

@@ -28,18 +28,18 @@ def save(tuned: Tuned, checkpoint: Checkpoint, base: str, record: Mapping[str, A
         public = PUBLIC_ID_OF_EMBEDDED if base == "embedded" else base
         model.peft_config["default"].base_model_name_or_path = public
         model.peft_config["default"].revision = checkpoint.revision
-    _place(model, checkpoint, output)
+    _place(model, checkpoint, output, tuned.state)
     if merge and isinstance(model, PeftModel):
         _place(model.merge_and_unload(), checkpoint, output / MERGED)
     written = {**record, "base": {"model": base, "identity": checkpoint.identity}, "versions": versions()}
     write_whole(output / RECORD, json.dumps(without_nan(written), indent=1, ensure_ascii=False) + "\n")
 
 
-def _place(model: Any, checkpoint: Checkpoint, folder: Path) -> None:
+def _place(model: Any, checkpoint: Checkpoint, folder: Path, state: dict[str, Any] | None = None) -> None:
     """Written beside its place first, then moved there, file by file; without the card that peft makes up."""
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder, prefix=".saving-") as scratch:
-        model.save_pretrained(scratch, safe_serialization=True)
+        model.save_pretrained(scratch, safe_serialization=True, state_dict=state)
         checkpoint.tokenizer.save_pretrained(scratch)
         (Path(scratch) / "README.md").unlink(missing_ok=True)
         for file in sorted(Path(scratch).iterdir()):

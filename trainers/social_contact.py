@@ -14,7 +14,8 @@ from evenhand.benchmarks.contact_hypothesis.debiasing.cuts import NEW, Cut, Row,
 from evenhand.errors import UsageError
 from evenhand.options import option
 from evenhand.trainers.options import TuningOptions, check_method
-from evenhand.trainers.progress import OnProgress, TrainingBar
+from evenhand.trainers.processes import is_main, n_processes
+from evenhand.trainers.progress import OnProgress, TrainingBar, unheard
 
 if TYPE_CHECKING:
     import datasets
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from evenhand.models.prefix_tree import Continuation
     from evenhand.report.tables import Table
     from evenhand.trainers.fine_tuning import Tuned
+    from evenhand.trainers.instructions import Mixed
 
 SOURCE = "Raj et al., AIES 2024, Debiasing Approach; hyperparameters as in the published code"
 
@@ -43,6 +45,13 @@ class SocialContactOptions(TuningOptions):
     source: Literal["evenhand", "official"] = option("evenhand", "whose descriptors")
     all_rows: bool = option(False, "prompt sets, too, whose descriptor and situation contradict each other")
     limit: int | None = option(None, "prompt sets for training, drawn; each gives three examples", least=1, metavar="N")
+    mix: str = option(
+        "none",
+        "none, or a file of general instructions with answers that are learned, too (the published code mixes in 4,140 "
+        "of alpaca-cleaned, of which the paper doesn't speak)",
+        metavar="FILE",
+    )
+    mix_limit: int = option(4140, "instructions of that file, drawn", least=1, metavar="N")
     merge: bool = option(False, "full weights beside the adapter, in the folder merged")
 
 
@@ -58,33 +67,79 @@ class SocialContactTrainer:
     def train(self, options: SocialContactOptions, output: Path, on_progress: OnProgress | None = None) -> Table:
         """on_progress: None is a bar on standard error. Raises UsageError for bad input, and a folder in use."""
         with TrainingBar() as bar:
-            return table_of(train(options, output, on_progress or bar.update), output)
+            heard = on_progress or (bar.update if is_main() else unheard)
+            return table_of(train(options, output, heard), output)
+
+    def plan(self, options: SocialContactOptions) -> list[str]:
+        """What it would take, in sentences; nothing is written. Raises UsageError for bad input."""
+        with TrainingBar() as bar:
+            return planned(options, bar.update)
+
+
+@dataclass(frozen=True)
+class _Prepared:
+    """What is learned, from whom: examples are of rows, three each, and then of `mixed`."""
+
+    checkpoint: Checkpoint
+    drawn: Cut
+    rows: Sequence[Row]
+    examples: Sequence[Continuation]
+    mixed: Mixed | None
 
 
 def train(options: SocialContactOptions, output: Path, on_progress: OnProgress) -> dict[str, Any]:
     """The checkpoint in output; returns what its training.json says. Goes on where a training was cut off."""
-    if not options.model:
-        raise UsageError("--model names what is tuned: embedded, a Hub id, or a local folder")
-    check_method(options, merge=options.merge)
+    _check(options)
     from evenhand.trainers.saving import RECORD, save
     from evenhand.trainers.training_folder import begun, refuse_other
 
-    refuse_other(asdict(options), output, RECORD)
+    asked = {**asdict(options), "plan": False}
+    refuse_other(asked, output, RECORD)
+    prepared = _prepared(options, on_progress)
+    from evenhand.trainers.fine_tuning import fine_tune, remove_unfinished
+    from evenhand.trainers.social_contact_measures import HeldOut, evenly_drawn
+
+    held_out = evenly_drawn(prepared.drawn.validation, options.measured, options.seed)
+    with begun(asked, output, RECORD):
+        measure = HeldOut(held_out, options.layout, prepared.checkpoint)
+        tuned = fine_tune(prepared.checkpoint, prepared.examples, options, output, on_progress, measure)
+        record = _record(options, prepared, tuned)
+        if is_main():
+            save(tuned, prepared.checkpoint, options.model, record, output, options.merge)
+            remove_unfinished(output)
+    return record
+
+
+def planned(options: SocialContactOptions, on_progress: OnProgress) -> list[str]:
+    _check(options)
+    prepared = _prepared(options, on_progress)
+    from evenhand.trainers.planning import plan
+
+    return plan(prepared.checkpoint, prepared.examples, options, on_progress).lines()
+
+
+def _check(options: SocialContactOptions) -> None:
+    if not options.model:
+        raise UsageError("--model names what is tuned: embedded, a Hub id, or a local folder")
+    check_method(options, merge=options.merge)
     if util.find_spec("trl") is None:
         raise UsageError("tuning needs TRL, which is not installed; run: pip install 'evenhand[train]'")
-    from evenhand.trainers.fine_tuning import fine_tune, remove_unfinished
 
+
+def _prepared(options: SocialContactOptions, on_progress: OnProgress) -> _Prepared:
     on_progress("reading the prompt sets", 0, 0)
     drawn = cut(options.setting, _rows(options), options.seed)
     rows = drawn.train[: options.limit]
     checkpoint = _checkpoint(options)
     examples = _examples(rows, options, checkpoint)
-    with begun(asdict(options), output, RECORD):
-        tuned = fine_tune(checkpoint, examples, options, output, on_progress)
-        record = _record(options, drawn, rows, examples, tuned)
-        save(tuned, checkpoint, options.model, record, output, options.merge)
-        remove_unfinished(output)
-    return record
+    if options.mix == "none":
+        return _Prepared(checkpoint, drawn, rows, examples, None)
+    from evenhand.models.text_reader import TextReader
+    from evenhand.trainers.instructions import mixed
+
+    reader = TextReader(checkpoint.tokenizer, checkpoint.context)
+    further = mixed(Path(options.mix), options.mix_limit, options.seed, reader, options.layout == "chat")
+    return _Prepared(checkpoint, drawn, rows, [*examples, *further.examples], further)
 
 
 def _rows(options: SocialContactOptions) -> Callable[[str], datasets.Dataset]:
@@ -132,35 +187,34 @@ def _examples(rows: Sequence[Row], options: SocialContactOptions, checkpoint: Ch
     return list(read())
 
 
-def _record(
-    options: SocialContactOptions,
-    drawn: Cut,
-    rows: Sequence[Row],
-    examples: Sequence[Continuation],
-    tuned: Tuned,
-) -> dict[str, Any]:
+def _record(options: SocialContactOptions, prepared: _Prepared, tuned: Tuned) -> dict[str, Any]:
     from evenhand.models.prefix_tree import distinct_tokens
 
-    ids = [row["id"] for row in rows]
+    ids = [row["id"] for row in prepared.rows]
+    drawn, further = prepared.drawn, prepared.mixed
     return {
         "trainer": SocialContactTrainer.name,
         "source": SOURCE,
-        "recipe": asdict(options),
+        "recipe": {name: value for name, value in asdict(options).items() if name != "plan"},
         "data": {
             "dataset": "contact_hypothesis",
             "cut": drawn.what,
-            "prompt_sets": len(rows),
+            "prompt_sets": len(ids),
             "held_out": {"validation": len(drawn.validation), "test": len(drawn.test)},
-            "examples": len(examples),
-            "tokens": sum(len(each.read) for each in examples),
-            "distinct_tokens": distinct_tokens(examples),
+            "examples": len(prepared.examples),
+            "mixed": further
+            and {"examples": len(further.examples), "left_out": further.left_out, "sha256": further.sha256},
+            "tokens": sum(len(each.read) for each in prepared.examples),
+            "distinct_tokens": distinct_tokens(prepared.examples),
             "ids_sha256": hashlib.sha256(json.dumps(sorted(ids)).encode()).hexdigest(),
         },
         "steps": tuned.steps,
+        "processes": n_processes(),
         "packing": tuned.packing,
         "note": tuned.note,
         "seconds_since_last_start": tuned.seconds,
         "losses": list(tuned.losses),
+        "measured": [{"step": each.step, **each.figures} for each in tuned.measured],
     }
 
 
@@ -175,6 +229,7 @@ def table_of(record: dict[str, Any], output: Path) -> Table:
         ("tokens, distinct", f"{data['tokens']:,}, {data['distinct_tokens']:,}"),
         ("steps, batches", f"{record['steps']:,}, {record['packing']}"),
         ("loss of the first step, mean of the last ten", f"{losses[0]:.3f}, {sum(tail) / len(tail):.3f}"),
+        *_before_and_after(record["measured"]),
     )
     note = f"{record['note']}. " if record["note"] else ""
     note += (
@@ -182,3 +237,15 @@ def table_of(record: dict[str, Any], output: Path) -> Table:
         f"{' '.join(NEW)} --layout {record['recipe']['layout']} --model {output}"
     )
     return Table("Social Contact Debiasing", ("", ""), tuple((Cell(a), Cell(b)) for a, b in rows), note)
+
+
+def _before_and_after(measured: Sequence[dict[str, float]]) -> list[tuple[str, str]]:
+    """Of what is held out: before the first step, and after the last."""
+    if len(measured) < 2:
+        return []
+    first, last = measured[0], measured[-1]
+    return [
+        (f"held out: {name}", f"{first[name]:.1f} before, {last[name]:.1f} after")
+        for name in first
+        if name != "step" and name in last
+    ]

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from evenhand.errors import UsageError
+from evenhand.trainers.processes import is_main
 from evenhand.whole_files import explained, remove_remains, write_whole
 
 ASKED = ".asked.json"  # in a folder whose training isn't finished
@@ -16,7 +17,13 @@ ASKED = ".asked.json"  # in a folder whose training isn't finished
 
 @contextmanager
 def begun(asked: Mapping[str, Any], output: Path, result: str) -> Iterator[None]:
-    """The folder, locked; until all is trained it says what was asked for. result: the file that the end writes."""
+    """The folder, locked; until all is trained it says what was asked for. result: the file that the end writes.
+
+    Of several processes the main one sees to it.
+    """
+    if not is_main():
+        yield
+        return
     from evenhand.flow.run_folder import LOCK, RunFolder  # pandas takes long
 
     refuse_other(asked, output, result)
@@ -33,6 +40,8 @@ def begun(asked: Mapping[str, Any], output: Path, result: str) -> Iterator[None]
 
 def refuse_other(asked: Mapping[str, Any], output: Path, result: str) -> None:
     """Raises UsageError for a folder that holds anything but the beginnings of this very training."""
+    if not is_main():
+        return
     from evenhand.flow.run_folder import RunFolder
 
     begun_as = output / ASKED

@@ -50,6 +50,7 @@ def train(arguments: Sequence[str], console: Console) -> None:
     from evenhand.options import made
     from evenhand.report.tables import print_table
     from evenhand.trainers import TRAINERS
+    from evenhand.trainers.processes import is_main
 
     name, rest = (arguments[0], arguments[1:]) if arguments else ("", [])
     if name in ("-h", "--help"):
@@ -62,12 +63,21 @@ def train(arguments: Sequence[str], console: Console) -> None:
     trainer: Any = TRAINERS.make(name)
 
     def add_output(parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("--output", type=path, required=True, metavar="DIR", help="the folder of what is trained")
+        parser.add_argument("--output", type=path, metavar="DIR", help="the folder of what is trained")
 
     groups = {"options": Group(name, trainer.Options)}
     parsed, values = parse(f"evenhand train {name}", trainer.source, rest, groups, add_output)
-    print_table(trainer.train(made(trainer.Options, values["options"]), parsed.output), console)
-    console.print(f"Trained: {parsed.output}", soft_wrap=True)
+    options = made(trainer.Options, values["options"])
+    if getattr(options, "plan", False):
+        for line in trainer.plan(options):
+            console.print(line, soft_wrap=True, markup=False)
+        return
+    if parsed.output is None:
+        raise UsageError("--output DIR is needed: the folder of what is trained")
+    table = trainer.train(options, parsed.output)
+    if is_main():
+        print_table(table, console)
+        console.print(f"Trained: {parsed.output}", soft_wrap=True)
 
 
 def ensemble(arguments: Sequence[str], console: Console) -> None:

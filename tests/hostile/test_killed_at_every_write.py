@@ -14,7 +14,7 @@ from itertools import count
 
 import pytest
 
-from evenhand.benchmarks.contact_hypothesis import findings, scoring
+from evenhand.benchmarks.contact_hypothesis import findings
 from evenhand.flow import evaluation
 from evenhand.flow.configuration import run_config
 from evenhand.flow.evaluation import evaluate
@@ -29,9 +29,8 @@ CONFIG = run_config("contact_hypothesis", "stub:first", limit=2)
 
 @pytest.fixture
 def quick(monkeypatch):
-    """What writes nothing into the folder is done once for all: rows loaded, a metric imported, drawings drawn."""
+    """What writes nothing into the folder is done once for all: rows loaded, drawings drawn."""
     monkeypatch.setattr(evaluation, "drawn_rows", once(evaluation.drawn_rows))
-    monkeypatch.setattr(scoring, "load_metric", once(scoring.load_metric))
     for name in ("grouped_bars", "heatmap"):
         monkeypatch.setattr(findings, name, once(getattr(findings, name)))
 

@@ -31,7 +31,6 @@ for path, config in asked:
 print(json.dumps([datasets.__version__, *digests]))
 """
 CONFIGS = [
-    ("contact_hypothesis", "certainty"),
     ("contact_hypothesis", "new_frequency"),
     ("labe", "biography"),
     ("labe", "professor_review"),

@@ -2,20 +2,35 @@
 
 import json
 import shutil
+from dataclasses import replace
 
 import pytest
 import torch
 from safetensors.torch import load_file
 
+from evenhand.benchmarks import get_benchmark
 from evenhand.errors import EvenhandError, UsageError
+from evenhand.flow.configuration import Asking
 from evenhand.models.adapters import find_adapter
+from evenhand.models.protocol import replies
+from evenhand.models.transformers_model import TransformersModel
 from evenhand.trainers import fine_tuning
 from evenhand.trainers import social_contact as trainer
 from evenhand.trainers.checkpoints import newest_complete
 from evenhand.trainers.progress import unheard
 from evenhand.trainers.social_contact import SocialContactOptions, train
+from evenhand.trainers.social_contact_measures import (
+    BIASED,
+    OVER_ACCEPTED,
+    OVER_DECLINED,
+    PERPLEXITY,
+    PROBABILITY,
+    HeldOut,
+    evenly_drawn,
+)
 
 ALL_ROWS = trainer._rows
+FIGURES = (BIASED, OVER_ACCEPTED, OVER_DECLINED, PROBABILITY, PERPLEXITY)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -126,6 +141,91 @@ def test_a_checkpoint_that_lacks_a_part_is_not_taken(tmp_path, file):
     assert newest_complete(tmp_path) == folder
     (folder / file).unlink()
     assert newest_complete(tmp_path) is None
+
+
+def test_what_is_held_out_is_measured_and_changes_nothing(tiny_checkpoint, tmp_path):
+    """Before the first step, every so many, after the last; dropout's and the order's chance are as without it."""
+    output, asked = tmp_path / "measured", options(tiny_checkpoint, setting="6", max_steps=3)
+    record = train(replace(asked, measure_every=2, measured=4), output, unheard)
+    assert [each["step"] for each in record["measured"]] == [0, 2, 3]
+    first, *_, last = record["measured"]
+    assert set(first) == {"step", *FIGURES}
+    assert last["perplexity of neutral text"] != first["perplexity of neutral text"] > 1
+    assert all(0 <= each[name] <= 100 for each in record["measured"] for name in FIGURES if "%" in name)
+    without = train(replace(asked, measure_every=0), tmp_path / "not", unheard)
+    assert without["measured"] == []
+    first, second = (load_file(each / "adapter_model.safetensors") for each in (output, tmp_path / "not"))
+    assert all(torch.equal(first[name], second[name]) for name in first)
+
+
+def test_what_is_measured_is_what_a_run_of_the_model_says(tiny_checkpoint):
+    checkpoint = trainer._checkpoint(options(tiny_checkpoint))
+    held_out = evenly_drawn(trainer.cut("6", trainer._rows(options("")), 42).test, 12, 42)
+    assert {row["action"] for row in held_out} == {"positive", "negative"}
+    model, benchmark = TransformersModel.from_checkpoint(checkpoint), get_benchmark("contact_hypothesis")
+    how = Asking(benchmark.Options(), "choose", benchmark.card.sampling)
+    found = [each for row in held_out for each in benchmark.read(row, replies(model, benchmark.ask(row, how)), how)]
+    figures = HeldOut(held_out, "chat", checkpoint)(model.model)
+    of_action = {each: [a["biased"] for a in found if a["action"] == each] for each in ("positive", "negative")}
+    assert figures[BIASED] == pytest.approx(100 * sum(each["biased"] for each in found) / len(found))
+    assert figures[OVER_ACCEPTED] == pytest.approx(100 * sum(of_action["negative"]) / len(of_action["negative"]))
+    assert figures[OVER_DECLINED] == pytest.approx(100 * sum(of_action["positive"]) / len(of_action["positive"]))
+
+
+MIXED = [
+    {"instruction": "Name a river in Peru.", "input": "", "output": "The Ucayali is one."},
+    {
+        "instruction": "Put into the past tense.",
+        "input": "The baker opens at six.",
+        "output": "The baker opened at six.",
+    },
+    {"instruction": "Which is heavier, iron or cork?", "input": "", "output": "Iron is."},
+    {"instruction": "Repeat it.", "input": "again " * 2000, "output": "again"},
+]
+
+
+def lines(path, rows):
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return str(path)
+
+
+@pytest.mark.parametrize("layout", ["chat", "published"])
+def test_general_instructions_are_mixed_in(tiny_checkpoint, tmp_path, layout):
+    mix = lines(tmp_path / "mix.jsonl", MIXED)
+    asked = options(tiny_checkpoint, mix=mix, layout=layout, max_steps=1, measure_every=0)
+    record = train(asked, tmp_path / "m", unheard)
+    assert record["data"]["examples"] == 3 * 8 + 3
+    assert record["data"]["mixed"]["examples"] == 3
+    assert record["data"]["mixed"]["left_out"] == 1  # longer than 1,024 tokens
+    some = train(replace(asked, mix_limit=2), tmp_path / "some", unheard)
+    assert some["data"]["mixed"]["examples"] + some["data"]["mixed"]["left_out"] == 2
+
+
+@pytest.mark.parametrize(
+    ("rows", "says"),
+    [
+        ([{"text": "hello"}], "has the columns text"),
+        ([{"instruction": "Go on.", "output": " "}], "output is empty"),
+        ([{"messages": [{"role": "user", "content": "hello"}]}], "ends with the assistant's"),
+        ([{"messages": "hello"}], "ends with the assistant's"),
+        ([{"messages": [{"role": "user", "content": "a"}, {"role": 7, "content": "b"}]}], "ends with the assistant's"),
+        ([{"prompt": "x " * 3000, "completion": "y"}], "can be read within 1024 tokens"),
+    ],
+)
+def test_what_is_no_instruction_is_refused_before_anything_is_written(tiny_checkpoint, tmp_path, rows, says):
+    with pytest.raises(UsageError, match=says):
+        train(options(tiny_checkpoint, mix=lines(tmp_path / "mix.jsonl", rows)), tmp_path / "m", unheard)
+    assert not (tmp_path / "m").exists()
+
+
+def test_a_plan_tells_what_it_takes_and_writes_nothing(evenhand, tiny_checkpoint, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    called = evenhand("train", "social-contact", "--model", str(tiny_checkpoint), "--limit", "8", "--plan")
+    assert called.code == 0, called.err
+    for words in ("24 examples, 2 steps, batches tree", "tokens to read", "minutes and", "Nothing was stored."):
+        assert words in called.out
+    assert not list(tmp_path.iterdir())
+    assert "--output DIR is needed" in evenhand("train", "social-contact", "--model", "embedded").err
 
 
 def test_contradicting_prompt_sets_are_trained_on_only_where_all_are_wanted():

@@ -9,18 +9,19 @@ import pandas as pd
 from evenhand.benchmarks.contact_hypothesis.options import ContactOptions
 from evenhand.benchmarks.position_sensitivity import order_figures
 from evenhand.flow.configuration import RunConfig
-from evenhand.library import load_metric
+from evenhand.metrics.contact_bias.scores import contact_bias
 
-REFERENCES = ("scale", "contact", "action")
 BY = ("scale", "axis", "scenario", "principle", "action")
 
 
 def score(predictions: pd.DataFrame, config: RunConfig[ContactOptions]) -> dict[str, Any]:
     by = {name: predictions[name].tolist() for name in BY}
     by["axis × scenario"] = [f"{axis} × {scenario}" for axis, scenario in zip(by["axis"], by["scenario"])]
-    metrics: dict[str, Any] = load_metric("contact_bias").compute(
-        predictions=predictions["text"].tolist(),
-        references=predictions[[*REFERENCES]].to_dict("records"),
+    metrics: dict[str, Any] = contact_bias(
+        predictions["text"].tolist(),
+        scales=predictions["scale"].tolist(),
+        contacts=predictions["contact"].tolist(),
+        actions=predictions["action"].tolist(),
         clusters=predictions["situation"].tolist(),
         strata=predictions["action"].tolist(),
         crossed=predictions["descriptor"].tolist(),

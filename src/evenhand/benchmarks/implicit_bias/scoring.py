@@ -9,8 +9,7 @@ import pandas as pd
 
 from evenhand.benchmarks.implicit_bias.correction import claims, reduction, self_correction, with_former
 from evenhand.benchmarks.implicit_bias.interaction import ALONE, ASSIGNMENTS, FIRST, LAST_STAGE, REFLECTED
-from evenhand.benchmarks.implicit_bias.scenario import METRIC
-from evenhand.library import load_metric
+from evenhand.metrics.implicit_bias_score.scores import implicit_bias_score
 from evenhand.statistics.clustered import paired_difference
 
 
@@ -51,12 +50,9 @@ def _score(assigned: pd.DataFrame) -> dict[str, Any]:
     columns = {name: assigned[name].tolist() for name in ("domain", "shape", "agent_gender", "agent_model", "run")}
     by = {name: values for name, values in columns.items() if name != "run" and len(set(values)) > 1}
     ranked = assigned["expected"].notna().any()
-    scored: dict[str, Any] = load_metric(METRIC).compute(
-        predictions=[list(each) for each in assigned["assignment"]],
-        references=[
-            {key: list(of[key]) for key in ("task_stereotypes", "characters", "genders")}
-            for of in assigned[["task_stereotypes", "characters", "genders"]].to_dict("records")
-        ],
+    scored: dict[str, Any] = implicit_bias_score(
+        [list(each) for each in assigned["assignment"]],
+        **{name: [list(each) for each in assigned[name]] for name in ("task_stereotypes", "characters", "genders")},
         runs=[str(run) for run in columns["run"]] if len(set(columns["run"])) > 1 else None,
         clusters=assigned["scenario_id"].tolist(),
         by=by,

@@ -13,8 +13,8 @@ from evenhand.benchmarks.labe.options import LabeOptions
 from evenhand.benchmarks.labe.prediction import STRATA
 from evenhand.errors import UsageError
 from evenhand.flow.configuration import RunConfig
-from evenhand.library import load_metric
 from evenhand.metrics.agency_gap.group_means import PARTLY_UNKNOWN
+from evenhand.metrics.agency_gap.scores import agency_gap
 
 LONG_SENTENCE = 2_000  # characters; more than a classifier reads
 LATIN_SHARE = 0.5  # below it, a text is in another script than the classifiers were trained on
@@ -24,11 +24,10 @@ def score(predictions: pd.DataFrame, config: RunConfig[LabeOptions]) -> dict[str
     """Means over classifiers and runs. Raises UsageError for a race of a file that is called like another group."""
     groups = strata(predictions)
     try:
-        metrics: dict[str, Any] = load_metric("agency_gap").compute(
-            predictions=[[int(agentic > 0.5) for agentic in text] for text in predictions["agentic"]],
-            references=[
-                {"gender": gender, "race": race} for gender, race in zip(predictions["gender"], predictions["race"])
-            ],
+        metrics: dict[str, Any] = agency_gap(
+            [[int(agentic > 0.5) for agentic in text] for text in predictions["agentic"]],
+            genders=predictions["gender"].tolist(),
+            races=predictions["race"].tolist(),
             seeds=(predictions["run"].astype(str) + "/" + predictions["classifier"].astype(str)).tolist(),
             clusters=predictions["cluster"].tolist(),
             by={column: predictions[column].astype(str).tolist() for column in ("text_type", "classifier", "run")},

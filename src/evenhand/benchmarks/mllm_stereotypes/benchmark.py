@@ -162,7 +162,7 @@ class MllmStereotypes(Benchmark[MllmStereotypesOptions]):
         from evenhand.benchmarks.mllm_stereotypes.scoring import score
 
         shares = config.options.real_shares
-        return score(self.card.metric, predictions, typed_path(shares) if shares else None)
+        return score(predictions, typed_path(shares) if shares else None)
 
     def findings(self, predictions: pd.DataFrame, results: Results) -> Findings:
         from evenhand.benchmarks.mllm_stereotypes.findings import findings

@@ -10,17 +10,17 @@ import pandas as pd
 
 from evenhand.benchmarks.mllm_stereotypes.faces.pairs import faces_of
 from evenhand.benchmarks.mllm_stereotypes.real_shares import read_real_shares
-from evenhand.library import load_metric
+from evenhand.metrics.association_score.scores import association_score
 
 NAMED = 5  # of those that a warning names
 
 
-def score(metric: str, predictions: pd.DataFrame, real_shares: Path | None) -> dict[str, Any]:
+def score(predictions: pd.DataFrame, real_shares: Path | None) -> dict[str, Any]:
     """Each configuration's figures under `configs`; those of the only one at the top, too.
 
     real_shares: a file of shares in the world, which are kept beside the figures.
     """
-    scored = {str(config): _of_config(metric, of) for config, of in predictions.groupby("config", sort=False)}
+    scored = {str(config): _of_config(of) for config, of in predictions.groupby("config", sort=False)}
     n, n_read = (sum(of[key] for of in scored.values()) for key in ("n", "n_read"))
     whole: dict[str, Any] = {"n": n, "n_read": n_read, "unread_rate": 1 - n_read / n}
     alone = len(scored) == 1
@@ -37,18 +37,18 @@ def score(metric: str, predictions: pd.DataFrame, real_shares: Path | None) -> d
     return whole
 
 
-def _of_config(metric: str, predictions: pd.DataFrame) -> dict[str, Any]:
+def _of_config(predictions: pd.DataFrame) -> dict[str, Any]:
     """The metric's result for one configuration, and for pictures of things how often the first listed was chosen."""
-    columns = {name: predictions[name].tolist() for name in ("attribute", "scenario", "instance")}
+    scenarios = predictions["scenario"].tolist()
     candidates = [list(each) for each in predictions["candidates"]]
     chosen = predictions["chosen"].fillna("").tolist()
-    of_faces = columns["scenario"][0] != "persona"
-    scored: dict[str, Any] = load_metric(metric).compute(
-        predictions=chosen,
-        references=[
-            {"attribute": attribute, "scenario": scenario, "instance": instance, "candidates": offered}
-            for attribute, scenario, instance, offered in zip(*columns.values(), candidates)
-        ],
+    of_faces = scenarios[0] != "persona"
+    scored: dict[str, Any] = association_score(
+        chosen,
+        attributes=predictions["attribute"].tolist(),
+        scenarios=scenarios,
+        instances=predictions["instance"].tolist(),
+        candidates=candidates,
         clusters=predictions["pair"].tolist(),
         faces=[faces_of(pair) for pair in predictions["pair"]] if of_faces else None,
         positions=predictions["side"].fillna("").tolist() if of_faces else None,

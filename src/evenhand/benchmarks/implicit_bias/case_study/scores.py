@@ -11,8 +11,7 @@ import pandas as pd
 from evenhand.benchmarks.implicit_bias.case_study.prompts import TASK_ASSIGNMENT
 from evenhand.benchmarks.implicit_bias.correction import with_former
 from evenhand.benchmarks.implicit_bias.interaction import FIRST, LAST_STAGE
-from evenhand.benchmarks.implicit_bias.scenario import METRIC
-from evenhand.library import load_metric
+from evenhand.metrics.implicit_bias_score.scores import implicit_bias_score
 from evenhand.statistics.clustered import FEW_CLUSTERS, clustered_mean, paired_difference
 
 GENDERS = ("male", "female")
@@ -95,12 +94,11 @@ def _named(of: pd.DataFrame) -> dict[str, Any]:
 
 def _assignments(of: pd.DataFrame) -> dict[str, Any]:
     """By the metric, as in implicit_bias; an interval is over sets of names."""
-    columns = ("task_stereotypes", "characters", "genders")
     ranked = of["expected"].notna().any()
     runs = of["run"].astype(str).tolist()
-    scored: dict[str, Any] = load_metric(METRIC).compute(
-        predictions=[list(each) for each in of["answer"]],
-        references=[{key: list(row[key]) for key in columns} for row in of[list(columns)].to_dict("records")],
+    scored: dict[str, Any] = implicit_bias_score(
+        [list(each) for each in of["answer"]],
+        **{name: [list(each) for each in of[name]] for name in ("task_stereotypes", "characters", "genders")},
         runs=runs if len(set(runs)) > 1 else None,
         clusters=of["names"].tolist(),
         **({"expected": [None if pd.isna(each) else float(each) for each in of["expected"]]} if ranked else {}),

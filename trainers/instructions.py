@@ -1,0 +1,91 @@
+"""General instructions with their answers, mixed into a training so that the model stays what it is otherwise."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from evenhand.errors import UsageError
+from evenhand.models.errors import Unanswerable
+from evenhand.models.prefix_tree import Continuation
+from evenhand.models.request import Message, Request
+from evenhand.models.text_reader import TextReader
+from evenhand.row_files import Rows, as_text, read_rows
+
+LONGEST = 1024  # tokens of prompt and answer, as in the published training
+PAIRS = (("instruction", "output"), ("prompt", "completion"), ("prompt", "response"), ("question", "answer"))
+ACCEPTED = "columns instruction and output (input is added to the instruction, where there is one), prompt and "
+ACCEPTED += "completion or response, question and answer, or messages, whose last is the assistant's"
+
+
+@dataclass(frozen=True)
+class Mixed:
+    """examples: of those drawn; left_out: of them, for having more than 1,024 tokens. sha256: of the file's bytes."""
+
+    examples: tuple[Continuation, ...]
+    left_out: int
+    sha256: str
+
+
+def mixed(path: Path, n: int, seed: int, reader: TextReader, template: bool) -> Mixed:
+    """n of the file's rows, or all where it has fewer, drawn by the seed.
+
+    template: of the model's chat; the answer then ends with the tokenizer's end token, as an assistant's does. Without
+    it, instruction and answer are plain paragraphs. Raises UsageError for a file that can't be read, or other columns.
+    """
+    rows = read_rows(path, "instruction", "instructions")
+    asked = _asked(rows, reader.tokenizer.eos_token or "", template)
+    drawn = random.Random(f"mix {seed}").sample(asked, min(n, len(asked)))
+    found = reader.continuations(drawn)
+    examples = [each[0] for each in found if not isinstance(each, Unanswerable) and len(each[0].read) <= LONGEST]
+    if not examples:
+        raise UsageError(f"{path}: none of its {rows.n} instructions can be read within {LONGEST} tokens")
+    return Mixed(tuple(examples), len(drawn) - len(examples), rows.sha256)
+
+
+def _asked(rows: Rows, end: str, template: bool) -> list[Request]:
+    if "messages" in rows.columns:
+        talks = [_talk(messages, rows, place) for place, messages in enumerate(rows.cells("messages"))]
+    else:
+        talks = [[Message("user", asked), Message("assistant", answer)] for asked, answer in _pairs(rows)]
+    return [
+        Request(tuple(turns[:-1]), (turns[-1].text + end,), name=f"mix/{place}")
+        if template
+        else Request(
+            (Message("user", "\n\n".join(each.text for each in turns[:-1]) + "\n"),), (turns[-1].text,), template=False
+        )
+        for place, turns in enumerate(talks)
+    ]
+
+
+def _pairs(rows: Rows) -> list[tuple[str, str]]:
+    columns = next((pair for pair in PAIRS if {*pair} <= {*rows.columns}), None)
+    if columns is None:
+        raise UsageError(f"{rows.path} has the columns {', '.join(rows.columns)}; {ACCEPTED} are accepted")
+    asked, answers = (rows.words(name) for name in columns)
+    further = rows.words("input") if "input" in rows.columns else [""] * rows.n
+    for place, (question, answer) in enumerate(zip(asked, answers)):
+        if not question or not answer:
+            raise UsageError(f"{rows.path}, {rows.places[place]}: {columns[0] if answer else columns[1]} is empty")
+    return [
+        ("\n\n".join(filter(None, (question, more))), answer) for question, more, answer in zip(asked, further, answers)
+    ]
+
+
+def _talk(messages: Any, rows: Rows, place: int) -> list[Message]:
+    """Raises UsageError for what is no conversation that an assistant ends."""
+    turns = messages if isinstance(messages, Sequence) and not isinstance(messages, str) else []
+    talk = [
+        Message(turn["role"], as_text(turn["content"]))
+        for turn in turns
+        if isinstance(turn, dict) and turn.get("role") in ("system", "user", "assistant") and turn.get("content")
+    ]
+    if len(talk) != len(turns) or len(talk) < 2 or talk[-1].role != "assistant":
+        raise UsageError(
+            f"{rows.path}, {rows.places[place]}: messages are no list of turns (role, content) that ends with the "
+            "assistant's"
+        )
+    return talk

@@ -1,0 +1,102 @@
+"""What a training would read, take and need, before it begins."""
+
+from __future__ import annotations
+
+import random
+import resource
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import torch
+from transformers import TrainerCallback
+from transformers.trainer_utils import SaveStrategy
+
+from evenhand.models.loading import Checkpoint
+from evenhand.models.prefix_tree import Continuation, distinct_tokens
+from evenhand.trainers.fine_tuning import n_steps, prepared
+from evenhand.trainers.options import TuningOptions
+from evenhand.trainers.progress import OnProgress
+
+TIMED_STEPS = 3  # the first, which warms up, is not counted
+SAMPLED_PASSES = 32
+
+
+@dataclass(frozen=True)
+class TrainingPlan:
+    """tokens: of all epochs, padding aside; distinct_tokens: where no prefix stands twice in a pass.
+
+    seconds: of the steps alone, without what is measured between. memory: bytes at most, of the GPU where there is one.
+    """
+
+    examples: int
+    steps: int
+    tokens: int
+    distinct_tokens: int
+    seconds: float
+    memory: int
+    packing: str
+    note: str
+
+    def lines(self) -> list[str]:
+        ratio = self.tokens / self.distinct_tokens
+        of = "GPU memory" if torch.cuda.is_available() else "memory"
+        return [
+            f"{self.examples:,} examples, {self.steps:,} steps, batches {self.packing}",
+            f"about {self.tokens:,} tokens to read, about {self.distinct_tokens:,} distinct a pass ({ratio:.1f} x)",
+            f"about {self.seconds / 60:.1f} minutes and {self.memory / 2**30:.1f} GiB of {of}, from {TIMED_STEPS - 1} "
+            "steps timed here",
+            *([self.note] if self.note else []),
+            "Nothing was stored.",
+        ]
+
+
+def plan(
+    checkpoint: Checkpoint, examples: Sequence[Continuation], options: TuningOptions, on_progress: OnProgress
+) -> TrainingPlan:
+    """Trains some steps of the real batches in memory, and forgets them."""
+    steps = n_steps(options, len(examples))
+    some = replace(options, max_steps=min(TIMED_STEPS, steps), save_every=TIMED_STEPS + 1, measure_every=0)
+    clock = _Clock()
+    with tempfile.TemporaryDirectory() as folder:
+        trainer, note = prepared(checkpoint, examples, some, Path(folder), on_progress, [clock])
+        trainer.args.save_strategy = SaveStrategy.NO
+        trainer.train()
+    counted = clock.seconds[1:] or clock.seconds
+    order = random.Random(options.seed)
+    passes = [order.sample(examples, min(options.batch_size, len(examples))) for _ in range(SAMPLED_PASSES)]
+    of_passes = steps * options.accumulation / len(passes)
+    return TrainingPlan(
+        examples=len(examples),
+        steps=steps,
+        tokens=round(of_passes * sum(len(each.read) for one in passes for each in one)),
+        distinct_tokens=round(of_passes * sum(distinct_tokens(one) for one in passes)),
+        seconds=steps * sum(counted) / len(counted),
+        memory=_peak_memory(),
+        packing=trainer.batching.name,
+        note=note,
+    )
+
+
+class _Clock(TrainerCallback):  # type: ignore[misc]
+    """seconds: of each step."""
+
+    def __init__(self) -> None:
+        self.seconds: list[float] = []
+
+    def on_step_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        self._begun = time.perf_counter()
+
+    def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        self.seconds.append(time.perf_counter() - self._begun)
+
+
+def _peak_memory() -> int:
+    if torch.cuda.is_available():
+        return int(torch.cuda.max_memory_allocated())
+    used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return int(used if sys.platform == "darwin" else used * 1024)
