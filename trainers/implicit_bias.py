@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from evenhand.errors import UsageError
 from evenhand.options import option
 from evenhand.trainers.options import TuningOptions, check_method
-from evenhand.trainers.progress import OnProgress, TrainingBar
+from evenhand.trainers.processes import is_main, n_processes
+from evenhand.trainers.progress import OnProgress, TrainingBar, unheard
 from evenhand.trainers.told_assignments import Data, Row, Source, Told, told
 
 if TYPE_CHECKING:
@@ -81,7 +82,28 @@ class ImplicitBiasTrainer:
     def train(self, options: ReasonOptions, output: Path, on_progress: OnProgress | None = None) -> Table:
         """on_progress: None is a bar on standard error. Raises UsageError for bad input, and a folder in use."""
         with TrainingBar() as bar:
-            return table_of(train(options, output, on_progress or bar.update), output)
+            heard = on_progress or (bar.update if is_main() else unheard)
+            return table_of(train(options, output, heard), output)
+
+    def plan(self, options: ReasonOptions) -> list[str]:
+        """What it would take, in sentences; nothing is written. Raises UsageError for bad input."""
+        with TrainingBar() as bar:
+            return planned(options, bar.update)
+
+
+@dataclass(frozen=True)
+class _Prepared:
+    """examples: one a story; learned: what the model is given. end: the token that ends a reason, as it is written.
+
+    how: the options, with all defaults filled in.
+    """
+
+    how: ReasonOptions
+    checkpoint: Checkpoint
+    stories: Told
+    examples: Sequence[Continuation]
+    learned: Sequence[Continuation]
+    end: str | None
 
 
 def train(options: ReasonOptions, output: Path, on_progress: OnProgress) -> dict[str, Any]:
@@ -90,28 +112,47 @@ def train(options: ReasonOptions, output: Path, on_progress: OnProgress) -> dict
     from evenhand.trainers.saving import RECORD, save
     from evenhand.trainers.training_folder import begun, refuse_other
 
-    refuse_other(asdict(options), output, RECORD)
-    if util.find_spec("trl") is None:
-        raise UsageError("tuning needs TRL, which is not installed; run: pip install 'evenhand[train]'")
+    asked = {**asdict(options), "plan": False}
+    refuse_other(asked, output, RECORD)
+    prepared = _prepared(options, on_progress)
     from evenhand.trainers.fine_tuning import fine_tune, remove_unfinished
+    from evenhand.trainers.told_measures import HeldOut, evenly_drawn
+
+    checkpoint = prepared.checkpoint
+    held_out = evenly_drawn(prepared.stories.held_out, options.measured, options.seed)
+    with begun(asked, output, RECORD):
+        measure = HeldOut(held_out, options.layout, checkpoint)
+        tuned = fine_tune(checkpoint, prepared.learned, prepared.how, output, on_progress, measure)
+        record = _record(prepared, tuned)
+        if is_main():
+            save(tuned, checkpoint, options.model, record, output, options.merge)
+            remove_unfinished(output)
+    return record
+
+
+def planned(options: ReasonOptions, on_progress: OnProgress) -> list[str]:
+    _check(options)
+    prepared = _prepared(options, on_progress)
+    from evenhand.trainers.planning import plan
+
+    return plan(prepared.checkpoint, prepared.learned, prepared.how, on_progress).lines()
+
+
+def _prepared(options: ReasonOptions, on_progress: OnProgress) -> _Prepared:
     from evenhand.trainers.reading import base_of, one_after_another
 
     on_progress("reading the stories", 0, 0)
     stories = told(options.data, options.source, options.every_line, options.limit, options.seed)
     checkpoint = base_of(options)
     examples, end = read_stories(stories.train, options, checkpoint)
-    learned = one_after_another(examples, _longest(options, checkpoint)) if options.packed else examples
+    longest = min(options.max_length, checkpoint.context or options.max_length)
     how = replace(
         options,
         epochs=options.epochs or EPOCHS[options.data],
         packing="padded" if options.packed else options.packing,  # texts that begin anywhere share nothing
     )
-    with begun(asdict(options), output, RECORD):
-        tuned = fine_tune(checkpoint, learned, how, output, on_progress)
-        record = _record(how, stories, examples, learned, end, tuned)
-        save(tuned, checkpoint, options.model, record, output, options.merge)
-        remove_unfinished(output)
-    return record
+    learned = one_after_another(examples, longest) if options.packed else examples
+    return _Prepared(how, checkpoint, stories, examples, learned, end)
 
 
 def read_stories(
@@ -155,54 +196,48 @@ def _check(options: ReasonOptions) -> None:
         )
     if options.packed and options.packing == "tree":
         raise UsageError("--packed leaves texts that share no beginning: --packing tree would do nothing, leave it out")
+    if util.find_spec("trl") is None:
+        raise UsageError("tuning needs TRL, which is not installed; run: pip install 'evenhand[train]'")
 
 
-def _longest(options: ReasonOptions, checkpoint: Checkpoint) -> int:
-    return min(options.max_length, checkpoint.context or options.max_length)
-
-
-def _record(
-    how: ReasonOptions,
-    stories: Told,
-    examples: Sequence[Continuation],
-    learned: Sequence[Continuation],
-    end: str | None,
-    tuned: Tuned,
-) -> dict[str, Any]:
-    """examples: one a story; learned: what the model was given. how: with all defaults filled in."""
+def _record(prepared: _Prepared, tuned: Tuned) -> dict[str, Any]:
     from evenhand.models.prefix_tree import distinct_tokens
 
+    how, stories, examples, learned = prepared.how, prepared.stories, prepared.examples, prepared.learned
     ids = [row["id"] for row in stories.train]
     return {
         "trainer": ImplicitBiasTrainer.name,
         "source": SOURCE,
-        "recipe": asdict(how),
+        "recipe": {name: value for name, value in asdict(how).items() if name != "plan"},
         "data": {
             "dataset": "implicit_bias",
             "config": f"finetune_{how.data}",
             "cut": stories.what,
             "stories": len(stories.train),
             "biased": sum(bool(row["biased"]) for row in stories.train),
-            "held_out": {"scenarios": stories.held_out},
+            "held_out": {"stories": len(stories.held_out)},
             "examples": len(learned),
             "packed": how.packed,
             "tokens": sum(len(each.prompt) + len(each.answer) for each in examples),
             "distinct_tokens": distinct_tokens(learned),
             "learned": LEARNED[how.layout],
             "learned_tokens": sum(len(each.answer) for each in learned),
-            "end": end,
+            "end": prepared.end,
             "ids_sha256": hashlib.sha256(json.dumps(sorted(ids)).encode()).hexdigest(),
         },
         "steps": tuned.steps,
+        "processes": n_processes(),
         "packing": tuned.packing,
         "note": tuned.note,
         "seconds_since_last_start": tuned.seconds,
         "losses": list(tuned.losses),
+        "measured": [{"step": each.step, **each.figures} for each in tuned.measured],
     }
 
 
 def table_of(record: dict[str, Any], output: Path) -> Table:
     from evenhand.report.tables import Cell, Table
+    from evenhand.trainers.over_steps import before_and_after
 
     losses, data, recipe = record["losses"], record["data"], record["recipe"]
     tail = losses[-10:]
@@ -214,6 +249,7 @@ def table_of(record: dict[str, Any], output: Path) -> Table:
         ("tokens, learned", f"{data['tokens']:,}, {data['learned_tokens']:,} ({data['learned']})"),
         ("epochs, steps, batches", f"{recipe['epochs']:g}, {record['steps']:,}, {record['packing']}"),
         ("loss of the first step, mean of the last ten", f"{losses[0]:.3f}, {sum(tail) / len(tail):.3f}"),
+        *before_and_after(record["measured"], digits=2),
     )
     note = f"{record['note']}. " if record["note"] else ""
     note += (

@@ -23,19 +23,20 @@ from evenhand.trainers.implicit_bias import ReasonOptions, read_stories, train
 from evenhand.trainers.progress import unheard
 from evenhand.trainers.reading import one_after_another, whole
 from evenhand.trainers.told_assignments import OF_PAPER, told
+from evenhand.trainers.told_measures import ACCURACY, LOSS, PERPLEXITY, PRESENT
 
 BENCHMARK = get_benchmark("implicit_bias_understanding")
 
 
 def options(model, **others):
     asked = {"model": str(model), "dtype": "float32", "limit": 3, "learning_rate": 0.05, "epochs": 6.0, "rank": 8}
-    return ReasonOptions(**(asked | {"targets": "all-linear"} | others))
+    return ReasonOptions(**(asked | {"targets": "all-linear", "measure_every": 0} | others))
 
 
 @pytest.fixture(scope="module")
 def tuned(tiny_checkpoint, tmp_path_factory):
     folder = tmp_path_factory.mktemp("tuned") / "model"
-    return folder, train(options(tiny_checkpoint, merge=True), folder, unheard)
+    return folder, train(options(tiny_checkpoint, merge=True, measure_every=4, measured=4), folder, unheard)
 
 
 def test_the_loss_falls_and_the_record_says_what_was_done(tuned, tiny_checkpoint):
@@ -64,11 +65,19 @@ def test_a_checkpoint_answers_as_its_merged_weights_do(tuned, evenhand, tmp_path
     assert found[0] == found[1]
 
 
+def test_what_is_held_out_is_measured(tuned):
+    measured = tuned[1]["measured"]
+    assert [each["step"] for each in measured] == [0, 4, 6]
+    assert {*measured[0]} == {"step", ACCURACY, PRESENT, LOSS, PERPLEXITY}
+    assert measured[-1][LOSS] < measured[0][LOSS]
+
+
 class _Killed(Exception):
     pass
 
 
 def test_a_training_that_was_cut_off_ends_with_the_same_weights(tuned, tiny_checkpoint, tmp_path):
+    """And measuring what is held out, as the whole training did, changes none."""
     asked = options(tiny_checkpoint, merge=True, save_every=2)
 
     def killed_at(what, done, steps):
@@ -92,7 +101,8 @@ def test_no_scenario_that_is_measured_on_is_trained_on(data, stories):
     assert {row["biased"] for row in drawn.train} == ({True, False} if data == "full" else {False})
     asked = Understanding().load(run_config("implicit_bias_understanding", "stub:first", configs=("finetune_full",)))
     measured = {*asked.rows["scenario_id"]}
-    assert len(measured) == drawn.held_out == 22
+    assert len(measured) == 22
+    assert measured == {row["scenario_id"] for row in drawn.held_out}
     assert not measured & {row["scenario_id"] for row in drawn.train}
     for config in ("test", "scenarios"):  # the test set's scenarios are of other domains
         rows = load_config(get_benchmark("implicit_bias").card, config, "evenhand", {})
@@ -164,7 +174,19 @@ def test_packed_training_is_few_steps_and_says_so(evenhand, tiny_checkpoint, tmp
         "--data",
         "half",
     )
-    called = evenhand("train", "implicit-bias", *arguments, "--limit", "5", "--max-length", "900", "--output", output)
+    called = evenhand(
+        "train",
+        "implicit-bias",
+        *arguments,
+        "--limit",
+        "5",
+        "--max-length",
+        "900",
+        "--output",
+        output,
+        "--measure-every",
+        "0",
+    )
     assert called.code == 0, called.err
     record = json.loads((output / "training.json").read_text())
     assert record["recipe"]["epochs"] == 2
@@ -175,6 +197,13 @@ def test_packed_training_is_few_steps_and_says_so(evenhand, tiny_checkpoint, tmp
     assert "packed texts" in said
     assert "all tokens" in said
     assert "--asks reason --layout published --model" in said
+
+
+def test_a_plan_tells_what_it_takes_and_writes_nothing(evenhand, tiny_checkpoint):
+    called = evenhand("train", "implicit-bias", "--model", tiny_checkpoint, "--data", "half", "--limit", "3", "--plan")
+    assert called.code == 0, called.err
+    assert "3 examples, 2 steps" in called.out
+    assert "Nothing was stored." in called.out
 
 
 def test_the_end_of_an_answer_is_the_templates(tiny_checkpoint):
