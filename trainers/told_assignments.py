@@ -24,7 +24,7 @@ HELD_OUT_OF_PAPER = 46
 
 @dataclass(frozen=True)
 class Told:
-    """train: rows of finetune_full or finetune_half, drawn. held_out: of other scenarios, told by stereotype and evenly;
+    """train: rows of finetune_full or finetune_half, drawn. held_out: of other scenarios, by stereotype and evenly;
     none where the published file of them is not at hand.
     """
 
