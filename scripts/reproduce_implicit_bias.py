@@ -6,8 +6,8 @@ without self-reflection (Figures 6 and 18, appendix E). The figures go into RESU
 runs' own files.
 
 Interrupted, it goes on where it stopped when it is called again. By default it is of a size for the embedded model and
-two cores (40 minutes; --quick: 8), and ranks assignments, for that model is too small to keep the paper's format. The
-whole test set, as the paper asks it:
+two quiet cores (under 40 minutes; --quick: 8), and ranks assignments, for that model is too small to keep the paper's
+format. The whole test set, as the paper asks it:
 
 python scripts/reproduce_implicit_bias.py --model MODEL --protocol generate --limit 32 --runs 5 --max-new-tokens 500
 """
@@ -24,8 +24,10 @@ from evenhand.benchmarks.implicit_bias.reproduction import Finished, appendix_e,
 from evenhand.cli import main as evenhand
 from evenhand.command_line import ScriptHelp, whole
 from evenhand.report.markdown import markdown, write_part
+from evenhand.report.tables import Table
 
-PART = "scripts/reproduce_implicit_bias.py"
+MARK = "scripts/reproduce_implicit_bias.py"
+STORIES, ALONE, INTERACTION = PARTS = ("stories", "alone", "interaction")
 MODELS = ("base", "half", "full")
 WORD, REASON = "one word, scored", "reason, written"
 ASKED = {
@@ -49,22 +51,23 @@ VARIANTS = {  # {row of Figures 6 and 18: (model, mitigation)}
 
 @dataclass(frozen=True)
 class Size:
-    """steps: of a training; None: all. reasons: runs of written reasons. alone, runs_alone: scenarios, and how often
-    each; scenarios, runs: of those with interaction. variants: rows of Figures 6 and 18.
+    """steps: of a training; None: all. measure_every: its steps between measurements on held-out stories; 0: none.
+
+    reasons: stories that reasons are written to, and tokens of a reason. alone: scenarios without interaction, and how
+    often each; together: those with it. tokens: of an utterance. variants: rows of Figures 6 and 18.
     """
 
     steps: int | None
-    reasons: int
-    alone: int
-    runs_alone: int
-    scenarios: int
-    runs: int
+    measure_every: int
+    reasons: tuple[int, int]
+    alone: tuple[int, int]
+    together: tuple[int, int]
     tokens: int
     variants: Sequence[str]
 
 
-FULL = Size(None, 1, 32, 5, 6, 1, 40, tuple(VARIANTS))
-QUICK = Size(30, 1, 16, 1, 2, 1, 24, tuple(VARIANTS)[:5])
+FULL = Size(None, 50, (44, 96), (32, 2), (5, 1), 40, tuple(VARIANTS))
+QUICK = Size(12, 0, (16, 64), (8, 1), (1, 1), 24, tuple(VARIANTS)[:5])
 
 
 def main() -> None:
@@ -72,6 +75,9 @@ def main() -> None:
     parser.add_argument("--model", default="embedded", help="as of evenhand train")
     parser.add_argument("--protocol", default="rank", choices=["generate", "rank"], help="generate is the paper's")
     parser.add_argument("--quick", action="store_true", help="a short training and few scenarios, to see it work")
+    parser.add_argument(
+        "--parts", nargs="+", default=list(PARTS), choices=list(PARTS), help="Table 3, Figure 16, Figures 6 and 18"
+    )
     parser.add_argument("--limit", type=whole(), help="scenarios of the variants with interaction, of 32")
     parser.add_argument("--runs", type=whole(), help="how often each of these is held; the paper: 5")
     parser.add_argument("--max-new-tokens", type=whole(), help="of an utterance")
@@ -86,7 +92,7 @@ def main() -> None:
     reproduced = Reproduction(models, output, arguments, size)
     for what in reproduced.every():
         print(what, file=sys.stderr)
-    write_part(arguments.page, PART, reproduced.page())
+    write_part(arguments.page, MARK, reproduced.page())
 
 
 def called(arguments: Sequence[str]) -> None:
@@ -99,6 +105,7 @@ def tune(model: str, data: str, size: Size, output: Path) -> None:
     if (output / "training.json").is_file():
         return
     steps = ["--max-steps", str(size.steps)] if size.steps else []
+    steps += ["--measure-every", str(size.measure_every)]
     called(["train", "implicit-bias", "--data", data, "--model", model, *steps, "--output", str(output)])
 
 
@@ -111,8 +118,9 @@ class Reproduction:
         self.protocol = arguments.protocol
         self.size = size
         self.quick = arguments.quick
-        self.scenarios = arguments.limit or size.scenarios
-        self.runs = arguments.runs or size.runs
+        self.parts = arguments.parts
+        self.scenarios = arguments.limit or size.together[0]
+        self.runs = arguments.runs or size.together[1]
         self.tokens = arguments.max_new_tokens or size.tokens
 
     def every(self) -> Iterator[str]:
@@ -123,18 +131,20 @@ class Reproduction:
             yield str(folder)
 
     def commands(self) -> Iterator[tuple[Path, list[str]]]:
-        for model, way in ((model, way) for way in ASKED for model in MODELS):
-            runs = ["--runs", str(self.size.reasons)] if way == REASON else []
-            yield self.asked(model, way), ["implicit_bias_understanding", *ASKED[way], *runs, *self.of(model)]
+        stories, tokens = map(str, self.size.reasons)
+        for model, way in ((model, way) for way in ASKED for model in MODELS if STORIES in self.parts):
+            few = ["--runs", "1", "--limit", stories, "--max-new-tokens", tokens] if way == REASON else []
+            yield self.asked(model, way), ["implicit_bias_understanding", *ASKED[way], *few, *self.of(model)]
         test = ["implicit_bias", "--config", "test", "--protocol", self.protocol]
-        for model in MODELS:
-            alone = ["--setting", "none", "--limit", str(self.size.alone), "--runs", str(self.size.runs_alone)]
+        scenarios, runs = map(str, self.size.alone)
+        for model in MODELS if ALONE in self.parts else ():
+            alone = ["--setting", "none", "--limit", scenarios, "--runs", runs]
             yield self.alone(model), [*test, *alone, *self.of(model)]
-        written = ["--limit", str(self.scenarios), "--runs", str(self.runs), "--max-new-tokens", str(self.tokens)]
-        for setting, chosen in SETTINGS.items():
+        few = ["--limit", str(self.scenarios), "--runs", str(self.runs), "--max-new-tokens", str(self.tokens)]
+        for setting, chosen in SETTINGS.items() if INTERACTION in self.parts else ():
             for name in self.size.variants:
                 model, mitigation = VARIANTS[name]
-                yield self.held(setting, name), [*test, *chosen, *mitigation, *written, *self.of(model)]
+                yield self.held(setting, name), [*test, *chosen, *mitigation, *few, *self.of(model)]
 
     def of(self, model: str) -> list[str]:
         return ["--model", self.models[model]]
@@ -149,33 +159,33 @@ class Reproduction:
         return self.output / f"{'goal' if setting == GOAL else 'interaction'}-{name.replace(',', '').replace(' ', '-')}"
 
     def page(self) -> str:
-        asked = {(model, way): Finished.of(self.asked(model, way)) for way in ASKED for model in MODELS}
-        alone = {model: Finished.of(self.alone(model)) for model in MODELS}
-        held = {
-            setting: {name: Finished.of(self.held(setting, name)) for name in self.size.variants}
-            for setting in SETTINGS
-        }
+        tables = [markdown(table) for table in self.tables()]
+        return "\n\n".join(["## Fine-tuning on told assignments", self.said(), *tables])
+
+    def tables(self) -> Iterator[Table]:
+        if STORIES in self.parts:
+            yield table_3({(model, way): Finished.of(self.asked(model, way)) for way in ASKED for model in MODELS})
         how = (
             "Every one-to-one assignment scored, the likeliest counts (protocol rank), for a model of this size can't "
             "keep the paper's format."
             if self.protocol == "rank"
             else "Assignments read out of what the model writes, as in the paper."
         )
-        reflecting = {
-            f"{name}{', goal' if setting == GOAL else ''}": run
-            for setting, runs in held.items()
-            for name, run in runs.items()
-            if "self_correction" in run.results.metrics
-        }
-        tables = [
-            table_3(asked),
-            bias_scores(NONE, alone, how),
-            *(bias_scores(setting, runs, how) for setting, runs in held.items()),
-            appendix_e(reflecting),
-        ]
-        return "\n\n".join(["## Fine-tuning on told assignments", self.said(asked), *map(markdown, tables)])
+        if ALONE in self.parts:
+            yield bias_scores(NONE, {model: Finished.of(self.alone(model)) for model in MODELS}, how)
+        if INTERACTION not in self.parts:
+            return
+        reflecting = {}
+        for setting in SETTINGS:
+            held = {name: Finished.of(self.held(setting, name)) for name in self.size.variants}
+            yield bias_scores(setting, held, how)
+            goal = ", goal" if setting == GOAL else ""
+            reflecting |= {
+                f"{name}{goal}": run for name, run in held.items() if "self_correction" in run.results.metrics
+            }
+        yield appendix_e(reflecting)
 
-    def said(self, asked: dict[tuple[str, str], Finished]) -> str:
+    def said(self) -> str:
         """What was run."""
         records = {data: json.loads((self.output / data / "training.json").read_text()) for data in ("half", "full")}
         trained = "; ".join(
@@ -183,15 +193,16 @@ class Reproduction:
             f"{sum(of['losses'][-10:]) / len(of['losses'][-10:]):.2f}"
             for data, of in records.items()
         )
-        name = asked["base", WORD].results.model_name
         recipe = records["full"]["recipe"]
         label = "**A quick run: a short training and few scenarios, to see it work.** " if self.quick else ""
-        command = f"`python {PART}{' --quick' if self.quick else ''}`"
+        parts = "" if self.parts == list(PARTS) else f" --parts {' '.join(self.parts)}"
+        scenarios, runs = self.size.alone
         return (
-            f"{label}{command}: {name}, LoRA r {recipe['rank']}, {recipe['learning_rate']:g} constant, "
-            f"{recipe['batch_size']} stories a step, not packed, {trained}. No interaction: {self.size.alone} "
-            f"scenarios, {self.size.runs_alone} runs; with it: {self.scenarios} scenarios, {self.runs} runs, "
-            f"{self.tokens} new tokens an utterance. The goal is a task that is a man's by stereotype."
+            f"{label}`python {MARK}{' --quick' * self.quick}{parts}`: {records['full']['base']['identity']}, LoRA r "
+            f"{recipe['rank']}, {recipe['learning_rate']:g} constant, {recipe['batch_size']} stories a step, not "
+            f"packed; {trained}. Without interaction: {scenarios} scenarios, {runs} runs; with it: {self.scenarios} "
+            f"scenarios, {self.runs} runs, {self.tokens} new tokens an utterance. The goal is a task that is a man's by "
+            "stereotype."
         )
 
 
