@@ -201,8 +201,8 @@ class Reproduction:
             f"{label}`python {MARK}{' --quick' * self.quick}{parts}`: {records['full']['base']['identity']}, LoRA r "
             f"{recipe['rank']}, {recipe['learning_rate']:g} constant, {recipe['batch_size']} stories a step, not "
             f"packed; {trained}. Without interaction: {scenarios} scenarios, {runs} runs; with it: {self.scenarios} "
-            f"scenarios, {self.runs} runs, {self.tokens} new tokens an utterance. The goal is a task that is a man's by "
-            "stereotype."
+            f"scenarios, {self.runs} runs, {self.tokens} new tokens an utterance. The goal is a task that is a man's "
+            "by stereotype."
         )
 
 
