@@ -11,6 +11,7 @@ from transformers.utils.peft_utils import find_adapter_config_file
 
 from evenhand.models.errors import ModelError
 from evenhand.models.fingerprint import fingerprint
+from evenhand.training_record import base_of, training_record
 
 CONFIG, WEIGHTS = "adapter_config.json", "adapter_model.safetensors"
 KINDS = ("LORA", "ADALORA", "LOHA", "LOKR", "OFT", "BOFT", "IA3", "VERA", "HRA", "LN_TUNING", "TRAINABLE_TOKENS")
@@ -67,16 +68,6 @@ def find_adapter(path: str, name: str, revision: str | None) -> Adapter | None:
             f"adapter {name!r} is of a kind that does not stand in its base's layers alone ({kind}); accepted: "
             f"{', '.join(KINDS)}; merge another into its base (peft's merge_and_unload), and name that folder"
         )
-    if _tuned_on_embedded(folder):
+    if base_of(training_record(str(folder))) == "embedded":  # its weights are not quite those of its public id
         return Adapter(name, folder, version, "embedded", None)
     return Adapter(name, folder, version, config.get("base_model_name_or_path") or None, config.get("revision"))
-
-
-def _tuned_on_embedded(folder: Path) -> bool:
-    """Whether evenhand tuned it on the embedded model, whose weights are not quite those of its public id."""
-    try:
-        record = json.loads((folder / "training.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return False
-    base = record.get("base") if isinstance(record, dict) else None
-    return isinstance(base, dict) and base.get("model") == "embedded"

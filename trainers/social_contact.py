@@ -90,8 +90,9 @@ class _Prepared:
 def train(options: SocialContactOptions, output: Path, on_progress: OnProgress) -> dict[str, Any]:
     """The checkpoint in output; returns what its training.json says. Goes on where a training was cut off."""
     _check(options)
-    from evenhand.trainers.saving import RECORD, save
+    from evenhand.trainers.saving import save
     from evenhand.trainers.training_folder import begun, refuse_other
+    from evenhand.training_record import RECORD
 
     asked = {**asdict(options), "plan": False}
     refuse_other(asked, output, RECORD)
@@ -130,7 +131,7 @@ def _prepared(options: SocialContactOptions, on_progress: OnProgress) -> _Prepar
     on_progress("reading the prompt sets", 0, 0)
     drawn = cut(options.setting, _rows(options), options.seed)
     rows = drawn.train[: options.limit]
-    checkpoint = _checkpoint(options)
+    checkpoint = checkpoint_of(options)
     examples = _examples(rows, options, checkpoint)
     if options.mix == "none":
         return _Prepared(checkpoint, drawn, rows, examples, None)
@@ -140,6 +141,12 @@ def _prepared(options: SocialContactOptions, on_progress: OnProgress) -> _Prepar
     reader = TextReader(checkpoint.tokenizer, checkpoint.context)
     further = mixed(Path(options.mix), options.mix_limit, options.seed, reader, options.layout == "chat")
     return _Prepared(checkpoint, drawn, rows, [*examples, *further.examples], further)
+
+
+def examples_of(options: SocialContactOptions) -> list[Continuation]:
+    """What is learned from the prompt sets, in the order of the cut: three examples of each."""
+    rows = cut(options.setting, _rows(options), options.seed).train[: options.limit]
+    return _examples(rows, options, checkpoint_of(options))
 
 
 def _rows(options: SocialContactOptions) -> Callable[[str], datasets.Dataset]:
@@ -154,12 +161,14 @@ def _rows(options: SocialContactOptions) -> Callable[[str], datasets.Dataset]:
     return load
 
 
-def _checkpoint(options: SocialContactOptions) -> Checkpoint:
+def checkpoint_of(options: SocialContactOptions) -> Checkpoint:
+    """What is tuned, as the backend that scores loads it. Raises UsageError for an adapter."""
     from evenhand.models.registry import Loading
-    from evenhand.models.transformers_backend import TransformersOptions, checkpoint_of
+    from evenhand.models.transformers_backend import TransformersOptions
+    from evenhand.models.transformers_backend import checkpoint_of as loaded
 
     loading = Loading(revision=options.revision, dtype=options.dtype)
-    found = checkpoint_of(options.model, loading, TransformersOptions(quantization=options.quantization))
+    found = loaded(options.model, loading, TransformersOptions(quantization=options.quantization))
     if found.adapter is not None:
         raise UsageError(f"{options.model} is an adapter; tune its base, or merge it first (peft's merge_and_unload)")
     return found

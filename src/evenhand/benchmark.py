@@ -133,6 +133,16 @@ class Comparison(ABC):
 
         return (Panel(tuple(runs)),)
 
+    def verdict(
+        self, base: Run, second: Run, differences: Mapping[str, Difference], adjusted: Sequence[float], margin: float
+    ) -> tuple[str, ...]:
+        """Sentences on whether a mitigation did what it is for; none by default.
+
+        differences, adjusted: of the headline figures, with their p over the family. margin: percent by which a figure
+        of use may fall.
+        """
+        return ()
+
     def tables(self, first: pd.DataFrame, second: pd.DataFrame, similarity: Similarity) -> tuple[Table, ...]:
         """Further tables of two runs' predictions: what is no mean over rows, and what a difference may have cost."""
         return ()

@@ -7,7 +7,9 @@ an error names the option, what came and what is accepted.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import dataclasses
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -158,6 +160,14 @@ def path(text: str) -> Path:
         return typed_path(text)
     except UsageError as error:
         raise argparse.ArgumentTypeError(str(error)) from error
+
+
+def percent(text: str) -> float:
+    """An argument's type: a finite number of 0 or more."""
+    with contextlib.suppress(ValueError):
+        if 0 <= (number := float(text)) < math.inf:
+            return number
+    raise argparse.ArgumentTypeError(f"{text!r} came; a percentage of 0 or more is accepted")
 
 
 def _reader(each: OptionField) -> Callable[[str], object]:

@@ -154,12 +154,18 @@ def test_what_is_held_out_is_measured_and_changes_nothing(tiny_checkpoint, tmp_p
     assert all(0 <= each[name] <= 100 for each in record["measured"] for name in FIGURES if "%" in name)
     without = train(replace(asked, measure_every=0), tmp_path / "not", unheard)
     assert without["measured"] == []
+    card = (output / "README.md").read_text()
+    assert "| biased % |" in card
+    assert "They don't show what was learned" in card
+    assert str(tiny_checkpoint.parent) not in card
+    assert (output / "steps.svg").is_file()
+    assert "nothing is known of its bias" in (tmp_path / "not" / "README.md").read_text()
     first, second = (load_file(each / "adapter_model.safetensors") for each in (output, tmp_path / "not"))
     assert all(torch.equal(first[name], second[name]) for name in first)
 
 
 def test_what_is_measured_is_what_a_run_of_the_model_says(tiny_checkpoint):
-    checkpoint = trainer._checkpoint(options(tiny_checkpoint))
+    checkpoint = trainer.checkpoint_of(options(tiny_checkpoint))
     held_out = evenly_drawn(trainer.cut("6", trainer._rows(options("")), 42).test, 12, 42)
     assert {row["action"] for row in held_out} == {"positive", "negative"}
     model, benchmark = TransformersModel.from_checkpoint(checkpoint), get_benchmark("contact_hypothesis")

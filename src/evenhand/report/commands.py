@@ -13,9 +13,10 @@ if TYPE_CHECKING:
 
 
 def compare(arguments: Sequence[str], console: Console) -> None:
-    from evenhand.command_line import Parser, path
+    from evenhand.command_line import Parser, path, percent
     from evenhand.flow.foreign_files import as_written
     from evenhand.output_files import add_overwrite, check_output
+    from evenhand.report.comparison import MARGIN
     from evenhand.report.comparison import compare as compared
     from evenhand.report.pages import is_comparison, write_comparison
     from evenhand.report.tables import print_table
@@ -23,10 +24,17 @@ def compare(arguments: Sequence[str], console: Console) -> None:
     parser = Parser(prog="evenhand compare", description="Runs of one benchmark side by side, and their differences.")
     parser.add_argument("runs", type=path, nargs="+", metavar="RUN", help="the first is the base")
     parser.add_argument("--output", type=path, metavar="FILE", help="write it as an HTML page, too")
+    parser.add_argument(
+        "--margin",
+        type=percent,
+        default=MARGIN,
+        metavar="PERCENT",
+        help="by which a tuned model may fall off on other text and still be called debiased (default: %(default)s)",
+    )
     add_overwrite(parser)
     parsed = parser.parse_args(list(arguments))
     again = parsed.output and check_output(parsed.output, parsed.runs, "a comparison", is_comparison, parsed.overwrite)
-    comparison = compared(*parsed.runs)
+    comparison = compared(*parsed.runs, margin=parsed.margin)
     side_by_side = [table for panel in comparison.panels for table in panel.tables]
     for table in (*side_by_side, comparison.headline, *comparison.more):
         print_table(table, console)

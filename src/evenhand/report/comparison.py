@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from string import ascii_uppercase
@@ -25,6 +25,7 @@ from evenhand.statistics.clustered import FEW_CLUSTERS, Difference, paired_diffe
 from evenhand.statistics.families import benjamini_hochberg, holm
 
 LEVEL = 0.05
+MARGIN = 5.0  # percent
 COLUMNS = ("", "p", "adjusted p", "n pairs", "clusters")
 
 
@@ -69,10 +70,11 @@ class Pair:
         )
 
 
-def compare(*paths: Path) -> Comparison:
+def compare(*paths: Path, margin: float = MARGIN) -> Comparison:
     """The figures of two or more runs, and paired differences from the first of those that are alike but for the model
     and its mitigation; of two runs, whatever they are.
 
+    margin: percent by which a model may fall off otherwise and still be called debiased.
     Raises UsageError for folders that are no finished runs, runs of different benchmarks, or runs without common rows.
     """
     runs = [_run(letter, path) for letter, path in zip(ascii_uppercase, paths)]
@@ -83,10 +85,10 @@ def compare(*paths: Path) -> Comparison:
         if name != names[0]:
             raise UsageError(f"{runs[0].path} is a run of {names[0]}, {run.path} of {name}; name runs of one benchmark")
     with as_written(*(run.path for run in runs)):
-        return _compared(runs, get_benchmark(names[0]))
+        return _compared(runs, get_benchmark(names[0]), margin)
 
 
-def _compared(runs: Sequence[Run], benchmark: Benchmark[Any]) -> Comparison:
+def _compared(runs: Sequence[Run], benchmark: Benchmark[Any], margin: float) -> Comparison:
     compared = benchmark.comparison()
     panels = compared.panels(runs)
     pairs = _pairs(runs, panels)
@@ -102,6 +104,7 @@ def _compared(runs: Sequence[Run], benchmark: Benchmark[Any]) -> Comparison:
             " ".join(f"{run.letter}: {run.results.model_name} ({run.path})." for run in runs),
             *(pair.common for pair in pairs),
             _found(headline, adjusted),
+            *_verdicts(compared, pairs, headline, adjusted, margin),
         ),
         panels=panels,
         headline=_table(
@@ -127,6 +130,17 @@ def _compared(runs: Sequence[Run], benchmark: Benchmark[Any]) -> Comparison:
         ),
         warnings=_warnings(headline, runs, pairs),
     )
+
+
+def _verdicts(
+    compared: Compared, pairs: Sequence[Pair], headline: dict[str, Difference], adjusted: list[float], margin: float
+) -> Iterator[str]:
+    """Each pair by its own differences, with their p over the whole family."""
+    family = dict(zip(headline, adjusted))
+    for pair in pairs:
+        own = {name: each for name, each in headline.items() if name.startswith(pair.name)}
+        named = {name.removeprefix(pair.name): each for name, each in own.items()}
+        yield from compared.verdict(pair.base, pair.second, named, [family[name] for name in own], margin)
 
 
 def _run(letter: str, path: Path) -> Run:

@@ -73,6 +73,23 @@ def grouped_bars(
         return _svg(figure)
 
 
+def lines(panels: Mapping[str, Mapping[str, Sequence[tuple[float, float]]]], x: str) -> str:
+    """{panel: {line: [(x, y)]}}, panels one under another over one x axis; a line of few points shows them."""
+    with matplotlib.rc_context(_STYLE):
+        figure = Figure(figsize=(6.4, 0.6 + 2.0 * len(panels)), layout="constrained")
+        every = figure.subplots(len(panels), 1, sharex=True, squeeze=False).ravel()
+        for axes, (title, drawn) in zip(every, panels.items()):
+            for k, (name, points) in enumerate(drawn.items()):
+                where, values = zip(*points) if points else ((), ())
+                mark = "o" if len(points) < 30 else ""
+                axes.plot(where, values, marker=mark, markersize=3, color=_COLORS[k % len(_COLORS)], label=_label(name))
+            axes.set_ylabel(_label(title), fontsize=8)
+            if len(drawn) > 1:
+                axes.legend(frameon=False, fontsize=7)
+        every[-1].set_xlabel(_label(x))
+        return _svg(figure)
+
+
 def heatmap(values: Mapping[str, Mapping[str, float]], unit: str) -> str:
     """{row: {column: percent}} as a colored grid with its numbers; cells without data stay white."""
     with matplotlib.rc_context(_STYLE):

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from evenhand.benchmark import Comparison
 
+if TYPE_CHECKING:
+    from evenhand.report.findings import Panel, Run
+    from evenhand.statistics.clustered import Difference
+
 GROUPS = ("axis", "scenario", "principle", "action")
+EFFECTS = {"positive_contact": "effect of positive contact", "negative_contact": "effect of negative contact"}
 
 
 class BiasedPercentages(Comparison):
@@ -17,7 +24,29 @@ class BiasedPercentages(Comparison):
         return _values(predictions, scale + ", overall", scale + ", " + predictions["contact"])
 
     def exploratory(self, predictions: pd.DataFrame) -> pd.DataFrame:
-        return _values(predictions, *(f"{column}: " + predictions[column] for column in GROUPS))
+        groups = _values(predictions, *(f"{column}: " + predictions[column] for column in GROUPS))
+        return pd.concat([groups, _effects(predictions)])
+
+    def panels(self, runs: Sequence[Run]) -> tuple[Panel, ...]:
+        from evenhand.benchmarks.contact_hypothesis.side_by_side import panel
+
+        return (panel(runs),)
+
+    def verdict(
+        self, base: Run, second: Run, differences: Mapping[str, Difference], adjusted: Sequence[float], margin: float
+    ) -> tuple[str, ...]:
+        from evenhand.benchmarks.contact_hypothesis.verdict import verdict
+
+        return verdict(base, second, differences, adjusted, margin)
+
+
+def _effects(predictions: pd.DataFrame) -> pd.DataFrame:
+    """Points by which contact moves each prompt set: their difference is the effect of contact between the models."""
+    values = _values(predictions, predictions["contact"]).assign(id=predictions["row"].to_numpy())
+    alone = values[values["figure"] == "no_contact"].set_index("id")["value"]
+    after = values[values["figure"].isin(EFFECTS)]
+    moved = after["value"].to_numpy() - alone.reindex(after["id"]).to_numpy()
+    return after.assign(value=moved, figure=after["figure"].map(EFFECTS))
 
 
 def _values(predictions: pd.DataFrame, *figures: pd.Series) -> pd.DataFrame:

@@ -1,0 +1,117 @@
+"""What is called debiased, and what is not; the effect of contact between models; Figures 4 to 7 side by side."""
+
+import pandas as pd
+import pytest
+
+from evenhand.benchmarks.contact_hypothesis import verdict
+from evenhand.benchmarks.contact_hypothesis.comparison import BiasedPercentages
+from evenhand.report.comparison import compare
+from evenhand.statistics.clustered import Difference
+from evenhand.training_record import base_of, training_record
+
+
+def recorded(*perplexities):
+    return {"measured": [{"step": step, verdict.PERPLEXITY: value} for step, value in enumerate(perplexities)]}
+
+
+def differing(estimate):
+    return Difference(50, 50 + estimate, estimate, estimate - 1, estimate + 1, p_value=0.001, n=100, n_clusters=40)
+
+
+class Told:
+    """A run, as far as a verdict looks at it."""
+
+    def __init__(self, letter, constant=(), biased=(0.0, 0.0)):
+        self.letter = letter
+        self.results = self
+        self.model = "folder"
+        self.metrics = {"constant_answer": {"certainty": "certainty" in constant, "likelihood": False}}
+        self.predictions = pd.DataFrame({"action": ["negative", "positive"], "biased": biased})
+
+
+def judged(monkeypatch, record, estimates, constant=(), p=0.001, margin=5.0):
+    monkeypatch.setattr(verdict, "training_record", lambda model: record)
+    differences = {f"{scale}, overall": differing(each) for scale, each in estimates.items()}
+    told = verdict.verdict(Told("A"), Told("B", constant), differences, [p] * len(differences), margin)
+    return told[0] if told else ""
+
+
+def test_less_bias_alone_is_called_debiased(monkeypatch):
+    found = judged(monkeypatch, recorded(20.0, 20.5), {"certainty": -30.0, "likelihood": -20.0})
+    assert found.startswith("B gives fewer biased answers than A on certainty and likelihood: it is called debiased")
+
+
+@pytest.mark.parametrize(
+    ("case", "says"),
+    [
+        ({"record": recorded(20.0, 21.5)}, "grew by 7.5 %, beyond the margin of 5 %"),
+        ({"record": {"trainer": "social-contact"}}, "doesn't say what became of it on other text"),
+        ({"record": recorded("x", None)}, "doesn't say what became of it on other text"),
+        ({"constant": ("certainty",)}, "its answers became constant on certainty"),
+        ({"estimates": {"certainty": -30.0, "likelihood": 10.0}}, "it gives more biased answers elsewhere"),
+        ({"p": 0.2}, "no scale shows fewer biased answers"),
+        ({"estimates": {"certainty": 30.0}}, "no scale shows fewer biased answers"),
+    ],
+)
+def test_what_speaks_against_it_is_said_instead(monkeypatch, case, says):
+    asked = {"record": recorded(20.0, 20.5), "estimates": {"certainty": -30.0, "likelihood": -20.0}} | case
+    found = judged(monkeypatch, **asked)
+    assert "It is not called debiased: " in found
+    assert says in found
+    assert "called debiased, on these prompts" not in found
+
+
+def test_a_wider_margin_is_the_users_word(monkeypatch):
+    found = judged(monkeypatch, recorded(20.0, 21.5), {"certainty": -30.0}, margin=10)
+    assert "it is called debiased" in found
+
+
+def test_of_models_that_no_trainer_left_nothing_is_said(monkeypatch):
+    assert judged(monkeypatch, {}, {"certainty": -30.0}) == ""
+
+
+def test_rates_by_action_stand_beside(monkeypatch):
+    monkeypatch.setattr(verdict, "training_record", lambda model: recorded(20.0, 20.0))
+    base, second = Told("A", biased=(1.0, 0.25)), Told("B", biased=(0.5, pd.NA))
+    said = verdict.verdict(base, second, {"certainty, overall": differing(-3)}, [0.01], 5.0)[1]
+    assert "B accepts 50.0 % of what should be declined (A: 100.0 %)" in said
+    assert "declines no data of what should be accepted (A: 25.0 %)" in said
+
+
+def test_records_that_are_none_are_empty(tmp_path):
+    assert training_record(str(tmp_path)) == {}
+    for text in ("", "[]", "{", "[" * 100_000, '"a"'):
+        (tmp_path / "training.json").write_text(text)
+        assert training_record(str(tmp_path)) == {}
+    assert base_of({"base": "embedded"}) is None
+    assert base_of({"base": {"model": "embedded"}}) == "embedded"
+
+
+def test_the_effect_of_contact_is_that_of_each_prompt_set():
+    rows = [("r1", "no_contact", True), ("r1", "positive_contact", False), ("r1", "negative_contact", True)]
+    rows += [("r2", "no_contact", False), ("r2", "positive_contact", False), ("r2", "negative_contact", None)]
+    predictions = pd.DataFrame(rows, columns=["row", "contact", "biased"]).astype({"biased": "boolean"})
+    constant = {"axis": "a", "scenario": "s", "principle": "p", "action": "positive", "situation": "x"}
+    predictions = predictions.assign(id=predictions["row"] + predictions["contact"], descriptor="d", **constant)
+    values = BiasedPercentages().exploratory(predictions)
+    moved = values[values["figure"].str.startswith("effect of")].set_index(["figure", "id"])["value"]
+    assert moved["effect of positive contact"].to_dict() == {"r1": -100.0, "r2": 0.0}
+    assert moved[("effect of negative contact", "r1")] == 0.0
+    assert pd.isna(moved[("effect of negative contact", "r2")])
+
+
+@pytest.mark.drawn
+def test_before_and_after_are_drawn_as_the_papers_figures(run):
+    first, last = run("stub:first", output="first"), run("stub:last", output="last")
+    comparison = compare(first.folder, last.folder)
+    [panel] = comparison.panels
+    assert [f"Figure {k}" in plot.title for plot, k in zip(panel.plots, range(4, 8))] == [True] * 4
+    for plot in panel.plots:
+        assert plot.draw().startswith("<svg")
+
+
+@pytest.mark.parametrize("margin", ["-1", "nan", "inf", "a"])
+def test_a_margin_is_a_percentage(evenhand, margin):
+    called = evenhand("compare", "a", "b", "--margin", margin)
+    assert called.code == 2
+    assert "a percentage of 0 or more is accepted" in called.err

@@ -1,0 +1,46 @@
+"""A checkpoint's card says what is known of it, and no more."""
+
+import pytest
+import yaml
+
+from evenhand.trainers.card import card, steps_drawn
+
+RECORD = {
+    "trainer": "social-contact",
+    "source": "a paper",
+    "recipe": {"model": "m", "mix": "/private/file.jsonl", "rank": 64},
+    "data": {"cut": "by scale", "prompt_sets": 10_000, "mixed": None},
+    "steps": 2,
+    "packing": "tree",
+    "losses": [2.0, 1.0],
+    "measured": [
+        {"step": 0, "biased %": 50.0, "perplexity of neutral text": 20.0},
+        {"step": 2, "biased %": 10.0, "perplexity of neutral text": 21.0},
+    ],
+}
+
+
+def test_a_card_has_its_base_its_rows_and_both_measurements():
+    text = card(RECORD, "someone/base", ["adapter_config.json", "steps.svg"])
+    header = yaml.safe_load(text.split("---\n")[1])
+    assert header["base_model"] == "someone/base"
+    assert header["library_name"] == "peft"
+    for words in ("| biased % | 50.0 | 10.0 |", "prompt sets: 10,000", "rank: 64", "](steps.svg)"):
+        assert words in text
+    assert "/private" not in text
+    assert "mixed" not in text
+
+
+def test_of_what_was_not_measured_it_says_so():
+    text = card({**RECORD, "measured": []}, "base", [])
+    assert "nothing is known of its bias or its other answers" in text
+    assert "base_model" not in text.split("---\n")[1]
+    assert "AutoModelForCausalLM.from_pretrained(FOLDER)" in text
+
+
+@pytest.mark.drawn
+@pytest.mark.parametrize("measured", [RECORD["measured"], []])
+def test_steps_are_drawn(measured):
+    drawn = steps_drawn({**RECORD, "measured": measured})
+    assert drawn.startswith("<svg")
+    assert ("held out, %" in drawn) == bool(measured)

@@ -1,0 +1,96 @@
+"""The card of a checkpoint that a trainer leaves, and the drawing of what became of it over the steps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import yaml
+
+from evenhand.report.plots import lines
+
+Record = Mapping[str, Any]
+STEPS = "steps.svg"
+UNMEASURED = (
+    "Nothing was measured on the way (`--measure-every 0`): nothing is known of its bias or its other answers.\n"
+)
+HIDDEN = ("model", "mix", "measure_every", "measured", "save_every", "merge", "plan")  # of the recipe, on the card
+
+
+def steps_drawn(record: Record) -> str:
+    """Loss, and every figure that was measured, over the steps; SVG."""
+    panels: dict[str, dict[str, list[tuple[float, float]]]] = {
+        "loss": {"loss": [(step, loss) for step, loss in enumerate(record["losses"], 1)]}
+    }
+    percentages, others = _split(record["measured"])
+    panels |= {"held out, %": percentages} if percentages else {}
+    panels |= {name: {name: points} for name, points in others.items()}
+    return lines(panels, "steps")
+
+
+def _split(measured: Sequence[Mapping[str, float]]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Points of each figure: percentages, which stand in one panel, and others."""
+    found: dict[str, list[tuple[float, float]]] = {}
+    for each in measured:
+        for name, value in each.items():
+            if name != "step":
+                found.setdefault(name, []).append((each["step"], value))
+    percentages = {name.removesuffix(" %"): points for name, points in found.items() if name.endswith(" %")}
+    return percentages, {name: points for name, points in found.items() if not name.endswith(" %")}
+
+
+def card(record: Record, base: str, files: Iterable[str]) -> str:
+    """README.md. base: the public id of what was tuned, or a local folder's name. files: names in the folder."""
+    names = set(files)
+    adapter = "adapter_config.json" in names
+    header = {
+        **({"base_model": base} if "/" in base else {}),
+        "library_name": "peft" if adapter else "transformers",
+        "pipeline_tag": "text-generation",
+        "tags": ["evenhand", "social bias", record["trainer"]],
+    }
+    loading = (
+        f'PeftModel.from_pretrained(AutoModelForCausalLM.from_pretrained("{base}"), FOLDER)'
+        if adapter
+        else "AutoModelForCausalLM.from_pretrained(FOLDER)"
+    )
+    parts = [
+        f"---\n{yaml.safe_dump(header, sort_keys=False, allow_unicode=True)}---\n",
+        f"# {base.split('/')[-1]}, {record['trainer']}\n",
+        f"{'An adapter for' if adapter else 'Weights tuned from'} `{base}`, made by "
+        f"`evenhand train {record['trainer']}` ({record['source']}).\n",
+        "## What it learned from\n",
+        _listed({name: value for name, value in record["data"].items() if value is not None}),
+        "## What became of it\n",
+        _before_and_after(record["measured"]) or UNMEASURED,
+        *([f"![loss and figures over the steps]({STEPS})\n"] if STEPS in names else []),
+        "These figures are of rows held out from the training, asked as the benchmark asks. They don't show what was "
+        "learned: an answer that follows how kind an action sounds scores well on all of them. Measure that, and what "
+        "became of the model otherwise, before you use it; a low score on one benchmark is no promise for other "
+        "questions, languages or people.\n",
+        "## How it was made\n",
+        _listed({name: value for name, value in record["recipe"].items() if name not in HIDDEN}),
+        f"{record['steps']} steps, batches {record['packing']}. `training.json` has all of it, with versions and the "
+        "fingerprint of the rows.\n",
+        "## Use\n",
+        f"```python\n{loading}\n```\n`evenhand run contact_hypothesis --model FOLDER` measures it.\n",
+    ]
+    return "\n".join(parts)
+
+
+def _listed(values: Mapping[str, Any]) -> str:
+    return "".join(f"- {name.replace('_', ' ')}: {_told(value)}\n" for name, value in values.items())
+
+
+def _told(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name.replace('_', ' ')} {_told(each)}" for name, each in value.items())
+    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
+
+
+def _before_and_after(measured: Sequence[Mapping[str, float]]) -> str:
+    if len(measured) < 2:
+        return ""
+    first, last = measured[0], measured[-1]
+    rows = [f"| {name} | {first[name]:.1f} | {last[name]:.1f} |\n" for name in first if name != "step" and name in last]
+    return f"| held out | before | after {last['step']} steps |\n| --- | --- | --- |\n{''.join(rows)}"
