@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from evenhand.trainers.fine_tuning import Tuned
 
 SOURCE = "Borah & Mihalcea, EMNLP Findings 2024, section 6.1 and appendix H; mistral's hyperparameters as published"
+CAUTION = "who can say why a story is biased may still give tasks by stereotype (evenhand run implicit_bias)"
 EPOCHS: dict[Data, float] = {"full": 3.0, "half": 2.0}  # appendix H.2, of mistral; the published code has 3 for either
 LEARNED = {  # in which layout the loss is of what
     "chat": "the reason and the token that ends it",  # as OpenAI's fine-tuning, which the paper used on gpt-35-turbo
@@ -109,8 +110,9 @@ class _Prepared:
 def train(options: ReasonOptions, output: Path, on_progress: OnProgress) -> dict[str, Any]:
     """The checkpoint in output; returns what its training.json says. Goes on where a training was cut off."""
     _check(options)
-    from evenhand.trainers.saving import RECORD, save
+    from evenhand.trainers.saving import save
     from evenhand.trainers.training_folder import begun, refuse_other
+    from evenhand.training_record import RECORD
 
     asked = {**asdict(options), "plan": False}
     refuse_other(asked, output, RECORD)
@@ -208,6 +210,8 @@ def _record(prepared: _Prepared, tuned: Tuned) -> dict[str, Any]:
     return {
         "trainer": ImplicitBiasTrainer.name,
         "source": SOURCE,
+        "measured_by": _asking(how),
+        "caution": CAUTION,
         "recipe": {name: value for name, value in asdict(how).items() if name != "plan"},
         "data": {
             "dataset": "implicit_bias",
@@ -235,6 +239,10 @@ def _record(prepared: _Prepared, tuned: Tuned) -> dict[str, Any]:
     }
 
 
+def _asking(how: ReasonOptions) -> str:
+    return f"evenhand run implicit_bias_understanding --protocol generate --asks reason --layout {how.layout}"
+
+
 def table_of(record: dict[str, Any], output: Path) -> Table:
     from evenhand.report.tables import Cell, Table
     from evenhand.trainers.over_steps import before_and_after
@@ -253,7 +261,6 @@ def table_of(record: dict[str, Any], output: Path) -> Table:
     )
     note = f"{record['note']}. " if record["note"] else ""
     note += (
-        "To measure it on stories of scenarios that it was not trained on: evenhand run implicit_bias_understanding "
-        f"--protocol generate --asks reason --layout {recipe['layout']} --model {output}"
+        f"To measure it on stories of scenarios that it was not trained on: {record['measured_by']} --model {output}"
     )
     return Table("Fine-tuning on told assignments", ("", ""), tuple((Cell(a), Cell(b)) for a, b in rows), note)
