@@ -18,7 +18,10 @@ from evenhand.flow.rows import load_config
 from evenhand.models.end_of_answer import end_of_answer
 from evenhand.models.loading import Checkpoint
 from evenhand.models.prefix_tree import Continuation
+from evenhand.models.registry import Loading
+from evenhand.models.request import Sampling
 from evenhand.models.text_reader import TextReader
+from evenhand.models.transformers_backend import TransformersBackend, TransformersOptions
 from evenhand.trainers.implicit_bias import ReasonOptions, read_stories, train
 from evenhand.trainers.progress import unheard
 from evenhand.trainers.reading import one_after_another, whole
@@ -70,6 +73,21 @@ def test_what_is_held_out_is_measured(tuned):
     assert [each["step"] for each in measured] == [0, 4, 6]
     assert {*measured[0]} == {"step", ACCURACY, PRESENT, LOSS, PERPLEXITY}
     assert measured[-1][LOSS] < measured[0][LOSS]
+
+
+@pytest.mark.parametrize("layout", ["chat", "published"])
+def test_what_was_learned_is_written_to_its_end_where_the_benchmark_asks(tiny_checkpoint, tmp_path, layout):
+    """One story, by heart: asked as it was trained, the model writes the reason, stops, and is read."""
+    whole_weights = {"method": "full", "rank": 64, "targets": "default", "learning_rate": 0.01}
+    asked = options(tiny_checkpoint, limit=1, max_steps=45, epochs=99.0, layout=layout, **whole_weights)
+    train(asked, tmp_path / "model", unheard)
+    [row] = told("full", "evenhand", every_line=False, limit=1, seed=asked.seed).train
+    how = BENCHMARK.asking(protocol="generate", asks="reason", layout=layout)
+    how = replace(how, sampling=Sampling(0.0, max_new_tokens=300))
+    model = TransformersBackend().load(str(tmp_path / "model"), Loading(dtype="float32"), TransformersOptions())
+    [(_, reply)] = model.answer(BENCHMARK.ask(row, how))
+    assert (reply.text, reply.finish_reason) == (row["messages"][2]["content"], "stop")
+    assert BENCHMARK.read(row, [reply], how)[0]["correct"]
 
 
 class _Killed(Exception):
