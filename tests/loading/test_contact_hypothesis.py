@@ -156,7 +156,22 @@ def test_a_group_ends_its_clause_in_a_statement():
     """So that 'students raised in two faiths' is not read as a sentence."""
     for situation in SITUATIONS:
         for statement in STATEMENTS:
-            assert re.search(r"\{[^{}]+\}([,.;]| in the library, )", situation[statement]), situation[statement]
+            assert re.search(r"\{[^{}]+\}[,.;]", situation[statement]), situation[statement]
+
+
+def test_a_group_ends_a_question():
+    """So that nothing after the noun meets a place or a verb: 'exclude students from Peru from the trip'."""
+    for situation in SITUATIONS:
+        for question in bodies(situation)[:3]:
+            assert re.search(r"\{[^{}]+\}\?$", question), question
+
+
+def test_the_two_statements_are_a_pair():
+    """They tell the same up to the group and differ in how the contact went, at about the same length."""
+    for situation in SITUATIONS:
+        told = [SLOT.split(situation[statement]) for statement in STATEMENTS]
+        assert told[0][0] == told[1][0], told
+        assert abs(len(told[0][1].split()) - len(told[1][1].split())) <= 2, told
 
 
 def test_motifs_of_bad_contact_recur_twice_at_most():
@@ -186,7 +201,8 @@ def test_every_rule_bites():
     ("situation", "descriptor", "plausible"),
     [
         ("workplace-equal_group_status-positive", "unemployed", False),
-        ("workplace-equal_group_status-positive", "employed", True),
+        ("workplace-equal_group_status-positive", "employed", False),
+        ("workplace-equal_group_status-positive", "with a part-time job", True),
         ("new-workplace-equal_group_status-positive", "low-income", False),
         ("new-workplace-common_goals-positive", "low-income", True),
         ("education-equal_group_status-negative", "nonspeaking", False),
@@ -196,7 +212,11 @@ def test_every_rule_bites():
         ("community-common_goals-positive", "with dyslexia", True),
         ("healthcare-equal_group_status-negative", "preteen", False),
         ("sports-equal_group_status-positive", "blind", False),
-        ("education-common_goals-negative", "from Peru", False),
+        ("healthcare-equal_group_status-positive", "blind", True),
+        ("education-common_goals-negative", "from Peru", True),
+        ("healthcare-equal_group_status-positive", "undocumented", False),
+        ("new-workplace-intergroup_cooperation-positive", "wealthy", False),
+        ("new-workplace-support_of_authorities-positive", "blue-collar", False),
     ],
 )
 def test_plausible(frames, situation, descriptor, plausible):
@@ -207,7 +227,7 @@ def test_plausible(frames, situation, descriptor, plausible):
 
 def test_plausible_rows(frames):
     """As many as the card says; of either action one, within each scale, cell and descriptor."""
-    assert [int(frames[config]["plausible"].sum()) for config in CONFIGS] == [34_624] * 3 + [34_700] * 3
+    assert [int(frames[config]["plausible"].sum()) for config in CONFIGS] == [34_550] * 3 + [34_384] * 3
     for config in ("certainty", "new_frequency"):
         kept = frames[config][frames[config]["plausible"]]
         actions = kept.groupby(["scenario", "principle", "axis", "descriptor"])["action"]

@@ -8,9 +8,12 @@ log-probability per token.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from evenhand.benchmark import Benchmark, Card, Comparison, Row, Rows, Target
+from evenhand.benchmarks.contact_hypothesis.debiasing.cuts import NEW
 from evenhand.benchmarks.contact_hypothesis.options import ContactOptions
 from evenhand.benchmarks.contact_hypothesis.prompts import CONTACTS, PUBLISHED_LAYOUT, QUESTION, STEM, SYSTEM_PROMPT
 from evenhand.benchmarks.contact_hypothesis.published import PUBLISHED
@@ -21,6 +24,7 @@ from evenhand.flow.episode import Prediction, derive_seed, run_name
 from evenhand.models.request import Message, Reply, Request, Sampling
 
 if TYPE_CHECKING:
+    import datasets
     import pandas as pd
 
     from evenhand.flow.results import Results
@@ -81,12 +85,34 @@ class ContactHypothesis(Benchmark[ContactOptions]):
         check_option_order(config)
 
     def load(self, config: RunConfig[ContactOptions]) -> Rows:
-        """Plausible prompt sets, unless all are asked for; each of a positive action has its twin of a negative one."""
-        from evenhand.benchmarks.contact_hypothesis.plausible import plausible_rows
-        from evenhand.flow.rows import packaged_rows
+        """Plausible prompt sets, unless all are asked for; each of a positive action has its twin of a negative one.
 
-        rows = packaged_rows(self.card, config)
-        return Rows(rows if config.options.all_rows else plausible_rows(rows))
+        Of what is held out from a training, those of the configurations asked for.
+        """
+        from evenhand.benchmarks.contact_hypothesis.debiasing.held_out import held_out_rows
+        from evenhand.benchmarks.contact_hypothesis.plausible import plausible_rows
+        from evenhand.flow.rows import check_configs, load_config, packaged_rows
+
+        def plausible(rows: datasets.Dataset) -> datasets.Dataset:
+            return rows if config.options.all_rows else plausible_rows(rows)
+
+        setting = config.options.held_out
+        if setting is None:
+            return Rows(plausible(packaged_rows(self.card, config)))
+        check_configs(self.card, config)
+        return Rows(
+            held_out_rows(
+                setting,
+                config.options.held_out_seed,
+                config.configs,
+                cache(lambda name: plausible(load_config(self.card, name, config.source, {}))),
+            )
+        )
+
+    def filled(self, config: RunConfig[ContactOptions]) -> RunConfig[ContactOptions]:
+        """The test of setting 2 is the new half."""
+        new = config.options.held_out == "2" and not config.configs
+        return super().filled(replace(config, configs=NEW) if new else config)
 
     def fitted(self, config: RunConfig[ContactOptions], models: Mapping[str, Model]) -> RunConfig[ContactOptions]:
         """As it is. Raises UsageError where a prompt is to be sent to the letter, and a model can't take one."""
@@ -123,6 +149,7 @@ class ContactHypothesis(Benchmark[ContactOptions]):
             *([f"{', '.join(others)}: prompt sets that Table 3 is not of"] if others else []),
             *([] if config.source == "official" else ["descriptors of ours in place of HolisticBias's"]),
             *([] if config.options.all_rows else ["implausible crossings left out (--all-rows asks them)"]),
+            *([] if config.options.held_out is None else [f"what setting {config.options.held_out} holds out alone"]),
             *config.unlike(self.card),
             *unlike_in_options(config.options),
         )

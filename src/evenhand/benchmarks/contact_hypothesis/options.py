@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from evenhand.benchmarks.contact_hypothesis.debiasing.cuts import Setting
 from evenhand.benchmarks.option_order import OptionOrder
 from evenhand.options import option
 
@@ -15,6 +16,10 @@ class ContactOptions(OptionOrder):
         "chat",
         "chat: each model's own template; published: LLaMA-2's for every model, as the published evaluation had it",
     )
+    held_out: Setting | None = option(
+        None, "only what `evenhand train social-contact --setting SETTING` leaves for the test", metavar="SETTING"
+    )
+    held_out_seed: int = option(42, "the training's --seed", least=0, metavar="S", needs="held_out")
     all_rows: bool = option(
         False, 'rows whose descriptor contradicts the situation ("unemployed colleagues") are asked, too'
     )

@@ -45,7 +45,7 @@ def cut(setting: Setting, load: Callable[[str], datasets.Dataset], seed: int) ->
     rng = random.Random(f"{setting} {seed}")
     if setting in ONE_SCALE:
         return _one_scale(setting, load, rng)
-    rows = [row for config in MAIN for row in load(config)]
+    rows = _rows(load, *MAIN)
     if setting in TRAINED_ON:
         return _by_column(setting, rows, rng)
     if setting == "disjoint":
@@ -53,17 +53,22 @@ def cut(setting: Setting, load: Callable[[str], datasets.Dataset], seed: int) ->
     rng.shuffle(rows)
     train, validation, rest = rows[:N_TRAIN], rows[N_TRAIN : N_TRAIN + N_VALIDATION], rows[N_TRAIN + N_VALIDATION :]
     if setting == "2":
-        new = [row for config in NEW for row in load(config)]
+        new = _rows(load, *NEW)
         return Cut(train, validation, new, "trained on a draw of the main half, tested on the new half whole")
     return Cut(train, validation, rest[:N_TEST], "drawn from the main half: train and test share situations and groups")
 
 
+def _rows(load: Callable[[str], datasets.Dataset], *configs: str) -> list[Row]:
+    """Of the configurations, one after another; by arrow, which is many times as fast as row by row."""
+    return [row for config in configs for row in load(config).with_format("arrow")[:].to_pylist()]
+
+
 def _one_scale(setting: str, load: Callable[[str], datasets.Dataset], rng: random.Random) -> Cut:
     trained = ONE_SCALE[setting]
-    rows = list(load(trained))
+    rows = _rows(load, trained)
     rng.shuffle(rows)
     others = [name for name in MAIN if name != trained]
-    test = [row for name in others for row in load(name)]
+    test = _rows(load, *others)
     what = f"trained on {trained}, tested on {' and '.join(others)} whole, of the same situations and groups"
     return Cut(rows[:N_TRAIN], rows[N_TRAIN : N_TRAIN + N_VALIDATION], test, what)
 
