@@ -75,14 +75,13 @@ def test_what_is_held_out_is_measured(tuned):
     assert measured[-1][LOSS] < measured[0][LOSS]
 
 
-@pytest.mark.parametrize("layout", ["chat", "published"])
-def test_what_was_learned_is_written_to_its_end_where_the_benchmark_asks(tiny_checkpoint, tmp_path, layout):
+def test_what_was_learned_is_written_to_its_end_where_the_benchmark_asks(tiny_checkpoint, tmp_path):
     """One story, by heart: asked as it was trained, the model writes the reason, stops, and is read."""
     whole_weights = {"method": "full", "rank": 64, "targets": "default", "learning_rate": 0.01}
-    asked = options(tiny_checkpoint, limit=1, max_steps=45, epochs=99.0, layout=layout, **whole_weights)
+    asked = options(tiny_checkpoint, limit=1, max_steps=40, epochs=99.0, **whole_weights)
     train(asked, tmp_path / "model", unheard)
     [row] = told("full", "evenhand", every_line=False, limit=1, seed=asked.seed).train
-    how = BENCHMARK.asking(protocol="generate", asks="reason", layout=layout)
+    how = BENCHMARK.asking(protocol="generate", asks="reason")
     how = replace(how, sampling=Sampling(0.0, max_new_tokens=300))
     model = TransformersBackend().load(str(tmp_path / "model"), Loading(dtype="float32"), TransformersOptions())
     [(_, reply)] = model.answer(BENCHMARK.ask(row, how))
