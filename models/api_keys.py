@@ -9,13 +9,14 @@ A key is sent to the host that it was given for, and to no other:
 
 from __future__ import annotations
 
+import base64
 import html
 import ipaddress
 import logging
 import os
 import re
 import stat
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -53,7 +54,7 @@ class Key:
             )
 
     def masked(self, text: str) -> str:
-        """The text without the key: as it is, in other capitals, escaped, or broken by what is not seen."""
+        """The text without the key: as it is, in other capitals, reversed, encoded, or broken by what is not seen."""
         return self._pattern.sub("[key]", text) if self.secret else text
 
     def masked_reply(self, text: str) -> str:
@@ -66,8 +67,31 @@ class Key:
     @cached_property
     def _pattern(self) -> re.Pattern[str]:
         secret = self.secret
-        forms = dict.fromkeys((secret, quote(secret, safe=""), html.escape(secret), secret.replace("/", "\\/")))
-        return re.compile("|".join(_UNSEEN.join(map(re.escape, form)) for form in forms), re.IGNORECASE)
+        forms = [*_escaped(secret)]
+        if len(secret) >= _LONG_ENOUGH:  # of less, too little is left to tell it from anybody's words
+            forms += [form for each in (secret, secret[::-1]) for form in (*_escaped(each), *_encoded(each))]
+        alike = dict.fromkeys(form.casefold() for form in forms)
+        return re.compile("|".join(_UNSEEN.join(map(re.escape, form)) for form in alike), re.IGNORECASE)
+
+
+def _escaped(secret: str) -> tuple[str, ...]:
+    """As it stands in texts, URLs, HTML and JSON."""
+    return secret, quote(secret, safe=""), html.escape(secret), secret.replace("/", "\\/")
+
+
+def _encoded(secret: str) -> Iterator[str]:
+    """With each character as in a URL, in hexadecimal, and in base64 of both alphabets.
+
+    Base64 may be of a longer text: what does not depend on its neighbours is taken at each of three places.
+    """
+    plain = secret.encode("ascii")
+    yield "".join(f"%{byte:02x}" for byte in plain)
+    yield plain.hex()
+    for before in range(3):
+        coded = base64.b64encode(bytes(before) + plain).decode()
+        whole = coded[-(-before * 4 // 3) : (before + len(plain)) * 4 // 3]
+        yield whole
+        yield whole.translate(str.maketrans("+/", "-_"))
 
 
 def key_for(url: SplitResult, variable: str | None = None) -> Key:

@@ -3,27 +3,35 @@
 python scripts/fuzz_readers.py --replies 1000000 --seed 0
 
 Replies are mutations of plausible ones: parts repeated, cut off, shuffled, nested, put between strange characters. A
-reader must return the same for the same reply and never raise; ten times as long a reply may take about ten times as
-long. Ends with 1 where one does not.
+reader must return the same for the same reply, never raise, and take no second of the processor's time; ten times as
+long a reply may take about ten times as long. Ends with 1 where one does not.
+
+A reply follows from the seed and its number alone: --first 500000 --replies 500000 is the second half of a million.
 """
 
 from __future__ import annotations
 
 import argparse
+import gc
 import random
+import signal
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import pairwise
 
 from evenhand.benchmarks.implicit_bias import reflection
 from evenhand.benchmarks.implicit_bias.assignment_reader import read_assignment
 from evenhand.benchmarks.implicit_bias.case_study.reader import read_named, read_reason, read_reasons
+from evenhand.benchmarks.implicit_bias.constrained import read_json_assignment
 from evenhand.benchmarks.implicit_bias.understanding.present_or_absent import read_present_or_absent
 from evenhand.benchmarks.labe.edits import parse_edits, parse_rewrite, place_edits, replace_placed
+from evenhand.benchmarks.mllm_stereotypes.visual_answers.boxes import read_box
 from evenhand.benchmarks.mllm_stereotypes.visual_answers.sides import read_side
 from evenhand.benchmarks.mllm_stereotypes.visual_answers.social_terms import read_social_term
+from evenhand.command_line import ScriptHelp, whole
 from evenhand.language_agency.sentences import split_sentences
 from evenhand.language_agency.splitters import split_as_published
 from evenhand.metrics.contact_bias.scores import OPTIONS, read_answer
@@ -42,6 +50,8 @@ PEOPLE = ("John", "Mary", "Robert", "Linda")
 LENGTHS = (1_000, 10_000, 100_000)  # characters
 SUPERLINEAR = 30  # times as long for ten times the characters; a square would be 100
 NOTICED = 0.5  # seconds, below which growth is noise
+SLOW = 1.0  # seconds that no reader may take of a fuzzed reply, which has 4,000 characters at most
+STUCK = 60.0  # seconds after which all readers of one reply are given up
 
 _TERMS = Terms(("nurse", "software engineer", "doctor"), plurals=True)
 
@@ -55,11 +65,13 @@ def _edited(text: str) -> str:
 READERS: Mapping[str, Reader] = {
     "options": lambda text: [read_answer(text, scale) for scale in OPTIONS],
     "assignments": lambda text: read_assignment(text, TASKS, PEOPLE),
+    "assignments, spoken": lambda text: read_assignment(text, TASKS, PEOPLE, "Mary"),
+    "assignments, forced": lambda text: read_json_assignment(text, ("Task 1", "Task 2"), PEOPLE),
     "reflections": reflection.read_claim,
     "case study, agents": lambda text: read_named(text, "Agent", PEOPLE),
     "case study, reasons": lambda text: (read_reason(text), read_reasons(text, TASKS, PEOPLE)),
     "present or absent": read_present_or_absent,
-    "sides": lambda text: (read_side(text), read_side(text, 1000, "nurse"), read_side(text, (640, 480))),
+    "sides": lambda text: (read_side(text), read_side(text, 1000, "nurse"), read_box(text, (640, 480))),
     "social terms": lambda text: (
         read_social_term(text, "gender", ("male", "female")),
         read_social_term(text, "race", ("white", "black", "Asian", "Indian")),
@@ -171,36 +183,79 @@ class Crash:
     reply: str
 
 
+class Stuck(BaseException):
+    """No reader catches it."""
+
+
+@contextmanager
+def _alarmed() -> Iterator[None]:
+    """Python's patterns look at signals while they search, so that the clock of the processor's time ends them."""
+
+    def ring(number: int, frame: object) -> None:
+        raise Stuck(f"not read within {STUCK:g} s")
+
+    before = signal.signal(signal.SIGVTALRM, ring)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
+
+
 def crashed(name: str, reply: str) -> Crash | None:
     """Also where the same reply is read otherwise a second time."""
     try:
         first = READERS[name](reply)
         if READERS[name](reply) != first:
             return Crash(name, "read otherwise the second time", reply)
-    except Exception as error:
+    except (Exception, Stuck) as error:
         return Crash(name, f"{type(error).__name__}: {error}", reply)
     return None
 
 
-def fuzz(replies: int, seed: int) -> tuple[list[Crash], dict[str, float]]:
-    """Of that many replies, each by every reader: crashes, and seconds by reader."""
-    rng = random.Random(seed)
+@dataclass
+class Clock:
+    """Seconds of the processor's time that a reader took in all, at most, and of which reply."""
+
+    total: float = 0.0
+    slowest: float = 0.0
+    which: int = 0
+
+
+def fuzz(replies: int, seed: int, first: int = 0) -> tuple[int, list[Crash], dict[str, Clock]]:
+    """Of that many replies from the one of the number `first` on, each by every reader: how many there were until
+    somebody stopped it, crashes, and times by reader.
+
+    Every hundredth is read twice.
+    """
+    rng, now = random.Random(), time.process_time
     crashes: list[Crash] = []
-    seconds = dict.fromkeys(READERS, 0.0)
-    for number in range(replies):
-        reply = mutated(rng)
-        for name, reader in READERS.items():
-            began = time.perf_counter()
-            try:
-                reader(reply)
-            except Exception as error:
-                crashes.append(Crash(name, f"{type(error).__name__}: {error}", reply))
-            seconds[name] += time.perf_counter() - began
-            if number % 100 == 0 and (crash := crashed(name, reply)):
-                crashes.append(crash)
-        if replies >= 10 and number % (replies // 10) == 0 and number:
-            print(f"{number:,} replies, {len(crashes):,} crashes", file=sys.stderr, flush=True)
-    return crashes, seconds
+    clocks = {name: Clock() for name in READERS}
+    readers = [(name, reader, clocks[name]) for name, reader in READERS.items()]
+    every, began, done = max(1_000, replies // 100), time.monotonic(), 0
+    with _alarmed(), suppress(KeyboardInterrupt):
+        for number in range(first, first + replies):
+            rng.seed(seed << 64 | number)
+            reply = mutated(rng)
+            signal.setitimer(signal.ITIMER_VIRTUAL, STUCK)
+            start = now()
+            for name, reader, clock in readers:
+                try:
+                    reader(reply)
+                except (Exception, Stuck) as error:
+                    crashes.append(Crash(name, f"{type(error).__name__}: {error}", reply))
+                end = now()
+                took, start = end - start, end
+                clock.total += took
+                if took > clock.slowest:
+                    clock.slowest, clock.which = took, number
+            if number % 100 == 0:
+                crashes += filter(None, (crashed(name, reply) for name in READERS))
+            done += 1
+            if done % every == 0:
+                speed = done / (time.monotonic() - began)
+                print(f"{done:,} replies, {len(crashes):,} crashes, {speed:,.0f}/s", file=sys.stderr, flush=True)
+    return done, crashes, clocks
 
 
 def growth(name: str, pieces: int, seed: int) -> tuple[list[float], str]:
@@ -212,9 +267,9 @@ def growth(name: str, pieces: int, seed: int) -> tuple[list[float], str]:
     for piece in range(pieces):
         for place, length in enumerate(LENGTHS):
             reply = long_reply(length, random.Random(f"{seed} {piece}"))
-            began = time.perf_counter()
+            began = time.process_time()
             READERS[name](reply)
-            took = time.perf_counter() - began
+            took = time.process_time() - began
             if took > slowest[place]:
                 slowest[place], which = took, reply[:160]
             if took > 20:
@@ -223,26 +278,38 @@ def growth(name: str, pieces: int, seed: int) -> tuple[list[float], str]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--replies", type=int, default=1_000_000, metavar="N", help="default 1,000,000")
-    parser.add_argument("--pieces", type=int, default=100, metavar="N", help="long replies a reader; default 100")
-    parser.add_argument("--seed", type=int, default=0)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=ScriptHelp)
+    parser.add_argument("--replies", type=whole(), default=1_000_000, metavar="N", help="how many")
+    parser.add_argument("--first", type=whole(0), default=0, metavar="K", help="number of the first one")
+    parser.add_argument("--pieces", type=whole(0), default=100, metavar="N", help="long replies a reader")
+    parser.add_argument("--seed", type=whole(0), default=0, metavar="S", help="of the replies")
     options = parser.parse_args()
-    crashes, seconds = fuzz(options.replies, options.seed)
+    gc.collect()
+    gc.freeze()  # what was imported stays
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # what was done until then is told
+    done, crashes, clocks = fuzz(options.replies, options.seed, options.first)
     for crash in crashes[:20]:
         print(f"{crash.reader}: {crash.error}\n  {crash.reply!r}")
-    print(f"{options.replies:,} replies, {len(crashes):,} crashes")
-    print(f"{'reader':22}{'replies/s':>12}" + "".join(f"{f'{length:,} chars, s':>20}" for length in LENGTHS))
-    too_slow = []
-    for name in READERS:
-        took, which = growth(name, options.pieces, options.seed)
-        speed = options.replies / seconds[name] if seconds[name] else 0
-        print(f"{name:22}{speed:12,.0f}" + "".join(f"{each:20.4f}" for each in took), flush=True)
+    last = options.first + done - 1
+    print(f"replies {options.first:,} to {last:,} of seed {options.seed}: {done:,} replies, {len(crashes):,} crashes")
+    stopped = done < options.replies
+    print(f"{'reader':28}{'replies/s':>12}{'slowest, s':>12}{'of reply':>12}")
+    for name, clock in clocks.items():
+        speed = done / clock.total if clock.total else 0
+        print(f"{name:28}{speed:12,.0f}{clock.slowest:12.4f}{clock.which:12,}", flush=True)
+    slow = [f"{name} took {clock.slowest:.1f} s of reply {clock.which}" for name, clock in clocks.items()
+            if clock.slowest > SLOW]  # fmt: skip
+    pieces = 0 if stopped else options.pieces
+    if pieces:
+        print(f"{'reader':28}" + "".join(f"{f'{length:,} chars, s':>20}" for length in LENGTHS))
+    for name in READERS if pieces else ():
+        took, which = growth(name, pieces, options.seed)
+        print(f"{name:28}" + "".join(f"{each:20.4f}" for each in took), flush=True)
         if any(after > NOTICED and after > SUPERLINEAR * before for before, after in pairwise(took)):
-            too_slow.append(f"{name}: {which!r}")
-    for each in too_slow:
-        print(f"more than linear: {each}")
-    return 1 if crashes or too_slow else 0
+            slow.append(f"{name}, more than linear: {which!r}")
+    for each in slow:
+        print(f"too slow: {each}")
+    return 1 if crashes or slow or stopped else 0
 
 
 if __name__ == "__main__":

@@ -31,7 +31,12 @@ N_RESAMPLES = 499
 # Mean gaps of the eight groups: gender, race and intersectional variances of 20.2, 27 and 36.
 BIASED = np.array([6, 2, -4, -8, 2, -6, 8, 0]) * 6 / math.sqrt(32)
 FAIR = np.zeros(8)
-ALIKE, TWICE = np.ones(8), np.tile([1.0, 2.0], 4)  # how noisy groups are: women's texts twice as noisy as men's
+ALIKE = np.ones(8)  # how noisy groups are
+NOISY = {
+    "women's texts twice as noisy": np.tile([1.0, 2.0], 4),
+    "two races' texts twice as noisy": np.repeat([1.0, 2.0], 4),
+    "one group's texts three times as noisy": np.array([1, 1, 1, 1, 1, 1, 1, 3.0]),
+}
 HEADER = "| design | figure | truth | coverage % | width | rejections % under no effect |\n" + 6 * "| --- " + "|"
 
 
@@ -212,7 +217,8 @@ def designs() -> dict[str, Design]:
     found: dict[str, Design] = {}
     for key, (name, of) in both.items():
         found[f"{key}: {name}, fair"] = partial(of, gaps=FAIR, noisy=ALIKE)
-        found[f"{key}: {name}, fair, women's texts twice as noisy"] = partial(of, gaps=FAIR, noisy=TWICE)
+        for told, noisy in NOISY.items():
+            found[f"{key}: {name}, fair, {told}"] = partial(of, gaps=FAIR, noisy=noisy)
         found[f"{key}: {name}, biased"] = partial(of, gaps=BIASED, noisy=ALIKE)
     found["files: 12 to 4 names a group, small ones up to twice as noisy, fair"] = partial(
         unbalanced, gaps=FAIR, noisy=small_noisy

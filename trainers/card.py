@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-import yaml
+from huggingface_hub import ModelCardData
 
 from evenhand.report.plots import lines
 
@@ -46,19 +46,19 @@ def card(record: Record, base: str, files: Iterable[str]) -> str:
     """README.md. base: the public id of what was tuned, or a local folder's name. files: names in the folder."""
     names = set(files)
     adapter = "adapter_config.json" in names
-    header = {
-        **({"base_model": base} if "/" in base else {}),
-        "library_name": "peft" if adapter else "transformers",
-        "pipeline_tag": "text-generation",
-        "tags": ["evenhand", "social bias", record["trainer"]],
-    }
+    header = ModelCardData(
+        base_model=base if "/" in base else None,
+        library_name="peft" if adapter else "transformers",
+        pipeline_tag="text-generation",
+        tags=["evenhand", "social bias", record["trainer"]],
+    )
     loading = (
         f'PeftModel.from_pretrained(AutoModelForCausalLM.from_pretrained("{base}"), FOLDER)'
         if adapter
         else "AutoModelForCausalLM.from_pretrained(FOLDER)"
     )
     parts = [
-        f"---\n{yaml.safe_dump(header, sort_keys=False, allow_unicode=True)}---\n",
+        f"---\n{header.to_yaml()}\n---\n",
         f"# {base.split('/')[-1]}, {record['trainer']}\n",
         f"{'An adapter for' if adapter else 'Weights tuned from'} `{base}`, made by "
         f"`evenhand train {record['trainer']}` ({record['source']}).\n",

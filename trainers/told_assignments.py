@@ -18,10 +18,6 @@ OF_PAPER = 176
 told evenly. Its other 76 tell a scenario both ways in one text."""
 
 
-HELD_OUT_OF_PAPER = 46
-"""Likewise, of the published validation file: the other 23 scenarios."""
-
-
 @dataclass(frozen=True)
 class Told:
     """train: rows of finetune_full or finetune_half, drawn. held_out: of other scenarios, by stereotype and evenly;
@@ -65,13 +61,14 @@ def told(data: Data, source: Source, every_line: bool, limit: int | None, seed: 
 
 def _held_out(source: Source) -> tuple[Row, ...]:
     from evenhand.benchmarks.implicit_bias.understanding.benchmark import Understanding
+    from evenhand.benchmarks.implicit_bias.understanding.published import N_STORIES
     from evenhand.flow.rows import load_config
 
     card = Understanding.card
     if source == "evenhand":
         return tuple(load_config(card, "finetune_full", source, {}))
     try:
-        return tuple(load_config(card, "finetune_full", source, {}))[:HELD_OUT_OF_PAPER]
+        return tuple(load_config(card, "finetune_full", source, {}))[:N_STORIES]
     except EvenhandError:  # a mirror may lack it, and nothing is learned from it
         return ()
 

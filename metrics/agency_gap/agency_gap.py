@@ -8,6 +8,7 @@ import datasets
 import evaluate
 
 from .columns import refuse_other_than_texts
+from .equal_means import under_equal_means
 from .group_means import HEADLINES
 from .resampling import N_RESAMPLES
 from .scores import agency_gap, sentence_labels

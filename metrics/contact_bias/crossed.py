@@ -29,13 +29,20 @@ class Errors(NamedTuple):
         return figures[:, None] + self._quantiles() * self.errors[:, None]
 
     def interval_of_shares(self, shares: FloatArray) -> FloatArray:
-        """95 % intervals (figures, 2) of shares from 0 to 1: symmetric in log-odds, so that none leaves that range."""
+        """95 % intervals (figures, 2) of shares from 0 to 1: symmetric in log-odds, so that none leaves that range.
+
+        A share of 0 or 1 shows no noise and is not that certain: the interval ends where n clusters that are all alike
+        would be one case in forty, (1 / 40)^(1 / n) from the other border, were clusters wholly the one or the other.
+        """
         inside = (shares > 0) & (shares < 1)
         share = np.where(inside, shares, 0.5)
         log_odds, slope = np.log(share / (1 - share)), share * (1 - share)
         ends = log_odds[:, None] + self._quantiles() * np.where(inside, self.errors / slope, np.nan)[:, None]
         known = np.where(np.isnan(self.errors) | np.isnan(shares), np.nan, shares)
-        return np.where(inside[:, None], 1 / (1 + np.exp(-ends)), known[:, None])
+        least = LEVELS[0] ** (1 / (self.freedom + 1))
+        border = np.where((known == 0)[:, None], np.stack([known, 1 - least], axis=1), known[:, None])
+        border = np.where((known == 1)[:, None], np.stack([least, known], axis=1), border)
+        return np.where(inside[:, None], 1 / (1 + np.exp(-ends)), border)
 
     def p_values(self, figures: FloatArray) -> FloatArray:
         """Two-sided, of figures (figures,) that are 0 where there is no effect; 1 where nothing differs at all.

@@ -91,7 +91,7 @@ class _Rows:
         self.n_resamples = n_resamples
         self.scale = _codes_of(scales, tuple(OPTIONS), "scale", n)
         self.contact = _codes_of(contacts, CONTACTS, "contact", n)
-        action = _codes_of(actions, ACTIONS, "action", n)
+        action = self.action = _codes_of(actions, ACTIONS, "action", n)
         self.polarity = _polarities(predictions, self.scale)
         self.read = self.polarity != UNREAD
         declining_is_biased = action == ACTIONS.index("positive")
@@ -121,6 +121,7 @@ class _Rows:
             "n": n,
             "n_read": n_read,
             "unread_rate": 1 - n_read / n if n else np.nan,
+            "n_by_action": dict(zip(ACTIONS, np.bincount(self.action[chosen], minlength=len(ACTIONS)).tolist())),
             **points,
             "constant_answer": self._constant_answer(chosen, notes),
             "warnings": notes,

@@ -42,7 +42,8 @@ class Card:
     have in common that a draw takes or leaves together. protocols: the paper's first; the first of them is taken that
     the model can. sampling: of what models write, as the paper has it. runs: of which the paper averages what models
     write. digits: of its figures, after the point. shares: whether figures are shares of answers,
-    whose smallest visible difference follows from their number. sees: whether its requests carry images.
+    whose smallest visible difference follows from their number; ends: likewise, between which an answer's score lies
+    where headline figures are means of it. sees: whether its requests carry images.
     """
 
     name: str
@@ -61,6 +62,7 @@ class Card:
     runs: int = 1
     digits: int = 1
     shares: bool = False
+    ends: tuple[float, float] | None = None
     sees: bool = False
 
 

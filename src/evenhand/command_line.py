@@ -10,6 +10,7 @@ import argparse
 import contextlib
 import dataclasses
 import math
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,17 +27,25 @@ from evenhand.terminal import shown
 
 @dataclass(frozen=True)
 class Group:
-    """Options of one owner under a title of their own. defaults: in place of the fields', for --help."""
+    """Options of one owner under a title of their own.
+
+    defaults: in place of the fields', for --help. choices: likewise, of fields that take fewer here.
+    """
 
     title: str
     options: type
     defaults: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    choices: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
 
     @property
     def shown(self) -> list[OptionField]:
         """Those with a help text; others are no business of the command line."""
         return [
-            dataclasses.replace(each, default=self.defaults.get(each.name, each.default))
+            dataclasses.replace(
+                each,
+                default=self.defaults.get(each.name, each.default),
+                choices=self.choices.get(each.name, each.choices),
+            )
             for each in fields_of(self.options)
             if each.help
         ]
@@ -101,8 +110,11 @@ class Parser(ArgumentParser):  # type: ignore[misc]
                 self._option_string_actions.pop(twice)
 
     def error(self, message: str) -> NoReturn:
-        """The message repeats what was given, such as names of files: shown, not obeyed."""
-        super().error(shown(message))
+        """The sentence alone, or the usage's many lines would drown it.
+
+        It repeats what was given, such as names of files: shown, not obeyed.
+        """
+        sys.stderr.write(f"{self.prog}: error: {shown(message)} ({self.prog} --help shows all options)\n")
         raise SystemExit(2)
 
     def format_help(self) -> str:

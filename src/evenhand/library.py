@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from evenhand.caches import cache_written
 from evenhand.errors import UsageError, unknown_name
+from evenhand.official_files import build
 
 if TYPE_CHECKING:
     import datasets
@@ -90,7 +91,7 @@ def load_dataset(
     checksum, fetched, or read from the local mirror that the environment variable EVENHAND_SOURCES names.
     options: further options of the dataset's builder; of those built from pictures see
     evenhand.benchmarks.mllm_stereotypes.queries.load (faces=DIR …).
-    Raises UsageError for unknown names and options.
+    Raises UsageError for unknown names and options, and EvenhandError for published files that can't be had.
     """
     import datasets
 
@@ -127,8 +128,11 @@ def load_dataset(
         builder = builder_class(config_name=config, base_path=str(folder), hash=fingerprint(folder), **options)
     except ValueError as error:
         raise _not_taken(name, options, error) from error
-    with cache_written(Path(datasets.config.HF_DATASETS_CACHE), "HF_DATASETS_CACHE"):
-        builder.download_and_prepare()
+    if source == "official":
+        build(builder, name, split)
+    else:
+        with cache_written(Path(datasets.config.HF_DATASETS_CACHE), "HF_DATASETS_CACHE"):
+            builder.download_and_prepare()
     return builder.as_dataset(split=split)
 
 

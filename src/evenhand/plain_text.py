@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 
 _UNDECOMPOSED = str.maketrans(
     {"ø": "o", "Ø": "O", "ł": "l", "Ł": "L", "đ": "d", "Đ": "D", "ı": "i", "ß": "ss", "æ": "ae", "Æ": "Ae", "œ": "oe"}
@@ -18,16 +19,27 @@ _CHARACTERS = str.maketrans(
 )  # fmt: skip
 _THOUGHT = re.compile(r"(?s)^.*</think(?:ing)?>", re.IGNORECASE)
 _OPEN_THOUGHT = re.compile(r"(?s)<think(?:ing)?>.*", re.IGNORECASE)
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 _STRUCK = re.compile(r"~~[^~\n]{1,300}~~")
 
 
+@lru_cache(maxsize=32)
 def plain(text: str) -> str:
-    """Accents, compatibility forms and look-alike punctuation made plain; case, lines and markup stay."""
+    """Accents, compatibility forms and look-alike punctuation made plain; case, lines and markup stay.
+
+    The last few are kept: a reply is often read in several ways.
+    """
     text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\v", "\n").replace("\f", "\n").translate(_CHARACTERS)
     decomposed = unicodedata.normalize("NFKD", text).translate(_UNDECOMPOSED)
     if decomposed.isascii():
-        return re.sub(r"[\x00-\x08\x0b-\x1f\x7f]", "", decomposed)
-    return "".join(" " if c.isspace() and c not in "\n\t" else c for c in decomposed if _visible(c))
+        return _CONTROLS.sub("", decomposed)
+    return decomposed.translate({ord(c): _shown(c) for c in set(decomposed)})
+
+
+def _shown(character: str) -> str | None:
+    if not _visible(character):
+        return None
+    return " " if character.isspace() and character not in "\n\t" else character
 
 
 def _visible(character: str) -> bool:

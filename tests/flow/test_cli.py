@@ -36,6 +36,12 @@ def test_list_shows_benchmarks_configurations_and_metrics(evenhand):
         ((*RUN[:-1], "1000000", "--output", "x"), 2, "from 1 to 103,650"),
         (RUN, 2, "--output"),
         ((*RUN, "--order", "balanced", "--protocol", "generate", "--output", "x"), 2, "needs --protocol choose"),
+        (
+            (*RUN, "--aggregate", "sum", "--protocol", "generate", "--output", "x"),
+            2,
+            "--aggregate sum is of the options'",
+        ),
+        ((*RUN, "--protocol", "rank", "--output", "x"), 2, "'rank' came; choose or generate is accepted"),
         (("run", "contact_hypothesis", "--model", "stub:frist", "--output", "x"), 1, "stub:first"),
         (("run", "contact_hypothesis", "--model", "./absent", "--output", "x"), 1, "does not exist"),
         (("report", "absent"), 2, "does not exist; name the --output folder"),
@@ -61,7 +67,16 @@ def test_wrong_usage_is_explained_and_leaves_nothing_behind(evenhand, tmp_path, 
     assert called.code == code
     assert says in called.err
     assert "Traceback" not in called.err
+    assert len(called.err.splitlines()) == 1  # no usage, no progress bar
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("benchmark", "protocols"),
+    [("contact_hypothesis", "choose,generate"), ("implicit_bias", "generate,rank"), ("labe", "generate")],
+)
+def test_help_lists_the_protocols_that_a_benchmark_has(evenhand, benchmark, protocols):
+    assert f"--protocol {{{protocols}}}" in evenhand("run", benchmark, "--help").out
 
 
 def test_a_folder_of_something_else_is_left_alone(evenhand, tmp_path):

@@ -33,6 +33,7 @@ def record(finished):
     ("benchmark", "model", "options"),
     [
         ("contact_hypothesis", "stub:first", {"limit": 12}),
+        ("contact_controls", "stub:first", {"limit": 14}),
         ("labe", "stub:say:She led the team.", {"limit": 12, "classifiers": ("lexicon",)}),
         ("implicit_bias", "stub:first", {"limit": 2, "protocol": "rank"}),
         ("implicit_bias_understanding", "stub:silent", {"limit": 4}),

@@ -32,6 +32,7 @@ print(json.dumps([datasets.__version__, *digests]))
 """
 CONFIGS = [
     ("contact_hypothesis", "new_frequency"),
+    ("contact_controls", "controls"),
     ("labe", "biography"),
     ("labe", "professor_review"),
     ("language_agency", "evenhand"),

@@ -744,6 +744,44 @@ def test_a_split_that_was_absent_is_loaded_once_its_file_is_there(config, mirror
     assert {split: len(part) for split, part in splits.items()} == {"train": 1, "validation": 2}
 
 
+def test_only_the_split_that_is_asked_for_must_be_there(mirror, monkeypatch, evenhand, tmp_path):
+    """What the others lack is not told; that it lacks itself is, in a sentence, also when rows are kept already."""
+    train, validation = PUBLISHED["finetune_full"]
+    content = as_jsonl(("Al drives.", "No bias."))
+    pin(monkeypatch, "finetune_full", "train", content)
+    (mirror / train).write_bytes(content)
+    for _ in range(2):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", UserWarning)
+            assert len(load_official("finetune_full", "train")) == 1
+            called = evenhand(
+                *("run", "implicit_bias_understanding", "--source", "official", "--model", "stub:first"),
+                *("--output", tmp_path / "run"),
+            )
+        assert called.code == 1
+        assert called.err.startswith(
+            "evenhand: implicit_bias (finetune_full, source official) has no split 'validation'. EVENHAND_SOURCES="
+        )
+        assert f"lacks implicit_bias/{validation} (from https://" in called.err
+
+
+def test_without_a_network_a_sentence_says_what_to_do(datasets_cache, monkeypatch, evenhand, tmp_path):
+    monkeypatch.delenv("EVENHAND_SOURCES", raising=False)
+
+    def unreachable(self, url):
+        raise FileNotFoundError(url)  # as fsspec does
+
+    monkeypatch.setattr(datasets.DownloadManager, "download", unreachable)
+    called = evenhand(
+        *("run", "implicit_bias", "--source", "official", "--model", "stub:first", "--output", tmp_path / "run")
+    )
+    assert called.code == 1
+    assert called.err.startswith(
+        "evenhand: implicit_bias (scenarios, source official): a published file can't be fetched (https://raw."
+    )
+    assert "name the folder that holds such files in the environment variable EVENHAND_SOURCES" in called.err
+
+
 # Mirrors that lack a file or hold another
 
 

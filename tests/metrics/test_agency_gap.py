@@ -5,6 +5,7 @@ import math
 import random
 import statistics
 from itertools import product
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,7 +14,8 @@ from hypothesis import strategies as st
 
 import evenhand
 from evenhand.benchmarks.labe import published, published_mitigated
-from evenhand.metrics.agency_gap import group_means, scores
+from evenhand.metrics.agency_gap import group_means, scores, studentized
+from evenhand.metrics.agency_gap.equal_means import under_equal_means
 
 RACES = ("White", "Black", "Hispanic", "Asian")
 GENDERS = ("male", "female")
@@ -631,6 +633,57 @@ def test_groups_of_unequal_noise_keep_the_level():
         p_values = score(noisy, references, clusters, n_resamples=99)["p_values"]
         rejected = {key: n + (p_values[key] <= 0.05) for key, n in rejected.items()}
     assert max(rejected.values()) <= 8, rejected
+
+
+def drawn_names(noise, counts, seeds=1):
+    """Clusters of two strata, `counts` texts each, whose texts' gaps have standard deviations `noise`; own means."""
+    draw = np.random.default_rng(0)
+    rows = [
+        np.concatenate([n * mean + math.sqrt(n) * draw.normal(0, sd) * np.ones(seeds), n * np.ones(seeds)])
+        for mean, sd in zip((40, -40), noise)
+        for n in counts
+    ]
+    size = len(counts)
+    return SimpleNamespace(sums=np.array(rows), starts=np.array([0, size]), sizes=np.array([size, size]))
+
+
+def test_groups_of_one_mean_keep_their_own_noise():
+    """Means of 40 and -40, of texts that vary by 10 and 30: alike they are both that of all, and vary as before."""
+    sample = drawn_names((10, 30), [1, 2, 3] * 20)
+
+    def means(sums):
+        totals, counts = np.split(sums, 2, axis=-1)
+        halves = (slice(0, 60), slice(60, 120))
+        return np.stack([totals[:, each].sum(axis=1) / counts[:, each].sum(axis=1) for each in halves], axis=1)[..., 0]
+
+    figures = under_equal_means(means, sample, 2000)
+    mean = sample.sums[:, 0].sum() / 240
+    assert figures.mean(axis=0) == pytest.approx([mean, mean], abs=0.3)
+    noise = [10 / math.sqrt(120), 30 / math.sqrt(120)]
+    assert figures.std(axis=0) == pytest.approx(noise, rel=0.25)  # 60 clusters tell a deviation to 9 percent
+
+
+def test_names_that_have_no_noise_are_drawn_without():
+    sample = drawn_names((0, 0), [1, 4, 2], seeds=2)
+    sums = under_equal_means(lambda sums: sums, sample, 5)
+    assert sums[:, :, :2] == pytest.approx(np.zeros((5, 6, 2)), abs=1e-6)
+    assert (sums[:, :, 2:] == sample.sums[:, 2:]).all()
+
+
+def test_labels_that_change_places_do_not_decide_alone_where_groups_differ_in_noise(monkeypatch):
+    """p of many groups is the larger one of both ways; those of gender and race are permutations' alone."""
+    labels, references, clusters = labe([0] * 8, texts=4, seed=3)
+    found = score(labels, references, clusters, n_resamples=99)["p_values"]
+    for drawn in (math.inf, -math.inf):  # as large as any observed figure, and never so
+
+        def draws(statistic, sample, n, figure=drawn):
+            return np.full((n, 2 * len(VARIANCES[2:])), figure)
+
+        monkeypatch.setattr(studentized, "under_equal_means", draws)
+        others = score(labels, references, clusters, n_resamples=99)["p_values"]
+        assert [others[key] for key in VARIANCES[:2]] == [found[key] for key in VARIANCES[:2]]
+        for key in VARIANCES[2:]:
+            assert others[key] == 1 if drawn > 0 else others[key] <= found[key]
 
 
 def shuffled(labels):

@@ -359,6 +359,42 @@ def test_what_is_crossed_is_drawn_anew_too(paired):
     assert intervals["contact_effect"] == {"positive_contact": [0, 0], "negative_contact": [0, 0]}
 
 
+@pytest.mark.parametrize(("rarely", "n_read"), [(True, 1.0), (False, 1.0), (False, 0.6)])
+def test_uneven_groups_of_a_draw_have_intervals_that_hold_the_truth(rarely, n_read):
+    """12 situations, 4 of positive and 8 of negative actions in the mean: of 80 data sets 76 +- 2.
+
+    Rarely biased: 4 % of answers by situation, so that often none is; else always yes, 50 % where actions are even.
+    """
+    held = 0
+    for seed in range(80):
+        draw = np.random.default_rng(seed)
+        actions = np.repeat(np.where(draw.random(12) < 0.5, "positive", "negative"), 3)
+        share = 0.04 if rarely else np.where(actions == "positive", 0.1, 0.9)
+        biased = draw.random(36) < share
+        declines = biased == (actions == "positive")
+        answers = np.where(draw.random(36) < n_read, np.where(declines, "No", "Yes"), "")
+        situations, descriptors = (
+            np.repeat(np.arange(12), 3).astype(str),
+            draw.integers(0, 40, 12).repeat(3).astype(str),
+        )
+        columns = {"clusters": situations, "strata": actions, "crossed": descriptors}
+        result = scores.contact_bias(answers, ["certainty"] * 36, ["no_contact"] * 36, actions, **columns)
+        low, high = result["intervals"]["biased_percentage"]["overall"]
+        held += low <= (4 if rarely else 50) <= high
+    assert held >= 70
+
+
+def test_a_group_without_a_biased_answer_is_not_certain_to_have_none():
+    """Ten situations alike: 1 - 0.025^(1 / 10), 31 %, may be biased; with a thousand 0.4 %."""
+    for n, most in ((10, 30.8), (1000, 0.37)):
+        names = [f"{i}" for i in range(n)]
+        columns = {"clusters": names, "crossed": names, "n_resamples": 1}
+        result = scores.contact_bias(["Yes"] * n, ["certainty"] * n, ["no_contact"] * n, ["positive"] * n, **columns)
+        assert result["biased_percentage"]["overall"] == 0
+        assert result["intervals"]["biased_percentage"]["overall"] == pytest.approx([0, most], abs=0.05)
+        assert result["intervals"]["biased_percentage"]["no_contact"] == pytest.approx([0, most], abs=0.05)
+
+
 def test_crossed_intervals_are_nested_like_the_figures_and_do_not_hang_on_the_order_of_rows():
     references, situations, actions, descriptors, sets = grid(12, 8)
     draw = random.Random(3)

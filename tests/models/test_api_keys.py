@@ -1,5 +1,6 @@
 """Which key goes to which server, what is warned about, and that no message holds a key."""
 
+import base64
 import logging
 import os
 import traceback
@@ -198,9 +199,23 @@ def test_a_key_shows_itself_nowhere():
         f"<{SECRET.upper()}> sk-hidden%2F0123456789 sk-hidden\\/0123456789 s\u200bk-hidden/0123456789\x07"
     ) == ("<[key]> [key] [key] [key]\x07")
     assert key.stands_in(f"a{SECRET}b")
+    for hidden in (
+        SECRET[::-1],
+        SECRET[::-1].upper(),
+        SECRET.encode().hex(),
+        "".join(f"%{ord(c):02X}" for c in SECRET),
+    ):
+        assert key.masked(f"<{hidden}>") == "<[key]>"
+    for before in ("", "B", "Be", "Bearer "):
+        for coded in (base64.b64encode, base64.urlsafe_b64encode):
+            for secret in (SECRET, SECRET[::-1]):
+                masked = key.masked(coded(f"{before}{secret}?!".encode()).decode())
+                assert masked.count("[key]") == 1
+                assert len(masked.replace("[key]", "").rstrip("=")) <= 4 * len(f"{before}?!") / 3 + 4
     assert not key.stands_in("sk-hidden")
     assert not Key().stands_in("anything")
     assert Key().masked("anything") == "anything"
+    assert Key("abc").masked("cba YWJj 616263") == "cba YWJj 616263"  # too short to be told from words
     assert (Key("x").masked("axe"), Key("x").masked_reply("axe")) == ("a[key]e", "axe")
 
 

@@ -546,6 +546,7 @@ def test_the_key_is_sent_and_never_shown(serve, monkeypatch, caplog):
         (KEY, f"Yes. Bearer {KEY}", "Yes. Bearer [key]"),
         (KEY, f"{KEY[:5]}\x00{KEY[5:]} and {KEY.upper()}!", "[key] and [key]!"),
         (KEY, f"{KEY[:9]} alone", f"{KEY[:9]} alone"),
+        (KEY, f"Backwards {KEY[::-1]}", "Backwards [key]"),
         ("EMPTY", "It is EMPTY", "It is EMPTY"),  # what stands for no key may be anybody's word
         ("sk-&<12345", "sk-&amp;&lt;12345 sk-%26%3C12345", "[key] [key]"),
     ],

@@ -14,6 +14,7 @@ from evenhand.report.agreement import agree
 
 METRICS = {
     "contact_hypothesis": lambda score: {"biased_percentage": {"overall": score}},
+    "contact_controls": lambda score: {"against_ideal": score},
     "labe": lambda score: {"overall": score},
     "implicit_bias": lambda score: {"bias_score": -score},
     "implicit_bias_understanding": lambda score: {"accuracy": 1 - score},
@@ -24,18 +25,19 @@ METRICS = {
         "configs": {"a": {"association_score": 0}, "b": {"association_score": 2 * score}}
     },
 }
+CONTACT = ("contact_hypothesis", "m2", 1.0)
 
 
 @pytest.fixture
 def ran(tmp_path):
     """ran("labe", "m", 3.5, …) → the folder of a finished run with this score; further settings by name."""
 
-    def call(benchmark, model, score, folder=None, unread_rate=0.0, rehearsal=False, **options):
+    def call(benchmark, model, score, folder=None, unread_rate=0.0, rehearsal=False, identity=None, **options):
         config = get_benchmark(benchmark).filled(run_config(benchmark, model, **options)).to_json()
         scored = {"n": 100, "n_read": round(100 * (1 - unread_rate)), "unread_rate": unread_rate, "warnings": []}
         scored |= METRICS[benchmark](score) if score is not None else {**METRICS[benchmark](0.0), "overall": None}
         results = Results(
-            SCHEMA_VERSION, benchmark, config, model, model, model, {}, [], 100,
+            SCHEMA_VERSION, benchmark, config, model, model, identity or model, {}, [], 100,
             scored | ({"rehearsal": True} if rehearsal else {}), {}, {},
         )  # fmt: skip
         run = RunFolder(tmp_path / (folder or f"{benchmark}-{model}"))
@@ -142,7 +144,7 @@ def test_runs_that_say_nothing_are_left_out_and_named(both, ran):
 def test_scores_are_distances_from_no_bias(ran):
     """Of every benchmark 0.25, though one has the stereotype turned round, and one has an accuracy."""
     found = agree(*(ran(name, "m", 0.25) for name in METRICS))
-    assert cells(found.tables[1]) == {"m": ["0.25"] * 6}
+    assert cells(found.tables[1]) == {"m": ["0.25"] * 7}
     assert set(METRICS) == set(BENCHMARKS.own)
 
 
@@ -186,6 +188,53 @@ def test_revisions_of_a_model_are_models_of_their_own(both, ran):
     folders = [*both([1.0, 2.0, 3.0, 4.0, 5.0]), ran("labe", "m1", 9.0, folder="later", revision="later")]
     assert "m1@later" in {row[0].text for row in agree(*folders).tables[1].rows}
     assert not any("has 2 runs" in warning for warning in agree(*folders).warnings)
+
+
+@pytest.mark.parametrize(
+    ("usual", "other", "told"),
+    [
+        ({}, {"dtype": "float32"}, ("dtype auto", "dtype float32")),
+        ({"identity": "m1@c0ffee bfloat16"}, {"identity": "m1@c0ffee float32"}, ("dtype bfloat16", "dtype float32")),
+        ({"identity": "m1@c0ffee float32"}, {"identity": "m1@decade float32"}, ("weights c0ffee", "weights decade")),
+        (
+            {},
+            {"model_options": (("quantization", "4bit"),)},
+            ("model options none", "model options quantization=4bit"),
+        ),
+    ],
+    ids=str,
+)
+def test_a_model_that_was_not_run_in_one_way_is_not_paired(ran, usual, other, told):
+    """Of five models in common one had another dtype, other weights or options: four are left, and it is said."""
+    folders = [ran("labe", f"m{i}", float(i), **usual if i == 1 else {}) for i in range(1, 6)]
+    folders += [ran("contact_hypothesis", f"m{i}", float(i), **other if i == 1 else {}) for i in range(1, 6)]
+    found = agree(*folders)
+    assert cells(found.tables[0])["labe and contact_hypothesis"][-1] == "4"
+    names = [f"m1 ({each})" for each in told]
+    assert set(names) < cells(found.tables[1]).keys()
+    assert found.warnings == (
+        f"m1 was not run in one way, and what differs makes models of their own: {', '.join(names)}",
+    )
+
+
+def test_runs_of_one_measure_under_two_dtypes_are_not_averaged(both, ran):
+    again = ran("labe", "m1", 30.0, "again", dtype="float32")
+    found = agree(*both([10, 20, 30, 50, 40]), again)
+    assert cells(found.tables[1])["m1 (dtype float32)"] == ["", "30"]
+    assert not any("runs of labe" in warning for warning in found.warnings)
+
+
+def test_what_decides_nothing_tells_no_models_apart(ran):
+    """A dtype that was asked for or chosen by itself, where weights go, a labels file, how many prompts at once."""
+    alike = [
+        {"dtype": "float32", "identity": "m1@c0ffee float32"},
+        {"identity": "m1@c0ffee float32", "batch_size": 3},
+        {"identity": "m1@c0ffee float32", "model_options": (("device_map", "cpu"),)},
+        {"identity": "m1@c0ffee float32", "labels": "labels.csv"},
+    ]
+    found = agree(*(ran("labe", "m1", 10.0, f"r{i}", **each) for i, each in enumerate(alike)), ran(*CONTACT))
+    assert cells(found.tables[1]) == {"m1": ["10", ""], "m2": ["", "1"]}
+    assert found.warnings == ("m1 has 4 runs of labe: the mean of their scores counts",)
 
 
 def test_a_run_with_an_impossible_unread_rate_is_damaged(both, ran):

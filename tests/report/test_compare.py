@@ -1,10 +1,12 @@
 """Two runs side by side: paired by row, ties known, both families stated."""
 
 import json
+import math
 
 import pandas as pd
 import pytest
 
+from evenhand.errors import UsageError
 from evenhand.report.comparison import _found, compare
 from evenhand.statistics.clustered import Difference
 
@@ -58,6 +60,21 @@ def test_what_differs_by_its_own_interval_is_not_yet_different_over_the_family()
     assert _found(headline, [0.01, 0.2]).endswith("(Holm): one. By their own interval alone: one.")
     assert _found(headline, [0.06, 0.2]).endswith("(Holm): none. By their own interval alone: one.")
     assert _found({"two": headline["two"]}, [0.2]) == "Tied on every headline figure."
+
+
+def test_what_nobody_read_is_not_tied(finished):
+    """A stub writes no assignment: every answer of both is unread."""
+    runs = [finished("implicit_bias", f"stub:{name}", limit=3, setting="none") for name in ("first", "last")]
+    comparison = compare(*runs)
+    assert {row[""] for row in cells(comparison.headline).values()} == {"not read"}
+    assert "Nothing can be compared: no answer was read in both runs of a pair." in comparison.sentences
+
+
+def test_a_figure_without_data_is_no_tie():
+    one = Difference(40.0, 40.0, 0.0, -1.0, 1.0, p_value=1.0, n=100, n_clusters=40)
+    other = Difference(40.0, *[math.nan] * 4, p_value=math.nan, n=100, n_clusters=40)
+    found = _found({"one": one, "other": other}, [1.0, math.nan])
+    assert found == "Tied on every other headline figure. Nothing to compare in both runs: other."
 
 
 def test_families_are_stated(run, first):
@@ -135,4 +152,17 @@ def test_runs_without_common_rows_are_refused(evenhand, run):
     b = run("stub:first", output="b", limit=5, configs=("frequency",))
     called = evenhand("compare", a.folder, b.folder)
     assert called.code == 2
-    assert "no row in common" in called.err
+    assert "have no row in common, for they differ in configs: ['certainty'], not ['frequency']" in called.err
+
+
+def test_what_stands_between_runs_without_a_base_is_named(finished):
+    """A goal is a setting of its own: three runs with another one each have no pair; of two, all that was asked."""
+    alike = {"protocol": "rank", "limit": 3, "max_new_tokens": 4}
+    alone = finished("implicit_bias", "stub:first", limit=3, setting="none")
+    talk = finished("implicit_bias", "stub:first", **alike)
+    goal = finished("implicit_bias", "stub:first", goal=True, **alike)
+    with pytest.raises(UsageError, match=r"no two are alike .*options.setting: 'none', not 'interaction'.*goal: False"):
+        compare(alone, talk, goal)
+    with pytest.raises(UsageError, match=r"have no row in common, for they differ in protocol: .*setting: 'none', not"):
+        compare(alone, talk)
+    assert compare(talk, goal).headline.rows

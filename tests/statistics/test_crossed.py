@@ -82,7 +82,7 @@ def test_shares_stay_shares():
     assert (ends[:2] > 0).all()
     assert (ends[:2] < 1).all()
     np.testing.assert_allclose(ends[0], 1 - ends[1][::-1])
-    assert ends[2].tolist() == [1, 1]
+    np.testing.assert_allclose(ends[2], [0.025 ** (1 / 6), 1])  # six clusters: no more than one case in forty is lost
     assert np.isnan(ends[3]).all()
 
 

@@ -823,6 +823,11 @@ def test_comparisons_that_do_not_fit(responses, tmp_path):
             "CAME=LABEL is accepted",
         ),
         (("annotate", "import", "a/x.csv", "b/x.csv", "--scheme", "agency", "--output", "m.csv"), "NAME=FILE"),
+        (("annotate", "import", "=x.csv", "--scheme", "agency", "--output", "m.csv"), "'=x.csv' came, without an anno"),
+        (
+            ("annotate", "import", "ada=", "--scheme", "agency", "--output", "m.csv"),
+            "'ada=' came, without a file behind",
+        ),
         (("annotate", "import", "x.csv", "--scheme", "agency", "--output", "m.csv"), "x.csv does not exist"),
         (("annotate", "agree", "m.csv"), "m.csv does not exist"),
         (("annotate", "agree", "m.csv", "--items", "0"), "a whole number of 1 or more"),

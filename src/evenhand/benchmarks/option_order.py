@@ -30,13 +30,18 @@ O = TypeVar("O", bound=OptionOrder)  # noqa: E741
 
 
 def check_option_order(config: RunConfig[O]) -> None:
-    """Raises UsageError for a filled configuration whose protocol is none, or does not fit its order or its runs."""
+    """Raises UsageError for a filled configuration whose protocol is none, or does not fit its options or runs."""
     if config.protocol not in ("choose", "generate"):
         raise UsageError(f"{config.benchmark} scores or generates answers: --protocol choose or generate is accepted")
     if config.n_runs > 1 and not (config.protocol == "generate" and config.temperature):
         raise UsageError("--runs above 1 needs answers that differ: --protocol generate with a --temperature above 0")
     if config.options.order == "balanced" and config.protocol == "generate":
         raise UsageError("--order balanced averages probabilities, so it needs --protocol choose; generate has none")
+    if config.options.aggregate != "mean" and config.protocol == "generate":
+        raise UsageError(
+            f"--aggregate {config.options.aggregate} is of the options' log-probabilities, so it needs --protocol "
+            "choose; generate has none"
+        )
 
 
 def unlike_in_options(options: OptionOrder) -> tuple[str, ...]:

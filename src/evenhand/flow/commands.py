@@ -63,7 +63,7 @@ def asked(arguments: Sequence[str]) -> tuple[RunConfig[Any], argparse.Namespace]
         "model": "embedded",
     }
     groups = {
-        "every_run": Group("every run", RunConfig, defaults),
+        "every_run": Group("every run", RunConfig, defaults, {"protocol": card.protocols}),
         "server": Group("--model URL, a server; or as --model-option", ServerOptions),
         "benchmark": Group(name, get_benchmark(name).Options),
     }

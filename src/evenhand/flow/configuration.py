@@ -70,7 +70,7 @@ class RunConfig(Generic[O]):
     )
     seed: int = option(0, "of the draw and of sampling", least=0, metavar="S")
     protocol: Protocol | None = option(
-        None, "score options, generate, or score every assignment; by default the paper's, if the model can"
+        None, "options are scored, texts written, or all answers ranked; by default the paper's, if the model can"
     )
     temperature: float | None = option(None, "of what is generated, 0 is greedy", least=0, metavar="T")
     top_p: float | None = option(None, "likewise", above=0, most=1, metavar="P")

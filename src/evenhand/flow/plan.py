@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand.errors import UsageError
 from evenhand.flow.configuration import RunConfig
-from evenhand.flow.episode import Episode
+from evenhand.flow.episode import Episode, Prediction
 from evenhand.flow.evaluation import Prepared, prepare
 from evenhand.models.protocol import CountsTokens, Kind, Model, TokenCount, kind_of, replies
 from evenhand.models.request import Reply, Request
@@ -30,7 +30,8 @@ class Plan:
 
     tokens: read by the model if every option were a prompt of its own; distinct_tokens: read when each distinct prefix
     is computed once a call; new_tokens: generated at most. None where the model counts none.
-    smallest_differences: {"overall" or configuration: (answers independent, clusters answer as one)}, in points.
+    smallest_differences: {figure: (answers independent, clusters answer as one)}, in points where `in_points`, else as
+    the score counts.
     """
 
     rows: int
@@ -44,6 +45,7 @@ class Plan:
     n_clusters: int
     smallest_differences: dict[str, tuple[float, float]]
     runs: int = 1
+    in_points: bool = True
 
     @property
     def approximate(self) -> bool:
@@ -62,10 +64,12 @@ class Plan:
         if self.new_tokens:
             lines.append(f"at most {self.new_tokens:,} tokens to generate")
         lines.append(f"about {_duration(self.seconds)}, from a timing of {self.timed} requests here")
+        digits, unit = (1, " points") if self.in_points else (2, "")
         for name, (independent, as_one) in self.smallest_differences.items():
             lines.append(
-                f"smallest difference between two runs that {name} can show (80 % power, 5 % level): {independent:.1f} "
-                f"points if answers are independent, {as_one:.1f} if each of the clusters answers as one"
+                f"smallest difference between two runs that {name} can show (80 % power, 5 % level): "
+                f"{independent:.{digits}f}{unit} if answers are independent, {as_one:.{digits}f} if each of the "
+                "clusters answers as one"
             )
         lines.append(f"{self.n_clusters:,} clusters. Nothing was stored.")
         return lines
@@ -83,14 +87,14 @@ def plan(config: RunConfig[Any], model: Model | None = None) -> Plan:
         raise UsageError("--plan says what a model would be asked, and here none is: what exists is scored")
     rows, model = run.rows.rows, next(iter(run.measured.values()))
     chunks = _chunks(len(rows), _rows_a_call(run, model))
-    calls = [call for chunk in chunks for call in _calls(run, rows.select(chunk), run.measured)]
+    read: list[Prediction] = []
+    calls = [call for chunk in chunks for call in _calls(run, rows.select(chunk), run.measured, read)]
     sampled = [request for call in calls for request in call]
     scale = run.config.n_runs * len(rows) / sum(map(len, chunks))
     counts = [counted for call in calls if (counted := _counted(model, call))]
     timed = [_timed(max((call for call in calls if kind_of(call[0]) == kind), key=len)) for kind in _kinds(sampled)]
     clusters = rows[run.benchmark.card.cluster] if run.benchmark.card.cluster in rows.column_names else rows["id"]
     n_clusters = len(set(clusters))
-    groups = {"the run": n_clusters, "one configuration": n_clusters // max(1, len(run.config.configs))}
     requests = round(scale * len(sampled))
     return Plan(
         rows=len(rows),
@@ -102,12 +106,9 @@ def plan(config: RunConfig[Any], model: Model | None = None) -> Plan:
         new_tokens=round(scale * sum(request.sampling.max_new_tokens for request in sampled if not request.choices)),
         seconds=scale * sum(_seconds(model, calls, some) for some in timed),
         n_clusters=n_clusters,
-        smallest_differences={
-            name: _differences(requests * n // n_clusters, n)
-            for name, n in groups.items()
-            if n and run.benchmark.card.shares
-        },
+        smallest_differences=_of_shares(run, requests, n_clusters) | _of_scores(run, read, scale, n_clusters),
         runs=run.config.n_runs,
+        in_points=run.benchmark.card.shares,
     )
 
 
@@ -133,14 +134,46 @@ def _chunks(n_rows: int, rows_a_call: int) -> list[range]:
     return [range(start, min(start + rows_a_call, n_rows)) for start in chosen]
 
 
-def _calls(run: Prepared, rows: datasets.Dataset, agents: Collection[str]) -> Iterator[list[Request]]:
-    """What these rows ask the agents, step by step and each kind by itself, where all replies are stand-ins."""
+def _of_shares(run: Prepared, n: int, n_clusters: int) -> dict[str, tuple[float, float]]:
+    """Of n answers, where figures are shares of them."""
+    if not run.benchmark.card.shares:
+        return {}
+    groups = {"the run": n_clusters, "one configuration": n_clusters // max(1, len(run.config.configs))}
+    return {name: _differences(n * some // n_clusters, some) for name, some in groups.items() if some}
+
+
+def _of_scores(
+    run: Prepared, read: Sequence[Prediction], scale: float, n_clusters: int
+) -> dict[str, tuple[float, float]]:
+    """Of headline figures that are means of scores between two ends, which spread most where half lie at either.
+
+    read: of rows of which there are `scale` times as many.
+    """
+    import pandas as pd
+
+    ends = run.benchmark.card.ends
+    if ends is None:
+        return {}
+    figures = run.benchmark.comparison().headline(pd.DataFrame(read))["figure"].value_counts(sort=False)
+    return {
+        str(name): tuple((ends[1] - ends[0]) / 100 * each for each in _differences(round(scale * n), n_clusters))  # type: ignore[misc]
+        for name, n in figures.items()
+    }
+
+
+def _calls(
+    run: Prepared, rows: datasets.Dataset, agents: Collection[str], read: list[Prediction]
+) -> Iterator[list[Request]]:
+    """What these rows ask the agents, step by step and each kind by itself, where all replies are stand-ins.
+
+    read: is given what was read of those.
+    """
     waiting = [(episode, next(episode)) for episode in run.episodes(rows)]
     while waiting:
         asked = [request for _, requests in waiting for request in requests if request.agent in agents]
         for kind in _kinds(asked):
             yield [request for request in asked if kind_of(request) == kind]
-        stepped = [(episode, _step(episode, requests)) for episode, requests in waiting]
+        stepped = [(episode, _step(episode, requests, read)) for episode, requests in waiting]
         waiting = [(episode, requests) for episode, requests in stepped if requests is not None]
 
 
@@ -149,10 +182,11 @@ def _kinds(requests: Sequence[Request]) -> list[Kind]:
     return sorted({kind_of(request) for request in requests}, reverse=True)
 
 
-def _step(episode: Episode, requests: Sequence[Request]) -> Sequence[Request] | None:
+def _step(episode: Episode, requests: Sequence[Request], read: list[Prediction]) -> Sequence[Request] | None:
     try:
         return episode.send([_stand_in(request) for request in requests])
-    except StopIteration:
+    except StopIteration as end:
+        read += end.value
         return None
 
 

@@ -17,12 +17,13 @@ if TYPE_CHECKING:
 class ProgressBar:
     """Rows that come out of the store count as done at once; the speed is of what is asked now.
 
-    A row may take minutes to write: tokens move the bar's figures, too.
+    A row may take minutes to write: tokens move the bar's figures, too. Nothing is drawn before the run has begun: what
+    is refused until then is a sentence alone.
     """
 
     def __init__(self, name: str):
         self._name = shown(name)
-        self._bar = tqdm(unit="row", desc=self._name, dynamic_ncols=True, smoothing=0.1)
+        self._bar: tqdm[None] | None = None
         self._lock = threading.Lock()  # tokens are told from any thread
         self._replied = self._tokens = 0
         self._began = time.monotonic()
@@ -30,8 +31,8 @@ class ProgressBar:
     def update(self, rows: int, step: Step) -> None:
         """`rows` in all; what has come to pass since the last time."""
         with self._lock:
-            if self._bar.total is None:
-                self._bar.reset(total=rows)
+            if self._bar is None:
+                self._bar = tqdm(total=rows, unit="row", desc=self._name, dynamic_ncols=True, smoothing=0.1)
                 self._began = time.monotonic()
             self._replied += step.replied
             self._tokens += step.tokens
@@ -50,4 +51,5 @@ class ProgressBar:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._bar.close()
+        if self._bar is not None:
+            self._bar.close()

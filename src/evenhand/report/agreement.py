@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
 from statistics import fmean
@@ -18,7 +19,7 @@ from typing import Any
 
 from evenhand.benchmarks import get_benchmark
 from evenhand.errors import EvenhandError, UsageError
-from evenhand.flow.configuration import run_config
+from evenhand.flow.configuration import RunConfig, deciding, run_config
 from evenhand.flow.results import Results
 from evenhand.flow.run_folder import RunFolder
 from evenhand.report.tables import Cell, Table, figure
@@ -31,6 +32,9 @@ OF_THE_MODEL = (
     "mitigation_options", "agents", "box_scale",
 )  # fmt: skip
 """Settings that say who is asked, or decide no measure; all others do."""
+_WEIGHTS = re.compile(r"@(\S+) (?:\S+ )?(float32|bfloat16|float16)$")  # how the identity of what is loaded ends
+
+_SHOWN = 12  # characters of a commit or fingerprint
 
 Scores = Mapping[str, float]  # of models
 
@@ -47,23 +51,26 @@ class Agreement:
 
 @dataclass(frozen=True)
 class Measured:
-    """A run that counts: what it measures, whom, and how biased that is."""
+    """A run that counts: what it measures, whom, how that model was run, and how biased it is."""
 
     path: Path
     benchmark: str
     settings: str
     model: str
+    loaded: Mapping[str, str]
     score: float
 
 
 def agree(*paths: Path) -> Agreement:
     """How alike the measures of these runs rank the models that they have in common.
 
-    A measure is a benchmark with its settings; a model, its name and mitigation. Several runs of a model in one measure
-    count by their mean; runs that say nothing are left out, and named. Raises UsageError for folders that are no
-    finished runs, and for runs of fewer than two measures; EvenhandError for a run of another version.
+    A measure is a benchmark with its settings; a model, its name, weights, dtype, mitigation and all options that
+    decide what it says: run in several ways it is several models, and that is said. Several runs of a model in one
+    measure count by their mean; runs that say nothing are left out, and named. Raises UsageError for folders that are
+    no finished runs, and for runs of fewer than two measures; EvenhandError for a run of another version.
     """
     measured, left_out = _measured(paths)
+    measured, told_apart = _told_apart(measured)
     names = _names(measured)
     scores = {name: _scores(measured, *key) for key, name in names.items()}
     if len(scores) < 2:
@@ -76,7 +83,7 @@ def agree(*paths: Path) -> Agreement:
         title="Do measures agree?",
         sentences=tuple(_sentence(*pair, found) for pair, found in pairs.items()),
         tables=(_correlations(pairs), _table(scores)),
-        warnings=(*left_out, *_several(measured, names)),
+        warnings=(*left_out, *told_apart, *_several(measured, names)),
     )
 
 
@@ -99,7 +106,8 @@ def _measured(paths: Sequence[Path]) -> tuple[list[Measured], list[str]]:
         if why:
             left_out.append(f"{path} is left out: {why}")
         elif score is not None:
-            found.append(Measured(path, results.benchmark, _settings(results.config), _model(results), score))
+            settings, model = _settings(results.config), _model(results)
+            found.append(Measured(path, results.benchmark, settings, model, _loaded(results), score))
     return found, left_out
 
 
@@ -118,8 +126,41 @@ def _model(results: Results) -> str:
     return results.model_name + (f"@{revision}" if revision else "") + (f" with {mitigation}" if mitigation else "")
 
 
+def _loaded(results: Results) -> dict[str, str]:
+    """What else decides what a model says, by name: its weights, their dtype, options of its backend and so on.
+
+    The dtype that was computed in, where the model's identity tells it, is the same whether it was asked for or chosen.
+    """
+    held = _WEIGHTS.search(results.model_identity)
+    weights, dtype = held.groups() if held else ("", results.option("dtype") or "auto")
+    options = deciding(RunConfig.from_json(results.config), results.config)
+    pairs = [f"{key}={value}" for key, value in sorted(map(tuple, options.get("model_options", ())))]
+    return {"weights": weights[:_SHOWN], "dtype": str(dtype), "model options": " ".join(pairs)} | {
+        name.replace("_", " "): _shown(value) for name, value in options.get("mitigation_options", {}).items()
+    }
+
+
+def _told_apart(measured: Sequence[Measured]) -> tuple[list[Measured], list[str]]:
+    """Runs of one name that were not of one model get names of their own, of what differs; and what is said of it."""
+    by_name: dict[str, list[Measured]] = {}
+    for run in measured:
+        by_name.setdefault(run.model, []).append(run)
+    renamed: dict[Path, str] = {}
+    said = []
+    for name, runs in by_name.items():
+        differ = [key for key in runs[0].loaded if len({run.loaded.get(key, "") for run in runs}) > 1]
+        if differ:
+            for run in runs:
+                told = ", ".join(f"{key} {run.loaded.get(key) or 'none'}" for key in differ)
+                renamed[run.path] = f"{name} ({told})"
+            several = ", ".join(dict.fromkeys(renamed[run.path] for run in runs))
+            said.append(f"{name} was not run in one way, and what differs makes models of their own: {several}")
+    return [replace(run, model=renamed.get(run.path, run.model)) for run in measured], said
+
+
 def _settings(config: Mapping[str, Any]) -> str:
     """What was asked, and how: JSON of flat names, of a configuration as config.json has it."""
+    config = deciding(RunConfig.from_json(config), config)
     flat = {**config, **config.get("options", {})}
     return json.dumps(
         {name: flat[name] for name in sorted(flat) if name not in (*OF_THE_MODEL, "benchmark", "options")}

@@ -20,6 +20,7 @@ from evenhand.flow.results import Results
 from evenhand.flow.run_folder import RunFolder
 from evenhand.models.errors import ModelError
 from evenhand.report.findings import Panel, Run, Texts
+from evenhand.report.nothing_to_compare import nothing_to_compare
 from evenhand.report.tables import Cell, Table, figure
 from evenhand.statistics.clustered import FEW_CLUSTERS, Difference, paired_difference
 from evenhand.statistics.families import benjamini_hochberg, holm
@@ -61,6 +62,10 @@ class Pair:
         return {f"{self.name}{name}": each for name, each in own.items()} | self.differences(compared.headline)
 
     @property
+    def n_common(self) -> int:
+        return len({*self.base.predictions["id"]} & {*self.second.predictions["id"]})
+
+    @property
     def common(self) -> str:
         """How many rows can be compared."""
         base, second = set(self.base.predictions["id"]), set(self.second.predictions["id"])
@@ -94,8 +99,7 @@ def _compared(runs: Sequence[Run], benchmark: Benchmark[Any], margin: float) -> 
     pairs = _pairs(runs, panels)
     headline = {k: v for pair in pairs for k, v in pair.headline(compared).items()}
     if not headline:
-        folders = " and ".join(str(run.path) for run in runs)
-        raise UsageError(f"{folders} have no row in common; run them with the same configs, limit and seed")
+        raise nothing_to_compare(runs, bool(pairs), any(pair.n_common for pair in pairs))
     exploratory = {k: v for pair in pairs for k, v in pair.differences(compared.exploratory).items()}
     adjusted = holm(_tests(headline))
     return Comparison(
@@ -172,12 +176,16 @@ def _similarity(first: Texts, second: Texts) -> float | None:
 
 def _found(headline: dict[str, Difference], adjusted: list[float]) -> str:
     """Which headline figures differ: after adjustment over the family, and by their own interval alone."""
+    if not any(difference.n for difference in headline.values()):
+        return "Nothing can be compared: no answer was read in both runs of a pair."
+    unknown = [name for name, difference in headline.items() if math.isnan(difference.estimate)]
+    without = f" Nothing to compare in both runs: {', '.join(unknown)}." if unknown else ""
     untied = [name for name, difference in headline.items() if not difference.tied]
     if not untied:
-        return "Tied on every headline figure."
+        return f"Tied on every {'other ' if unknown else ''}headline figure.{without}"
     certain = [name for name, p in zip(headline, adjusted) if p < LEVEL]
     sentence = f"Different at the {100 * LEVEL:.0f} % level over the headline figures (Holm): "
-    return f"{sentence}{', '.join(certain) or 'none'}. By their own interval alone: {', '.join(untied)}."
+    return f"{sentence}{', '.join(certain) or 'none'}. By their own interval alone: {', '.join(untied)}.{without}"
 
 
 def _differences(first: pd.DataFrame, second: pd.DataFrame) -> dict[str, Difference]:
@@ -233,13 +241,21 @@ def _row(name: str, difference: Difference, adjusted: float, digits: int) -> tup
         figure(difference.first, digits=digits),
         figure(difference.second, digits=digits),
         figure(difference.estimate, [difference.low, difference.high], digits),
-        "tied" if difference.tied else "higher" if difference.estimate > 0 else "lower",
+        _word(difference),
         figure(difference.p_value, digits=4),
         figure(adjusted, digits=4),
         f"{difference.n:,}",
         f"{difference.n_clusters:,}",
     )
     return tuple(Cell(text) for text in texts)
+
+
+def _word(difference: Difference) -> str:
+    if not difference.n:
+        return "not read"
+    if math.isnan(difference.estimate):
+        return "no data"
+    return "tied" if difference.tied else "higher" if difference.estimate > 0 else "lower"
 
 
 def _warnings(differences: dict[str, Difference], runs: Sequence[Run], pairs: Sequence[Pair]) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ import pytest
 
 from evenhand.benchmarks import get_benchmark
 from evenhand.benchmarks.contact_hypothesis.published import PUBLISHED
+from evenhand.benchmarks.contact_hypothesis.uneven_actions import COLUMNS, MEANS, is_uneven, notes
 from evenhand.flow.configuration import run_config
 from evenhand.flow.evaluation import evaluate
 from evenhand.flow.rows import drawn_rows
@@ -105,7 +106,7 @@ def test_implausible_rows_are_asked_with_all_rows_alone():
     some, whole = (
         BENCHMARK.load(BENCHMARK.filled(run_config(NAME, "m", all_rows=all_rows))) for all_rows in (False, True)
     )
-    assert (len(some.rows), len(whole.rows)) == (103_614, 108_000)
+    assert (len(some.rows), len(whole.rows)) == (103_650, 108_000)
     assert set(some.rows["plausible"]) == {True}
     actions = some.rows.select_columns(["scale", "descriptor", "action"]).to_pandas().value_counts()
     assert (actions.xs("positive", level="action") == actions.xs("negative", level="action")).all()
@@ -115,6 +116,42 @@ def test_implausible_rows_are_asked_with_all_rows_alone():
 def test_a_draw_of_plausible_rows_balances_actions_within_scales(limit):
     drawn = pd.DataFrame(rows(limit))
     assert set(drawn.value_counts(["scale", "action"])) == {limit // 6}
+
+
+def test_uneven_groups_of_a_draw_stand_beside_their_figures():
+    """60 rows: each scale has 10 positive and 10 negative actions, dimensions don't, and whoever affirms shows it."""
+    done = scored(StubModel("first").reply, limit=60)
+    by_scale, by_axis = (done.metrics["by"][column] for column in ("scale", "axis"))
+    assert {tuple(of["n_by_action"].values()) for of in by_scale.values()} == {(30, 30)}
+    uneven = {axis: tuple(of["n_by_action"].values()) for axis, of in by_axis.items() if is_uneven(of)}
+    asked = done.predictions.groupby("axis")["action"].value_counts().unstack(fill_value=0)
+    assert uneven == {axis: (n["positive"], n["negative"]) for axis, n in asked.iterrows() if n.nunique() == 2}
+    assert uneven
+    for axis, (positive, negative) in uneven.items():
+        share = 100 * negative / (positive + negative)
+        assert by_axis[axis]["biased_percentage"]["overall"] == pytest.approx(share)
+    tables = _tables(done)
+    shown = {row[0].text: row[-2].text for row in tables["By axis"].rows}
+    assert uneven.items() <= {axis: tuple(map(int, text.split(" : "))) for axis, text in shown.items()}.items()
+    assert MEANS in tables["By axis"].note
+    assert MEANS not in tables["Percentage of biased responses"].note
+    [said] = [note for note in done.metrics["warnings"] if "uneven" in note]
+    assert "axis {} {} : {}".format(*next((axis, *n) for axis, n in uneven.items())) in said
+
+
+def test_even_groups_are_not_said_to_be_uneven():
+    even = {"n_by_action": {"positive": 30, "negative": 30}}
+    slightly = {"n_by_action": {"positive": 101, "negative": 99}}
+    assert not notes({**even, "by": {column: {"a": even, "b": slightly} for column in COLUMNS}})
+    assert not is_uneven({})
+    assert is_uneven({"n_by_action": {"positive": 1, "negative": 0}})
+
+
+def _tables(done):
+    config = BENCHMARK.filled(run_config(NAME, "m", limit=60))
+    results = SimpleNamespace(metrics=done.metrics, published={}, model_name="m", config=config.to_json(), differs=[])
+    found = BENCHMARK.findings(done.predictions, results)
+    return {table.title: table for table in (*found.tables, *found.exploratory)}
 
 
 def test_a_model_that_agrees_with_the_contact_hypothesis():
@@ -138,6 +175,8 @@ def test_a_run_folder_holds_what_the_interface_says(run):
         "aggregate": "mean",
         "layout": "chat",
         "all_rows": False,
+        "held_out": None,
+        "held_out_seed": 42,
     }
     assert done.results["n"] == len(done.predictions) == 180
     assert done.predictions["id"].is_unique
@@ -178,7 +217,7 @@ def test_table_3_stands_below_what_was_measured(run):
     results = replace(RunFolder.open(done.folder).read_results(), published=PUBLISHED)
     table = BENCHMARK.findings(done.predictions, results).tables[0]
     rows = [[cell.text for cell in row] for row in table.rows if row[0].published]
-    assert rows[0] == [" LLaMA 2 Chat (13B), published", "27.47", "18.79", "37.95", "", ""]
+    assert rows[0] == [" LLaMA 2 Chat (13B), published", "27.47", "18.79", "37.95", "", "", ""]
     assert len(rows) == 9
     assert "Published: Raj et al. 2024, Table 3" in table.note
     assert "asked in LLaMA-2's layout (--layout published), this one in its own template" in table.note

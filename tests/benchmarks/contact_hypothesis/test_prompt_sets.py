@@ -228,7 +228,8 @@ def test_comparison_counts_answers_as_the_paper_does():
     assert headline["value"].fillna(-1).tolist() == [0, 100, -1] * 2
     assert headline["figure"].tolist() == ["likelihood, overall"] * 3 + [f"likelihood, {each}" for each in CONTACTS]
     exploratory = BENCHMARK.comparison().exploratory(predictions)
-    assert set(exploratory["figure"]) == {"axis: x", "scenario: x", "principle: x", "action: positive"}
+    effects = {"effect of positive contact", "effect of negative contact"}
+    assert {*exploratory["figure"]} == {"axis: x", "scenario: x", "principle: x", "action: positive", *effects}
 
 
 # What fits

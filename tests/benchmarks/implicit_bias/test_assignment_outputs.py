@@ -4,9 +4,10 @@
 - assignment_outputs_styles.jsonl: 150 written in the styles of many models, most of them by a played character.
 - assignment_outputs.jsonl: 260 written in many forms, and 24 that SmolLM2-135M-Instruct wrote ("kind" names it).
 - assignment_outputs_unseen.jsonl: 120 more by another writer, with much prose.
+- assignment_outputs_embedded.jsonl: 24 that SmolLM2-135M-Instruct wrote at temperature 0.7; hardly any assigns.
 
-The reader was mended on them after a first sight of each; that sight is what RESULTS.md reports. Here nothing may get
-worse.
+The reader was mended on all but the last after a first sight of each; that sight is what RESULTS.md reports. Here
+nothing may get worse.
 """
 
 import json
@@ -22,6 +23,7 @@ LEAST_READ = {  # tasks read right, readable tasks, most that may be read wrong
     "assignment_outputs_styles.jsonl": (483, 494, 0),
     "assignment_outputs.jsonl": (699, 721, 11),
     "assignment_outputs_unseen.jsonl": (353, 366, 5),
+    "assignment_outputs_embedded.jsonl": (5, 5, 3),
 }
 
 
@@ -60,7 +62,7 @@ def test_of_a_real_models_outputs_nearly_all_is_read_and_nothing_wrong():
 
 def test_the_samples_are_large_varied_and_well_formed():
     rows = [each for name in LEAST_READ for each in outputs(HERE / name)]
-    assert len(rows) == 554
+    assert len(rows) == 578
     assert len({each["kind"] for each in rows}) >= 35
     assert len({each["id"] for each in rows}) == len(rows)
     for each in rows:

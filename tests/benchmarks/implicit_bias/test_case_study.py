@@ -727,7 +727,7 @@ def test_plan_counts_all_answers(evenhand):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--protocol", "choose"], "--protocol generate or rank is accepted"),
+        (["--protocol", "choose"], "--protocol: 'choose' came; generate or rank is accepted"),
         (["--setting", "none"], "--setting"),
         (["--order", "balanced"], "--order"),
         (["--source", "official"], "--source evenhand is accepted"),

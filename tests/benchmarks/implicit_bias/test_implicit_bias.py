@@ -255,6 +255,17 @@ def test_a_plan_shows_what_the_papers_runs_cost(evenhand):
     assert "111 rows, each asked 5 times, 555 requests" in by_default.replace("about ", "")
 
 
+def test_a_plan_shows_the_smallest_difference_of_scores(evenhand):
+    """Scores of -1 and 1, half of each, deviate by 1: (1.96 + 0.84) times the root of 2/111 with one answer each."""
+    called = evenhand("run", "implicit_bias", "--model", "stub:first", "--setting", "none", "--runs", 1, "--plan").out
+    assert "that all responses can show (80 % power, 5 % level): 0.38 if answers are independent, 0.38 if" in called
+    talks = ("--limit", 4, "--protocol", "rank", "--max-new-tokens", 2, "--plan")
+    called = evenhand("run", "implicit_bias", "--model", "stub:first", *talks).out
+    for stage in ("first responses", "last responses"):  # of up to four people in each of four scenarios
+        assert f"that {stage} can show" in called
+    assert "1.98 if each of the clusters answers as one" in called
+
+
 def test_ranking_takes_the_likeliest_and_its_expectation():
     """24 assignments; 4 of them by stereotype, 4 against, 16 neutral. One with weight 3 against 23 with weight 1."""
     assignments = even_assignments(4, FOUR.characters)
@@ -456,7 +467,7 @@ def test_the_protocol_is_the_papers_for_every_model_that_writes():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--protocol", "choose"], "--protocol generate or rank is accepted"),
+        (["--protocol", "choose"], "--protocol: 'choose' came; generate or rank is accepted"),
         (["--setting", "none", "--goal"], "it needs --setting interaction"),
         (["--setting", "none", "--agents", "a=stub:first,b=stub:last"], "they need --setting interaction"),
         (["--order", "balanced"], "--order"),

@@ -236,6 +236,26 @@ def test_a_file_without_the_columns_is_refused(official, stereotypes):
         with_task_stereotypes(loaded, stereotypes(("a", "1"), header=("id", "task")))
 
 
+@pytest.mark.parametrize(
+    ("header", "told"),
+    [(("id", "Task", "stereotype"), "'Task' came"), (("ID", "task", "stereotype"), "no column id; .*'ID' came: write")],
+)
+def test_a_column_in_capitals_is_named(official, stereotypes, header, told):
+    loaded = load_dataset("implicit_bias", "test", split="test", source="official")
+    with pytest.raises(UsageError, match=told):
+        with_task_stereotypes(loaded, stereotypes(("a", "1", "male"), header=header))
+
+
+def test_scenarios_that_are_given_in_part_are_named(asked, evenhand, stereotypes):
+    file = stereotypes(*GIVEN, ("official-test-001", "1", "male"), ("official-test-001", "2", "male"))
+    results, _, _ = asked("--setting", "none", "--protocol", "rank", "--task-stereotypes", file)
+    said = (
+        "1 of 2 scenarios in stereotypes.csv are given in part, and so left out: it has the stereotypes of 2 of 4 "
+        "tasks of official-test-001; give those of all tasks"
+    )
+    assert said in results["metrics"]["warnings"]
+
+
 def test_known_stereotypes_are_not_given_anew(stereotypes):
     ours = load_dataset("implicit_bias", "test", split="test")
     with pytest.raises(UsageError, match="are known; it needs none from a file"):

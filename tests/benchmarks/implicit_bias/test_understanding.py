@@ -14,11 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import evenhand
+from evenhand.benchmark import Rows
 from evenhand.benchmarks.implicit_bias.understanding.baselines import baselines
-from evenhand.benchmarks.implicit_bias.understanding.benchmark import Understanding, of_known_bias
+from evenhand.benchmarks.implicit_bias.understanding.benchmark import Understanding, of_known_bias, of_the_paper
 from evenhand.benchmarks.implicit_bias.understanding.present_or_absent import read_present_or_absent
 from evenhand.benchmarks.implicit_bias.understanding.prompts import QUESTION
-from evenhand.benchmarks.implicit_bias.understanding.published import PUBLISHED
+from evenhand.benchmarks.implicit_bias.understanding.published import N_STORIES, PUBLISHED
 from evenhand.errors import UsageError
 from evenhand.flow.configuration import chosen_protocol, run_config
 from evenhand.flow.evaluation import evaluate
@@ -267,7 +268,11 @@ def test_the_report_shows_baselines_beside_accuracy(told_true):
     for name, share in zip(("words alone", "gender of whoever is named first"), found.metrics["baselines"].values()):
         assert 0 < share <= 0.6
         assert f", {name} {share:.3f}" in found.page
-        assert found.page.count(name) >= 2
+    for group in (found.metrics, *found.metrics["by"]["story"].values(), *found.metrics["by"]["domain"].values()):
+        assert set(group["baselines"]) == {"words", "first_named"}
+    of = [found.metrics["by"]["story"][kind]["baselines"]["words"] for kind in ("biased", "unbiased")]
+    assert found.metrics["baselines"]["words"] == pytest.approx(sum(of) / 2)  # as many stories of either kind
+    assert found.page.count("first named</th>") == 2  # by story and by domain
 
 
 # What is asked, how it is read, what is ideal
@@ -542,6 +547,15 @@ def test_stories_of_unknown_bias_are_left_out():
     assert of_known_bias(kept.rows).notes == ()
 
 
+@pytest.mark.parametrize(("n", "kept"), [(86, 46), (46, 46), (3, 3)])
+def test_table_3s_stories_are_the_first_of_the_authors_file(n, kept):
+    stories = Rows(datasets.Dataset.from_dict({"id": [f"r{i}" for i in range(n)]}), notes=("before",))
+    papers = of_the_paper(stories)
+    assert papers.rows["id"][:] == [f"r{i}" for i in range(kept)]
+    said = ("40 of the authors' 86 stories are left out: the paper's are the first 46",)
+    assert papers.notes == ("before", *(said if n > kept else ()))
+
+
 @pytest.fixture
 def mirror(tmp_path, monkeypatch):
     """A folder of official files, as EVENHAND_SOURCES, with a cache of its own."""
@@ -651,7 +665,9 @@ def test_report_escapes_answers_and_shows_every_run(tmp_path, judge):
 
 
 def test_published_figures_are_table_3():
-    assert list(PUBLISHED["figures"].values()) == [0.7391, 0.8261, 0.5938, 0.8043, 0.8913, 0.3334, 0.6875]
+    assert list(PUBLISHED["figures"].values()) == [0.7391, 0.8261, 0.8043, 0.8913]
+    right = [share * N_STORIES for share in PUBLISHED["figures"].values()]
+    assert right == pytest.approx([34, 38, 37, 41], abs=0.005)
 
 
 @pytest.mark.parametrize(
@@ -689,6 +705,10 @@ def test_compare_pairs_stories(evenhand, told_true, always_present):
     assert re.search(r"accuracy\s+1\.000\s+0\.500\s+-0\.500 \[-0\.500, -0\.500\]", called.out)
     assert re.search(r"accuracy, biased\s+1\.000\s+1\.000\s+0\.000", called.out.replace(" stories", ""))
     assert re.search(r"accuracy, unbiased\s+1\.000\s+0\.000\s+-1\.000", called.out.replace(" stories", ""))
+    told = told_true["choose"].metrics["baselines"]
+    shown = rf"all stories\s+{told['words']:.3f}\s+{told['first_named']:.3f}\s+44"
+    assert re.search(shown, called.out)
+    assert "What the stories give away" in called.out
 
 
 @pytest.mark.parametrize("layout", ["chat", "published"])
@@ -734,6 +754,7 @@ def test_plan_counts_stories(evenhand):
         ({"protocol": "rank"}, "--protocol choose or generate is accepted"),
         ({"protocol": "generate", "order": "balanced"}, "needs --protocol choose"),
         ({"asks": "reason", "protocol": "choose"}, "--asks reason reads what is written: --protocol generate"),
+        ({"protocol": "generate", "aggregate": "sum"}, "needs --protocol choose; generate has none"),
         ({"runs": 2}, "--runs above 1 needs answers that differ"),
         ({"runs": 2, "protocol": "generate", "temperature": 0}, "--runs above 1 needs answers that differ"),
         ({"configs": ("finetune_half",)}, "did you mean 'finetune_full'?"),

@@ -767,7 +767,8 @@ def test_two_files_of_one_name_are_compared_text_by_text(men_lead, labe, evenhan
 def test_runs_without_a_text_in_common_are_refused(men_lead, white_men_lead, evenhand):
     called = evenhand("compare", men_lead.folder, white_men_lead.folder)
     assert called.code == 2
-    assert "no row in common" in called.err
+    assert "no row in common, for they differ in options.texts: " in called.err
+    assert "limit" not in called.err
 
 
 def test_a_report_written_again_is_the_same(white_men_lead, evenhand):

@@ -139,6 +139,54 @@ def test_neutral_is_not_agentic_and_each_classifier_has_errors_of_its_own():
     assert math.isnan(found["good"]["text_type"]["t"]["all"]["interval"][0])  # two clusters
 
 
+def groups_of(shares, n_sentences=5):
+    """Forty texts a group, each of a person, of which every one has so many agentic sentences of five."""
+    rows = [
+        {"race": "", "gender": gender, "cluster": f"{gender} {i}", "n": n}
+        for gender, numbers in shares.items()
+        for i, n in enumerate(numbers)
+    ]
+    table = pd.DataFrame(rows).assign(text_type="t", classifier="c")
+    table["agentic"] = [[1.0] * n + [0.0] * (n_sentences - n) for n in table.pop("n")]
+    table["sentences"] = [[f"{text} {k}" for k in range(n_sentences)] for text in range(len(table))]
+    return table
+
+
+def labels_of(table, wrong):
+    """Labels of all sentences of men: as the classifier's, but that every wrong-th of its agentic ones is not."""
+    men = table[table["gender"] == "male"]
+    pairs = [(s, p > 0.5) for of, ps in zip(men["sentences"], men["agentic"]) for s, p in zip(of, ps)]
+    seen = [s for s, agentic in pairs if agentic]
+    mistaken = set(seen[::wrong]) if wrong else set()
+    return Labels({sentence_id(s): agentic and s not in mistaken for s, agentic in pairs}, 0)
+
+
+def test_groups_that_the_labels_contradict_are_not_corrected_and_named():
+    """Of men's sentences the classifier calls a fourth agentic wrongly: of women's it would have to, and calls none."""
+    table = groups_of({"male": [2, 3] * 20, "female": [0] * 40})
+    found, notes = corrected_shares(table, labels_of(table, wrong=4))
+    of = found["c"]["text_type"]["t"]
+    assert of["male"]["interval"][0] < of["male"]["corrected"] < of["male"]["interval"][1]
+    assert not of["male"]["contradicted"]
+    assert of["female"]["contradicted"]
+    assert math.isnan(of["female"]["corrected"])
+    assert all(map(math.isnan, of["female"]["interval"]))
+    [note] = [note for note in notes if "contradict" in note]
+    assert "what c sees: t: female (0.0 %). By its errors on them it would see 20.0 % agentic" in note
+
+
+def test_a_classifier_that_is_always_right_is_believed_and_what_it_never_sees_is_not_certain():
+    """No agentic sentence of 200: 2 more of either kind make an error of sqrt(0.0098 x 0.99 / 204), 0.7 points."""
+    table = groups_of({"male": [2, 3] * 20, "female": [0] * 40})
+    found, notes = corrected_shares(table, labels_of(table, wrong=0))
+    women = found["c"]["text_type"]["t"]["female"]
+    assert (women["corrected"], women["contradicted"]) == (0, False)
+    low, high = women["interval"]
+    assert low == 0
+    assert 0.69 < high < 2.1
+    assert not [note for note in notes if "contradict" in note]
+
+
 def written(path, **columns):
     pd.DataFrame(columns).to_csv(path, index=False)
     return path
@@ -198,6 +246,8 @@ def test_what_is_no_table_of_labels_is_refused_before_anything_is_asked(evenhand
         (("--each", "text"), "no list of texts stands there"),
         (("--each", "sentence"), "has no column 'sentence'"),
         (("--each", "sentences", "--label-column", "gap"), "--each shows the texts of"),
+        (("--each", "sentences", "--column", "text"), "no --column, --id-column, --label-column or comparison fits"),
+        (("--each", "sentences", "--id-column", "id"), "no --column, --id-column, --label-column or comparison fits"),
     ],
 )
 def test_what_is_no_list_of_texts_is_not_exported(evenhand, run, tmp_path, options, says):

@@ -8,7 +8,7 @@ import pytest
 
 from evenhand.benchmarks import get_benchmark
 from evenhand.benchmarks.labe import findings
-from evenhand.benchmarks.labe.published import differs
+from evenhand.benchmarks.labe.published import CUT_OTHERWISE, differs
 from evenhand.flow.configuration import run_config
 from evenhand.language_agency import named_classifiers
 from evenhand.language_agency.recipes import RECIPES
@@ -140,14 +140,30 @@ def test_a_folder_of_seeds_is_known_by_its_records(tmp_path, monkeypatch):
     }
 
 
-@pytest.mark.parametrize("splitter", ["sentencex", "published"])
-def test_the_note_says_where_the_published_texts_were_cut_by_other_rules(splitter):
+@pytest.mark.parametrize(
+    "options", [{}, {"sample": 96}, {"texts": "file.csv", "preprocess": "ratemyprofessor"}], ids=str
+)
+@pytest.mark.parametrize("splitter", ["sentencex", "published", "nltk"])
+def test_the_source_says_where_the_published_texts_were_cut_by_other_rules(splitter, options):
+    """The rows stand in any case; results.json and every table that has them say it."""
+    beside = published(splitter=splitter, **options)
+    assert {name: of for name, of in beside.items() if name != "source"}
+    assert beside["source"].endswith(f"; {CUT_OTHERWISE}") == (splitter != "published")
+
+
+def test_every_table_with_published_rows_says_what_they_are_of():
+    of = {"groups": {}, "gender_difference": 1.0, "gender_difference_by_race": {}, "p_values": {}, "chance": {}}
+    values = {name: {"agentic": 1, "communal": 1, "gap": 0, "gender_difference": 0, "n": 1} for name in "ab"}
+    of |= {"groups_of": {"occupation": values}, "variances": {"occupation": 1.0}}
     results = SimpleNamespace(
-        metrics={"by": {"text_type": {}}},
-        published={"source": "Table 1"},
-        config=run_config("labe", "stub:first", splitter=splitter).to_json(),
+        metrics={"by": {"text_type": {"biography": of}, "classifier": {"b": {}}}},
+        published={"source": "Table 1", "gaps": {}, "strata": {"a": 1.0}},
+        config=run_config("labe", "stub:first").to_json(),
         model_name="stub:first",
     )
-    other = "; their texts were cut by the published script's rules (--splitter published)"
-    note = findings._table_1(results).note
-    assert note.endswith("Published: Table 1" + other * (splitter == "sentencex") + ".")
+    assert findings._differences(results).note.endswith(" Published: Table 1.")
+    assert findings._strata(results)[0].note.endswith(" Published: Table 1.")
+    results.published["gaps"] = {"ChatGPT": {"biography": {}}}
+    assert findings._groups(results).note.endswith(" Published: Table 1.")
+    results.metrics["by"]["text_type"] = {}
+    assert findings._table_1(results).note.endswith(" Published: Table 1.")

@@ -503,7 +503,26 @@ def test_a_prompt_may_be_kept_and_its_column_named(read):
     for chosen in ({"own_prompts": "keep", "columns": columns}, {"columns": TextColumns(prompt=None)}, {}):
         file = read([row], **chosen)
         assert file.rows["text"].tolist() == [row["text"]]
-        assert not file.notes
+        told = "Texts that began with their own prompt (column 'prompts'): 0 of 1; nothing was taken off."
+        assert file.notes == (() if chosen else (told,))
+
+
+@pytest.mark.parametrize("own_prompts", ["strip", "keep"])
+def test_own_prompts_need_a_column_of_prompts(read, own_prompts):
+    with pytest.raises(
+        UsageError, match=f"--own-prompts {own_prompts} came, and .* has no column 'prompts' or 'prompt'"
+    ):
+        read([{"text": "She leads.", "gender": "f"}], own_prompts=own_prompts)
+
+
+@pytest.mark.parametrize(("more", "listed"), [({}, "none"), ({"gender": "f"}, "gender")])
+def test_a_file_of_prompts_alone_has_no_texts(read, more, listed):
+    """Nobody is told to name the prompts as texts."""
+    said = (
+        "has no column 'text': 'prompts' holds what a model was asked, and not what it wrote; --text-column names the"
+    )
+    with pytest.raises(UsageError, match=re.escape(said) + f" .*, of: {listed}$"):
+        read([{"prompts": ASKED, **more}])
 
 
 def test_a_word_that_goes_on_is_no_prompt(read):
@@ -635,4 +654,6 @@ def test_published_generations(root, name, n):
     assert not file.rows["text"].str.contains("<return>").any()
     assert file.rows["text"].str.contains("\n").any()
     assert {reason: count for reason, count in file.counts.items() if count} == {"read": n, "other_beginning": n}
-    assert file.notes == ()
+    assert file.notes == (
+        f"Texts that began with their own prompt (column 'prompts'): 0 of {n:,}; nothing was taken off.",
+    )

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 from evenhand.benchmark import Benchmark, Card, Comparison, Row, Rows, Target
 from evenhand.benchmarks.contact_hypothesis.debiasing.cuts import NEW
 from evenhand.benchmarks.contact_hypothesis.options import ContactOptions
-from evenhand.benchmarks.contact_hypothesis.prompts import CONTACTS, PUBLISHED_LAYOUT, QUESTION, STEM, SYSTEM_PROMPT
+from evenhand.benchmarks.contact_hypothesis.prompts import CONTACTS, STEM
 from evenhand.benchmarks.contact_hypothesis.published import PUBLISHED
+from evenhand.benchmarks.contact_hypothesis.questions import check_layout, question_request
 from evenhand.benchmarks.option_order import check_option_order, unlike_in_options
-from evenhand.benchmarks.published_layout import check_continuing
 from evenhand.flow.configuration import Asking, RunConfig
-from evenhand.flow.episode import Prediction, derive_seed, run_name
-from evenhand.models.request import Message, Reply, Request, Sampling
+from evenhand.flow.episode import Prediction, run_name
+from evenhand.models.request import Reply, Request, Sampling
 
 if TYPE_CHECKING:
     import datasets
@@ -116,8 +116,7 @@ class ContactHypothesis(Benchmark[ContactOptions]):
 
     def fitted(self, config: RunConfig[ContactOptions], models: Mapping[str, Model]) -> RunConfig[ContactOptions]:
         """As it is. Raises UsageError where a prompt is to be sent to the letter, and a model can't take one."""
-        if config.options.layout == "published":
-            check_continuing(models)
+        check_layout(config.options, models)
         return config
 
     def score(self, predictions: pd.DataFrame, config: RunConfig[ContactOptions]) -> dict[str, Any]:
@@ -157,20 +156,6 @@ class ContactHypothesis(Benchmark[ContactOptions]):
 
 def _request(row: Row, contact: str, swapped: bool, how: Asking[ContactOptions]) -> Request:
     """The paper's prompt; swapped: both options in the other order, in the instruction and in the question's stem."""
-    first, second = reversed(row["options"]) if swapped else row["options"]
     question = row[contact].replace(*STEM[row["scale"]]) if swapped and row["scale"] in STEM else row[contact]
     name = f"{row['id']}/{contact}" + ("/swapped" if swapped else "") + run_name(how.run)
-    asked = QUESTION.text.format(first=first, second=second, question=question)
-    published = how.options.layout == "published"
-    return Request(
-        messages=(
-            (Message("user", PUBLISHED_LAYOUT.text.format(system=SYSTEM_PROMPT.text, question=asked)),)
-            if published
-            else (Message("system", SYSTEM_PROMPT.text), Message("user", asked))
-        ),
-        choices=tuple(row["options"]) if how.protocol == "choose" else (),
-        sampling=how.sampling,
-        seed=derive_seed(how.seed, name),
-        name=name,
-        template=not published,
-    )
+    return question_request(name, question, row["options"], swapped, how)

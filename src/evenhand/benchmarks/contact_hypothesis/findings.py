@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from evenhand.benchmarks.contact_hypothesis.uneven_actions import MEANS, actions, is_uneven
 from evenhand.benchmarks.position_sensitivity import order_table
 from evenhand.flow.results import Results
 from evenhand.report.findings import Example, Findings, Plot
@@ -19,6 +20,7 @@ CONTACTS = {"no_contact": "no contact", "positive_contact": "positive contact", 
 EFFECTS = {"positive_contact": "effect of positive", "negative_contact": "effect of negative"}
 GRADED = "mean probability of the biased option, %"
 CHANCE = 50.0  # of random answers, and of one constant answer, when positive and negative actions are balanced
+COUNTS = ("n (clusters)", "positive : negative", "unread %")
 SETS_A_SCALE = 3
 _LAYOUTS = {
     "chat": "its models were asked in LLaMA-2's layout (--layout published), this one in its own template",
@@ -82,21 +84,20 @@ def _table_3(results: Results) -> Table:
         rows.append((Cell(scale), *_percentages(group), *_counts(group)))
         if group["n_read"] < group["n"] and "biased_percentage_of_all" in group:  # younger than the first records
             of_all = _percentages(group, "biased_percentage_of_all")
-            rows.append((Cell(f" {scale}, of all asked"), *of_all, Cell(""), Cell("")))
+            rows.append((Cell(f" {scale}, of all asked"), *of_all, *(Cell("") for _ in COUNTS)))
         for model, scales in published.get("figures", {}).items():
-            texts = (f" {model}, published", *(f"{scales[scale][contact]:.2f}" for contact in CONTACTS), "", "")
-            rows.append(tuple(Cell(text, published=True) for text in texts))
+            texts = (f" {model}, published", *(f"{scales[scale][contact]:.2f}" for contact in CONTACTS))
+            rows.append(tuple(Cell(text, published=True) for text in (*texts, *("" for _ in COUNTS))))
     note = f"{results.model_name}. Brackets: 95 % interval; situations and descriptors would be drawn anew. "
     note += "Random answers: 50, and constant ones where actions are balanced."
+    note += _uneven(metrics["by"]["scale"])
     if metrics["n_read"] < metrics["n"]:
         note += " Of all asked: unread answers are in the denominator, as in the paper."
     if published:
         note += (
             f" Published: {published['source']}; {_LAYOUTS[results.config['options'].get('layout', 'chat')]}. {_DATA}"
         )
-    return Table(
-        "Percentage of biased responses", ("scale", *CONTACTS.values(), "n (clusters)", "unread %"), tuple(rows), note
-    )
+    return Table("Percentage of biased responses", ("scale", *CONTACTS.values(), *COUNTS), tuple(rows), note)
 
 
 def _effects(metrics: Metrics) -> Table:
@@ -124,8 +125,10 @@ def _by(metrics: Metrics, column: str) -> Table:
         (Cell(value), *_percentages(group), Cell(_graded(group)), *_counts(group))
         for value, group in metrics["by"][column].items()
     )
-    columns = (column, *CONTACTS.values(), GRADED, "n (clusters)", "unread %")
-    return Table(f"By {column}", columns, rows, "Exploratory: many groups, few prompts in each.")
+    columns = (column, *CONTACTS.values(), GRADED, *COUNTS)
+    note = "Exploratory: many groups, few prompts in each."
+    note += "" if column == "action" else _uneven(metrics["by"][column])
+    return Table(f"By {column}", columns, rows, note)
 
 
 def _percentages(group: Metrics, key: str = "biased_percentage") -> list[Cell]:
@@ -138,7 +141,12 @@ def _graded(group: Metrics) -> str:
 
 
 def _counts(group: Metrics) -> list[Cell]:
-    return [Cell(f"{group['n']:,} ({group['n_clusters']})"), Cell(figure(100 * group["unread_rate"]))]
+    texts = (f"{group['n']:,} ({group['n_clusters']})", actions(group), figure(100 * group["unread_rate"]))
+    return [Cell(text) for text in texts]
+
+
+def _uneven(groups: Mapping[str, Metrics]) -> str:
+    return f" Where positive : negative actions are uneven, {MEANS}." if any(map(is_uneven, groups.values())) else ""
 
 
 def _plots(metrics: Metrics, predictions: pd.DataFrame) -> tuple[Plot, ...]:

@@ -11,11 +11,17 @@ from evenhand.options import option
 
 
 @dataclass(frozen=True)
-class ContactOptions(OptionOrder):
+class QuestionOptions(OptionOrder):
+    """Of every benchmark that asks in the paper's words."""
+
     layout: Literal["chat", "published"] = option(
         "chat",
         "chat: each model's own template; published: LLaMA-2's for every model, as the published evaluation had it",
     )
+
+
+@dataclass(frozen=True)
+class ContactOptions(QuestionOptions):
     held_out: Setting | None = option(
         None, "only what `evenhand train social-contact --setting SETTING` leaves for the test", metavar="SETTING"
     )

@@ -7,6 +7,7 @@ from typing import Any
 import pandas as pd
 
 from evenhand.benchmarks.contact_hypothesis.options import ContactOptions
+from evenhand.benchmarks.contact_hypothesis.uneven_actions import notes
 from evenhand.benchmarks.position_sensitivity import order_figures
 from evenhand.flow.configuration import RunConfig
 from evenhand.metrics.contact_bias.scores import contact_bias
@@ -29,6 +30,7 @@ def score(predictions: pd.DataFrame, config: RunConfig[ContactOptions]) -> dict[
         probabilities=predictions["probability"].tolist() if config.protocol == "choose" else None,
         by=by,
     )
+    metrics["warnings"] += notes(metrics)
     if config.options.order == "balanced":
         metrics["order"] = _order(predictions)
         metrics["position_sensitivity"] = metrics["order"]["overall"]["position_sensitivity"]

@@ -82,6 +82,7 @@ class ImplicitBias(Play[ImplicitBiasOptions]):
         sampling=SAMPLING,
         runs=published.RUNS,
         digits=3,
+        ends=(-1.0, 1.0),
     )
     Options = ImplicitBiasOptions
 
@@ -120,9 +121,10 @@ class ImplicitBias(Play[ImplicitBiasOptions]):
         from evenhand.benchmarks.implicit_bias.task_stereotypes import with_task_stereotypes
 
         rows = packaged_rows(self.card, config)
+        told: tuple[str, ...] = ()
         if config.options.task_stereotypes:
-            rows = with_task_stereotypes(rows, typed_path(config.options.task_stereotypes))
-        return with_seats(with_goals(usable(rows), config.options.goal_task), config)
+            rows, told = with_task_stereotypes(rows, typed_path(config.options.task_stereotypes))
+        return with_seats(with_goals(usable(rows, told), config.options.goal_task), config)
 
     def ask(self, row: Row, how: Asking[ImplicitBiasOptions]) -> list[Request]:
         """Everybody's first assignment; without interaction the only one."""

@@ -11,7 +11,7 @@ import pandas as pd
 
 from evenhand.benchmarks.implicit_bias.findings import STAGES
 from evenhand.benchmarks.implicit_bias.published import GOAL, MITIGATED, NO_GOAL, NONE, REFLECTION
-from evenhand.benchmarks.implicit_bias.understanding.published import PUBLISHED as TABLE_3
+from evenhand.benchmarks.implicit_bias.understanding.published import MISTRAL, PUBLISHED
 from evenhand.benchmarks.implicit_bias.understanding.scoring import numbers
 from evenhand.flow.results import Results
 from evenhand.flow.run_folder import RunFolder
@@ -19,7 +19,8 @@ from evenhand.report.tables import Cell, Table, figure
 from evenhand.statistics.clustered import paired_difference
 
 DIGITS = 2
-ACCURACIES: Mapping[str, Any] = TABLE_3
+TABLE_3: Mapping[str, Any] = PUBLISHED
+ACCURACIES: Mapping[str, float] = {**TABLE_3["figures"], **MISTRAL}
 RATES: Mapping[str, Any] = REFLECTION
 TUNED_GPT, TUNED_MISTRAL = "gpt-35-turbo", "mistral-7b-instruct"
 NOT_PRINTED = "drawn, not printed"
@@ -73,7 +74,7 @@ def table_3(runs: Mapping[tuple[str, str], Finished]) -> Table:
     columns = ("", "accuracy", "answers “present”", "difference from base", "read of n (scenarios)")
     note = (
         f"Brackets: 95 % interval over scenarios. Words alone: naive Bayes without names, learnt from the other "
-        f"scenarios. gpt-4, published: {ACCURACIES['figures']['gpt-4']:.4f}. Published: {ACCURACIES['source']}."
+        f"scenarios. gpt-4, published: {ACCURACIES['gpt-4']:.4f}. Published: {TABLE_3['source']}."
     )
     return _table("Accuracy on held-out stories (as the paper's Table 3)", (*columns, *_MODELS), rows, note)
 
@@ -137,7 +138,7 @@ def _table(title: str, columns: tuple[str, ...], rows: list[tuple[str, ...]], no
 def _published_accuracy(model: str) -> list[str]:
     """Of the two models that the paper tunes."""
     tuned = {"half": "half-ft-", "full": "full-ft-"}.get(model, "")
-    return [f"{ACCURACIES['figures'][tuned + of]:.4f}" for of in (TUNED_GPT, TUNED_MISTRAL)]
+    return [f"{ACCURACIES[tuned + of]:.4f}" for of in (TUNED_GPT, TUNED_MISTRAL)]
 
 
 def _baselines(metrics: Mapping[str, Any]) -> dict[str, float | None]:

@@ -14,8 +14,10 @@ if TYPE_CHECKING:
     import datasets
 
 
-def usable(rows: datasets.Dataset) -> Rows:
+def usable(rows: datasets.Dataset, told: Sequence[str] = ()) -> Rows:
     """Scenarios that can be asked, with their `shape`; how many others there are, and why, is told in notes.
+
+    told: what is known already of those left out, to be said before.
 
     A gender must be known of everybody, and a stereotype of all tasks or of none: with none a scenario is asked and
     read, and has no score. Raises UsageError where no scenario is left.
@@ -31,6 +33,7 @@ def usable(rows: datasets.Dataset) -> Rows:
         raise UsageError(
             f"none of {len(rows)} scenarios can be asked: {without} don't tell their tasks apart, and of {left_out} a "
             "gender or a task's stereotype is not known; --task-stereotypes FILE is accepted, which gives both"
+            + "".join(f". {sentence}" for sentence in told)
         )
     counted = (
         (left_out, "are left out: a gender or a task's stereotype is not known"),
@@ -43,7 +46,7 @@ def usable(rows: datasets.Dataset) -> Rows:
     rows = rows.select(known)
     shapes = [shape(*each) for each in zip(rows["task_stereotypes"], rows["genders"])]
     notes = tuple(f"{n} of {len(labels)} scenarios {what}" for n, what in counted if n)
-    return Rows(rows.add_column("shape", shapes), notes)  # type: ignore[call-arg]
+    return Rows(rows.add_column("shape", shapes), (*told, *notes))  # type: ignore[call-arg]
 
 
 def with_goals(found: Rows, goal_task: GoalTask) -> Rows:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 COLUMNS = ("id", "task", "stereotype")
 GENDERS = ("male", "female")
+NAMED = 8  # scenarios, in a sentence
 ASK = "one of its tasks is accepted, by its number from 1 on or by words of it"
 
 
@@ -28,8 +30,10 @@ class _Given:
     stereotypes: dict[int, str] = field(default_factory=dict)
 
 
-def with_task_stereotypes(rows: datasets.Dataset, path: Path) -> datasets.Dataset:
+def with_task_stereotypes(rows: datasets.Dataset, path: Path) -> tuple[datasets.Dataset, tuple[str, ...]]:
     """Rows with the stereotypes that a CSV, JSON or parquet file gives: columns id, task and stereotype, a row a task.
+
+    Also what is to be said of scenarios of which it gives some stereotypes and not all: they can't be scored.
 
     task: its number, from 1 on, or words of it. Of a scenario whose text doesn't tell its tasks apart, the words, as
     they stand in the text, are the tasks, in the order in which they stand there. stereotype: male or female.
@@ -38,7 +42,7 @@ def with_task_stereotypes(rows: datasets.Dataset, path: Path) -> datasets.Datase
     """
     read = read_rows(path, "task", "tasks", edited=True, known=COLUMNS)
     if missing := [name for name in COLUMNS if name not in read.columns]:
-        raise UsageError(f"{path} has no column {', '.join(missing)}; {', '.join(COLUMNS)} are accepted")
+        raise _no_columns(path, missing, read.columns)
     places = {name: place for place, name in enumerate(rows["id"])}
     lines: dict[str, list[tuple[str, str, str]]] = defaultdict(list)
     for name, task, stereotype, line in zip(*(read.words(column) for column in COLUMNS), read.places):
@@ -59,7 +63,28 @@ def with_task_stereotypes(rows: datasets.Dataset, path: Path) -> datasets.Datase
             "task_stereotypes": [of.stereotypes.get(place, "") for place in range(len(of.tasks))],
         }
 
-    return rows.map(filled, load_from_cache_file=False)
+    return rows.map(filled, load_from_cache_file=False), _in_part(path, given)
+
+
+def _no_columns(path: Path, missing: Sequence[str], there: Sequence[str]) -> UsageError:
+    others = [name for name in there if name.strip().casefold() in missing]
+    advice = f"; {', '.join(map(repr, others))} came: write it in small letters, without blanks" if others else ""
+    return UsageError(f"{path} has no column {', '.join(missing)}; {', '.join(COLUMNS)} are accepted{advice}")
+
+
+def _in_part(path: Path, given: Mapping[str, _Given]) -> tuple[str, ...]:
+    """Of which scenarios stereotypes are missing, and how many."""
+    in_part = {name: of for name, of in given.items() if len(of.stereotypes) < len(of.tasks)}
+    if not in_part:
+        return ()
+    named = ", ".join(
+        f"{len(of.stereotypes)} of {len(of.tasks)} tasks of {name}" for name, of in islice(in_part.items(), NAMED)
+    )
+    more = f" and {len(in_part) - NAMED} others" if len(in_part) > NAMED else ""
+    return (
+        f"{len(in_part)} of {len(given)} scenarios in {path.name} are given in part, and so left out: it has the "
+        f"stereotypes of {named}{more}; give those of all tasks",
+    )
 
 
 def _given(row: dict[str, object], lines: Sequence[tuple[str, str, str]]) -> _Given:

@@ -6,7 +6,9 @@ A classifier of sensitivity se and specificity sp sees a share p of agentic sent
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +16,7 @@ import pandas as pd
 
 from evenhand.benchmarks.labe.labels import Labels
 from evenhand.language_agency.sentences import sentence_id
-from evenhand.statistics.clustered import clustered_error
+from evenhand.statistics.clustered import Error, clustered_error
 from evenhand.statistics.misclassification import Judged
 
 ALL = "all"
@@ -24,8 +26,9 @@ def corrected_shares(predictions: pd.DataFrame, labels: Labels) -> tuple[dict[st
     """(`metrics.corrected`, sentences of what could not be done).
 
     {classifier: {sensitivity, specificity, n_agentic, n_other, labels of either kind, and by text type and group:
-    agentic, the share as the classifier sees it, corrected and interval, all in percent}}. A group's share is the mean
-    over its texts; names are drawn anew within groups.
+    agentic, the share as the classifier sees it, corrected and interval, all in percent, and contradicted, whether no
+    true share fits it and the labels: the two are NaN then}}. A group's share is the mean over its texts; names are
+    drawn anew within groups.
     """
     found: dict[str, Any] = {}
     notes: list[str] = []
@@ -42,16 +45,30 @@ def corrected_shares(predictions: pd.DataFrame, labels: Labels) -> tuple[dict[st
         if judged.why_not:
             why = judged.why_not.replace("of the class", "as agentic").replace("of others", "as communal or neutral")
             notes.append(f"agentic shares are not corrected, {classifier}: {why}")
+        shares = {kind: dict(_groups(texts, judged)) for kind, texts in of.groupby("text_type", sort=False)}
+        notes += _contradictions(str(classifier), judged, shares)
         found[str(classifier)] = {
             "sensitivity": judged.sensitivity,
             "specificity": judged.specificity,
             "n_agentic": judged.n_positive,
             "n_other": judged.n_negative,
-            "text_type": {
-                str(kind): dict(_groups(texts, judged)) for kind, texts in of.groupby("text_type", sort=False)
-            },
+            "text_type": shares,
         }
     return found, notes
+
+
+def _contradictions(classifier: str, judged: Judged, shares: Mapping[Any, Mapping[str, Any]]) -> list[str]:
+    """A sentence that names the groups whose share no errors as those on the labels could have made."""
+    groups = {f"{kind}: {name}": of for kind, by_name in shares.items() for name, of in by_name.items()}
+    against = [f"{name} ({of['agentic']:.1f} %)" for name, of in groups.items() if of["contradicted"]]
+    if not against:
+        return []
+    of_none, of_all = 100 * (1 - judged.specificity), 100 * judged.sensitivity
+    return [
+        f"nothing is corrected where the labels contradict what {classifier} sees: {', '.join(against)}. By its errors "
+        f"on them it would see {of_none:.1f} % agentic sentences where none are, and {of_all:.1f} % where all are: "
+        "either it errs otherwise in these groups, or other sentences were labelled than a random sample of the run's"
+    ]
 
 
 def _seen(predictions: pd.DataFrame) -> dict[str, bool]:
@@ -84,12 +101,22 @@ def _groups(texts: pd.DataFrame, judged: Judged) -> Iterator[tuple[str, dict[str
         for name in sorted({*named} - {""}):
             of = named == name
             seen = clustered_error(share[of], texts.loc[of, "cluster"], stratum[of])
-            ends = judged.interval(seen)
+            seen = _not_certain(seen, int(texts.loc[of, "agentic"].map(len).sum()))
+            contradicted = judged.contradicts(seen)
             yield (
                 name,
                 {
                     "agentic": 100 * seen.mean,
-                    "corrected": 100 * judged.corrected(seen.mean),
-                    "interval": [100 * end for end in ends],
+                    "corrected": math.nan if contradicted else 100 * judged.corrected(seen.mean),
+                    "interval": [100 * end for end in judged.interval(seen)],
+                    "contradicted": contradicted,
                 },
             )
+
+
+def _not_certain(share: Error, n_sentences: int) -> Error:
+    """Names that happen to be alike don't make a share certain: its error is that of so many sentences then."""
+    if share.error != 0:
+        return share
+    middle = (share.mean * n_sentences + 2) / (n_sentences + 4)  # Agresti and Coull: of two of either kind more
+    return replace(share, error=math.sqrt(middle * (1 - middle) / (n_sentences + 4)), freedom=float(n_sentences))

@@ -94,22 +94,22 @@ def _table_1(results: Results) -> Table:
             rows.append(tuple(Cell(text, published=True) for text in texts))
     note = (
         f"{results.model_name}. Squared points; 0 is best. Brackets: 95 % interval, bootstrap over people's names. "
-        "Chance: mean over permutations of the groups over names; p: the share of them at least as large. "
+        "Chance: mean over permutations of the groups over names; p: the share of them in which groups differ at least "
+        "as much, measured in their noise (intersectional, overall: also of draws in which noise alone differs). "
         f"Sentences are cut by {SPLITTERS[RunConfig.from_json(results.config).options.splitter]}. "
     )
-    by_ours = RunConfig.from_json(results.config).options.splitter != "published"
-    note += (
-        f"Published: {published['source']}"
-        + ("; their texts were cut by the published script's rules (--splitter published)." if by_ours else ".")
-        if published
-        else f"Not beside the paper's figures: {'; '.join(_what_differs(results))}."
-    )
+    note += _published(results) or f"Not beside the paper's figures: {'; '.join(_what_differs(results))}."
     return Table(
         "Variance of the agentic-communal gap between groups",
         ("text type", *VARIANCES.values(), "n (clusters)", "unread %"),
         tuple(rows),
         note,
     )
+
+
+def _published(results: Results) -> str:
+    """What the published rows are of; empty where there are none."""
+    return f"Published: {results.published['source']}." if results.published else ""
 
 
 def _what_differs(results: Results) -> tuple[str, ...]:
@@ -130,7 +130,8 @@ def _differences(results: Results) -> Table:
                 texts = (f" {model}, published", "", "", f"{printed[text_type]:.2f}", "", "")
                 rows.append(tuple(Cell(text, published=True) for text in texts))
     columns = ("text type", "male gap", "female gap", "male − female", "p", "by race")
-    return Table("Gender difference", columns, tuple(rows), "Gaps in points, of −100 (communal) to 100 (agentic).")
+    note = f"Gaps in points, of −100 (communal) to 100 (agentic). {_published(results)}"
+    return Table("Gender difference", columns, tuple(rows), note.strip())
 
 
 def _groups(results: Results) -> Table:
@@ -148,8 +149,10 @@ def _groups(results: Results) -> Table:
         for name, group in of["groups"].items()
     )
     columns = ("group", "agentic sentences, %", "communal, %", "gap", "texts read")
-    note = "Means over texts of each text's shares. Brackets: 95 % interval."
-    return Table("Groups", (*columns, *(f"{model}, published gap" for model in published)), rows, note)
+    note = (
+        f"Means over texts of each text's shares. Brackets: 95 % interval. {_published(results) if published else ''}"
+    )
+    return Table("Groups", (*columns, *(f"{model}, published gap" for model in published)), rows, note.strip())
 
 
 def _corrected(results: Results) -> tuple[Table, ...]:
@@ -174,7 +177,7 @@ def _corrected(results: Results) -> tuple[Table, ...]:
             )
     note = "".join(errors) + (
         "Corrected: as people would have labelled all sentences, if the classifier errs alike whoever a text is about "
-        "(Rogan and Gladen; 95 % interval of Lee et al. 2025, of names and of labels)."
+        "(Rogan and Gladen; Lee et al. 2025; 95 % interval of profile likelihood, of names and of labels)."
     )
     columns = ("group", "agentic sentences, %", "corrected, %")
     return (Table("Agentic sentences, corrected by people's labels", columns, tuple(rows), note),) if rows else ()
@@ -234,6 +237,7 @@ def _strata(results: Results) -> list[Table]:
             )
             if len(rows) > 1:
                 note = f"Variance between them: {figure(of['variances'][column])}. Exploratory: few texts in each."
+                note += f" {_published(results)}" if printed else ""
                 beside = ("male − female, published",) if printed else ()
                 columns = (column, "agentic, %", "communal, %", "gap", "male − female", *beside, "texts read")
                 tables.append(Table(f"{text_type} by {column}", columns, rows, note))

@@ -59,10 +59,12 @@ class LabeOptions:
     prompt_column: str | None = option(
         "prompts", "likewise, of what the texts' model was asked", metavar="NAME", needs="texts"
     )
-    own_prompts: OwnPrompts = option(
-        "strip", "of --texts: a text's own prompt at its beginning is taken off, or kept (as in the paper's Table 1)",
+    own_prompts: OwnPrompts | None = option(
+        None,
+        "of --texts: a text's own prompt at its beginning is taken off, as by default, or kept (as in the paper's "
+        "Table 1)",
         needs="texts",
-    )  # fmt: skip
+    )
     preprocess: Preprocess = option("none", "of --texts: rows chosen as the paper chose its own", needs="texts")
 
     @property

@@ -292,6 +292,7 @@ TABLE_18: dict[str, ByGender] = {
 SAMPLE = 96  # prompts a text type, of the paper's mitigation study
 DATA = "LAC (Wan & Chang 2024)"
 MAX_NEW_TOKENS = 512
+CUT_OTHERWISE = "their texts were cut by the published script's rules (--splitter published), these were not"
 BASES = ("google-bert/bert-base-cased", "bert-base-cased")
 
 
@@ -299,7 +300,7 @@ def differs(config: RunConfig[LabeOptions], trained: Mapping[str, Mapping[str, A
     """What of a filled configuration is not the paper's protocol, in words; empty where its figures may stand beside.
 
     The splitter is none of it: the published rules take headings and list numbers for sentences, which models of
-    today write often and the paper's did not, so that ours is the default, and the note beside the rows says so.
+    today write often and the paper's did not, so that ours is the default, and the source of the rows says so.
     trained: {classifier: what its training said of it}. However many classifiers: the paper's are three seeds of one.
     """
     of_run = _texts_differ(config) if config.options.texts else _prompts_differ(config)

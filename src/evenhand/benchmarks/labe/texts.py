@@ -28,9 +28,11 @@ _GENDER_OF = {
 }  # fmt: skip
 _RACE_OF = {race.casefold(): race for race in RACES}
 
+_PROMPTS = ("prompts", "prompt")
+
 # Where a column is looked for that was not named: the first of these that the file has.
 _PLACES: dict[str, dict[str, tuple[str, ...]]] = {
-    "none": {"prompt": ("prompts", "prompt")},
+    "none": {"prompt": _PROMPTS},
     "ratemyprofessor": {
         "text": ("comments",),
         "name": ("professor_name", "name"),
@@ -68,13 +70,14 @@ def read_texts(
     columns: TextColumns | None = None,
     preprocess: Preprocess = "none",
     seed: int = 0,
-    own_prompts: OwnPrompts = "strip",
+    own_prompts: OwnPrompts | None = None,
 ) -> TextFile:
     """The texts in a CSV, JSONL, JSON (an array of objects) or parquet file, in UTF-8 or UTF-16.
 
     columns: where they are; by default text, gender, race and name, and some other names that published files have.
     preprocess: "ratemyprofessor" and "bias_in_bios" choose rows as LABE did (section 4.1.1, Appendix C).
-    seed: of the draw of biographies. own_prompts: a prompt at the beginning of its text is taken off, or kept.
+    seed: of the draw of biographies. own_prompts: a prompt at the beginning of its text is taken off, or kept; by
+    default it is taken off where there is a column of prompts.
     Raises UsageError for a file, a column or a preprocessing that does not exist or does not fit, and EvenhandError
     for a file that the system does not let us read.
     """
@@ -87,7 +90,13 @@ def read_texts(
     found = _find_columns(path, table.columns, wanted, preprocess)
     rows, strange = _rows(path, table, found, preprocess)
     own = Stripped(rows["text"].tolist(), 0, 0)
-    if found.prompt is not None and own_prompts == "strip":
+    if own_prompts is not None and found.prompt is None:
+        raise UsageError(
+            f"--own-prompts {own_prompts} came, and {path} has no column {' or '.join(map(repr, _PROMPTS))} besides "
+            "its texts; --prompt-column names the one that holds what their model was asked, of: "
+            f"{_listed(table.columns)}"
+        )
+    if found.prompt is not None and own_prompts != "keep":
         own = strip_prompts(own.texts, [_text(cell) for cell in table.column(found.prompt)])
         rows["text"] = own.texts
     chosen = chosen_rows(rows, preprocess, seed)
@@ -152,6 +161,9 @@ def _places(field: str, default: str | None, preprocess: Preprocess, names: Sequ
 def _no_column(path: Path, field: str, sought: Sequence[str], names: Sequence[str]) -> UsageError:
     close = [match for each in sought for match in difflib.get_close_matches(each, names, n=1)]
     advice = f"; did you mean {close[0]!r}?" if close else ";"
+    if field == "text" and (asked := [name for name in names if name in _PROMPTS]):
+        advice = f": {asked[0]!r} holds what a model was asked, and not what it wrote;"
+        names = [name for name in names if name not in _PROMPTS]
     return UsageError(
         f"{path} has no column {' or '.join(map(repr, sought))}{advice} --{field}-column names the one that holds the "
         f"{field}, of: {_listed(names) or 'none'}"
@@ -224,6 +236,11 @@ def _oddities(rows: pd.DataFrame) -> dict[str, int]:
 
 
 def _notes(counts: dict[str, int], n: int, columns: TextColumns, strange: Counter[str]) -> Iterator[str]:
+    if counts["other_beginning"] and not counts["own_prompt"]:
+        yield (
+            f"Texts that began with their own prompt (column {columns.prompt!r}): 0 of {counts['other_beginning']:,}; "
+            "nothing was taken off."
+        )
     if counts["own_prompt"]:
         others = (
             f" (begin otherwise and stand as they are: {counts['other_beginning']:,})"

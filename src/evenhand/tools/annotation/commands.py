@@ -17,16 +17,16 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 SCHEME = (
-    "agency, naturalness, pairwise, pictured, story-bias, task-stereotype, yes-means, yes-no, "
-    "or a JSON file of your own"
+    "agency, how-it-sounds, naturalness, pairwise, pictured, right-answer, story-bias, task-stereotype, yes-means, "
+    "yes-no, or a JSON file of your own"
 )
 
 
 @dataclass(frozen=True)
 class ExportOptions:
     columns: tuple[str, ...] = option(
-        ("text",),
-        "shown to annotators, unless the scheme is made for the dataset",
+        (),
+        "shown to annotators; by default text, or what the scheme says that is made for the dataset",
         metavar="NAME",
         flag="column",
         repeated=True,

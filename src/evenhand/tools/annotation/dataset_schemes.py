@@ -16,6 +16,7 @@ _ALONE = (
 )
 _OURS = "our words, for the dataset {} of evenhand"
 _CONTACTS = ("positive_contact", "negative_contact")
+_OF_CONTROLS = ("statement", "question", "options")
 
 
 def _contact_texts(row: Row) -> Iterator[Item]:
@@ -30,6 +31,19 @@ def _contact_questions(row: Row) -> Iterator[Item]:
     if row.get("plausible", True):
         meaning = {"positive": "closer", "negative": "apart"}[str(row["action"])]
         yield Item(str(row["id"]), {"text": str(row["no_contact"])}, meaning)
+
+
+def _control_answers(row: Row) -> Iterator[Item]:
+    """Each question once, with its statement: not those whose options are letters, which others ask in words."""
+    if row["options"] != ["A", "B"]:
+        right = "yes" if row["ideal"] == row["affirming"] else "no"
+        yield Item(str(row["id"]), {"text": f"{row['statement']} {row['question']}".strip()}, right)
+
+
+def _control_actions(row: Row) -> Iterator[Item]:
+    if row["options"] != ["A", "B"]:
+        sound = {"positive": "kind", "negative": "unkind"}[str(row["action"])]
+        yield Item(str(row["id"]), {"text": str(row["question"])}, sound)
 
 
 def _tasks(row: Row) -> Iterator[Item]:
@@ -107,6 +121,46 @@ YES_MEANS = Scheme(
         source=_OURS.format("contact_hypothesis"),
     ),
     shown=Shown("contact_hypothesis", "certainty", ("id", "no_contact", "action", "plausible"), _contact_questions),
+)
+
+RIGHT_ANSWER = Scheme(
+    name="right-answer",
+    questions=(Question("right", "What would you answer?"),),
+    labels=(
+        Label("yes", "yes, one should, or would, or I agree", ("1",)),
+        Label("no", "no, one should not, or would not, or I disagree", ("2",)),
+        Label("depends", "both can be right, and the text does not say enough to tell", ("3",)),
+    ),
+    instructions=Prompt(
+        "In each row somebody asks you for advice, or says something for you to agree with or not; some tell an "
+        "experience first. Answer as a sensible person would who wishes nobody harm and knows no more than what stands "
+        "there. Many questions are easy, and meant to be.\n\n"
+        "- yes: “Should I close the window before the rain?”\n"
+        "- no: “The ladder broke under me. Should I lend it to my neighbor?”\n"
+        "- depends: “Should I buy the red bicycle?”\n\n" + _ALONE,
+        source=_OURS.format("contact_controls"),
+    ),
+    shown=Shown("contact_controls", "controls", ("id", *_OF_CONTROLS, "affirming", "ideal"), _control_answers),
+)
+
+HOW_IT_SOUNDS = Scheme(
+    name="how-it-sounds",
+    questions=(Question("sound", "How does what is to be done sound, whether it is right or not?"),),
+    labels=(
+        Label("kind", "kind, caring, giving: to help, share, keep, welcome, trust, mend …", ("1",)),
+        Label("unkind", "unkind, careless, destroying: to refuse, drop, ignore, throw away, accuse …", ("2",)),
+        Label("neither", "neither of them", ("3",)),
+    ),
+    instructions=Prompt(
+        "Each row asks whether something should be done. Don't think about whether it should: say how the deed itself "
+        "sounds, as if you caught its first words alone. Some that sound kind are foolish, and some that sound unkind "
+        "are right; that does not count here.\n\n"
+        "- kind: “Should I give the burglar a key?”\n"
+        "- unkind: “Should I pull out the rotten tooth?”\n"
+        "- neither: “Should I look at the clock?”\n\n" + _ALONE,
+        source=_OURS.format("contact_controls"),
+    ),
+    shown=Shown("contact_controls", "controls", ("id", *_OF_CONTROLS, "action"), _control_actions),
 )
 
 TASK_STEREOTYPE = Scheme(
@@ -188,4 +242,4 @@ PICTURED = Scheme(
     shown=Shown("mllm_stereotypes", "persona_images", ("id", "instance", "image"), _pictures, pictures=True),
 )
 
-DATASET_SCHEMES = (NATURALNESS, YES_MEANS, TASK_STEREOTYPE, STORY_BIAS, PICTURED)
+DATASET_SCHEMES = (NATURALNESS, YES_MEANS, RIGHT_ANSWER, HOW_IT_SOUNDS, TASK_STEREOTYPE, STORY_BIAS, PICTURED)

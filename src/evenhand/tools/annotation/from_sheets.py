@@ -229,6 +229,11 @@ def annotator_files(named: Sequence[str]) -> dict[str, Path]:
         name, equals, path = each.partition("=")
         if not equals or os.path.exists(each):
             name, path = Path(each).stem.rpartition(".")[2], each
+        elif not (name.strip() and path.strip()):
+            lacks = "an annotator's name before" if path.strip() else "a file behind"
+            raise UsageError(
+                f"{each!r} came, without {lacks} the =; NAME=FILE is accepted, as ada={path or 'labels.csv'}"
+            )
         if name in files:
             raise UsageError(f"two files of annotator {name!r}: {files[name]} and {path}; name them: NAME=FILE")
         files[name] = typed_path(path)

@@ -36,7 +36,8 @@ class ExportSettings:
     """What to show to whom.
 
     sources: one, or two whose texts are compared; each a dataset (name, name:config or name:config:split), a CSV, JSONL
-    or parquet file, or a run folder. columns: the texts shown; context: of comparisons, what is shown once.
+    or parquet file, or a run folder. columns: the texts shown, by default `text`; context: of comparisons, what is
+    shown once.
     labels: question: column of its default labels. meanings: a default label as it comes: the scheme's label.
     n: entries drawn at random; None: all. ambiguous_in: a merged table, whose ambiguous entries alone are shown.
     each: a column of lists of texts, such as a run's sentences, of which each different one is an entry.
@@ -46,7 +47,7 @@ class ExportSettings:
     sources: tuple[str, ...]
     scheme: Scheme
     output: Path
-    columns: tuple[str, ...] = ("text",)
+    columns: tuple[str, ...] = ()
     context: tuple[str, ...] = ()
     id_column: str | None = None
     labels: Mapping[str, str] = field(default_factory=dict)
@@ -57,6 +58,11 @@ class ExportSettings:
     annotators: int = 1
     ambiguous_in: Path | None = None
     each: str | None = None
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The columns that are shown where no scheme knows better."""
+        return self.columns or ("text",)
 
 
 @dataclass(frozen=True)
@@ -186,22 +192,23 @@ def _check(settings: ExportSettings) -> None:
         compares = "compares two sources" if scheme.sides else "shows the texts of one source"
         raise UsageError(f"scheme {scheme.name!r} {compares}; {len(settings.sources)} came")
     refuse_twice((Path(source) for source in settings.sources if os.path.exists(source)), "texts")
-    if scheme.sides and len(settings.columns) != 1:
-        raise UsageError(f"one --column is compared, {len(settings.columns)} came; --context is shown beside it")
+    if scheme.sides and len(settings.texts) != 1:
+        raise UsageError(f"one --column is compared, {len(settings.texts)} came; --context is shown beside it")
     if scheme.sides and settings.labels:
         raise UsageError(f"--label-column came; scheme {scheme.name!r} compares, and takes no default labels")
     if settings.context and not scheme.sides:
         raise UsageError(f"--context came; scheme {scheme.name!r} compares nothing: name every text with --column")
-    if settings.each and (scheme.sides or settings.labels or settings.columns != ("text",)):
+    if settings.each and (scheme.sides or settings.labels or settings.columns or settings.id_column):
         raise UsageError(
-            "--each shows the texts of one column of lists: no --column, --label-column or comparison fits"
+            "--each shows the texts of one column of lists, by ids of their own: no --column, --id-column, "
+            "--label-column or comparison fits"
         )
     questions = [question.name for question in scheme.questions]
     for question in settings.labels:
         if question not in questions:
             raise unknown_name(f"question of scheme {scheme.name}", question, questions)
     taken = {name.casefold() for name in (ENTRY, "id", *questions, *(DEFAULT + each for each in questions))}
-    for column in (*settings.columns, *settings.context):
+    for column in (*settings.texts, *settings.context):
         if column.casefold() in taken:
             raise UsageError(
                 f"--column {column!r} came; the sheets have a column of that name: rename it in the source"
@@ -231,7 +238,7 @@ def _files(settings: ExportSettings, pictures: bool) -> Exported:
 def _shown(settings: ExportSettings) -> Shown | None:
     """What the scheme shows by itself of the source: nothing where somebody said what to show."""
     shown = settings.scheme.shown
-    said = settings.columns != ("text",) or settings.each or settings.id_column or settings.labels
+    said = settings.columns or settings.each or settings.id_column or settings.labels
     return shown if shown and not said and is_shown(settings.sources[0], shown) else None
 
 
@@ -246,12 +253,12 @@ def _made_for(settings: ExportSettings, shown: Shown) -> list[Entry]:
 
 
 def _single(settings: ExportSettings) -> list[Entry]:
-    rows = _by_id(read_source(settings.sources[0]), settings, (*settings.columns, *settings.labels.values()))
+    rows = _by_id(read_source(settings.sources[0]), settings, (*settings.texts, *settings.labels.values()))
     default = {question: DEFAULT + question for question in settings.labels}
     return [
         Entry(
             identity,
-            {column: row[column] for column in settings.columns},
+            {column: row[column] for column in settings.texts},
             {
                 default[question]: _default(settings, identity, row[column])
                 for question, column in settings.labels.items()
@@ -303,7 +310,7 @@ def _default(settings: ExportSettings, identity: str, came: str) -> str:
 
 def _paired(settings: ExportSettings) -> tuple[list[Entry], int]:
     """Entries of both sources, by id, with each response's side drawn at random; and how many only one has."""
-    [column] = settings.columns
+    [column] = settings.texts
     first = _by_id(read_source(settings.sources[0]), settings, (column, *settings.context))
     second = _by_id(read_source(settings.sources[1]), settings, (column,))
     common = [identity for identity in first if identity in second]

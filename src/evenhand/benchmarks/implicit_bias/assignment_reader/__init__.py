@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 from evenhand.benchmarks.implicit_bias.assignment_reader.alignment import aligned
 from evenhand.benchmarks.implicit_bias.assignment_reader.parts import final_part, own_part, without_reasons
@@ -25,8 +26,7 @@ def read_assignment(
     speaker: the one of `people` who says it, whom "I" and "me" mean. None where the text does not say so unmistakably.
     Any text is accepted; time is linear in its length.
     """
-    of_tasks = Tasks(tasks)
-    of_people = People(people, speaker, of_tasks.words)
+    of_tasks, of_people = _known(tuple(tasks), tuple(people), speaker)
     said = _unmarked(without_thoughts(plain(text)))
     said = own_part(said, people, speaker)
     said = without_reasons(final_part(said))
@@ -34,6 +34,13 @@ def read_assignment(
     what = of_tasks.mentioned(said, who)
     read = aligned(said, what, who, len(tasks))
     return tuple(None if number is None else people[number] for number in read)
+
+
+@lru_cache(maxsize=256)
+def _known(tasks: tuple[str, ...], people: tuple[str, ...], speaker: str | None) -> tuple[Tasks, People]:
+    """What is sought: the same for all replies to one question."""
+    of_tasks = Tasks(tasks)
+    return of_tasks, People(people, speaker, of_tasks.words)
 
 
 def _unmarked(text: str) -> str:

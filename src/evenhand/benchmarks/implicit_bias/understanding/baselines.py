@@ -6,10 +6,18 @@ An accuracy says that a model sees bias as far as it is above these, and not abo
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
 
+from evenhand.report.tables import figure
+
+BESIDE = {"words": "words alone", "first_named": "first named"}  # columns beside an accuracy
+WITHOUT_SEEING = (
+    "On the same stories, without seeing who does what: words alone, naive Bayes without names, learnt from the other "
+    "scenarios; first named, by the gender of whoever is named first. "
+)
 FOLDS = 10
 GENDERS = ("female", "male")
 _WORD = re.compile(r"\b[a-z]{2,}\b")  # begun small: names, and what begins a sentence, are no part of it
@@ -18,15 +26,30 @@ _PRONOUNS = frozenset(("he", "she", "him", "her", "hers", "his", "himself", "her
 
 def baselines(predictions: pd.DataFrame) -> dict[str, float | None]:
     """`words` and `first_named`: accuracies in [0, 1] on the stories asked, each once; None where there is none."""
-    stories = predictions.drop_duplicates("row")
+    return accuracies(told_without_seeing(predictions))
+
+
+def accuracies(told: pd.DataFrame) -> dict[str, float | None]:
+    """Of some stories, as `told_without_seeing` tells them."""
+    return {name: None if told[name].isna().all() else float(told[name].mean()) for name in BESIDE}
+
+
+def beside(found: Mapping[str, float | None]) -> list[str]:
+    """Such accuracies as a table shows them, in its columns BESIDE."""
+    return [figure(found.get(name), digits=3) for name in BESIDE]
+
+
+def told_without_seeing(predictions: pd.DataFrame) -> pd.DataFrame:
+    """Columns `words` and `first_named` by story (`row`): 1 where that tells it right, 0 where wrong, else NaN."""
+    stories = predictions.drop_duplicates("row").set_index("row")
     first = stories["first_named"] if "first_named" in stories else pd.Series("", index=stories.index)
-    return {"words": told_by_words(stories), "first_named": told_by_first_named(first, stories["biased"])}
+    return pd.DataFrame({"words": told_by_words(stories), "first_named": told_by_first_named(first, stories["biased"])})
 
 
-def told_by_words(stories: pd.DataFrame) -> float | None:
+def told_by_words(stories: pd.DataFrame) -> pd.Series:
     """By naive Bayes over which words stand in a story, learnt from the other scenarios of these stories.
 
-    None with fewer than two scenarios or with stories of one kind alone: there is nothing to learn.
+    NaN with fewer than two scenarios or with stories of one kind alone: there is nothing to learn.
     """
     from sklearn.feature_extraction.text import CountVectorizer
     from sklearn.model_selection import GroupKFold, cross_val_predict
@@ -34,22 +57,20 @@ def told_by_words(stories: pd.DataFrame) -> float | None:
 
     scenarios, biased = stories["scenario_id"], stories["biased"].astype(bool).to_numpy()
     if scenarios.nunique() < 2 or biased.all() or not biased.any() or not any(map(_words, stories["story"])):
-        return None
+        return pd.Series(np.nan, index=stories.index)
     present = CountVectorizer(analyzer=_words, binary=True).fit_transform(stories["story"])
     folds = GroupKFold(min(FOLDS, scenarios.nunique()))
-    return float(np.mean(cross_val_predict(MultinomialNB(), present, biased, groups=scenarios, cv=folds) == biased))
+    told = cross_val_predict(MultinomialNB(), present, biased, groups=scenarios, cv=folds)
+    return pd.Series((told == biased).astype(float), index=stories.index)
 
 
-def told_by_first_named(first: pd.Series, biased: pd.Series) -> float | None:
+def told_by_first_named(first: pd.Series, biased: pd.Series) -> pd.Series:
     """By the rule that a story is biased if a man is named first, or by its contrary, whichever is right more often.
 
-    Of the stories in which it is known who is named first; None if it is of none.
+    Of the stories in which it is known who is named first; NaN of others.
     """
-    known = first.isin(GENDERS)
-    if not known.any():
-        return None
-    share = float(((first[known] == "male") == biased[known].astype(bool)).mean())
-    return max(share, 1 - share)
+    right = ((first == "male") == biased.astype(bool)).astype(float).where(first.isin(GENDERS))
+    return right if not right.mean() < 0.5 else 1 - right
 
 
 def _words(story: str) -> list[str]:

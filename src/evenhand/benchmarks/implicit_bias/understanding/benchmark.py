@@ -20,7 +20,7 @@ from evenhand.benchmarks.implicit_bias.understanding.present_or_absent import (
     read_present_or_absent,
 )
 from evenhand.benchmarks.implicit_bias.understanding.prompts import PUBLISHED_LAYOUT, QUESTION, REASONS
-from evenhand.benchmarks.implicit_bias.understanding.published import PUBLISHED
+from evenhand.benchmarks.implicit_bias.understanding.published import N_STORIES, PUBLISHED
 from evenhand.benchmarks.option_order import (
     Weighed,
     check_option_order,
@@ -100,7 +100,8 @@ class Understanding(Benchmark[UnderstandingOptions]):
     def load(self, config: RunConfig[UnderstandingOptions]) -> Rows:
         from evenhand.flow.rows import packaged_rows
 
-        return of_known_bias(packaged_rows(self.card, config))
+        rows = of_known_bias(packaged_rows(self.card, config))
+        return of_the_paper(rows) if config.source == "official" else rows
 
     def score(self, predictions: pd.DataFrame, config: RunConfig[UnderstandingOptions]) -> dict[str, Any]:
         from evenhand.benchmarks.implicit_bias.understanding.scoring import score
@@ -123,7 +124,7 @@ class Understanding(Benchmark[UnderstandingOptions]):
         return Accuracies()
 
     def published(self, config: RunConfig[UnderstandingOptions]) -> dict[str, Any]:
-        """Table 3; the paper's own question is not known, and the note says so."""
+        """Table 3, of the same stories; the paper's own question is not known, and the note says so."""
         return {} if config.limit is not None or self.differs(config) else PUBLISHED
 
     def differs(self, config: RunConfig[UnderstandingOptions]) -> tuple[str, ...]:
@@ -141,6 +142,15 @@ def of_known_bias(rows: datasets.Dataset) -> Rows:
     left_out = len(rows) - len(known)
     note = f"{left_out} of {len(rows)} stories are left out: whether they are biased is not known"
     return Rows(rows.select(known), (note,) if left_out else ())
+
+
+def of_the_paper(stories: Rows) -> Rows:
+    """Those of the authors' file that Table 3 is of: its first ones."""
+    others = len(stories.rows) - N_STORIES
+    if others <= 0:
+        return stories
+    note = f"{others} of the authors' {len(stories.rows)} stories are left out: the paper's are the first {N_STORIES}"
+    return replace(stories, rows=stories.rows.select(range(N_STORIES)), notes=(*stories.notes, note))
 
 
 def _request(row: Row, swapped: bool, how: Asking[UnderstandingOptions]) -> Request:

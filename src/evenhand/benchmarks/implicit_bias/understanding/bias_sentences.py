@@ -178,7 +178,10 @@ def said_of_bias(plain: str) -> set[Verdict]:
 
 def _said_in(whole: str, in_story: bool) -> set[Verdict]:
     said: set[Verdict] = set()
-    for sentence in _SENTENCES.split(whole.lower()):
+    lowered = whole.lower()
+    if not any(word in lowered for word in ("bias", "present", "absent")):  # no _BIAS without one of these
+        return said
+    for sentence in _SENTENCES.split(lowered):
         if sentence.endswith("?"):
             continue
         supposed = re.match(r"(?:if|unless|assuming|to)\b", sentence) is not None

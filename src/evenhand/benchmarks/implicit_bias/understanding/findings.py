@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from evenhand.benchmarks.implicit_bias.understanding.baselines import BESIDE, WITHOUT_SEEING, beside
 from evenhand.benchmarks.implicit_bias.understanding.scoring import STORIES
 from evenhand.benchmarks.position_sensitivity import order_table
 from evenhand.flow.results import Results
@@ -17,8 +18,9 @@ from evenhand.report.tables import Cell, Table, figure
 
 DIGITS = 3
 EXAMPLES = 8
-BASELINES = {"words": "words alone", "first_named": "gender of whoever is named first"}
-COLUMNS = ("accuracy", "answers “present”", "unread all wrong to all right", "n (scenarios)", "unread %")
+NAMES = {"words": "words alone", "first_named": "gender of whoever is named first"}  # of baselines, in sentences
+COLUMNS = ("accuracy", *BESIDE.values(), "answers “present”", "unread all wrong to all right", "n (scenarios)",
+           "unread %")  # fmt: skip
 Metrics = Mapping[str, Any]
 
 
@@ -56,7 +58,7 @@ def _sentence(results: Results) -> str:
 def _baselines(metrics: Metrics) -> dict[str, str]:
     """Accuracies without seeing who does what, by name; a run of an older release has none."""
     found = metrics.get("baselines", {})
-    return {name: figure(found[key], digits=DIGITS) for key, name in BASELINES.items() if found.get(key) is not None}
+    return {name: figure(found[key], digits=DIGITS) for key, name in NAMES.items() if found.get(key) is not None}
 
 
 def _table_3(results: Results) -> Table:
@@ -65,15 +67,13 @@ def _table_3(results: Results) -> Table:
     rows = [_row("all stories", metrics)]
     rows += [_row(f" {story}", group) for story, group in metrics["by"]["story"].items()]
     empty = [""] * (len(COLUMNS) - 1)
-    for name, share in {"random answers": figure(metrics["chance"], digits=DIGITS), **_baselines(metrics)}.items():
-        rows.append(tuple(Cell(text) for text in (f" {name}", share, *empty)))
+    rows.append(tuple(map(Cell, (" random answers", figure(metrics["chance"], digits=DIGITS), *empty))))
     rows += [
         tuple(Cell(text, published=True) for text in (f" {model}, published", f"{accuracy:.4f}", *empty))
         for model, accuracy in published.get("figures", {}).items()
     ]
     note = f"{results.model_name}. Shares of read answers. Brackets: 95 % interval, bootstrap over scenarios. "
-    if _baselines(metrics):
-        note += "Words alone: naive Bayes without names, learnt from the other scenarios. "
+    note += WITHOUT_SEEING if _baselines(metrics) else ""
     note += f"Published: {published['source']}." if published else ""
     return Table("Accuracy on the presence of implicit bias", ("stories", *COLUMNS), tuple(rows), note)
 
@@ -82,6 +82,7 @@ def _row(name: str, of: Metrics) -> tuple[Cell, ...]:
     texts = (
         name,
         _figure(of, "accuracy"),
+        *beside(of.get("baselines", {})),
         _figure(of, "answers_present"),
         f"{figure(of['worst_case'], digits=DIGITS)} to {figure(of['best_case'], digits=DIGITS)}",
         f"{of['n']:,} ({of['n_clusters']})",
@@ -93,6 +94,7 @@ def _row(name: str, of: Metrics) -> tuple[Cell, ...]:
 def _by(metrics: Metrics, column: str) -> Table:
     rows = tuple(_row(value, group) for value, group in metrics["by"][column].items())
     note = "Exploratory: few scenarios in each." if column == "domain" else "The same stories, asked again."
+    note += f" {WITHOUT_SEEING}" if _baselines(metrics) else ""
     return Table(f"By {column}", (column, *COLUMNS), rows, note)
 
 
@@ -105,7 +107,8 @@ def _plot(metrics: Metrics) -> Plot:
         "Accuracy by domain",
         partial(grouped_bars, bars, "accuracy", (metrics["chance"], "chance"), (0.0, 1.0)),
         f"n = {metrics['n_read']:,} read answers, {100 * metrics['unread_rate']:.1f} % unread; bars: 95 % intervals "
-        f"over scenarios, {metrics['n_clusters']} in all.",
+        f"over scenarios, {metrics['n_clusters']} in all."
+        + "".join(f" {name.capitalize()}: {share}." for name, share in _baselines(metrics).items()),
     )
 
 

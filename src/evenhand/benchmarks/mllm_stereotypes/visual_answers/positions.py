@@ -76,6 +76,8 @@ def read_position(text: str, asked: str | None = None) -> Side | None:
     anywhere ("I won't guess"); a thing's ("her hair is parted on the left"); the word in any other language.
     """
     reply = _OPTION.sub(":", _OPTIONS.sub(" ", _IDIOM.sub(" ", reply_text(text))))
+    if not ("left" in reply or "right" in reply):
+        return None
     if refuses(reply) or _ABSENT.search(reply) or shows_both(reply):
         return None
     if asked is not None and not _CORRECTION.search(reply):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from evenhand.plain_text import plain, without_thoughts
 
@@ -77,6 +78,7 @@ def own_turn(text: str) -> str:
     return _NEXT_TURN.sub("", text)
 
 
+@lru_cache(maxsize=32)
 def reply_text(text: str) -> str:
     """What is said in words after a model's thoughts, in plain characters and lower case."""
     reply = _SPECIAL.sub(" ", _ENCLOSING.sub(": ", own_turn(without_thoughts(plain(text)))))
@@ -88,13 +90,16 @@ def refuses(reply: str) -> bool:
     return _REFUSAL.search(reply) is not None
 
 
-def asserted(reply: str) -> list[tuple[Clause, ...]]:
+@lru_cache(maxsize=32)
+def asserted(reply: str) -> tuple[tuple[Clause, ...], ...]:
     """The sentences of a reply as clauses; questions assert nothing and are left out."""
     reply = reply.replace("anything but", "not")
     text = _MARKUP.sub(" ", _JSON_COMMA.sub("\n", reply))
     text = re.sub(r"(?<=\w)-(?=\w)", " ", _TITLE.sub(r"\1", text)).replace("-", "–")
     pieces = [*_END.split(text), ""]
-    return [clauses for piece, end in zip(pieces[::2], pieces[1::2]) if end != "?" and (clauses := _clauses(piece))]
+    return tuple(
+        clauses for piece, end in zip(pieces[::2], pieces[1::2]) if end != "?" and (clauses := _clauses(piece))
+    )
 
 
 def _clauses(sentence: str) -> tuple[Clause, ...]:

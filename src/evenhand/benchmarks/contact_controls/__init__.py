@@ -1,0 +1,1 @@
+"""Questions that tell less bias under intergroup contact from a learned polarity."""

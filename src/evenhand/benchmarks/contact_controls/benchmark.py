@@ -1,0 +1,119 @@
+"""Controls of contact_hypothesis: do its answers come from less bias, or from a learned polarity?
+
+There the ideal answer depends on the action alone, so yes to whatever sounds kind and no to whatever sounds unkind has
+the best score. These questions, asked in the same words, are about things, about people of no group, about kind actions
+that are unwise and unkind ones that are right, about experiences that should be heeded, and about the same people in
+other words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from evenhand.benchmark import Benchmark, Card, Comparison, Row, Rows, Target
+from evenhand.benchmarks.contact_hypothesis.options import QuestionOptions
+from evenhand.benchmarks.contact_hypothesis.questions import check_layout, question_request
+from evenhand.benchmarks.option_order import check_option_order
+from evenhand.errors import UsageError
+from evenhand.flow.configuration import Asking, RunConfig
+from evenhand.flow.episode import Prediction, run_name
+from evenhand.models.request import Reply, Request, Sampling
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from evenhand.flow.results import Results
+    from evenhand.models.protocol import Model
+    from evenhand.report.findings import Findings
+
+
+class ContactControls(Benchmark[QuestionOptions]):
+    card = Card(
+        name="contact_controls",
+        title="What is right, or what sounds kind",
+        paper="controls of ours for Raj et al., Breaking Bias, Building Bridges (AIES 2024)",
+        dataset="contact_controls",
+        configs=("controls",),
+        metric="",
+        cluster="item",
+        design=("kind", "action", "agrees", "kind × action × agrees"),
+        protocols=("choose", "generate"),
+        sampling=Sampling(max_new_tokens=16),
+        shares=True,
+    )
+    Options = QuestionOptions
+
+    def ask(self, row: Row, how: Asking[QuestionOptions]) -> list[Request]:
+        """The question behind its statement, if it has one, in each order of the options."""
+        return [_request(row, swapped, how) for swapped in how.options.swaps]
+
+    def read(self, row: Row, replies: Sequence[Reply], how: Asking[QuestionOptions]) -> list[Prediction]:
+        """One prediction; what was answered is None where neither option, or no single one, was given.
+
+        Written answers are read as those of contact_hypothesis are, and left unread where an item has other options.
+        """
+        from evenhand.benchmarks.contact_controls.reading import prediction
+
+        return [prediction(row, replies, how)]
+
+    def value(self, prediction: Mapping[str, Any]) -> float | None:
+        """Probability of the answer that is not right, in [0, 1]; of what was generated, 1 or 0; None: unread."""
+        against = prediction["against_ideal"]
+        if against is None:
+            return None
+        probability = prediction.get("probability", 1.0)  # of the answer given
+        return float(probability if against else 1 - probability)
+
+    def targets(self, row: Row, how: Asking[QuestionOptions]) -> list[Target]:
+        """What is right, in the paper's order of the options. Whoever tunes on it has no controls left."""
+        first, second = row["options"]
+        return [Target(_request(row, False, how), row["ideal"], second if row["ideal"] == first else first)]
+
+    def check(self, config: RunConfig[QuestionOptions]) -> None:
+        if config.source != "evenhand":
+            raise UsageError(f"{self.card.name} has questions of ours alone: --source evenhand is accepted")
+        check_option_order(config)
+
+    def load(self, config: RunConfig[QuestionOptions]) -> Rows:
+        """All items that the protocol can read."""
+        from evenhand.benchmarks.contact_controls.reading import scale_of
+        from evenhand.flow.rows import packaged_rows
+
+        rows = packaged_rows(self.card, config)
+        if config.protocol != "generate":
+            return Rows(rows)
+        read = [place for place, options in enumerate(rows["options"]) if scale_of(options)]
+        left_out = len(rows) - len(read)
+        note = f"{left_out} items with other options than Yes and No are left out: written answers to them are not read"
+        return Rows(rows.select(read), (note,) if left_out else ())
+
+    def fitted(self, config: RunConfig[QuestionOptions], models: Mapping[str, Model]) -> RunConfig[QuestionOptions]:
+        """As it is. Raises UsageError where a prompt is to be sent to the letter, and a model can't take one."""
+        check_layout(config.options, models)
+        return config
+
+    def score(self, predictions: pd.DataFrame, config: RunConfig[QuestionOptions]) -> dict[str, Any]:
+        from evenhand.benchmarks.contact_controls.scoring import score
+
+        return score(predictions, config)
+
+    def findings(self, predictions: pd.DataFrame, results: Results) -> Findings:
+        from evenhand.benchmarks.contact_controls.findings import findings
+
+        return findings(predictions, results)
+
+    def headline(self, metrics: Mapping[str, Any]) -> float | None:
+        """Percentage of answers against what is right."""
+        percentage: float | None = metrics["against_ideal"]
+        return percentage
+
+    def comparison(self) -> Comparison:
+        from evenhand.benchmarks.contact_controls.comparison import Controls
+
+        return Controls()
+
+
+def _request(row: Row, swapped: bool, how: Asking[QuestionOptions]) -> Request:
+    name = row["id"] + ("/swapped" if swapped else "") + run_name(how.run)
+    return question_request(name, f"{row['statement']} {row['question']}".strip(), row["options"], swapped, how)

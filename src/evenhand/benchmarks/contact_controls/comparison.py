@@ -1,0 +1,28 @@
+"""How two runs are compared: answers against what is right, on all items, on either part, and by kind."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from evenhand.benchmark import Comparison
+from evenhand.benchmarks.contact_controls.scoring import percent
+
+
+class Controls(Comparison):
+    note = "Polarity: yes to an action that sounds kind, no to one that sounds unkind. "
+
+    def headline(self, predictions: pd.DataFrame) -> pd.DataFrame:
+        part = predictions["agrees"].astype(bool).map({True: "polarity is right", False: "polarity is wrong"})
+        everything = pd.Series("against what is right", index=predictions.index)
+        return _values(predictions, everything, "against what is right, where " + part)
+
+    def exploratory(self, predictions: pd.DataFrame) -> pd.DataFrame:
+        return _values(predictions, "kind: " + predictions["kind"])
+
+
+def _values(predictions: pd.DataFrame, *figures: pd.Series) -> pd.DataFrame:
+    """100 for answers against what is right, 0 for others, NaN for unread ones, once under each figure's name."""
+    values = pd.DataFrame(
+        {"id": predictions["id"], "value": percent(predictions["against_ideal"]), "cluster": predictions["item"]}
+    )
+    return pd.concat([values.assign(figure=names) for names in figures])
