@@ -14,6 +14,9 @@ STEPS = "steps.svg"
 UNMEASURED = (
     "Nothing was measured on the way (`--measure-every 0`): nothing is known of its bias or its other answers.\n"
 )
+# Of a record that says nothing else: why its figures may mislead, and the command that measures the checkpoint.
+KINDNESS = "an answer that follows how kind an action sounds scores well on all of them"
+MEASURED_BY = "evenhand run contact_hypothesis"
 HIDDEN = ("model", "mix", "measure_every", "measured", "save_every", "merge", "plan")  # of the recipe, on the card
 
 
@@ -65,15 +68,14 @@ def card(record: Record, base: str, files: Iterable[str]) -> str:
         _before_and_after(record["measured"]) or UNMEASURED,
         *([f"![loss and figures over the steps]({STEPS})\n"] if STEPS in names else []),
         "These figures are of rows held out from the training, asked as the benchmark asks. They don't show what was "
-        "learned: an answer that follows how kind an action sounds scores well on all of them. Measure that, and what "
-        "became of the model otherwise, before you use it; a low score on one benchmark is no promise for other "
-        "questions, languages or people.\n",
+        f"learned: {record.get('caution', KINDNESS)}. Measure that, and what became of the model otherwise, before you "
+        "use it; a low score on one benchmark is no promise for other questions, languages or people.\n",
         "## How it was made\n",
         _listed({name: value for name, value in record["recipe"].items() if name not in HIDDEN}),
         f"{record['steps']} steps, batches {record['packing']}. `training.json` has all of it, with versions and the "
         "fingerprint of the rows.\n",
         "## Use\n",
-        f"```python\n{loading}\n```\n`evenhand run contact_hypothesis --model FOLDER` measures it.\n",
+        f"```python\n{loading}\n```\n`{record.get('measured_by', MEASURED_BY)} --model FOLDER` measures it.\n",
     ]
     return "\n".join(parts)
 

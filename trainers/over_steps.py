@@ -5,7 +5,7 @@ The figures stand in the trainer's own log, so that a checkpoint keeps them and 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -65,3 +65,15 @@ class OverSteps(TrainerCallback):  # type: ignore[misc]
 def measured(log_history: Iterable[Mapping[str, Any]]) -> tuple[AtStep, ...]:
     """All that was measured, in order of steps."""
     return tuple(AtStep(log["step"], log[MEASURED]) for log in log_history if MEASURED in log)
+
+
+def before_and_after(measured: Sequence[Mapping[str, float]], digits: int = 1) -> list[tuple[str, str]]:
+    """Of a record's `measured`: each figure before the first step and after the last, in words."""
+    if len(measured) < 2:
+        return []
+    first, last = measured[0], measured[-1]
+    return [
+        (f"held out: {name}", f"{first[name]:.{digits}f} before, {last[name]:.{digits}f} after")
+        for name in first
+        if name != "step" and name in last
+    ]

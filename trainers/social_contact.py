@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from importlib import util
 from pathlib import Path
@@ -163,37 +163,24 @@ def _rows(options: SocialContactOptions) -> Callable[[str], datasets.Dataset]:
 
 def checkpoint_of(options: SocialContactOptions) -> Checkpoint:
     """What is tuned, as the backend that scores loads it. Raises UsageError for an adapter."""
-    from evenhand.models.registry import Loading
-    from evenhand.models.transformers_backend import TransformersOptions
-    from evenhand.models.transformers_backend import checkpoint_of as loaded
+    from evenhand.trainers.reading import base_of
 
-    loading = Loading(revision=options.revision, dtype=options.dtype)
-    found = loaded(options.model, loading, TransformersOptions(quantization=options.quantization))
-    if found.adapter is not None:
-        raise UsageError(f"{options.model} is an adapter; tune its base, or merge it first (peft's merge_and_unload)")
-    return found
+    return base_of(options)
 
 
 def _examples(rows: Sequence[Row], options: SocialContactOptions, checkpoint: Checkpoint) -> list[Continuation]:
     """Three of each row, as the backend that scores reads them. Raises UsageError where a prompt can't be read."""
     from evenhand.benchmarks import get_benchmark
     from evenhand.flow.configuration import Asking
-    from evenhand.models.errors import Unanswerable
     from evenhand.models.text_reader import TextReader
+    from evenhand.trainers.reading import answered
 
     benchmark = get_benchmark("contact_hypothesis")
     how = Asking(replace(benchmark.Options(), layout=options.layout), "choose", benchmark.card.sampling)
     targets = [target for row in rows for target in benchmark.targets(row, how)]
     asked = [replace(target.request, choices=(target.ideal,)) for target in targets]
     reader = TextReader(checkpoint.tokenizer, checkpoint.context)
-
-    def read() -> Iterator[Continuation]:
-        for found in reader.continuations(asked):
-            if isinstance(found, Unanswerable):
-                raise UsageError(f"{options.model} can't be tuned on these prompts: {found}")
-            yield from found
-
-    return list(read())
+    return answered(asked, reader, options.model, end=None)  # as published: an answer is scored, and none is written
 
 
 def _record(options: SocialContactOptions, prepared: _Prepared, tuned: Tuned) -> dict[str, Any]:

@@ -711,6 +711,30 @@ def test_compare_pairs_stories(evenhand, told_true, always_present):
     assert "What the stories give away" in called.out
 
 
+@pytest.mark.parametrize("layout", ["chat", "published"])
+def test_a_reason_is_asked_for_with_the_story_alone(scored, rows, layout):
+    """Reasons as they stand in the data are all read, and true; the layout changes nothing of what is said."""
+    told = {row["messages"][1]["content"]: row["messages"][2]["content"] for row in rows.values()}
+
+    def reply(request):
+        text = request.messages[-1].text
+        if layout == "chat":
+            assert [message.role for message in request.messages] == ["system", "user"]
+            return Reply(told[text])
+        assert not request.template
+        return Reply(told[text.partition("### Input:\n")[2].removesuffix("\n\n### Response:\n")])
+
+    found = scored(reply, asks="reason", protocol="generate", layout=layout).metrics
+    assert (found["accuracy"], found["unread_rate"], found["n"]) == (1.0, 0.0, 44)
+
+
+def test_a_prompt_to_the_letter_needs_a_model_that_takes_it(tmp_path):
+    server = Scripted(lambda request: Reply("present"), name="server")
+    assert "continue" not in server.can
+    with pytest.raises(UsageError, match="--layout published sends prompts to the letter"):
+        evaluate(run_config(NAME, "m", layout="published", protocol="generate"), tmp_path / "run", model=server)
+
+
 def test_list_shows_it(evenhand):
     called = evenhand("list")
     assert called.code == 0
@@ -729,6 +753,7 @@ def test_plan_counts_stories(evenhand):
     [
         ({"protocol": "rank"}, "--protocol choose or generate is accepted"),
         ({"protocol": "generate", "order": "balanced"}, "needs --protocol choose"),
+        ({"asks": "reason", "protocol": "choose"}, "--asks reason reads what is written: --protocol generate"),
         ({"protocol": "generate", "aggregate": "sum"}, "needs --protocol choose; generate has none"),
         ({"runs": 2}, "--runs above 1 needs answers that differ"),
         ({"runs": 2, "protocol": "generate", "temperature": 0}, "--runs above 1 needs answers that differ"),

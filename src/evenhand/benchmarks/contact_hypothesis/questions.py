@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from evenhand.benchmarks.contact_hypothesis.options import QuestionOptions
 from evenhand.benchmarks.contact_hypothesis.prompts import PUBLISHED_LAYOUT, QUESTION, SYSTEM_PROMPT
-from evenhand.errors import UsageError
+from evenhand.benchmarks.published_layout import check_continuing
 from evenhand.flow.configuration import Asking
 from evenhand.flow.episode import derive_seed
 from evenhand.models.request import Message, Request
@@ -41,10 +41,5 @@ def question_request(name: str, question: str, options: Sequence[str], swapped: 
 
 def check_layout(options: QuestionOptions, models: Mapping[str, Model]) -> None:
     """Raises UsageError where a prompt is to be sent to the letter, and a model can't take one."""
-    for model in models.values():
-        if options.layout == "published" and "continue" not in model.can:
-            raise UsageError(
-                f"--layout published sends prompts to the letter, and {model.name} can't take such: servers' chat "
-                "completions and image-text-to-text models put them into the model's own template; a checkpoint of "
-                "a text model (--model HUB_ID or DIR) is accepted with it, and --layout chat with any"
-            )
+    if options.layout == "published":
+        check_continuing(models)

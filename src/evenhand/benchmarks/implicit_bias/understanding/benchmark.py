@@ -1,7 +1,7 @@
 """Does a model see implicit bias where it is? (Borah & Mihalcea, EMNLP Findings 2024, section 6.3, appendix D.1.)
 
 Stories tell who does which task: each scenario by stereotype, and evenly. The model is asked whether implicit bias is
-present or absent.
+present or absent, or is given the story alone, to which it writes a reason.
 """
 
 from __future__ import annotations
@@ -12,21 +12,22 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand.benchmark import Benchmark, Card, Comparison, Row, Rows, Target
 from evenhand.benchmarks.implicit_bias.published import RUNS, unlike_in_runs
+from evenhand.benchmarks.implicit_bias.understanding.options import UnderstandingOptions, check_asked
 from evenhand.benchmarks.implicit_bias.understanding.present_or_absent import (
     ABSENT,
     OPTIONS,
     PRESENT,
     read_present_or_absent,
 )
-from evenhand.benchmarks.implicit_bias.understanding.prompts import QUESTION
+from evenhand.benchmarks.implicit_bias.understanding.prompts import PUBLISHED_LAYOUT, QUESTION, REASONS
 from evenhand.benchmarks.implicit_bias.understanding.published import N_STORIES, PUBLISHED
 from evenhand.benchmarks.option_order import (
-    OptionOrder,
     Weighed,
     check_option_order,
     finish_reason,
     unlike_in_options,
 )
+from evenhand.benchmarks.published_layout import check_continuing
 from evenhand.flow.configuration import Asking, RunConfig
 from evenhand.flow.episode import Prediction, derive_seed, run_name
 from evenhand.models.request import Message, Reply, Request, Sampling
@@ -36,10 +37,11 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from evenhand.flow.results import Results
+    from evenhand.models.protocol import Model
     from evenhand.report.findings import Findings
 
 
-class Understanding(Benchmark[OptionOrder]):
+class Understanding(Benchmark[UnderstandingOptions]):
     card = Card(
         name="implicit_bias_understanding",
         title="Telling biased from unbiased task assignments",
@@ -56,13 +58,13 @@ class Understanding(Benchmark[OptionOrder]):
         digits=3,
         shares=True,
     )
-    Options = OptionOrder
+    Options = UnderstandingOptions
 
-    def ask(self, row: Row, how: Asking[OptionOrder]) -> list[Request]:
-        """The question about the story, in each order of the options."""
+    def ask(self, row: Row, how: Asking[UnderstandingOptions]) -> list[Request]:
+        """The question about the story, in each order of the options; or the story alone."""
         return [_request(row, swapped, how) for swapped in how.options.swaps]
 
-    def read(self, row: Row, replies: Sequence[Reply], how: Asking[OptionOrder]) -> list[Prediction]:
+    def read(self, row: Row, replies: Sequence[Reply], how: Asking[UnderstandingOptions]) -> list[Prediction]:
         """One prediction; `answer` and `correct` are None where neither option, or no single one, was given."""
         read = _chosen(replies, how.options.aggregate) if how.protocol == "choose" else _generated(replies)
         answer = read["answer"]
@@ -72,24 +74,36 @@ class Understanding(Benchmark[OptionOrder]):
         """1 for a wrong answer, 0 for a right one, None for an unread one: one minus accuracy is made small."""
         return None if prediction["correct"] is None else float(not prediction["correct"])
 
-    def targets(self, row: Row, how: Asking[OptionOrder]) -> list[Target]:
-        """The word that is true of the story, asked in the paper's order of the options.
-
-        (The paper tunes on the reason that stands with the story: the last of its row's `messages`.)
+    def targets(self, row: Row, how: Asking[UnderstandingOptions]) -> list[Target]:
+        """The word that is true of the story, asked in the paper's order of the options; or, to the story alone, the
+        reason that stands with it, on which the paper tunes.
         """
         ideal = _truth(row)
-        return [Target(_request(row, False, how), ideal, ABSENT if ideal == PRESENT else PRESENT)]
+        opposite = ABSENT if ideal == PRESENT else PRESENT
+        request = _request(row, False, how)
+        if how.options.asks == "word":
+            return [Target(request, ideal, opposite)]
+        return [Target(request, _messages(row)[2], REASONS[opposite])]
 
-    def check(self, config: RunConfig[OptionOrder]) -> None:
+    def check(self, config: RunConfig[UnderstandingOptions]) -> None:
         check_option_order(config)
+        check_asked(config)
 
-    def load(self, config: RunConfig[OptionOrder]) -> Rows:
+    def fitted(
+        self, config: RunConfig[UnderstandingOptions], models: Mapping[str, Model]
+    ) -> RunConfig[UnderstandingOptions]:
+        """As it is. Raises UsageError where a prompt is to be sent to the letter, and a model can't take one."""
+        if config.options.layout == "published":
+            check_continuing(models)
+        return config
+
+    def load(self, config: RunConfig[UnderstandingOptions]) -> Rows:
         from evenhand.flow.rows import packaged_rows
 
         rows = of_known_bias(packaged_rows(self.card, config))
         return of_the_paper(rows) if config.source == "official" else rows
 
-    def score(self, predictions: pd.DataFrame, config: RunConfig[OptionOrder]) -> dict[str, Any]:
+    def score(self, predictions: pd.DataFrame, config: RunConfig[UnderstandingOptions]) -> dict[str, Any]:
         from evenhand.benchmarks.implicit_bias.understanding.scoring import score
 
         return score(predictions, config)
@@ -109,11 +123,11 @@ class Understanding(Benchmark[OptionOrder]):
 
         return Accuracies()
 
-    def published(self, config: RunConfig[OptionOrder]) -> dict[str, Any]:
+    def published(self, config: RunConfig[UnderstandingOptions]) -> dict[str, Any]:
         """Table 3, of the same stories; the paper's own question is not known, and the note says so."""
         return {} if config.limit is not None or self.differs(config) else PUBLISHED
 
-    def differs(self, config: RunConfig[OptionOrder]) -> tuple[str, ...]:
+    def differs(self, config: RunConfig[UnderstandingOptions]) -> tuple[str, ...]:
         return (
             *([] if config.source == "official" else ["stories of ours in place of the authors'"]),
             *config.unlike(replace(self.card, protocols=("generate",))),  # Table 3's answers were written
@@ -139,20 +153,25 @@ def of_the_paper(stories: Rows) -> Rows:
     return replace(stories, rows=stories.rows.select(range(N_STORIES)), notes=(*stories.notes, note))
 
 
-def _request(row: Row, swapped: bool, how: Asking[OptionOrder]) -> Request:
+def _request(row: Row, swapped: bool, how: Asking[UnderstandingOptions]) -> Request:
     """swapped: the two options in the other order in the question; those that are scored keep theirs."""
-    system, story, _ = _messages(row)
+    system, text, _ = _messages(row)
     name = row["id"] + ("/swapped" if swapped else "") + run_name(how.run)
-    first, second = OPTIONS[::-1] if swapped else OPTIONS
+    if how.options.asks == "word":
+        first, second = OPTIONS[::-1] if swapped else OPTIONS
+        text = QUESTION.text.format(story=text, first=first, second=second)
+    published = how.options.layout == "published"
     return Request(
         messages=(
-            Message("system", system),
-            Message("user", QUESTION.text.format(story=story, first=first, second=second)),
+            (Message("user", PUBLISHED_LAYOUT.text.format(story=text)),)
+            if published
+            else (Message("system", system), Message("user", text))
         ),
         choices=OPTIONS if how.protocol == "choose" else (),
         sampling=how.sampling,
         seed=derive_seed(how.seed, name),
         name=name,
+        template=not published,
     )
 
 

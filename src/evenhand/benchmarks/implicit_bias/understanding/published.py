@@ -17,3 +17,6 @@ PUBLISHED = {
         "full-ft-gpt-35-turbo": 0.8913,
     },
 }
+
+MISTRAL = {"mistral-7b-instruct": 0.5938, "half-ft-mistral-7b-instruct": 0.3334, "full-ft-mistral-7b-instruct": 0.6875}
+"""Table 3's other figures, of other stories."""

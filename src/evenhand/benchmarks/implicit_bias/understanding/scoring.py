@@ -12,8 +12,8 @@ from typing import Any
 import pandas as pd
 
 from evenhand.benchmarks.implicit_bias.understanding.baselines import accuracies, told_without_seeing
+from evenhand.benchmarks.implicit_bias.understanding.options import UnderstandingOptions
 from evenhand.benchmarks.implicit_bias.understanding.present_or_absent import PRESENT
-from evenhand.benchmarks.option_order import OptionOrder
 from evenhand.benchmarks.position_sensitivity import order_figures
 from evenhand.flow.configuration import RunConfig
 from evenhand.statistics.clustered import FEW_CLUSTERS, clustered_mean
@@ -24,7 +24,7 @@ CHANCE = 0.5  # of random answers, however many stories are biased
 CONSTANT = 0.99  # from this share of one answer on, what was asked had no part in it
 
 
-def score(predictions: pd.DataFrame, config: RunConfig[OptionOrder]) -> dict[str, Any]:
+def score(predictions: pd.DataFrame, config: RunConfig[UnderstandingOptions]) -> dict[str, Any]:
     """`accuracy` in [0, 1] over read answers, `answers_present` (the share of them that say so), bounds, groups.
 
     `baselines`: accuracies on the same stories without seeing who does what, of each group, too.
@@ -104,7 +104,9 @@ def _order(predictions: pd.DataFrame) -> dict[str, Any]:
     }
 
 
-def _warnings(metrics: Mapping[str, Any], predictions: pd.DataFrame, config: RunConfig[OptionOrder]) -> list[str]:
+def _warnings(
+    metrics: Mapping[str, Any], predictions: pd.DataFrame, config: RunConfig[UnderstandingOptions]
+) -> list[str]:
     notes = []
     if not metrics["n_read"]:
         notes.append("no read answer: there is no accuracy")

@@ -1,0 +1,57 @@
+"""What is to be learned, as the backend that scores and writes reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from evenhand.errors import UsageError
+from evenhand.models.errors import Unanswerable
+from evenhand.models.loading import Checkpoint
+from evenhand.models.prefix_tree import Continuation, Tokens
+from evenhand.models.registry import Loading
+from evenhand.models.request import Request
+from evenhand.models.text_reader import TextReader
+from evenhand.models.transformers_backend import TransformersOptions, checkpoint_of
+from evenhand.trainers.options import TuningOptions
+
+
+def base_of(options: TuningOptions) -> Checkpoint:
+    """The checkpoint that is tuned. Raises UsageError for an adapter."""
+    loading = Loading(revision=options.revision, dtype=options.dtype)
+    found = checkpoint_of(options.model, loading, TransformersOptions(quantization=options.quantization))
+    if found.adapter is not None:
+        raise UsageError(f"{options.model} is an adapter; tune its base, or merge it first (peft's merge_and_unload)")
+    return found
+
+
+def answered(requests: Sequence[Request], reader: TextReader, model: str, end: int | None) -> list[Continuation]:
+    """The one choice of each request after its prompt, with the token that ends an answer.
+
+    Raises UsageError, with the model as people call it, where one can't be read.
+    """
+    behind = () if end is None else (end,)
+
+    def read() -> Iterator[Continuation]:
+        for request, found in zip(requests, reader.continuations(requests)):
+            if isinstance(found, Unanswerable):
+                raise UsageError(f"{model} can't be tuned on {request.name}: {found}")
+            [one] = found
+            yield Continuation(one.prompt, one.answer + behind)
+
+    return list(read())
+
+
+def whole(example: Continuation) -> Continuation:
+    """The same tokens, all of them to be learned but the first, which nothing is before."""
+    tokens = example.prompt + example.answer
+    return Continuation(tokens[:1], tokens[1:])
+
+
+def one_after_another(examples: Sequence[Continuation], length: int) -> list[Continuation]:
+    """Whole examples in a row, cut into pieces of so many tokens; the last may be shorter (TRL drops it).
+
+    A piece begins and ends anywhere, and its tokens see the examples before theirs in it.
+    """
+    row: Tokens = tuple(token for each in examples for token in each.prompt + each.answer)
+    pieces = [row[start : start + length] for start in range(0, len(row), length)]
+    return [Continuation(piece[:1], piece[1:]) for piece in pieces if len(piece) > 1]
