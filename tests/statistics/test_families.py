@@ -27,7 +27,7 @@ def test_benjamini_hochberg_by_hand():
     assert benjamini_hochberg([math.nan])[0] != benjamini_hochberg([math.nan])[0]
 
 
-@settings(max_examples=20, deadline=None)  # statsmodels collects garbage in every call of Holm's method
+@settings(max_examples=10, deadline=None)  # statsmodels collects garbage in every call of Holm's method
 @given(st.lists(st.floats(0, 1), max_size=20))
 def test_adjusting_only_raises_and_keeps_order(p_values):
     for adjust in (holm, benjamini_hochberg):

@@ -16,8 +16,8 @@ def asked(setting, **others):
     return benchmark.load(benchmark.filled(config)).rows
 
 
-@pytest.mark.parametrize("setting", ["3b", "6", "disjoint"])
-def test_it_is_the_test_part_of_the_training(setting):
+def test_it_is_the_test_part_of_the_training():
+    setting = "disjoint"  # what each setting holds out is the cuts' own test
     rows = asked(setting)
     expected = cut(setting, social_contact._rows(SocialContactOptions()), 42)
     assert set(rows["id"]) == {row["id"] for row in expected.test}
