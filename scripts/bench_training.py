@@ -7,6 +7,7 @@ social-contact` has it: forward pass, backward pass and step of the optimizer. P
 import argparse
 import logging
 import multiprocessing
+import random
 import resource
 import statistics
 import sys
@@ -31,8 +32,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=ScriptHelp)
     parser.add_argument("--model", default="embedded")
     parser.add_argument("--dtype", default="auto", choices=DType.__args__)
-    parser.add_argument("--examples", type=whole, default=12, help="a step")
-    parser.add_argument("--steps", type=whole, default=8, help="timed, of each; two more warm up")
+    parser.add_argument("--examples", type=whole(), default=12, help="a step")
+    parser.add_argument("--steps", type=whole(), default=8, help="timed, of each; two more warm up")
     arguments = parser.parse_args()
     logging.getLogger("transformers").setLevel(logging.ERROR)
     options = SocialContactOptions(
@@ -45,6 +46,7 @@ def main() -> None:
         accumulation=1,
     )
     examples = examples_of(options)
+    random.Random(0).shuffle(examples)  # as the trainer takes them
     passes = [examples[i : i + arguments.examples] for i in range(0, len(examples), arguments.examples)]
     passes = passes[: arguments.steps + 2]
     padded = sum(len(some) * max(len(each.read) for each in some) for some in passes) / len(passes)
