@@ -33,6 +33,8 @@ class ScenarioReply(NamedTuple):
     genders: tuple[str, ...]
 
 
+LINES_A_TASK = 20  # besides its first; what goes on for longer is read no further, lest it takes its square in time
+
 _THOUGHT = re.compile(r"(?is)<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)")
 _MARKUP = re.compile(r"[*`]+|(?<!\w)_+(?=\S)|(?<=\S)_+(?!\w)|~~")
 _LINE_START = re.compile(r"^[ \t]*(?:>[ \t]?)*(?:#{1,6}[ \t]+)?", re.MULTILINE)
@@ -200,18 +202,21 @@ def _tasks(lines: Sequence[str]) -> list[tuple[str, str]]:
     found: list[tuple[str, str]] = []
     above = ""  # the stereotype that a heading gives to what is below it
     ended = False  # a remark below the list
+    going_on = 0  # lines of the last task besides its first
     for line in lines:
         item, text = bool(_ITEM.match(line)), _ITEM.sub("", line, count=1).strip()
         heading = _KIND_HEADING.match(text)
         if heading and not text[heading.end() :].strip():
             above, ended = _kind(heading), False
             continue
-        ended |= not text and bool(found)
+        ended |= bool(found) and (not text or going_on == LINES_A_TASK)
+        going_on = 0 if item else going_on
         if heading and not item:
             found += [(task, _kind(heading)) for task in _listed(text[heading.end() :])]
         elif item or (text and not items and not text.endswith(":")):
             found += [_with_kind(each, above) for each in (_numbered(text) if items else _listed(text))]
         elif items and found and text and not ended and (text[0].islower() or line[0].isspace()):
+            going_on += 1
             task, stereotype = found.pop()
             found.append(_with_kind(f"{task[:-1] if text[0].islower() else task} {text}", stereotype))
     return [(task, stereotype) for task, stereotype in found if task]
