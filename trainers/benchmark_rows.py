@@ -136,6 +136,11 @@ def caution(options: BenchmarkOptions) -> dict[str, str]:
     return {} if options.benchmark == CONTACT else {"caution": told}
 
 
+def learned_too(recipe: Mapping[str, Any]) -> bool:
+    """Whether `measuring_command` asks what was learned from, too: of benchmarks that have no cut of their own."""
+    return recipe["benchmark"] not in (CONTACT, "implicit_bias_understanding")
+
+
 def measuring_command(recipe: Mapping[str, Any]) -> str:
     """The command that measures what was learned, but for its --model."""
     if recipe["benchmark"] == CONTACT:

@@ -13,6 +13,7 @@ from evenhand.trainers.benchmark_rows import (
     asking,
     caution,
     judged_of,
+    learned_too,
     measure_of,
     measuring_command,
     text_benchmark,
@@ -118,3 +119,6 @@ class ExpectedScoreTrainer(Recipe[ExpectedScoreOptions]):
 
     def measured_by(self, record: Mapping[str, Any]) -> str:
         return measuring_command(record["recipe"])
+
+    def learned_too(self, record: Mapping[str, Any]) -> bool:
+        return learned_too(record["recipe"])

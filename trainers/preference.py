@@ -17,6 +17,7 @@ from evenhand.trainers.benchmark_rows import (
     caution,
     check_method_alone,
     judged_of,
+    learned_too,
     measure_of,
     measuring_command,
     text_benchmark,
@@ -102,6 +103,9 @@ class PreferenceTrainer(Recipe[PreferenceOptions]):
 
     def measured_by(self, record: Mapping[str, Any]) -> str:
         return measuring_command(record["recipe"])
+
+    def learned_too(self, record: Mapping[str, Any]) -> bool:
+        return learned_too(record["recipe"])
 
 
 def _kind(pairs: Sequence[str]) -> str:

@@ -58,7 +58,11 @@ class Recipe(ABC, Generic[O]):
 
     @abstractmethod
     def measured_by(self, record: Mapping[str, Any]) -> str:
-        """The command, but for its --model, that measures the checkpoint on what it was not trained on."""
+        """The command, but for its --model, that measures the checkpoint."""
+
+    def learned_too(self, record: Mapping[str, Any]) -> bool:
+        """Whether that command asks rows, too, that were learned from."""
+        return False
 
     def train(self, options: O, output: Path, on_progress: OnProgress | None = None) -> Table:
         """on_progress: None is a bar on standard error. Raises UsageError for bad input, and a folder in use."""
@@ -132,7 +136,10 @@ class Recipe(ABC, Generic[O]):
             *([("controls", record["judged"]["sentence"])] if record["judged"] else []),
         )
         note = f"{record['note']}. " if record["note"] else ""
-        note += f"To measure it on what it was not trained on: {record['measured_by']} --model {output}"
+        which = (
+            " (it learned from some of these rows)" if self.learned_too(record) else " on what it was not trained on"
+        )
+        note += f"To measure it{which}: {record['measured_by']} --model {output}"
         return Table(self.title, ("", ""), tuple((Cell(a), Cell(b)) for a, b in rows), note)
 
 

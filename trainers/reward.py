@@ -14,6 +14,7 @@ from evenhand.trainers.benchmark_rows import (
     caution,
     check_method_alone,
     judged_of,
+    learned_too,
     measure_of,
     measuring_command,
     text_benchmark,
@@ -167,6 +168,9 @@ class RewardTrainer(Recipe[RewardOptions]):
 
     def measured_by(self, record: Mapping[str, Any]) -> str:
         return measuring_command(record["recipe"])
+
+    def learned_too(self, record: Mapping[str, Any]) -> bool:
+        return learned_too(record["recipe"])
 
 
 def _prompts(row: Row, name: str, how: Asking[Any]) -> list[_Prompt]:

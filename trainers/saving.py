@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import tempfile
 from collections.abc import Mapping
@@ -52,10 +53,12 @@ def _public(base: str) -> str:
 def _place(model: Any, checkpoint: Checkpoint, folder: Path, state: dict[str, Any] | None = None) -> None:
     """Written beside its place first, then moved there, file by file; without the card that peft makes up."""
     folder.mkdir(parents=True, exist_ok=True)
+    os.umask(mask := os.umask(0))
+    readable = 0o666 & ~mask
     with tempfile.TemporaryDirectory(dir=folder, prefix=".saving-") as scratch:
         model.save_pretrained(scratch, safe_serialization=True, state_dict=state)
         checkpoint.tokenizer.save_pretrained(scratch)
         (Path(scratch) / "README.md").unlink(missing_ok=True)
         for file in sorted(Path(scratch).iterdir()):
-            file.chmod(0o644)  # safetensors makes files that nobody else can read
+            file.chmod(readable)  # safetensors makes files that nobody else can read
             shutil.move(file, folder / file.name)

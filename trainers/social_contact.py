@@ -50,7 +50,7 @@ class SocialContactOptions(TuningOptions):
         "of alpaca-cleaned, of which the paper doesn't speak)",
         metavar="FILE",
     )
-    mix_limit: int = option(4140, "instructions of that file, drawn", least=1, metavar="N")
+    mix_limit: int = option(4140, "instructions of that file, drawn", least=1, metavar="N", needs="mix")
 
 
 class SocialContactTrainer(Recipe[SocialContactOptions]):

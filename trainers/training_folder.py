@@ -65,6 +65,8 @@ def _others(begun_as: Path, asked: Mapping[str, Any]) -> list[str]:
         before = json.loads(begun_as.read_text(encoding="utf-8"))
     except ValueError:
         return ["it can't be read"]
+    if not isinstance(before, dict):
+        return ["it can't be read"]
     return [name for name, value in json.loads(_text(asked)).items() if before.get(name) != value]
 
 

@@ -22,7 +22,10 @@ if TYPE_CHECKING:
     from evenhand.terminal import Terminal
 
 DONE, FAILED, WRONG_USAGE = 0, 1, 2
-STOPPED = "stopped; replies of finished calls are stored. Run the same command again to go on."
+STOPPED = (
+    "stopped; replies of finished calls are stored, of a training its last checkpoint (--save-every). Run the same "
+    "command again to go on."
+)
 WIDTH_ELSEWHERE = 128
 
 

@@ -34,7 +34,8 @@ def test_before_the_data_are_read_they_are_no_others(cut_off):
     refuse_other({"model": "m", "targets": ("q_proj",)}, cut_off, "training.json")
 
 
-def test_what_cannot_be_read_is_refused(cut_off):
-    (cut_off / ASKED).write_text("{")
+@pytest.mark.parametrize("text", ["{", "[]"])
+def test_what_cannot_be_read_is_refused(cut_off, text):
+    (cut_off / ASKED).write_text(text)
     with pytest.raises(UsageError, match="can't be read"):
         refuse_other(ASKED_FOR, cut_off, "training.json")

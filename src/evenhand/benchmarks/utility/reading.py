@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
+import sys
 from collections.abc import Sequence
 
 from evenhand.benchmark import Row
@@ -23,6 +25,11 @@ def continuation_request(name: str, text: str) -> Request:
     """A text's first sentence as the prompt, without a chat template, and what follows as the only choice."""
     first, rest = text.split(". ", 1)
     return Request((Message("user", first + "."),), choices=(rest,), name=name, template=False)
+
+
+def perplexity_of(nats: float) -> float:
+    """exp of a mean negative log-likelihood a token; infinite where a number can't hold it (a model gone astray)."""
+    return math.exp(nats) if not nats >= math.log(sys.float_info.max) else math.inf
 
 
 def holds(reply: str, answers: Sequence[str]) -> bool:

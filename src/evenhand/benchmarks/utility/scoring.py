@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 
 from evenhand.benchmarks.utility.figures import figures
+from evenhand.benchmarks.utility.reading import perplexity_of
 from evenhand.statistics.clustered import Mean, clustered_mean
 from evenhand.statistics.resampling import about_clusters
 
@@ -58,4 +59,5 @@ def perplexity(predictions: pd.DataFrame) -> Mean:
     tokens = known["tokens"].astype(int)
     a_token = (known["nats"].astype(float) / tokens).repeat(tokens)
     mean = clustered_mean(a_token, known["row"].repeat(tokens))
-    return Mean(math.exp(mean.estimate), math.exp(mean.low), math.exp(mean.high), len(known), mean.n_clusters)
+    estimate, low, high = map(perplexity_of, (mean.estimate, mean.low, mean.high))
+    return Mean(estimate, low, high, len(known), mean.n_clusters)
