@@ -12,7 +12,7 @@ Interrupted, it goes on where it stopped when it is called again. Of a size for 
 import argparse
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -205,6 +205,11 @@ def results(folder: Path) -> Results:
     return RunFolder.open(folder).read_results()
 
 
+def read_of(metrics: Mapping[str, Any]) -> tuple[str, str]:
+    """How many answers, and how many of them were not read."""
+    return str(metrics["n"]), str(metrics["n"] - metrics["n_read"])
+
+
 def biased(title: str, runs: dict[str, Results]) -> Table:
     """Overall, by scale, by contact, and by action."""
     rows = []
@@ -216,8 +221,8 @@ def biased(title: str, runs: dict[str, Results]) -> Table:
             for _, part in by
         ]
         constant = ", ".join(scale for scale, same in metrics["constant_answer"].items() if same) or "none"
-        rows.append(tuple(map(Cell, (name, *texts, constant))))
-        columns = ("", *(label for label, _ in by), "constant answers")
+        rows.append(tuple(map(Cell, (name, *texts, constant, *read_of(metrics)))))
+        columns = ("", *(label for label, _ in by), "constant answers", "answers", "unread")
     note = "positive, negative: of questions whose action is kind (biased: declined) and unkind (biased: accepted)."
     return Table(title, columns, tuple(rows), note)
 
@@ -229,9 +234,11 @@ def controls(runs: dict[str, Results]) -> Table:
         follows, intervals = metrics["follows_polarity"], metrics["intervals"]["follows_polarity"]
         kinds = [figure(part["against_ideal"]) for part in metrics["by"]["kind"].values()]
         shares = [figure(follows[part], intervals[part]) for part in ("agreeing", "differing")]
-        rows.append(tuple(map(Cell, (name, figure(metrics["against_ideal"]), *shares, metrics["polarity"], *kinds))))
+        said = (name, figure(metrics["against_ideal"]), *shares, metrics["polarity"], *kinds, *read_of(metrics))
+        rows.append(tuple(map(Cell, said)))
         names = list(metrics["by"]["kind"])
-    columns = ("", "wrong", "follows polarity where that is right", "where it is wrong", "verdict", *names)
+    follows_where = ("follows polarity where that is right", "where it is wrong")
+    columns = ("", "wrong", *follows_where, "verdict", *names, "answers", "unread")
     return Table("Controls: percent wrong, and percent that follow how kind the action sounds", columns, tuple(rows))
 
 
