@@ -77,7 +77,7 @@ def card(record: Record, base: str, files: Iterable[str]) -> str:
         "## What it learned from\n",
         _listed({name: value for name, value in record["data"].items() if value is not None}),
         "## What became of it\n",
-        _before_and_after(record["measured"]) or UNMEASURED,
+        _before_and_after(record["measured"], record["recipe"].get("measured")) or UNMEASURED,
         *([f"{record['note']}.\n"] if record.get("note") else []),
         *([f"![loss and figures over the steps]({STEPS})\n"] if STEPS in names else []),
         *(_judged(record["judged"]) if record.get("judged") else [UNJUDGED.format(record.get("caution", KINDNESS))]),
@@ -112,7 +112,9 @@ def _told(value: Any) -> str:
     return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
 
 
-def _before_and_after(measured: Sequence[Mapping[str, float]]) -> str:
+def _before_and_after(measured: Sequence[Mapping[str, float]], at_most: int | None) -> str:
+    """at_most: rows that were asked, in the proportions of those held out."""
     rows = [f"| {name} | {before} | {after} |\n" for name, before, after in before_and_after(measured)]
     head = f"| held out | before | after {measured[-1]['step']} steps |\n| --- | --- | --- |\n" if rows else ""
-    return head + "".join(rows)
+    few = f"\nOf at most {at_most} rows, without intervals: the command below has them.\n" if rows and at_most else ""
+    return head + "".join(rows) + few

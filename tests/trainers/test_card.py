@@ -8,7 +8,7 @@ from evenhand.trainers.card import card, steps_drawn
 RECORD = {
     "trainer": "social-contact",
     "source": "a paper",
-    "recipe": {"model": "m", "mix": "/private/file.jsonl", "rank": 64},
+    "recipe": {"model": "m", "mix": "/private/file.jsonl", "rank": 64, "measured": 48},
     "data": {"cut": "by scale", "prompt_sets": 10_000, "mixed": None},
     "measured_by": "evenhand run contact_hypothesis --held-out 1",
     "steps": 2,
@@ -26,7 +26,13 @@ def test_a_card_has_its_base_its_rows_and_both_measurements():
     header = yaml.safe_load(text.split("---\n")[1])
     assert header["base_model"] == "someone/base"
     assert header["library_name"] == "peft"
-    for words in ("| biased % | 50.0 | 10.0 |", "prompt sets: 10,000", "rank: 64", "](steps.svg)"):
+    for words in (
+        "| biased % | 50.0 | 10.0 |",
+        "Of at most 48 rows",
+        "prompt sets: 10,000",
+        "rank: 64",
+        "](steps.svg)",
+    ):
         assert words in text
     assert "/private" not in text
     assert "mixed" not in text
