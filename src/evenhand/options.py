@@ -83,13 +83,13 @@ class OptionField:
             return "text that is not blank"
         number = "a whole number" if self.kind is int else "a number"
         if self.least is not None and self.most is not None:
-            return f"{number} from {self.least:g} to {self.most:g}"
+            return f"{number} from {_number(self.least)} to {_number(self.most)}"
         if self.above is not None and self.most is not None:
-            return f"{number} above {self.above:g}, {self.most:g} at most"
+            return f"{number} above {_number(self.above)}, {_number(self.most)} at most"
         if self.above is not None:
-            return f"{number} above {self.above:g}"
+            return f"{number} above {_number(self.above)}"
         if self.least is not None:
-            return f"{number} of {self.least:g} or more"
+            return f"{number} of {_number(self.least)} or more"
         return number
 
     @property
@@ -242,6 +242,11 @@ def from_texts(options: type[O], texts: Mapping[str, str], of: str) -> O:
 def texts_of(options: type, values: Mapping[str, object]) -> list[tuple[str, str]]:
     """KEY=VALUE pairs, as `from_texts` takes them, from values by name."""
     return [(each.flag.replace("-", "_"), str(values[each.name])) for each in fields_of(options) if each.name in values]
+
+
+def _number(value: float) -> str:
+    """In full: 1 is no 1.0, 4294967295 no 4.29497e+09."""
+    return str(int(value)) if value == int(value) else str(value)
 
 
 def _shown(default: object) -> str:
