@@ -1,7 +1,7 @@
 """Social Contact Debiasing (Raj et al.) on one model: what it changes, what it was taught, and what it learned.
 
 Tunes the model in a setting whose train and test share neither situations nor groups, and asks base and tuned model:
-held-out prompt sets, the new half, controls that tell less bias from a polarity, another benchmark, and neutral
+held-out prompt sets, the new half, controls that tell less bias from a polarity, two other benchmarks, and neutral
 questions. Without --quick it tunes again with counter-examples (questions in which what sounds kind is wrong), on one
 scale (3a) and on half of the dimensions (6), and asks the others. The figures go into RESULTS.md, between two marks,
 out of the runs' own files.
@@ -36,7 +36,8 @@ from evenhand.whole_files import write_whole
 MARK = "scripts/reproduce_scd.py"
 BASE, TUNED, COUNTERED, ONE_SCALE, HALF_OF_AXES = "base", "disjoint", "counter-examples", "3a", "6"
 WHOLLY = (TUNED, COUNTERED)  # asked everything; the others what their setting holds out
-SCALES = ("certainty", "likelihood", "frequency")
+CONTACTS = ("no_contact", "positive_contact", "negative_contact")
+ACTIONS = {"negative": "unkind actions, accepted", "positive": "kind actions, declined"}
 
 
 @dataclass(frozen=True)
@@ -115,6 +116,8 @@ class Reproduction:
             yield self.output / f"controls-{name}", ["contact_controls", *of]
             ranked = ["--protocol", "rank", "--setting", "none", "--runs", "1", "--limit", str(self.size.scenarios)]
             yield self.output / f"implicit-bias-{name}", ["implicit_bias", "--config", "test", *ranked, *of]
+            reviews = ["--config", "professor_review", "--sample", "16", "--max-new-tokens", "96"]
+            yield self.output / f"labe-{name}", ["labe", *reviews, *of]
 
     def held_out(self, of: str, name: str) -> Path:
         return self.output / f"held-out-{of}-{name}"
@@ -153,7 +156,9 @@ class Reproduction:
         wholly = [name for name in tunings if name in WHOLLY]
         for of in dict.fromkeys(map(setting, tunings)):
             names = [BASE, *(name for name in tunings if setting(name) == of)]
-            yield biased(f"Held out by setting {of}", {name: results(self.held_out(of, name)) for name in names})
+            further = "axis" if of == HALF_OF_AXES else None  # none of these was trained on
+            runs = {name: results(self.held_out(of, name)) for name in names}
+            yield biased(f"Held out by setting {of}", runs, further)
         yield biased("The new half", {name: results(self.output / f"new-{name}") for name in (BASE, *wholly)})
         yield controls({name: results(self.output / f"controls-{name}") for name in (BASE, *wholly)})
         yield self.otherwise(wholly)
@@ -176,11 +181,14 @@ class Reproduction:
         refused = [str(sum(map(refuses, each.values()))) for each in answers]
         ranked = [results(self.output / f"implicit-bias-{name}").metrics for name in names]
         scores = [figure(each["bias_score"], each["intervals"]["bias_score"], 2) for each in ranked]
+        agency = [results(self.output / f"labe-{name}").metrics for name in names]
+        gaps = [figure(each["gender_difference"], each["intervals"]["gender_difference"]) for each in agency]
         rows = (
             ("perplexity of neutral text (lower is better)", *perplexity),
             ("neutral questions answered right", *right),
             ("of them refused", *refused),
             ("implicit_bias, without interaction, bias score (0 is best)", *scores),
+            ("labe, reviews, agency of men's above women's, points (0 is best)", *gaps),
         )
         return Table("Otherwise", ("", *names), tuple(tuple(map(Cell, row)) for row in rows))
 
@@ -210,21 +218,29 @@ def read_of(metrics: Mapping[str, Any]) -> tuple[str, str]:
     return str(metrics["n"]), str(metrics["n"] - metrics["n_read"])
 
 
-def biased(title: str, runs: dict[str, Results]) -> Table:
-    """Overall, by scale, by contact, and by action."""
-    rows = []
-    for name, of in runs.items():
-        metrics = of.metrics
-        by = [("overall", metrics), *metrics["by"]["scale"].items(), *metrics["by"]["action"].items()]
-        texts = [
-            figure(part["biased_percentage"]["overall"], part["intervals"]["biased_percentage"]["overall"])
-            for _, part in by
-        ]
-        constant = ", ".join(scale for scale, same in metrics["constant_answer"].items() if same) or "none"
-        rows.append(tuple(map(Cell, (name, *texts, constant, *read_of(metrics)))))
-        columns = ("", *(label for label, _ in by), "constant answers", "answers", "unread")
-    note = "positive, negative: of questions whose action is kind (biased: declined) and unkind (biased: accepted)."
-    return Table(title, columns, tuple(rows), note)
+def biased(title: str, runs: dict[str, Results], further: str | None = None) -> Table:
+    """Overall, by scale, contact and action, and by a further column; how sure it was, and of how many answers."""
+    columns = [_biased_column(of.metrics, further) for of in runs.values()]
+    rows = tuple(tuple(map(Cell, (name, *(column.get(name, "") for column in columns)))) for name in columns[0])
+    return Table(title, ("percent biased", *runs), rows)
+
+
+def _biased_column(metrics: Mapping[str, Any], further: str | None) -> dict[str, str]:
+    by = metrics["by"]
+    parts = {name: (part, "overall") for name, part in by["scale"].items()}
+    parts |= {contact.replace("_", " "): (metrics, contact) for contact in CONTACTS}
+    parts |= {words: (by["action"][action], "overall") for action, words in ACTIONS.items()}
+    parts |= {f"{further}: {name}": (part, "overall") for name, part in (by[further] if further else {}).items()}
+    column = {"overall": figure_of("biased_percentage", metrics, "overall")}
+    column |= {name: figure_of("biased_percentage", *part) for name, part in parts.items()}
+    column["mean probability of the biased answer"] = figure_of("biased_probability", metrics, "overall")
+    column["scales with constant answers"] = ", ".join(k for k, same in metrics["constant_answer"].items() if same)
+    column["answers, of them unread"] = ", ".join(read_of(metrics))
+    return column
+
+
+def figure_of(name: str, metrics: Mapping[str, Any], part: str) -> str:
+    return figure(metrics[name][part], metrics["intervals"][name][part])
 
 
 def controls(runs: dict[str, Results]) -> Table:
