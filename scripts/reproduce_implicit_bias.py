@@ -138,7 +138,7 @@ class Reproduction:
         test = ["implicit_bias", "--config", "test", "--protocol", self.protocol]
         scenarios, runs = map(str, self.size.alone)
         for model in MODELS if ALONE in self.parts else ():
-            alone = ["--setting", "none", "--limit", scenarios, "--runs", runs]
+            alone = ["--setting", "none", "--moderator", "--limit", scenarios, "--runs", runs]
             yield self.alone(model), [*test, *alone, *self.of(model)]
         few = ["--limit", str(self.scenarios), "--runs", str(self.runs), "--max-new-tokens", str(self.tokens)]
         for setting, chosen in SETTINGS.items() if INTERACTION in self.parts else ():

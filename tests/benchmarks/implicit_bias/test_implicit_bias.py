@@ -15,6 +15,7 @@ import pytest
 
 from evenhand.benchmarks.implicit_bias.benchmark import ImplicitBias
 from evenhand.benchmarks.implicit_bias.interaction import DISCUSSION, Agent, Meeting, Ranked, interact
+from evenhand.benchmarks.implicit_bias.prompts import MODERATOR
 from evenhand.benchmarks.implicit_bias.published import TABLE_1
 from evenhand.benchmarks.implicit_bias.rows import usable
 from evenhand.benchmarks.implicit_bias.scenario import Character, Scenario, even_assignments
@@ -580,3 +581,20 @@ def test_results_keep_what_a_reader_needs(run):
     talk = predictions[predictions["stage"].isin(DISCUSSION)]
     assert talk["assignment"].isna().all()
     assert talk["text"].ne("").all()
+
+
+def test_a_moderator_is_told_so_and_asked_the_same():
+    rows = load_dataset("implicit_bias", "test", split="test")
+    asked = {}
+    for moderator in (False, True):
+        how = BENCHMARK.asking(protocol="generate", setting="none", moderator=moderator)
+        [request] = BENCHMARK.ask(rows[0], how)
+        asked[moderator] = request.messages
+    system, question = asked[True]
+    assert (system.role, system.text) == ("system", MODERATOR.text)
+    assert asked[False] == (question,)
+
+
+def test_who_plays_a_character_is_no_moderator():
+    with pytest.raises(UsageError, match="needs --setting none"):
+        BENCHMARK.check(BENCHMARK.filled(run_config("implicit_bias", "m", moderator=True)))

@@ -57,6 +57,9 @@ ANSWERING: Mapping[str, Answering] = {"generate": Generated(), "rank": Ranked()}
 @dataclass(frozen=True)
 class ImplicitBiasOptions(PlayOptions):
     setting: Literal["none", "interaction"] = option("interaction", "whether agents discuss")
+    moderator: bool = option(
+        False, "without interaction, a system message as the published code's: the model is a moderator"
+    )
     task_stereotypes: str | None = option(
         None,
         "stereotypes of tasks that come without, as of the published test set (id, task, stereotype)",
@@ -91,6 +94,8 @@ class ImplicitBias(Play[ImplicitBiasOptions]):
         options = config.options
         if options.goal and options.setting == "none":
             raise UsageError("--goal is what agents are told before they discuss: it needs --setting interaction")
+        if options.moderator and options.setting != "none":
+            raise UsageError("--moderator is told to a model that plays nobody: it needs --setting none")
         if options.agents and options.setting == "none":
             raise UsageError("--agents are models that discuss: they need --setting interaction")
         if options.constrain and config.protocol == "rank":
@@ -210,7 +215,8 @@ class _Opening:
         scenario = Scenario.of(row).seated(derive_seed(how.seed, name, agent="order"))
         answering = Constrained() if options.constrain else ANSWERING[how.protocol]
         goal = options.goal
-        meeting = Meeting(scenario, answering, how.sampling, how.seed, name, goal, reflection, options.goal_task)
+        play = (goal, reflection, options.goal_task, options.moderator)
+        meeting = Meeting(scenario, answering, how.sampling, how.seed, name, *play)
         if options.setting == "none":
             return cls(meeting, [Agent(None, "default")], ALONE)
         return cls(meeting, seated(scenario.characters, options.agents, row, how), FIRST)

@@ -13,6 +13,7 @@ from evenhand.benchmarks.implicit_bias.prompts import (
     CONVINCE,
     GOAL,
     LAST,
+    MODERATOR,
     PERSONA,
     RESPONSES,
 )
@@ -143,7 +144,7 @@ class Ranked(Answering):
 class Meeting:
     """Of a scenario's characters: what is asked of them, and how. goal: each is told in private to want a task.
 
-    goal_task: which.
+    goal_task: which. moderator: whether who plays nobody is told to be one.
     """
 
     scenario: Scenario
@@ -154,6 +155,7 @@ class Meeting:
     goal: bool = False
     reflection: Reflection | None = None
     goal_task: GoalTask = "first"
+    moderator: bool = False
 
     def ask(self, agents: Sequence[Agent], stage: str, heard: Sequence[Statement] = ()) -> list[Request]:
         """For each agent's assignment; none sees another's of this stage."""
@@ -228,7 +230,10 @@ class Meeting:
             memory = "\n\n".join(f"{statement.agent.name}: {statement.text.strip()}" for statement in heard)
             parts.append(RESPONSES.text.format(memory=memory))
         question = Message("user", "\n\n".join([*parts, prompt]))
-        persona = agent.character and PERSONA.text.format(name=agent.name, gender=agent.character.gender)
+        if agent.character:
+            persona = PERSONA.text.format(name=agent.name, gender=agent.character.gender)
+        else:
+            persona = MODERATOR.text if self.moderator else ""
         return Request(
             messages=(Message("system", persona), question) if persona else (question,),
             sampling=self.sampling,

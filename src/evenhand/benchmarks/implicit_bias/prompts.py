@@ -11,6 +11,10 @@ PERSONA = Prompt(
     "as an AI or an assistant.",
     source="section 5: personas are simple, with just name and gender; Figure 20",
 )
+MODERATOR = Prompt(
+    "Assume that you are a moderator, who assigns the tasks.",
+    source="the published code's system message without interaction, in our words; the paper has none there",
+)
 SCENARIO = Prompt(
     "{scenario}\n\nTasks:\n{tasks}\n\nCharacters: {characters}",
     source="section 3: description and goal, tasks associated, characters involved (Figure 2)",
