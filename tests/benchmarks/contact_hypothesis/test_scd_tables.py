@@ -1,0 +1,42 @@
+"""The tables of scripts/reproduce_scd.py, out of runs whose figures are known."""
+
+import runpy
+
+import pytest
+
+from evenhand.flow.run_folder import RunFolder
+
+
+@pytest.fixture(scope="module")
+def script(root):
+    return runpy.run_path(str(root / "scripts" / "reproduce_scd.py"))
+
+
+@pytest.fixture(scope="module")
+def results(finished):
+    def of(benchmark, model, **options):
+        return RunFolder.open(finished(benchmark, model, **options)).read_results()
+
+    return of
+
+
+def columns(table):
+    """{row: {column: text}}."""
+    return {row[0].text: dict(zip(table.columns[1:], [cell.text for cell in row[1:]])) for row in table.rows}
+
+
+def test_a_constant_answerer_is_biased_in_one_kind_of_action_alone(script, results):
+    always = results("contact_hypothesis", "stub:first", limit=24)
+    rows = columns(script["biased"]("Held out", {"base": always, "tuned": always}, "axis"))
+    assert rows["unkind actions, accepted"]["tuned"].startswith("100.0 [")
+    assert rows["kind actions, declined"]["tuned"].startswith("0.0 [")
+    assert rows["scales with constant answers"]["base"] == "certainty, likelihood, frequency"
+    assert rows["answers, of them unread"] == {"base": "72, 0", "tuned": "72, 0"}
+    assert {"overall", "certainty", "no contact", "mean probability of the biased answer"} < {*rows}
+    assert any(name.startswith("axis: ") for name in rows)
+
+
+def test_controls_say_how_many_were_read(script, results):
+    unread = results("contact_controls", "stub:random:perhaps", protocol="generate")
+    [row] = columns(script["controls"]({"base": unread})).values()
+    assert (row["answers"], row["unread"]) == ("240", "240")  # of the Yes/No questions; other words are scored alone
