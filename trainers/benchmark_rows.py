@@ -66,8 +66,9 @@ def training_rows(options: BenchmarkOptions) -> TrainingRows:
             raise UsageError(f"--config: of {CONTACT} the --setting says which rows are learned; leave it out")
         drawn = cut(options.setting, contact_rows(options.source, options.all_rows), options.seed)
         return TrainingRows(drawn.train[: options.limit], drawn.validation, len(drawn.test), drawn.what)
-    if options.all_rows:
-        raise UsageError(f"--all-rows is of {CONTACT} and would do nothing with {options.benchmark}; leave it out")
+    of_contact = {"--all-rows": options.all_rows, "--setting": options.setting != BenchmarkOptions().setting}
+    for flag in (flag for flag, given in of_contact.items() if given):
+        raise UsageError(f"{flag} is of {CONTACT} and would do nothing with {options.benchmark}; leave it out")
     if options.benchmark == "implicit_bias_understanding" and not options.config:
         from evenhand.trainers.told_assignments import told
 

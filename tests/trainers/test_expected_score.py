@@ -126,6 +126,8 @@ def test_a_training_that_was_cut_off_ends_with_the_same_weights(tuned, tiny_chec
         ({"benchmark": "contact"}, "did you mean"),
         ({"config": ("certainty",)}, "--setting says which rows"),
         ({"benchmark": "mllm_stereotypes"}, "mllm_stereotypes"),
+        ({"benchmark": "implicit_bias_understanding", "setting": "1"}, "--setting is of contact_hypothesis"),
+        ({"benchmark": "implicit_bias_understanding", "all_rows": True}, "--all-rows is of contact_hypothesis"),
     ],
 )
 def test_what_has_no_expected_value_is_told(tiny_checkpoint, tmp_path, others, says):
