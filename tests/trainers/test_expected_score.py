@@ -127,7 +127,10 @@ def test_a_training_that_was_cut_off_ends_with_the_same_weights(tuned, tiny_chec
         ({"config": ("certainty",)}, "--setting says which rows"),
         ({"benchmark": "mllm_stereotypes"}, "mllm_stereotypes"),
         ({"benchmark": "implicit_bias_understanding", "setting": "1"}, "--setting is of contact_hypothesis"),
-        ({"benchmark": "implicit_bias_understanding", "all_rows": True}, "--all-rows is of contact_hypothesis"),
+        (
+            {"benchmark": "implicit_bias_understanding", "setting": "disjoint", "all_rows": True},
+            "--all-rows is of contact_hypothesis",
+        ),
     ],
 )
 def test_what_has_no_expected_value_is_told(tiny_checkpoint, tmp_path, others, says):
@@ -137,7 +140,9 @@ def test_what_has_no_expected_value_is_told(tiny_checkpoint, tmp_path, others, s
 
 
 def test_other_benchmarks_hold_out_a_tenth(tiny_checkpoint, tmp_path):
-    asked = options(tiny_checkpoint, benchmark="implicit_bias_understanding", max_steps=1, measure_every=0)
+    asked = options(
+        tiny_checkpoint, benchmark="implicit_bias_understanding", setting="disjoint", max_steps=1, measure_every=0
+    )
     record = train(asked, tmp_path / "m", unheard)
     assert "others held out" in record["data"]["cut"]
     assert record["data"]["groups"] > 0
