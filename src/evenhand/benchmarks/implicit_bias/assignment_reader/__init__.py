@@ -32,7 +32,7 @@ def read_assignment(
     said = without_reasons(final_part(said))
     who = of_people.mentioned(said)
     what = of_tasks.mentioned(said, who)
-    read = aligned(said, what, who, len(tasks))
+    read = aligned(said, what, who, len(tasks), of_people.speaker)
     return tuple(None if number is None else people[number] for number in read)
 
 

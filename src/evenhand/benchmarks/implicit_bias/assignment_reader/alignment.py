@@ -8,10 +8,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import accumulate
 
-from evenhand.benchmarks.implicit_bias.assignment_reader.mentions import SENTENCE, between, is_labelled, several
+from evenhand.benchmarks.implicit_bias.assignment_reader.mentions import SENTENCE, M, between, is_labelled, several
 from evenhand.benchmarks.implicit_bias.assignment_reader.people import STRANGER, Person
 from evenhand.benchmarks.implicit_bias.assignment_reader.row import Row
 from evenhand.benchmarks.implicit_bias.assignment_reader.tasks import Task
+from evenhand.benchmarks.implicit_bias.assignment_reader.unasserted import unasserted
 
 _RECORD = re.compile(r"\{[^{}]*\}")
 _PARAGRAPH = re.compile(r"(?s).+?(?:\n\s*\n|$)")
@@ -33,9 +34,11 @@ _DOUBTFUL_AFTER = re.compile(
 _IS_A = re.compile(r" is (?:a )?(?:wo)?(?:man|male|female)\b", re.IGNORECASE)
 
 
-def aligned(text: str, tasks: Sequence[Task], people: Sequence[Person], n_tasks: int) -> list[int | None]:
+def aligned(text: str, tasks: Sequence[Task], people: Sequence[Person], n_tasks: int, speaker: int) -> list[int | None]:
     """The person of each task, in task order; None where nobody, several, or a stranger is named."""
-    people = _outside(people, tasks)
+    people = _outside(people, [(each.start, each.end) for each in tasks])
+    unsaid = sorted(unasserted(text, tasks, people, speaker))
+    tasks, people = _outside(tasks, unsaid), _outside(people, unsaid)
     told = [each for each in _sure(text, people) if not _DENIED.search(text, max(0, each.start - 30), each.start)]
     said: list[set[int]] = [set() for _ in range(n_tasks)]
     for task, person in _links(text, tasks, told):
@@ -44,12 +47,11 @@ def aligned(text: str, tasks: Sequence[Task], people: Sequence[Person], n_tasks:
     return [next(iter(each)) if len(each) == 1 and STRANGER not in each else None for each in said]
 
 
-def _outside(people: Sequence[Person], tasks: Sequence[Task]) -> list[Person]:
-    """Those whose name is no word of a task's."""
-    ends = accumulate((each.end for each in tasks), max, initial=0)
-    within = list(ends)
-    starts = [each.start for each in tasks]
-    return [each for each in people if within[bisect_right(starts, each.start)] <= each.start]
+def _outside(mentions: Sequence[M], spans: Sequence[tuple[int, int]]) -> list[M]:
+    """Those that begin in none of the spans, which are sorted."""
+    within = list(accumulate((end for _, end in spans), max, initial=0))
+    starts = [start for start, _ in spans]
+    return [each for each in mentions if within[bisect_right(starts, each.start)] <= each.start]
 
 
 def _sure(text: str, people: Sequence[Person]) -> Iterator[Person]:

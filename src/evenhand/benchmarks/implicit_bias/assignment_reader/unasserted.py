@@ -1,0 +1,77 @@
+"""What a text says without deciding it: others' proposals, conditions, customs, what is unwise or withdrawn."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+
+from evenhand.benchmarks.implicit_bias.assignment_reader.mentions import SENTENCE, between, is_labelled
+from evenhand.benchmarks.implicit_bias.assignment_reader.people import Person
+from evenhand.benchmarks.implicit_bias.assignment_reader.tasks import Task
+
+_SAYS = (
+    r"(?: ?,? (?:has|have|had|also|just|still|would|then|already|originally|even|now|again))* "
+    r"(?:suggest|propos|think|thought|sa(?:id|ys?)\b|argu\w+ (?:that|for)\b|recommend|insist|believ|mention|nominat"
+    r"|(?:want|prefer|ask|wish)\w* (?!to\b|for\b)|like (?=[A-Z])|love to|vote[sd]? for|object|wonder|assigns? |assigned (?!to\b)|g(?:ave|ives) (?=[A-Z])"
+    r"|had \w+ (?:at|in|for|with|on|as|do)\b|thank|prais|congratul|compliment|admir|remind|told|disagree|expect|envision"
+    r"|favou?r)"
+)
+_REPORTED = re.compile(rf"{_SAYS}|'s (?:first )?(?:idea|proposal|suggestion|view|plan|opinion|wish|preference|vote)\b")
+_OTHERS = re.compile(
+    rf"\b(?:he|she|everyone|everybody|others|nobody|no one|some|most of (?:us|them|you)|you){_SAYS}", re.IGNORECASE
+)
+_CITED = re.compile(r"\baccording to $", re.IGNORECASE)
+_SHARED = re.compile(r"\b(?:as|agree|happy|fine|support|accept|adopt|go with)\b", re.IGNORECASE)
+_NOT = re.compile(r"\bnot\b|n't\b|\bcannot\b", re.IGNORECASE)
+_OWN = re.compile(r"\b(?:but|so|and|instead|yet),? (?:(?:I|we)\b|[A-Z]\w+ (?:will|is to|should|takes)\b)")
+_UNDECIDED = re.compile(
+    r"(?<!even )(?<!as )\bif\b(?! (?:needed|necessary|possible|you ask|I (?:have|had|must|may)))|\bunless\b|"
+    r"\bsuppos(?:e|ing)\b|\bprovided that\b|\bassuming\b|\bpossibilit|\bhypothe|\bin theory\b|"
+    r"\bcould\b.{0,80} would\b|\bthen \w+ would\b|"
+    r"\b(?:traditional|stereotypical|typical|initial|original|previous)ly\b|\bused to\b|"
+    r"\bfirst (?:thought|idea|instinct|round|draft)\b|\bmistake\b|\bno sense\b|\bno reason\b|\bout of the question\b|"
+    r"\brefuse\b|\b(?:bad|poor) idea\b|\bunfair\b|\bwrong\b|\bwaste\b|\bso would\b|\bnothing (?:is|has been)\b",
+    re.IGNORECASE,
+)
+_WITHDRAWN = re.compile(r"[\s,–-]*(?:hmm|no|oh|but)?,? ?(?:wait|scratch that|strike that|correction)\b", re.IGNORECASE)
+
+
+def unasserted(
+    text: str, tasks: Sequence[Task], people: Sequence[Person], speaker: int
+) -> Iterator[tuple[int, int]]:
+    """Spans of characters: what others are said to think, and sentences that decide nothing.
+
+    A sentence keeps what it says up to the last name on a label before its doubt ("Task 1: John, if he can"), and
+    what the speaker adds ("…, but I think"). No word of a task's is a doubt ("Answer what could go wrong").
+    speaker: number of who says it.
+    """
+    starts = [each.start for each in tasks]
+
+    def free(place: int) -> bool:
+        at = bisect_right(starts, place)
+        return not at or tasks[at - 1].end <= place
+
+    former = start = 0
+    for end in [*(each.end() for each in SENTENCE.finditer(text)), len(text)]:
+        if _WITHDRAWN.match(text, start, end):
+            yield former, start
+        named = between(people, start, end)
+        begins = []
+        for each in named:
+            if each.number == speaker:
+                continue
+            before = text[max(start, each.start - 60) : each.start]
+            verb = _REPORTED.match(text, each.end, end)
+            cited = _CITED.search(before)
+            if (cited or (verb and free(verb.end() - 1))) and (not _SHARED.search(before) or _NOT.search(before)):
+                begins.append(each.start)
+        begins += [match.start() for match in _OTHERS.finditer(text, start, end) if free(match.end() - 1)]
+        for begin in begins:
+            own = _OWN.search(text, begin, end)
+            yield begin, own.start() if own else end
+        doubts = [match.start() for match in _UNDECIDED.finditer(text, start, end) if free(match.start())]
+        if doubts:
+            labelled = [each.end for each in named if each.end <= doubts[0] and is_labelled(text, each)]
+            yield max(labelled, default=start), end
+        former, start = start, end
