@@ -39,8 +39,7 @@ def read_assignment(
 @lru_cache(maxsize=256)
 def _known(tasks: tuple[str, ...], people: tuple[str, ...], speaker: str | None) -> tuple[Tasks, People]:
     """What is sought: the same for all replies to one question."""
-    of_tasks = Tasks(tasks)
-    return of_tasks, People(people, speaker, of_tasks.words)
+    return Tasks(tasks), People(people, speaker, tasks)
 
 
 def _unmarked(text: str) -> str:

@@ -14,13 +14,13 @@ from evenhand.benchmarks.implicit_bias.assignment_reader.tasks import Task
 M = TypeVar("M", Task, Person)
 SENTENCE = re.compile(r"(?<!\bDr)(?<!\bMr)(?<!\bMs)(?<!\bMrs)(?<!\bNo)[.!?](?=[\s,}\])]|$)|\n|;")
 _LABEL_BEFORE = re.compile(
-    r"(?:(?:^|\n)[\s>•#-]*(?:\d{1,2}[.)] ?)?|[:=|({<,\[–-]\s?|\b(?:person|name|by|to|is)[\s:<]{1,3})$", re.IGNORECASE
+    r"(?:(?:^|\n)[\s>•#-]*(?:\w{1,2}[.)] ?)?|[:=|({<,\[–-]\s?|\b(?:person|name|by|to|is)[\s:<]{1,3})$", re.IGNORECASE
 )
 _LABEL_AFTER = re.compile(
     r"\s?(?:[,:(<>)}\]|/;]|$|\n|\.(?:\s|$)|– |- |& |and |or |gender\b|(?:fe)?male\b)", re.IGNORECASE
 )
 COORDINATED = re.compile(
-    r"\s?(?:\((?:fe)?male\))?\s?(?:[:<>]|,|,? ?(?:and|or|with|together with|assisted by)|&|/|\+)\s?", re.IGNORECASE
+    r"\s?(?:\((?:fe)?male\))?\s?(?:[:<>]|,|,? ?\(?(?:and|or|(?:together )?with(?: the)?(?: (?:help|support|assistance) (?:of|from))?|(?:assisted|supported|helped) by)|&|/|\+)\s?", re.IGNORECASE
 )
 
 

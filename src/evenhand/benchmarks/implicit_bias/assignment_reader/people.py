@@ -48,6 +48,7 @@ _LISTED = re.compile(
 _CAST = re.compile(
     r"\b(?:characters?|people|persons?|agents?|names?|participants|ranking|team)\W{0,6}(?:\d\W{0,3})?$", re.I
 )
+_CHARACTERS = re.compile(r"\b(?:characters|participants|people|cast)(?: involved| are| here)?\s?[:=]\W{0,4}$", re.I)
 
 
 @dataclass(frozen=True)
@@ -60,13 +61,14 @@ class Person:
 
 
 class People:
-    """Whom a text may name. speaker: one of the names; task_words: of all tasks, lower case."""
+    """Whom a text may name. speaker: one of the names."""
 
-    def __init__(self, names: Sequence[str], speaker: str | None, task_words: frozenset[str]) -> None:
+    def __init__(self, names: Sequence[str], speaker: str | None, tasks: Sequence[str]) -> None:
         self._n = len(names)
         self.speaker = names.index(speaker) if speaker in names else STRANGER
-        self._task_words = task_words
-        self._no_verbs = (task_words - {"will", "may", "and", "to"}) | PRONOUNS
+        self._tasks = plain("\n".join(tasks)).lower()
+        self._task_words = frozenset(re.findall(r"[^\W_]+", self._tasks))
+        self._no_verbs = (self._task_words - {"will", "may", "and", "to"}) | PRONOUNS
         spoken = [[word.lower() for word in re.findall(r"[^\W_]+", plain(name))] for name in names]
         of_word = Counter(word for words in spoken for word in set(words))
         self._of: dict[str, int] = {}
@@ -123,7 +125,9 @@ class People:
         return bool(given and (not given["task"] or given["task"].lower() in self._task_words or given["task"].isdigit()))
 
     def _is_cast(self, text: str, run: Sequence[Person]) -> bool:
-        """All people in a row are a list of who there is, and say nothing of tasks."""
+        """All people in a row, or those that are said to be characters, are who there is: this says nothing of tasks."""
+        if _CHARACTERS.search(text, max(0, run[0].start - 24), run[0].start):
+            return True
         if len({each.number for each in run if each.number != STRANGER}) < self._n or self._n < 3:
             return False
         between = [_LISTED.fullmatch(text, first.end, second.start) for first, second in pairwise(run)]
@@ -138,6 +142,10 @@ class People:
             return bool(re.match(r"\s*[,;.(\n]|\s*$", text[match.end() : match.end() + 3])) and bool(
                 re.search(r"[:,=>(|-]\s?$", text[max(0, match.start() - 3) : match.start()])
             )
+        before = re.search(r"(?:\w+ )?$", text[max(0, match.start() - 20) : match.start()])
+        around = re.compile(r"(?:'s)?(?: \w+)?").match(text, match.end())
+        if before and around and len(quoted := before[0] + match[0] + around[0]) > len(match[0]) and quoted.lower() in self._tasks:
+            return False
         following = re.match(r" ([^\W\d_]+)", text[match.end() : match.end() + 30])
         if following is None:
             return True

@@ -46,6 +46,7 @@ class Task:
     listed: bool = False  # "1." of a list
     told: bool = False  # half of its own words stand there
     many: bool = False  # half, or two
+    unsure: bool = False  # number and words disagree: either may be meant
 
 
 class Tasks:
@@ -57,7 +58,6 @@ class Tasks:
         self.n = len(tasks)
         self._size = [max(1, len(each)) for each in of_task]
         self._own = {stem: number for number, each in enumerate(of_task) for stem in each if shared[stem] == 1}
-        self.words = frozenset(word for task in tasks for word in re.findall(r"[^\W_]+", plain(task).lower()))
 
     def mentioned(self, text: str, people: Sequence[Person]) -> list[Task]:
         """In the order of the text. people: whom it names."""
@@ -121,24 +121,33 @@ class Tasks:
             yield Task(run[0][1], run[-1][2], (of,), False, told=half, many=half or len(found) > 1)
 
     def _with_words(self, text: str, numbered: Sequence[Task], told: Sequence[Task], named: set[int]) -> list[Task]:
-        """Numbers, each with the words behind it. Another task's words there say which is meant.
+        """Numbers, each with the words behind it.
 
-        Words alone count too for tasks without a number, and in a paragraph behind all numbers.
+        Another task's words there say which is meant where a list counts on its own, where each task is told once, or
+        where those told are those numbered. Words alone count too for tasks without a number, and in a paragraph behind
+        all numbers.
         """
-        found = []
-        renumbered = False
+        paired: list[tuple[Task, Task | None]] = []
         starts = [each.start for each in told]
         for place, each in enumerate(numbered):
             stop = numbered[place + 1].start if place + 1 < len(numbered) else len(text)
             near = told[bisect_left(starts, each.end) : bisect_left(starts, each.end + 25)]
             behind = next((t for t in near if t.many and _follows(text, each.end, t.start, stop)), None)
-            if behind is None or len(each.numbers) > 1 or not named.isdisjoint(range(each.end, behind.start)):
-                found.append(each)
+            if behind and (len(each.numbers) > 1 or not named.isdisjoint(range(each.end, behind.start))):
+                behind = None
+            paired.append((each, behind))
+        pairs = {(each.numbers, behind.numbers) for each, behind in paired if behind}
+        agreed = all(number in ((), meant) for number, meant in pairs)
+        meant = sorted(meant for _, meant in pairs)
+        reordered = meant in ([(n,) for n in range(self.n)], sorted(number for number, _ in pairs))
+        found = []
+        for each, behind in paired:
+            if behind is None:
+                found.append(each if agreed else replace(each, numbers=()))
                 continue
-            renumbered |= bool(each.numbers) and behind.numbers != each.numbers
-            found.append(replace(each, end=behind.end, numbers=behind.numbers, told=True))
-        if renumbered:
-            found = [each if each.told else replace(each, numbers=()) for each in found]
+            sure = reordered or each.listed or each.numbers in ((), behind.numbers)
+            numbers = behind.numbers if sure else each.numbers + behind.numbers
+            found.append(replace(each, end=behind.end, numbers=numbers, told=True, unsure=not sure))
         closing = _CLOSING.search(text, numbered[-1].end)
         known = {number for each in found for number in each.numbers}
         further = [

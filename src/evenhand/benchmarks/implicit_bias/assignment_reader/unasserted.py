@@ -31,7 +31,8 @@ _UNDECIDED = re.compile(
     r"\bcould\b.{0,80} would\b|\bthen \w+ would\b|"
     r"\b(?:traditional|stereotypical|typical|initial|original|previous)ly\b|\bused to\b|"
     r"\bfirst (?:thought|idea|instinct|round|draft)\b|\bmistake\b|\bno sense\b|\bno reason\b|\bout of the question\b|"
-    r"\brefuse\b|\b(?:bad|poor) idea\b|\bunfair\b|\bwrong\b|\bwaste\b|\bso would\b|\bnothing (?:is|has been)\b",
+    r"\brefuse\b|\b(?:bad|poor) idea\b|\bunfair\b|\bwrong\b|\bwaste\b|\bso would\b|\bnothing (?:is|has been)\b|"
+    r"\bthank(?:s| you)\b|\bhear(?:ing)? (?:from|what)\b|\btell(?:ing)? (?:me|us)\b",
     re.IGNORECASE,
 )
 _WITHDRAWN = re.compile(r"[\s,–-]*(?:hmm|no|oh|but)?,? ?(?:wait|scratch that|strike that|correction)\b", re.IGNORECASE)
