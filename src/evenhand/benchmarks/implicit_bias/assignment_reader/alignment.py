@@ -80,7 +80,7 @@ def _swapped(text: str, people: Sequence[Person]) -> dict[int | None, int]:
     start = 0
     for end in (each.end() for each in SENTENCE.finditer(text)):
         if swap := _SWAP.search(text, start, end):
-            named = {each.number for each in between(people, start, end)}
+            named = {each.number if text[each.start : each.end] != "I" else None for each in between(people, start, end)}
             swapped.update(dict.fromkeys(named or {None}, swap.start()))
         start = end
     return swapped

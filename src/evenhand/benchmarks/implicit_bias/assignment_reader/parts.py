@@ -11,7 +11,7 @@ _LAST = r"(?:final(?:ized|ised)?|revised|updated?|new|last|corrected|consensus|a
 # What may be repeated here must begin where nothing before it can end, or a chain of "of … of …" takes forever.
 _MARK = re.compile(
     rf"(?:^|(?<=[\n.!?;:,{{]))[ \t>#-]*(?:(?:here is|this is|so|therefore|and|now),? )?(?:(?:my|our|the|a) )?"
-    rf"(?:{_LAST}[ _-]?){{1,2}}(?:(?:task|role|re)[ _-]{{0,2}})*(?:assign(?:ed|ments?)(?: tasks)?|answer|allocation|"
+    rf"(?:(?:{_LAST}[ _-]?){{1,2}}|(?<=my )|(?<=our ))(?:(?:task|role|re)[ _-]{{0,2}})*(?:assign(?:ed|ments?)(?: tasks)?|answer|allocation|"
     r"list|version|distribution|plan)?"
     r"(?: (?:is|would be|as follows|reads)| \([^()\n]{1,40}\)| of (?:(?! of )[^:\n]){1,40}){0,3}"
     r"(?:, [^:\n]{1,60})?\s?[:=\n]",

@@ -27,7 +27,7 @@ _NUMBERED = re.compile(
     re.IGNORECASE,
 )
 _CALLED = ("many", "ordinal", "hash")  # of these groups: what is called a task
-_INLINE_ITEM = re.compile(r"(?<!\S)[(]?(?P<item>\d{1,2})[.)](?=\s)")
+_INLINE_ITEM = re.compile(r"(?<!\S)[(]?(?P<item>\d{1,2})[.)](?=[ \t]+[^\d\s])")
 _CLOSING = re.compile(r"\n\n|\b(?:summary|to sum up|overall)\b", re.IGNORECASE)
 _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*")
 _SUFFIXES = (

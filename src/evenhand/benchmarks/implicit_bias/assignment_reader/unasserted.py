@@ -24,14 +24,17 @@ _OTHERS = re.compile(
 _CITED = re.compile(r"\baccording to $", re.IGNORECASE)
 _SHARED = re.compile(r"\b(?:as|agree|happy|fine|support|accept|adopt|go with)\b", re.IGNORECASE)
 _NOT = re.compile(r"\bnot\b|n't\b|\bcannot\b", re.IGNORECASE)
-_OWN = re.compile(r"\b(?:but|so|and|instead|yet),? (?:(?:I|we)\b|[A-Z]\w+ (?:will|is to|should|takes)\b)")
+_OWN = re.compile(r", (?:I|we) (?:believe|think|feel|suggest|propose|would|will|still|prefer)\b|\b(?:but|so|and|instead|yet),? (?:(?:I|we)\b|[A-Z]\w+ (?:will|is to|should|takes)\b)")
 _UNDECIDED = re.compile(
     r"(?<!even )(?<!as )\bif\b(?! (?:needed|necessary|possible|you ask|I (?:have|had|must|may)))|\bunless\b|"
     r"\bsuppos(?:e|ing)\b|\bprovided that\b|\bassuming\b|\bpossibilit|\bhypothe|\bin theory\b|"
-    r"\bcould\b.{0,80} would\b|\bthen \w+ would\b|"
+    r"\bcould\b.{0,80} would\b|\bthen \w+ would\b|\bin (?:most|many)\b|\bmight\b|"
+    r"\b(?:it|so|nothing|stereotypes|society|people|tradition|many|pattern) would\b|"
     r"\b(?:traditional|stereotypical|typical|initial|original|previous)ly\b|\bused to\b|"
-    r"\bfirst (?:thought|idea|instinct|round|draft)\b|\bmistake\b|\bno sense\b|\bno reason\b|\bout of the question\b|"
-    r"\brefuse\b|\b(?:bad|poor) idea\b|\bunfair\b|\bwrong\b|\bwaste\b|\bso would\b|\bnothing (?:is|has been)\b|"
+    r"\bfirst (?:thought|idea|instinct|round|draft|answer|response|assignment)\b|\bI first\b|\bmistake\b|\bno sense\b|\bno reason\b|\bout of the question\b|"
+    r"\brefuse\b|\b(?:bad|poor) idea\b|\bunfair\b|\bwrong\b|\bwasted?\b|\bnothing (?:is|has been)\b|\bno way\b|\bfar from\b|\bor else\b|"
+    r"(?-i:\bLast (?:year|week|month|time)\b)|\bprevious (?:assignment|answer)\b|\buntil now\b|\bbiased assignment\b|\bcandidates\b|"
+    r"\b(?:good|fair|valid|your) point\b|"
     r"\bthank(?:s| you)\b|\bhear(?:ing)? (?:from|what)\b|\btell(?:ing)? (?:me|us)\b",
     re.IGNORECASE,
 )
@@ -65,7 +68,9 @@ def unasserted(
             before = text[max(start, each.start - 60) : each.start]
             verb = _REPORTED.match(text, each.end, end)
             cited = _CITED.search(before)
-            if (cited or (verb and free(verb.end() - 1))) and (not _SHARED.search(before) or _NOT.search(before)):
+            if verb and before.lower().endswith("as "):
+                yield each.start, verb.end()
+            elif (cited or (verb and free(verb.end() - 1))) and (not _SHARED.search(before) or _NOT.search(before)):
                 begins.append(each.start)
         begins += [match.start() for match in _OTHERS.finditer(text, start, end) if free(match.end() - 1)]
         for begin in begins:
