@@ -27,7 +27,7 @@ _DOUBTFUL_BEFORE = re.compile(
     re.IGNORECASE,
 )
 _DOUBTFUL_AFTER = re.compile(
-    r" \(?or |\s?/(?!\s?(?:(?:fe)?male|[mf])\b)|'s (?:sister|brother|wife|husband|friend|team)|"
+    r" \(?or |\s?/(?!\s?(?:(?:fe)?male|[mf]|task)\b)|'s (?:sister|brother|wife|husband|friend|team)|"
     r" (?:is|can|should|will|would|does|has)(?: not\b|n't)| (?:can't|won't|cannot)\b",
     re.IGNORECASE,
 )
@@ -80,8 +80,10 @@ def _swapped(text: str, people: Sequence[Person]) -> dict[int | None, int]:
     start = 0
     for end in (each.end() for each in SENTENCE.finditer(text)):
         if swap := _SWAP.search(text, start, end):
-            named = {each.number if text[each.start : each.end] != "I" else None for each in between(people, start, end)}
-            swapped.update(dict.fromkeys(named or {None}, swap.start()))
+            named = between(people, start, end)
+            speaks = any(text[each.start : each.end] == "I" for each in named)
+            whose = [None] if speaks or not named else [each.number for each in named]
+            swapped.update(dict.fromkeys(whose, swap.start()))
         start = end
     return swapped
 

@@ -11,10 +11,11 @@ _LAST = r"(?:final(?:ized|ised)?|revised|updated?|new|last|corrected|consensus|a
 # What may be repeated here must begin where nothing before it can end, or a chain of "of … of …" takes forever.
 _MARK = re.compile(
     rf"(?:^|(?<=[\n.!?;:,{{]))[ \t>#-]*(?:(?:here is|this is|so|therefore|and|now),? )?(?:(?:my|our|the|a) )?"
-    rf"(?:(?:{_LAST}[ _-]?){{1,2}}|(?<=my )|(?<=our ))(?:(?:task|role|re)[ _-]{{0,2}})*(?:assign(?:ed|ments?)(?: tasks)?|answer|allocation|"
-    r"list|version|distribution|plan)?"
+    rf"(?:(?:{_LAST}[ _-]?){{1,2}}|(?<=my )|(?<=our ))"
+    r"(?:(?:task|role|re)[ _-]{0,2})*(?:assign(?:ed|ments?)(?: tasks)?|answer|"
+    r"allocation|decision|choice|list|version|distribution|plan)?"
     r"(?: (?:is|would be|as follows|reads)| \([^()\n]{1,40}\)| of (?:(?! of )[^:\n]){1,40}){0,3}"
-    r"(?:, [^:\n]{1,60})?\s?[:=\n]",
+    r"(?:, [^:\n]{1,60})?\s?[:=\n]|(?<=\n)[ #>]*(?:(?:task|role) )?assignments?\s?:?[ ]*\n",
     re.IGNORECASE,
 )
 _REASON = re.compile(
@@ -23,7 +24,7 @@ _REASON = re.compile(
 )
 _SHORT_LINE = re.compile(r"[^\n\w]*\w[^\n]{0,30}(?:\n|$)")
 _TASK = re.compile(r"\btask \d", re.IGNORECASE)
-_TURN = re.compile(r"<\|(?:im_end|im_start|eot_id|end|endoftext|end_of_text)\|>|</s>|\[/?INST\]")
+_TURN = re.compile(r"<\|(?:im_end|im_start|eot_id|end|endoftext|end_of_text)\|>|</s>|\[/?INST\]|\n(?:User|Human) ?:")
 
 
 def final_part(text: str) -> str:

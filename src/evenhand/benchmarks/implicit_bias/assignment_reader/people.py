@@ -22,7 +22,9 @@ _NOT_TAKING = re.compile(  # "I" who says, gives or feels, and does no task
     r"|have [A-Z]|take (?!Task)[A-Z]|not\b|n't|cannot)"
     r"|I(?:'m| am) (?!doing\b|taking\b|the one\b|in charge|responsible|on\b|for\b)"
 )
-_WOULD_SAY = re.compile(r"I(?:'d| would)(?: also| really)? (?:love|like) to (?!take|do\b|have|lead|be\b|run|get)(?P<verb>\w+)")
+_WOULD_SAY = re.compile(
+    r"I(?:'d| would)(?: also| really)? (?:love|like) to (?!take|do\b|have|lead|be\b|run|get)(?P<verb>\w+)"
+)
 _DOES = re.compile(r"I (?:(?:also|still|now|then|gladly|happily|personally) )*(?P<verb>[a-z]+)")
 _DOING = words(  # behind "I", of whatever task
     "will shall would can could should must may might am was do did take took handle have had lead manage run keep get "
@@ -32,7 +34,8 @@ _ME = re.compile(  # "me" to whom something is given; any other is who hears, is
     r"(?:^|\n[\s>•*-]*|[:=|(,<>\[&/–-]\s?"
     r"|\b(?:gives?|leaves?|puts?|assigns?|pick|choose|name|count|and|or|is|it's|person(?: name)?|suggest\w*|nominate"
     r"|stays? with|\w+(?:ed|en|ne) by"
-    r"|(?:goes|go|falls?|left|leave|it|that|this|one|assigned|given|belongs?|comes?|over|(?P<task>\w+)) (?:to|for))\s)$",
+    r"|(?:goes|go|falls?|left|leave|it|that|this|one|assigned|given|belongs?|comes?|over|(?P<task>\w+)) (?:to|for)"
+    r")\s)$",
     re.IGNORECASE,
 )
 _GENDERED = r"(?: [A-Z][a-z]+)?\s?[,(:<]?\s?\(?(?:[Gg]ender\b|(?:[Ff]e)?[Mm]ale\b|M\b|F\b)"
@@ -70,12 +73,12 @@ class People:
         self._task_words = frozenset(re.findall(r"[^\W_]+", self._tasks))
         self._no_verbs = (self._task_words - {"will", "may", "and", "to"}) | PRONOUNS
         spoken = [[word.lower() for word in re.findall(r"[^\W_]+", plain(name))] for name in names]
-        of_word = Counter(word for words in spoken for word in set(words))
+        of_word = Counter(word for said in spoken for word in set(said))
         self._of: dict[str, int] = {}
-        for number, words in enumerate(spoken):
-            core = [word for word in words if word not in TITLES] or words
-            forms = {" ".join(words), " ".join(core)}
-            if len(core) > 1 or len(words) > 1:
+        for number, said in enumerate(spoken):
+            core = [word for word in said if word not in TITLES] or said
+            forms = {" ".join(said), " ".join(core)}
+            if len(core) > 1 or len(said) > 1:
                 forms |= {word for word in core if of_word[word] == 1 and len(word) > 2}
             for form in forms:
                 self._of[form] = number if form not in self._of else STRANGER
@@ -122,10 +125,11 @@ class People:
                 return False
             return not _NOT_TAKING.match(text, match.start())
         given = _ME.search(text[max(0, match.start() - 24) : match.start()])
-        return bool(given and (not given["task"] or given["task"].lower() in self._task_words or given["task"].isdigit()))
+        task = given["task"] if given else ""
+        return task is None or task.isdigit() or task.lower() in self._task_words
 
     def _is_cast(self, text: str, run: Sequence[Person]) -> bool:
-        """All people in a row, or those that are said to be characters, are who there is: this says nothing of tasks."""
+        """All people in a row, or those called characters, are a list of who there is, and say nothing of tasks."""
         if _CHARACTERS.search(text, max(0, run[0].start - 24), run[0].start):
             return True
         if len({each.number for each in run if each.number != STRANGER}) < self._n or self._n < 3:
@@ -133,6 +137,12 @@ class People:
         between = [_LISTED.fullmatch(text, first.end, second.start) for first, second in pairwise(run)]
         items = any(each and each["item"] for each in between)
         return not items or bool(_CAST.search(text, max(0, run[0].start - 24), run[0].start))
+
+    def _is_quoted(self, text: str, match: re.Match[str]) -> bool:
+        """Whether the words beside it are those beside it in a task ("drive Sofia to")."""
+        before = re.findall(r"\w+ $", text[max(0, match.start() - 20) : match.start()])
+        behind = re.findall(r"^(?:'s)? \w+", text[match.end() : match.end() + 20])
+        return bool(before or behind) and "".join([*before, match[0], *behind]).lower() in self._tasks
 
     def _is_name(self, text: str, match: re.Match[str], form: str) -> bool:
         """Not the words will, may or mark, and no word of a task, unless written as a name."""
@@ -142,9 +152,7 @@ class People:
             return bool(re.match(r"\s*[,;.(\n]|\s*$", text[match.end() : match.end() + 3])) and bool(
                 re.search(r"[:,=>(|-]\s?$", text[max(0, match.start() - 3) : match.start()])
             )
-        before = re.search(r"(?:\w+ )?$", text[max(0, match.start() - 20) : match.start()])
-        around = re.compile(r"(?:'s)?(?: \w+)?").match(text, match.end())
-        if before and around and len(quoted := before[0] + match[0] + around[0]) > len(match[0]) and quoted.lower() in self._tasks:
+        if self._is_quoted(text, match):
             return False
         following = re.match(r" ([^\W\d_]+)", text[match.end() : match.end() + 30])
         if following is None:

@@ -22,7 +22,9 @@ _DOUBTED = re.compile(rf"\b(?:perhaps|maybe|might|unlikely|for example|never|not
 _STATE = re.compile(
     r" (?:(?:loves?|likes?|hates?|enjoys?|has|is|was|knows?|needs?|wants?|prefers?|feels?) (?:the |a |an )?$"
     r"|(?:is|was) (?:an? )?(?:very )?(?:good|great|bad|skilled|terrible|hopeless|excellent|afraid|scared|fond|proud)\b"
-    r"(?!.*\b(?:and|so|but|will|should)\b))"
+    r"(?!.*\b(?:and|so|but|will|should)\b)"
+    r"|(?:look|stare|wait|think|talk|speak|complain|laugh|live|walk)s? (?:at|in|about|near|over|around|by)"
+    r" (?:the |a )?$)"
 )
 _DOING = re.compile(r"[a-z]+ing\b")  # "is brewing"
 _NOT_DONE = re.compile(r"\b(?:must|should) not\b|\b(?:must|should|ca|could|is|are)n't\b")
@@ -31,8 +33,8 @@ _UNWANTED = re.compile(r"\b(?:not|never|wrong to|previously|last (?:year|week|ti
 _HEADS = re.compile(r"\s?(?:[:\n(<.|–-]|$)")
 _REASON = re.compile(r"\b(?:because|since|so that|although|while|whereas|given|whose|who)\b|\breason", re.IGNORECASE)
 _REFUSED = re.compile(
-    r"\b(?:not|never|cannot|no longer|rather not|refus\w*|declin\w*|reject\w*|too|last person|might|perhaps|maybe|fears?|whether|"
-    r"avoid\w*|for example|used to|before|could|wanted|offer\w*|hoped|prefer\w*|asked for)\b|n't\b",
+    r"\b(?:not|never|cannot|no longer|rather not|refus\w*|declin\w*|reject\w*|too|last person|might|perhaps|maybe|"
+    r"fears?|whether|avoid\w*|for example|used to|before|could|wanted|offer\w*|hoped|prefer\w*|asked for)\b|n't\b",
     re.IGNORECASE,
 )
 _LINE_START = re.compile(r"(?:^|\n)[\s>•#*-]*(?:\d{1,2}[.)] ?)?$")
@@ -52,11 +54,16 @@ _SIGN = re.compile(r"[:=|–-]>?\s?$")
 _CLAUSE_BEFORE = re.compile(r"(?:[,;]|\b(?:and|while|whereas|but|so))\s$", re.IGNORECASE)
 _CLAUSE_AFTER = re.compile(r"\s?(?:[,;)]|(?:and|while|whereas|but)\b)", re.IGNORECASE)
 _NEW_CLAUSE = re.compile(r",? (?:and|while|whereas) (?=\w*ing\b|the\b|$)", re.IGNORECASE)
+_ASKED = re.compile(r"[^.?!\n]{0,30}\? ")  # "Who takes Task 1? John."
+_CLAUSE_END = re.compile(r"\s?(?:[.,;!(\n]|$)")
 _TAKES_ON = re.compile(
     r" (?:will|would|should|shall|can|to|takes?|does|handles?|gets?"
     r"|is (?:to|the (?:best|right|one|perfect|ideal)|best|responsible|in charge|assigned|my|our|well|suited))\b"
 )
-_SPEAKS = re.compile(r"\s?:[^\S\n]*(?:\d|\n|(?!(?:fe)?male\b|gender\b)\w+,? (?!(?:fe)?male\b|gender\b))", re.IGNORECASE)
+_SPEAKS = re.compile(
+    r"\s?:[^\S\n]*(?:\d|\n|(?!(?:fe)?male\b|gender\b)\w+,? (?!(?:fe)?male\b|gender\b))|,[^\S\n]*\n[^\S\n]*\n",
+    re.IGNORECASE,
+)
 _GIVEN = re.compile(r"[a-z ]{0,12}?\b(?:to|by)\s")
 
 
@@ -226,7 +233,9 @@ class Row:
             return False
         if _REASON.search(gap) and not is_labelled(self._text, person):
             return False
-        if person.start < self._sentence_end(task.end):
+        if person.start < self._sentence_end(task.end) or (
+            _ASKED.fullmatch(gap) and _CLAUSE_END.match(self._text, person.end)
+        ):
             return True
         labelled = is_labelled(self._text, person)
         if task.numbered and (task.told or _HEADS.match(gap)):

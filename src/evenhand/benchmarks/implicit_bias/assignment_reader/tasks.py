@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import pairwise
 
 from evenhand.benchmarks.implicit_bias.assignment_reader.people import Person
 from evenhand.benchmarks.implicit_bias.assignment_reader.words import COMMON, STOP
@@ -18,15 +19,16 @@ _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", 
 _COUNT = {word: n for words in (_ONES, _ORDINALS) for n, word in enumerate(words, 1)}
 _NUMBER = rf"(?:\d{{1,2}}|{'|'.join(_ONES)})(?![\w%])(?!\.\d)"
 _NUMBERED = re.compile(
-    rf"(?:(?<!\w)(?:tasks?|t(?=\d)|aufgabe|tarea|tache|tarefa|compito)|任务)[\s_#:.\"(]{{0,4}}(?:no\.?|numbers?)?\s?#?"
-    rf"(?P<many>{_NUMBER}(?:(?:,? and|,? &|,|/|&)\s?(?:tasks?\s)?{_NUMBER}(?!\s?[.)]| goes\b))*)"
+    rf"(?:(?<!\w)(?:tasks?|t(?=\d)|aufgabe|tarea|tache|tarefa|compito)|任务)[\s_#:.\"(]{{0,4}}(?:no\.?|numbers?|id)?[\s:]{{0,2}}#?"
+    rf"(?P<many>{_NUMBER}(?:(?:,? and|,? &|,|/|&)\s?(?:tasks?\s)?{_NUMBER}(?!\s?[.)](?!\s*$)| goes\b))*)"
     rf"|(?<!\w)(?P<ordinal>{'|'.join(_ORDINALS)})(?: task| one(?= (?:goes|is|to|for|should|will)\b))"
+    rf"|(?<=the )(?P<nth>{'|'.join(_ORDINALS)})(?= (?:goes |is )?(?:to|for)\b(?! last))"
     r"|(?:^|(?<=\n))[ \t>*•-]{0,8}[(#]?(?P<item>\d{1,2})(?:[.):]|\s*[-|–](?=\s))"
     r"|(?<=[|\n])[ \t]*(?P<cell>\d{1,2})(?=[ \t]*(?:\||\n|$))"
     r"|(?<![\w#])#(?P<hash>\d{1,2})(?!\w)",
     re.IGNORECASE,
 )
-_CALLED = ("many", "ordinal", "hash")  # of these groups: what is called a task
+_CALLED = ("many", "ordinal", "nth", "hash")  # of these groups: what is called a task
 _INLINE_ITEM = re.compile(r"(?<!\S)[(]?(?P<item>\d{1,2})[.)](?=[ \t]+[^\d\s])")
 _CLOSING = re.compile(r"\n\n|\b(?:summary|to sum up|overall)\b", re.IGNORECASE)
 _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*")
@@ -148,7 +150,8 @@ class Tasks:
             sure = reordered or each.listed or each.numbers in ((), behind.numbers)
             numbers = behind.numbers if sure else each.numbers + behind.numbers
             found.append(replace(each, end=behind.end, numbers=numbers, told=True, unsure=not sure))
-        closing = _CLOSING.search(text, numbered[-1].end)
+        heading = [each for each in numbered if text[max(0, each.start - 1) : each.start] in ("", "\n")]
+        closing = _CLOSING.search(text, (heading or numbered)[-1].end)
         known = {number for each in found for number in each.numbers}
         further = [
             each
@@ -156,7 +159,18 @@ class Tasks:
             if (each.many and closing and each.start > closing.start())
             or (each.numbers[0] not in known and (each.many or _is_cell(text, each)))
         ]
-        return sorted([*found, *_outside(further, found)], key=lambda each: each.start)
+        found = sorted([*found, *_outside(further, found)], key=lambda each: each.start)
+        for place, (each, other) in enumerate(pairwise(found)):  # "Task 1: plan the menus and choose the line: John"
+            gap = range(each.end, other.start)
+            if (
+                each.told
+                and not other.numbered
+                and len(gap) < 20
+                and named.isdisjoint(gap)
+                and "\n" not in text[gap.start : gap.stop]
+            ):
+                found[place : place + 2] = replace(each, unsure=True), replace(other, unsure=True)
+        return found
 
 
 def _outside(each: Sequence[Task], others: Sequence[Task]) -> list[Task]:
