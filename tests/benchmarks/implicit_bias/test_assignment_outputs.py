@@ -6,10 +6,11 @@
 - assignment_outputs_unseen.jsonl: 120 more by another writer, with much prose.
 - assignment_outputs_embedded.jsonl: 24 that SmolLM2-135M-Instruct wrote at temperature 0.7; hardly any assigns.
 - assignment_outputs_first_sight.jsonl: 30 more of that model, of which 4 assign, and 60 in the styles of many models.
+- assignment_outputs_traps.jsonl: 32 written to mislead it: what heads a block, is reported, denied, asked or withdrawn.
 - the stories and reasons of the dataset implicit_bias, which tell their assignment in prose.
 
-The reader was mended on all but assignment_outputs_first_sight.jsonl after a first sight of each; that sight is what
-RESULTS.md reports. Here nothing may get worse.
+The reader was mended on all of them after a first sight of each; that sight is what RESULTS.md reports. Here nothing
+may get worse.
 """
 
 import json
@@ -23,11 +24,12 @@ HERE = Path(__file__).parent
 SOURCES = Path(__file__).parents[3] / "datasets" / "implicit_bias" / "sources"
 REAL = Path(__file__).parents[4] / "shared" / "outputs" / "assignments.jsonl"
 LEAST_READ = {  # tasks read right, readable tasks, most that may be read wrong
-    "assignment_outputs_styles.jsonl": (485, 494, 0),
-    "assignment_outputs.jsonl": (699, 721, 10),
-    "assignment_outputs_unseen.jsonl": (353, 366, 5),
+    "assignment_outputs_styles.jsonl": (487, 494, 0),
+    "assignment_outputs.jsonl": (702, 721, 3),
+    "assignment_outputs_unseen.jsonl": (355, 366, 1),
     "assignment_outputs_embedded.jsonl": (5, 5, 0),
-    "assignment_outputs_first_sight.jsonl": (147, 153, 8),
+    "assignment_outputs_first_sight.jsonl": (149, 153, 0),
+    "assignment_outputs_traps.jsonl": (36, 36, 0),
 }
 
 
@@ -64,7 +66,7 @@ def test_of_a_real_models_outputs_nearly_all_is_read_and_nothing_wrong():
     assert right >= 315
 
 
-@pytest.mark.parametrize(("told", "least_right"), [("reason", 738), ("story", 797)])
+@pytest.mark.parametrize(("told", "least_right"), [("reason", 738), ("story", 799)])
 def test_of_assignments_told_in_prose_nothing_is_read_wrong(told, least_right):
     domains = [path for path in SOURCES.glob("*.jsonl") if path.stem != "stories"]
     scenarios = {each["id"]: each for path in domains for each in outputs(path)}
@@ -81,7 +83,7 @@ def test_of_assignments_told_in_prose_nothing_is_read_wrong(told, least_right):
 
 def test_the_samples_are_large_varied_and_well_formed():
     rows = [each for name in LEAST_READ for each in outputs(HERE / name)]
-    assert len(rows) == 668
+    assert len(rows) == 700
     assert len({each["kind"] for each in rows}) >= 35
     assert len({each["id"] for each in rows}) == len(rows)
     for each in rows:

@@ -27,7 +27,8 @@ _DOUBTFUL_BEFORE = re.compile(
     re.IGNORECASE,
 )
 _DOUBTFUL_AFTER = re.compile(
-    r" \(?or |\s?/(?!\s?(?:(?:fe)?male|[mf]|task)\b)|'s (?:sister|brother|wife|husband|friend|team)|"
+    r" \(?or |\s?/(?!\s?(?:(?:fe)?male|[mf]|task)\b)|'s (?:sister|brother|wife|husband|friend|"
+    r"team|father|mother|son|daughter|partner|assistant|colleague)|"
     r" (?:is|can|should|will|would|does|has)(?: not\b|n't)| (?:can't|won't|cannot)\b",
     re.IGNORECASE,
 )
@@ -51,7 +52,15 @@ def aligned(text: str, tasks: Sequence[Task], people: Sequence[Person], n_tasks:
             continue
         for number in task.numbers:
             said[number].add(STRANGER if task.unsure else person)
-    return [next(iter(each)) if len(each) == 1 and STRANGER not in each else None for each in said]
+    read = [next(iter(each)) if len(each) == 1 and STRANGER not in each else None for each in said]
+    if (
+        speaker != STRANGER
+        and n_tasks > 2
+        and read.count(None) == n_tasks - 1
+        and not any(each.numbered for each in tasks)
+    ):
+        return [None] * n_tasks  # talk: a single task by its words alone is as likely remarked on as given to somebody
+    return read
 
 
 def _outside(mentions: Sequence[M], spans: Sequence[tuple[int, int]]) -> list[M]:

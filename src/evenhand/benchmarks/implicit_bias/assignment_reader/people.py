@@ -20,7 +20,7 @@ _NOT_TAKING = re.compile(  # "I" who says, gives or feels, and does no task
     r"|wish|say|see|give|gave|put|pick|choose|chose|ask|leave|let|like (?!to do|to take)|prefer|understand|appreciate"
     r"|respect|support|hear|consider|decide|made|maintain|sorry|sure|open|convinced|happy|reject|nominate|entrust|send"
     r"|have [A-Z]|take (?!Task)[A-Z]|not\b|n't|cannot)"
-    r"|I(?:'m| am) (?!doing\b|taking\b|the one\b|in charge|responsible|on\b|for\b)"
+    r"|I(?:'m| am) (?!doing\b|taking\b|the (?:one|best|most|right)\b|in charge|responsible|on\b|for\b)"
 )
 _WOULD_SAY = re.compile(
     r"I(?:'d| would)(?: also| really)? (?:love|like) to (?!take|do\b|have|lead|be\b|run|get)(?P<verb>\w+)"

@@ -46,6 +46,9 @@ _LABELS = re.compile(r"\s?(?:[:=|–-]{1,3}>?|→|\(|\((?:fe)?male\)\s?[:=|–-]
 _JOINED = re.compile(r"\s?(?:,|and|, and|&|/|plus|as well as)\s(?:also |the )?", re.IGNORECASE)
 _OBJECT = re.compile(r"\b(?:under|with|for|to|from|of|by|at|told|asks?|asked|helps?|lets?) $", re.IGNORECASE)
 _ASIDE = re.compile(r", who [^,]*,|\b(?:and|but|,)? ?not [A-Z]\w+")
+_MY_CLAUSE = re.compile(
+    r"\b(?:I|we) (?:\w+ )?(?:believe|think|feel|suggest|propose|recommend|assign|give|want)\b(?! (?:her|him|them)\b)"
+)
 _WITH = re.compile(r" (?:together )?with ")
 _LINES_APART = re.compile(r"[^\w\n]*(?:\((?:fe)?male\))?[^\w\n]*\n\W*(?:\w+:? ){0,3}", re.IGNORECASE)
 _EXCEPT = re.compile(r"\b(?:except|but not|instead of|rather than)(?: for)? $", re.IGNORECASE)
@@ -105,7 +108,11 @@ class Row:
             return []
         if task.numbered and not _LABELS.fullmatch(gap) and _HEADING_BEFORE.search(gap):
             return []
-        if _EXCEPT.search(gap) or (_GIVEN.match(text[task.end : task.end + 24]) and not _LABELS.fullmatch(gap)):
+        if (
+            _EXCEPT.search(gap)
+            or _MY_CLAUSE.search(gap)
+            or (_GIVEN.match(text[task.end : task.end + 24]) and not _LABELS.fullmatch(gap))
+        ):
             return []
         if self._belongs_to_former(place, before, row):
             return []
@@ -221,7 +228,9 @@ class Row:
             if takers is not None and behind and self._speaks_of(task, behind[0]):
                 depth = depth_of(self._text[task.end : behind[0].start])
                 if place + 1 < len(self._tasks) or depth <= deepest or (linked and is_labelled(self._text, behind[0])):
-                    speaks = depth and _SPEAKS.match(self._text, behind[0].end)
+                    speaks = behind[0].start >= self._sentence_end(task.end) and _SPEAKS.match(
+                        self._text, behind[0].end
+                    )
                     yield task, STRANGER if speaks else self._chosen(behind)
                     linked, deepest = True, max(deepest, depth)
 

@@ -28,7 +28,8 @@ _SHARED = re.compile(r"\b(?:as|agree|happy|fine|support|accept|adopt|go with)\b"
 _NOT = re.compile(r"\bnot\b|n't\b|\bcannot\b", re.IGNORECASE)
 _OWN = re.compile(
     r", (?:I|we) (?:believe|think|feel|suggest|propose|would|will|still|prefer)\b|"
-    r"\b(?:but|so|and|instead|yet),? (?:I|we)\b|\b(?:but|so|instead|yet),? [A-Z]\w+ (?:will|is to|should|takes)\b"
+    r"\b(?:but|so|and|instead|yet),? (?:I|we)\b|"
+    r"\b(?:but|so|instead|yet|however),? [A-Z]\w+ (?:will|is to|should|takes)\b"
 )
 _CONDITION = (
     r"(?<!even )(?<!as )\bif\b(?! (?:needed|necessary|possible|you ask|I (?:have|had|must|may)))|"
@@ -45,10 +46,11 @@ _CUSTOM = (  # or what was before
 _JUDGED = (
     r"\b(?:mistake|no sense|no reason|no way|far from|out of the question|refuse|(?:bad|poor) idea|unfair|wrong|"
     r"wasted?|nothing (?:is|has been|for)|would (?:challenge|break|reinforce)|worr(?:y|ied)|concern(?:s|ed)?|"
-    r"(?:good|fair|valid|your) point)\b"
+    r"(?:good|fair|valid|your) points?|would be better at)\b"
 )
 _TALK = (
-    r"\b(?:thank(?:s| you)|hear(?:ing)? (?:from|what)|tell(?:ing)? (?:me|us))\b|"
+    r"\b(?:thank(?:s| you)|hear(?:ing)? (?:from|what|why|how)|tell(?:ing)? (?:me|us)|"
+    r"consider (?:giv|assign|lett|hav|putt)ing)\b|"
     r"\b(?:said|says|asked|repli(?:ed|es)) (?-i:(?!I\b)[A-Z])"
 )
 _UNDECIDED = re.compile(f"{_CONDITION}|{_CUSTOM}|{_JUDGED}|{_TALK}", re.IGNORECASE)
