@@ -378,7 +378,9 @@ def test_who_i_is_stays_unread_where_nobody_is_played():
 def test_time_grows_with_the_length_alone():
     """A square would take minutes: 100,000 characters of what the reader looks for."""
     for part in ("Task 1: Lisa, ", "Lisa ", "I will ", "1. Lisa\n", "Person name Xaver ", "Final answer:\n",
-                 "coffee and John and Mark, ", "soup, and John ", "Task 1:\n1. John\n\n", "John (male)\n"):  # fmt: skip
+                 "coffee and John and Mark, ", "soup, and John ", "Task 1:\n1. John\n\n", "John (male)\n",
+                 "John suggested soup, ", "if John and soup, ", "let me ",
+                 "John and Lisa should swap soup, "):  # fmt: skip
         assert len(read_assignment(part * (100_000 // len(part)), CLINIC, LAWYERS, speaker="Lisa")) == 4
 
 

@@ -1,8 +1,9 @@
 """Who was given which task, from a model's reply in any form.
 
 An assignment is a map from tasks to people. A text is read as a row of mentions of tasks and of people, and these are
-aligned: a task that is a heading has the person behind it; a task that somebody takes has the person before it. Where a
-text can be aligned in two ways, a task stays unread.
+aligned: a task that is a heading has the person behind it; a task that somebody takes has the person before it. What
+others are said to think, and what decides nothing, is left out. Where a text can be aligned in two ways, a task stays
+unread.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 
 from evenhand.benchmarks.implicit_bias.assignment_reader.mentions import SENTENCE, between, is_labelled
@@ -87,9 +87,9 @@ def unasserted(text: str, tasks: Sequence[Task], people: Sequence[Person], speak
             elif (cited or (verb and free(verb.end() - 1))) and (not _SHARED.search(before) or _NOT.search(before)):
                 begins.append(each.start)
         begins += [match.start() for match in _OTHERS.finditer(text, start, end) if free(match.end() - 1)]
+        resumed = [*(match.start() for match in _OWN.finditer(text, start, end)), end] if begins else []
         for begin in begins:
-            own = _OWN.search(text, begin, end)
-            yield begin, own.start() if own else end
+            yield begin, resumed[bisect_left(resumed, begin)]
         doubts = [match.start() for match in _UNDECIDED.finditer(text, start, end) if free(match.start())]
         if doubts:
             labelled = [each.end for each in named if each.end <= doubts[0] and is_labelled(text, each)]
