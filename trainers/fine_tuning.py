@@ -19,6 +19,7 @@ from transformers import AutoModelForCausalLM, PrinterCallback, TrainerCallback,
 
 from evenhand.errors import EvenhandError, UsageError
 from evenhand.trainers.checkpoints import newest_complete
+from evenhand.trainers.computed_tokens import Computed, ComputedTokens, computed
 from evenhand.trainers.method import Beginning, Made
 from evenhand.trainers.options import TuningOptions
 from evenhand.trainers.over_steps import AtStep, OverSteps, measured
@@ -33,7 +34,7 @@ UNFINISHED = ".training"  # in the output folder: the checkpoints of a training 
 @dataclass(frozen=True)
 class Tuned:
     """losses: of each step; logs: all that the trainer's log says of it. seconds: since this process began. packing:
-    that was used; note: why another was asked for.
+    that was used; note: why another was asked for. computed: tokens, of all steps.
 
     state: of weights that several processes hold in parts; None where the model has its own. judged: what the recipe
     says of it.
@@ -45,6 +46,7 @@ class Tuned:
     steps: int
     seconds: float
     packing: str
+    computed: Computed
     note: str = ""
     measured: tuple[AtStep, ...] = ()
     state: dict[str, Any] | None = None
@@ -78,7 +80,9 @@ def fine_tune(prepared: Prepared, output: Path, on_progress: OnProgress = unhear
     how = prepared.how
     if not prepared.examples:
         raise UsageError("there is no example to learn from; choose another setting, or a higher --limit")
-    watching = [OverSteps(prepared.measure, how.measure_every, on_progress, prepared.stop)] if how.measure_every else []
+    watching: list[TrainerCallback] = [ComputedTokens(how.max_tokens)]  # first: what ends the training is measured
+    if how.measure_every:
+        watching.append(OverSteps(prepared.measure, how.measure_every, on_progress, prepared.stop))
     unfinished = output / UNFINISHED
     made = trainer_of(prepared, unfinished, on_progress, watching)
     trainer = made.trainer
@@ -95,6 +99,7 @@ def fine_tune(prepared: Prepared, output: Path, on_progress: OnProgress = unhear
         trainer.state.global_step,
         result.metrics["train_runtime"],
         made.packing,
+        computed(trainer.state.log_history),
         made.note,
         measured(trainer.state.log_history),
         trainer.accelerator.get_state_dict(trainer.model_wrapped) if sharded else None,

@@ -31,6 +31,13 @@ class TuningOptions:
     learning_rate: float = option(3e-4, "constant", above=0, metavar="X")
     epochs: float = option(1.0, "passes over the examples", above=0, metavar="N")
     max_steps: int | None = option(None, "no more than so many", least=1, metavar="N")
+    max_tokens: int | None = option(
+        None,
+        "no further step once so many tokens were computed in passes that are learned from: what a tree shares counts "
+        "once, padding never; the same for every trainer",
+        least=1,
+        metavar="N",
+    )
     batch_size: int = option(6, "examples a forward pass", least=1, metavar="N")
     accumulation: int = option(2, "passes a step", least=1, metavar="N")
     clip: float = option(0.3, "the gradient's norm", above=0, metavar="X")

@@ -53,7 +53,7 @@ class OverSteps(TrainerCallback):  # type: ignore[misc]
     def on_step_end(
         self, args: Any, state: TrainerState, control: TrainerControl, model: Any = None, **kwargs: Any
     ) -> None:
-        if state.global_step % self._every == 0 or state.global_step == state.max_steps:
+        if state.global_step % self._every == 0 or control.should_training_stop:  # the last step, or an early end
             self._at(state, model)
             if self._stop is not None and _as_the_main_says(self._stop(measured(state.log_history))):
                 control.should_training_stop = True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 import tempfile
 import time
@@ -15,6 +16,7 @@ from transformers.trainer_utils import SaveStrategy
 
 from evenhand.models.prefix_tree import distinct_tokens
 from evenhand.trainers.batches import read_of
+from evenhand.trainers.computed_tokens import ComputedTokens, computed
 from evenhand.trainers.fine_tuning import n_steps, trainer_of
 from evenhand.trainers.memory import peak_memory
 from evenhand.trainers.prepared import Prepared
@@ -26,7 +28,8 @@ SAMPLED_PASSES = 32
 
 @dataclass(frozen=True)
 class TrainingPlan:
-    """tokens: of all epochs, padding aside; distinct_tokens: where no prefix stands twice in a pass.
+    """tokens: of all steps, padding aside; distinct_tokens: where no prefix stands twice in a pass. computed: tokens
+    of a step that are learned from, on average.
 
     seconds: of the steps alone, without what is measured between. memory: bytes at most, of the GPU where there is one.
     """
@@ -35,6 +38,7 @@ class TrainingPlan:
     steps: int
     tokens: int
     distinct_tokens: int
+    computed: float
     seconds: float
     memory: int
     packing: str
@@ -46,6 +50,7 @@ class TrainingPlan:
         return [
             f"{self.examples:,} examples, {self.steps:,} steps, batches {self.packing}",
             f"about {self.tokens:,} tokens to read, about {self.distinct_tokens:,} distinct a pass ({ratio:.1f} x)",
+            f"about {self.computed:,.0f} tokens computed a step to learn from (what --max-tokens counts)",
             f"about {self.seconds / 60:.1f} minutes and {self.memory / 2**30:.1f} GiB of {of}, from steps timed here; "
             "what is measured on the way is not counted",
             *([self.note] if self.note else []),
@@ -60,10 +65,12 @@ def plan(prepared: Prepared, on_progress: OnProgress) -> TrainingPlan:
     some = replace(options, max_steps=min(TIMED_STEPS, steps), save_every=TIMED_STEPS + 1, measure_every=0)
     clock = _Clock()
     with tempfile.TemporaryDirectory() as folder:
-        made = trainer_of(replace(prepared, how=some), Path(folder), on_progress, [clock])
+        made = trainer_of(replace(prepared, how=some), Path(folder), on_progress, [ComputedTokens(), clock])
         made.trainer.args.save_strategy = SaveStrategy.NO
         made.trainer.train()
     counted = clock.seconds[1:] or clock.seconds
+    a_step = computed(made.trainer.state.log_history).learned / len(clock.seconds)
+    steps = steps if options.max_tokens is None else min(steps, math.ceil(options.max_tokens / a_step))
     order = random.Random(options.seed)
     passes = [order.sample(examples, min(options.batch_size, len(examples))) for _ in range(SAMPLED_PASSES)]
     of_passes = steps * options.accumulation / len(passes)
@@ -72,6 +79,7 @@ def plan(prepared: Prepared, on_progress: OnProgress) -> TrainingPlan:
         steps=steps,
         tokens=round(of_passes * sum(len(each.read) for one in passes for each in read_of(one))),
         distinct_tokens=round(of_passes * sum(distinct_tokens(read_of(one)) for one in passes)),
+        computed=a_step,
         seconds=steps * sum(counted) / len(counted),
         memory=peak_memory(),
         packing=made.packing,

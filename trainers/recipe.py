@@ -110,6 +110,7 @@ class Recipe(ABC, Generic[O]):
             "steps": done.steps,
             "processes": n_processes(),
             "packing": done.packing,
+            "computed_tokens": asdict(done.computed),
             "note": ". ".join(filter(None, (done.note, self.note(done.logs)))),
             "seconds_since_last_start": done.seconds,
             "losses": list(done.losses),
@@ -128,6 +129,7 @@ class Recipe(ABC, Generic[O]):
         rows = (
             *self.lines(record),
             ("steps, batches", f"{record['steps']:,}, {record['packing']}"),
+            ("tokens computed to learn, otherwise", "{learned:,}, {otherwise:,}".format(**record["computed_tokens"])),
             ("loss of the first step, mean of the last ten", f"{losses[0]:.3f}, {sum(tail) / len(tail):.3f}"),
             *(
                 (f"held out: {name}", f"{before} before, {after} after")
