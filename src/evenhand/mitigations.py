@@ -20,6 +20,7 @@ MITIGATIONS = Registry(
         "self-reflection-ice": "evenhand.benchmarks.implicit_bias.self_reflection:SelfReflectionWithExamples",
         "self-reminder": "evenhand.benchmarks.mllm_stereotypes.prompt_prefixes:SelfReminder",
         "debiasing": "evenhand.benchmarks.mllm_stereotypes.prompt_prefixes:Debiasing",
+        "unbiased-instruction": "evenhand.benchmarks.contact_hypothesis.unbiased_instruction:UnbiasedInstruction",
     },
 )
 
