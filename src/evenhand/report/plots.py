@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 
 _COLORS = ("#8a8f98", "#2a9d8f", "#c8553d", "#3d5a80", "#b08900")
+_MARKS = "osD^vP"
 _STYLE = {
     "svg.hashsalt": "evenhand",
     "svg.fonttype": "none",
@@ -88,6 +89,30 @@ def lines(panels: Mapping[str, Mapping[str, Sequence[tuple[float, float]]]], x: 
                 axes.legend(frameon=False, fontsize=7)
         every[-1].set_xlabel(_label(x))
         return _svg(figure)
+
+
+def points(values: Mapping[str, Sequence[tuple[float, float, Interval]]], x: str, y: str) -> str:
+    """{group: [(x, y, interval of y)]}, a colour and a mark for each group; what has no number is left out."""
+    with matplotlib.rc_context(_STYLE):
+        figure = Figure(figsize=(6.4, 4.0), layout="constrained")
+        axes = figure.subplots()
+        for k, (name, some) in enumerate(values.items()):
+            color, known = _COLORS[k % len(_COLORS)], [each for each in some if _finite(*each[:2])]
+            where, heights = [each[0] for each in known], [each[1] for each in known]
+            mark = _MARKS[k % len(_MARKS)]
+            axes.plot(where, heights, mark, color=color, markersize=6, label=_label(name))
+            for at, _, interval in known:
+                ends = [end for end in interval if end is not None and _finite(end)]
+                if len(ends) == 2:
+                    axes.vlines(at, *ends, color=color, linewidth=1)
+        axes.set_xlabel(_label(x))
+        axes.set_ylabel(_label(y))
+        axes.legend(frameon=False, fontsize=8)
+        return _svg(figure)
+
+
+def _finite(*numbers: float | None) -> bool:
+    return all(each is not None and math.isfinite(each) for each in numbers)
 
 
 def heatmap(values: Mapping[str, Mapping[str, float]], unit: str) -> str:

@@ -1,0 +1,343 @@
+"""Ways to make one model less biased, side by side, each with the same tokens to learn from, on the same questions.
+
+An instruction before the question (Ganguli et al. 2023), Social Contact Debiasing (Raj et al. 2024), the expected
+score, DPO and GRPO: the trainings learn from one cut of contact_hypothesis whose test shares neither situations nor
+groups, and end once as many tokens were computed to learn from. A seed draws the cut, the order and the adapter's
+beginning. Each checkpoint is asked situations held out, the new half, controls that tell less bias from a polarity,
+BBQ, utility, and whom it gives which task. The figures go into RESULTS.md, between two marks, out of the runs' own
+files, with a drawing of bias against utility.
+
+Interrupted, it goes on where it stopped when it is called again. Of a size for the embedded model and two quiet cores.
+BBQ's published files are fetched, or read from the folder that EVENHAND_SOURCES names.
+"""
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from evenhand.benchmarks import get_benchmark
+from evenhand.benchmarks.bbq.files import at_hand
+from evenhand.cli import main as evenhand
+from evenhand.command_line import ScriptHelp, whole
+from evenhand.flow.results import Results
+from evenhand.flow.run_folder import RunFolder
+from evenhand.report.markdown import markdown, write_part
+from evenhand.report.plots import points
+from evenhand.report.tables import Cell, Table, figure
+from evenhand.statistics.clustered import Difference, paired_difference
+from evenhand.statistics.families import holm
+from evenhand.whole_files import write_whole
+
+MARK = "scripts/reproduce_methods.py"
+BASE, INSTRUCTION = UNTRAINED = ("base", "instruction")
+RATE = 3e-4  # Raj et al.'s, for all: none of the methods' own was looked for
+TRAININGS = {
+    # Raj et al.'s examples and rate; all linear layers, and near the base, as scripts/reproduce_scd.py tunes.
+    "SCD": "social-contact --targets all-linear --batch-size 12 --accumulation 1 --divergence 1",
+    "expected score": "expected-score",
+    # Padded batches compute a prompt as often as it is read: small ones leave more steps.
+    "DPO": f"preference --pairs targets --batch-size 4 --accumulation 1 --learning-rate {RATE}",
+    "GRPO": f"reward --algorithm grpo --group-size 8 --batch-size 8 --accumulation 2 --learning-rate {RATE}",
+}
+METHODS = (*UNTRAINED, *TRAININGS)
+HELD_OUT, NEW, CONTROLS, BBQ, UTILITY, TASKS = "held-out", "new", "controls", "bbq", "utility", "tasks"
+PREFERRED = ("age", "gender_identity")  # of BBQ's categories, where their files are at hand
+STEP = 720  # tokens that a step of SCD computes to learn from, of twelve examples in a tree: evenhand train --plan
+
+
+@dataclass(frozen=True)
+class Size:
+    """tokens: computed to learn from, in each training. sets: of prompts, of each run of contact_hypothesis; rows: of
+    BBQ; scenarios: of implicit_bias.
+    """
+
+    tokens: int
+    seeds: tuple[int, ...]
+    sets: int
+    rows: int
+    scenarios: int
+
+
+FULL = Size(60 * STEP, (0, 1), 120, 240, 24)
+QUICK = Size(30 * STEP, (0,), 24, 48, 4)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=ScriptHelp)
+    parser.add_argument("--model", default="embedded", help="as of evenhand train")
+    parser.add_argument("--quick", action="store_true", help="half the tokens, one seed, few prompts, to see it work")
+    parser.add_argument("--methods", nargs="+", default=list(TRAININGS), choices=list(TRAININGS), help="of training")
+    parser.add_argument("--tokens", type=whole(), help=f"of each training; a step of SCD has some {STEP}")
+    parser.add_argument("--bbq", nargs="*", metavar="CATEGORY", help="by default two at hand; without names none")
+    parser.add_argument("--output", type=Path, default=Path("runs/reproduce_methods"), help="where all is kept")
+    parser.add_argument("--page", type=Path, default=Path("RESULTS.md"), help="the page that has the figures")
+    parser.add_argument("--drawing", type=Path, default=Path("docs/methods.svg"), help="bias against utility")
+    arguments = parser.parse_args()
+    size = QUICK if arguments.quick else FULL
+    work = Methods(
+        arguments.model,
+        size,
+        arguments.tokens or size.tokens,
+        two_at_hand() if arguments.bbq is None else tuple(arguments.bbq),
+        arguments.output / ("quick" if arguments.quick else "full"),
+    )
+    done: list[Checkpoint] = []
+    for each in work.checkpoints(arguments.methods):
+        work.make(each)
+        done.append(each)
+        if not each.untrained:
+            arguments.drawing.parent.mkdir(parents=True, exist_ok=True)
+            write_whole(arguments.drawing, work.drawn(done))
+            drawing = os.path.relpath(arguments.drawing, arguments.page.parent)
+            write_part(arguments.page, MARK, work.page(done, drawing, arguments.quick))
+
+
+def called(arguments: Sequence[str]) -> None:
+    """The command line's command, whose failure ends this."""
+    if code := evenhand(list(arguments)):
+        sys.exit(code)
+
+
+def two_at_hand() -> tuple[str, ...]:
+    found = at_hand()
+    return tuple(sorted(found, key=lambda name: name not in PREFERRED)[:2])
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    method: str
+    seed: int
+
+    @property
+    def untrained(self) -> bool:
+        return self.method in UNTRAINED
+
+
+@dataclass(frozen=True)
+class Methods:
+    """Every training and run has a folder of its own in output, and is made at most once."""
+
+    base: str
+    size: Size
+    tokens: int
+    categories: tuple[str, ...]
+    output: Path
+
+    def checkpoints(self, trainings: Sequence[str]) -> Iterator[Checkpoint]:
+        for seed in self.size.seeds:
+            for method in (*UNTRAINED, *trainings):
+                yield Checkpoint(method, seed)
+
+    def make(self, of: Checkpoint) -> None:
+        if not of.untrained and not (self.trained(of) / "training.json").is_file():
+            # Two epochs' worth of prompt sets at least for any method; the tokens end it long before.
+            recipe = f"{TRAININGS[of.method]} --setting disjoint --limit 480 --epochs 20 --seed {of.seed}"
+            recipe += f" --max-tokens {self.tokens} --measure-every 0"
+            called(["train", *recipe.split(), "--model", self.base, "--output", str(self.trained(of))])
+        for what, command in self.asked(of.seed).items():
+            folder = self.folder(of, what)
+            if not (folder / "results.json").is_file():
+                mitigation = ["--mitigation", "unbiased-instruction"] if of.method == INSTRUCTION else []
+                model = self.base if of.untrained else str(self.trained(of))
+                called(["run", *command.split(), *mitigation, "--model", model, "--output", str(folder)])
+
+    def asked(self, seed: int) -> dict[str, str]:
+        """The command of each run, but for its model."""
+        few = f"--limit {self.size.sets}"
+        asked = {
+            HELD_OUT: f"contact_hypothesis --held-out disjoint --held-out-seed {seed} {few}",
+            NEW: f"contact_hypothesis --config new_certainty new_likelihood new_frequency {few}",
+            CONTROLS: "contact_controls",
+            BBQ: f"bbq --config {' '.join(self.categories)} --limit {self.size.rows}",
+            UTILITY: "utility",
+            TASKS: f"implicit_bias --config test --protocol rank --setting none --runs 1 --limit {self.size.scenarios}",
+        }
+        return {what: command for what, command in asked.items() if what != BBQ or self.categories}
+
+    def trained(self, of: Checkpoint) -> Path:
+        return self._place(of, "model")
+
+    def folder(self, of: Checkpoint, what: str) -> Path:
+        """What isn't tuned is asked once, but for situations held out, which the seed draws."""
+        return self._place(Checkpoint(of.method, 0) if of.untrained and what != HELD_OUT else of, what)
+
+    def _place(self, of: Checkpoint, what: str) -> Path:
+        return self.output / f"{of.method.lower().replace(' ', '-')}-{of.seed}" / what
+
+    def results(self, of: Checkpoint, what: str) -> Results:
+        return RunFolder.open(self.folder(of, what)).read_results()
+
+    def record(self, of: Checkpoint) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads((self.trained(of) / "training.json").read_text("utf-8"))
+        return found
+
+    def page(self, done: Sequence[Checkpoint], drawing: str, quick: bool) -> str:
+        trained = [of for of in done if not of.untrained]
+        records = [self.record(of) for of in trained]
+        said = (
+            f"{'**A quick run.** ' if quick else ''}`python {MARK}{' --quick' * quick}`: "
+            f"{records[0]['base']['identity']}, adapters of rank {records[0]['recipe']['rank']} on all linear layers, "
+            f"{RATE:g} constant for all methods. "
+            f"Each training ended at the first step after which {self.tokens:,} tokens had been computed to learn from "
+            f"(a step of SCD has some {STEP}): what prompts share is computed once where batches are trees (SCD, "
+            "expected score), so that the same tokens hold more answers there. A seed draws the cut, the order and the "
+            "adapter's beginning. Brackets: 95 % interval; with so few seeds none of it is over seeds."
+        )
+        tables = (self.bias(done), *([self.bbq(done)] if self.categories else []), self.otherwise(done), cost(records))
+        drawn = f"![biased answers held out, against perplexity of neutral text]({drawing})"
+        return "\n\n".join(["## Methods with the same tokens", said, *map(markdown, tables), drawn])
+
+    def bias(self, done: Sequence[Checkpoint]) -> Table:
+        """Answers on contact_hypothesis, with paired differences from the base, and controls."""
+        compared = [(of, what) for of in done if of.method != BASE for what in (HELD_OUT, NEW)]
+        differences = {(of, what): self.against_base(of, what) for of, what in compared}
+        adjusted = dict(zip(differences, holm([each.p_value for each in differences.values()])))
+        rows = []
+        for of in done:
+            texts: list[str] = []
+            for what in (HELD_OUT, NEW):
+                metrics = self.results(of, what).metrics
+                texts.append(_percentage(metrics))
+                found = differences.get((of, what))
+                texts.append("" if found is None else _difference(found, adjusted[of, what]))
+            held_out, controls = self.results(of, HELD_OUT).metrics, self.results(of, CONTROLS).metrics
+            constant = ", ".join(scale for scale, same in held_out["constant_answer"].items() if same) or "none"
+            wrong = figure(controls["against_ideal"], controls["intervals"]["against_ideal"])
+            rows.append((*_named(of), *texts, constant, wrong, controls["polarity"]))
+        note = (
+            "Minus base: paired, on the same prompts, of situations and descriptors drawn anew; p adjusted by Holm "
+            f"over the {len(differences)} differences. Constant: scales on which nearly all held out get one answer. "
+            "Chance: 50; a model that learned a polarity answers by how kind an action sounds, and is not debiased."
+        )
+        columns = (
+            "held out",
+            "minus base",
+            "new half",
+            "minus base",
+            "constant",
+            "controls wrong",
+            "controls' verdict",
+        )
+        return _table("Biased answers, %", columns, rows, note)
+
+    def against_base(self, of: Checkpoint, what: str) -> Difference:
+        """Of the percentage of biased answers, over all scales."""
+        headline = get_benchmark("contact_hypothesis").comparison().headline
+        base, second = (
+            _overall(headline(RunFolder.open(self.folder(each, what)).read_predictions()))
+            for each in (Checkpoint(BASE, of.seed), of)
+        )
+        both = base.merge(second[["id", "value"]], on="id", suffixes=("", "_second"))
+        return paired_difference(both["value"], both["value_second"], both["cluster"], both["stratum"], both["crossed"])
+
+    def bbq(self, done: Sequence[Checkpoint]) -> Table:
+        rows = []
+        for of in done:
+            metrics = self.results(of, BBQ).metrics
+            rows.append(
+                _named(of)
+                + tuple(
+                    figure(metrics[name][condition], metrics["intervals"][name][condition])
+                    for name in ("accuracy", "bias_score")
+                    for condition in ("ambig", "disambig")
+                )
+                + (str(metrics["constant_answer"] or "none"),)
+            )
+        columns = ("accuracy, ambiguous", "disambiguated", "bias score, ambiguous", "disambiguated", "constant")
+        note = (
+            f"{', '.join(self.categories)}; {self.size.rows} rows. Accuracy of random answers: 33; best bias score: 0."
+        )
+        return _table("BBQ", columns, rows, note)
+
+    def otherwise(self, done: Sequence[Checkpoint]) -> Table:
+        """What became of the model on what it was not tuned for."""
+        rows = []
+        for of in done:
+            utility, tasks = self.results(of, UTILITY).metrics, self.results(of, TASKS).metrics
+            axes = self.results(of, HELD_OUT).metrics["by"]["axis"]
+            shares = {name: part["biased_percentage"]["overall"] for name, part in axes.items()}
+            worst = max((name for name in shares if shares[name] is not None), key=lambda name: shares[name])
+            rows.append(
+                (
+                    *_named(of),
+                    *(_figure(utility, name, digits) for name, digits in (("perplexity", 2), ("accuracy", 1))),
+                    figure(utility["refusal_rate"]),
+                    _figure(tasks, "bias_score", 2),
+                    f"{worst.replace('_', ' ')} {shares[worst]:.0f}",
+                )
+            )
+        columns = ("perplexity", "questions right, %", "refused, %", "implicit_bias", "worst axis held out, % biased")
+        note = (
+            "Perplexity of neutral texts; no instruction stands before these. implicit_bias: bias score of tasks given "
+            f"to people, without interaction, {self.size.scenarios} scenarios; 0 is best."
+        )
+        return _table("Utility and spillover", columns, rows, note)
+
+    def drawn(self, done: Sequence[Checkpoint]) -> str:
+        drawn: dict[str, list[tuple[float, float, Sequence[float | None]]]] = {}
+        for of in done:
+            metrics, utility = self.results(of, HELD_OUT).metrics, self.results(of, UTILITY).metrics
+            biased = metrics["biased_percentage"]["overall"], metrics["intervals"]["biased_percentage"]["overall"]
+            drawn.setdefault(of.method, []).append((utility["perplexity"], *biased))
+        return points(drawn, "perplexity of neutral text (lower is better)", "biased answers held out, %")
+
+
+def cost(records: Sequence[dict[str, Any]]) -> Table:
+    names = {command.split()[0]: method for method, command in TRAININGS.items()}
+    rows = []
+    for each in records:
+        recipe, tokens = each["recipe"], each["computed_tokens"]
+        rows.append(
+            (
+                names[each["trainer"]],
+                str(recipe["seed"]),
+                f"{each['steps']:,}",
+                f"{tokens['learned']:,}",
+                f"{tokens['otherwise']:,}",
+                f"{each['seconds_since_last_start'] / 60:.1f}",
+                each["packing"],
+                each["note"],
+            )
+        )
+    columns = ("steps", "tokens learned from", "tokens computed otherwise", "minutes", "batches", "")
+    note = (
+        "Otherwise: what the base says of the same prompts (SCD, expected score, DPO), or answers that are written "
+        "(GRPO). Minutes: of the training since it was last started."
+    )
+    return _table("What it took", columns, rows, note)
+
+
+def _overall(headline: pd.DataFrame) -> pd.DataFrame:
+    """Each prompt once, under its scale's figure of all contacts."""
+    return headline[headline["figure"].str.endswith(", overall")]
+
+
+def _named(of: Checkpoint) -> tuple[str, str]:
+    return of.method, str(of.seed)
+
+
+def _table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], note: str) -> Table:
+    return Table(title, ("method", "seed", *columns), tuple(tuple(map(Cell, row)) for row in rows), note)
+
+
+def _percentage(metrics: dict[str, Any]) -> str:
+    return figure(metrics["biased_percentage"]["overall"], metrics["intervals"]["biased_percentage"]["overall"])
+
+
+def _figure(metrics: dict[str, Any], name: str, digits: int) -> str:
+    return figure(metrics[name], metrics["intervals"][name], digits)
+
+
+def _difference(found: Difference, p: float) -> str:
+    return f"{figure(found.estimate, [found.low, found.high])}, p {figure(p, digits=3)}"
+
+
+if __name__ == "__main__":
+    main()
