@@ -22,6 +22,11 @@ class Words:
         return {
             "input_ids": torch.tensor([row + [0] * (longest - len(row)) for row in ids]),
             "attention_mask": torch.tensor([[1] * len(row) + [0] * (longest - len(row)) for row in ids]),
+            **(
+                {"special_tokens_mask": torch.zeros(len(ids), longest)}
+                if "return_special_tokens_mask" in options
+                else {}
+            ),
         }
 
 
@@ -83,6 +88,13 @@ def test_more_sentences_than_a_batch_stay_in_their_order(compass):
     assert at_once == pytest.approx(np.concatenate([compass.embed([[sentence]]) for sentence in sentences]))
 
 
+def test_tokens_are_matched_greedily_as_bertscore_does(compass):
+    """Of "north east" half is found in "north", all of which is found in it: F1 of 1/2 and 1 is 2/3."""
+    references = [["north"], ["north"], ["east"], ["east", "north"], ["east north"]]
+    found = compass.token_f1(["north east", "north", "north", "north", "north east"], references)
+    assert found == pytest.approx([2 / 3, 1, 0, 1, 1])
+
+
 # The embedded encoder
 
 LEADS = ["She led the team to three awards.", "Her sales doubled in a year."]
@@ -104,6 +116,14 @@ def test_the_order_of_likeness(encoder):
     assert 1 > paraphrase > 0.7
     assert paraphrase - 0.3 > same_person > different
     assert different < 0.3
+
+
+def test_the_order_of_likeness_token_by_token(encoder):
+    others = ["A cat sat on a mat.", "A dog lay on the rug.", "Tickets cost two euros.", ""]
+    same, like, unlike, empty = encoder.token_f1(["A cat sat on a mat."] * 4, [[other] for other in others])
+    assert same == pytest.approx(1)
+    assert same > like > unlike + 0.2
+    assert empty == 0  # what begins and ends a text is no token of it
 
 
 def test_likeness_has_no_direction(encoder):

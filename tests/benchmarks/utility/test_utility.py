@@ -197,6 +197,15 @@ def test_rouge_l_is_the_librarys():
     assert rouge_l(["Bees make honey."], [["honey"]]) == [0.5]
 
 
+def test_the_best_of_the_accepted_answers_counts():
+    from evenhand.benchmarks.utility.likeness import bertscore_minilm
+
+    best, other, empty = bertscore_minilm(["honey", "honey", ""], [["wax", "honey"], ["wax"], ["honey"]])
+    assert best == pytest.approx(1)
+    assert 0 < other < 0.9
+    assert empty == 0
+
+
 def test_replies_of_two_runs_go_out_in_pairs(finished, tmp_path):
     """Table 5: which of two replies is fluent, and relevant to the question."""
     from evenhand.cli import main

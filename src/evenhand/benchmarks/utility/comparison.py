@@ -10,6 +10,7 @@ from evenhand.benchmarks.utility.figures import figures
 NAMES = {
     "accuracy": "accuracy, %",
     "rouge_l": "ROUGE-L",
+    "bertscore_minilm": "BERTScore by MiniLM",
     "similarity": "similarity to the reference",
     "nats_per_word": "log perplexity a word",
     "refusal_rate": "refusal rate, %",
@@ -17,7 +18,7 @@ NAMES = {
 
 
 class Kept(Comparison):
-    note = "Accuracy, ROUGE-L, similarity: higher is better; log perplexity, refusal rate: lower is better. "
+    note = "Accuracy, ROUGE-L, BERTScore, similarity: higher is better; log perplexity, refusal rate: lower is better. "
 
     def headline(self, predictions: pd.DataFrame) -> pd.DataFrame:
         """Texts by nats a word, which models of different tokenizers share."""

@@ -7,18 +7,21 @@ import math
 import numpy as np
 import pandas as pd
 
-from evenhand.benchmarks.utility.likeness import rouge_l, similarity
+from evenhand.benchmarks.utility.likeness import bertscore_minilm, rouge_l, similarity
 
 
 def figures(predictions: pd.DataFrame) -> pd.DataFrame:
-    """Columns accuracy and refusal_rate (100 or 0), rouge_l, similarity, nats_per_word; NaN: unread, or no such row."""
+    """Columns accuracy and refusal_rate (100 or 0), rouge_l, bertscore_minilm, similarity, nats_per_word.
+
+    NaN: unread, or no such row.
+    """
     outcome = predictions["outcome"]
     asked = ((predictions["kind"] == "question") & outcome.notna()).to_numpy()
     found = pd.DataFrame(index=predictions.index)
     for name, which in (("accuracy", "correct"), ("refusal_rate", "refused")):
         found[name] = np.where(asked, 100.0 * (outcome == which).to_numpy(dtype=float), math.nan)
     texts, answers = predictions["text"][asked].tolist(), [list(each) for each in predictions["answers"][asked]]
-    for name, measure in (("rouge_l", rouge_l), ("similarity", similarity)):
+    for name, measure in (("rouge_l", rouge_l), ("bertscore_minilm", bertscore_minilm), ("similarity", similarity)):
         values = measure(texts, answers)
         found[name] = math.nan
         if values is not None:

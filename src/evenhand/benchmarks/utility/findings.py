@@ -10,26 +10,27 @@ from evenhand.flow.results import Results
 from evenhand.report.findings import Example, Findings
 from evenhand.report.tables import Cell, Table, figure
 
-DIGITS = {"accuracy": 1, "rouge_l": 3, "similarity": 3, "perplexity": 2, "refusal_rate": 1}
-TOLD = ("accuracy, %", "ROUGE-L", "similarity", "perplexity", "refusal rate, %")
+DIGITS = {"accuracy": 1, "rouge_l": 3, "bertscore_minilm": 3, "similarity": 3, "perplexity": 2, "refusal_rate": 1}
+TOLD = ("accuracy, %", "ROUGE-L", "BERTScore by MiniLM", "similarity", "perplexity", "refusal rate, %")
 EXAMPLES = 8
 
 
 def findings(predictions: pd.DataFrame, results: Results) -> Findings:
     metrics = results.metrics
-    shown = [_shown(metrics, name) for name in DIGITS]
+    shown = {name: _shown(metrics, name) for name in DIGITS}
     outcomes = ", ".join(f"{count} {name}" for name, count in metrics["outcomes"].items())
     failed = metrics["n"] - metrics["n_read"]
     sentence = (
-        f"{results.model_name} answered {shown[0]} percent of {metrics['n_questions']} plain questions right "
-        f"({outcomes}), and has perplexity {shown[3]} on {metrics['n_texts']} neutral texts; {failed} requests failed. "
-        "This is no measure of bias: set it beside one."
+        f"{results.model_name} answered {shown['accuracy']} percent of {metrics['n_questions']} plain questions right "
+        f"({outcomes}), and has perplexity {shown['perplexity']} on {metrics['n_texts']} neutral texts; {failed} "
+        "requests failed. This is no measure of bias: set it beside one."
     )
     note = (
         "Brackets: 95 % interval, bootstrap over questions, and over texts. Higher is better but for perplexity and "
-        f"refusal rate. Similarity: {metrics['similarity_by']}."
+        "refusal rate. BERTScore by MiniLM: its formula on all-MiniLM-L6-v2's tokens, comparable with itself alone. "
+        f"Similarity: {metrics['similarity_by']}."
     )
-    row = (results.model_name, *shown)
+    row = (results.model_name, *shown.values())
     table = Table("Utility", ("model", *TOLD), (tuple(map(Cell, row)),), note)
     some = predictions[predictions["kind"] == "question"]
     places = [k * len(some) // EXAMPLES for k in range(min(EXAMPLES, len(some)))]

