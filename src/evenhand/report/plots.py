@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 
-_COLORS = ("#8a8f98", "#2a9d8f", "#c8553d", "#3d5a80", "#b08900")
+_COLORS = ("#8a8f98", "#2a9d8f", "#c8553d", "#3d5a80", "#b08900", "#7b4b94")
 _MARKS = "osD^vP"
 _STYLE = {
     "svg.hashsalt": "evenhand",
@@ -98,6 +98,8 @@ def points(values: Mapping[str, Sequence[tuple[float, float, Interval]]], x: str
         axes = figure.subplots()
         for k, (name, some) in enumerate(values.items()):
             color, known = _COLORS[k % len(_COLORS)], [each for each in some if _finite(*each[:2])]
+            if not known:
+                continue
             where, heights = [each[0] for each in known], [each[1] for each in known]
             mark = _MARKS[k % len(_MARKS)]
             axes.plot(where, heights, mark, color=color, markersize=6, label=_label(name))
