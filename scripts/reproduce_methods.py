@@ -55,7 +55,7 @@ STEP = 720  # tokens that a step of SCD computes to learn from, of twelve exampl
 @dataclass(frozen=True)
 class Size:
     """tokens: computed to learn from, in each training. sets: of prompts, of each run of contact_hypothesis; rows: of
-    BBQ; scenarios: of implicit_bias.
+    BBQ; scenarios: of implicit_bias; plain: questions and texts of utility, None: all.
     """
 
     tokens: int
@@ -63,10 +63,11 @@ class Size:
     sets: int
     rows: int
     scenarios: int
+    plain: int | None
 
 
-FULL = Size(60 * STEP, (0, 1), 120, 240, 24)
-QUICK = Size(30 * STEP, (0,), 24, 48, 4)
+FULL = Size(60 * STEP, (0, 1), 120, 240, 24, None)
+QUICK = Size(30 * STEP, (0,), 24, 48, 4, 60)
 
 
 def main() -> None:
@@ -156,7 +157,7 @@ class Methods:
             NEW: f"contact_hypothesis --config new_certainty new_likelihood new_frequency {few}",
             CONTROLS: "contact_controls",
             BBQ: f"bbq --config {' '.join(self.categories)} --limit {self.size.rows}",
-            UTILITY: "utility",
+            UTILITY: "utility" + (f" --limit {self.size.plain}" if self.size.plain else ""),
             TASKS: f"implicit_bias --config test --protocol rank --setting none --runs 1 --limit {self.size.scenarios}",
         }
         return {what: command for what, command in asked.items() if what != BBQ or self.categories}

@@ -18,7 +18,7 @@ def script(root, tiny_checkpoint, tmp_path, monkeypatch):
     """The script's names, of a small size; calling `run` calls it, and returns the commands that it gave."""
     found = runpy.run_path(str(root / "scripts/reproduce_methods.py"))
     functions = found["main"].__globals__
-    monkeypatch.setitem(functions, "FULL", found["Size"](1, (0,), 12, 8, 2))
+    monkeypatch.setitem(functions, "FULL", found["Size"](1, (0,), 12, 8, 2, 60))
     monkeypatch.setattr(plausible, "plausible_rows", lambda rows: rows.select(range(0, rows.num_rows, 47)))
     command, given = functions["evenhand"], []
 
