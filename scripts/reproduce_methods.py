@@ -197,8 +197,10 @@ class Methods:
 
     def bias(self, done: Sequence[Checkpoint]) -> Table:
         """Answers on contact_hypothesis, with paired differences from the base, and controls."""
-        compared = [(of, what) for of in done if of.method != BASE for what in (HELD_OUT, NEW)]
-        differences = {(of, what): self.against_base(of, what) for of, what in compared}
+        compared = {  # by folder: what was asked once is one test, whatever the seed
+            self.folder(of, what): (of, what) for of in done if of.method != BASE for what in (HELD_OUT, NEW)
+        }
+        differences = {folder: self.against_base(*which) for folder, which in compared.items()}
         adjusted = dict(zip(differences, holm([each.p_value for each in differences.values()])))
         rows = []
         for of in done:
@@ -206,13 +208,17 @@ class Methods:
             for what in (HELD_OUT, NEW):
                 metrics = self.results(of, what).metrics
                 texts.append(_percentage(metrics))
-                found = differences.get((of, what))
-                texts.append("" if found is None else _difference(found, adjusted[of, what]))
+                folder = self.folder(of, what)
+                found = differences.get(folder)
+                texts.append("" if found is None else _difference(found, adjusted[folder]))
             held_out, controls = self.results(of, HELD_OUT).metrics, self.results(of, CONTROLS).metrics
             constant = ", ".join(scale for scale, same in held_out["constant_answer"].items() if same) or "none"
             wrong = figure(controls["against_ideal"], controls["intervals"]["against_ideal"])
             rows.append((*_named(of), *texts, constant, wrong, controls["polarity"]))
+        asked = [self.results(of, what).metrics for of in done for what in (HELD_OUT, NEW, CONTROLS)]
+        unread = sum(each["n"] - each["n_read"] for each in asked)
         note = (
+            f"{3 * self.size.sets:,} answers each held out and of the new half; unread, of all: {unread}. "
             "Minus base: paired, on the same prompts, of situations and descriptors drawn anew; p adjusted by Holm "
             f"over the {len(differences)} differences. Constant: scales on which nearly all held out get one answer. "
             "Chance: 50; a model that learned a polarity answers by how kind an action sounds, and is not debiased."
@@ -300,6 +306,7 @@ def cost(records: Sequence[dict[str, Any]]) -> Table:
                 names[each["trainer"]],
                 str(recipe["seed"]),
                 f"{each['steps']:,}",
+                f"{each['steps'] * questions_a_step(each):,.0f}",
                 f"{tokens['learned']:,}",
                 f"{tokens['otherwise']:,}",
                 f"{each['seconds_since_last_start'] / 60:.1f}",
@@ -307,12 +314,21 @@ def cost(records: Sequence[dict[str, Any]]) -> Table:
                 each["note"],
             )
         )
-    columns = ("steps", "tokens learned from", "tokens computed otherwise", "minutes", "batches", "")
+    columns = ("steps", "questions", "tokens learned from", "tokens computed otherwise", "minutes", "batches", "")
     note = (
         "Otherwise: what the base says of the same prompts (SCD, expected score, DPO), or answers that are written "
         "(GRPO). Minutes: of the training since it was last started."
     )
     return _table("What it took", columns, rows, note)
+
+
+def questions_a_step(record: dict[str, Any]) -> float:
+    """Those learned from: prompts that answers are written to, questions of a group, or examples and pairs."""
+    data, recipe = record["data"], record["recipe"]
+    if "prompts_a_step" in data:
+        return float(data["prompts_a_step"])
+    of_each = data["questions"] / data["groups"] if "groups" in data else 1
+    return float(recipe["batch_size"] * recipe["accumulation"] * of_each)
 
 
 def _overall(headline: pd.DataFrame) -> pd.DataFrame:
