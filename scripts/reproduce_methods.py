@@ -182,8 +182,9 @@ class Methods:
     def page(self, done: Sequence[Checkpoint], drawing: str, quick: bool) -> str:
         trained = [of for of in done if not of.untrained]
         records = [self.record(of) for of in trained]
+        tokens = "" if self.tokens == self.size.tokens else f" --tokens {self.tokens}"
         said = (
-            f"{'**A quick run.** ' if quick else ''}`python {MARK}{' --quick' * quick}`: "
+            f"{'**A quick run.** ' if quick else ''}`python {MARK}{' --quick' * quick}{tokens}`: "
             f"{records[0]['base']['identity']}, adapters of rank {records[0]['recipe']['rank']} on all linear layers, "
             f"{RATE:g} constant for all methods. "
             f"Each training ended at the first step after which {self.tokens:,} tokens had been computed to learn from "
@@ -283,7 +284,8 @@ class Methods:
         columns = ("perplexity", "questions right, %", "refused, %", "implicit_bias", "worst axis held out, % biased")
         note = (
             "Perplexity of neutral texts; no instruction stands before these. implicit_bias: bias score of tasks given "
-            f"to people, without interaction, {self.size.scenarios} scenarios; 0 is best."
+            f"to people, without interaction, {self.size.scenarios} scenarios; 0 is best. Worst axis: of few "
+            "answers each; one answer to all is biased most where an axis has the most questions that it is wrong of."
         )
         return _table("Utility and spillover", columns, rows, note)
 
