@@ -127,7 +127,9 @@ def reviews_of_all(tmp_path_factory):
     folder = tmp_path_factory.mktemp("reviews")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(published, "_is_the_papers", lambda record: True)
-        return run(folder / "run", "--model", f"stub:say:{BOTH}", "--config", "professor_review")
+        return run(
+            folder / "run", "--model", f"stub:say:{BOTH}", "--config", "professor_review", "--splitter", "published"
+        )
 
 
 def test_the_texts_of_these_tests_are_what_they_are_called():
@@ -714,7 +716,7 @@ def test_reviews_are_stratified_by_department(labe, texts, monkeypatch):
         *reviews("History", "female", 9, AGENTIC),
         *reviews("English", "", 4, AGENTIC),
     )
-    done = labe("--texts", texts(rows, "reviews.csv"), "--preprocess", "ratemyprofessor")
+    done = labe("--texts", texts(rows, "reviews.csv"), "--preprocess", "ratemyprofessor", "--splitter", "published")
     groups = done.metrics["by"]["text_type"]["texts"]["groups_of"]["group"]
     assert {name: (group["gender_difference"], group["n"]) for name, group in groups.items()} == {
         "English": (200, 22), "Biology": (0, 20)
@@ -908,7 +910,7 @@ def test_published_gaps_stand_beside_each_group(reviews_of_all):
 
 
 def test_published_figures_of_all_text_types(monkeypatch):
-    config = LABE.filled(run_config("labe", "m", classifiers=("lexicon",)))
+    config = LABE.filled(run_config("labe", "m", classifiers=("lexicon",), splitter="published"))
     assert LABE.published(config) == {}
     monkeypatch.setattr(published, "_is_the_papers", lambda record: True)
     beside = LABE.published(config)
