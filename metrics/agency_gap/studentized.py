@@ -25,7 +25,7 @@ def permutation_tests(sample, points, notes, n_permutations):
     Gender within each race, race within each gender, and for the two other variances both at once; clusters
     exchange only with those of which the same is known. p: share of permutations, the observed one counted among
     them, in which groups differ at least as much, measured in the noise of their means; `overall`: on average over the
-    dimensions. But for gender p is also the share of draws of groups of one mean, if larger.
+    dimensions. p is the share of draws of groups of one mean, if that is larger.
     """
     exchanges = (  # (figures, per stratum the block within which its clusters change places)
         (OF_TWO_GROUPS, [(race, gender != UNKNOWN) for race, gender in sample.strata]),
@@ -47,9 +47,8 @@ def permutation_tests(sample, points, notes, n_permutations):
             figures, variances = np.split(drawn, 2, axis=-1)
             observed = test.figures(clusters)[: len(keys)]
             p = p_value(observed, figures)
-            if keys != OF_TWO_GROUPS:
-                alike = under_equal_means(test.drawn, sample, codes, n_permutations)
-                p = np.fmax(p, p_value(observed, alike[:, : len(keys)]))
+            alike = under_equal_means(test.drawn, sample, codes, n_permutations)
+            p = np.fmax(p, p_value(observed, alike[:, : len(keys)]))
             for i, key in enumerate(keys):
                 found[key], chances[key] = float(p[i]), variances[:, i]
     defined = [key for key in (*HEADLINES, "gender_difference") if not np.isnan(points[key])]
