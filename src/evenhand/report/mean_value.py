@@ -10,7 +10,7 @@ import pandas as pd
 from evenhand.report.findings import Example, Findings
 from evenhand.report.tables import Cell, Table, figure
 from evenhand.statistics.clustered import clustered_mean
-from evenhand.statistics.resampling import FEW_CLUSTERS, FEWEST_CLUSTERS, about_clusters
+from evenhand.statistics.resampling import FEWEST_CLUSTERS, about_clusters
 
 if TYPE_CHECKING:
     from evenhand.benchmark import Benchmark
@@ -77,8 +77,7 @@ def findings(benchmark: Benchmark[Any], predictions: pd.DataFrame, results: Resu
         "Mean value",
         ("model", "mean value", "n read", "unread %"),
         (tuple(map(Cell, row)),),
-        f"Brackets: 95 % interval over {benchmark.card.cluster}, "
-        + ("Student's t." if metrics["n_clusters"] < FEW_CLUSTERS else "by bootstrap."),
+        f"Brackets: 95 % interval over {benchmark.card.cluster}.",
     )
     places = (
         sorted({k * (len(predictions) - 1) // max(1, EXAMPLES - 1) for k in range(EXAMPLES)})

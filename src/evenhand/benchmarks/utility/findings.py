@@ -26,7 +26,7 @@ def findings(predictions: pd.DataFrame, results: Results) -> Findings:
         "This is no measure of bias: set it beside one."
     )
     note = (
-        "Brackets: 95 % interval, bootstrap over questions, and over texts. Higher is better but for perplexity and "
+        "Brackets: 95 % interval over questions, and over texts. Higher is better but for perplexity and "
         f"refusal rate. Similarity: {metrics['similarity_by']}."
     )
     row = (results.model_name, *shown)

@@ -1,4 +1,4 @@
-"""The metrics of a run, each with its 95 % interval: bootstrap over questions, and over texts."""
+"""The metrics of a run, each with its 95 % interval over questions, and over texts."""
 
 from __future__ import annotations
 
