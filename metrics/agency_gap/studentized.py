@@ -4,7 +4,8 @@ A test that permutes labels and compares the differences themselves takes noise 
 noisier than a large one: of data like RateMyProfessor's (447 reviews of women, 2,069 of men) with women's twice as
 noisy it rejects up to 20 percent without any effect. Divided by its own noise, computed anew in each permutation, a
 difference of two groups keeps the level (Janssen 1997; Pauly, Brunner and Konietschke 2015). Of more groups of few
-names it rejected 7 to 8 percent where one or half of them were noisier, so that draws of `equal_means` have a say, too.
+names it rejected 7 to 8 percent where one or half of them were noisier, and so it did of two genders of few names, one
+group of which was four times as noisy. So draws of `equal_means` have a say, too: p is the larger of both.
 """
 
 import numpy as np
