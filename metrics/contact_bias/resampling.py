@@ -107,7 +107,7 @@ def students_intervals(
     """95 % intervals (…, 2) of figures (…) between least and most: Student's t, symmetric in log-odds of that range.
 
     errors: standard errors over clusters; freedom: their degrees of freedom. NaN where an error is. A percentile
-    bootstrap of six clusters holds 83 to 88 % of means; this holds 94 to 99 (docs/statistics.md).
+    bootstrap of six clusters holds mostly 81 to 88 % of means; this holds 93 to 99.7 (docs/statistics.md).
 
     Without any error, n clusters that all say the same are not that certain: others among clusters would go unseen in
     one case in forty where they are a share of 1 - 0.025^(1/n), and say anything from least to most. So much of the
