@@ -251,10 +251,11 @@ class _Rows:
             draws, _ = resampled(figures, [np.arange(n_clusters)], self.n_resamples, values=sums.size)
             ends = np.quantile(draws, expanded_levels(n_clusters - 1), axis=0).T
             for place, (key, name) in enumerate(layout):
-                if (counted_of := Sums.denominator(key, name)) and np.ptp(ends[place]) <= 100 * ROUNDING:  # no NaN
+                alike = self.n_resamples > 1 and np.ptp(ends[place]) <= 100 * ROUNDING  # not NaN
+                if alike and (counted_of := Sums.denominator(key, name)):
                     columns = [Sums.names.index(each) for each in counted_of]
                     n, least = (sums[:, columns] > 0).any(axis=1).sum(), -100 if key in BIAS_SCORES else 0
-                    ends[place] = students_intervals(points[key][name], 0.0, 1, n, least, 100)  # all say the same
+                    ends[place] = students_intervals(points[key][name], 0.0, 1, n, least, 100)
         result["n_clusters"], result["intervals"] = n_clusters, {}
         for (key, name), (low, high) in zip(layout, ends):
             result["intervals"].setdefault(key, {})[name] = [float(low), float(high)]

@@ -181,18 +181,24 @@ class _Rows:
         for key, drawn in zip(points, ends):
             counted = "known" if key == "expected_bias_score" else "read"
             holds = sums[..., PARTS.index(counted)].sum(axis=-1) > 0
-            if holds.sum() < FEW_CLUSTERS or np.ptp(drawn) <= ROUNDING:
-                drawn = self._students(key, figures_of, holds, points)
+            alike = self.n_resamples > 1 and np.ptp(drawn) <= ROUNDING
+            if alike or holds.sum() < FEW_CLUSTERS:
+                drawn = self._students(key, None if alike else figures_of, holds, points)
             intervals[key] = [float(end) for end in drawn]
         return intervals
 
     def _students(self, key, figures_of, holds, points):
-        """holds (clusters,): whether a cluster has something to say of this figure; of fewer than three: NaN."""
+        """holds (clusters,): whether a cluster has something to say of this figure; of fewer than three: NaN.
+
+        figures_of: figures of weighted clusters; None: clusters are all alike.
+        """
         n = int(holds.sum())
         if n < FEWEST_CLUSTERS:
             return [np.nan, np.nan]
-        without = figures_of(1.0 - np.eye(len(holds))[holds])[:, list(points).index(key)]
-        error = np.sqrt((n - 1) / n * ((without - without.mean()) ** 2).sum())
+        error = 0.0
+        if figures_of is not None:
+            without = figures_of(1.0 - np.eye(len(holds))[holds])[:, list(points).index(key)]
+            error = np.sqrt((n - 1) / n * ((without - without.mean()) ** 2).sum())
         least, most = (0, 1) if key in (*Shares._fields, "tie_rate") else (-1, 1)
         if key == "above_chance":  # as far from the ends as the score is
             chance = points["bias_score"] - points[key]
