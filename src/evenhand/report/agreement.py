@@ -81,7 +81,7 @@ def agree(*paths: Path) -> Agreement:
         )
     bases = one_base((run.model, run.base) for run in measured)
     in_common = {model for one, other in combinations(scores.values(), 2) for model in one if model in other}
-    pairs = {pair: _correlation(*(scores[name] for name in pair), bases) for pair in combinations(scores, 2)}
+    pairs = {(one, other): _correlation(scores[one], scores[other], bases) for one, other in combinations(scores, 2)}
     return Agreement(
         title="Do measures agree?",
         sentences=tuple(_sentence(*pair, found) for pair, found in pairs.items()),
