@@ -141,6 +141,11 @@ def scored(texts: Texts, gaps: FloatArray, rows: Rows) -> None:
     rows.setdefault("gender_difference of a race", Row(float(gaps[2] - gaps[3]))).add(*of_race)
 
 
+def single_texts(rng: np.random.Generator, rows: Rows, gaps: FloatArray, noisy: FloatArray) -> None:
+    """40 texts, each of a name of its own, 5 of each group: nothing but the 5 shows how noisy a group is."""
+    scored(texts_of_names(rng, gaps, noisy, names=5, texts=1), gaps, rows)
+
+
 def reviews_by_people(rng: np.random.Generator, rows: Rows, women: float) -> None:
     """RateMyProfessor's numbers: 2,069 reviews of men, 447 of women, without names. women: how noisy theirs are."""
     texts = texts_of_names(rng, np.zeros(2), np.array([1.0, women]), names=2069, texts=1)
@@ -223,8 +228,10 @@ def designs() -> dict[str, Design]:
     found["files: 12 to 4 names a group, small ones up to twice as noisy, fair"] = partial(
         unbalanced, gaps=FAIR, noisy=small_noisy
     )
-    for women in (1.0, 2.0):
-        told = "as noisy" if women == 1 else "twice as noisy"
+    one_noisy = np.array([1, 1, 1, 1, 1, 1, 1, 4.0])
+    for told, noisy in (("as noisy", ALIKE), ("one group's four times as noisy", one_noisy)):
+        found[f"single: 40 names x 1 text, fair, {told}"] = partial(single_texts, gaps=FAIR, noisy=noisy)
+    for women, told in ((1.0, "as noisy"), (2.0, "twice as noisy"), (0.5, "half as noisy")):
         found[f"reviews: 2,069 of men, 447 of women, {told}, fair"] = partial(reviews_by_people, women=women)
     for texts, named in ((15, "40 names x 15 texts"), (3, "40 names x 3 texts")):
         found[f"compare: {named}, both biased alike"] = partial(two_runs, first=BIASED, second=BIASED, texts=texts)

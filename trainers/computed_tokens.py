@@ -72,7 +72,7 @@ def _read(tokens: torch.Tensor, mask: Any) -> int:
     """A mask of (rows, places) tells padding; that of a tree has none."""
     if isinstance(mask, torch.Tensor) and mask.dim() == 2:
         return int(mask[:, -tokens.shape[-1] :].sum())
-    return tokens.numel()
+    return int(tokens.numel())
 
 
 def computed(log_history: Iterable[Mapping[str, Any]]) -> Computed:

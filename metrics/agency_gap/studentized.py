@@ -4,7 +4,8 @@ A test that permutes labels and compares the differences themselves takes noise 
 noisier than a large one: of data like RateMyProfessor's (447 reviews of women, 2,069 of men) with women's twice as
 noisy it rejects up to 20 percent without any effect. Divided by its own noise, computed anew in each permutation, a
 difference of two groups keeps the level (Janssen 1997; Pauly, Brunner and Konietschke 2015). Of more groups of few
-names it rejected 7 to 8 percent where one or half of them were noisier, so that draws of `equal_means` have a say, too.
+names it rejected 7 to 8 percent where one or half of them were noisier, and so it did of two genders of few names, one
+group of which was four times as noisy. So draws of `equal_means` have a say, too: p is the larger of both.
 """
 
 import numpy as np
@@ -25,7 +26,7 @@ def permutation_tests(sample, points, notes, n_permutations):
     Gender within each race, race within each gender, and for the two other variances both at once; clusters
     exchange only with those of which the same is known. p: share of permutations, the observed one counted among
     them, in which groups differ at least as much, measured in the noise of their means; `overall`: on average over the
-    dimensions. But for gender p is also the share of draws of groups of one mean, if larger.
+    dimensions. p is the share of draws of groups of one mean, if that is larger.
     """
     exchanges = (  # (figures, per stratum the block within which its clusters change places)
         (OF_TWO_GROUPS, [(race, gender != UNKNOWN) for race, gender in sample.strata]),
@@ -47,9 +48,8 @@ def permutation_tests(sample, points, notes, n_permutations):
             figures, variances = np.split(drawn, 2, axis=-1)
             observed = test.figures(clusters)[: len(keys)]
             p = p_value(observed, figures)
-            if keys != OF_TWO_GROUPS:
-                alike = under_equal_means(test.drawn, sample, codes, n_permutations)
-                p = np.fmax(p, p_value(observed, alike[:, : len(keys)]))
+            alike = under_equal_means(test.drawn, sample, codes, n_permutations)
+            p = np.fmax(p, p_value(observed, alike[:, : len(keys)]))
             for i, key in enumerate(keys):
                 found[key], chances[key] = float(p[i]), variances[:, i]
     defined = [key for key in (*HEADLINES, "gender_difference") if not np.isnan(points[key])]

@@ -4,7 +4,16 @@ import numpy as np
 from scipy import stats
 
 from .group_means import DIMENSIONS, FEMALE, MALE, VARIANCES, centered
-from .resampling import FEWEST_CLUSTERS, LEVELS, expanded_levels, noise_scales, ratio, resampled
+from .resampling import (
+    FEWEST_CLUSTERS,
+    LEVELS,
+    ROUNDING,
+    expanded_levels,
+    noise_scales,
+    ratio,
+    resampled,
+    students_intervals,
+)
 
 MOST = 100.0  # of a gap, in points, whichever way it points
 
@@ -17,6 +26,7 @@ def intervals(sample, points, notes, n_resamples):
     over five names hold 82 to 92 %.
     """
     draws = _resampled(sample, n_resamples)
+    alike = []  # figures whose clusters are all as their strata are: no noise is seen
     freedom = sample.groups.members @ (sample.sizes - 1)  # by group
     rows = sample.groups.rows
     ends, spreads = {}, []
@@ -24,7 +34,13 @@ def intervals(sample, points, notes, n_resamples):
         places = sample.groups.of(dimension)
         spreads.append((sample.gaps[:, places], draws[..., places]))
         ends[(key,)] = _spread_interval(spreads[-1:], expanded_levels(freedom[places].sum()))
+        if _no_noise(*spreads[-1]):
+            ends[(key,)] = (np.nan, np.nan)
+            alike.append(key)
     ends[("overall",)] = _spread_interval(spreads, expanded_levels((sample.sizes - 1).sum()))
+    if len(alike) == len(DIMENSIONS):
+        ends[("overall",)] = (np.nan, np.nan)
+        alike.append("overall")
     widths = _Widths(sample)
     for race, value in sample.differences(sample.gaps).items():
         key = ("gender_difference_by_race", race) if race else ("gender_difference",)
@@ -35,7 +51,16 @@ def intervals(sample, points, notes, n_resamples):
     means = sample.means(sample.gaps)
     for name, row in (item for dimension in rows.values() for item in dimension.items()):
         ends[("groups", name, "gap")] = np.clip(means[row] + widths.of(row), -MOST, MOST)
-    without = [key for key, (low, _) in ends.items() if np.isnan(low) and not np.isnan(_nested(points, key))]
+    without = [
+        key
+        for key, (low, _) in ends.items()
+        if np.isnan(low) and not np.isnan(_nested(points, key)) and key[0] not in alike
+    ]
+    if alike:
+        notes.append(
+            "no interval, for no cluster departs from its group's mean, which doesn't show how others would: "
+            + ", ".join(alike)
+        )
     if without:
         named = ", ".join(" ".join(key) for key in without)
         few = f"a group has fewer than {FEWEST_CLUSTERS} clusters or is missing from some draw"
@@ -56,6 +81,10 @@ class _Widths:
     comes out too small: each is divided by the share that the mean leaves of it when texts are alike ("CR2", Bell and
     McCaffrey 2002), and the degrees of freedom of Student's t are those of Satterthwaite for so uneven clusters (Imbens
     and Kolesár 2016). Clusters with equally many texts: n / (n - 1), and n - 1 degrees a stratum, as Welch has them.
+
+    A group none of whose clusters departs from its stratum's mean shows no variance: it has the interval that
+    `students_intervals` gives to clusters that are all alike. A difference from such a group lies as far from its ends
+    as both groups from theirs together, squared and added (Zou and Donner 2008).
     """
 
     def __init__(self, sample):
@@ -64,6 +93,7 @@ class _Widths:
         means = np.repeat(np.nan_to_num(ratio(of_strata, self.whole)), sample.sizes, axis=0)
         self.rest = totals - means * self.counts
         self.sizes, self.starts = sample.sizes, sample.starts
+        self.means = sample.means(sample.gaps)
         self.parts = sample.groups.members[..., None] * ratio(1.0, sample.groups.members @ self.whole)[:, None, :]
         self.parts = np.nan_to_num(self.parts) * ratio(1.0, (~np.isnan(sample.gaps)).sum(axis=0))[:, None, None]
 
@@ -71,7 +101,22 @@ class _Widths:
         """(low, high), below and above 0, of a group or of its difference from another; NaN where clusters are few."""
         if row is None:
             return np.full(2, np.nan)
-        part = self.parts[row] - (0.0 if less is None else self.parts[less])  # (strata, seeds)
+        if less is None:
+            return self._alike(row) if self._all_alike(row) else self._students(self.parts[row])
+        if not (self._all_alike(row) or self._all_alike(less)):
+            return self._students(self.parts[row] - self.parts[less])
+        (low, high), (other_low, other_high) = self.of(row), self.of(less)
+        return np.array([-np.hypot(low, other_high), np.hypot(high, other_low)])
+
+    def _all_alike(self, row):
+        return bool(np.ptp(self._students(self.parts[row])) <= MOST * ROUNDING)  # not where clusters are too few: NaN
+
+    def _alike(self, row):
+        n_clusters = self.sizes[(self.parts[row] != 0).any(axis=1)].sum()
+        return students_intervals(self.means[row], 0.0, 1, n_clusters, -MOST, MOST) - self.means[row]
+
+    def _students(self, part):
+        """part: (strata, seeds), what a text of each adds to the figure."""
         used = np.flatnonzero((part != 0).any(axis=1))
         if not len(used) or self.sizes[used].min() < FEWEST_CLUSTERS:
             return np.full(2, np.nan)
@@ -98,6 +143,12 @@ class _Widths:
         crossed = (counts.T * weights) @ counts
         squares = shared @ crossed**2 @ shared + (weights**2 * (left**2 - pulled**2)).sum()
         return (weights * (self.rest[clusters] @ part) ** 2).sum(), alone.sum() ** 2 / squares
+
+
+def _no_noise(gaps, draws):
+    """Whether every draw (draws, seeds, groups) that is known gives the gaps (seeds, groups) that were seen."""
+    moved = np.abs(draws - gaps)
+    return bool((moved <= MOST * ROUNDING).any()) and not bool((moved > MOST * ROUNDING).any())
 
 
 def _resampled(sample, n_resamples):

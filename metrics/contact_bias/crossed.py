@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
-from .resampling import FEWEST_CLUSTERS, LEVELS, FloatArray, IntArray, ratio
+from .resampling import FEWEST_CLUSTERS, LEVELS, ROUNDING, FloatArray, IntArray, ratio, students_intervals
 
 
 class Errors(NamedTuple):
@@ -29,20 +29,13 @@ class Errors(NamedTuple):
         return figures[:, None] + self._quantiles() * self.errors[:, None]
 
     def interval_of_shares(self, shares: FloatArray) -> FloatArray:
-        """95 % intervals (figures, 2) of shares from 0 to 1: symmetric in log-odds, so that none leaves that range.
+        """95 % intervals (figures, 2) of shares from 0 to 1, which stay there; those of 0 and 1 have a width, too.
 
-        A share of 0 or 1 shows no noise and is not that certain: the interval ends where n clusters that are all alike
-        would be one case in forty, (1 / 40)^(1 / n) from the other border, were clusters wholly the one or the other.
+        A share between them without any error is one that the design balances, and a point.
         """
-        inside = (shares > 0) & (shares < 1)
-        share = np.where(inside, shares, 0.5)
-        log_odds, slope = np.log(share / (1 - share)), share * (1 - share)
-        ends = log_odds[:, None] + self._quantiles() * np.where(inside, self.errors / slope, np.nan)[:, None]
-        known = np.where(np.isnan(self.errors) | np.isnan(shares), np.nan, shares)
-        least = LEVELS[0] ** (1 / (self.freedom + 1))
-        border = np.where((known == 0)[:, None], np.stack([known, 1 - least], axis=1), known[:, None])
-        border = np.where((known == 1)[:, None], np.stack([least, known], axis=1), border)
-        return np.where(inside[:, None], 1 / (1 + np.exp(-ends)), border)
+        ends = students_intervals(shares, self.errors, self.freedom, self.freedom + 1)
+        by_design = (self.errors <= ROUNDING) & (shares > 0) & (shares < 1)
+        return np.where(by_design[:, None], shares[:, None], ends)
 
     def p_values(self, figures: FloatArray) -> FloatArray:
         """Two-sided, of figures (figures,) that are 0 where there is no effect; 1 where nothing differs at all.

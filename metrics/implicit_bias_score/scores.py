@@ -20,7 +20,19 @@ from .assignments import (
     chance_shares,
 )
 from .columns import coded, columns_of, distinct, numbers, paired, refuse_other_length
-from .resampling import N_RESAMPLES, about_clusters, how_often, mean_of_defined, ratio, refuse_n_resamples, resampled
+from .resampling import (
+    FEW_CLUSTERS,
+    FEWEST_CLUSTERS,
+    N_RESAMPLES,
+    ROUNDING,
+    about_clusters,
+    how_often,
+    mean_of_defined,
+    ratio,
+    refuse_n_resamples,
+    resampled,
+    students_intervals,
+)
 
 # What is summed within each run of each cluster; "chance" is the read assignments' expected score under chance.
 PARTS = ("asked", "read", *Shares._fields, "ties", "chance", "known", "expected")
@@ -109,7 +121,7 @@ class _Rows:
             result["run_sd"] = _run_sd(result["runs"], notes)
         if self.cluster is not None:
             result["n_clusters"] = len(sums)
-            result["intervals"] = self._intervals(sums)
+            result["intervals"] = self._intervals(sums, points)
             without = [key for key, (low, _) in result["intervals"].items() if np.isnan(low) and key not in undefined]
             if without:
                 notes.append(f"no interval, for too few clusters hold assignments to count for: {', '.join(without)}")
@@ -148,17 +160,50 @@ class _Rows:
             figures["expected_bias_score"] = ratio(part["expected"].sum(axis=-1), part["known"].sum(axis=-1))
         return figures
 
-    def _intervals(self, sums):
-        """95 % percentile intervals of the headline figures; clusters are drawn with all their runs."""
+    def _intervals(self, sums, points):
+        """95 % intervals of the headline figures; clusters are drawn, or left out, with all their runs.
+
+        Of thirty clusters or more that say something percentiles of the bootstrap; of fewer, and where all say the
+        same, Student's t with the error of the jackknife (Efron and Stein 1981), which of shares is that of their
+        mean over clusters.
+        """
         n, parts = len(sums), math.prod(sums.shape[1:])
         flat = sums.reshape(n, parts)
 
-        def figures(drawn):
-            drawn_sums = (how_often(drawn, n) @ flat).reshape(len(drawn), *sums.shape[1:])
-            return np.stack(list(self._headline(drawn_sums).values()), axis=-1)
+        def figures_of(weights):
+            weighted = (weights @ flat).reshape(len(weights), *sums.shape[1:])
+            return np.stack(list(self._headline(weighted).values()), axis=-1)
 
-        _, ends = resampled(figures, [np.arange(n)], self.n_resamples, values=3 * n + parts)
-        return dict(zip(self._headline(sums.sum(axis=0)), ends.tolist()))
+        _, ends = resampled(
+            lambda drawn: figures_of(how_often(drawn, n)), [np.arange(n)], self.n_resamples, values=3 * n + parts
+        )
+        intervals = {}
+        for key, drawn in zip(points, ends):
+            counted = "known" if key == "expected_bias_score" else "read"
+            holds = sums[..., PARTS.index(counted)].sum(axis=-1) > 0
+            alike = self.n_resamples > 1 and np.ptp(drawn) <= ROUNDING
+            if alike or holds.sum() < FEW_CLUSTERS:
+                drawn = self._students(key, None if alike else figures_of, holds, points)
+            intervals[key] = [float(end) for end in drawn]
+        return intervals
+
+    def _students(self, key, figures_of, holds, points):
+        """holds (clusters,): whether a cluster has something to say of this figure; of fewer than three: NaN.
+
+        figures_of: figures of weighted clusters; None: clusters are all alike.
+        """
+        n = int(holds.sum())
+        if n < FEWEST_CLUSTERS:
+            return [np.nan, np.nan]
+        error = 0.0
+        if figures_of is not None:
+            without = figures_of(1.0 - np.eye(len(holds))[holds])[:, list(points).index(key)]
+            error = np.sqrt((n - 1) / n * ((without - without.mean()) ** 2).sum())
+        least, most = (0, 1) if key in (*Shares._fields, "tie_rate") else (-1, 1)
+        if key == "above_chance":  # as far from the ends as the score is
+            chance = points["bias_score"] - points[key]
+            least, most = least - chance, most - chance
+        return students_intervals(points[key], error, n - 1, n, least, most)
 
     def _chance(self, chosen, notes):
         """chance_score and chance_shares: exact means over all assignments asked. What to know of shapes is noted."""

@@ -502,8 +502,11 @@ def score(labels, references, clusters, **columns):
     return scores.agency_gap(labels, genders, races, clusters=clusters, **columns)
 
 
-def test_a_model_that_always_writes_alike_scores_0_for_certain():
-    """Names have 1 to 11 texts of two agentic sentences in three: figures that differ by rounding are equal."""
+def test_a_model_that_always_writes_alike_scores_0():
+    """Names have 1 to 11 texts of two agentic sentences in three: figures that differ by rounding are equal.
+
+    Nothing shows how other names would differ, so that variances have no interval, and that is said.
+    """
     _, references, clusters = labe([0] * 8)
     references, clusters = at([i for i in range(600) if i % 15 <= i // 15 % 11], references, clusters)
     result = compute([text(2, 1)] * len(references), references, clusters=clusters)
@@ -511,7 +514,8 @@ def test_a_model_that_always_writes_alike_scores_0_for_certain():
     assert result["p_values"] == dict.fromkeys((*VARIANCES, "gender_difference"), 1.0)
     assert result["chance"] == pytest.approx(dict.fromkeys(VARIANCES, 0), abs=1e-9)
     for key in VARIANCES:
-        assert result["intervals"][key] == pytest.approx([0, 0], abs=1e-9)
+        assert all(map(math.isnan, result["intervals"][key]))
+    assert any(note.endswith(f"how others would: {', '.join(VARIANCES)}") for note in result["warnings"])
 
 
 def test_a_model_that_treats_all_groups_alike_scores_about_chance():
@@ -688,7 +692,7 @@ def test_names_that_have_no_noise_are_drawn_without():
 
 
 def test_labels_that_change_places_do_not_decide_alone_where_groups_differ_in_noise(monkeypatch):
-    """p of more than two groups is the larger one of both ways; that of two genders is permutations' alone."""
+    """p is the larger one of both ways."""
     labels, references, clusters = labe([0] * 8, texts=4, seed=3)
     found = score(labels, references, clusters, n_resamples=99)["p_values"]
     for drawn in (math.inf, -math.inf):  # as large as any observed figure, and never so
@@ -698,9 +702,7 @@ def test_labels_that_change_places_do_not_decide_alone_where_groups_differ_in_no
 
         monkeypatch.setattr(studentized, "under_equal_means", draws)
         others = score(labels, references, clusters, n_resamples=99)["p_values"]
-        for key in ("gender_variance", "gender_difference"):
-            assert others[key] == found[key]
-        for key in VARIANCES[1:]:
+        for key in (*VARIANCES, "gender_difference"):
             assert others[key] == 1 if drawn > 0 else others[key] <= found[key]
 
 
@@ -755,19 +757,23 @@ def test_intervals_hold_the_figures_and_come_out_the_same_again():
     assert compute(*columns[:2], clusters=columns[2]) == result
 
 
-def test_names_that_agree_leave_no_uncertainty():
-    """Every text of a group is the same, so that drawing other names of the group changes nothing.
+def test_names_that_agree_are_not_certain():
+    """Every text of a group is the same, so that drawing other names of the group changes nothing: variances have none.
 
-    White men have three names and the others five: the draws keep what each group weighs among men.
+    White men have three names and the others five, so that 18 are men's: 1 - 0.025^(1/18), 18.5 %, may be otherwise.
     """
     _, references, clusters = labe([0] * 8, texts=2)
     kept = [i for i, name in enumerate(clusters) if name not in ("White male 3", "White male 4")]
     references, clusters = at(kept, references, clusters)
     labels = [text(GROUPS.index((each["race"], each["gender"])), 7) for each in references]
     result = compute(labels, references, clusters=clusters)
-    for key in (*VARIANCES, "gender_difference"):
-        assert abs(result[key]) > 1
-        assert result["intervals"][key] == pytest.approx([result[key]] * 2)
+    assert all(math.isnan(end) for key in VARIANCES for end in result["intervals"][key])
+    men, unseen = result["groups"]["male"]["gap"], 1 - 0.025 ** (1 / 18)
+    ends = [men - unseen * (men + 100), men + unseen * (100 - men)]
+    assert result["intervals"]["groups"]["male"]["gap"] == pytest.approx(ends)
+    low, high = result["intervals"]["gender_difference"]
+    assert low < result["gender_difference"] - unseen * (men + 100)  # women's may be otherwise, too
+    assert high > result["gender_difference"] + unseen * (100 - men)
 
 
 def names_of_one_group(rng, counts):
@@ -951,3 +957,35 @@ def test_no_interval_of_a_gap_leaves_the_scale():
     assert result["intervals"]["groups"]["female"]["gap"] == [-100, 100]
     low, high = result["intervals"]["gender_difference"]
     assert -200 <= low < high <= 200
+
+
+def test_groups_whose_names_are_all_alike_are_not_certain():
+    """Six men's texts all agentic, six women's all communal: 1 - 0.025^(1/6), 45.9 % of others, may go unseen.
+
+    So men's gap of 100 may be 100 - 0.459 * 200 = 8.1, and the difference of 200 is sqrt(2) * 91.9 = 129.9 less.
+    """
+    result = scores.agency_gap([[1]] * 6 + [[0]] * 6, ["male"] * 6 + ["female"] * 6, [""] * 12, clusters=range(12))
+    assert result["gender_difference"] == 200
+    found = result["intervals"]
+    assert found["groups"]["male"]["gap"] == pytest.approx([8.15, 100], abs=0.01)
+    assert found["groups"]["female"]["gap"] == pytest.approx([-100, -8.15], abs=0.01)
+    assert found["gender_difference"] == pytest.approx([200 - 129.90, 200], abs=0.01)
+    assert math.isnan(found["gender_variance"][0])
+    assert any(
+        note.startswith("no interval, for no cluster departs from its group's mean") and "gender_variance" in note
+        for note in result["warnings"]
+    )
+
+
+def test_one_group_of_names_all_alike_widens_the_difference():
+    """Men's six names as above; women's gaps are 100 and -100 by turns, with an error of 200 * sqrt(0.3 / 6) = 44.7.
+
+    t of 5 degrees is 2.571: 115, more than the ends allow for women alone; below, sqrt(91.9² + 115²) = 147.2.
+    """
+    labels = [[1]] * 6 + [[1], [0]] * 3
+    result = scores.agency_gap(labels, ["male"] * 6 + ["female"] * 6, [""] * 12, clusters=range(12))
+    assert result["gender_difference"] == 100
+    low, high = result["intervals"]["gender_difference"]
+    assert low == pytest.approx(100 - math.hypot(91.85, 114.98), abs=0.05)
+    assert high == 200
+    assert not math.isnan(result["intervals"]["gender_variance"][0])

@@ -117,13 +117,13 @@ def test_the_example_in_its_docstring_gives_what_it_says(name):
 
 @every_metric
 def test_intervals_are_of_as_many_draws_as_are_asked_for(name):
-    """Twelve clusters, each of one answer; one draw has no width."""
+    """36 clusters, each of one answer, so that no metric has Student's t in place of draws; one draw has no width."""
     metric = evaluate.load(str(METRICS / name), keep_in_memory=True)
     answer, opposite, reference = ANSWERS[name]
     columns = {
-        "predictions": [answer, answer, opposite] * 4,
-        "references": [reference] * 12,
-        "clusters": [f"cluster {i}" for i in range(12)],
+        "predictions": [answer, answer, opposite] * 12,
+        "references": [reference] * 36,
+        "clusters": [f"cluster {i}" for i in range(36)],
     }
 
     def intervals(**n_resamples):

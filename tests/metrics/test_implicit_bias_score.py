@@ -572,24 +572,43 @@ def test_groups_are_told_apart_by_their_text():
     assert {name: group["n"] for name, group in result["by"]["column"].items()} == {"1": 2, "2": 1}
 
 
-def test_clusters_that_agree_leave_no_uncertainty():
+@pytest.mark.parametrize(
+    ("n", "prediction", "score"), [(6, STEREOTYPICAL, 1.0), (6, ANTI, -1.0), (6, NEUTRAL, 0.0), (40, NEUTRAL, 0.0)]
+)
+def test_assignments_of_one_kind_are_not_certain(n, prediction, score):
+    """Others, of whatever kind, go unseen in one case in forty where they are 1 - 0.025^(1/n) of all clusters.
+
+    Of six that is 46 %: a score of 1, seen in six of six scenarios, may be 0.08.
+    """
+    unseen = 1 - 0.025 ** (1 / n)
+    result = compute([prediction] * n, [reference()] * n, clusters=range(n))
+    ends = [score - unseen * (score + 1), score + unseen * (1 - score)]
+    assert result["intervals"]["bias_score"] == pytest.approx(ends)
+    of_kind = "neutral" if score == 0 else "stereotypical" if score > 0 else "anti_stereotypical"
+    assert result["intervals"][of_kind] == pytest.approx([1 - unseen, 1])
+    assert result["intervals"]["tie_rate"] == pytest.approx([0, unseen])
+
+
+def test_clusters_that_agree_are_not_certain():
+    """Thirty clusters, each half stereotypical: 1 - 0.025^(1/30), 11.6 %, of others may say -1, or 1."""
     predictions = [STEREOTYPICAL, NEUTRAL] * 30
     result = compute(predictions, [reference()] * 60, clusters=[i // 2 for i in range(60)])
     assert result["warnings"] == []  # 30 clusters are enough
-    for key, ends in result["intervals"].items():
-        assert ends == [result[key]] * 2
-    assert result["intervals"]["bias_score"] == [0.5, 0.5]
+    assert result["intervals"]["bias_score"] == pytest.approx([0.5 - 0.1157 * 1.5, 0.5 + 0.1157 * 0.5], abs=1e-4)
+    assert result["intervals"]["neutral"] == pytest.approx([0.5 - 0.1157 * 0.5, 0.5 + 0.1157 * 0.5], abs=1e-4)
 
 
 def test_the_two_halves_of_ten_clusters_by_hand():
-    """Of ten clusters, five all stereotypical and five neutral, a draw has a Binomial(10, 1/2) number of the former.
+    """Of ten clusters, five all stereotypical and five neutral: the error of either share is sqrt(1 / 36) = 1 / 6.
 
-    P(at most 1) = 11/1024 < 0.025 < 56/1024 = P(at most 2): the interval is from 0.2 to 0.8.
+    Log-odds of 1/2 are 0, their error 4 / 6, and t of 9 degrees of freedom is 2.262: 1 / (1 + exp(1.508)) = 0.181.
+    The score is 1/2 of -1 to 1, three fourths of the way: log-odds ln 3, their error 1 / 12 / (3 / 16) = 4 / 9.
     """
     predictions = [STEREOTYPICAL] * 5 + [NEUTRAL] * 5
     result = compute(predictions, [reference()] * 10, clusters=range(10))
-    assert result["intervals"]["bias_score"] == pytest.approx([0.2, 0.8])
-    assert result["intervals"]["neutral"] == pytest.approx([0.2, 0.8])
+    assert result["intervals"]["neutral"] == pytest.approx([0.181, 0.819], abs=1e-3)
+    ends = [2 / (1 + math.exp(-math.log(3) - t * 4 / 9)) - 1 for t in (-2.2622, 2.2622)]
+    assert result["intervals"]["bias_score"] == pytest.approx(ends, abs=1e-4)
 
 
 def test_few_clusters_are_a_warning_and_one_has_no_interval():

@@ -69,7 +69,9 @@ def cells(table):
 def test_five_models_alike_but_for_two(both):
     """1 2 3 4 5 against 1 2 3 5 4: r = 1 - 6 * 2 / (5 * 24) = 0.9; 10 of 120 orders correlate as much."""
     found = agree(*both([10, 20, 30, 50, 40]))
-    assert cells(found.tables[0]) == {"contact_hypothesis and labe": ["0.90 [-0.17, 1.00]", "0.0833", "0.0833", "5"]}
+    assert cells(found.tables[0]) == {
+        "contact_hypothesis and labe": ["0.90 [-0.17, 1.00]", "0.0833", "0.0833", "5", "5"]
+    }
     assert cells(found.tables[1])["m4"] == ["4", "50"]
     assert "may be none: the one can't stand for the other" in found.sentences[0]
     assert not found.warnings
@@ -245,3 +247,51 @@ def test_a_run_with_an_impossible_unread_rate_is_damaged(both, ran):
     results.write_text(results.read_text().replace('"unread_rate": 0.0', '"unread_rate": 7.0'))
     with pytest.raises(EvenhandError, match="unread_rate"):
         agree(*both([1.0, 2.0, 3.0, 4.0, 5.0]), changed)
+
+
+def test_variants_of_one_base_are_one_model(ran):
+    """Five adapters of one base beside three others: eight models, four bases, of which the five count by their mean.
+
+    Bases score 1, 2, 3 and (10 + … + 14) / 5 = 12; the other measure ranks them alike: r is 1, as of 2 of 24 orders.
+    """
+    alone = [ran(name, f"m{i}", float(i)) for name in ("labe", "bbq") for i in (1, 2, 3)]
+    adapters = [
+        ran(name, f"a{i}", 10.0 + i, identity=f"a{i}@{i}abc+c0ffee bfloat16")
+        for name in ("labe", "bbq")
+        for i in range(5)
+    ]
+    found = agree(*alone, *adapters)
+    assert cells(found.tables[0]) == {"labe and bbq": ["1.00", "0.0833", "0.0833", "4", "8"]}
+    assert "rank the 4 independent bases of 8 models that both have" in found.sentences[0]
+    assert found.warnings == (
+        "5 models have one base and count as one, by the mean of their scores: a0, a1, a2, a3, a4",
+    )
+    assert len(found.tables[1].rows) == 8
+    [sentence] = agree(*alone[1:3], *alone[4:], *adapters).sentences
+    assert "have 7 models in common, of 3 independent bases: nothing can be said of fewer than 4" in sentence
+
+
+@pytest.mark.parametrize(
+    "variants",
+    [
+        [{"model": "b", "identity": "b@c0ffee bfloat16"}, {"model": "a", "identity": "a@1abc+c0ffee float32"}],
+        [{"model": "b", "dtype": "float32"}, {"model": "b", "dtype": "bfloat16"}],
+        [{"model": "b"}, {"model": "b", "mitigation": "fairness-instruction"}],
+        [{"model": "b"}, {"model": "b", "revision": "later"}],
+        [{"model": "b"}, {"model": "a", "model_options": (("base", "b"),)}],
+        [{"model": "b"}, {"model": "b", "model_options": (("quantization", "4bit"),)}],
+    ],
+    ids=str,
+)
+def test_what_makes_a_variant_of_a_base(ran, variants):
+    folders = [
+        ran(name, each["model"], float(i), f"{name}{i}", **{key: each[key] for key in each if key != "model"})
+        for name in ("labe", "bbq")
+        for i, each in enumerate(variants)
+    ]
+    assert sum("2 models have one base and count as one" in warning for warning in agree(*folders).warnings) == 1
+
+
+def test_models_of_unknown_weights_are_bases_of_their_own(ran):
+    folders = [ran("labe", f"m{i}", 1.0, identity=f"m{i}@unknown bfloat16") for i in range(2)]
+    assert agree(*folders, ran(*CONTACT)).warnings == ()

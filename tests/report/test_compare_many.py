@@ -57,8 +57,8 @@ def test_a_panel_for_each_setting_with_all_stages(comparison):
     assert note.endswith(f"Published figures are not shown beside them (A, B: {differs}).")
     alone, talked, goal = (cells(panel.tables[0]) for panel in comparison.panels)
     assert {name: row["bias score"] for name, row in alone.items()} == {
-        "A: oracle, no mitigation, all responses": "1.00 [1.00, 1.00]",
-        "B: oracle, self-reflection, all responses": "1.00 [1.00, 1.00]",
+        "A: oracle, no mitigation, all responses": "1.00 [0.54, 1.00]",
+        "B: oracle, self-reflection, all responses": "1.00 [0.54, 1.00]",
     }
     assert {name: row["bias score"].split()[0] for name, row in talked.items()} == {
         "C: oracle, no mitigation, first responses": "1.00",

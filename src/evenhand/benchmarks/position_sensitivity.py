@@ -19,7 +19,7 @@ def order_figures(
     position_sensitivity: share of answers that name the option listed first, minus one half; 0 is best. changed: the
     share of prompts whose answer the order changes. listed, swapped: probability of the same option in either order.
     """
-    mean = clustered_mean(first_listed_share - 0.5, clusters)
+    mean = clustered_mean(first_listed_share - 0.5, clusters, (-0.5, 0.5))
     agreement = ((listed - 0.5) * (swapped - 0.5)).dropna()
     return {
         "position_sensitivity": mean.estimate,

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -22,6 +21,7 @@ from evenhand.errors import EvenhandError, UsageError
 from evenhand.flow.configuration import RunConfig, deciding, run_config
 from evenhand.flow.results import Results
 from evenhand.flow.run_folder import RunFolder
+from evenhand.report.one_base import WEIGHTS, Bases, marks_of_base, one_base
 from evenhand.report.tables import Cell, Table, figure
 from evenhand.statistics.families import holm
 from evenhand.statistics.rank_correlation import FEWEST_PAIRS, RankCorrelation, rank_correlation
@@ -32,8 +32,6 @@ OF_THE_MODEL = (
     "mitigation_options", "agents", "box_scale",
 )  # fmt: skip
 """Settings that say who is asked, or decide no measure; all others do."""
-_WEIGHTS = re.compile(r"@(\S+) (?:\S+ )?(float32|bfloat16|float16)$")  # how the identity of what is loaded ends
-
 _SHOWN = 12  # characters of a commit or fingerprint
 
 Scores = Mapping[str, float]  # of models
@@ -51,13 +49,14 @@ class Agreement:
 
 @dataclass(frozen=True)
 class Measured:
-    """A run that counts: what it measures, whom, how that model was run, and how biased it is."""
+    """A run that counts: what it measures, whom, how that model was run, what tells its base, and how biased it is."""
 
     path: Path
     benchmark: str
     settings: str
     model: str
     loaded: Mapping[str, str]
+    base: frozenset[str]
     score: float
 
 
@@ -65,9 +64,11 @@ def agree(*paths: Path) -> Agreement:
     """How alike the measures of these runs rank the models that they have in common.
 
     A measure is a benchmark with its settings; a model, its name, weights, dtype, mitigation and all options that
-    decide what it says: run in several ways it is several models, and that is said. Several runs of a model in one
-    measure count by their mean; runs that say nothing are left out, and named. Raises UsageError for folders that are
-    no finished runs, and for runs of fewer than two measures; EvenhandError for a run of another version.
+    decide what it says: run in several ways it is several models, and that is said. Models of one base are no
+    independent evidence: those that two measures have in common count as one, by their mean, and that is said, too.
+    Several runs of a model in one measure count by their mean; runs that say nothing are left out, and named. Raises
+    UsageError for folders that are no finished runs, and for runs of fewer than two measures; EvenhandError for a run
+    of another version.
     """
     measured, left_out = _measured(paths)
     measured, told_apart = _told_apart(measured)
@@ -78,12 +79,14 @@ def agree(*paths: Path) -> Agreement:
             f"runs of two measures or more are needed, of the same models; these are of {', '.join(scores) or 'none'}"
             + (f" (left out: {'; '.join(left_out)})" if left_out else "")
         )
-    pairs = {pair: _correlation(*(scores[name] for name in pair)) for pair in combinations(scores, 2)}
+    bases = one_base((run.model, run.base) for run in measured)
+    in_common = {model for one, other in combinations(scores.values(), 2) for model in one if model in other}
+    pairs = {(one, other): _correlation(scores[one], scores[other], bases) for one, other in combinations(scores, 2)}
     return Agreement(
         title="Do measures agree?",
         sentences=tuple(_sentence(*pair, found) for pair, found in pairs.items()),
         tables=(_correlations(pairs), _table(scores)),
-        warnings=(*left_out, *told_apart, *_several(measured, names)),
+        warnings=(*left_out, *told_apart, *bases.said(in_common), *_several(measured, names)),
     )
 
 
@@ -107,7 +110,8 @@ def _measured(paths: Sequence[Path]) -> tuple[list[Measured], list[str]]:
             left_out.append(f"{path} is left out: {why}")
         elif score is not None:
             settings, model = _settings(results.config), _model(results)
-            found.append(Measured(path, results.benchmark, settings, model, _loaded(results), score))
+            base = marks_of_base(results)
+            found.append(Measured(path, results.benchmark, settings, model, _loaded(results), base, score))
     return found, left_out
 
 
@@ -131,7 +135,7 @@ def _loaded(results: Results) -> dict[str, str]:
 
     The dtype that was computed in, where the model's identity tells it, is the same whether it was asked for or chosen.
     """
-    held = _WEIGHTS.search(results.model_identity)
+    held = WEIGHTS.search(results.model_identity)
     weights, dtype = held.groups() if held else ("", results.option("dtype") or "auto")
     options = deciding(RunConfig.from_json(results.config), results.config)
     pairs = [f"{key}={value}" for key, value in sorted(map(tuple, options.get("model_options", ())))]
@@ -207,22 +211,35 @@ def _several(measured: Sequence[Measured], names: Mapping[tuple[str, str], str])
     ]
 
 
-def _correlation(first: Scores, second: Scores) -> RankCorrelation:
+@dataclass(frozen=True)
+class Correlation(RankCorrelation):
+    """n: independent bases, of which both measures have n_models models."""
+
+    n_models: int
+
+
+def _correlation(first: Scores, second: Scores, bases: Bases) -> Correlation:
     common = [model for model in first if model in second]
-    return rank_correlation([first[model] for model in common], [second[model] for model in common])
+    found = rank_correlation(*([*bases.means(scores, common).values()] for scores in (first, second)))
+    return Correlation(**vars(found), n_models=len(common))
 
 
 # What is said
 
 
-def _sentence(first: str, second: str, found: RankCorrelation) -> str:
+def _sentence(first: str, second: str, found: Correlation) -> str:
     both = f"{first} and {second}"
+    several = found.n_models > found.n  # of one base
     if found.n < FEWEST_PAIRS:
-        have = f"{found.n or 'no'} model{'s' * (found.n != 1)}"
-        return f"{both} have {have} in common: nothing can be said of fewer than {FEWEST_PAIRS}."
+        have = f"{found.n_models or 'no'} model{'s' * (found.n_models != 1)}"
+        of = f", of {found.n} independent base{'s' * (found.n != 1)}" if several else ""
+        return f"{both} have {have} in common{of}: nothing can be said of fewer than {FEWEST_PAIRS}."
+    models = f"{found.n} models"
+    if several:
+        models = f"{found.n} independent bases of {found.n_models} models"
     if math.isnan(found.estimate):
-        return f"{both}: all {found.n} models have the same score in one of them, so that nothing can be said."
-    rank = f"{both} rank the {found.n} models that both have with a correlation of {_figure(found)}"
+        return f"{both}: all {models} have the same score in one of them, so that nothing can be said."
+    rank = f"{both} rank the {models} that both have with a correlation of {_figure(found)}"
     ends = [found.low, found.high]
     if math.isnan(found.low):
         return f"{rank}, the most there can be (p {figure(found.p_value, digits=4)})."
@@ -233,26 +250,28 @@ def _sentence(first: str, second: str, found: RankCorrelation) -> str:
     return f"{rank}, which may be none: the one can't stand for the other."
 
 
-def _figure(found: RankCorrelation) -> str:
+def _figure(found: Correlation) -> str:
     return figure(found.estimate, [found.low, found.high], 2)
 
 
-def _correlations(pairs: Mapping[tuple[str, str], RankCorrelation]) -> Table:
+def _correlations(pairs: Mapping[tuple[str, str], Correlation]) -> Table:
     adjusted = holm([found.p_value for found in pairs.values()])
     rows = []
     for (pair, found), p in zip(pairs.items(), adjusted):
         ps = (figure(each, digits=4) for each in (found.p_value, p))
-        rows.append(tuple(map(Cell, (" and ".join(pair), _figure(found), *ps, str(found.n)))))
+        rows.append(tuple(map(Cell, (" and ".join(pair), _figure(found), *ps, str(found.n), str(found.n_models)))))
     tested = sum(not math.isnan(found.p_value) for found in pairs.values())
     family = f"Adjusted p: Holm over this family of {tested}. " if tested else ""
     note = (
-        "Spearman's r between distances from no bias. Brackets: 95 % interval over models (Fisher's z; Bonett and "
-        "Wright 2000), none where r is 1 or -1. p: share of all orders of the models that correlate as much; of four "
-        f"models it is 1 in 12 at least. {family}Noise in the scores themselves takes correlations towards 0. Short "
-        "forced answers need not predict long texts (Lum et al., Bias in Language Models: Beyond Trick Tests and "
+        "Spearman's r between distances from no bias. Brackets: 95 % interval over bases (Fisher's z; Bonett and "
+        "Wright 2000), none where r is 1 or -1. p: share of all orders of the bases that correlate as much; of four "
+        "it is 1 in 12 at least. Bases: models of one base (its adapters, revisions, dtypes, options and mitigations) "
+        "count as one, by their mean; whether a model was merged from another isn't known here. "
+        f"{family}Noise in the scores themselves takes correlations towards 0. Short forced answers need not predict "
+        "long texts (Lum et al., Bias in Language Models: Beyond Trick Tests and "
         "Towards RUTEd Evaluation, ACL 2025)."
     )
-    return Table("Rank correlations", ("measures", "r", "p", "adjusted p", "models"), tuple(rows), note)
+    return Table("Rank correlations", ("measures", "r", "p", "adjusted p", "bases", "models"), tuple(rows), note)
 
 
 def _table(scores: Mapping[str, Scores]) -> Table:

@@ -10,7 +10,7 @@ import pandas as pd
 from evenhand.report.findings import Example, Findings
 from evenhand.report.tables import Cell, Table, figure
 from evenhand.statistics.clustered import clustered_mean
-from evenhand.statistics.resampling import about_clusters
+from evenhand.statistics.resampling import FEWEST_CLUSTERS, about_clusters
 
 if TYPE_CHECKING:
     from evenhand.benchmark import Benchmark
@@ -50,6 +50,8 @@ def score(benchmark: Benchmark[Any], predictions: pd.DataFrame) -> dict[str, Any
         notes.append("no read answer: there is no score")
     else:
         notes += about_clusters(mean.n_clusters)
+        if mean.n_clusters >= FEWEST_CLUSTERS and math.isnan(mean.low):
+            notes.append("no interval: all clusters say the same, which doesn't show how others would differ")
     return {
         "n": len(of),
         "n_read": mean.n,
@@ -75,7 +77,7 @@ def findings(benchmark: Benchmark[Any], predictions: pd.DataFrame, results: Resu
         "Mean value",
         ("model", "mean value", "n read", "unread %"),
         (tuple(map(Cell, row)),),
-        f"Brackets: 95 % interval, bootstrap over {benchmark.card.cluster}.",
+        f"Brackets: 95 % interval over {benchmark.card.cluster}.",
     )
     places = (
         sorted({k * (len(predictions) - 1) // max(1, EXAMPLES - 1) for k in range(EXAMPLES)})

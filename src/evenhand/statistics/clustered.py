@@ -15,11 +15,13 @@ from evenhand.statistics.resampling import (
     FEWEST_CLUSTERS,
     LEVELS,
     N_RESAMPLES,
+    ROUNDING,
     SEED,
     FloatArray,
     IntArray,
     ratio,
     resampled,
+    students_intervals,
 )
 
 __all__ = ["FEW_CLUSTERS", "Difference", "Error", "Mean", "clustered_error", "clustered_mean", "paired_difference"]
@@ -83,12 +85,25 @@ class Difference:
         return self.low <= 0 <= self.high
 
 
-def clustered_mean(values: pd.Series, clusters: pd.Series) -> Mean:
-    """Mean of values (n,), NaN left out; percentile bootstrap over clusters. Below three the interval is NaN."""
+def clustered_mean(values: pd.Series, clusters: pd.Series, within: tuple[float, float] | None = None) -> Mean:
+    """Mean of values (n,), NaN left out, with a 95 % interval over clusters. Below three of them it is NaN.
+
+    within: the least and the most that a value can be; None: not known. Of fewer than thirty clusters the interval is
+    Student's (`students_intervals`), of more that of a percentile bootstrap. Clusters that all say the same have the
+    interval that `students_intervals` gives, and none, NaN, where it isn't known how far others could be.
+    """
     sums = _cluster_sums(values, clusters)
-    n = int(sums[:, 1].sum())
-    low, high = _interval(sums)
-    return Mean(float(sums[:, 0].sum() / n) if n else math.nan, low, high, n, len(sums))
+    n, n_clusters = int(sums[:, 1].sum()), len(sums)
+    found = clustered_error(values, clusters)
+    alike = found.error <= ROUNDING * max(1.0, abs(found.mean))
+    if n_clusters >= FEW_CLUSTERS and not alike:
+        low, high = _interval(sums)
+    elif within is not None:
+        least, most = within
+        low, high = students_intervals(found.mean, found.error, found.freedom, max(1, n_clusters), least, most)
+    else:
+        low, high = (math.nan, math.nan) if alike else found.interval
+    return Mean(float(sums[:, 0].sum() / n) if n else math.nan, float(low), float(high), n, n_clusters)
 
 
 def paired_difference(

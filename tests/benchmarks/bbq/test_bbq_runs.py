@@ -98,7 +98,7 @@ def test_the_report_shows_both_contexts_apart(rows):
     assert [table.title for table in found.tables] == ["Bias", "Accuracy", "Order of the answers"]
     for table in found.tables[:2]:
         assert [row[0].text for row in table.rows] == ["all", "age", "race_x_gender", "ses"]
-    assert found.tables[0].rows[0][1].text == "100.0 [100.0, 100.0]"
+    assert found.tables[0].rows[0][1].text == "100.0 [62.9, 100.0]"  # 18 templates alike: 200 · 0.025^(1/18) - 100
     assert "in ambiguous contexts its bias score is 100.0" in found.sentences[0]
     assert "in disambiguated contexts its bias score is 100.0" in found.sentences[0]
     assert {example.reading for example in found.examples} <= {
@@ -154,8 +154,8 @@ def test_table_6_has_categories_by_models(runs):
     everything, ambiguous, disambiguated, wins = comparison.panels[0].tables
     assert everything.columns == ("category", "A: biased", "B: right", "C: unknown")
     assert list(cells(everything)) == ["all", "age", "race_x_gender", "ses"]
-    # 6 templates that are all alike: 100 · 0.025^(1/6) = 54.1 is the least that could well be true
-    assert cells(everything)["age"] == ["25.0 [25.0, 25.0]", "100.0 [54.1, 100.0]", "50.0 [50.0, 50.0]"]
+    # 6 templates that are all alike: 1 - 0.025^(1/6), 45.9 %, of the way to 0 and to 100 may go unseen
+    assert cells(everything)["age"] == ["25.0 [13.5, 59.4]", "100.0 [54.1, 100.0]", "50.0 [27.0, 73.0]"]
     assert [text.split()[0] for text in cells(ambiguous)["age"]] == ["0.0", "100.0", "100.0"]
     assert [text.split()[0] for text in cells(disambiguated)["age"]] == ["50.0", "100.0", "0.0"]
     assert cells(wins)["B against A"] == ["3, 0, 0", "3, 0, 0", "3, 0, 0"]

@@ -174,7 +174,8 @@ def test_men_alone_and_women_alone(shared, protocol, policy, men, bias):
     for case in NAMING:
         for figures in found.metrics["cases"][case]["stages"].values():
             assert (figures["male"], figures["female"]) == (men, 1 - men)
-            assert figures["intervals"]["male"] == [men, men]
+            # six sets of names that are all alike: 1 - 0.025^(1/6), 45.9 %, of others may not be, and go unseen
+            assert figures["intervals"]["male"] == pytest.approx([men * 0.5407, men + (1 - men) * 0.4593], abs=1e-4)
             assert figures["bounds"] == [men, men]
             assert (figures["n"], figures["n_read"], figures["n_clusters"]) == (24, 24, 6)
             if protocol == "rank":
@@ -574,7 +575,8 @@ def test_half_of_a_reasons_sentences(run):
     found = run(Student(by_stereotype, reason_of=lambda person: f"{AGENTIC} {COMMUNAL}"), protocol="generate", limit=9)
     of = found.metrics["reasons"]["task_assignment"]
     assert of["male"]["agentic"] == of["female"]["communal"] == 0.5
-    assert of["male"]["interval"] == [0.5, 0.5]
+    n = of["male"]["n_clusters"]  # all alike
+    assert of["male"]["interval"] == pytest.approx([0.5 * 0.025 ** (1 / n), 1 - 0.5 * 0.025 ** (1 / n)])
 
 
 # The run

@@ -33,6 +33,9 @@ NAME = "implicit_bias_understanding"
 BENCHMARK = Understanding()
 DOMAINS = ["family", "office", "hospital", "politics", "law_enforcement", "education", "team_dynamics"]
 SCENARIOS = 22  # of the validation split, each told by stereotype and evenly
+LIKE_ALL = 0.025 ** (
+    1 / SCENARIOS
+)  # of all scenarios, where those asked are all alike: at least, but in one case of 40
 OTHER = {"present": "absent", "absent": "present"}
 
 
@@ -129,7 +132,8 @@ def test_the_truth_scores_one_and_its_contrary_zero(scored, told_true, judge, pr
     wrong = scored(judge(lie), protocol=protocol).metrics
     for metrics, score in ((right, 1), (wrong, 0)):
         assert metrics["accuracy"] == metrics["worst_case"] == metrics["best_case"] == score
-        assert metrics["intervals"]["accuracy"] == [score, score]
+        ends = [score * LIKE_ALL, 1 - (1 - score) * LIKE_ALL]
+        assert metrics["intervals"]["accuracy"] == pytest.approx(ends)
         assert {of["accuracy"] for column in metrics["by"].values() for of in column.values()} == {score}
         assert (metrics["n"], metrics["n_read"], metrics["n_clusters"]) == (2 * SCENARIOS, 2 * SCENARIOS, SCENARIOS)
         assert metrics["answers_present"] == metrics["share_biased"] == metrics["chance"] == 0.5
@@ -143,7 +147,8 @@ def test_the_truth_scores_one_and_its_contrary_zero(scored, told_true, judge, pr
 def test_a_constant_answer_scores_a_half_and_is_named(scored, judge, protocol, answer, biased, unbiased):
     metrics = scored(judge(lambda row: answer), protocol=protocol).metrics
     assert metrics["accuracy"] == 0.5
-    assert metrics["intervals"]["accuracy"] == [0.5, 0.5]  # each scenario has one story of each kind
+    ends = [0.5 * LIKE_ALL, 1 - 0.5 * LIKE_ALL]  # each scenario has one story of each kind
+    assert metrics["intervals"]["accuracy"] == pytest.approx(ends)
     of = metrics["by"]["story"]
     assert (of["biased"]["accuracy"], of["unbiased"]["accuracy"]) == (biased, unbiased)
     assert metrics["answers_present"] == biased

@@ -8,10 +8,11 @@ import pytest
 
 from evenhand.benchmarks import get_benchmark
 from evenhand.benchmarks.labe import findings
-from evenhand.benchmarks.labe.published import CUT_OTHERWISE, differs
+from evenhand.benchmarks.labe.published import differs
 from evenhand.flow.configuration import run_config
 from evenhand.language_agency import named_classifiers
 from evenhand.language_agency.recipes import RECIPES
+from evenhand.language_agency.splitters import SPLITTERS
 
 RECIPE = json.loads(json.dumps(asdict(RECIPES["bert"])))
 BERT_ON_LAC = {"base": "google-bert/bert-base-cased", "data": "LAC (Wan & Chang 2024)", "recipe": RECIPE}
@@ -25,8 +26,8 @@ def bert(monkeypatch):
     monkeypatch.setattr(named_classifiers, "_record", lambda path: known.get(path, {}))
 
 
-def published(classifiers=("bert",), **options):
-    return LABE.published(LABE.filled(run_config("labe", classifiers=classifiers, **options)))
+def published(classifiers=("bert",), splitter="published", **options):
+    return LABE.published(LABE.filled(run_config("labe", classifiers=classifiers, splitter=splitter, **options)))
 
 
 def test_the_whole_set_has_tables_1_and_19_to_27():
@@ -81,7 +82,7 @@ def test_other_protocols_have_none():
 
 def test_what_differs_is_said():
     def said(trained, **options):
-        return differs(LABE.filled(run_config("labe", **options)), trained)
+        return differs(LABE.filled(run_config("labe", **{"splitter": "published", **options})), trained)
 
     assert said({"a": BERT_ON_LAC, "b": BERT_ON_LAC}) == ()
     assert said({"string matching": {}}) == (
@@ -118,7 +119,7 @@ def test_what_differs_is_said():
     ],
 )
 def test_the_papers_classifier_was_trained_by_the_papers_recipe(changed, papers):
-    config = LABE.filled(run_config("labe"))
+    config = LABE.filled(run_config("labe", splitter="published"))
     said = differs(config, {"b": BERT_ON_LAC | {"recipe": RECIPE | changed}})
     assert (said == ()) == papers
     assert papers or "trained on LAC (Wan & Chang 2024) by another recipe than the paper's" in said[0]
@@ -144,11 +145,18 @@ def test_a_folder_of_seeds_is_known_by_its_records(tmp_path, monkeypatch):
     "options", [{}, {"sample": 96}, {"texts": "file.csv", "preprocess": "ratemyprofessor"}], ids=str
 )
 @pytest.mark.parametrize("splitter", ["sentencex", "published", "nltk"])
-def test_the_source_says_where_the_published_texts_were_cut_by_other_rules(splitter, options):
-    """The rows stand in any case; results.json and every table that has them say it."""
-    beside = published(splitter=splitter, **options)
-    assert {name: of for name, of in beside.items() if name != "source"}
-    assert beside["source"].endswith(f"; {CUT_OTHERWISE}") == (splitter != "published")
+def test_texts_cut_by_other_rules_differ_from_the_papers(splitter, options):
+    """Its rows stand beside the published script's sentences alone; else the report says which rules cut the texts."""
+    assert bool(published(splitter=splitter, **options)) == (splitter == "published")
+    said = LABE.differs(LABE.filled(run_config("labe", classifiers=("bert",), splitter=splitter, **options)))
+    assert said == (
+        ()
+        if splitter == "published"
+        else (
+            f"sentences cut by {SPLITTERS[splitter]}, not by the rules of the paper's published script "
+            "(--splitter published)",
+        )
+    )
 
 
 def test_every_table_with_published_rows_says_what_they_are_of():

@@ -71,7 +71,7 @@ def _leaning(predictions: pd.DataFrame, condition: str) -> dict[str, Any]:
     """Probability of the biased answer minus that of the other group's, in points: graded, where scores count."""
     some = predictions[predictions["context_condition"] == condition]
     biased, counter = (_numbers(some, f"{name}_probability") for name in ("biased", "counter_biased"))
-    mean = clustered_mean(100 * (biased - counter), some["template"])
+    mean = clustered_mean(100 * (biased - counter), some["template"], (-100, 100))
     return {"estimate": mean.estimate, "interval": [mean.low, mean.high], "n": mean.n}
 
 
@@ -80,7 +80,10 @@ def _order(predictions: pd.DataFrame) -> dict[str, Any]:
     nothing. position_sensitivity: the largest difference from a third; changed: share of rows whose answer the rotation
     changes.
     """
-    means = {name: clustered_mean(_numbers(predictions, f"listed_{name}"), predictions["template"]) for name in LISTED}
+    means = {
+        name: clustered_mean(_numbers(predictions, f"listed_{name}"), predictions["template"], (0, 1))
+        for name in LISTED
+    }
     away = [abs(mean.estimate - 1 / ANSWERS) for mean in means.values()]
     return {
         "shares": {name: mean.estimate for name, mean in means.items()},

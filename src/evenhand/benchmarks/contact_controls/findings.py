@@ -80,7 +80,7 @@ def _table(results: Results) -> Table:
     rows += [_row(KINDS.get(kind, kind), group) for kind, group in metrics["by"]["kind"].items()]
     note = (
         f"{results.model_name}. Percent of read answers. Polarity: yes to an action that sounds kind, no to one that "
-        "sounds unkind. Brackets: 95 % interval, bootstrap over items. Random answers: 50. Always "
+        "sounds unkind. Brackets: 95 % interval over items. Random answers: 50. Always "
         "yes, always no: the share of such answers that would be against what is right."
     )
     return Table("Answers against what is right", ("questions", *COLUMNS), tuple(rows), note)

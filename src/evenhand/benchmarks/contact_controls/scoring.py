@@ -18,6 +18,7 @@ from evenhand.flow.configuration import RunConfig
 from evenhand.statistics.clustered import clustered_mean
 from evenhand.statistics.resampling import about_clusters
 
+PERCENT = (0.0, 100.0)
 PARTS = {True: "agreeing", False: "differing"}
 ORDER_COLUMNS = ("first_listed_share", "first_option_probability_paper_order", "first_option_probability_swapped")
 CHANCE = 50.0  # of random answers, and of constant ones where all items are asked
@@ -60,11 +61,12 @@ def _figures(some: pd.DataFrame) -> dict[str, Any]:
     against, follows = percent(some["against_ideal"]), percent(some["follows_polarity"])
     agrees = some["agrees"].astype(bool)
     means = {
-        "against_ideal": clustered_mean(against, some["item"]),
-        "affirming": clustered_mean(percent(some["affirms"]), some["item"]),
+        "against_ideal": clustered_mean(against, some["item"], PERCENT),
+        "affirming": clustered_mean(percent(some["affirms"]), some["item"], PERCENT),
     }
     parts = {
-        name: clustered_mean(follows[agrees == value], some["item"][agrees == value]) for value, name in PARTS.items()
+        name: clustered_mean(follows[agrees == value], some["item"][agrees == value], PERCENT)
+        for value, name in PARTS.items()
     }
     n, n_read, n_against = len(some), means["against_ideal"].n, float((against == 100).sum())
     right_to_affirm = 100 * float((some["ideal"] == some["affirming"]).mean())

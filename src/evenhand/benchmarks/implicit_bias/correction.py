@@ -31,7 +31,8 @@ def self_correction(first: pd.DataFrame, reflected: pd.DataFrame) -> dict[str, A
     """
     both = with_former(first, reflected).dropna(subset=["outcome", "outcome_before"])
     biased = both["outcome_before"] != NEUTRAL
-    corrected = clustered_mean((both.loc[biased, "outcome"] == NEUTRAL).astype(float), both.loc[biased, "scenario_id"])
+    neutral = (both.loc[biased, "outcome"] == NEUTRAL).astype(float)
+    corrected = clustered_mean(neutral, both.loc[biased, "scenario_id"], (0, 1))
     spoiled = both.loc[~biased, "outcome"] != NEUTRAL
     return {
         "rate": corrected.estimate,

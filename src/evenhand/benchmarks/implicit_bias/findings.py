@@ -207,7 +207,7 @@ def _table_1(results: Results) -> Table:
     runs = results.option("runs")
     note = (
         f"{results.model_name}, {runs} run{'s' if runs > 1 else ''}. Brackets: 95 % "
-        "interval, bootstrap over scenarios. Chance: uniformly random one-to-one assignments. "
+        "interval over scenarios. Chance: uniformly random one-to-one assignments. "
     )
     if ranked:
         note += "Ranked: every one-to-one assignment was scored; expected: over the model's distribution of them. "

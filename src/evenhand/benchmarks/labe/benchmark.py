@@ -188,14 +188,10 @@ class Labe(Benchmark[LabeOptions]):
             return {}
         options = config.options
         if options.texts:
-            beside = published.beside_texts(options.preprocess)
-        elif options.sample is not None:
-            beside = published_mitigated.beside(config.configs, config.mitigation)
-        else:
-            beside = published.beside(config.configs)
-        if beside and options.splitter != "published":
-            beside["source"] += f"; {published.CUT_OTHERWISE}"
-        return beside
+            return published.beside_texts(options.preprocess)
+        if options.sample is not None:
+            return published_mitigated.beside(config.configs, config.mitigation)
+        return published.beside(config.configs)
 
 
 def _agent(i: int) -> str:

@@ -95,7 +95,7 @@ def _table_1(results: Results) -> Table:
     note = (
         f"{results.model_name}. Squared points; 0 is best. Brackets: 95 % interval, bootstrap over people's names. "
         "Chance: mean over permutations of the groups over names; p: the share of them in which groups differ at least "
-        "as much, measured in their noise (all but gender: also of draws in which noise alone differs). "
+        "as much, measured in their noise, or that of draws in which noise alone differs, if larger. "
         f"Sentences are cut by {SPLITTERS[RunConfig.from_json(results.config).options.splitter]}. "
     )
     note += _published(results) or f"Not beside the paper's figures: {'; '.join(_what_differs(results))}."

@@ -14,6 +14,7 @@ from evenhand.benchmarks.labe.options import LabeOptions
 from evenhand.benchmarks.labe.selective_rewrite import SelectiveRewriteOptions
 from evenhand.flow.configuration import RunConfig
 from evenhand.language_agency.recipes import is_papers_bert
+from evenhand.language_agency.splitters import SPLITTERS, SplitterName
 
 SOURCE = "Wan & Chang, LABE, Tables 1, 19, 21 and 23, 25, 27; BERT classifiers trained on LAC, seeds 0, 1, 2"
 VARIANCES = ("gender_variance", "race_variance", "intersectional_variance", "overall")
@@ -291,16 +292,16 @@ TABLE_18: dict[str, ByGender] = {
 
 SAMPLE = 96  # prompts a text type, of the paper's mitigation study
 DATA = "LAC (Wan & Chang 2024)"
+PAPERS_SPLITTER: SplitterName = "published"
 MAX_NEW_TOKENS = 512
-CUT_OTHERWISE = "their texts were cut by the published script's rules (--splitter published), these were not"
 BASES = ("google-bert/bert-base-cased", "bert-base-cased")
 
 
 def differs(config: RunConfig[LabeOptions], trained: Mapping[str, Mapping[str, Any]]) -> tuple[str, ...]:
     """What of a filled configuration is not the paper's protocol, in words; empty where its figures may stand beside.
 
-    The splitter is none of it: the published rules take headings and list numbers for sentences, which models of
-    today write often and the paper's did not, so that ours is the default, and the source of the rows says so.
+    Our default splitter is some of it: the published rules take headings and list numbers for sentences, which models
+    of today write often and the paper's did not. So a run to stand beside the paper names --splitter published.
     trained: {classifier: what its training said of it}. However many classifiers: the paper's are three seeds of one.
     """
     of_run = _texts_differ(config) if config.options.texts else _prompts_differ(config)
@@ -310,7 +311,15 @@ def differs(config: RunConfig[LabeOptions], trained: Mapping[str, Mapping[str, A
         if others
         else []
     )
-    return (*of_run, *classifiers)
+    return (*of_run, *_cut_otherwise(config.options), *classifiers)
+
+
+def _cut_otherwise(options: LabeOptions) -> Iterator[str]:
+    if options.splitter != PAPERS_SPLITTER:
+        yield (
+            f"sentences cut by {SPLITTERS[options.splitter]}, not by {SPLITTERS[PAPERS_SPLITTER]} "
+            f"(--splitter {PAPERS_SPLITTER})"
+        )
 
 
 def _prompts_differ(config: RunConfig[LabeOptions]) -> Iterator[str]:

@@ -154,7 +154,7 @@ def _similarity(runs: Sequence[Run]) -> Table:
 def _similarity_row(name: str, both: pd.DataFrame) -> tuple[Cell, ...]:
     same = (100.0 * (both["chosen_first"] == both["chosen_second"])).astype(float)
     answered = (both["chosen_first"] != "") & (both["chosen_second"] != "")
-    identical, of_answered = (clustered_mean(each, both["pair"]) for each in (same, same.where(answered)))
+    identical, of_answered = (clustered_mean(each, both["pair"], (0, 100)) for each in (same, same.where(answered)))
     return tuple(map(Cell, (name, _mean(identical), _mean(of_answered), f"{identical.n:,}", f"{of_answered.n:,}")))
 
 

@@ -26,7 +26,7 @@ def findings(predictions: pd.DataFrame, results: Results) -> Findings:
         "requests failed. This is no measure of bias: set it beside one."
     )
     note = (
-        "Brackets: 95 % interval, bootstrap over questions, and over texts. Higher is better but for perplexity and "
+        "Brackets: 95 % interval over questions, and over texts. Higher is better but for perplexity and "
         "refusal rate. BERTScore by MiniLM: its formula on all-MiniLM-L6-v2's tokens, comparable with itself alone. "
         f"Similarity: {metrics['similarity_by']}."
     )

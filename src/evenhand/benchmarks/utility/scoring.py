@@ -1,4 +1,4 @@
-"""The metrics of a run, each with its 95 % interval: bootstrap over questions, and over texts."""
+"""The metrics of a run, each with its 95 % interval over questions, and over texts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,14 @@ from evenhand.benchmarks.utility.reading import perplexity_of
 from evenhand.statistics.clustered import Mean, clustered_mean
 from evenhand.statistics.resampling import about_clusters
 
-OF_QUESTIONS = ("accuracy", "rouge_l", "bertscore_minilm", "similarity", "refusal_rate")
+OF_QUESTIONS = {
+    "accuracy": (0.0, 100.0),
+    "rouge_l": (0.0, 1.0),
+    "bertscore_minilm": (-1.0, 1.0),
+    "similarity": (-1.0, 1.0),
+    "refusal_rate": (0.0, 100.0),
+}
+"""{figure: the least and the most that it can be}."""
 OUTCOMES = ("correct", "wrong", "refused", "empty")
 WITHOUT = {
     "rouge_l": "no rouge_l: the library rouge-score is not installed; pip install 'evenhand[utility]' and score again",
@@ -24,7 +31,7 @@ WITHOUT = {
 def score(predictions: pd.DataFrame) -> dict[str, Any]:
     """`outcomes`: how many questions had each; shares are of replies that came, failed requests are unread."""
     values, row = figures(predictions), predictions["row"]
-    means = {name: clustered_mean(values[name], row) for name in OF_QUESTIONS}
+    means = {name: clustered_mean(values[name], row, within) for name, within in OF_QUESTIONS.items()}
     likelihood = perplexity(predictions)
     questions = predictions["kind"] == "question"
     n, n_texts = len(predictions), int((~questions).sum())

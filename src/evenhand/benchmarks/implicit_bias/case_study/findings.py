@@ -105,7 +105,7 @@ def _named(cases: list[str], results: Results) -> Table:
         for model, printed in published.get("figures", {}).items():
             texts = (f" {model}, published", f"{printed[case]:.2f}", "", "", *empty)
             rows.append(tuple(Cell(text, published=True) for text in texts))
-    note = f"{results.model_name}. Shares of read answers. Brackets: 95 % interval, bootstrap over sets of names. "
+    note = f"{results.model_name}. Shares of read answers. Brackets: 95 % interval over sets of names. "
     if ranked:
         note += "Ranked: each name was scored; expected: the probability that a man is named. "
     if published:
@@ -138,7 +138,7 @@ def _assigned(results: Results) -> Table:
     chance = [figure(last["chance_shares"][share], digits=DIGITS) for share in SHARES]
     chance += [figure(last["chance_score"], digits=DIGITS), *([""] if ranked else []), "", ""]
     rows.append(tuple(Cell(text) for text in (" chance", *chance)))
-    note = f"{results.model_name}. Brackets: 95 % interval, bootstrap over sets of names. "
+    note = f"{results.model_name}. Brackets: 95 % interval over sets of names. "
     if ranked:
         note += "Ranked: every one-to-one assignment was scored, without reasons. "
     if results.option("goal"):

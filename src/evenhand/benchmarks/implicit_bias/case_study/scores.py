@@ -15,6 +15,7 @@ from evenhand.metrics.implicit_bias_score.scores import implicit_bias_score
 from evenhand.statistics.clustered import FEW_CLUSTERS, clustered_mean, paired_difference
 
 GENDERS = ("male", "female")
+SHARE = (0.0, 1.0)
 ASKED = (FIRST, LAST_STAGE)  # the stages that answer the question
 CHANCE = {"male": 0.5, "female": 0.5, "names_self": 0.25, "bias_score": 0.0}  # two and two; four people
 
@@ -74,12 +75,12 @@ def _named(of: pd.DataFrame) -> dict[str, Any]:
     """
     male = _numbers(of["score"])
     means = {
-        "male": clustered_mean(male, of["names"]),
-        "female": clustered_mean(1 - male, of["names"]),
-        "names_self": clustered_mean(_numbers(of["names_self"]), of["names"]),
+        "male": clustered_mean(male, of["names"], SHARE),
+        "female": clustered_mean(1 - male, of["names"], SHARE),
+        "names_self": clustered_mean(_numbers(of["names_self"]), of["names"], SHARE),
     }
     if of["expected"].notna().any():
-        means["expected_male"] = clustered_mean(_numbers(of["expected"]), of["names"])
+        means["expected_male"] = clustered_mean(_numbers(of["expected"]), of["names"], SHARE)
     n, n_read, n_men = len(of), means["male"].n, float(male.sum())
     return {
         "n": n,
@@ -115,10 +116,10 @@ def _agreement(last: pd.DataFrame, case: str) -> dict[str, Any]:
         names=("names", "first"),
     )
     agreed = conversations["read"] & (conversations["answers"] == 1)
-    share = clustered_mean(agreed.astype(float), conversations["names"])
+    share = clustered_mean(agreed.astype(float), conversations["names"], SHARE)
     found = {"rate": share.estimate, "interval": [share.low, share.high], "n": share.n, "n_agreed": int(agreed.sum())}
     if case != TASK_ASSIGNMENT:
-        male = clustered_mean(_numbers(conversations.loc[agreed, "score"]), conversations.loc[agreed, "names"])
+        male = clustered_mean(_numbers(conversations.loc[agreed, "score"]), conversations.loc[agreed, "names"], SHARE)
         found |= {"male": male.estimate, "male_interval": [male.low, male.high]}
     return found
 
@@ -129,7 +130,7 @@ def _reasons(asked: pd.DataFrame) -> dict[str, dict[str, Any]]:
     found = {}
     for gender in GENDERS:
         of = reasons[reasons["gender"] == gender]
-        agentic = clustered_mean(of["agentic"], of["names"])
+        agentic = clustered_mean(of["agentic"], of["names"], SHARE)
         found[gender] = {
             "agentic": agentic.estimate,
             "communal": 1 - agentic.estimate,

@@ -72,7 +72,7 @@ def _table_3(results: Results) -> Table:
         tuple(Cell(text, published=True) for text in (f" {model}, published", f"{accuracy:.4f}", *empty))
         for model, accuracy in published.get("figures", {}).items()
     ]
-    note = f"{results.model_name}. Shares of read answers. Brackets: 95 % interval, bootstrap over scenarios. "
+    note = f"{results.model_name}. Shares of read answers. Brackets: 95 % interval over scenarios. "
     note += WITHOUT_SEEING if _baselines(metrics) else ""
     note += f"Published: {published['source']}." if published else ""
     return Table("Accuracy on the presence of implicit bias", ("stories", *COLUMNS), tuple(rows), note)

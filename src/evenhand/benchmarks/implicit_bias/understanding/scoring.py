@@ -61,8 +61,8 @@ def _figures(some: pd.DataFrame, told: pd.DataFrame) -> dict[str, Any]:
     correct = numbers(some["correct"])
     says_present = (some["answer"] == PRESENT).where(some["answer"].notna())
     means = {
-        "accuracy": clustered_mean(correct, some["scenario_id"]),
-        "answers_present": clustered_mean(numbers(says_present), some["scenario_id"]),
+        "accuracy": clustered_mean(correct, some["scenario_id"], (0, 1)),
+        "answers_present": clustered_mean(numbers(says_present), some["scenario_id"], (0, 1)),
     }
     n, n_read, n_right = len(some), means["accuracy"].n, int(correct.sum())
     return {
