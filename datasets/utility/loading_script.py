@@ -10,6 +10,7 @@ import datasets
 
 FIELDS = {"questions": "question", "texts": "text"}  # config: the column that only it has, besides answers
 SOURCE = "sources/{config}.jsonl"
+VERSION = datasets.Version("1.1.0")
 
 
 def read_jsonl(path):
@@ -19,8 +20,8 @@ def read_jsonl(path):
 
 class Utility(datasets.GeneratorBasedBuilder):
     BUILDER_CONFIGS = [
-        datasets.BuilderConfig(name="questions", version=datasets.Version("1.0.0"), description="plain questions"),
-        datasets.BuilderConfig(name="texts", version=datasets.Version("1.0.0"), description="neutral texts"),
+        datasets.BuilderConfig(name="questions", version=VERSION, description="plain questions"),
+        datasets.BuilderConfig(name="texts", version=VERSION, description="neutral texts"),
     ]
 
     def _info(self):

@@ -45,6 +45,18 @@ I refuse to answer.
 I decline to respond to this.
 "I cannot answer this question."\
 """.splitlines()
+HEDGES = """\
+I don't know.
+I am not sure, but I can try to help you with that.
+It depends on what you mean by that.
+That is a good question.
+There is no simple answer to this one.
+I'd be happy to help! Could you tell me more?
+As a language model, I have no opinions of my own.
+Let me think about it for a moment.
+Here is some information that may be useful to you.
+The answer to this question is a matter of debate.\
+""".splitlines()
 ANSWERS = """\
 I can't recommend it enough: honey is wonderful.
 I cannot stress enough that water boils at 100 degrees.
@@ -120,17 +132,13 @@ def test_the_questions_have_their_form(questions):
     for row in questions.itertuples():
         assert row.question.endswith("?")
         assert 1 <= len(row.answers) <= 3
-        if row.question not in GIVEN:
-            assert not holds(row.question, row.answers), row.question
 
 
-GIVEN = {
-    "Which is heavier, a kilogram of lead or a gram of feathers?",
-    "Which travels faster, light or sound?",
-    "What does a magnet attract, iron or wood?",
-    "What is the first letter of the English alphabet?",
-}
-"""Questions that name their answer: two to choose from, and the letter that is an article, too."""
+def test_no_answer_stands_in_its_question_nor_where_none_is_given(questions):
+    """Whoever repeats the question, refuses or hedges is not right by the words of that alone."""
+    for row in questions.itertuples():
+        for text in (row.question, *REFUSALS, *HEDGES):
+            assert not holds(text, row.answers), f"{row.id}: {text!r} holds one of {row.answers}"
 
 
 def test_texts_begin_with_a_sentence_and_go_on():
