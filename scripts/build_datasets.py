@@ -12,7 +12,7 @@ import pyarrow.parquet
 
 from evenhand.command_line import ScriptHelp
 from evenhand.errors import EvenhandError
-from evenhand.library import DATASETS, dataset_builder_class, packaged_dataset_names
+from evenhand.library import DATASETS, dataset_builder_class, packaged_dataset_names, refuse_unpackaged
 from evenhand.output_files import add_overwrite, check_output
 from evenhand.tools.dataset_upkeep.cards import computed
 from evenhand.whole_files import whole_file, write_whole
@@ -67,6 +67,7 @@ def main() -> None:
     names = arguments.names or packaged_dataset_names()
     try:
         for name in names:
+            refuse_unpackaged(name)
             check(name, arguments.output, arguments.overwrite)
     except EvenhandError as error:
         sys.exit(f"build_datasets: {error}")

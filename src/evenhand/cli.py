@@ -43,7 +43,7 @@ class Command:
 
 
 COMMANDS: Mapping[str, Command] = {
-    "list": Command("evenhand.commands:list_all", "benchmarks, mitigations, trainers and backends, with their sources"),
+    "list": Command("evenhand.commands:list_all", "benchmarks, datasets, mitigations, trainers and backends"),
     "run": Command("evenhand.flow.commands:run", "run a benchmark on a model"),
     "compare": Command("evenhand.report.commands:compare", "runs of one benchmark side by side, and their differences"),
     "agree": Command("evenhand.report.commands:agree", "whether runs of several benchmarks rank models alike"),

@@ -11,11 +11,14 @@ from evenhand.errors import UsageError, unknown_name
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from evenhand.benchmark import Card
+
 
 def list_all(arguments: Sequence[str], console: Console) -> None:
     """What there is, own and of other packages."""
     from evenhand.benchmarks import BENCHMARKS, get_benchmark
     from evenhand.command_line import Parser
+    from evenhand.library import dataset_names
     from evenhand.mitigations import MITIGATIONS, get_mitigation
     from evenhand.models.registry import BACKENDS
     from evenhand.report.tables import Cell, Table, print_table
@@ -30,6 +33,10 @@ def list_all(arguments: Sequence[str], console: Console) -> None:
             ("benchmark", "configurations", "metric", "paper"),
             [(card.name, ", ".join(card.configs), card.metric or "its own", card.paper) for card in cards],
         ),
+        "Datasets": (
+            ("dataset", "configurations"),
+            [(name, ", ".join(_configs(name, cards))) for name in dataset_names()],
+        ),
         "Mitigations": (
             ("mitigation", "benchmarks", "source"),
             [(each.name, ", ".join(each.benchmarks), each.source) for each in mitigations],
@@ -42,6 +49,18 @@ def list_all(arguments: Sequence[str], console: Console) -> None:
     }
     for title, (columns, rows) in tables.items():
         print_table(Table(title, columns, tuple(tuple(map(Cell, row)) for row in rows)), console)
+
+
+def _configs(dataset: str, cards: Sequence[Card]) -> list[str]:
+    """The folders of packaged rows, and what benchmarks ask of published ones or build from pictures.
+
+    Read there, for whoever asks the loading scripts imports the datasets library.
+    """
+    from evenhand.library import DATASETS
+
+    packaged = sorted(path.name for path in (DATASETS / dataset / "data").glob("*/"))
+    asked = [config for card in cards if card.dataset == dataset for config in card.configs]
+    return list(dict.fromkeys([*packaged, *asked]))
 
 
 def train(arguments: Sequence[str], console: Console) -> None:

@@ -14,8 +14,8 @@ class UsageError(EvenhandError, ValueError):
     """Something was asked for that does not exist or does not fit. The command line exits with 2."""
 
 
-def unknown_name(kind: str, came: str, accepted: Sequence[str], hint: str | None = None) -> UsageError:
+def unknown_name(kind: str, came: object, accepted: Sequence[str], hint: str | None = None) -> UsageError:
     """ "unknown benchmark 'labee'; did you mean 'labe'? (evenhand list shows all)"."""
-    close = difflib.get_close_matches(came, accepted, n=1)
+    close = difflib.get_close_matches(came, accepted, n=1) if isinstance(came, str) else []
     advice = f"did you mean {close[0]!r}?" if close else f"accepted: {', '.join(accepted) or 'none'}"
     return UsageError(f"unknown {kind} {came!r}; {advice}" + (f" ({hint})" if hint else ""))

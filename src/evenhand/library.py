@@ -7,12 +7,13 @@ import importlib
 import importlib.util
 import inspect
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evenhand.caches import cache_written
-from evenhand.errors import UsageError, unknown_name
+from evenhand.errors import EvenhandError, UsageError, unknown_name
 from evenhand.official_files import build
 
 if TYPE_CHECKING:
@@ -40,6 +41,13 @@ def dataset_names() -> list[str]:
 def packaged_dataset_names() -> list[str]:
     """Those whose rows are in the package; of the others the published rows are all there is."""
     return [name for name in dataset_names() if (DATASETS / name / "data").is_dir()]
+
+
+def refuse_unpackaged(name: str) -> None:
+    """Raises UsageError for a dataset whose rows are not in the package."""
+    if name not in packaged_dataset_names():
+        hint = f"{name} has published rows alone" if name in dataset_names() else None
+        raise unknown_name("dataset with packaged rows", name, packaged_dataset_names(), hint)
 
 
 def metric_names() -> list[str]:
@@ -94,9 +102,10 @@ def load_dataset(
     config: one of the dataset's configurations; needed where there are several and none is the default.
     source: "evenhand" reads the packaged parquet; "official" builds from the published files, pinned by commit and
     checksum, fetched, or read from the local mirror that the environment variable EVENHAND_SOURCES names.
-    options: further options of the dataset's builder; of those built from pictures see
-    evenhand.benchmarks.mllm_stereotypes.queries.load (faces=DIR …).
-    Raises UsageError for unknown names and options, and EvenhandError for published files that can't be had.
+    options: of datasets that are built from pictures, see evenhand.benchmarks.mllm_stereotypes.queries.load (faces=DIR
+    …); others take none.
+    Raises UsageError for unknown names, splits and options, and published files that are not the pinned ones;
+    EvenhandError for published files that can't be had.
     """
     import datasets
 
@@ -105,11 +114,12 @@ def load_dataset(
     if built and config in built.CONFIGS:
         if source != "evenhand":
             raise UsageError(f"{name} ({config}) is built from pictures: source 'evenhand' is accepted, not {source!r}")
-        try:
-            inspect.signature(built.load).bind(config, split, **options)
-        except TypeError as error:
-            raise _not_taken(f"{name} ({config})", options, error) from error
+        accepted = [
+            each.name for each in inspect.signature(built.load).parameters.values() if each.kind == each.KEYWORD_ONLY
+        ]
+        _refuse_options(f"{name} ({config})", options, accepted)
         return built.load(config, split, **options)  # type: ignore[no-any-return]
+    _refuse_options(name, options)
     configs = [*config_names(name), *(built.CONFIGS if built else ())]
     if config is None:
         config = configs[0] if len(configs) == 1 else builder_class.DEFAULT_CONFIG_NAME
@@ -122,29 +132,41 @@ def load_dataset(
     if source == "evenhand" and name not in packaged_dataset_names():
         raise UsageError(f"{name} has published rows alone: source 'official' is accepted, not {source!r}")
     folder = DATASETS / name
-    if source == "evenhand" and not options:
+    if source == "evenhand":
         # datasets itself looks at a folder's name alone, and would go on with the rows of a former version.
         cache = Path(datasets.config.HF_DATASETS_CACHE) / f"evenhand-{fingerprint(folder)}"
-        with cache_written(cache, "HF_DATASETS_CACHE"):
+        with cache_written(cache, "HF_DATASETS_CACHE"), _fitting(f"{name} ({config})"):
             # The card's sizes are a test's business: rows that somebody changed are loaded as they are.
             unchecked = {"cache_dir": str(cache), "verification_mode": "no_checks"}
             return datasets.load_dataset(str(folder), config, split=split, **unchecked)
-    if source != "evenhand":
-        options["source"] = source
-    try:
-        builder = builder_class(config_name=config, base_path=str(folder), hash=fingerprint(folder), **options)
-    except ValueError as error:
-        raise _not_taken(name, options, error) from error
-    if source == "official":
+    if not hasattr(builder_class.BUILDER_CONFIG_CLASS, "source"):
+        raise UsageError(f"{name} has no published rows: source 'evenhand' is accepted, not {source!r}")
+    with _fitting(f"{name} ({config}, source {source})"):
+        builder = builder_class(config_name=config, base_path=str(folder), hash=fingerprint(folder), source=source)
         build(builder, name, split)
-    else:
-        with cache_written(Path(datasets.config.HF_DATASETS_CACHE), "HF_DATASETS_CACHE"):
-            builder.download_and_prepare()
-    return builder.as_dataset(split=split)
+        return builder.as_dataset(split=split)
 
 
-def _not_taken(name: str, options: Iterable[str], error: Exception) -> UsageError:
-    return UsageError(f"{name} does not take these options: {', '.join(options)} ({error})")
+@contextmanager
+def _fitting(what: str) -> Iterator[None]:
+    """Raises UsageError for what libraries and loading scripts refuse, such as a split that is none."""
+    try:
+        yield
+    except EvenhandError:
+        raise
+    except (TypeError, ValueError) as error:
+        raise UsageError(f"{what}: {error}") from error
+
+
+def _refuse_options(what: str, options: Mapping[str, object], accepted: Sequence[str] = ()) -> None:
+    """Raises UsageError for options that are not among those accepted."""
+    unknown = [each for each in options if each not in accepted]
+    if unknown:
+        raise UsageError(
+            f"{what} does not take these options: {', '.join(unknown)}; accepted: "
+            f"{', '.join(('config', 'split', 'source', *accepted))}. Options of the datasets library, such as "
+            f"streaming=True, go to datasets.load_dataset, whose path is the folder {DATASETS / what.partition(' ')[0]}"
+        )
 
 
 def load_metric(name: str) -> evaluate.Metric:

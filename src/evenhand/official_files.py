@@ -32,6 +32,8 @@ def build(builder: datasets.DatasetBuilder, name: str, split: str | None) -> Non
                 warnings.filterwarnings("ignore", _LEFT_OUT)
             builder.download_and_prepare()
     except Exception as error:
+        if isinstance(error, FileNotFoundError) and os.environ.get(MIRROR):
+            raise EvenhandError(str(error)) from error
         if os.environ.get(MIRROR) or not _of_the_network(error):
             raise
         raise EvenhandError(
@@ -39,8 +41,10 @@ def build(builder: datasets.DatasetBuilder, name: str, split: str | None) -> Non
             f"fetch it elsewhere, and name the folder that holds such files in the environment variable {MIRROR} (an "
             "empty one is told which belong into it)"
         ) from error
-    if split is not None and split.isidentifier() and split not in (builder.info.splits or {}):
-        raise EvenhandError(f"{what} has no split {split!r}. {_told(builder)}")
+    splits = [*(builder.info.splits or {})]
+    if split is not None and split.isidentifier() and split not in splits:
+        told = _told(builder) or f"Its splits: {', '.join(splits)}."
+        raise EvenhandError(f"{what} has no split {split!r}. {told}")
 
 
 def _of_the_network(error: Exception) -> bool:
@@ -54,5 +58,5 @@ def _told(builder: datasets.DatasetBuilder) -> str:
 
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
-        builder._split_generators(datasets.DownloadManager())
+        builder._split_generators(datasets.DownloadManager(base_path=builder.base_path))
     return " ".join(str(each.message) for each in told if issubclass(each.category, UserWarning))

@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+import re
 
 import datasets
 import pytest
@@ -20,6 +21,14 @@ def test_list_shows_benchmarks_configurations_and_metrics(evenhand):
     assert called.code == 0
     for word in ("contact_hypothesis", "new_certainty", "contact_bias"):
         assert word in called.out
+
+
+def test_list_shows_every_dataset_and_its_configurations(evenhand):
+    """Also those that no benchmark asks."""
+    _, _, told = evenhand("list").out.partition("Datasets")
+    told = told.partition("Mitigations")[0]
+    for name in library.dataset_names():
+        assert all(re.search(rf"\b{word}\b", told) for word in (name, *library.config_names(name)))
 
 
 @pytest.mark.parametrize(

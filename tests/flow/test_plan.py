@@ -55,6 +55,17 @@ def test_more_rows_show_smaller_differences(model):
     assert all(independent <= as_one for independent, as_one in (few, many))
 
 
+def test_no_difference_is_named_that_can_not_be(model):
+    """Shares differ by 100 points at most, scores by the distance of their ends."""
+    planned = plan(settings(limit=2), model)
+    assert all(as_one > 100 for _, as_one in planned.smallest_differences.values())
+    told = [line for line in planned.lines() if line.startswith("smallest difference")]
+    assert told
+    assert all("none (too few answers) if each of the clusters answers as one" in line for line in told)
+    talks = replace(planned, in_points=False, widest=2.0, smallest_differences={"the score": (1.5, 2.01)})
+    assert "1.50 if answers are independent, none (too few answers) if each" in " ".join(talks.lines())
+
+
 def test_the_command_stores_nothing(evenhand, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     called = evenhand("run", "contact_hypothesis", "--model", "stub:first", "--limit", "60", "--plan")

@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 import evenhand
-from evenhand.errors import UsageError
+from evenhand.errors import EvenhandError, UsageError
 from evenhand.library import config_names, dataset_builder_class
 
 SCRIPT = sys.modules[dataset_builder_class("bbq").__module__]
@@ -198,7 +198,7 @@ def test_another_file_than_the_pinned_one_is_refused(mirror, monkeypatch):
 
 
 def test_an_absent_file_is_named(mirror):
-    with pytest.raises(FileNotFoundError, match=r"bbq/SES\.jsonl \(from https://.*/data/SES\.jsonl\)"):
+    with pytest.raises(EvenhandError, match=r"bbq/SES\.jsonl \(from https://.*/data/SES\.jsonl\)"):
         load("ses")
 
 

@@ -15,6 +15,7 @@ import datasets
 import pytest
 
 import evenhand
+from evenhand.errors import EvenhandError
 from evenhand.library import DATASETS, config_names, dataset_builder_class
 from evenhand.metrics.implicit_bias_score.assignments import Scenario
 
@@ -788,7 +789,7 @@ def test_without_a_network_a_sentence_says_what_to_do(datasets_cache, monkeypatc
 @pytest.mark.parametrize("config", PUBLISHED)
 def test_mirror_without_any_file_is_an_error(config, mirror):
     """A mirror that lacks all of a configuration's files stops the build; the error lists them with their homes."""
-    with pytest.raises(FileNotFoundError) as error:
+    with pytest.raises(EvenhandError) as error:
         load_official(config)
     listed = re.findall(r"implicit_bias/(\S+) \(from https://raw\.githubusercontent\.com/(\S+)\)", str(error.value))
     assert listed == [
@@ -801,7 +802,7 @@ def test_the_mirror_lacks_the_test_scenarios(official_sources):
     """test_data.csv is not in it, so that configuration can't be built from it; the error names the file."""
     if (official_sources / "implicit_bias" / "test_data.csv").is_file():
         pytest.skip("../shared/sources holds it")
-    with pytest.raises(FileNotFoundError, match=r"expected there: implicit_bias/test_data\.csv \(from "):
+    with pytest.raises(EvenhandError, match=r"expected there: implicit_bias/test_data\.csv \(from "):
         load_official("test")
 
 

@@ -16,6 +16,7 @@ from sklearn.naive_bayes import MultinomialNB
 from sklearn.pipeline import make_pipeline
 
 import evenhand
+from evenhand.errors import EvenhandError
 from evenhand.library import DATASETS, config_names, dataset_builder_class
 
 FOLDER = DATASETS / "language_agency"
@@ -300,7 +301,7 @@ def test_official_lac(official_sources):
 
 def test_mirror_without_any_file_is_an_error(mirror):
     """A mirror that lacks all three files stops the build; the error lists them with their homes."""
-    with pytest.raises(FileNotFoundError) as error:
+    with pytest.raises(EvenhandError) as error:
         load_official()
     assert re.findall(
         r"(labe/\w+\.csv) \(from (?:\S+)/(\w+)/lac_dataset_construction/lac_dataset/\w+\.csv\)", str(error.value)

@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 import evenhand
-from evenhand.errors import UsageError
+from evenhand.errors import EvenhandError, UsageError
 from evenhand.library import config_names
 
 LEXICON = (
@@ -85,7 +85,7 @@ def test_one_changed_byte_is_an_error(official_sources, mirror, file, sha256):
 
 def test_mirror_without_the_file_is_an_error(mirror):
     """A mirror that lacks a file stops the build; the error names the mirror and lists the files expected there."""
-    with pytest.raises(FileNotFoundError, match=re.escape(LEXICON)) as error:
+    with pytest.raises(EvenhandError, match=re.escape(LEXICON)) as error:
         load_official()
     assert str(mirror) in str(error.value)
     assert PHRASES in str(error.value)
@@ -94,7 +94,7 @@ def test_mirror_without_the_file_is_an_error(mirror):
 def test_mirror_with_one_of_two_files_is_an_error(official_sources, mirror):
     """Half of the lexicon is not taken for all; the error names the file that is missing, and no other."""
     (mirror / LEXICON).write_bytes((official_sources / LEXICON).read_bytes())
-    with pytest.raises(FileNotFoundError, match=re.escape(PHRASES)) as error:
+    with pytest.raises(EvenhandError, match=re.escape(PHRASES)) as error:
         load_official()
     assert LEXICON not in str(error.value)
 
@@ -109,18 +109,45 @@ def test_mirror_with_one_of_two_files_is_an_error(official_sources, mirror):
         (("zzz", "certainty"), "unknown dataset 'zzz'; accepted: .*contact_hypothesis"),
         (("contact_hypothesis", "certinty"), "'certinty'; did you mean 'certainty'"),
         (("contact_hypothesis", "certainty", "test", "offical"), "unknown source 'offical'; did you mean 'official'"),
+        ((None,), "unknown dataset None; accepted: .*contact_hypothesis"),
+        (("utility", 7), "unknown configuration of utility 7; accepted: questions, texts"),
+        (("utility", "texts", "test", None), "unknown source None; accepted: evenhand, official"),
+        (("utility", "texts", "tset"), r"utility \(texts\): Unknown split \"tset\".*'test'"),
+        (("utility", "texts", "tset[:3]"), "Unknown split"),
+        (("utility", "texts", 5), "Unknown split"),
+        (("utility", "texts", "test", "official"), "utility has no published rows: source 'evenhand' is accepted"),
+        (("implicit_bias", "case_study", "test", "official"), "case_study has no published rows"),
+        (("language_agency", "neutral", "test", "official"), "neutral is of source 'evenhand'"),
+        (("labe", "biography", "test", "official"), "only 'evenhand' is accepted"),
+        (("bbq", "ses"), "bbq has published rows alone: source 'official' is accepted"),
     ],
 )
 def test_unknown_names(arguments, message):
-    """An unknown dataset, configuration or source is a usage error that says what is accepted."""
+    """An unknown dataset, configuration, split or source is a usage error that says what is accepted."""
     with pytest.raises(UsageError, match=message):
         evenhand.load_dataset(*arguments)
 
 
-def test_unknown_option():
-    """An option that the dataset's builder does not have is a usage error that names it."""
-    with pytest.raises(UsageError, match="does not take these options: faces"):
-        evenhand.load_dataset("contact_hypothesis", "certainty", faces="nowhere")
+@pytest.mark.parametrize(
+    ("config", "option", "accepted"),
+    [
+        (("contact_hypothesis", "certainty"), "faces", "config, split, source"),
+        (("utility", "texts"), "streaming", "config, split, source"),
+        (("utility", "texts"), "trust_remote_code", "config, split, source"),
+        (("mllm_stereotypes", "occupation_gender"), "streaming", "config, split, source, faces, .*spliced"),
+    ],
+)
+def test_unknown_option(config, option, accepted):
+    """An option that is not taken is a usage error that names it, what is taken, and who takes others."""
+    with pytest.raises(UsageError, match=f"does not take these options: {option}; accepted: {accepted}\\.") as error:
+        evenhand.load_dataset(*config, **{option: True})
+    assert "go to datasets.load_dataset" in str(error.value)
+    assert "BuilderConfig" not in str(error.value)
+
+
+def test_a_split_that_is_not_published(official_sources):
+    with pytest.raises(EvenhandError, match=r"has no split 'train'\. Its splits: test\."):
+        evenhand.load_dataset("contact_hypothesis", "certainty", split="train", source="official")
 
 
 def test_missing_configuration_lists_all():

@@ -101,6 +101,12 @@ def test_a_split_that_is_gone_is_a_change(copy):
         record(copy / "versions.json", ["labe"], copy)
 
 
+def test_published_rows_have_no_record(tmp_path):
+    with pytest.raises(UsageError, match=r"'bbq'; accepted: contact_controls, .*\(bbq has published rows alone\)"):
+        record(tmp_path / "versions.json", ["bbq"])
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_higher_version_is_recorded(copy, monkeypatch):
     change(copy)
     say_version(monkeypatch, "1.0.10")

@@ -428,6 +428,7 @@ def test_labels_without_a_key(labelled):
         ("y", "agency", "na", "", "", "na"),
         ("z", "agency", "neutral", "agentic", "", "ambiguous"),
     ]
+    assert merged.left_empty() == ("Left empty by ben: 1 of 3 entries (agency).",)
 
 
 def test_unknown_labels_are_named_with_their_lines(labelled):
@@ -672,6 +673,8 @@ def test_agency_the_whole_way(evenhand, sentences, tmp_path):
     assert list(rows[0]) == ["id", "question", "annotator-1", "annotator-2", "default", "majority", "status"]
     assert [row["status"] for row in rows] == ["na"] + ["ambiguous"] * 2 + ["majority"] * 56 + ["incomplete"]
     assert [row["majority"] for row in rows[3:59]] == ["neutral"] * 2 + TARGETS[5:59]
+    assert "Left empty by annotator-2: 1 of 60 entries (agency)." in called.out
+    assert "Left empty by annotator-1" not in called.out
     said = called.out.replace(str(tmp_path), "")  # whose name may hold any number
     assert [said.count(word) for word in ("kept", "56", "58")] == [2, 2, 0]
 

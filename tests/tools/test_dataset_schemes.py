@@ -117,6 +117,39 @@ def test_mixed_sentences_are_neutral_in_table_8():
     assert labels == ["neutral", "agentic"]
 
 
+def test_neutral_sentences_are_judged_as_the_others_are(evenhand, tmp_path):
+    """Their rows have no column `label`; the key says neutral of neutral and of mixed ones."""
+    called = evenhand(
+        "annotate", "export", "language_agency:neutral", "--scheme", "agency", "--output", tmp_path / "s.csv"
+    )
+    assert called.code == 0, called.err
+    assert [*rows_of(tmp_path / "s.csv")[0]] == ["entry", "text", "agency"]
+    key = rows_of(tmp_path / "s.key.csv")
+    assert len(key) == len(load_dataset("language_agency", "neutral", "test"))
+    assert {row["default_agency"] for row in key} == {"neutral"}
+
+
+def test_published_rows_are_asked_for(evenhand, tmp_path, monkeypatch):
+    """bbq has no others; what is absent from the mirror is said as load_dataset says it."""
+    monkeypatch.setenv("EVENHAND_SOURCES", str(tmp_path))
+    export_religion = ("annotate", "export", "bbq:religion", "--column", "question", "--scheme", "agency")
+    called = evenhand(*export_religion, "--output", tmp_path / "s.csv")
+    assert (called.code, "add --source official" in called.err) == (2, True)
+    called = evenhand(*export_religion, "--source", "official", "--output", tmp_path / "s.csv")
+    assert called.code == 1
+    assert "expected there: bbq/Religion.jsonl" in called.err
+
+
+def test_sheets_and_the_guide_name_the_same_time(root):
+    """docs/judging.md: minutes for 200 rows, rounded to five; the sheets: seconds a row."""
+    guide = (root / "docs" / "judging.md").read_text(encoding="utf-8")
+    minutes = dict(re.findall(r"^\| `\w+` \| `([\w-]+)` \|.*\| (\d+) minutes", guide, re.MULTILINE))
+    assert {*minutes} == {scheme.name for scheme in ASKED}
+    for scheme in DATASET_SCHEMES:
+        [seconds] = re.findall(r"about (\d+) seconds a row", instructions(scheme))
+        assert abs(int(seconds) * 200 / 60 - int(minutes[scheme.name])) <= 2.5, scheme.name
+
+
 def test_tasks_keep_their_scenario_and_stereotype(tmp_path):
     rows = {row["id"]: row for row in load_dataset("implicit_bias", "scenarios", "test")}
     for key, shown in columns(TASK_STEREOTYPE, 30, tmp_path):

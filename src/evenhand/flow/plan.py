@@ -31,7 +31,7 @@ class Plan:
     tokens: read by the model if every option were a prompt of its own; distinct_tokens: read when each distinct prefix
     is computed once a call; new_tokens: generated at most. None where the model counts none.
     smallest_differences: {figure: (answers independent, clusters answer as one)}, in points where `in_points`, else as
-    the score counts.
+    the score counts; widest: the largest that there can be, from one end of the score to the other.
     """
 
     rows: int
@@ -46,6 +46,7 @@ class Plan:
     smallest_differences: dict[str, tuple[float, float]]
     runs: int = 1
     in_points: bool = True
+    widest: float = 100
 
     @property
     def approximate(self) -> bool:
@@ -64,15 +65,19 @@ class Plan:
         if self.new_tokens:
             lines.append(f"at most {self.new_tokens:,} tokens to generate")
         lines.append(f"about {_duration(self.seconds)}, from a timing of {self.timed} requests here")
-        digits, unit = (1, " points") if self.in_points else (2, "")
         for name, (independent, as_one) in self.smallest_differences.items():
             lines.append(
                 f"smallest difference between two runs that {name} can show (80 % power, 5 % level): "
-                f"{independent:.{digits}f}{unit} if answers are independent, {as_one:.{digits}f} if each of the "
+                f"{self._shown(independent)} if answers are independent, {self._shown(as_one)} if each of the "
                 "clusters answers as one"
             )
         lines.append(f"{self.n_clusters:,} clusters. Nothing was stored.")
         return lines
+
+    def _shown(self, difference: float) -> str:
+        if difference > self.widest:
+            return "none (too few answers)"
+        return f"{difference:.1f} points" if self.in_points else f"{difference:.2f}"
 
 
 def plan(config: RunConfig[Any], model: Model | None = None) -> Plan:
@@ -109,6 +114,7 @@ def plan(config: RunConfig[Any], model: Model | None = None) -> Plan:
         smallest_differences=_of_shares(run, requests, n_clusters) | _of_scores(run, read, scale, n_clusters),
         runs=run.config.n_runs,
         in_points=run.benchmark.card.shares,
+        widest=_widest(run),
     )
 
 
@@ -134,6 +140,12 @@ def _chunks(n_rows: int, rows_a_call: int) -> list[range]:
     return [range(start, min(start + rows_a_call, n_rows)) for start in chosen]
 
 
+def _widest(run: Prepared) -> float:
+    """Between the ends of the score, 100 points where it is a share."""
+    low, high = run.benchmark.card.ends or (0.0, 100.0)
+    return high - low
+
+
 def _of_shares(run: Prepared, n: int, n_clusters: int) -> dict[str, tuple[float, float]]:
     """Of n answers, where figures are shares of them."""
     if not run.benchmark.card.shares:
@@ -151,12 +163,11 @@ def _of_scores(
     """
     import pandas as pd
 
-    ends = run.benchmark.card.ends
-    if ends is None:
+    if run.benchmark.card.ends is None:
         return {}
     figures = run.benchmark.comparison().headline(pd.DataFrame(read))["figure"].value_counts(sort=False)
     return {
-        str(name): tuple((ends[1] - ends[0]) / 100 * each for each in _differences(round(scale * n), n_clusters))  # type: ignore[misc]
+        str(name): tuple(_widest(run) / 100 * each for each in _differences(round(scale * n), n_clusters))  # type: ignore[misc]
         for name, n in figures.items()
     }
 

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from evenhand.command_line import Group, parse, path
 from evenhand.errors import UsageError, unknown_name
@@ -43,6 +43,9 @@ class ExportOptions:
         (), "what such a label is called in the scheme", metavar="CAME=LABEL", repeated=True, needs="label_column"
     )
     show_label: bool = option(False, "such labels to annotators, too, and not in the key alone", needs="label_column")
+    source: Literal["evenhand", "official"] = option(
+        "evenhand", "of datasets: the packaged rows, or the published ones"
+    )
     n: int | None = option(None, "entries drawn at random, all by default", least=1, metavar="N")
     seed: int = option(0, "of the draw, the order and the sides", least=0, metavar="S")
     annotators: int = option(1, "sheets, each in its own order", least=1, most=100, metavar="K")
@@ -111,6 +114,7 @@ def _export(arguments: Sequence[str], console: Console) -> None:
         annotators=options.annotators,
         ambiguous_in=_path(options.ambiguous_in),
         each=options.each,
+        rows_from=options.source,
     )
     for sentence in export(settings).sentences():
         console.print(sentence, soft_wrap=True)
@@ -147,7 +151,8 @@ def _import(arguments: Sequence[str], console: Console) -> None:
     merged.write(parsed.output)
     print_table(merged.status_table(), console)
     print_table(merged.label_table(), console)
-    console.print(merged.skipped(), soft_wrap=True)
+    for sentence in (merged.skipped(), *merged.left_empty()):
+        console.print(sentence, soft_wrap=True)
     console.print(f"Merged: {parsed.output}{again} (evenhand annotate agree {parsed.output})", soft_wrap=True)
 
 

@@ -50,6 +50,20 @@ class Merged:
             f"entry without contradiction: {duplicates:,}."
         )
 
+    def left_empty(self) -> tuple[str, ...]:
+        """Who left cells empty, or lacks rows, and how many of each question."""
+        found = Counter(
+            (rater, row["question"])
+            for row in self.rows
+            for rater in self.raters
+            if rater != "default" and not row[rater]
+        )
+        of_each = len(self.rows) // len(self.scheme.questions)
+        return tuple(
+            f"Left empty by {rater}: {count:,} of {of_each:,} entries ({question})."
+            for (rater, question), count in found.items()
+        )
+
     def status_table(self) -> Table:
         """How many entries were kept, and why the others were not; under each question."""
         questions = [question.name for question in self.scheme.questions]

@@ -41,6 +41,7 @@ class ExportSettings:
     labels: question: column of its default labels. meanings: a default label as it comes: the scheme's label.
     n: entries drawn at random; None: all. ambiguous_in: a merged table, whose ambiguous entries alone are shown.
     each: a column of lists of texts, such as a run's sentences, of which each different one is an entry.
+    rows_from: of datasets, "evenhand", the packaged rows, or "official", the published ones.
     A scheme that was made for a dataset knows what to show of it, where no columns or labels are named.
     """
 
@@ -58,6 +59,7 @@ class ExportSettings:
     annotators: int = 1
     ambiguous_in: Path | None = None
     each: str | None = None
+    rows_from: str = "evenhand"
 
     @property
     def texts(self) -> tuple[str, ...]:
@@ -244,7 +246,7 @@ def _shown(settings: ExportSettings) -> Shown | None:
 
 def _made_for(settings: ExportSettings, shown: Shown) -> list[Entry]:
     """A row's own label goes to the key, where the scheme has it."""
-    scheme, items = settings.scheme, dataset_items(settings.sources[0], shown)
+    scheme, items = settings.scheme, dataset_items(settings.sources[0], shown, settings.rows_from)
     labels = [scheme.read(item.label) or "" for item in items]
     default = [DEFAULT + scheme.questions[0].name] if any(labels) else []
     return [
@@ -253,7 +255,9 @@ def _made_for(settings: ExportSettings, shown: Shown) -> list[Entry]:
 
 
 def _single(settings: ExportSettings) -> list[Entry]:
-    rows = _by_id(read_source(settings.sources[0]), settings, (*settings.texts, *settings.labels.values()))
+    rows = _by_id(
+        read_source(settings.sources[0], settings.rows_from), settings, (*settings.texts, *settings.labels.values())
+    )
     default = {question: DEFAULT + question for question in settings.labels}
     return [
         Entry(
@@ -270,7 +274,7 @@ def _single(settings: ExportSettings) -> list[Entry]:
 
 def _listed(settings: ExportSettings) -> list[Entry]:
     """Each different text of a column of lists, by an id that its text gives it."""
-    sheet = read_source(settings.sources[0])
+    sheet = read_source(settings.sources[0], settings.rows_from)
     column = sheet.column(str(settings.each), "--each")
     texts: dict[str, str] = {}
     for place, row in zip(sheet.places, sheet.rows):
@@ -311,8 +315,8 @@ def _default(settings: ExportSettings, identity: str, came: str) -> str:
 def _paired(settings: ExportSettings) -> tuple[list[Entry], int]:
     """Entries of both sources, by id, with each response's side drawn at random; and how many only one has."""
     [column] = settings.texts
-    first = _by_id(read_source(settings.sources[0]), settings, (column, *settings.context))
-    second = _by_id(read_source(settings.sources[1]), settings, (column,))
+    first = _by_id(read_source(settings.sources[0], settings.rows_from), settings, (column, *settings.context))
+    second = _by_id(read_source(settings.sources[1], settings.rows_from), settings, (column,))
     common = [identity for identity in first if identity in second]
     if not common:
         raise UsageError(f"{' and '.join(settings.sources)} have no id in common; --id-column names what they share")

@@ -14,7 +14,7 @@ from pathlib import Path
 import pyarrow.parquet
 
 from evenhand.errors import UsageError
-from evenhand.library import DATASETS, dataset_builder_class
+from evenhand.library import DATASETS, dataset_builder_class, refuse_unpackaged
 from evenhand.whole_files import write_whole
 
 
@@ -90,8 +90,12 @@ def _numbers(version: str) -> tuple[int, ...]:
 def record(path: Path, names: Iterable[str], datasets: Path = DATASETS) -> list[str]:
     """Writes the present state of these datasets into the file, and names those that it changed there.
 
-    Raises UsageError, and writes nothing, where rows have changed and the version has not gone up.
+    Raises UsageError, and writes nothing, where rows have changed and the version has not gone up, or where a dataset
+    has no packaged rows.
     """
+    names = list(names)
+    for name in names:
+        refuse_unpackaged(name)
     before = recorded(path)
     now = {name: current(name, datasets) for name in names}
     objections = [problem for name in now if name in before and (problem := objection(name, before[name], now[name]))]
