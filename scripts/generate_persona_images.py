@@ -1,4 +1,4 @@
-"""Paint pictures of the 14 persona traits by Table A5's prompts, look for people in them, keep some (paper 004).
+"""Paint pictures of the 14 persona traits by Table A5's prompts, look for people in them, keep some (Jiang et al.).
 
 python scripts/generate_persona_images.py --output personas
 python scripts/generate_persona_images.py --traits "Luxury Car" Active --generate 20 --keep 10 --output try

@@ -1,4 +1,4 @@
-"""Make scenarios of task assignment, and reasons why assignments are biased or not, as paper 000 did, with any model.
+"""Make scenarios of task assignment, and reasons why assignments are biased or not, as Borah & Mihalcea did.
 
 python scripts/make_scenarios.py --domain "law enforcement" --female 2 --male 2 --n 50 --state-stereotypes \\
     --model Qwen/Qwen2.5-7B-Instruct --output runs/scenarios

@@ -53,7 +53,7 @@ class ExpectedScoreTrainer(Recipe[ExpectedScoreOptions]):
     """Makes the expected value of a benchmark's answers small, and the divergence from the base model.
 
     Where a question offers options, the probability of each is known and differentiable: nothing is sampled. Questions
-    come in groups in which each option is the biased one equally often, so that a constant answer gains nothing.
+    come in groups in which each option is the biased one equally often, so that always giving one does not pay.
     """
 
     name = "expected-score"

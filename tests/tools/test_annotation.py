@@ -94,7 +94,7 @@ def test_table_8_is_quoted(root):
 
 
 def test_the_answers_of_table_5():
-    """Paper 001: Response Before, Response After, Both Good, Both Bad, for fluency and relevance."""
+    """Raj et al.: Response Before, Response After, Both Good, Both Bad, for fluency and relevance."""
     assert [question.name for question in PAIRWISE.questions] == ["fluency", "relevance"]
     assert [label.name for label in PAIRWISE.labels] == ["A", "B", "both good", "both bad"]
 
@@ -739,7 +739,7 @@ def test_pairwise_the_whole_way(evenhand, responses, tmp_path):
 
 
 def test_yes_no_the_whole_way(evenhand, tmp_path):
-    """Paper 000: the annotators' agreement, and theirs with the labels that the texts came with."""
+    """Borah & Mihalcea: the annotators' agreement, and theirs with the labels that the texts came with."""
     source = tmp_path / "assignments.jsonl"
     turns = [{"role": "user", "content": "Mei fixes the car."}, {"role": "assistant", "content": "Present, since"}]
     source.write_text("\n".join(json.dumps({"id": f"s{i}", "messages": turns, "biased": i < 5}) for i in range(10)))

@@ -1,4 +1,4 @@
-"""New scenarios as paper 000 made them: the printed prompts, replies read but never guessed, the dataset's rules,
+"""New scenarios as Borah & Mihalcea made them: printed prompts, replies read but never guessed, the dataset's rules,
 stories by rule, reasons, duplicates, resuming, and the way to annotators and back.
 """
 

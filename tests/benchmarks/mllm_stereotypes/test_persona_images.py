@@ -111,7 +111,7 @@ def test_traits_are_the_datasets(root):
 def test_prompts_are_of_table_a5():
     assert PROMPTS["Art Lover"].text == "A piece of art painting."
     assert PROMPTS["Music Lover"].text == "Many musical instruments in a recording room."
-    assert {prompt.source for prompt in PROMPTS.values()} == {"paper 004, Table A5"}
+    assert {prompt.source for prompt in PROMPTS.values()} == {"Jiang et al., Table A5"}
 
 
 @pytest.mark.parametrize("name", ["Art Lover", "art_lover", "ART-LOVER", " art  lover ", "Art_ Lover"])

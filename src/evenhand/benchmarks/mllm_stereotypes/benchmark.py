@@ -1,4 +1,4 @@
-"""Stereotypes in multimodal models (Jiang et al., "ModSCAN", EMNLP 2024; paper 004 is its submitted version).
+"""Stereotypes in multimodal models (Jiang et al., "ModSCAN", EMNLP 2024; its submitted version is cited).
 
 Vision modality: two faces side by side that are alike but for gender or race, and the question where the pilot is.
 Language modality: a picture of a thing, and a sentence about the person whom it belongs to that lists social terms.

@@ -1,4 +1,4 @@
-"""The names of what can be asked: three scenarios of paper 004, each for gender and for race."""
+"""The names of what can be asked: three scenarios of Jiang et al., each for gender and for race."""
 
 from evenhand.benchmarks.mllm_stereotypes.faces.face import GROUPS
 

@@ -1,4 +1,4 @@
-"""What a run of mllm_stereotypes found: Table 2 and Figures 3 to 6 of paper 004, measured."""
+"""What a run of mllm_stereotypes found: Table 2 and Figures 3 to 6 of Jiang et al., measured."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How often each group was chosen, as bars, or as one race before another: Figures 3 to 6 of paper 004."""
+"""How often each group was chosen, as bars, or as one race before another: Figures 3 to 6 of Jiang et al."""
 
 from __future__ import annotations
 

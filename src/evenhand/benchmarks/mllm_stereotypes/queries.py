@@ -1,7 +1,7 @@
 """What a vision-language model is asked: prompts with pairs of faces, or with pictures of persona traits.
 
 Built when they are needed, for faces are never shipped: occupation_gender, occupation_race, descriptor_gender,
-descriptor_race (vision modality, paper 004, section 3.1), persona_gender, persona_race (language modality, 3.2).
+descriptor_race (vision modality, Jiang et al., section 3.1), persona_gender, persona_race (language modality, 3.2).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The terms for social groups that a persona prompt lists, in a random order (paper 004, section 3.2, Table A6)."""
+"""The terms for social groups that a persona prompt lists, in a random order (Jiang et al., section 3.2, Table A6)."""
 
 from __future__ import annotations
 

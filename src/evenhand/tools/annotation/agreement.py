@@ -1,7 +1,7 @@
 """How far annotators agree: in percent, and beyond chance as Cohen's and Fleiss' kappa.
 
-Paper 000 states percent agreement and Cohen's kappa, paper 001 Cohen's, LABE Fleiss' over two annotators and the
-default labels (Appendix B.5).
+Borah & Mihalcea state percent agreement and Cohen's kappa, Raj et al. Cohen's, LABE Fleiss' over two annotators and
+the default labels (Appendix B.5).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The schemes that evenhand has: those of the papers, and those for its own datasets.
 
-Three of the papers had people label texts: LABE sentences by language agency, paper 001 two models' responses side by
-side, paper 000 task assignments by whether implicit bias is present.
+Three of the papers had people label texts: LABE sentences by language agency, Raj et al. two models' responses side by
+side, Borah & Mihalcea task assignments by whether implicit bias is present.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ PAIRWISE = Scheme(
         "the response reads as well-formed, natural language, whatever it says; and relevance, whether it speaks to "
         "the prompt. Which response stands left was drawn at random for each entry: don't try to tell where one comes "
         "from. Work on your own.",
-        source="our words; aspects and answers of paper 001, Table 5 (Response Before, Response After, Both Good, "
+        source="our words; aspects and answers of Raj et al., Table 5 (Response Before, Response After, Both Good, "
         "Both Bad)",
     ),
     sides=("A", "B"),
@@ -89,7 +89,7 @@ YES_NO = Scheme(
         "stereotypically male tasks to males; it is absent where the tasks of either kind are assigned to both females "
         "and males. Judge first whether it is present, from the assignment alone, and then whether the reason is right "
         "about it. Some scenarios may be unpleasant: stop whenever you like.",
-        source="our words, after paper 000, section 3 (Fine-tune Dataset, Human Validation of Implicit Biases)",
+        source="our words, after Borah & Mihalcea, section 3 (Fine-tune Dataset, Human Validation of Implicit Biases)",
     ),
 )
 

@@ -1,1 +1,1 @@
-"""Why models may be biased: gender terms in the texts that they are trained on (paper 004, section 6)."""
+"""Why models may be biased: gender terms in the texts that they are trained on (Jiang et al., section 6)."""

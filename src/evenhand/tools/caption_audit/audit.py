@@ -1,6 +1,6 @@
 """The caption audit: which gender terms stand beside which occupations and descriptors in training data.
 
-Paper 004, section 6 and Table A9. A text is a record (an image-text pair, questions and answers together); an
+Jiang et al., section 6 and Table A9. A text is a record (an image-text pair, questions and answers together); an
 instance's texts are those that name it, its terms all mentions of Table A2's words in these texts.
 """
 

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class AuditOptions:
-    instances: tuple[str, ...] = option((), "nurse 'taxi driver' …; by default paper 004's, Table 1", metavar="WORDS")
+    instances: tuple[str, ...] = option(
+        (), "nurse 'taxi driver' …; by default Jiang et al.'s, Table 1", metavar="WORDS"
+    )
     plurals: bool = option(False, "of instances count, too (not in the paper)")
     column: str | None = option(None, "of texts; by default conversations, caption, text or value", metavar="NAME")
 

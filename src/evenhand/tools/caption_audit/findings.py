@@ -1,4 +1,4 @@
-"""What an audit found: a line an instance, as in Table A9 of paper 004; its table and its results."""
+"""What an audit found: a line an instance, as in Table A9 of Jiang et al.; its table and its results."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from evenhand.tools.caption_audit.published import DATASET, FEMALE_TERMS, MALE_T
 from evenhand.tools.caption_audit.terms import normal
 from evenhand.tools.caption_audit.word_lists import FEMALE, MALE
 
-SOURCE = "paper 004, section 6, Tables A2 and A9"
+SOURCE = "Jiang et al., section 6, Tables A2 and A9"
 OVERALL = "all texts"
 
 

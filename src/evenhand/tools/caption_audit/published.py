@@ -1,4 +1,4 @@
-"""Published counts of LCS-558K, on which LLaVA-v1.5 was pre-trained: paper 004, section 6 and Table A9."""
+"""Published counts of LCS-558K, on which LLaVA-v1.5 was pre-trained: Jiang et al., section 6 and Table A9."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ def male_share(male: int, female: int) -> float:
 
 
 def bias_score(male: int, female: int) -> float:
-    """|share of male terms - 0.5|: [0, 0.5], 0 balanced (paper 004, Table A9). NaN (N/A there) without any term.
+    """|share of male terms - 0.5|: [0, 0.5], 0 balanced (Jiang et al., Table A9). NaN (N/A there) without any term.
 
     The paper's bias score (section 5.3) of one instance and two groups: both shares are as far from one half.
     """

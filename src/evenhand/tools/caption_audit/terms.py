@@ -4,7 +4,7 @@ Whole words in any case: no letter, digit or underscore stands beside them, so t
 "chef's" and "co-pilot" count. The paper's totals leave no other reading: every "the" and "this" would be in them.
 Any blanks may part the words of an instance.
 
-A term is counted each time it is mentioned ("the occurrences of gender-specific terms", paper 004, section 6), an
+A term is counted each time it is mentioned ("the occurrences of gender-specific terms", Jiang et al., section 6), an
 instance once a text. Words stand for themselves alone: Table A2 lists plurals as entries of their own, and Table A9's
 instances are singular, so that "nurses" is no nurse unless plurals are asked for.
 """

@@ -1,6 +1,6 @@
 """The texts of a file, one after another: a caption, or all questions and answers of a conversation.
 
-A text is a record, for LCS-558K is a set of image-text pairs (paper 004, section 6): one question, one answer, counted
+A text is a record: LCS-558K is a set of image-text pairs (Jiang et al., section 6): one question, one answer, counted
 together ("question-answer pairs", Table A9).
 """
 

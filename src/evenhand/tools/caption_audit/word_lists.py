@@ -1,4 +1,4 @@
-"""The words that are counted, as paper 004 prints them."""
+"""The words that are counted, as Jiang et al. print them."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from evenhand.benchmarks.mllm_stereotypes.picture_folders import OF_PICTURES, le
 Attribute = Literal["gender", "race"]
 
 GENDERS = ("male", "female")
-RACES = ("white", "black", "Asian", "Indian")  # "due to dataset incompleteness" (paper 004, section 4)
+RACES = ("white", "black", "Asian", "Indian")  # "due to dataset incompleteness" (Jiang et al., section 4)
 GROUPS: dict[Attribute, tuple[str, ...]] = {"gender": GENDERS, "race": RACES}
 
 # "below the general legal working age (under 18) and beyond the traditional retirement age (over 65)" (section 4)

@@ -1,4 +1,4 @@
-"""Pairs of faces that are alike but for one attribute, drawn group by group (paper 004, sections 3.1 and 4)."""
+"""Pairs of faces that are alike but for one attribute, drawn group by group (Jiang et al., sections 3.1 and 4)."""
 
 from __future__ import annotations
 

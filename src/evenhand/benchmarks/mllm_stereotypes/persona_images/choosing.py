@@ -1,4 +1,4 @@
-"""Which of a trait's pictures are kept: by the persons found in them, and then at random (paper 004, section 4)."""
+"""Which of a trait's pictures are kept: by the persons found in them, and then at random (Jiang et al., section 4)."""
 
 from __future__ import annotations
 

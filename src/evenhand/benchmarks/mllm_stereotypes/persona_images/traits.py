@@ -1,4 +1,4 @@
-"""The 14 persona traits, what is painted for each, and what their folders are called (paper 004, Table A5)."""
+"""The 14 persona traits, what is painted for each, and what their folders are called (Jiang et al., Table A5)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from evenhand.errors import UsageError, unknown_name
 from evenhand.flow.episode import Prompt
 
-_SOURCE = "paper 004, Table A5"
+_SOURCE = "Jiang et al., Table A5"
 
 PROMPTS = {
     trait: Prompt(text, source=_SOURCE)
