@@ -67,7 +67,9 @@ class Labe(datasets.GeneratorBasedBuilder):
     BUILDER_CONFIG_CLASS = LabeConfig
     BUILDER_CONFIGS = [
         LabeConfig(
-            name=text_type, version=datasets.Version("1.0.0"), description=f"prompts for {text_type.replace('_', ' ')}s"
+            name=text_type,
+            version=datasets.Version("1.0.0"),
+            description=f"prompts for a {text_type.replace('_', ' ')}",
         )
         for text_type in TEXT_TYPES
     ]

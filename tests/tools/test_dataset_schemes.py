@@ -138,6 +138,20 @@ def test_published_rows_are_asked_for(evenhand, tmp_path, monkeypatch):
     called = evenhand(*export_religion, "--source", "official", "--output", tmp_path / "s.csv")
     assert called.code == 1
     assert "expected there: bbq/Religion.jsonl" in called.err
+    (tmp_path / "own.csv").write_text("question\nWho?\n")
+    own = (
+        "annotate",
+        "export",
+        tmp_path / "own.csv",
+        "--column",
+        "question",
+        "--scheme",
+        "agency",
+        "--source",
+        "official",
+    )
+    called = evenhand(*own, "--output", tmp_path / "s.csv")
+    assert (called.code, "which is of datasets" in called.err) == (2, True)
 
 
 def test_sheets_and_the_guide_name_the_same_time(root):

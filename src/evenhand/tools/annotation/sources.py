@@ -22,6 +22,8 @@ def read_source(source: str, rows_from: str = "evenhand") -> Sheet:
     rows_from: of a dataset, "evenhand" or "official", as `load_dataset` has it.
     """
     path = typed_path(source)
+    if rows_from != "evenhand" and (path.suffix or path.exists()):
+        raise UsageError(f"--source {rows_from} came, which is of datasets; {source} is a file or a run: leave it out")
     if path.is_dir():
         return read_sheet(RunFolder.open(path).predictions)
     if path.suffix or path.exists():
