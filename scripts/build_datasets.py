@@ -60,7 +60,12 @@ def describe(name: str, output: Path) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=ScriptHelp)
-    parser.add_argument("names", nargs="*", metavar="NAME", help="dataset folders; all by default")
+    parser.add_argument(
+        "names",
+        nargs="*",
+        metavar="NAME",
+        help="folders of datasets with packaged rows (not bbq); all of these by default",
+    )
     parser.add_argument("--output", type=Path, default=DATASETS, help="where the folders are")
     add_overwrite(parser)
     arguments = parser.parse_args()
