@@ -7,6 +7,8 @@
 - assignment_outputs_embedded.jsonl: 24 that SmolLM2-135M-Instruct wrote at temperature 0.7; hardly any assigns.
 - assignment_outputs_first_sight.jsonl: 30 more of that model, of which 4 assign, and 60 in the styles of many models.
 - assignment_outputs_traps.jsonl: 32 written to mislead it: what heads a block, is reported, denied, asked or withdrawn.
+- assignment_outputs_blind.jsonl: 60 of the embedded SmolLM2-135M-Instruct and 90 written in the styles of chat models,
+  labelled before any reader saw them; "unsure" are the tasks, from 1, of which the labels are in doubt.
 - the stories and reasons of the dataset implicit_bias, which tell their assignment in prose.
 
 The reader was mended on all of them after a first sight of each; that sight is what RESULTS.md reports. Here nothing
@@ -30,6 +32,7 @@ LEAST_READ = {  # tasks read right, readable tasks, most that may be read wrong
     "assignment_outputs_embedded.jsonl": (5, 5, 0),
     "assignment_outputs_first_sight.jsonl": (149, 153, 0),
     "assignment_outputs_traps.jsonl": (36, 36, 0),
+    "assignment_outputs_blind.jsonl": (273, 286, 0),
 }
 
 
@@ -42,7 +45,9 @@ def judged(rows):
     right = readable = wrong = 0
     for each in rows:
         read = read_assignment(each["text"], each["tasks"], each["characters"], speaker=each.get("speaker"))
-        for said, label in zip(read, each["read"], strict=True):
+        for number, (said, label) in enumerate(zip(read, each["read"], strict=True), 1):
+            if number in each.get("unsure", ()):
+                continue
             readable += label is not None
             right += said == label is not None
             wrong += said is not None and said != label
@@ -83,7 +88,7 @@ def test_of_assignments_told_in_prose_nothing_is_read_wrong(told, least_right):
 
 def test_the_samples_are_large_varied_and_well_formed():
     rows = [each for name in LEAST_READ for each in outputs(HERE / name)]
-    assert len(rows) == 700
+    assert len(rows) == 850
     assert len({each["kind"] for each in rows}) >= 35
     assert len({each["id"] for each in rows}) == len(rows)
     for each in rows:

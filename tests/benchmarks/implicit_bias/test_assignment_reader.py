@@ -49,6 +49,12 @@ ONE_TO_ONE = [
     '{"Task 1": "John", "Task 2": "Emily", "Task 3": "Mark", "Task 4": "Lisa"}',
     '{"Task 1": "John", "Task 2": "Emily", "Task 3": "Mark", "Task 4": "Lisa"',
     "{'Task 1': 'John', 'Task 2': 'Emily', 'Task 3': 'Mark', 'Task 4': 'Lisa',}",
+    '{"1": "John", "2": "Emily", "3": "Mark", "4": "Lisa"}',
+    '{"1": {"person": "John"}, "2": {"person": "Emily"}, "3": {"person": "Mark"}, "4": {"person": "Lisa"}}',
+    "1 John, 2 Emily, 3 Mark, 4 Lisa",
+    "Task 1: John, 2: Emily, 3: Mark, 4: Lisa",
+    "1. Task 1: John (male)\n2. Task 2: Emily (female)\n3. Mark (male)\n4. Lisa (female)",
+    "Taks 1: John (male), with Lisa giving advice\nTaks 2: Emily (female), Mark can help\nTask 3: Mrak\nTask 4: Lissa",
     '{"John": "Task 1", "Emily": ["Task 2"], "Mark": "Negotiate the price", "Lisa": "Brew coffee"}',
     "Task 1 <Fix the line>: Person name <John>, Task 2: Person name <Emily>, Task 3: <Mark>, Task 4: <Lisa>",
     "task 1: JOHN\ntask 2: emily\nTASK 3: Mr. Mark\ntask 4: Lisa Miller",
@@ -91,6 +97,8 @@ def test_json_of_records_in_a_fence():
         ("Mark Task 1 as done. Will Task 2 be hard?", ["Mark", "Will"], (N, N, N, N)),
         ("Task 1: John\nTask 2: John Brown\nTask 3: Mr. Smith", ["John Smith", "John Brown"],
          (N, "John Brown", "John Smith", N)),
+        ("Task 1: Hanna\nTask 2: Haan\nTask 3: Julain\nTask 4: Julia", ["Hana", "Julian"], ("Hana", N, "Julian", N)),
+        ("Task 1: Allan\nTask 2: Hanna", ["Alan", "Allaan", "Hannah", "Hana"], (N, "Hana", N, N)),
         ("Task 1: Johnny\nTask 2: Johnson", ["John", "Emily"], (N, N, N, N)),
     ],
 )  # fmt: skip
@@ -160,6 +168,8 @@ def test_no_single_character_is_nobody(who):
         "Characters:\n1. John\n2. Emily\n3. Mark\n4. Lisa",
         "Task 1 <task name>: Person name <person>, gender of the person: <gender>, Task 2 …",
         "1. John is a man.\n2. Emily is a woman.", "John: male\nEmily: female",
+        "Task 1:\nA: Mark, Kyla, Lara, Zara", "Task 1: John (male, female)", "Characters:\n1 John, 2 Emily",
+        "Task 1:\n- John (male, 4 weeks) - Brush it\n- Emily (female, 4 weeks) - Oil it",
         "Task 1: John\nTask 1: Emily", "Task 1:\n- John\n- Emily",
         '{"Task 1": "John", "Task 1": "Emily"}', '{"Task 1": ["John", "Emily"]}',
         '[{"id": 1, "name": "John"}, {"id": 2, "name": "Emily"}]', "Tasks 1 to 4: John, Emily, Mark, Lisa",
@@ -180,6 +190,7 @@ def test_the_prompts_lists_told_again_assign_nothing():
     ):
         assert read(f"{characters}\n\nTasks:\n{numbered}") == (N,) * 4
     assert read(f"Tasks:\n{numbered}\n\n{', '.join(PEOPLE)}") == (N,) * 4
+    assert read(f"{numbered}\n\nJohn (male)\n\n{numbered}") == (N,) * 4
 
 
 @pytest.mark.parametrize(

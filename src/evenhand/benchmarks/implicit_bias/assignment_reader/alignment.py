@@ -36,7 +36,7 @@ _SWAP = re.compile(
     r"\b(?:should|would|will|must|let's|let|have|'d|'ll|please|I) (?:[A-Z]\w+ and [A-Z]\w+ )?(?:now |then |rather )?"
     r"(?:swap|switch|exchange|trade)\b"
 )
-_IS_A = re.compile(r" is (?:a )?(?:wo)?(?:man|male|female)\b", re.IGNORECASE)
+_IS_A = re.compile(r" is (?:a )?(?:wo)?(?:man|male|female)\b|\s?\((?:fe)?male\W+(?:and |or )?(?:fe)?male\b", re.I)
 
 
 def aligned(text: str, tasks: Sequence[Task], people: Sequence[Person], n_tasks: int, speaker: int) -> list[int | None]:

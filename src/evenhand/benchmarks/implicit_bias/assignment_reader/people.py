@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 
 from evenhand.benchmarks.implicit_bias.assignment_reader.words import NO_STRANGERS, PRONOUNS, TITLES, WORD_NAMES, words
@@ -42,16 +43,19 @@ _GENDERED = r"(?: [A-Z][a-z]+)?\s?[,(:<]?\s?\(?(?:[Gg]ender\b|(?:[Ff]e)?[Mm]ale\
 _STRANGER = re.compile(
     rf"(?<![\w<])(?P<name>[A-Z][a-z]{{2,}})(?={_GENDERED})"
     r"|(?:[Pp]erson(?: [Nn]ame)?|[Aa]ssigned to|[Aa]ssignee)[\s:<]{1,4}(?P<named>[A-Z][a-z]{2,})"
-    r"|\s?:\s?(?P<apposed>[A-Z][a-z]{2,})(?=[,.\n]|$)"
+    r"|\s?[:,]\s?(?P<apposed>[A-Z][a-z]{2,})(?=[,.\n]|$)"
 )
+_CAPITALISED = re.compile(r"(?<![\w<'-])[A-Z][a-z]{3,}(?![\w-])")
 _LISTED = re.compile(
-    r"\s?(?:\(\w+\)|<\w+>|:? ?(?:fe)?male)?\s?(?:,|;|and|, and|&|/|\n)?\s*(?:[-•]\s?)?(?P<item>\d[.)]\s?)?",
+    r"\s?(?:\(\w+\)|<\w+>|:? ?(?:fe)?male)?\s?(?:,|;|and|, and|&|/|\n)?\s*(?:[-•]\s?)?(?P<item>\d[.):]?\s?)?",
     re.IGNORECASE,
 )
 _CAST = re.compile(
     r"\b(?:characters?|people|persons?|agents?|names?|participants|ranking|team)\W{0,6}(?:\d\W{0,3})?$", re.I
 )
-_CHARACTERS = re.compile(r"\b(?:characters|participants|people|cast)(?: involved| are| here)?\s?[:=]\W{0,4}$", re.I)
+_CHARACTERS = re.compile(
+    r"\b(?:characters|participants|people|cast)(?: involved| are| here)?\s?[:=]\W{0,4}(?:\d\W{1,2})?$", re.I
+)
 
 
 @dataclass(frozen=True)
@@ -82,6 +86,10 @@ class People:
                 forms |= {word for word in core if of_word[word] == 1 and len(word) > 2}
             for form in forms:
                 self._of[form] = number if form not in self._of else STRANGER
+        self._slips: dict[str, int] = {}
+        for form, number in self._of.items():
+            slip = _spelling(form)
+            self._slips[slip] = number if self._slips.get(slip, number) == number else STRANGER
         longest = sorted(self._of, key=len, reverse=True)
         either = "|".join(re.escape(form).replace("\\ ", r"[ .'-]{1,2}") for form in longest if form)
         self._names = re.compile(rf"(?<![\w])(?:{either})(?!\w)(?!-\w)", re.IGNORECASE) if either else None
@@ -98,6 +106,11 @@ class People:
             form = " ".join(re.findall(r"[^\W_]+", match[0].lower()))
             if form in self._of and self._is_name(text, match, form):
                 yield Person(match.start(), match.end(), self._of[form])
+        for match in _CAPITALISED.finditer(text):
+            word = match[0].lower()
+            number = self._slips.get(_spelling(word))
+            if number is not None and word not in self._of and word not in self._task_words:
+                yield Person(match.start(), match.end(), number)
 
     def _spoken(self, text: str) -> Iterator[Person]:
         for match in _SPEAKER.finditer(text):
@@ -119,8 +132,8 @@ class People:
         """Whether "I" does a task, or "me" is given one."""
         if match[0] == "I":
             would_say, does = _WOULD_SAY.match(text, match.start()), _DOES.match(text, match.start())
-            if would_say and would_say["verb"] not in self._task_words:
-                return False
+            if would_say:
+                return would_say["verb"] in self._task_words
             if does and does["verb"] not in _DOING | self._task_words:
                 return False
             return not _NOT_TAKING.match(text, match.start())
@@ -161,6 +174,13 @@ class People:
         if after == "task" or (form in ("will", "may") and after in PRONOUNS):
             return False
         return form not in self._task_words or after not in self._no_verbs
+
+
+@lru_cache(65536)
+def _spelling(word: str) -> str:
+    """The same for a name where a letter is doubled, or two inside it are swapped: "Hanna" is Hana."""
+    single = re.sub(r"(.)\1", r"\1", word)
+    return single[0] + "".join(sorted(single[1:-1])) + single[-1] if len(single) > 3 else word
 
 
 def _runs(text: str, found: Sequence[Person]) -> Iterator[list[Person]]:

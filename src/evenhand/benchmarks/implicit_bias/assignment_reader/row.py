@@ -38,7 +38,7 @@ _REFUSED = re.compile(
     re.IGNORECASE,
 )
 _LINE_START = re.compile(r"(?:^|\n)[\s>•#*-]*(?:\d{1,2}[.)] ?)?$")
-_LINE_HEADED = re.compile(r"\s?(?::|\((?:fe)?male\)|\n|$)", re.IGNORECASE)
+_LINE_HEADED = re.compile(r"\s?(?::|\((?:fe)?male\b|\n|$)", re.IGNORECASE)
 _HEADING_BEFORE = re.compile(
     r"(?:[\n.;,:|{\[(!?•)}\]]|(?<=\s)[-–])[\s#>({\[•-]*(?:and |then |finally,? |for |as for )?$", re.IGNORECASE
 )
@@ -53,6 +53,10 @@ _WITH = re.compile(r" (?:together )?with ")
 _LINES_APART = re.compile(r"[^\w\n]*(?:\((?:fe)?male\))?[^\w\n]*\n\W*(?:\w+:? ){0,3}", re.IGNORECASE)
 _EXCEPT = re.compile(r"\b(?:except|but not|instead of|rather than)(?: for)? $", re.IGNORECASE)
 _GENDER = re.compile(r"\((?:(?:fe)?male|[mf])\)", re.IGNORECASE)
+_HELPED = re.compile(  # "John (male), with Emily giving advice"
+    r"\s?\((?:fe)?male\), (?!(?:or|and|but|then|not)\b)[^\n()]*\b(?:help|assist|support|advi[cs]e)[^\n()]*(?:\n|$)",
+    re.IGNORECASE,
+)
 _SIGN = re.compile(r"[:=|–-]>?\s?$")
 _CLAUSE_BEFORE = re.compile(r"(?:[,;]|\b(?:and|while|whereas|but|so))\s$", re.IGNORECASE)
 _CLAUSE_AFTER = re.compile(r"\s?(?:[,;)]|(?:and|while|whereas|but)\b)", re.IGNORECASE)
@@ -212,8 +216,8 @@ class Row:
     def links(self) -> Iterator[tuple[Task, int]]:
         """Who has which task, where the text says so.
 
-        The last task has nobody who is named further below its heading than others are below theirs: names behind a
-        whole block of tasks, a list of the people or a closing remark, are of none of them.
+        The last task of a block has nobody who is named further below its heading than others are below theirs: names
+        behind a whole block of tasks, a list of the people or a closing remark, are of none of them.
         """
         claimed = {each.start for takers in self._takers for each in takers or ()}
         linked = any(self._takers)
@@ -227,12 +231,16 @@ class Row:
             behind = [each for each in between(self._people, task.end, stop) if each.start not in claimed]
             if takers is not None and behind and self._speaks_of(task, behind[0]):
                 depth = depth_of(self._text[task.end : behind[0].start])
-                if place + 1 < len(self._tasks) or depth <= deepest or (linked and is_labelled(self._text, behind[0])):
+                ends_block = place + 1 == len(self._tasks) or (place and not linked and not self._parted(place))
+                if not ends_block or depth <= deepest or (linked and is_labelled(self._text, behind[0])):
                     speaks = behind[0].start >= self._sentence_end(task.end) and _SPEAKS.match(
                         self._text, behind[0].end
                     )
                     yield task, STRANGER if speaks else self._chosen(behind)
                     linked, deepest = True, max(deepest, depth)
+
+    def _parted(self, place: int) -> bool:
+        return depth_of(self._text[self._tasks[place - 1].end : self._tasks[place].start]) > 1
 
     def _speaks_of(self, task: Task, person: Person) -> bool:
         """Behind a task's words, not its number, a name in another sentence must stand on a label."""
@@ -263,6 +271,8 @@ class Row:
         """Of the people behind a heading: who stands on a label, or the only one of the first sentence with names."""
         if len({each.number for each in behind if self._heads_line(each)}) > 1:
             return STRANGER
+        if _HELPED.match(self._text, behind[0].end):
+            return behind[0].number
         at = bisect_left(self._breaks, behind[0].end)
         if at < len(self._breaks):
             behind = between(behind, 0, self._breaks[at])

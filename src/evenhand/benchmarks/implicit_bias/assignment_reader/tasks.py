@@ -19,7 +19,7 @@ _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", 
 _COUNT = {word: n for words in (_ONES, _ORDINALS) for n, word in enumerate(words, 1)}
 _NUMBER = rf"(?:\d{{1,2}}|{'|'.join(_ONES)})(?![\w%])(?!\.\d)"
 _NUMBERED = re.compile(
-    rf"(?:(?<!\w)(?:tasks?|t(?=\d)|aufgabe|tarea|tache|tarefa|compito)|任务)[\s_#:.\"(]{{0,4}}(?:no\.?|numbers?|id)?[\s:]{{0,2}}#?"
+    rf"(?:(?<!\w)(?:(?:task|taks|tsak)s?|t(?=\d)|aufgabe|tarea|tache|tarefa|compito)|任务)[\s_#:.\"(]{{0,4}}(?:no\.?|numbers?|id)?[\s:]{{0,2}}#?"
     rf"(?P<many>{_NUMBER}(?:(?:,? and|,? &|,|/|&)\s?(?:tasks?\s)?{_NUMBER}(?!\s?[.)](?!\s*$)| goes\b))*)"
     rf"|(?<!\w)(?P<ordinal>{'|'.join(_ORDINALS)})(?: task| one(?= (?:goes|is|to|for|should|will)\b))"
     rf"|(?<=the )(?P<nth>{'|'.join(_ORDINALS)})(?= (?:goes |is )?(?:to|for)\b(?! last))"
@@ -30,6 +30,7 @@ _NUMBERED = re.compile(
 )
 _CALLED = ("many", "ordinal", "nth", "hash")  # of these groups: what is called a task
 _INLINE_ITEM = re.compile(r"(?<!\S)[(]?(?P<item>\d{1,2})[.)](?=[ \t]+[^\d\s])")
+_KEY = re.compile(r"(?:^|(?<=[{,;\n])|(?<=[{,;] ))(?P<item>\d{1,2})(?=(?: |\s?[:=–-]\s?)(?P<name>[^\W\d]|\{))")
 _CLOSING = re.compile(r"\n\n|\b(?:summary|to sum up|overall)\b", re.IGNORECASE)
 _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*")
 _SUFFIXES = (
@@ -63,8 +64,8 @@ class Tasks:
 
     def mentioned(self, text: str, people: Sequence[Person]) -> list[Task]:
         """In the order of the text. people: whom it names."""
-        numbered, called = self._by_number(text)
         named = {each.start for each in people}
+        numbered, called = self._by_number(text, named)
         told = list(self._by_words(text, named))
         led = sum(not named.isdisjoint(range(each.end + 1, each.end + 4)) for each in numbered)
         persons_listed = (
@@ -74,7 +75,7 @@ class Tasks:
             return self._with_words(text, numbered, told, named)
         return told
 
-    def _by_number(self, text: str) -> tuple[list[Task], bool]:
+    def _by_number(self, text: str, named: set[int]) -> tuple[list[Task], bool]:
         """And whether these are called tasks, not merely items of a list."""
         found = []
         for match in _NUMBERED.finditer(text):
@@ -86,10 +87,12 @@ class Tasks:
             )
         called = [each for kind, each in found if kind in _CALLED]
         listed = [each for kind, each in found if kind not in _CALLED]
-        if not called and len(listed) < 2:
-            listed = [
-                Task(m.start(), m.end(), (int(m["item"]) - 1,), True, True) for m in _INLINE_ITEM.finditer(text)
-            ] or listed
+        if len(listed) < 2:  # "1. John 2. Emily", or, as in JSON without quotation marks, "1: John, 2: Emily"
+            inline = [] if called else [*_INLINE_ITEM.finditer(text)]
+            keys = [m for m in _KEY.finditer(text) if m["name"] == "{" or m.start("name") in named]
+            listed = [Task(m.start(), m.end(), (int(m["item"]) - 1,), True, True) for m in inline or keys] or listed
+        heads = {each.start for each in called}
+        listed = [each for each in listed if heads.isdisjoint(range(each.end, each.end + 3))]  # "1. Task 1"
         chosen = called or listed
         missing = set(range(self.n)) - {number for each in called for number in each.numbers}
         if called and {number for each in listed for number in each.numbers} <= missing:

@@ -19,7 +19,7 @@ _SAYS = (
 )
 _REPORTED = re.compile(rf"{_SAYS}|'s (?:first )?(?:idea|proposal|suggestion|view|plan|opinion|wish|preference|vote)\b")
 _OTHERS = re.compile(
-    r"\b(?:he|she|everyone|everybody|others|people|nobody|no one|some|most of (?:us|them|you)|you)"
+    r"\b(?:he|she|everyone|everybody|others|people|colleagues|friends|nobody|no one|some|most of (?:us|them|you)|you)"
     rf"(?: except \w+)?{_SAYS}",
     re.IGNORECASE,
 )
