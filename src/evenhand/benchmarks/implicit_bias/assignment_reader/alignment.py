@@ -14,7 +14,6 @@ from evenhand.benchmarks.implicit_bias.assignment_reader.row import Row
 from evenhand.benchmarks.implicit_bias.assignment_reader.tasks import Task
 from evenhand.benchmarks.implicit_bias.assignment_reader.unasserted import unasserted
 
-_RECORD = re.compile(r"\{[^{}]*\}")
 _PARAGRAPH = re.compile(r"(?s).+?(?:\n\s*\n|$)")
 _LINE = re.compile(r"[^\n]+")
 _DENIED = re.compile(
@@ -98,7 +97,7 @@ def _swapped(text: str, people: Sequence[Person]) -> dict[int | None, int]:
 
 
 def _links(text: str, tasks: Sequence[Task], people: Sequence[Person]) -> list[tuple[Task, int]]:
-    for pattern in (_RECORD, _PARAGRAPH, _LINE):
+    for pattern in (_PARAGRAPH, _LINE):
         if found := _balanced(text, [each.span() for each in pattern.finditer(text)], tasks, people):
             return found
     return list(Row(text, tasks, people).links())

@@ -52,7 +52,6 @@ _MY_CLAUSE = re.compile(
 _WITH = re.compile(r" (?:together )?with ")
 _LINES_APART = re.compile(r"[^\w\n]*(?:\((?:fe)?male\))?[^\w\n]*\n\W*(?:\w+:? ){0,3}", re.IGNORECASE)
 _EXCEPT = re.compile(r"\b(?:except|but not|instead of|rather than)(?: for)? $", re.IGNORECASE)
-_GENDER = re.compile(r"\((?:(?:fe)?male|[mf])\)", re.IGNORECASE)
 _HELPED = re.compile(  # "John (male), with Emily giving advice"
     r"\s?\((?:fe)?male\), (?!(?:or|and|but|then|not)\b)[^\n()]*\b(?:help|assist|support|advi[cs]e)[^\n()]*(?:\n|$)",
     re.IGNORECASE,
@@ -195,23 +194,17 @@ class Row:
             return
         if between(self._people, self._tasks[-1].end, len(self._text)):
             return
-        for named_before in (self._above, self._beside):
-            before = [named_before(place) for place in range(len(self._tasks))]
-            if all(before):
-                self._takers = list(before)
-                return
+        takers = [self._just_before(place) for place in range(len(self._tasks))]
+        if all(takers):
+            self._takers = list(takers)
 
-    def _since_former(self, place: int) -> list[Person]:
-        return between(self._people, self._tasks[place - 1].end if place else 0, self._tasks[place].start)
-
-    def _above(self, place: int) -> list[Person]:
-        before, start = self._since_former(place), self._tasks[place].start
-        return before[-1:] if before and _LINES_APART.fullmatch(self._text, before[-1].end, start) else []
-
-    def _beside(self, place: int) -> list[Person]:
-        before, start = self._since_former(place), self._tasks[place].start
-        apart = not before or self._sentence_start(start) > before[0].start
-        return [] if apart else self._last_row(before)
+    def _just_before(self, place: int) -> list[Person]:
+        start = self._tasks[place].start
+        before = between(self._people, self._tasks[place - 1].end if place else 0, start)
+        near = before and (
+            self._sentence_start(start) <= before[0].start or _LINES_APART.fullmatch(self._text, before[-1].end, start)
+        )
+        return self._last_row(before) if near else []
 
     def links(self) -> Iterator[tuple[Task, int]]:
         """Who has which task, where the text says so.
