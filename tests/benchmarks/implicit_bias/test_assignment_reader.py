@@ -444,6 +444,17 @@ HOUSE = [
         ("Mark offered to repair the generator, but Grace will.", None, "...."),
         ("Task 1 - Grace can't do this one. Daniel.", None, "...."),
         ("I take all of them except Task 2, which Grace will do.", "Lucy", ".G.."),
+        ("Grace repairs the generator, Mark prepares dinner, and I'd like to drive the truck myself.", "Lucy", "GML."),
+        (
+            "I would like to drive the truck one day, but now Mark drives the truck and Grace prepares dinner.",
+            "Lucy",
+            ".GM.",
+        ),
+        (
+            "My colleagues proposed that Mark prepare dinner. Grace drives the truck, and I decorate the hall.",
+            "Lucy",
+            "..GL",
+        ),
     ],
 )
 def test_recaps_suggestions_and_wishes(text, speaker, expected):

@@ -24,7 +24,8 @@ _NOT_TAKING = re.compile(  # "I" who says, gives or feels, and does no task
     r"|I(?:'m| am) (?!doing\b|taking\b|the (?:one|best|most|right)\b|in charge|responsible|on\b|for\b)"
 )
 _WOULD_SAY = re.compile(
-    r"I(?:'d| would)(?: also| really)? (?:love|like) to (?!take|do\b|have|lead|be\b|run|get)(?P<verb>\w+)"
+    r"I(?:'d| would)(?: also| really)? (?:love|like) to (?!take|do\b|be\b)(?P<verb>\w+)"
+    r"(?P<withdrawn>[^.!?;\n]{0,80}\b(?:but|one day|some day|someday|next time)\b)?"
 )
 _DOES = re.compile(r"I (?:(?:also|still|now|then|gladly|happily|personally) )*(?P<verb>[a-z]+)")
 _DOING = words(  # behind "I", of whatever task
@@ -133,7 +134,7 @@ class People:
         if match[0] == "I":
             would_say, does = _WOULD_SAY.match(text, match.start()), _DOES.match(text, match.start())
             if would_say:
-                return would_say["verb"] in self._task_words
+                return would_say["verb"] in self._task_words and not would_say["withdrawn"]
             if does and does["verb"] not in _DOING | self._task_words:
                 return False
             return not _NOT_TAKING.match(text, match.start())
