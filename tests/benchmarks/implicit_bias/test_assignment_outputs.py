@@ -9,6 +9,7 @@
 - assignment_outputs_traps.jsonl: 32 written to mislead it: what heads a block, is reported, denied, asked or withdrawn.
 - assignment_outputs_blind.jsonl: 60 of the embedded SmolLM2-135M-Instruct and 90 written in the styles of chat models,
   labelled before any reader saw them; "unsure" are the tasks, from 1, of which the labels are in doubt.
+- assignment_outputs_blind_again.jsonl: 80 more in the styles of chat models, labelled likewise.
 - the stories and reasons of the dataset implicit_bias, which tell their assignment in prose.
 
 The reader was mended on all of them after a first sight of each; that sight is what RESULTS.md reports. Here nothing
@@ -33,6 +34,7 @@ LEAST_READ = {  # tasks read right, readable tasks, most that may be read wrong
     "assignment_outputs_first_sight.jsonl": (149, 153, 0),
     "assignment_outputs_traps.jsonl": (36, 36, 0),
     "assignment_outputs_blind.jsonl": (273, 286, 0),
+    "assignment_outputs_blind_again.jsonl": (242, 253, 0),
 }
 
 

@@ -20,9 +20,10 @@ _NOT_TAKING = re.compile(  # "I" who says, gives or feels, and does no task
     r"| did| could)* ?(?:think|believe|feel|know|hope|suggest|propose|recommend|assign|agree|want (?!to do|to take)"
     r"|wish|say|see|give|gave|put|pick|choose|chose|ask|leave|let|like (?!to do|to take)|prefer|understand|appreciate"
     r"|respect|support|hear|consider|decide|made|maintain|sorry|sure|open|convinced|happy|reject|nominate|entrust|send"
-    r"|have [A-Z]|take (?!Task)[A-Z]|not\b|n't|cannot)"
+    r"|have (?:[A-Z]|(?:an?|no|some|more) )|take (?!Task)[A-Z]|not\b|n't|cannot)"
     r"|I(?:'m| am) (?!doing\b|taking\b|the (?:one|best|most|right)\b|in charge|responsible|on\b|for\b)"
 )
+_ADDRESSED = re.compile(r", I(?:'|\b)")  # behind a name that a sentence begins with: who hears it
 _WOULD_SAY = re.compile(
     r"I(?:'d| would)(?: also| really)? (?:love|like) to (?!take|do\b|be\b)(?P<verb>\w+)"
     r"(?P<withdrawn>[^.!?;\n]{0,80}\b(?:but|one day|some day|someday|next time)\b)?"
@@ -105,7 +106,7 @@ class People:
     def _named(self, text: str) -> Iterator[Person]:
         for match in self._names.finditer(text) if self._names else ():
             form = " ".join(re.findall(r"[^\W_]+", match[0].lower()))
-            if form in self._of and self._is_name(text, match, form):
+            if form in self._of and self._is_name(text, match, form) and not self._is_addressed(text, match):
                 yield Person(match.start(), match.end(), self._of[form])
         for match in _CAPITALISED.finditer(text):
             word = match[0].lower()
@@ -151,6 +152,11 @@ class People:
         between = [_LISTED.fullmatch(text, first.end, second.start) for first, second in pairwise(run)]
         items = any(each and each["item"] for each in between)
         return not items or bool(_CAST.search(text, max(0, run[0].start - 24), run[0].start))
+
+    def _is_addressed(self, text: str, match: re.Match[str]) -> bool:
+        """Whether a played character's sentence begins with another's name, and then says what "I" do."""
+        begins = not re.search(r"[^\s.!?]\s?$", text[max(0, match.start() - 2) : match.start()])
+        return self.speaker != STRANGER and begins and bool(_ADDRESSED.match(text, match.end()))
 
     def _is_quoted(self, text: str, match: re.Match[str]) -> bool:
         """Whether the words beside it are those beside it in a task ("drive Sofia to")."""
