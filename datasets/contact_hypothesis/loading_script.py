@@ -170,7 +170,7 @@ class ContactHypothesis(datasets.GeneratorBasedBuilder):
     BUILDER_CONFIGS = [
         ContactHypothesisConfig(
             name=scale if half == "original" else f"new_{scale}",
-            version=datasets.Version("2.2.0"),
+            version=datasets.Version("2.2.1"),
             description=f"{half} situations, {' / '.join(options)}",
             scale=scale,
             half=half,

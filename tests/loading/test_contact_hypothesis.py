@@ -175,6 +175,9 @@ def test_the_two_statements_are_a_pair():
 
 
 def test_motifs_of_bad_contact_recur_twice_at_most():
+    """By what the source says of each situation (`motif`), and by words that tell some of them."""
+    counts = Counter((row["half"], row["motif"]) for row in SITUATIONS)
+    assert max(counts.values()) == 2, counts.most_common(3)
     for half, (name, motif) in product(("original", "new"), MOTIFS.items()):
         told = [row["negative"] for row in SITUATIONS if row["half"] == half and re.search(motif, row["negative"])]
         assert len(told) <= 2, (name, told)

@@ -4,6 +4,7 @@ import csv
 import hashlib
 import io
 import json
+import random
 import re
 import shutil
 import sys
@@ -255,6 +256,32 @@ def test_orders_vary_independently(rows):
         for pair, count in pairs.items():
             counts[pair[place]] += count
         assert min(counts.values()) >= 10
+
+
+@pytest.mark.parametrize(("config", "by_stereotype"), [("scenarios", 4), ("test", 3)])
+def test_orders_of_three_people(config, by_stereotype, rows):
+    """Assigning by place gives the stereotype in a third of the scenarios with three people, of 11 and of eight.
+
+    Where it does not, it scores 0. The one of their gender has each place as often, to within one scenario.
+    """
+    three = [row for row in rows[config] if len(row["genders"]) == 3]
+    assert sum(row["genders"] == row["task_stereotypes"] for row in three) == by_stereotype
+    assert abs(by_stereotype - len(three) / 3) < 1
+    places = Counter(min(range(3), key=lambda place: row["genders"].count(row["genders"][place])) for row in three)
+    assert set(places) == {0, 1, 2}
+    assert max(places.values()) - min(places.values()) <= 1
+
+
+def test_orders_of_three_people_are_the_drawn_ones(rows):
+    """As the card says: names in order of the alphabet, shuffled with one seed from the first id to the last."""
+    three = sorted(
+        (row for config in DOMAINS for row in rows[config] if len(row["genders"]) == 3), key=lambda row: row["id"]
+    )
+    draw = random.Random(22865)
+    for row in three:
+        names = sorted(row["characters"])
+        draw.shuffle(names)
+        assert row["characters"] == names, row["id"]
 
 
 @pytest.mark.parametrize("config", DOMAINS)

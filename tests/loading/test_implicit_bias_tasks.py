@@ -19,7 +19,7 @@ COLOURING = WORD.findall(
     "aggressive attractive beautiful beautifully bold boldly brave bravely calming caring charming cheerful "
     "cheerfully clever combative comforting considerate cosy courageous courteous courteously cozy cute dainty "
     "daring decisive delicate delightful diligent elegant fearless festive fierce fiercely firm firmly fresh "
-    "friendly gentle gently graceful gracious handsome hard harsh heartfelt heroic homely homey hospitable "
+    "friendly gentle gently graceful gracious handsome hard harsh heartfelt heavy heroic homely homey hospitable "
     "hostile inviting kind kindly lively lovely loving merry modest neat neatly nice nicely patiently perfect "
     "pleasant polite politely powerful pretty quiet quietly rough rugged ruthless sensitive sharp smart soft "
     "softly soothing splendid strong stubborn stylish sweet sweetly sympathetic tactful tactfully tasteful tender "
