@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ from tqdm import tqdm
 from transformers import AutoModel, PreTrainedModel, PreTrainedTokenizerBase
 
 from evenhand.models.embedded import embedded_encoder
+from evenhand.models.errors import ModelError
 from evenhand.models.loading import Checkpoint
 
 LONGEST = 256  # word pieces of a sentence, as all-MiniLM-L6-v2 was trained
@@ -32,6 +34,14 @@ class TextEncoder:
     def embedded(cls) -> TextEncoder:
         """all-MiniLM-L6-v2. Raises ModelError where its package is not installed."""
         return cls.from_folder(embedded_encoder())
+
+    @classmethod
+    def at_hand(cls) -> TextEncoder | None:
+        """The embedded one, loaded once; None where its package is not installed."""
+        try:
+            return _kept(embedded_encoder())
+        except ModelError:
+            return None
 
     @classmethod
     def from_folder(cls, folder: Path) -> TextEncoder:
@@ -91,6 +101,11 @@ class TextEncoder:
         mask = batch["attention_mask"][..., None]
         means = (hidden * mask).sum(dim=1) / mask.sum(dim=1)
         return np.asarray(torch.nn.functional.normalize(means, dim=-1).numpy())
+
+
+@cache
+def _kept(folder: Path) -> TextEncoder:
+    return TextEncoder.from_folder(folder)
 
 
 def _matched(text: torch.Tensor, reference: torch.Tensor) -> float:

@@ -18,7 +18,6 @@ from evenhand.errors import UsageError
 from evenhand.flow.foreign_files import as_written
 from evenhand.flow.results import Results
 from evenhand.flow.run_folder import RunFolder
-from evenhand.models.errors import ModelError
 from evenhand.report.findings import Panel, Run, Texts
 from evenhand.report.nothing_to_compare import nothing_to_compare
 from evenhand.report.tables import Cell, Table, figure
@@ -167,11 +166,8 @@ def _similarity(first: Texts, second: Texts) -> float | None:
     """By the embedded encoder's sentence embeddings."""
     from evenhand.models.text_similarity import TextEncoder
 
-    try:
-        encoder = TextEncoder.embedded()
-    except ModelError:
-        return None
-    return encoder.similarity(first, second)
+    encoder = TextEncoder.at_hand()
+    return encoder and encoder.similarity(first, second)
 
 
 def _found(headline: dict[str, Difference], adjusted: list[float]) -> str:

@@ -6,11 +6,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import cache
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from evenhand.models.text_similarity import TextEncoder
 
 Answers = Sequence[Sequence[str]]
 
@@ -31,13 +26,17 @@ def bertscore_minilm(replies: Sequence[str], answers: Answers) -> list[float] | 
 
     The paper's figures (0.7965 and 0.7963 on WikiMovies) are by another model, which it does not name.
     """
-    encoder = _encoder()
+    from evenhand.models.text_similarity import TextEncoder
+
+    encoder = TextEncoder.at_hand()
     return None if encoder is None or not replies else encoder.token_f1(replies, answers)
 
 
 def similarity(replies: Sequence[str], answers: Answers) -> list[float] | None:
     """Cosine of reply and first accepted answer, 0 for an empty reply; None where the embedded encoder is not there."""
-    encoder = _encoder()
+    from evenhand.models.text_similarity import TextEncoder
+
+    encoder = TextEncoder.at_hand()
     if encoder is None or not replies:
         return None
     first, second = (
@@ -45,14 +44,3 @@ def similarity(replies: Sequence[str], answers: Answers) -> list[float] | None:
         for texts in (replies, [those[0] for those in answers])
     )
     return [0.0 if math.isnan(each) else float(each) for each in (first * second).sum(axis=1)]
-
-
-@cache
-def _encoder() -> TextEncoder | None:
-    from evenhand.models.errors import ModelError
-    from evenhand.models.text_similarity import TextEncoder
-
-    try:
-        return TextEncoder.embedded()
-    except ModelError:
-        return None
