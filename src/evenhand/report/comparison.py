@@ -19,8 +19,8 @@ from evenhand.flow.foreign_files import as_written
 from evenhand.flow.results import Results
 from evenhand.flow.run_folder import RunFolder
 from evenhand.report.findings import Panel, Run, Texts
-from evenhand.report.nothing_to_compare import nothing_to_compare
 from evenhand.report.tables import Cell, Table, figure
+from evenhand.report.what_differs import nothing_to_compare, stands_alone, told
 from evenhand.statistics.clustered import FEW_CLUSTERS, Difference, paired_difference
 from evenhand.statistics.families import benjamini_hochberg, holm
 
@@ -105,7 +105,8 @@ def _compared(runs: Sequence[Run], benchmark: Benchmark[Any], margin: float) -> 
         title=f"{benchmark.card.title}: " + (f"{len(runs)} runs" if len(runs) > 2 else "B minus A"),
         sentences=(
             " ".join(f"{run.letter}: {run.results.model_name} ({run.path})." for run in runs),
-            *(pair.common for pair in pairs),
+            *(sentence for pair in pairs for sentence in (pair.common, told(pair.base, pair.second)) if sentence),
+            *stands_alone(runs, [run for pair in pairs for run in (pair.base, pair.second)]),
             _found(headline, adjusted),
             *_verdicts(compared, pairs, headline, adjusted, margin),
         ),

@@ -1,4 +1,4 @@
-"""Why runs can't be compared, where nothing is left to compare: what stands between them, or that nothing was read."""
+"""In what runs differ, and why nothing can be compared where nothing is left."""
 
 from __future__ import annotations
 
@@ -14,6 +14,26 @@ OF_WHO_ANSWERS = (
     "mitigation_options",
 )  # fmt: skip
 """Settings in which runs of the same rows may differ."""
+
+
+_THE_MODELS_OWN = ("model", "batch_size", "max_failed", "output")  # the names of models stand in the page anyway
+
+
+def told(base: Run, other: Run) -> str:
+    """Of two runs, the settings in which they differ but for the model: what their difference may be of."""
+    records = ({k: v for k, v in run.results.config.items() if k not in _THE_MODELS_OWN} for run in (base, other))
+    unlike = "; ".join(differences(*records))
+    return f"{base.letter} and {other.letter} differ in {unlike}." if unlike else ""
+
+
+def stands_alone(runs: Sequence[Run], paired: Sequence[Run]) -> list[str]:
+    """A sentence on each run that is compared with no other."""
+    return [
+        f"{run.letter} is compared with no other: no run named is alike but for the model and its mitigation. "
+        f"{told(runs[0], run)}".strip()
+        for run in runs
+        if run not in paired
+    ]
 
 
 def nothing_to_compare(runs: Sequence[Run], paired: bool, common: bool) -> UsageError:
