@@ -168,7 +168,7 @@ def _similarity(first: Texts, second: Texts) -> float | None:
     from evenhand.models.text_similarity import TextEncoder
 
     encoder = TextEncoder.at_hand()
-    return encoder and encoder.similarity(first, second)
+    return encoder.similarity(first, second) if encoder else None
 
 
 def _found(headline: dict[str, Difference], adjusted: list[float]) -> str:

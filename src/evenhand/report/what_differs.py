@@ -21,8 +21,11 @@ _THE_MODELS_OWN = ("model", "batch_size", "max_failed", "output")  # the names o
 
 def told(base: Run, other: Run) -> str:
     """Of two runs, the settings in which they differ but for the model: what their difference may be of."""
-    records = ({k: v for k, v in run.results.config.items() if k not in _THE_MODELS_OWN} for run in (base, other))
-    unlike = "; ".join(differences(*records))
+    first, second = (
+        {name: value for name, value in run.results.config.items() if name not in _THE_MODELS_OWN}
+        for run in (base, other)
+    )
+    unlike = "; ".join(differences(first, second))
     return f"{base.letter} and {other.letter} differ in {unlike}." if unlike else ""
 
 
