@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from tqdm import tqdm
 
-from evenhand.terminal import shown
+from evenhand.terminal import drawn_every, shown
 
 if TYPE_CHECKING:
     from evenhand.flow.runner import Step
@@ -32,7 +32,15 @@ class ProgressBar:
         """`rows` in all; what has come to pass since the last time."""
         with self._lock:
             if self._bar is None:
-                self._bar = tqdm(total=rows, unit="row", desc=self._name, dynamic_ncols=True, smoothing=0.1)
+                self._bar = tqdm(
+                    total=rows,
+                    unit="row",
+                    desc=self._name,
+                    dynamic_ncols=True,
+                    smoothing=0.1,
+                    mininterval=drawn_every(),
+                    miniters=0,
+                )
                 self._began = time.monotonic()
             self._replied += step.replied
             self._tokens += step.tokens
@@ -44,8 +52,6 @@ class ProgressBar:
                 said += f", {self._tokens:,} tokens written, {self._tokens / seconds:.0f}/s"
             self._bar.set_postfix_str(said, refresh=False)
             self._bar.update(step.finished)
-            if not step.finished:  # else tqdm draws by itself
-                self._bar.refresh()
 
     def __enter__(self) -> ProgressBar:
         return self
