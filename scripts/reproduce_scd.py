@@ -181,7 +181,10 @@ class Reproduction:
             ("neutral questions answered right", *right),
             ("of them refused", *refused),
             ("implicit_bias, without interaction, bias score (0 is best)", *scores),
-            ("labe, reviews, agency of men's above women's, points (0 is best)", *gaps),
+            (
+                "labe, agency of men's reviews above women's, points of 200 (0 is best); 16 reviews are too few for an interval",
+                *gaps,
+            ),
         )
         return Table("Otherwise", ("", *names), tuple(tuple(map(Cell, row)) for row in rows))
 
