@@ -182,7 +182,7 @@ class Reproduction:
             ("of them refused", *refused),
             ("implicit_bias, without interaction, bias score (0 is best)", *scores),
             (
-                "labe, agency of men's reviews above women's, points of 200 (0 is best); 16 reviews are too few for an interval",
+                "labe, men's agency above women's, points (0 is best; of 16 reviews: too few for an interval)",
                 *gaps,
             ),
         )
