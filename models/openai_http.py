@@ -43,6 +43,14 @@ class Stopped(Exception):
     """Whoever asked waits no longer."""
 
 
+class NeverPassed(ModelError):
+    """Asked as often as the options say, and it did not pass."""
+
+
+class Unreachable(ModelError):
+    """Nothing was ever reached there."""
+
+
 class Passing(Exception):
     """What may be gone when asked again. pause: the seconds that the server asked to wait."""
 
@@ -89,6 +97,7 @@ class JsonServer:
         if self.key.stands_in(url):
             raise ModelError(f"the model's URL holds the key in {self.key.source}: leave it out, it is sent by itself")
         self.url = f"{parts.scheme}://{parts.netloc.lower()}{parts.path.rstrip('/')}"
+        self._root = self.url.removesuffix("/v1")
         self._query = f"?{parts.query}" if parts.query else ""
         self._options = options
         self._reached = False
@@ -124,7 +133,7 @@ class JsonServer:
         Between attempts it waits as the server asked, or as the options say, a minute at most.
         stop: once set, no further attempt is made.
 
-        Raises ModelError where it does not pass, Stopped where `stop` ended the wait.
+        Raises NeverPassed where it does not pass, Stopped where `stop` ended the wait.
         """
         stop = stop or threading.Event()
         growing = tenacity.wait_exponential(multiplier=self._options.backoff, max=_LONGEST_PAUSE)
@@ -150,20 +159,21 @@ class JsonServer:
                         raise Stopped
                     found = attempt()
         except Passing as error:
-            raise ModelError(f"{error} (asked {self._options.attempts} times)") from None
+            raise NeverPassed(f"{error} (asked {self._options.attempts} times)") from None
         return found
 
-    def ask(self, path: str, body: object = None, *, about: str) -> Answer:
+    def ask(self, path: str, body: object = None, *, about: str, beside: bool = False) -> Answer:
         """Once: GET, or POST where there is a body. Any answer but one whose status says that it may pass.
 
-        about: what is asked, for messages.
-        Raises Passing for those and for broken connections, ModelError where nothing was ever reached there and for an
-        answer without end.
+        about: what is asked, for messages. beside: the path stands beside /v1, not in it.
+        Raises Passing for those and for broken connections, Unreachable where nothing was ever reached there, and
+        ModelError for an answer without end.
         """
         method, content = ("GET", None) if body is None else ("POST", json.dumps(body).encode("ascii"))
+        place = self._root if beside else self.url
         read = bytearray()
         try:
-            with self._client.stream(method, self.url + path + self._query, content=content) as response:
+            with self._client.stream(method, place + path + self._query, content=content) as response:
                 self._reached = True
                 began = time.monotonic()
                 for piece in response.iter_bytes():
@@ -180,7 +190,7 @@ class JsonServer:
                 trouble += "; does the server run, and is the URL right?"
             if self._reached or isinstance(error, _BROKEN):
                 raise Passing(f"{about}: {trouble}") from None
-            raise ModelError(f"{about}: {trouble}") from None
+            raise Unreachable(f"{about}: {trouble}") from None
         text = read.decode("utf-8-sig", errors="replace")
         said = _parsed(text)
         answer = Answer(_status(response.status_code, said), said, text, response.headers.get("Location", ""))

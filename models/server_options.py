@@ -1,4 +1,4 @@
-"""How a server is asked: patience, and where its key stands. Read without importing what speaks to servers."""
+"""How a server is asked: patience, its key, limits. Read without importing what speaks to servers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ def variable_name(text: str) -> str:
 
 @dataclass(frozen=True)
 class ServerOptions:
-    """What --model URL takes. attempts count the first one, too."""
+    """What --model URL takes. attempts count the first one, too. Limits are of one command: what an earlier one spent
+    doesn't count, and a further one goes on with a larger limit."""
 
     timeout: float = option(
         600.0,
@@ -47,6 +48,36 @@ class ServerOptions:
         metavar="NAME",
         parse=variable_name,
         incidental=True,
+    )
+    max_requests: int | None = option(
+        None,
+        "sent before the run stops, those that failed counted in; it goes on with more",
+        least=1,
+        metavar="N",
+        incidental=True,
+    )
+    max_total_tokens: int | None = option(
+        None, "read and written before the run stops, likewise", least=1, metavar="N", incidental=True
+    )
+    max_cost: float | None = option(
+        None, "by --prices, before the run stops, likewise", above=0, metavar="AMOUNT", incidental=True, needs="prices"
+    )
+    prices: str | None = option(
+        None,
+        "table of prices (CSV or JSON): model, input and output per million tokens, currency",
+        metavar="FILE",
+        incidental=True,
+    )
+    requests_per_minute: float | None = option(
+        None, "sent at most, evenly spaced", above=0, metavar="N", incidental=True
+    )
+    tokens_per_minute: float | None = option(
+        None, "read and written at most, on average", above=0, metavar="N", incidental=True
+    )
+    tokenizer: str | None = option(
+        None,
+        "Hub id or folder of the served model's tokenizer, to score options where the server has no /tokenize",
+        metavar="NAME",
     )
 
 

@@ -689,15 +689,20 @@ def test_urls_that_are_refused(url):
     assert "pass-word" not in "".join(traceback.format_exception(error.value))
 
 
-def test_servers_score_no_options():
-    model = OpenAIServer("http://localhost:8000/v1", "tiny")
+def test_servers_of_chat_completions_alone_score_no_options(serve):
+    model = client(serve())
     assert "choose" not in model.can
-    with pytest.raises(ModelError, match=r"servers score no options here.*--protocol generate"):
+    with pytest.raises(ModelError, match=r"scores no options: it has no /tokenize .*--protocol generate"):
         asked(model, Request((Message("user", "Is it?"),), ("Yes", "No")))
 
 
-def test_servers_take_no_prompt_to_the_letter():
-    model = OpenAIServer("http://localhost:8000/v1", "tiny")
+def test_what_a_server_that_is_not_there_can_is_not_guessed():
+    with pytest.raises(ModelError, match=r"can't reach http://127\.0\.0\.1:9/v1"):
+        OpenAIServer("http://127.0.0.1:9/v1", "tiny").can  # noqa: B018 - it asks
+
+
+def test_servers_take_no_prompt_to_the_letter(serve):
+    model = client(serve())
     assert "continue" not in model.can
     with pytest.raises(ModelError, match=r"chat completions put every prompt into the model's own template"):
         asked(model, Request((Message("user", "[INST] Is it? [/INST]"),), template=False))

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand.benchmark import Benchmark, Helper, Rows
 from evenhand.benchmarks import get_benchmark
-from evenhand.errors import UsageError
-from evenhand.flow.configuration import RunConfig, chosen_protocol, differences
+from evenhand.errors import EvenhandError, UsageError
+from evenhand.flow.configuration import NEEDS, RunConfig, chosen_protocol, differences
 from evenhand.flow.episode import Episode
 from evenhand.flow.idle_options import check_loading, check_writing
 from evenhand.flow.results import SCHEMA_VERSION, Results, versions
@@ -22,8 +22,9 @@ from evenhand.flow.runner import Runner, Step, Tolerance, failures_in_words
 from evenhand.flow.store import Store
 from evenhand.mitigation import Mitigation
 from evenhand.mitigations import MITIGATIONS, chosen_mitigation
-from evenhand.models.protocol import Model
+from evenhand.models.protocol import Model, SaysHowItScores
 from evenhand.models.registry import load_model, options_by_model
+from evenhand.models.spending import LimitReached
 from evenhand.report.pages import write_report
 
 if TYPE_CHECKING:
@@ -77,13 +78,23 @@ def evaluate(
         begun = folder.begun()
         if not folder.results.is_file():
             _tell_of_near_ties(run, begun)
-        n_episodes = len(run.rows.rows) * run.config.n_runs
-        progress = on_progress or (lambda rows, step: None)
+        n_episodes, finished = len(run.rows.rows) * run.config.n_runs, 0
+
+        def progress(rows: int, step: Step) -> None:
+            nonlocal finished
+            finished += step.finished
+            if on_progress:
+                on_progress(rows, step)
+
         progress(n_episodes, Step())
         tolerance = Tolerance(run.config.max_failed, n_episodes)
         runner = Runner(run.models, store, lambda step: progress(n_episodes, step), tolerance)
         every = (each for k in range(run.config.n_runs) for each in run.episodes(run.rows.rows, k))
-        folder.write_predictions(each for row in runner.run(every) for each in row)
+        try:
+            folder.write_predictions(each for row in runner.run(every) for each in row)
+        except LimitReached as error:
+            rows = f"{finished:,} of {n_episodes:,} rows are finished, {len(store):,} replies stored"
+            raise EvenhandError(f"{error} {rows}.") from error
         progress(n_episodes, Step(doing="scoring"))
         failed = [failures_in_words(runner.failures) + ": unread"] if runner.failures else []
         folder.write_results(_results(run, begun, folder.read_predictions(), failed))
@@ -140,7 +151,7 @@ def _suited(
     benchmark: Benchmark[Any], config: RunConfig[Any], filled: RunConfig[Any], measured: Mapping[str, Model]
 ) -> tuple[RunConfig[Any], tuple[str, ...]]:
     """The filled configuration by a protocol that every measured model can, and what is to be said of that."""
-    note = None
+    notes: tuple[str, ...] = ()
     if measured:
         can = frozenset.intersection(*(each.can for each in measured.values()))
         name = " and ".join(dict.fromkeys(each.name for each in measured.values()))
@@ -148,7 +159,17 @@ def _suited(
         filled = replace(filled, protocol=protocol).repeated(benchmark.card, config.runs)  # type: ignore[arg-type]
         benchmark.check(filled)
         check_writing(config, filled, benchmark.filled(RunConfig(config.benchmark, options=config.options)))
-    return benchmark.fitted(filled, measured), (note,) if note else ()
+        notes = _how_asked(protocol, note, measured)
+    return benchmark.fitted(filled, measured), notes
+
+
+def _how_asked(protocol: str, note: str | None, measured: Mapping[str, Model]) -> tuple[str, ...]:
+    """Which protocol was taken in place of the paper's, and how servers score options, or why they don't."""
+    ways = {each.name: each.scoring_way for each in measured.values() if isinstance(each, SaysHowItScores)}
+    said = "; ".join(f"{name}: {way}" for name, way in ways.items())
+    if NEEDS[protocol] == "choose":  # type: ignore[index]
+        return tuple(filter(None, (note, f"options were scored by {said}" if said else None)))
+    return (f"{note} ({said})" if said else note,) if note else ()
 
 
 def load_measured(
