@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TypeVar
 
 from evenhand.models import api_keys
 from evenhand.models.errors import ModelError, Unanswerable
-from evenhand.models.openai_http import Answer, JsonServer, Passing, Stopped
+from evenhand.models.openai_http import Answer, JsonServer, Passing, Stopped, Unreachable
 from evenhand.models.openai_replies import Malformed, Withheld, failure, usage_of
 from evenhand.models.pace import Pace
-from evenhand.models.spending import Spending
+from evenhand.models.spending import Spending, Usage
 
 T = TypeVar("T")
 _BESIDE = ("/tokenize", "/detokenize")  # /v1; they cost nothing, and aren't counted
+_NOTHING = Usage(0, 0)
 
 
 @dataclass(frozen=True)
@@ -24,34 +26,69 @@ class MeteredServer:
     spending: Spending
     pace: Pace
 
-    def ask(self, path: str, body: Mapping[str, object], about: str, stop: threading.Event) -> Answer:
-        """Once. Raises as `JsonServer.ask`, Stopped, and ModelError where an answer does not say what limits count."""
+    def ask(
+        self,
+        path: str,
+        body: Mapping[str, object],
+        about: str,
+        stop: threading.Event,
+        aside: list[Usage] | None = None,
+    ) -> Answer:
+        """Once. aside: what was set aside for this request and others; a further attempt takes what limits still have.
+
+        Where the server asks to wait, nobody asks it anything before that time.
+        Raises as `JsonServer.ask`, Stopped, and LimitReached.
+        """
         if path in _BESIDE:
             return self.server.ask(path, body, about=about, beside=True)
         self.pace.wait(stop)
         if stop.is_set():
             raise Stopped
-        usage = None
-        self.spending.begin()
+        most = self.spending.most(body)
+        if aside is not None and most in aside:
+            aside.remove(most)
+        else:
+            self.spending.hold([most], stop, patient=aside is None)
+        took: Usage | None = None  # of an answer that nobody saw to its end
         try:
             answer = self.server.ask(path, body, about=about)
-            usage = usage_of(answer.content)
+            took = usage_of(answer.content) or (None if _is_good(answer) else _NOTHING)
+        except Passing as error:
+            if error.pause:
+                self.pace.hold(error.pause)
+            if not error.lost:
+                took = _NOTHING
+            raise
+        except Unreachable:
+            took = _NOTHING
+            raise
         finally:
-            self.spending.end(usage)
-        if usage is not None:
-            self.pace.spent(usage.read + usage.written)
-        elif self.spending.counts_tokens and isinstance(answer.content, dict) and answer.content.get("choices"):
-            raise ModelError(
-                f"{about}: {self.server.url} does not say how many tokens its answers take (usage), so that neither "
-                "--max-cost nor --max-total-tokens can be kept; --max-requests can"
-            )
+            self.spending.settle(most, took)
+            if took is not None:
+                self.pace.spent(took.read + took.written)
         return answer
 
+    @contextmanager
+    def set_aside(self, bodies: Sequence[Mapping[str, object]], stop: threading.Event) -> Iterator[list[Usage]]:
+        """What requests with these bodies may take, all together or, by LimitReached, none."""
+        left = [self.spending.most(body) for body in bodies]
+        self.spending.hold(left, stop)
+        try:
+            yield left
+        finally:
+            self.spending.release(left)
+
     def patiently(
-        self, path: str, body: Mapping[str, object], read: Callable[[object], T], about: str, stop: threading.Event
+        self,
+        path: str,
+        body: Mapping[str, object],
+        read: Callable[[object], T],
+        about: str,
+        stop: threading.Event,
+        aside: list[Usage] | None = None,
     ) -> T:
         """What `read` makes of an answer's content, asked for until there is one."""
-        return self.server.patiently(lambda: self.read(self.ask(path, body, about, stop), read, about), stop)
+        return self.server.patiently(lambda: self.read(self.ask(path, body, about, stop, aside), read, about), stop)
 
     def read(self, answer: Answer, read: Callable[[object], T], about: str) -> T:
         """Raises Unanswerable where this request fails for good, ModelError where all would, Passing where asking again
@@ -65,12 +102,12 @@ class MeteredServer:
         except Malformed as error:
             said = self.server.cleaned(answer.message) or "nothing"
             what = f"{about}: {self.server.url} answered with what is no completion, {error}: {said}"
-            raise Passing(what, pause=0 if isinstance(error, Withheld) else None) from None
+            raise Passing(what, pause=0 if isinstance(error, Withheld) else None, lasting=True) from None
 
 
 def must_be_good(server: JsonServer, answer: Answer, about: str) -> None:
     """Raises ModelError for any status but 2xx, with what to do where that is known."""
-    if 200 <= answer.status < 300:
+    if _is_good(answer):
         return
     advice = {
         401: "; " + api_keys.advice(server.key),
@@ -78,3 +115,7 @@ def must_be_good(server: JsonServer, answer: Answer, about: str) -> None:
         404: "; does the URL end where its API begins (…/v1), and does it serve the model named after #?",
     }.get(answer.status, "")
     raise ModelError(f"{about}: {server.url} {server.described(answer)}{advice}")
+
+
+def _is_good(answer: Answer) -> bool:
+    return 200 <= answer.status < 300

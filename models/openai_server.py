@@ -6,10 +6,11 @@ import json
 import queue
 import threading
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
-from functools import cached_property
-from typing import TYPE_CHECKING, TypeAlias
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from evenhand.models import server_choices
 from evenhand.models.ctrl_c import ctrl_c_calls
@@ -21,15 +22,18 @@ from evenhand.models.openai_http import Answer, JsonServer
 from evenhand.models.openai_messages import chat_messages
 from evenhand.models.openai_replies import completion_tokens, read_reply, refuses_schema, wants_other_limit
 from evenhand.models.pace import Pace
+from evenhand.models.prices import price_of
 from evenhand.models.protocol import Ability, Answers, Kind, OnTokens, unheard
 from evenhand.models.request import Reply, Request
-from evenhand.models.server_choices import ServerChoices
+from evenhand.models.server_choices import ServerChoices, Together
 from evenhand.models.server_options import DEFAULT_OPTIONS, ServerOptions
-from evenhand.models.spending import Spending, price_of
+from evenhand.models.server_tokens import Ask
+from evenhand.models.spending import Spending, Usage
 
 if TYPE_CHECKING:
     from evenhand.models.registry import Loading
 
+T = TypeVar("T")
 _Done: TypeAlias = "tuple[int, Reply | Unanswerable, int]"  # place, reply, tokens written
 _Come: TypeAlias = "queue.SimpleQueue[_Done | BaseException | None]"
 _BATCHES = 8  # a call; it ends with its slowest request, for which the others' connections then wait
@@ -81,13 +85,30 @@ class OpenAIServer:
 
     @cached_property
     def _choices(self) -> ServerChoices | str:
-        return server_choices.found(
-            self.name,
-            self._options.tokenizer,
-            lambda path, body, read: self._metered.patiently(
-                path, body, read, "how options are scored", threading.Event()
-            ),
-        )
+        asking = self._asking("how options are scored", threading.Event())
+        return server_choices.found(self.name, self._options.tokenizer, *asking, self._lives)
+
+    def _lives(self) -> bool:
+        try:
+            self._server.patiently(lambda: self._server.ask("/models", about="the list of models"))
+        except ModelError:
+            return False
+        return True
+
+    def _asking(self, about: str, stop: threading.Event) -> tuple[Ask, Together]:
+        """By which choices are scored: one request after the other, and some that belong together."""
+
+        def ask(
+            path: str, body: Mapping[str, object], read: Callable[[object], T], aside: list[Usage] | None = None
+        ) -> T:
+            return self._metered.patiently(path, body, read, about, stop, aside)
+
+        @contextmanager
+        def together(bodies: Sequence[Mapping[str, object]]) -> Iterator[Ask]:
+            with self._metered.set_aside(bodies, stop) as aside:
+                yield partial(ask, aside=aside)
+
+        return ask, together
 
     @property
     def identity(self) -> str:
@@ -193,17 +214,11 @@ class OpenAIServer:
         return self._server.patiently(lambda: self._attempt(request, messages, stop), stop)
 
     def _log_probs(self, request: Request, stop: threading.Event) -> tuple[tuple[float, ...], ...]:
-        """Of what it takes to score one request nothing is left out for a limit that is reached on the way."""
         assert not isinstance(self._choices, str)
-        self.spending.check()
-        about = f"request {request.name!r}"
-        return self._choices.log_probs(
-            request, lambda path, body, read: self._metered.patiently(path, body, read, about, stop)
-        )
+        return self._choices.log_probs(request, *self._asking(f"request {request.name!r}", stop))
 
     def _attempt(self, request: Request, messages: list[dict[str, object]], stop: threading.Event) -> tuple[Reply, int]:
         about = f"request {request.name!r}"
-        self.spending.check()
         answer = self._ask(request, messages, about, stop)
         if wants_other_limit(answer):
             self._limit = "max_completion_tokens"

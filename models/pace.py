@@ -26,16 +26,24 @@ class Pace:
         self._of_token = _MINUTE / tokens_a_minute if tokens_a_minute else 0.0
         self._clock = clock
         self._lock = threading.Lock()
-        self._next_request = self._next_tokens = clock()
+        self._next_request = self._next_tokens = self._held_until = clock()
 
     def wait(self, stop: threading.Event) -> None:
         """Until the next request may be sent, or `stop` is set."""
+        while True:
+            with self._lock:
+                now = self._clock()
+                turn = max(now, self._next_request, self._next_tokens, self._held_until)
+                self._next_request = turn + self._of_request
+            if turn > now:
+                stop.wait(turn - now)
+            if stop.is_set() or turn >= self._held_until:
+                return  # else the server asked to wait longer in the meantime
+
+    def hold(self, seconds: float) -> None:
+        """No further request is sent before that."""
         with self._lock:
-            now = self._clock()
-            turn = max(now, self._next_request, self._next_tokens)
-            self._next_request = turn + self._of_request
-        if turn > now:
-            stop.wait(turn - now)
+            self._held_until = max(self._held_until, self._clock() + seconds)
 
     def spent(self, tokens: int) -> None:
         with self._lock:

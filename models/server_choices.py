@@ -9,12 +9,14 @@ prompt. By echo: one request for each choice, whose prompt is given back with th
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Literal
+from functools import partial
+from typing import Literal, TypeAlias
 
-from evenhand.models.errors import ModelError, Unanswerable
-from evenhand.models.openai_http import Unreachable
+from evenhand.models.errors import LimitReached, ModelError, Unanswerable
+from evenhand.models.openai_http import NeverPassed, Unreachable
 from evenhand.models.openai_replies import Malformed, Withheld
 from evenhand.models.prefix_tree import Continuation, Tokens
 from evenhand.models.request import Message, Request
@@ -22,6 +24,9 @@ from evenhand.models.scoring import LogProbs
 from evenhand.models.server_tokens import Ask, LocalReader, Reader, ServerReader
 
 Way = Literal["token ids", "echo"]
+Together: TypeAlias = "Callable[[Sequence[Mapping[str, object]]], AbstractContextManager[Ask]]"
+"""Of bodies that belong together: asks them, where limits allow all of them."""
+
 logger = logging.getLogger(__name__)
 
 MOST_IDS = 128  # that vLLM takes in one request
@@ -44,58 +49,81 @@ class ServerChoices:
         asked = "logprob_token_ids, one request a prefix" if self.way == "token ids" else "echo, one request an option"
         return f"the server's log-probabilities ({asked} to /v1/completions; tokens by {self.reader.name})"
 
-    def log_probs(self, request: Request, ask: Ask) -> tuple[LogProbs, ...]:
-        """Of each token of each choice, in nats, in order of choices. Raises what `ask` raises, and Unanswerable."""
+    def log_probs(self, request: Request, ask: Ask, together: Together) -> tuple[LogProbs, ...]:
+        """Of each token of each choice, in nats, in order of choices.
+
+        Raises what `ask` and `together` raise, and Unanswerable.
+        """
         continuations = self.reader.continuations(request, ask)
         if self.way == "echo":
-            return tuple(self._echoed(each, ask) for each in continuations)
-        after: dict[Tokens, dict[int, float]] = {}
-        for prefix, wanted in _wanted(continuations).items():
-            after[prefix] = {}
-            for start in range(0, len(wanted), MOST_IDS):
-                after[prefix] |= self._next(prefix, wanted[start : start + MOST_IDS], ask)
+            return self._echoed(continuations, together)
+        return self._by_ids(continuations, together)
+
+    def _by_ids(self, continuations: Sequence[Continuation], together: Together) -> tuple[LogProbs, ...]:
+        asked = [
+            (prefix, wanted[start : start + MOST_IDS])
+            for prefix, wanted in _wanted(continuations).items()
+            for start in range(0, len(wanted), MOST_IDS)
+        ]
+        bodies = [
+            {**self._body(prefix), "logprobs": 1, "logprob_token_ids": some, "return_tokens_as_token_ids": True}
+            for prefix, some in asked
+        ]
+        after: dict[Tokens, dict[int, float]] = {prefix: {} for prefix, _ in asked}
+        with together(bodies) as ask:
+            for body, (prefix, some) in zip(bodies, asked):
+                after[prefix] |= ask("/completions", body, partial(_of_ids, wanted=some))
         return tuple(tuple(after[prefix][token] for prefix, token in _steps(each)) for each in continuations)
 
-    def _next(self, prefix: Tokens, wanted: Sequence[int], ask: Ask) -> dict[int, float]:
-        named = {"logprobs": 1, "logprob_token_ids": wanted, "return_tokens_as_token_ids": True}
-        return ask("/completions", {**self._body(prefix), **named}, lambda content: _of_ids(content, wanted))
-
-    def _echoed(self, continuation: Continuation, ask: Ask) -> LogProbs:
-        whole = continuation.prompt + continuation.answer
-        body = {**self._body(whole), "echo": True, "logprobs": 1}
-        return ask(
-            "/completions", body, lambda content: _of_prompt(content, len(whole))[len(continuation.prompt) - 1 :]
-        )
+    def _echoed(self, continuations: Sequence[Continuation], together: Together) -> tuple[LogProbs, ...]:
+        bodies = [{**self._body(each.prompt + each.answer), "echo": True, "logprobs": 1} for each in continuations]
+        with together(bodies) as ask:
+            every = [
+                ask("/completions", body, partial(_of_prompt, n=len(each.prompt + each.answer)))
+                for body, each in zip(bodies, continuations)
+            ]
+        return tuple(found[len(each.prompt) - 1 :] for found, each in zip(every, continuations))
 
     def _body(self, prompt: Tokens) -> dict[str, object]:
         return {"model": self.model, "prompt": prompt, "max_tokens": 1, "temperature": 0.0}
 
 
-def found(model: str, tokenizer: str | None, ask: Ask) -> ServerChoices | str:
+def found(
+    model: str, tokenizer: str | None, ask: Ask, together: Together, lives: Callable[[], bool]
+) -> ServerChoices | str:
     """The first way that a server can, or why it can in none; tried with a few requests of some ten tokens.
 
-    Raises Unreachable where there is no server, and ModelError for a tokenizer that can't be loaded.
+    lives: whether the server answers otherwise, asked where its tokenizer's place is out of order: some gateways say so
+    of places that they don't have.
+    Raises ModelError for a tokenizer that can't be loaded, for a server that can't be reached or is out of order (what
+    it can would be guessed), and LimitReached.
     """
     reader: Reader = LocalReader(tokenizer) if tokenizer else ServerReader(model)
     try:
         if isinstance(reader, ServerReader) and not reader.gives_back(_TRIED, ask):
             return "its /detokenize does not give back what /tokenize reads; " + _ADVICE
         reader.continuations(_TRIED, ask)
-    except Unreachable:
-        raise
     except (ModelError, Unanswerable) as error:
+        if _says_nothing(error) and not (isinstance(error, NeverPassed) and lives()):
+            raise
         logger.info("%s: %s", model, error)
         return "it has no /tokenize as vLLM has; " + _ADVICE if tokenizer is None else str(error)
     for way in ("token ids", "echo"):
         choices = ServerChoices(model, reader, way)
         try:
-            if any(value < 0 for each in choices.log_probs(_TRIED, ask) for value in each):  # 0 is put for unknown
+            every = choices.log_probs(_TRIED, ask, together)
+            if any(value < 0 for each in every for value in each):  # 0 is put for unknown
                 return choices
-        except Unreachable:
-            raise
         except (ModelError, Unanswerable) as error:
+            if _says_nothing(error):
+                raise
             logger.info("%s: %s: %s", model, way, error)
     return "its /v1/completions gives no log-probabilities of tokens that are named or echoed"
+
+
+def _says_nothing(error: Exception) -> bool:
+    """Whether an error leaves open what the server can."""
+    return isinstance(error, (Unreachable, LimitReached)) or (isinstance(error, NeverPassed) and not error.lasting)
 
 
 _ADVICE = "--tokenizer NAME names the model's, where /v1/completions gives log-probabilities"

@@ -22,9 +22,9 @@ from evenhand.flow.runner import Runner, Step, Tolerance, failures_in_words
 from evenhand.flow.store import Store
 from evenhand.mitigation import Mitigation
 from evenhand.mitigations import MITIGATIONS, chosen_mitigation
+from evenhand.models.errors import LimitReached
 from evenhand.models.protocol import Model, SaysHowItScores
 from evenhand.models.registry import load_model, options_by_model
-from evenhand.models.spending import LimitReached
 from evenhand.report.pages import write_report
 
 if TYPE_CHECKING:
