@@ -7,12 +7,13 @@ import numpy as np
 import pytest
 
 from evenhand.models.errors import ModelError
+from evenhand.models.openai_http import NeverPassed
 from evenhand.models.openai_server import OpenAIServer
 from evenhand.models.protocol import replies
 from evenhand.models.registry import load_model
 from evenhand.models.request import Image, Message, Request
 from evenhand.models.server_options import ServerOptions
-from tests.hostile.faulty_server import PASSING, Faults, Sent, serving
+from tests.hostile.faulty_server import HANGS_UP, PASSING, Faults, Sent, serving
 from tests.models.scoring_server import Scoring
 
 OPTIONS = ("Yes", "No", "Likely", "Unlikely", "Likely not", "I don't know.", "ümläut 你好")
@@ -136,6 +137,41 @@ def test_servers_that_can_not(client, scoring, routes, says):
     with pytest.raises(ModelError, match=r"scores no options: .*\(--protocol generate\)"):
         replies(served, asks(1))
     assert replies(served, [Request((Message("user", "Is it?"),))])[0].text == "yes"
+
+
+BUSY, BROKEN = Sent({}, 503), Sent({"error": "no such thing"}, 500)
+
+
+@pytest.mark.parametrize(
+    "routes",
+    [
+        lambda server: server.routes | {"/v1/completions": lambda body: BUSY},
+        lambda server: server.routes | {"/v1/completions": lambda body: HANGS_UP},
+        lambda server: server.routes | {"/v1/completions": lambda body: Sent({}, 429, {"Retry-After": "3600"})},
+    ],
+)
+def test_a_server_that_is_out_of_order_is_not_taken_for_one_that_can_not(client, scoring, routes):
+    """A run would go on by another protocol."""
+    with pytest.raises(NeverPassed, match="how options are scored"):
+        client(routes(scoring("token ids"))).can  # noqa: B018 - it asks
+
+
+@pytest.mark.parametrize("path", ["/tokenize", "/v1/completions"])
+def test_an_error_that_may_be_how_it_always_answers_is_taken_so(client, scoring, path):
+    assert "choose" not in client(scoring("token ids").routes | {path: lambda body: BROKEN}).can
+
+
+def test_a_gateway_that_is_busy_where_it_has_nothing(serve, scoring):
+    """503 for /tokenize: it has none where it answers otherwise, and nobody knows where it does not."""
+    routes = scoring("token ids").routes | {"/tokenize": lambda body: BUSY}
+    options = ServerOptions(backoff=0.0, attempts=2)
+    with closing(OpenAIServer(serve(routes=routes).url, "tiny", options=options)) as model:
+        assert "choose" not in model.can
+    with (
+        closing(OpenAIServer(serve(models=BUSY, routes=routes).url, "tiny", options=options)) as model,
+        pytest.raises(NeverPassed, match="503"),
+    ):
+        model.can  # noqa: B018 - it asks
 
 
 def test_zeros_and_nan_are_no_log_probabilities(client, scoring):

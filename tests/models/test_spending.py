@@ -3,13 +3,14 @@
 import json
 import threading
 import time
-from contextlib import closing
+from contextlib import closing, suppress
 
 import pytest
 
 from evenhand.errors import UsageError
 from evenhand.models.errors import LimitReached, ModelError
-from evenhand.models.openai_http import Stopped
+from evenhand.models.metered_server import MeteredServer
+from evenhand.models.openai_http import JsonServer, Passing, Stopped
 from evenhand.models.openai_server import OpenAIServer
 from evenhand.models.pace import Pace
 from evenhand.models.prices import Price, price_of
@@ -242,7 +243,7 @@ def test_a_limit_is_reached_and_never_passed(prices, options, answered, says):
 def test_many_at_once_send_no_more_than_they_may():
     with serving() as start:
         server = start(priced)
-        came, error = until_stopped(server, batch_size=16, max_requests=5)
+        came, _ = until_stopped(server, batch_size=16, max_requests=5)
     assert (len(came), len(server.asked)) == (5, 5)
 
 
@@ -335,6 +336,19 @@ def test_scoring_is_counted_whole(tiny_llama, tokenizer):
         too_few = OpenAIServer(url, "tiny", options=ServerOptions(max_requests=1))
         with closing(too_few), pytest.raises(LimitReached):
             too_few.can  # noqa: B018 - it asks
+
+
+def test_nobody_asks_before_the_time_that_the_server_named(clock):
+    """Busy for 7 seconds: the next request, whoever's it is, waits for them; a page of errors asks nobody to wait."""
+    left = [Sent({}, 503, {"Retry-After": "7"}), Sent(b"<html>", 502), priced({})]
+    pace = Pace(clock=clock)
+    with serving() as start, closing(JsonServer(start(lambda body: left.pop(0)).url)) as server:
+        metered = MeteredServer(server, Spending(ServerOptions(), None), pace)
+        for waited in ([], [7], [7]):
+            with suppress(Passing):
+                metered.ask("/chat/completions", {}, "this", clock)
+            assert clock.waited == waited
+    assert left == []
 
 
 def test_waiting_ends_when_the_call_does():
