@@ -47,7 +47,7 @@ def client(serve):
         each.close()
 
 
-def asks(n=6):
+def asks(n=3):
     messages = (Message("system", "Answer in one word."), Message("user", "Is it so? {}"))
     return [
         Request((messages[0], Message("user", messages[1].text.format("Why? " * i))), OPTIONS, name=f"row {i}")
@@ -61,13 +61,13 @@ def numbers(found):
 
 @pytest.mark.parametrize("way", ["token ids", "echo"])
 def test_log_probabilities_are_those_of_the_same_checkpoint_here(client, scoring, tiny_checkpoint, way):
-    """Each token's of seven options, some of which begin alike, after six prompts of several lengths."""
+    """Each token's of seven options, some of which begin alike, after three prompts of several lengths."""
     with closing(load_model(str(tiny_checkpoint), dtype="float32")) as local:
         expected = replies(local, asks())
     served = client(scoring(way).routes)
     assert served.can == {"generate", "see", "constrain", "choose"}
     found = replies(served, asks())
-    assert [reply.finish_reason for reply in found] == ["choice"] * 6
+    assert [reply.finish_reason for reply in found] == ["choice"] * 3
     for here, there in zip(expected, found):
         assert [*map(len, here.choice_log_probs)] == [*map(len, there.choice_log_probs)]
     for here, there in zip(numbers(expected), numbers(found)):
@@ -205,11 +205,11 @@ def test_a_request_that_can_not_be_scored_is_alone(client, scoring, caplog):
 def test_faults_change_nothing(client, scoring):
     """A fifth of all requests, of every kind: the same numbers, and each prompt is answered once."""
     sound = scoring("token ids")
-    expected = replies(client(sound.routes), asks(3))
+    expected = replies(client(sound.routes), asks())
     faulty = scoring("token ids")
     kinds = {kind: fault for kind, fault in PASSING.items() if "10 MB" not in kind}
     faults = {path: Faults(route, kinds=kinds, of=str) for path, route in faulty.routes.items()}
-    assert replies(client(faults, attempts=10), asks(3)) == expected
+    assert replies(client(faults, attempts=10), asks()) == expected
     assert sum(each.met.total() for each in faults.values()) >= 10
     assert set(faults["/v1/completions"].answered.values()) == {1}
     assert sorted(faulty.prompts) == sorted(sound.prompts)

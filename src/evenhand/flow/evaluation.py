@@ -78,14 +78,8 @@ def evaluate(
         begun = folder.begun()
         if not folder.results.is_file():
             _tell_of_near_ties(run, begun)
-        n_episodes, finished = len(run.rows.rows) * run.config.n_runs, 0
-
-        def progress(rows: int, step: Step) -> None:
-            nonlocal finished
-            finished += step.finished
-            if on_progress:
-                on_progress(rows, step)
-
+        n_episodes = len(run.rows.rows) * run.config.n_runs
+        progress = on_progress or (lambda rows, step: None)
         progress(n_episodes, Step())
         tolerance = Tolerance(run.config.max_failed, n_episodes)
         runner = Runner(run.models, store, lambda step: progress(n_episodes, step), tolerance)
@@ -93,8 +87,7 @@ def evaluate(
         try:
             folder.write_predictions(each for row in runner.run(every) for each in row)
         except LimitReached as error:
-            rows = f"{finished:,} of {n_episodes:,} rows are finished, {len(store):,} replies stored"
-            raise EvenhandError(f"{error} {rows}.") from error
+            raise EvenhandError(f"{error} The run has {len(store):,} replies now.") from error
         progress(n_episodes, Step(doing="scoring"))
         failed = [failures_in_words(runner.failures) + ": unread"] if runner.failures else []
         folder.write_results(_results(run, begun, folder.read_predictions(), failed))
@@ -155,17 +148,17 @@ def _suited(
     if measured:
         can = frozenset.intersection(*(each.can for each in measured.values()))
         name = " and ".join(dict.fromkeys(each.name for each in measured.values()))
-        protocol, note = chosen_protocol(benchmark.card, config, can, name)
+        ways = {each.name: each.scoring_way for each in measured.values() if isinstance(each, SaysHowItScores)}
+        protocol, note = chosen_protocol(benchmark.card, config, can, name, "; ".join(ways.values()))
         filled = replace(filled, protocol=protocol).repeated(benchmark.card, config.runs)  # type: ignore[arg-type]
         benchmark.check(filled)
         check_writing(config, filled, benchmark.filled(RunConfig(config.benchmark, options=config.options)))
-        notes = _how_asked(protocol, note, measured)
+        notes = _how_asked(protocol, note, ways)
     return benchmark.fitted(filled, measured), notes
 
 
-def _how_asked(protocol: str, note: str | None, measured: Mapping[str, Model]) -> tuple[str, ...]:
-    """Which protocol was taken in place of the paper's, and how servers score options, or why they don't."""
-    ways = {each.name: each.scoring_way for each in measured.values() if isinstance(each, SaysHowItScores)}
+def _how_asked(protocol: str, note: str | None, ways: Mapping[str, str]) -> tuple[str, ...]:
+    """Which protocol was taken in place of the paper's, and how servers, by name, score options, or why they don't."""
     said = "; ".join(f"{name}: {way}" for name, way in ways.items())
     if NEEDS[protocol] == "choose":  # type: ignore[index]
         return tuple(filter(None, (note, f"options were scored by {said}" if said else None)))
