@@ -83,6 +83,11 @@ class OpenAIServer:
         """How options are scored, or why they can't be."""
         return self._choices if isinstance(self._choices, str) else self._choices.in_words
 
+    @property
+    def took(self) -> str:
+        """By this command."""
+        return f"{self.name}: {self.spending.in_words()}"
+
     @cached_property
     def _choices(self) -> ServerChoices | str:
         asking = self._asking("how options are scored", threading.Event())

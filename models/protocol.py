@@ -99,6 +99,14 @@ class SaysHowItScores(Protocol):
     def scoring_way(self) -> str: ...
 
 
+@runtime_checkable
+class SaysWhatItTook(Protocol):
+    """A model that somebody pays for: requests, tokens and what they cost since it was loaded, in words."""
+
+    @property
+    def took(self) -> str: ...
+
+
 def replies(model: Model, requests: Sequence[Request], on_tokens: OnTokens = unheard) -> list[Reply]:
     """All replies of one call, in the requests' order."""
     found = dict(model.answer(requests, on_tokens))

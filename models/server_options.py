@@ -21,12 +21,13 @@ def variable_name(text: str) -> str:
 
 @dataclass(frozen=True)
 class ServerOptions:
-    """What --model URL takes. attempts count the first one, too. Limits are of one command: what an earlier one spent
-    doesn't count, and a further one goes on with a larger limit."""
+    """What --model URL takes. attempts count the first one, too. Limits are of one command, for each server that it
+    asks: what an earlier command spent doesn't count. timeout bounds how long a server may ask to wait, too
+    (Retry-After)."""
 
     timeout: float = option(
         600.0,
-        "that a server may be silent, or write one answer, after which it is asked again",
+        "that a server may be silent, write one answer, or ask to wait",
         above=0,
         most=86400,
         metavar="SECONDS",
@@ -51,20 +52,25 @@ class ServerOptions:
     )
     max_requests: int | None = option(
         None,
-        "sent before the run stops, those that failed counted in; it goes on with more",
+        "sent by this command at most, those that failed counted in; then it stops, and goes on when given again",
         least=1,
         metavar="N",
         incidental=True,
     )
     max_total_tokens: int | None = option(
-        None, "read and written before the run stops, likewise", least=1, metavar="N", incidental=True
+        None, "read and written by this command at most, likewise", least=1, metavar="N", incidental=True
     )
     max_cost: float | None = option(
-        None, "by --prices, before the run stops, likewise", above=0, metavar="AMOUNT", incidental=True, needs="prices"
+        None,
+        "of this command by --prices at most, likewise",
+        above=0,
+        metavar="AMOUNT",
+        incidental=True,
+        needs="prices",
     )
     prices: str | None = option(
         None,
-        "table of prices (CSV or JSON): model, input and output per million tokens, currency",
+        "table (CSV or JSON) of what tokens cost: model, input and output (of a million tokens), currency",
         metavar="FILE",
         incidental=True,
     )

@@ -203,5 +203,6 @@ def test_a_run_goes_on_after_its_limit(evenhand, serve, sound, no_report, tmp_pa
         assert stored(tmp_path / "run") == len(server.asked) == replies
     called = evenhand(*asked)
     assert called.code == 0, called.err
+    assert "Asked by this command, of tiny: 6 requests, 6,000 tokens read, 600 written, 0.021 USD\n" in called.out
     assert len(server.asked) == 3 * ROWS
     pd.testing.assert_frame_equal(predictions(tmp_path / "run"), sound)

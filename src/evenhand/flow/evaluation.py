@@ -23,7 +23,7 @@ from evenhand.flow.store import Store
 from evenhand.mitigation import Mitigation
 from evenhand.mitigations import MITIGATIONS, chosen_mitigation
 from evenhand.models.errors import LimitReached
-from evenhand.models.protocol import Model, SaysHowItScores
+from evenhand.models.protocol import Model, SaysHowItScores, SaysWhatItTook
 from evenhand.models.registry import load_model, options_by_model
 from evenhand.report.pages import write_report
 
@@ -95,6 +95,8 @@ def evaluate(
         if run.benchmark.card.sees:
             _keep_pictures(folder, run)
         write_report(folder)
+        took = (each.took for each in run.models.values() if isinstance(each, SaysWhatItTook))
+        progress(n_episodes, Step(took=tuple(dict.fromkeys(took))))
     return folder
 
 

@@ -27,6 +27,8 @@ class ProgressBar:
         self._lock = threading.Lock()  # tokens are told from any thread
         self._replied = self._tokens = 0
         self._began = time.monotonic()
+        self.took: tuple[str, ...] = ()
+        """What was paid for, in words, once the run has ended."""
 
     def update(self, rows: int, step: Step) -> None:
         """`rows` in all; what has come to pass since the last time."""
@@ -42,6 +44,7 @@ class ProgressBar:
                     miniters=0,
                 )
                 self._began = time.monotonic()
+            self.took = self.took or step.took
             self._replied += step.replied
             self._tokens += step.tokens
             seconds = max(1e-9, time.monotonic() - self._began)
