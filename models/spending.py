@@ -116,8 +116,7 @@ class Spending:
         else:
             assert price is not None
             limit, more = f"{options.max_cost:g} {price.currency}", f"up to {price.of(read, written):.4g}"
-        goes_on = "The same command goes on from here, asks nothing twice and counts anew; "
         return LimitReached(
-            f"--{flag} {limit} would be passed: this command took {self.in_words()}, and what comes next takes {more}. "
-            f"{goes_on if self.requests else ''}a larger --{flag} goes further. Every answer is stored."
+            f"--{flag} {limit} would be passed: this command took {self.in_words()}, and what comes next takes {more}; "
+            f"a larger --{flag} goes further. Every answer is stored."
         )

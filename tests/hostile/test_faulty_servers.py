@@ -183,6 +183,13 @@ def test_a_protocol_that_was_taken_in_place_of_the_paper_s_says_why(evenhand, se
     assert "tiny can't: it has no /tokenize as vLLM has; --tokenizer NAME names the model's" in called.err
 
 
+def test_a_limit_that_is_too_small_for_anything_does_not_say_that_a_run_goes_on(evenhand, serve, tmp_path):
+    called = evenhand(*command(serve(first_option), tmp_path / "run", "--max-total-tokens", 100, key=()))
+    assert called.code == 1
+    assert "--max-total-tokens 100 would be passed: this command took 0 requests" in called.err
+    assert "; a larger --max-total-tokens goes further. Every answer is stored.\n" in called.err
+
+
 def test_a_run_goes_on_after_its_limit(evenhand, serve, sound, no_report, tmp_path):
     """90 questions of 0.0035 USD each; at 0.1 a command, where each is held at no more than that, 28 are answered by
     each of the first three: 0.098. The last six need one command more."""
@@ -199,7 +206,7 @@ def test_a_run_goes_on_after_its_limit(evenhand, serve, sound, no_report, tmp_pa
         called = evenhand(*asked)
         assert called.code == 1
         assert "--max-cost 0.1 USD would be passed: this command took 28 requests, 28,000 tokens" in called.err
-        assert f"The run has {replies} replies now." in called.err
+        assert f"The same command goes on from here ({replies} replies), and asks nothing twice.\n" in called.err
         assert stored(tmp_path / "run") == len(server.asked) == replies
     called = evenhand(*asked)
     assert called.code == 0, called.err

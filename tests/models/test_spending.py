@@ -168,9 +168,8 @@ def test_what_is_under_way_is_held_at_its_most():
         spending.hold([Usage(15, 6)], NEVER)
     assert str(raised.value) == (
         "--max-total-tokens 100 would be passed: this command took 2 requests, 68 tokens read, 12 written (1 answers "
-        "that were lost, or did not say, at their most), and what comes next takes up to 21 tokens. The same command "
-        "goes on from here, asks nothing twice and counts anew; a larger --max-total-tokens goes further. Every answer "
-        "is stored."
+        "that were lost, or did not say, at their most), and what comes next takes up to 21 tokens; a larger "
+        "--max-total-tokens goes further. Every answer is stored."
     )
 
 
@@ -237,7 +236,6 @@ def test_a_limit_is_reached_and_never_passed(prices, options, answered, says):
         came, error = until_stopped(server, prices=prices, **options)
     assert (len(came), len(server.asked)) == (answered, answered)
     assert says in error
-    assert "The same command goes on from here, asks nothing twice and counts anew" in error
 
 
 def test_many_at_once_send_no_more_than_they_may():
@@ -298,15 +296,6 @@ def test_a_server_that_counts_no_tokens_is_reckoned():
         came, error = until_stopped(start(), max_total_tokens=1000)
     assert 2 <= len(came) <= 5
     assert f"({len(came)} answers that were lost, or did not say, at their most)" in error
-
-
-def test_a_limit_that_is_too_small_for_anything_says_so():
-    with serving() as start:
-        came, error = until_stopped(start(), max_total_tokens=10)
-    assert came == []
-    assert "took 0 requests" in error
-    assert "goes on from here" not in error
-    assert "a larger --max-total-tokens goes further" in error
 
 
 def test_a_cost_needs_prices():

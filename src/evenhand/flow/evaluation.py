@@ -78,7 +78,7 @@ def evaluate(
         begun = folder.begun()
         if not folder.results.is_file():
             _tell_of_near_ties(run, begun)
-        n_episodes = len(run.rows.rows) * run.config.n_runs
+        n_episodes, known = len(run.rows.rows) * run.config.n_runs, len(store)
         progress = on_progress or (lambda rows, step: None)
         progress(n_episodes, Step())
         tolerance = Tolerance(run.config.max_failed, n_episodes)
@@ -87,7 +87,8 @@ def evaluate(
         try:
             folder.write_predictions(each for row in runner.run(every) for each in row)
         except LimitReached as error:
-            raise EvenhandError(f"{error} The run has {len(store):,} replies now.") from error
+            goes_on = f" The same command goes on from here ({len(store):,} replies), and asks nothing twice."
+            raise EvenhandError(f"{error}{goes_on if len(store) > known else ''}") from error
         progress(n_episodes, Step(doing="scoring"))
         failed = [failures_in_words(runner.failures) + ": unread"] if runner.failures else []
         folder.write_results(_results(run, begun, folder.read_predictions(), failed))
