@@ -116,7 +116,10 @@ def prepare(config: RunConfig[Any], model: Model | None = None) -> Prepared:
     options = options_by_model([*(() if model else named.values()), *further.values()], dict(filled.model_options))
     rows = drawn_rows(benchmark, filled)
     measured = load_measured(benchmark, filled, options, model)
+    by_default = filled.protocol
     filled, notes = _suited(benchmark, config, filled, measured)
+    if filled.protocol != by_default:  # which may read other rows
+        rows = drawn_rows(benchmark, filled)
     helpers = benchmark.helpers(filled.options)
     models = {
         **measured,
