@@ -21,7 +21,7 @@ from evenhand.flow.run_folder import RunFolder
 from evenhand.flow.runner import Runner, Step, Tolerance, failures_in_words
 from evenhand.flow.store import Store
 from evenhand.mitigation import Mitigation
-from evenhand.mitigations import MITIGATIONS, chosen_mitigation
+from evenhand.mitigations import chosen_mitigation
 from evenhand.models.errors import LimitReached
 from evenhand.models.protocol import Model, SaysHowItScores, SaysWhatItTook
 from evenhand.models.registry import load_model, options_by_model
@@ -252,11 +252,13 @@ def _differs(run: Prepared, rehearsal: bool) -> list[str]:
     n, whole = len(run.rows.rows), run.rows.drawn_from or 0
     part = [f"only {n:,} of {whole:,} rows"] if n < whole else []
     placeholders = ["placeholders in place of data"] if rehearsal else []  # under whatever name they came
-    mitigation = run.config.mitigation
-    foreign = (
-        [f"mitigation {mitigation}, of another package"] if mitigation and mitigation not in MITIGATIONS.own else []
+    mitigation = run.mitigation
+    others = (
+        [f"mitigation {mitigation.name}, which the paper doesn't have"]
+        if mitigation and benchmark.card.name not in mitigation.of_papers
+        else []
     )
-    return list(dict.fromkeys((*part, *placeholders, *foreign, *benchmark.differs(run.config))))
+    return list(dict.fromkeys((*part, *placeholders, *others, *benchmark.differs(run.config))))
 
 
 def _named(models: Mapping[str, str], alone: bool, origin: str | None) -> str:

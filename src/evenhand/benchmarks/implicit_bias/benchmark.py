@@ -167,7 +167,7 @@ class ImplicitBias(Play[ImplicitBiasOptions]):
         return published.figures(f"{options.setting}, goal" if options.goal else options.setting)
 
     def differs(self, config: RunConfig[ImplicitBiasOptions]) -> tuple[str, ...]:
-        """Mitigations are the paper's own, in every setting."""
+        """The paper's mitigations are run in every setting."""
         others = [name for name in config.configs if name != "scenarios"]
         return (
             *([f"{', '.join(others)}: scenarios that Table 1 is not of"] if others else []),

@@ -98,7 +98,8 @@ def _table_1(results: Results) -> Table:
         "as much, measured in their noise, or that of draws in which noise alone differs, if larger. "
         f"Sentences are cut by {SPLITTERS[RunConfig.from_json(results.config).options.splitter]}. "
     )
-    note += _published(results) or f"Not beside the paper's figures: {'; '.join(_what_differs(results))}."
+    why = "; ".join(_what_differs(results) or results.differs)
+    note += _published(results) or f"Not beside the paper's figures: {why}."
     return Table(
         "Variance of the agentic-communal gap between groups",
         ("text type", *VARIANCES.values(), "n (clusters)", "unread %"),
