@@ -14,20 +14,17 @@ from evenhand.statistics.resampling import (
     FEW_CLUSTERS,
     FEWEST_CLUSTERS,
     LEVELS,
-    N_RESAMPLES,
-    ROUNDING,
     SEED,
     FloatArray,
-    IntArray,
+    no_spread,
     ratio,
-    resampled,
     students_intervals,
+    too_few_alike,
 )
 
 __all__ = ["FEW_CLUSTERS", "Difference", "Error", "Mean", "clustered_error", "clustered_mean", "paired_difference"]
 
 PERMUTATIONS = 9999
-LEVEL = 0.05
 
 
 @dataclass(frozen=True)
@@ -88,22 +85,19 @@ class Difference:
 def clustered_mean(values: pd.Series, clusters: pd.Series, within: tuple[float, float] | None = None) -> Mean:
     """Mean of values (n,), NaN left out, with a 95 % interval over clusters. Below three of them it is NaN.
 
-    within: the least and the most that a value can be; None: not known. Of fewer than thirty clusters the interval is
-    Student's (`students_intervals`), of more that of a percentile bootstrap. Clusters that all say the same have the
-    interval that `students_intervals` gives, and none, NaN, where it isn't known how far others could be.
+    within: the least and the most that a value can be; None: not known. The interval is Student's, in log-odds where
+    they are known (`students_intervals`). Clusters that all say the same have the interval that `students_intervals`
+    gives, and none, NaN, where it isn't known how far others could be.
     """
-    sums = _cluster_sums(values, clusters)
-    n, n_clusters = int(sums[:, 1].sum()), len(sums)
     found = clustered_error(values, clusters)
-    alike = found.error <= ROUNDING * max(1.0, abs(found.mean))
-    if n_clusters >= FEW_CLUSTERS and not alike:
-        low, high = _interval(sums)
-    elif within is not None:
+    known = values.notna()
+    n, n_clusters = int(known.sum()), int(clusters[known.to_numpy()].nunique(dropna=False))
+    if within is not None:
         least, most = within
         low, high = students_intervals(found.mean, found.error, found.freedom, max(1, n_clusters), least, most)
     else:
-        low, high = (math.nan, math.nan) if alike else found.interval
-    return Mean(float(sums[:, 0].sum() / n) if n else math.nan, float(low), float(high), n, n_clusters)
+        low, high = (math.nan, math.nan) if no_spread(found.error, found.mean) else found.interval
+    return Mean(found.mean, float(low), float(high), n, n_clusters)
 
 
 def paired_difference(
@@ -125,8 +119,8 @@ def paired_difference(
     found = clustered_error(second - first, clusters, strata)
     ones, others = (_cluster_sums(each, clusters)[:, 0] for each in (first, second))
     low, high = found.interval
-    if found.error == 0 and found.mean != 0 and smallest_p(len(ones)) > LEVEL:
-        low = high = math.nan  # a few clusters that all say the same don't show how others would differ
+    if too_few_alike(found.mean, found.error, smallest_p(len(ones))):
+        low = high = math.nan
     return Difference(
         first=float(first.mean()) if len(first) else math.nan,
         second=float(second.mean()) if len(second) else math.nan,
@@ -148,8 +142,12 @@ def smallest_p(n_clusters: int) -> float:
 def clustered_error(values: pd.Series, clusters: pd.Series, strata: pd.Series | None = None) -> Error:
     """Of the mean of values (n,), NaN left out. strata: of clusters, among which alone they would be drawn anew.
 
-    A percentile bootstrap over five clusters holds 82 % of means; this holds 95. Degrees of freedom are those of Welch
-    and Satterthwaite. Where a stratum has one or two clusters, all are taken as of one stratum, which is wider.
+    A percentile bootstrap over five clusters holds 82 % of means; this holds 95. A cluster with many rows pulls the
+    mean towards itself, so that its departure comes out too small: its square is divided by the share that the mean
+    leaves of it where rows are alike ("CR2", Bell and McCaffrey 2002), and the degrees of freedom are those of
+    Satterthwaite for so uneven clusters (Imbens and Kolesár 2016). Clusters with equally many rows: n / (n - 1), and
+    n - 1 degrees a stratum, as Welch has them. Where a stratum has one or two clusters, all are taken as of one, which
+    is wider.
     """
     known = values.notna().to_numpy()
     table = pd.DataFrame({"total": values[known].to_numpy(dtype=float), "count": 1.0})
@@ -167,11 +165,17 @@ def clustered_error(values: pd.Series, clusters: pd.Series, strata: pd.Series | 
     mean = float(sums[:, 0].sum() / whole)
     if sizes[0] < FEWEST_CLUSTERS:
         return Error(mean, math.nan, 1.0)
-    means = np.bincount(stratum, sums[:, 0]) / np.bincount(stratum, sums[:, 1])
-    squares = np.bincount(stratum, ((sums[:, 0] - means[stratum] * sums[:, 1]) / whole) ** 2)
-    variances = squares * sizes / (sizes - 1)
+    totals, counts = sums.T
+    of_strata = np.bincount(stratum, counts)
+    means = np.bincount(stratum, totals) / of_strata
+    left = 1 - counts / of_strata[stratum]
+    variances = np.bincount(stratum, ((totals - means[stratum] * counts) / whole) ** 2 / left)
+    # Of independent rows with variance 1, two clusters' adjusted departures vary together by the product of these:
+    pulls = counts**2 / (of_strata[stratum] * left)
+    together = np.bincount(stratum, pulls) ** 2 - np.bincount(stratum, pulls**2)
+    freedoms = of_strata**2 / (np.bincount(stratum, counts**2) + together)
     variance = float(variances.sum())
-    freedom = variance**2 / float((variances**2 / (sizes - 1)).sum()) if variance > 0 else 1.0
+    freedom = variance**2 / float((variances**2 / freedoms).sum()) if variance > 0 else 1.0
     return Error(mean, math.sqrt(variance), freedom)
 
 
@@ -189,6 +193,9 @@ def _crossed_difference(
     found = errors(influences(part, whole), whole, cluster, other, stratum, influences(part, whole, stratum))
     estimate = ratio(part.sum(axis=0), whole.sum(axis=0))
     [(low, high)], [p_value] = found.interval(estimate), found.p_values(estimate)
+    smallest = float(0.5 ** found.freedom[0])
+    if too_few_alike(float(estimate[0]), float(found.errors[0]), smallest):
+        low = high = math.nan
     return Difference(
         first=float(first.mean()) if n else math.nan,
         second=float(second.mean()) if n else math.nan,
@@ -198,7 +205,7 @@ def _crossed_difference(
         p_value=float(p_value),
         n=n,
         n_clusters=int(clusters.nunique()),
-        smallest_p=float(0.5 ** found.freedom[0]),
+        smallest_p=smallest,
     )
 
 
@@ -207,15 +214,6 @@ def _cluster_sums(values: pd.Series, clusters: pd.Series) -> FloatArray:
     known = values.notna().to_numpy()
     grouped = values[known].astype(float).groupby(clusters.to_numpy()[known], dropna=False)
     return np.asarray(grouped.agg(["sum", "count"]).to_numpy(dtype=float))
-
-
-def _interval(sums: FloatArray) -> tuple[float, float]:
-    def mean(drawn: IntArray) -> FloatArray:
-        total = sums[drawn].sum(axis=1)
-        return ratio(total[:, 0], total[:, 1])
-
-    _, (low, high) = resampled(mean, [np.arange(len(sums))], N_RESAMPLES, values=sums.size)
-    return float(low), float(high)
 
 
 def _exchange_p_value(ones: FloatArray, others: FloatArray) -> float:
