@@ -4,7 +4,7 @@ import numpy as np
 from scipy import sparse
 
 from .distances import Distances
-from .resampling import FEWEST_CLUSTERS, expanded_levels, noise_scales
+from .resampling import FEWEST_CLUSTERS, expanded_levels, noise_scales, students_intervals
 from .tally import ROUNDING
 
 LARGEST_SCALE = 64  # where a score, as a best case of 0, does not grow with the distances
@@ -48,16 +48,26 @@ def intervals(tally, clusters, noise, n_resamples):
     if not len(draws):
         return {key: np.full((values.shape[-1], 2), np.nan) for key, values in figures.items()}
     levels = expanded_levels(noise.independent - 1)
-    ends = {key: np.quantile(values, levels, axis=0).T for key, values in tally.figures(draws).items()}
+    drawn = tally.figures(draws)
+    ends = {key: np.quantile(values, levels, axis=0).T for key, values in drawn.items()}
     for key, n in tally.clusters_with_a_say(clusters).items():
+        least, most = (-0.5, 0.5) if key == "position_sensitivity" else (0, 1)
+        alike = students_intervals(figures[key], 0.0 * figures[key], 1, np.fmax(n, 1), least, most)
+        ends[key] = np.where(_all_alike(drawn[key])[:, None], alike, ends[key])
         ends[key][n < FEWEST_CLUSTERS] = np.nan
-    return ends | _score_intervals(tally, draws, levels)
+    return ends | _score_intervals(tally, draws, levels, noise.independent)
 
 
-def _score_intervals(tally, draws, levels):
+def _all_alike(drawn):
+    """Whether no cluster departs from the others (…), of draws (draws, …); one draw can't show it."""
+    return (len(drawn) > 1) & (np.ptp(drawn, axis=0) <= ROUNDING)
+
+
+def _score_intervals(tally, draws, levels, independent):
     """95 % intervals of the scores, corrected for the noise in the shares that they are made of (`noise_scales`).
 
     A score adds up distances from an even share. All distances are scaled; the interval holds the observed score.
+    Clusters that are all alike have the interval that `students_intervals` gives; independent: how many there are.
     """
     distances = Distances(tally, draws)
     keys = ["association_score", "association_score_answered"]
@@ -68,6 +78,8 @@ def _score_intervals(tally, draws, levels):
         observed, drawn = tally.score_of(key, tally.flat), tally.score_of(key, draws)
         if np.isnan(drawn).any():
             return [np.nan, np.nan]
+        if _all_alike(drawn):
+            return students_intervals(observed, 0.0, 1, independent, 0, tally.most_possible)
         smallest, largest = noise_scales(
             lambda scale: distances.shown(key, scale), observed, levels, LARGEST_SCALE, tolerance=1e-4
         )

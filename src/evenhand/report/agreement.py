@@ -25,6 +25,7 @@ from evenhand.report.one_base import WEIGHTS, Bases, marks_of_base, one_base
 from evenhand.report.tables import Cell, Table, figure
 from evenhand.statistics.families import holm
 from evenhand.statistics.rank_correlation import FEWEST_PAIRS, RankCorrelation, rank_correlation
+from evenhand.statistics.resampling import LEVEL
 
 MOSTLY_UNREAD = 0.5  # beyond this share of unread answers a run says little
 OF_THE_MODEL = (
@@ -255,13 +256,18 @@ def _figure(found: Correlation) -> str:
 
 
 def _correlations(pairs: Mapping[tuple[str, str], Correlation]) -> Table:
-    adjusted = holm([found.p_value for found in pairs.values()])
+    tests = [
+        math.nan if found.smallest_p > LEVEL else found.p_value for found in pairs.values()
+    ]  # such a test would only dilute it
+    adjusted = holm(tests)
     rows = []
     for (pair, found), p in zip(pairs.items(), adjusted):
         ps = (figure(each, digits=4) for each in (found.p_value, p))
         rows.append(tuple(map(Cell, (" and ".join(pair), _figure(found), *ps, str(found.n), str(found.n_models)))))
-    tested = sum(not math.isnan(found.p_value) for found in pairs.values())
+    tested = sum(not math.isnan(p) for p in tests)
     family = f"Adjusted p: Holm over this family of {tested}. " if tested else ""
+    if any(math.isnan(p) and not math.isnan(found.p_value) for p, found in zip(tests, pairs.values())):
+        family += "It leaves out pairs with too few bases to reject anything. " if tested else ""
     note = (
         "Spearman's r between distances from no bias. Brackets: 95 % interval over bases (Fisher's z; Bonett and "
         "Wright 2000), none where r is 1 or -1. p: share of all orders of the bases that correlate as much; of four "

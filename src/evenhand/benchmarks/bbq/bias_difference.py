@@ -19,6 +19,7 @@ from evenhand.statistics.resampling import (
     expanded_levels,
     p_value,
     resampled,
+    too_few_alike,
 )
 
 
@@ -60,10 +61,12 @@ def _difference(condition: str, sums: list[FloatArray], n: int, n_clusters: int)
 
     first, second = (float(score(each.sum(axis=0))) for each in sums)
     low = high = p = math.nan
+    smallest = smallest_p(max(1, n_clusters))
     if n_clusters >= FEWEST_CLUSTERS and not math.isnan(second - first):
         draws, _ = resampled(difference, [np.arange(n_clusters)], N_RESAMPLES, values=sums[0].size)
-        low, high = (float(end) for end in np.quantile(draws, expanded_levels(n_clusters - 1)))
+        if not too_few_alike(second - first, float(np.ptp(draws)), smallest):
+            low, high = (float(end) for end in np.quantile(draws, expanded_levels(n_clusters - 1)))
         exchanged = exchanges(n_clusters, PERMUTATIONS) @ (sums[1] - sums[0])
         permuted = score(sums[1].sum(axis=0) - exchanged) - score(sums[0].sum(axis=0) + exchanged)
         p = float(p_value(abs(second - first), np.abs(permuted)))
-    return Difference(first, second, second - first, low, high, p, n, n_clusters, smallest_p(max(1, n_clusters)))
+    return Difference(first, second, second - first, low, high, p, n, n_clusters, smallest)

@@ -21,6 +21,7 @@ from evenhand.statistics.resampling import (
     moved_interval,
     ratio,
     resampled,
+    too_few_alike,
 )
 
 DIMENSIONS = {"gender": ("gender",), "race": ("race",), "intersectional": ("race", "gender")}
@@ -134,8 +135,12 @@ class _Names:
         seen = self._variances(np.ones(self.n)[None])[0]  # (figures, 2)
         point = seen[:, 1] - seen[:, 0]
         draws, _ = resampled(self._drawn_differences, self._cells, N_RESAMPLES, values=3 * self.n)
-        ends = moved_interval(draws, point, expanded_levels(self.n - len(self._cells)))
-        p_values = _p_values(draws, point, self.n - len(self._cells))
+        freedom = self.n - len(self._cells)
+        smallest = 0.5**freedom  # that so few names allow when all of them say the same: 1 / 2 for each that is free
+        ends = moved_interval(draws, point, expanded_levels(freedom))
+        spreads = np.ptp(draws, axis=0)
+        ends[[too_few_alike(*each, smallest) for each in zip(point, spreads)]] = np.nan
+        p_values = np.maximum(_p_values(draws, point, freedom), smallest)
         return {
             name: Difference(
                 first=float(seen[i, 0]),
@@ -146,6 +151,7 @@ class _Names:
                 p_value=float(p_values[i]),
                 n=self.n_texts,
                 n_clusters=self.n,
+                smallest_p=smallest,
             )
             for i, name in enumerate((*DIMENSIONS, "overall"))
         }

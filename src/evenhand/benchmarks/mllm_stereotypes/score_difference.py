@@ -17,7 +17,7 @@ from evenhand.metrics.association_score.intervals import count_by_cluster, faces
 from evenhand.metrics.association_score.noise import noise
 from evenhand.metrics.association_score.tally import ROUNDING, Tally
 from evenhand.statistics.clustered import Difference
-from evenhand.statistics.resampling import LEVELS, N_RESAMPLES, FloatArray, IntArray
+from evenhand.statistics.resampling import LEVELS, N_RESAMPLES, FloatArray, IntArray, too_few_alike
 
 RUNS = ("first", "second")
 OF_BOTH = "of_both_answered"
@@ -151,7 +151,8 @@ def _corrected(first: _Scores, second: _Scores, freedom: float) -> tuple[float, 
     seen = second.observed - first.observed
     nearest_p = 0.5**freedom  # that so few clusters allow when all of them say the same
     if np.ptp(first.deviations - second.deviations) < ROUNDING:  # the runs' noise is one and the same, or none
-        return seen, seen, seen, 1.0 if abs(seen) < ROUNDING else nearest_p
+        end = math.nan if too_few_alike(seen, 0.0, nearest_p) else seen
+        return seen, end, end, 1.0 if abs(seen) < ROUNDING else nearest_p
     surprise = _surprise(first, second)
     reach = REACH * math.hypot(first.largest_error, second.largest_error)
 
