@@ -137,13 +137,13 @@ def no_spread(spread: float, figure: float = 0.0) -> bool:
     return bool(spread <= ROUNDING * max(1.0, abs(figure)))
 
 
-def too_few_alike(difference: float, spread: float, smallest_p: float) -> bool:
+def too_few_alike(spread: float, smallest_p: float, difference: float = 0.0) -> bool:
     """Whether a difference between runs is the same in all clusters (`no_spread`), and these are too few to reject.
 
-    Then nothing shows how others would differ: there is no interval. smallest_p: that so few clusters could give, above
-    0.05 for fewer than six. A difference of 0 stays one: runs that answer alike are no less so.
+    Then nothing shows how others would differ, not of a difference of 0 either: there is no interval. smallest_p: that
+    so few clusters could give, above 0.05 for fewer than six.
     """
-    return smallest_p > LEVEL and no_spread(spread, difference) and not no_spread(abs(difference))
+    return smallest_p > LEVEL and no_spread(spread, difference)
 
 
 def noise_scales(

@@ -118,7 +118,8 @@ class Comparison(ABC):
     def headline(self, predictions: pd.DataFrame) -> pd.DataFrame:
         """What each headline figure is the mean of: columns `figure`, `id`, `value` (NaN: unread) and `cluster`.
 
-        Also `stratum`, within which clusters would be drawn anew, and `crossed`, where rows cluster in another way too.
+        Also `stratum`, within which clusters would be drawn anew, and `crossed`, where rows cluster in another way too;
+        `least` and `most`, that the figure's values can be, where that is known.
         """
 
     def exploratory(self, predictions: pd.DataFrame) -> pd.DataFrame:

@@ -123,6 +123,24 @@ def test_a_few_clusters_that_all_say_the_same_show_no_interval():
     assert (many.low, many.high) == (100, 100)
 
 
+@pytest.mark.parametrize("n", [3, 5, 6, 12, 60])
+def test_differences_that_can_only_be_so_large_keep_to_that_and_are_no_points(n):
+    """Of n clusters that all say the same a share 1 - 0.025^(1/n) may say anything, from -100 to 100."""
+    unseen, names = 1 - 0.025 ** (1 / n), pd.Series(range(n))
+    for second in (0, 100):
+        found = paired_difference(series(*[0] * n), series(*[second] * n), names, within=(0, 100))
+        assert found.low == pytest.approx(second - unseen * (100 + second))
+        assert found.high == pytest.approx(second + unseen * (100 - second))
+    nearly = paired_difference(series(*[0] * n), series(80, *[100] * (n - 1)), names, within=(0, 100))
+    assert -100 < nearly.low < nearly.estimate < nearly.high < 100
+
+
+def test_no_difference_of_a_few_clusters_is_no_certainty():
+    """Nor where it isn't known how large a difference can be: then there is no interval."""
+    assert not paired_difference(series(1, 2, 3), series(1, 2, 3), pd.Series(list("abc"))).known
+    assert paired_difference(series(*range(6)), series(*range(6)), pd.Series(range(6))).tied
+
+
 def test_without_an_interval_nothing_is_tied():
     found = paired_difference(series(0, 100), series(100, 100), pd.Series(list("ab")))
     assert not found.known

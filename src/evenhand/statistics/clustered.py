@@ -13,6 +13,7 @@ from evenhand.statistics.crossed import balanced, errors, influences
 from evenhand.statistics.resampling import (
     FEW_CLUSTERS,
     FEWEST_CLUSTERS,
+    LEVEL,
     LEVELS,
     SEED,
     FloatArray,
@@ -57,7 +58,7 @@ class Error:
 class Difference:
     """Second minus first, over the rows that both have, with a 95 % interval over clusters.
 
-    low, high: NaN where clusters are too few to tell. p_value: of the paired permutation test over clusters, two-sided.
+    low, high: NaN where clusters are too few to tell. p_value: that nothing differs, two-sided, over clusters.
     smallest_p: that so few clusters could give.
     """
 
@@ -81,6 +82,11 @@ class Difference:
         """The interval holds 0."""
         return self.low <= 0 <= self.high
 
+    @property
+    def differs(self) -> bool:
+        """Neither the interval nor the test takes it for 0: of few clusters the one may, where the other doesn't."""
+        return self.known and not self.tied and self.p_value < LEVEL
+
 
 def clustered_mean(values: pd.Series, clusters: pd.Series, within: tuple[float, float] | None = None) -> Mean:
     """Mean of values (n,), NaN left out, with a 95 % interval over clusters. Below three of them it is NaN.
@@ -102,25 +108,33 @@ def clustered_mean(values: pd.Series, clusters: pd.Series, within: tuple[float, 
 
 def paired_difference(
     first: pd.Series, second: pd.Series, clusters: pd.Series, strata: pd.Series | None = None,
-    crossed: pd.Series | None = None,
+    crossed: pd.Series | None = None, within: tuple[float, float] | None = None,
 ) -> Difference:  # fmt: skip
     """Difference of the means of paired values (n,); NaN pairs are left out.
 
     Student's t over clusters, which would be drawn anew within strata (`clustered_error`). The p-value comes from
     exchanging first and second for whole clusters. Where rows cluster twice, by what is crossed, too, it comes from
     Student's t, as well (`evenhand.statistics.crossed`). With fewer than three clusters there is no interval, NaN.
+
+    within: the least and the most that a value can be; None: not known. Where they are known the interval is symmetric
+    in log-odds of what the difference can be, and has a width where all clusters say the same (`students_intervals`).
+    Where not, clusters that all say the same have none below six of them, and are a point from there on.
+
+    Of 6, 12, 30, 60 and 200 clusters of five answers (intraclass correlation 0.2) it covers 100, 95, 94, 95, 96 % of
+    differences from 2 to 5 %, and 96, 97, 95, 94, 94 of those from 30 to 60 %; with a sixth of the clusters ten times
+    as large 98, 89, 91, 94, 96 and 95, 93, 94, 94, 95. Where one run is never biased and the other in 3 % of answers,
+    rarely enough that it is in few clusters, 100, 100, 90, 88, 93, and 100, 83, 78, 79, 88 with such uneven clusters:
+    more than Student's t in points (46 to 93 %), and too few still (250 to 400 data sets each).
     """
     both = (first.notna() & second.notna()).to_numpy()
     first, second, clusters = first[both].astype(float), second[both].astype(float), clusters[both]
     strata = None if strata is None else strata[both]
     if crossed is not None:
         one = clusters.map(lambda _: 0)
-        return _crossed_difference(first, second, clusters, one if strata is None else strata, crossed[both])
+        return _crossed_difference(first, second, clusters, one if strata is None else strata, crossed[both], within)
     found = clustered_error(second - first, clusters, strata)
     ones, others = (_cluster_sums(each, clusters)[:, 0] for each in (first, second))
-    low, high = found.interval
-    if too_few_alike(found.mean, found.error, smallest_p(len(ones))):
-        low = high = math.nan
+    low, high = _ends(found.mean, found.error, found.freedom, len(ones), smallest_p(len(ones)), within)
     return Difference(
         first=float(first.mean()) if len(first) else math.nan,
         second=float(second.mean()) if len(second) else math.nan,
@@ -180,8 +194,9 @@ def clustered_error(values: pd.Series, clusters: pd.Series, strata: pd.Series | 
 
 
 def _crossed_difference(
-    first: pd.Series, second: pd.Series, clusters: pd.Series, strata: pd.Series, crossed: pd.Series
-) -> Difference:
+    first: pd.Series, second: pd.Series, clusters: pd.Series, strata: pd.Series, crossed: pd.Series,
+    within: tuple[float, float] | None,
+) -> Difference:  # fmt: skip
     """Of rows without NaN."""
     ways = (clusters, strata, crossed)
     cells = pd.DataFrame({"first": first, "second": second, "n": 1}).groupby([each.to_numpy() for each in ways]).sum()
@@ -192,21 +207,34 @@ def _crossed_difference(
     stratum = balanced(stratum, whole[:, 0])
     found = errors(influences(part, whole), whole, cluster, other, stratum, influences(part, whole, stratum))
     estimate = ratio(part.sum(axis=0), whole.sum(axis=0))
-    [(low, high)], [p_value] = found.interval(estimate), found.p_values(estimate)
-    smallest = float(0.5 ** found.freedom[0])
-    if too_few_alike(float(estimate[0]), float(found.errors[0]), smallest):
-        low = high = math.nan
+    [p_value], [freedom], [error] = found.p_values(estimate), found.freedom, found.errors
+    smallest = float(0.5**freedom)
+    low, high = _ends(float(estimate[0]), float(error), float(freedom), freedom + 1, smallest, within)
     return Difference(
         first=float(first.mean()) if n else math.nan,
         second=float(second.mean()) if n else math.nan,
         estimate=float(estimate[0]),
-        low=float(low),
-        high=float(high),
+        low=low,
+        high=high,
         p_value=float(p_value),
         n=n,
         n_clusters=int(clusters.nunique()),
         smallest_p=smallest,
     )
+
+
+def _ends(
+    difference: float, error: float, freedom: float, n_clusters: float, smallest: float,
+    within: tuple[float, float] | None,
+) -> tuple[float, float]:  # fmt: skip
+    """Of the 95 % interval of a paired difference of means."""
+    if within is not None:
+        span = within[1] - within[0]
+        low, high = students_intervals(difference, error, freedom, max(1.0, n_clusters), -span, span)
+        return float(low), float(high)
+    if too_few_alike(error, smallest, difference):
+        return math.nan, math.nan
+    return Error(difference, error, freedom).interval
 
 
 def _cluster_sums(values: pd.Series, clusters: pd.Series) -> FloatArray:

@@ -65,7 +65,7 @@ def _groups(by_type: Sequence[tuple[str, pd.DataFrame]]) -> Table:
         people = paired["race_first"].str.cat(paired["gender_first"], sep=" ").str.strip()
         for name, group in paired.groupby(people, sort=False):
             one, other = (100 * group[f"n_agentic{run}"] / group[f"agentic{run}"].map(len) for run in RUNS)
-            found = paired_difference(one, other, group["cluster_first"])
+            found = paired_difference(one, other, group["cluster_first"], within=(0.0, 100.0))
             difference = figure(found.estimate, [found.low, found.high])
             texts = (f"{text_type}, {name}", figure(found.first), figure(found.second), difference, f"{found.n:,}")
             rows.append(tuple(Cell(text) for text in texts))
@@ -139,7 +139,7 @@ class _Names:
         smallest = 0.5**freedom  # that so few names allow when all of them say the same: 1 / 2 for each that is free
         ends = moved_interval(draws, point, expanded_levels(freedom))
         spreads = np.ptp(draws, axis=0)
-        ends[[too_few_alike(*each, smallest) for each in zip(point, spreads)]] = np.nan
+        ends[[too_few_alike(spread, smallest) for spread in spreads]] = np.nan
         p_values = np.maximum(_p_values(draws, point, freedom), smallest)
         return {
             name: Difference(

@@ -98,8 +98,7 @@ def _table_1(results: Results) -> Table:
         "as much, measured in their noise, or that of draws in which noise alone differs, if larger. "
         f"Sentences are cut by {SPLITTERS[RunConfig.from_json(results.config).options.splitter]}. "
     )
-    why = "; ".join(_what_differs(results) or results.differs)
-    note += _published(results) or f"Not beside the paper's figures: {why}."
+    note += _published(results) or f"Not beside the paper's figures: {_why_not(results)}."
     return Table(
         "Variance of the agentic-communal gap between groups",
         ("text type", *VARIANCES.values(), "n (clusters)", "unread %"),
@@ -113,8 +112,10 @@ def _published(results: Results) -> str:
     return f"Published: {results.published['source']}." if results.published else ""
 
 
-def _what_differs(results: Results) -> tuple[str, ...]:
-    return differs(RunConfig.from_json(results.config), {each["name"]: each["trained"] for each in results.helpers})
+def _why_not(results: Results) -> str:
+    """By what it was run, and for what was known of its rows and its mitigation then."""
+    helpers = {each["name"]: each["trained"] for each in results.helpers}
+    return "; ".join(dict.fromkeys((*differs(RunConfig.from_json(results.config), helpers), *results.differs)))
 
 
 def _differences(results: Results) -> Table:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import math
+
 import pandas as pd
 
 from evenhand.benchmark import Comparison
 from evenhand.benchmarks.utility.figures import figures
+from evenhand.benchmarks.utility.scoring import OF_QUESTIONS
 
+NOT_KNOWN = (math.nan, math.nan)
 NAMES = {
     "accuracy": "accuracy, %",
     "rouge_l": "ROUGE-L",
@@ -31,6 +35,8 @@ class Kept(Comparison):
                     "id": predictions["id"][of[name]],
                     "value": values[name][of[name]],
                     "cluster": predictions["row"][of[name]],
+                    "least": OF_QUESTIONS.get(name, NOT_KNOWN)[0],
+                    "most": OF_QUESTIONS.get(name, NOT_KNOWN)[1],
                 }
             )
             for name, told in NAMES.items()

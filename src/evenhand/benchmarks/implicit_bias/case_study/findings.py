@@ -10,7 +10,7 @@ import pandas as pd
 
 from evenhand.benchmarks.implicit_bias.case_study.prompts import MISSED_DEADLINE, TASK_ASSIGNMENT, TEAM_LEAD
 from evenhand.benchmarks.implicit_bias.case_study.scores import CHANCE, GENDERS
-from evenhand.benchmarks.implicit_bias.findings import KINDS, SHARES, STAGES
+from evenhand.benchmarks.implicit_bias.findings import KINDS, SHARES, STAGES, may_be_nothing
 from evenhand.flow.results import Results
 from evenhand.report.findings import Conversation, Findings, Plot, Turn
 from evenhand.report.plots import grouped_bars
@@ -84,11 +84,9 @@ def _assigned_sentence(results: Results) -> str:
 def _change(change: Metrics) -> str:
     if not change["n"]:
         return " No agent's first and last answers were both read."
-    low, high = change["interval"]
-    tied = low is None or not (low > 0 or high < 0)
     estimate = figure(change["estimate"], change["interval"], DIGITS)
     return f" Change from first to last: {estimate} ({change['n']:,} pairs)" + (
-        ", which may be nothing." if tied else "."
+        ", which may be nothing." if may_be_nothing(change) else "."
     )
 
 
