@@ -80,7 +80,8 @@ def _drawn(both: pd.DataFrame) -> tuple[list[Tally], list[FloatArray], float]:
         drawn, np.stack([cells[0], size + cells[1]]), 2 * size, cells[0] * size + cells[1]
     )
     blocks = np.concatenate([run * size + tally.blocks for run, tally in enumerate(tallies)])
-    found = noise(clusters, blocks, None if faces is None else faces_of_clusters(cluster, faces))
+    instances = np.concatenate([run * len(tally.instances) + tally.of_instances for run, tally in enumerate(tallies)])
+    found = noise(clusters, blocks, None if faces is None else faces_of_clusters(cluster, faces), instances)
     draws = found.draws(np.concatenate([tally.flat for tally in tallies]), N_RESAMPLES)
     return tallies, [draws[:, :size], draws[:, size:]], found.independent - 1
 
