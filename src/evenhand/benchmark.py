@@ -81,7 +81,8 @@ class Rows:
 
     origin, sha256: of a file that stands in place of packaged data; the name is what the run measures where no model
     is asked. design, together: in place of the card's, for rows of other columns. arranged: what is done to the rows
-    that were drawn, where it depends on which they are. drawn_from: how many there were before the draw.
+    that were drawn, where it depends on which they are. drawn_from: how many there were before the draw. left_out: how
+    many of the data are not among them, for they can't be asked.
     """
 
     rows: datasets.Dataset
@@ -92,6 +93,7 @@ class Rows:
     together: tuple[str, ...] | None = None
     arranged: Callable[[datasets.Dataset], datasets.Dataset] = lambda rows: rows
     drawn_from: int | None = None
+    left_out: int = 0
 
 
 @dataclass(frozen=True)

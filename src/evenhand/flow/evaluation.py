@@ -251,6 +251,8 @@ def _differs(run: Prepared, rehearsal: bool) -> list[str]:
         return []
     n, whole = len(run.rows.rows), run.rows.drawn_from or 0
     part = [f"only {n:,} of {whole:,} rows"] if n < whole else []
+    left_out = run.rows.left_out
+    part += [f"{left_out:,} of {max(n, whole) + left_out:,} rows left out, for they can't be asked"] if left_out else []
     placeholders = ["placeholders in place of data"] if rehearsal else []  # under whatever name they came
     mitigation = run.mitigation
     others = (

@@ -19,7 +19,7 @@ from evenhand.flow.foreign_files import as_written
 from evenhand.flow.results import Results
 from evenhand.flow.run_folder import RunFolder
 from evenhand.report.findings import Panel, Run, Texts
-from evenhand.report.tables import Cell, Table, figure
+from evenhand.report.tables import Cell, Table, figure, p_text
 from evenhand.report.what_differs import nothing_to_compare, stands_alone, told
 from evenhand.statistics.clustered import FEW_CLUSTERS, Difference, paired_difference
 from evenhand.statistics.families import benjamini_hochberg, holm
@@ -255,8 +255,8 @@ def _row(name: str, difference: Difference, adjusted: float, digits: int) -> tup
         figure(difference.second, digits=digits),
         figure(difference.estimate, [difference.low, difference.high], digits),
         _word(difference),
-        figure(difference.p_value, digits=4),
-        figure(adjusted, digits=4),
+        p_text(difference.p_value),
+        p_text(adjusted),
         f"{difference.n:,}",
         f"{difference.n_clusters:,}",
     )

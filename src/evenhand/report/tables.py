@@ -40,6 +40,11 @@ def figure(value: float | None, interval: list[float | None] | None = None, digi
     return text + (f" [{ends[0]:.{digits}f}, {ends[1]:.{digits}f}]" if len(ends) == 2 else "")
 
 
+def p_text(p: float | None, digits: int = 4) -> str:
+    """'0.0123'; '<0.0001' where rounding would leave nothing."""
+    return f"<{10.0**-digits:.{digits}f}" if p is not None and p < 0.5 * 10.0**-digits else figure(p, digits=digits)
+
+
 def print_table(table: Table, console: Console) -> None:
     note = Text(shown(table.note)) or None
     lines = RichTable(title=Text(shown(table.title)), box=SIMPLE_HEAD, title_justify="left", caption=note)

@@ -23,10 +23,6 @@ GRADED = "mean probability of the biased option, %"
 CHANCE = 50.0  # of random answers, and of one constant answer, when positive and negative actions are balanced
 COUNTS = ("n (clusters)", "positive : negative", "unread %")
 SETS_A_SCALE = 3
-_LAYOUTS = {
-    "chat": "its models were asked in LLaMA-2's layout (--layout published), this one in its own template",
-    "published": "asked in the same layout",
-}
 _DATA = (
     "The situations are ours and the descriptors are HolisticBias v1.1's 775 phrases; the paper had its own situations "
     "and 600 phrases."
@@ -95,9 +91,7 @@ def _table_3(results: Results) -> Table:
     if metrics["n_read"] < metrics["n"]:
         note += " Of all asked: unread answers are in the denominator, as in the paper."
     if published:
-        note += (
-            f" Published: {published['source']}; {_LAYOUTS[results.config['options'].get('layout', 'chat')]}. {_DATA}"
-        )
+        note += f" Published: {published['source']}; asked in the same layout. {_DATA}"
     return Table("Percentage of biased responses", ("scale", *CONTACTS.values(), *COUNTS), tuple(rows), note)
 
 

@@ -174,6 +174,7 @@ class ImplicitBias(Play[ImplicitBiasOptions]):
             *([] if config.source == "official" else ["scenarios of ours in place of the authors'"]),
             *config.unlike(self.card),
             *(["the assignments' format forced by a schema"] if config.options.constrain else []),
+            *(["a model that is told to be a moderator"] if config.options.moderator else []),
             *unlike_in_agents(config.options),
             *published.unlike_in_goal(config.options.goal, config.options.goal_task, config.source),
             *published.unlike_in_runs(config),
