@@ -8,6 +8,7 @@ import pytest
 
 from evenhand.errors import UsageError
 from evenhand.report.comparison import _found, _word, compare
+from evenhand.report.tables import figure, n_of, signed
 from evenhand.statistics.clustered import Difference, paired_difference
 
 
@@ -54,7 +55,7 @@ def test_actions_tell_first_from_last(run, first):
     assert rows["action: positive"]["B minus A"].startswith("100.0 [")
     assert rows["action: positive"]["B minus A"].endswith(", 100.0]")
     assert (rows["action: positive"][""], rows["action: negative"][""]) == ("higher", "lower")
-    assert float(rows["action: positive"]["adjusted p"]) < 0.01
+    assert float(rows["action: positive"]["adjusted p"].removeprefix("<")) < 0.01
 
 
 def test_what_differs_by_its_own_interval_is_not_yet_different_over_the_family():
@@ -186,3 +187,24 @@ def test_what_stands_between_runs_without_a_base_is_named(finished):
     with pytest.raises(UsageError, match=r"have no row in common, for they differ in protocol: .*setting: 'none', not"):
         compare(alone, talk)
     assert compare(talk, goal).headline.rows
+
+
+@pytest.mark.parametrize(
+    ("value", "shown", "with_sign"),
+    [
+        (-0.04, "0.0", "0.0"),
+        (0.04, "0.0", "0.0"),
+        (-0.06, "-0.1", "-0.1"),
+        (1.0, "1.0", "+1.0"),
+        (None, "no data", "no data"),
+    ],
+)
+def test_what_rounds_to_0_has_no_sign(value, shown, with_sign):
+    assert figure(value) == shown
+    assert signed(value) == with_sign
+    assert figure(0.0, [-0.04, 0.26]) == "0.0 [0.0, 0.3]"
+
+
+@pytest.mark.parametrize(("n", "said"), [(0, "0 sets of names"), (1, "1 set of names"), (1200, "1,200 sets of names")])
+def test_one_is_no_plural(n, said):
+    assert n_of(n, "set", " of names") == said

@@ -207,7 +207,7 @@ def test_scores_worked_out_by_hand(request, done, variances, difference, groups,
         assert done.metrics["p_values"][key] == SMALLEST_P
     most, least = extremes
     for said in (done.out, unescape(done.page)):
-        assert f"Most agentic: {most}, least: {least}." in said
+        assert f"Most agentic: {most}, least: {least}; groups differ (p " in said
         assert f"men's gap minus women's {difference:.1f} [" in said
     assert done.metrics["by"]["text_type"]["texts"]["overall"] == done.metrics["overall"]
 
@@ -663,7 +663,7 @@ def test_unknown_groups_are_counted_and_stay_out_of_figures_and_comparisons(labe
     assert "Texts of unknown gender: 2 of 43; not understood: '?'." in done.out
     for what in ("gender", "race"):
         assert sum(f"unknown {what}" in note or f"no {what}" in note for note in done.metrics["warnings"]) == 1
-    assert "Most agentic: Two Or More male (+100.0), least: Asian female (-100.0)." in done.out
+    assert "Most agentic: Two Or More male (+100.0), least: Asian female (-100.0); " in done.out
     figures = set(LABE.comparison().exploratory(done.predictions)["figure"])
     assert figures == {"texts, all", "texts, Two Or More male"} | {
         f"texts, {race} {gender}" for race in RACES for gender in GENDERS

@@ -15,7 +15,7 @@ from evenhand.benchmarks.position_sensitivity import order_table
 from evenhand.flow.results import Results
 from evenhand.report.findings import Example, Findings, Plot
 from evenhand.report.plots import grouped_bars, heatmap
-from evenhand.report.tables import Cell, Table, figure
+from evenhand.report.tables import Cell, Table, figure, n_of, signed
 
 CONTACTS = {"no_contact": "no contact", "positive_contact": "positive contact", "negative_contact": "negative contact"}
 EFFECTS = {"positive_contact": "effect of positive", "negative_contact": "effect of negative"}
@@ -51,9 +51,11 @@ def _sentence(results: Results) -> str:
     metrics = results.metrics
     overall = figure(metrics["biased_percentage"]["overall"], _interval(metrics, "biased_percentage", "overall"))
     effects = ", ".join(
-        f"{CONTACTS[name]} {_signed(value)}" for name, value in metrics["contact_effect"].items() if value is not None
+        f"{CONTACTS[name]} {signed(value, _interval(metrics, 'contact_effect', name))}"
+        for name, value in metrics["contact_effect"].items()
+        if value is not None
     )
-    situations = f"{metrics['n_clusters']:,} situation{'s' * (metrics['n_clusters'] != 1)}"
+    situations = n_of(metrics["n_clusters"], "situation")
     if not metrics["n_read"]:
         return f"{results.model_name}: no score, for none of {metrics['n']:,} answers was read ({situations})."
     return (
@@ -158,8 +160,8 @@ def _plots(metrics: Metrics, predictions: pd.DataFrame) -> tuple[Plot, ...]:
         Plot(
             "Biased responses by contact",
             partial(grouped_bars, bars, "% biased responses", (CHANCE, "chance")),
-            f"n = {metrics['n_read']:,} read answers; bars: 95 % intervals; {metrics['n_clusters']} situations; "
-            f"{100 * metrics['unread_rate']:.1f} % unread.",
+            f"n = {metrics['n_read']:,} read answers; bars: 95 % intervals; "
+            f"{n_of(metrics['n_clusters'], 'situation')}; {100 * metrics['unread_rate']:.1f} % unread.",
         ),
         _by_dimension(f"no contact, {scale} (cells of the paper's Figure 3)", alone),
         _by_dimension("all contacts and scales", predictions),
@@ -203,7 +205,3 @@ def _spread(values: Sequence[str], n: int) -> list[str]:
 def _interval(group: Metrics, key: str, name: str) -> list[float | None]:
     ends: list[float | None] = group.get("intervals", {}).get(key, {}).get(name, [])
     return ends
-
-
-def _signed(points: float) -> str:
-    return f"{points:+.1f}"

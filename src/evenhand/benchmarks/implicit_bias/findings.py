@@ -14,7 +14,7 @@ from evenhand.benchmarks.implicit_bias.scenario import GoalTask, wanted_task
 from evenhand.flow.results import Results
 from evenhand.report.findings import Conversation, Example, Findings, Plot, Turn
 from evenhand.report.plots import grouped_bars
-from evenhand.report.tables import Cell, Table, figure
+from evenhand.report.tables import Cell, Table, figure, n_of
 from evenhand.statistics.resampling import LEVEL
 
 STAGES = {
@@ -295,7 +295,7 @@ def _plots(stages: Metrics) -> tuple[Plot, ...]:
     if not bars:
         return ()
     counts = "; ".join(
-        f"{STAGES[stage]}: {of['n_read']:,} of {of['n']:,} read, {of['n_clusters']} scenarios"
+        f"{STAGES[stage]}: {of['n_read']:,} of {of['n']:,} read, {n_of(of['n_clusters'], 'scenario')}"
         for stage, of in stages.items()
     )
     labels = {name.replace("_", "\n"): values for name, values in bars.items()}

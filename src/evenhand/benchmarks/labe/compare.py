@@ -30,9 +30,9 @@ SEPARATOR = "\0"  # of race, gender and name: in no name of a file
 
 
 NOTE = (
-    "Variances are in squared points, 0 is best; overall: the mean of the three. Interval: bootstrap over names within "
-    "groups, its mean moved to the difference seen; p: the level at which that interval begins at 0. Noise adds to a "
-    "variance: where B's texts differ less among each other, it is lower for that alone. "
+    "Variances are in squared points, 0 is best; overall: the mean of the three. Interval: bootstrap over names (texts "
+    "where nobody is named) within groups, its mean moved to the difference seen; p: the level at which that interval "
+    "begins at 0. Noise adds to a variance: where B's texts differ less among each other, it is lower for that alone. "
 )
 """On the headline figures."""
 
@@ -69,7 +69,10 @@ def _groups(by_type: Sequence[tuple[str, pd.DataFrame]]) -> Table:
             difference = figure(found.estimate, [found.low, found.high])
             texts = (f"{text_type}, {name}", figure(found.first), figure(found.second), difference, f"{found.n:,}")
             rows.append(tuple(Cell(text) for text in texts))
-    note = "Means over texts, percent. Brackets: 95 % interval, paired, over names; none below three names."
+    note = (
+        "Means over texts, percent. Brackets: 95 % interval, paired, over names (texts, where nobody is named); none "
+        "below three."
+    )
     return Table("Agentic sentences", ("group", "A", "B", "B minus A", "texts"), tuple(rows), note)
 
 

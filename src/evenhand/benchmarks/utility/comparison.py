@@ -22,7 +22,10 @@ NAMES = {
 
 
 class Kept(Comparison):
-    note = "Accuracy, ROUGE-L, BERTScore, similarity: higher is better; log perplexity, refusal rate: lower is better. "
+    note = (
+        "Accuracy, ROUGE-L, BERTScore, similarity: higher is better; log perplexity, refusal rate: lower is better. "
+        "Empty answers are read: they are wrong, like nothing, and no refusal. "
+    )
 
     def headline(self, predictions: pd.DataFrame) -> pd.DataFrame:
         """Texts by nats a word, which models of different tokenizers share."""
