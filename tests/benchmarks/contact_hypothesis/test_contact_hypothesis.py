@@ -164,7 +164,8 @@ def test_a_model_that_agrees_with_the_contact_hypothesis():
     assert metrics["contact_effect"] == {"positive_contact": 0, "negative_contact": 100}
     assert metrics["biased_probability"]["no_contact"] == pytest.approx(20)
     assert metrics["biased_probability"]["negative_contact"] == pytest.approx(80)
-    assert list(metrics["intervals"]["contact_effect"]["negative_contact"]) == [100, 100]
+    low, high = metrics["intervals"]["contact_effect"]["negative_contact"]  # others may be moved less, or not at all
+    assert 0 < low < high == 100
 
 
 def test_a_run_folder_holds_what_the_interface_says(run):
