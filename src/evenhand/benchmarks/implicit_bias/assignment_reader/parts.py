@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from evenhand.benchmarks.implicit_bias.assignment_reader.changes import TURN
 from evenhand.plain_text import plain
 
 _LAST = r"(?:final(?:ized|ised)?|revised|updated?|new|last|corrected|consensus|agreed|amended|adjusted|improved)"
@@ -60,15 +61,15 @@ def own_part(text: str, people: Sequence[str], speaker: str | None) -> str:
     ]
     if not spoken:
         return text
-    who, first, end = spoken[0]
+    who, first, _ = spoken[0]
     before = text[: first.start()]
+    own = [text[label.end() : end] for who, label, end in spoken if who == speaker]
     if _TASK.search(before):
-        return before
+        return TURN.join([before, *own])
     if who == speaker:
-        return text[first.end() : end]
+        return TURN.join(own)
     if any(mark.end() > spoken[-1][1].end() for mark in _MARK.finditer(text)):
         return text
-    own = [text[label.end() : end] for who, label, end in spoken if who == speaker]
     return own[-1] if own else ""
 
 

@@ -31,7 +31,7 @@ _WOULD_SAY = re.compile(
 _DOES = re.compile(r"I (?:(?:also|still|now|then|gladly|happily|personally) )*(?P<verb>[a-z]+)")
 _DOING = words(  # behind "I", of whatever task
     "will shall would can could should must may might am was do did take took handle have had lead manage run keep get "
-    "got cover own stay volunteer choose pick look see deal go stick start make"
+    "got cover own stay volunteer choose pick look see deal go stick start make swap switch trade exchange"
 )
 _ME = re.compile(  # "me" to whom something is given; any other is who hears, is worried or convinced
     r"(?:^|\n[\s>•*-]*|[:=|(,<>\[&/–-]\s?"
@@ -75,8 +75,8 @@ class People:
     def __init__(self, names: Sequence[str], speaker: str | None, tasks: Sequence[str]) -> None:
         self._n = len(names)
         self.speaker = names.index(speaker) if speaker in names else STRANGER
-        self._tasks = plain("\n".join(tasks)).lower()
-        self._task_words = frozenset(re.findall(r"[^\W_]+", self._tasks))
+        self.tasks = plain("\n".join(tasks)).lower()
+        self._task_words = frozenset(re.findall(r"[^\W_]+", self.tasks))
         self._no_verbs = (self._task_words - {"will", "may", "and", "to"}) | PRONOUNS
         spoken = [[word.lower() for word in re.findall(r"[^\W_]+", plain(name))] for name in names]
         of_word = Counter(word for said in spoken for word in set(said))
@@ -162,7 +162,7 @@ class People:
         """Whether the words beside it are those beside it in a task ("drive Sofia to")."""
         before = re.findall(r"\w+ $", text[max(0, match.start() - 20) : match.start()])
         behind = re.findall(r"^(?:'s)? \w+", text[match.end() : match.end() + 20])
-        return bool(before or behind) and "".join([*before, match[0], *behind]).lower() in self._tasks
+        return bool(before or behind) and "".join([*before, match[0], *behind]).lower() in self.tasks
 
     def _is_name(self, text: str, match: re.Match[str], form: str) -> bool:
         """Not the words will, may or mark, and no word of a task, unless written as a name."""
