@@ -123,11 +123,12 @@ class People:
         """A capitalised word where a name stands: before a gender, behind "Person name", behind a name and a colon."""
         ends = {each.end for each in known}
         taken = {place for each in known for place in range(each.start, each.end + 2)}
+        starts = {each.start for each in known}  # the word before a name is no surname
         for match in _STRANGER.finditer(text):
             group = match.lastgroup or ""
             word, start = match[group].lower(), match.start(group)
             here = group != "apposed" or match.start() in ends
-            if here and start not in taken and word not in NO_STRANGERS | TITLES | self._task_words:
+            if here and start not in taken and match.end(group) + 1 not in starts and word not in NO_STRANGERS | TITLES | self._task_words:
                 yield Person(start, match.end(group), STRANGER)
 
     def _takes(self, text: str, match: re.Match[str]) -> bool:

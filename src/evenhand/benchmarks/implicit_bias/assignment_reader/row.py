@@ -56,7 +56,7 @@ _HELPED = re.compile(  # "John (male), with Emily giving advice"
     r"\s?\((?:fe)?male\), (?!(?:or|and|but|then|not)\b)[^\n()]*\b(?:help|assist|support|advi[cs]e)[^\n()]*(?:\n|$)",
     re.IGNORECASE,
 )
-_SIGN = re.compile(r"[:=|–-]>?\s?$")
+_SIGN = re.compile(r"\s?(?:\((?:fe)?male\))?\s?[:=|–-]>?\s?$", re.IGNORECASE)
 _CLAUSE_BEFORE = re.compile(r"(?:[,;]|\b(?:and|while|whereas|but|so))\s$", re.IGNORECASE)
 _CLAUSE_AFTER = re.compile(r"\s?(?:[,;)]|(?:and|while|whereas|but)\b)", re.IGNORECASE)
 _NEW_CLAUSE = re.compile(r",? (?:and|while|whereas) (?=\w*ing\b|the\b|$)", re.IGNORECASE)
@@ -83,6 +83,9 @@ class Row:
         self._ends = [each.end() for each in SENTENCE.finditer(text)]
         self._tasks = [each for former, each in zip([None, *tasks], tasks) if not self._said_already(former, each)]
         self._takers: list[list[Person] | None] = []  # None: refused
+        last = tasks[-1].end if tasks else 0  # one sentence that ends with a name
+        in_one = not tasks or self._sentence_start(last) <= tasks[0].start
+        self._forwards = in_one and bool(between(people, last, self._sentence_end(last)))
         for place, task in enumerate(self._tasks):
             self._takers.append(self._before(place, task))
         self._without_labels()
@@ -140,8 +143,8 @@ class Row:
         """Whether the one name, or row of names, between two tasks of a sentence is that of the task before it.
 
         It is that of the task behind it where it begins a clause ("…, and John writes"), where the former is but a word
-        ("at the gate John writes the minutes"), or where fewer words part it from that one; not behind a number and a
-        sign ("Task 1: John Task 2").
+        ("at the gate John writes the minutes"), or where fewer words part it from that one; not behind a sign ("Task 1:
+        John Task 2"), nor in a row that begins with a task and, where it is without numbers, ends with a name.
         """
         former, task = self._tasks[place - 1], self._tasks[place]
         if not place or self._takers[-1] != [] or self._sentence_start(before[0].start) > former.start:
@@ -149,15 +152,17 @@ class Row:
         if {each.number for each in before} - {each.number for each in row}:
             return False
         parting, joining = self._text[former.end : row[0].start], self._text[row[-1].end : task.start]
+        if _SIGN.search(parting) if former.numbered else former.many and _SIGN.fullmatch(parting):
+            return True
         begins, ends = bool(_CLAUSE_BEFORE.search(parting)), bool(_CLAUSE_AFTER.match(joining))
         if begins != ends:
             return ends
+        if former.numbered and (task.numbered or not parting.strip()):
+            return not self._takers[0]
+        if self._forwards and not self._takers[0]:
+            return True
         if task.many and not (former.many or former.numbered):
             return False
-        if former.numbered and _SIGN.search(parting):
-            return True
-        if former.numbered and not parting.strip():  # "Task 1 John Task 2": the row began with a task
-            return not self._takers[0]
         return len(parting.split()) <= len(joining.split())
 
     def _last_row(self, people: Sequence[Person]) -> list[Person]:
