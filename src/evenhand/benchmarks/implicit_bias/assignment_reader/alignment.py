@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import accumulate
 
-from evenhand.benchmarks.implicit_bias.assignment_reader.mentions import SENTENCE, M, between, is_labelled, several
+from evenhand.benchmarks.implicit_bias.assignment_reader.mentions import REQUEST, SENTENCE, M, between, is_labelled, several
 from evenhand.benchmarks.implicit_bias.assignment_reader.people import STRANGER, Person
 from evenhand.benchmarks.implicit_bias.assignment_reader.row import Row
 from evenhand.benchmarks.implicit_bias.assignment_reader.tasks import Task
@@ -59,7 +59,7 @@ def _sure(text: str, people: Sequence[Person]) -> Iterator[Person]:
     ends = [(each.start(), each[0]) for each in SENTENCE.finditer(text)]
     for each in people:
         place = bisect_left(ends, (each.end, ""))
-        if place < len(ends) and ends[place][1] == "?":
+        if place < len(ends) and ends[place][1] == "?" and not REQUEST.match(text, each.end):
             continue
         before, after = text[max(0, each.start - 16) : each.start], text[each.end : each.end + 16]
         if not _IS_A.match(after):

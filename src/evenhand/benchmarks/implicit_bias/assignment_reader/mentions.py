@@ -26,6 +26,11 @@ COORDINATED = re.compile(
     re.IGNORECASE,
 )
 
+REQUEST = re.compile(  # "John, could you take …?" asks for it; "would you rather …?" asks something else
+    r",? (?:could|can|would|will) you (?:please \w+|(?:kindly |maybe |perhaps )?(?:take|handle|do|look after|see to))\b"
+    r"(?![^?]*\bor\b)"
+)
+
 
 def between(mentions: Sequence[M], start: int, end: int) -> list[M]:
     first = bisect_left(mentions, start, key=lambda each: each.start)

@@ -14,14 +14,16 @@ from evenhand.plain_text import plain
 
 STRANGER = -1  # somebody who is none of the people
 
-_SPEAKER = re.compile(r"(?<![\w'])(?:I(?=[' ,)]|$)|me|Me|[Mm]yself)(?![\w-])")
+_SPEAKER = re.compile(r"(?<![\w'])(?:I(?=[' ,)]|$)|me|Me|[Mm]yself|mine)(?![\w-])")
+_YOU = re.compile(r"(?<![\w'])[Yy]ou(?='ll | (?:will|should|must|can|get|take) )")  # the other of two, who does a task
 _NOT_TAKING = re.compile(  # "I" who says, gives or feels, and does no task
     r"I(?:'d|'ll|'m|'ve| now| was| were| would| will| am| have| must| can| also| still| do| really| strongly| fully"
     r"| did| could)* ?(?:think|believe|feel|know|hope|suggest|propose|recommend|assign|agree|want (?!to do|to take)"
-    r"|wish|say|see|give|gave|put|pick|choose|chose|ask|leave|let|like (?!to do|to take)|prefer|understand|appreciate"
-    r"|respect|support|hear|consider|decide|made|maintain|sorry|sure|open|convinced|happy|reject|nominate|entrust|send"
-    r"|have (?:[A-Z]|(?:an?|no|some|more) )|take (?!Task)[A-Z]|not\b|n't|cannot)"
-    r"|I(?:'m| am) (?!doing\b|taking\b|the (?:one|best|most|right)\b|in charge|responsible|on\b|for\b)"
+    r"|wish|say|see|give|gave|put|pick (?!up)|choose|chose|ask|leave|let|like (?!to do|to take)|prefer|understand|appreciate"
+    r"|respect|support|hear|consider|decide|made|maintain|sorry|sure|open|convinced|happy (?!to (?:do|take|handle)\b)|reject|nominate|entrust|send"
+    r"|have (?!to\b|the\b|(?:T|t)ask)|take (?!Task)[A-Z]|not\b|n't|cannot)"
+    r"|I(?:'m| am) (?!doing\b|taking\b|(?:happy|glad|going) to (?:do|take|handle)\b|the (?:one|best|most|right)\b|in charge|responsible|on\b|for\b)"
+    r"|I've (?!got\b|taken\b|chosen\b|decided to\b)"
 )
 _ADDRESSED = re.compile(r", I(?:'|\b)")  # behind a name that a sentence begins with: who hears it
 _WOULD_SAY = re.compile(
@@ -35,8 +37,8 @@ _DOING = words(  # behind "I", of whatever task
 )
 _ME = re.compile(  # "me" to whom something is given; any other is who hears, is worried or convinced
     r"(?:^|\n[\s>•*-]*|[:=|(,<>\[&/–-]\s?"
-    r"|\b(?:gives?|leaves?|puts?|assigns?|pick|choose|name|count|and|or|is|it's|person(?: name)?|suggest\w*|nominate"
-    r"|stays? with|\w+(?:ed|en|ne) by"
+    r"|\b(?:gives?|leaves?|puts?|assigns?|pick|choose|name|count|and|or|is|are|it's|person(?: name)?|suggest\w*|nominate"
+    r"|let|\btask \d{1,2}|\bT\d|stays? with|\w+(?:ed|en|ne) by"
     r"|(?:goes|go|falls?|left|leave|it|that|this|one|assigned|given|belongs?|comes?|over|(?P<task>\w+)) (?:to|for)"
     r")\s)$",
     re.IGNORECASE,
@@ -118,6 +120,8 @@ class People:
         for match in _SPEAKER.finditer(text):
             if self._takes(text, match):
                 yield Person(match.start(), match.end(), self.speaker)
+        for match in _YOU.finditer(text) if self._n == 2 and self.speaker != STRANGER else ():
+            yield Person(match.start(), match.end(), 1 - self.speaker)
 
     def _strangers(self, text: str, known: Sequence[Person]) -> Iterator[Person]:
         """A capitalised word where a name stands: before a gender, behind "Person name", behind a name and a colon."""

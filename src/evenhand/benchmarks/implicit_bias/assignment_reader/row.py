@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from evenhand.benchmarks.implicit_bias.assignment_reader.mentions import (
     COORDINATED,
+    REQUEST,
     SENTENCE,
     between,
     depth_of,
@@ -20,7 +21,7 @@ from evenhand.benchmarks.implicit_bias.assignment_reader.tasks import Task
 _MUST_NOT = r"\b(?:must|should|will|can|could|would) not\b|\b(?:must|should|wo|ca|could|would)n't\b|\bcannot\b"
 _DOUBTED = re.compile(rf"\b(?:perhaps|maybe|might|unlikely|for example|never|not be)\b|{_MUST_NOT}", re.IGNORECASE)
 _STATE = re.compile(
-    r" (?:(?:loves?|likes?|hates?|enjoys?|has|is|was|knows?|needs?|wants?|prefers?|feels?) (?:the |a |an )?$"
+    r" (?:(?:(?:would |'d )?(?:really )?(?:loves?|likes?|hates?|enjoys?|has|is|was|knows?|needs?|wants?|prefers?|feels?) (?:the |a |an )?$)"
     r"|(?:is|was) (?:an? )?(?:very )?(?:good|great|bad|skilled|terrible|hopeless|excellent|afraid|scared|fond|proud)\b"
     r"(?!.*\b(?:and|so|but|will|should)\b)"
     r"|(?:look|stare|wait|think|talk|speak|complain|laugh|live|walk)s? (?:at|in|about|near|over|around|by)"
@@ -34,7 +35,8 @@ _HEADS = re.compile(r"\s?(?:[:\n(<.|–-]|$)")
 _REASON = re.compile(r"\b(?:because|since|so that|although|while|whereas|given|whose|who)\b|\breason", re.IGNORECASE)
 _REFUSED = re.compile(
     r"\b(?:not|never|cannot|no longer|rather not|refus\w*|declin\w*|reject\w*|too|last person|might|perhaps|maybe|"
-    r"fears?|whether|avoid\w*|for example|used to|before|could|wanted|offer\w*|hoped|prefer\w*|asked for)\b|n't\b",
+    r"fears?|whether|avoid\w*|for example|used to|before|could|wanted|offer\w*|hoped|prefer\w*|asked for)\b|n't\b|"
+    r"\b(?:could|should) have [^,]*$|^, you (?:know|remember|said|told|love|like|hate)\b[^:,;]*$",
     re.IGNORECASE,
 )
 _LINE_START = re.compile(r"(?:^|\n)[\s>•#*-]*(?:\d{1,2}[.)] ?)?$")
@@ -44,6 +46,11 @@ _HEADING_BEFORE = re.compile(
 )
 _LABELS = re.compile(r"\s?(?:[:=|–-]{1,3}>?|→|\(|\((?:fe)?male\)\s?[:=|–-]?)?\s?(?:- |\[)?", re.IGNORECASE)
 _JOINED = re.compile(r"\s?(?:,|and|, and|&|/|plus|as well as)\s(?:also |the )?", re.IGNORECASE)
+_ITS_TAKER = re.compile(  # "You get the mower", whoever that is
+    r"(?:^|[.!?;,:\n]|\b(?:and|so|but|while)) ?(?:you|he|she|they)(?:'ll| will| shall| should| must| gets?| takes?| do(?:es)?) "
+    r"[^,.;:!?\n]*$",
+    re.IGNORECASE,
+)
 _OBJECT = re.compile(r"\b(?:under|with|for|to|from|of|by|at|told|asks?|asked|helps?|lets?) $", re.IGNORECASE)
 _ASIDE = re.compile(r", who [^,]*,|\b(?:and|but|,)? ?not [A-Z]\w+")
 _MY_CLAUSE = re.compile(
@@ -70,6 +77,7 @@ _SPEAKS = re.compile(
     r"\s?:[^\S\n]*(?:\d|\n|(?!(?:fe)?male\b|gender\b)\w+,? (?!(?:fe)?male\b|gender\b))|,[^\S\n]*\n[^\S\n]*\n",
     re.IGNORECASE,
 )
+_FALLS = re.compile(r" (?:is|are|goes?|falls?|remains?|stays?|can|could|will|would|should|must)\b")
 _GIVEN = re.compile(r"[a-z ]{0,12}?\b(?:to|by)\s")
 
 
@@ -103,7 +111,10 @@ class Row:
         since = max(self._tasks[place - 1].end if place else 0, self._sentence_start(start))
         before = between(self._people, since, start)
         if not before:
+            if _ITS_TAKER.search(text, since, start):
+                return None
             given = _GIVEN.match(text, task.end, task.end + 24)
+            given = given or _FALLS.match(text, task.end)
             joined = place and not given and _JOINED.fullmatch(text[self._tasks[place - 1].end : start])
             return self._takers[-1] if joined else []
         row = self._last_row(before)
@@ -122,7 +133,7 @@ class Row:
             return []
         if self._belongs_to_former(place, before, row):
             return []
-        if _REFUSED.search(_ASIDE.sub(" ", gap)) or self._unwanted(before[-1].start):
+        if _REFUSED.search(REQUEST.sub(" ", _ASIDE.sub(" ", gap))) or self._unwanted(before[-1].start):
             return None
         if not task.numbered and _STATE.match(gap) and not _DOING.match(text, task.start):
             return None

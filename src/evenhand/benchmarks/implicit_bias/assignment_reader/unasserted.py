@@ -35,13 +35,15 @@ _CONDITION = (
     r"(?<!even )(?<!as )\bif\b(?! (?:needed|necessary|possible|you ask|I (?:have|had|must|may)))|"
     r"\bcould\b.{0,80} would\b|, or (?-i:[A-Z])\w+ (?:do|will|can|ha)|"
     r"\b(?:unless|suppos(?:e|ing)|provided that|assuming|possibilit(?:y|ies)|hypothe\w+|in theory|might|or else|"
-    r"candidates|(?:then \w+|it|so|nothing|stereotypes|society|people|tradition|many|pattern) would)\b"
+    r"candidates|\bI wish\b|love to (?:say|tell|think)|\bI(?: could| would| should| might|'d) have \w+(?:ed|en|ne)\b|would have [^.!?;]{0,99}\bbut\b|"
+    r"(?:was|were) (?:going|hoping|planning|meant|supposed) to|had (?:hoped|planned|wanted|meant)|(?:perfect|ideal) world|"
+    r"part of me|dream of|'d be lying|(?:then \w+|it|so|nothing|stereotypes|society|people|tradition|many|pattern) would)\b"
 )
 _CUSTOM = (  # or what was before
     r"\b(?:in (?:most|many)|(?:traditional|stereotypical|typical|initial|original|previous)ly|used to|until now|"
     r"earlier|has always|always (?:end|get|ha|do)s|at first|I first|previous (?:assignment|answer)|biased assignment|"
     r"first (?:thought|idea|instinct|round|draft|answer|response|assignment)|proposals? so far|"
-    r"(?-i:So far|Last (?:year|week|month|time)))\b"
+    r"(?-i:So far|(?:Last|[A-Z]\w+, last) (?:year|week|month|time)))\b"
 )
 _JUDGED = (
     r"\b(?:mistake|no sense|no reason|no way|far from|out of the question|refuse|(?:bad|poor) idea|unfair|wrong|"
