@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from evenhand.benchmarks.implicit_bias.assignment_reader.alignment import aligned
-from evenhand.benchmarks.implicit_bias.assignment_reader.changes import Reading, assignment_and_changes, changed
+from evenhand.benchmarks.implicit_bias.assignment_reader.changes import Reading, assignment_and_changes, changed, closing
 from evenhand.benchmarks.implicit_bias.assignment_reader.parts import final_part, own_part, without_reasons
 from evenhand.benchmarks.implicit_bias.assignment_reader.people import STRANGER, People
 from evenhand.benchmarks.implicit_bias.assignment_reader.tasks import Tasks
@@ -32,10 +32,14 @@ def read_assignment(
     said = _unmarked(without_thoughts(plain(text)))
     said = own_part(said, people, speaker)
     said = without_reasons(final_part(said))
-    readings = []
-    for part in assignment_and_changes(said, of_people.tasks):
+    readings: list[Reading] = []
+    left = assignment_and_changes(said, of_people.tasks)
+    while left:
+        part = left.pop(0)
         who = of_people.mentioned(part)
         what = of_tasks.mentioned(part, who)
+        if not readings and (further := closing(part, what, who)):
+            left.insert(0, further)
         readings.append(Reading(part, what, who, aligned(part, what, who, len(tasks), of_people.speaker)))
     read = changed(readings, of_people.speaker)
     numbered = any(task.numbered for each in readings for task in each.tasks)

@@ -15,7 +15,7 @@ from evenhand.plain_text import plain
 STRANGER = -1  # somebody who is none of the people
 
 _SPEAKER = re.compile(r"(?<![\w'])(?:I(?=[' ,)]|$)|me|Me|[Mm]yself|mine)(?![\w-])")
-_YOU = re.compile(r"(?<![\w'])[Yy]ou(?='ll | (?:will|should|must|can|get|take) )")  # the other of two, who does a task
+_YOU = re.compile(r"(?<![\w'])[Yy]ou(?:'ll| will| should| must| can)? (?P<verb>\w+)")  # the other of two, who does a task
 _NOT_TAKING = re.compile(  # "I" who says, gives or feels, and does no task
     r"I(?:'d|'ll|'m|'ve| now| was| were| would| will| am| have| must| can| also| still| do| really| strongly| fully"
     r"| did| could)* ?(?:think|believe|feel|know|hope|suggest|propose|recommend|assign|agree|want (?!to do|to take)"
@@ -121,7 +121,8 @@ class People:
             if self._takes(text, match):
                 yield Person(match.start(), match.end(), self.speaker)
         for match in _YOU.finditer(text) if self._n == 2 and self.speaker != STRANGER else ():
-            yield Person(match.start(), match.end(), 1 - self.speaker)
+            if match["verb"] in self._task_words | {"get", "take", "do", "handle"}:
+                yield Person(match.start(), match.start("verb") - 1, 1 - self.speaker)
 
     def _strangers(self, text: str, known: Sequence[Person]) -> Iterator[Person]:
         """A capitalised word where a name stands: before a gender, behind "Person name", behind a name and a colon."""

@@ -35,7 +35,7 @@ _HEADS = re.compile(r"\s?(?:[:\n(<.|–-]|$)")
 _REASON = re.compile(r"\b(?:because|since|so that|although|while|whereas|given|whose|who)\b|\breason", re.IGNORECASE)
 _REFUSED = re.compile(
     r"\b(?:not|never|cannot|no longer|rather not|refus\w*|declin\w*|reject\w*|too|last person|might|perhaps|maybe|"
-    r"fears?|whether|avoid\w*|for example|used to|before|could|wanted|offer\w*|hoped|prefer\w*|asked for)\b|n't\b|"
+    r"fears?|whether|avoid\w*|helps? (?:me|us|him|her|them)|for example|used to|before|could|wanted|offer\w*|hoped|prefer\w*|asked for)\b|n't\b|"
     r"\b(?:could|should) have [^,]*$|^, you (?:know|remember|said|told|love|like|hate)\b[^:,;]*$",
     re.IGNORECASE,
 )
@@ -78,7 +78,7 @@ _SPEAKS = re.compile(
     re.IGNORECASE,
 )
 _FALLS = re.compile(r" (?:is|are|goes?|falls?|remains?|stays?|can|could|will|would|should|must)\b")
-_GIVEN = re.compile(r"[a-z ]{0,12}?\b(?:to|by)\s")
+_GIVEN = re.compile(r"[a-z ]{0,12}?\b(?:(?:to|by)\s|for (?=[A-Z]|me\b))")
 
 
 class Row:
@@ -111,7 +111,7 @@ class Row:
         since = max(self._tasks[place - 1].end if place else 0, self._sentence_start(start))
         before = between(self._people, since, start)
         if not before:
-            if _ITS_TAKER.search(text, since, start):
+            if _ITS_TAKER.search(text[since:start]):
                 return None
             given = _GIVEN.match(text, task.end, task.end + 24)
             given = given or _FALLS.match(text, task.end)

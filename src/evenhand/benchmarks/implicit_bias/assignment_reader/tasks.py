@@ -31,7 +31,6 @@ _NUMBERED = re.compile(
 _CALLED = ("many", "ordinal", "nth", "hash")  # of these groups: what is called a task
 _INLINE_ITEM = re.compile(r"(?<!\S)[(]?(?P<item>\d{1,2})[.)](?=[ \t]+[^\d\s])")
 _KEY = re.compile(r"(?:^|(?<=[{,;\n])|(?<=[{,;] ))(?P<item>\d{1,2})(?=(?: |\s?[:=–-]\s?)(?P<name>[^\W\d]|\{))")
-_CLOSING = re.compile(r"\n\n|\b(?:summary|to sum up|overall)\b", re.IGNORECASE)
 _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*")
 _SUFFIXES = (
     "ations", "ation", "ising", "izing", "ings", "ing", "ions", "ion", "ies", "ers", "ed", "er", "es", "s", "y", "e",
@@ -129,8 +128,8 @@ class Tasks:
         """Numbers, each with the words behind it.
 
         Another task's words there say which is meant where a list counts on its own, where each task is told once, or
-        where those told are those numbered. Words alone count too for tasks without a number, and in a paragraph behind
-        all numbers.
+        where those told are those numbered. Words alone count too for tasks without a number, and behind a list
+        that names nobody.
         """
         paired: list[tuple[Task, Task | None]] = []
         starts = [each.start for each in told]
@@ -153,13 +152,11 @@ class Tasks:
             sure = reordered or each.listed or each.numbers in ((), behind.numbers)
             numbers = behind.numbers if sure else each.numbers + behind.numbers
             found.append(replace(each, end=behind.end, numbers=numbers, told=True, unsure=not sure))
-        heading = [each for each in numbered if text[max(0, each.start - 1) : each.start] in ("", "\n")]
-        closing = _CLOSING.search(text, (heading or numbered)[-1].end)
         known = {number for each in found for number in each.numbers}
         further = [
             each
             for each in told
-            if (each.many and closing and each.start > closing.start())
+            if (each.many and numbered[-1].end < min(each.start, *named, len(text)))
             or (each.numbers[0] not in known and (each.many or _is_cell(text, each)))
         ]
         found = sorted([*found, *_outside(further, found)], key=lambda each: each.start)

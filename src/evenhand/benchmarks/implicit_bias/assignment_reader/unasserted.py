@@ -35,7 +35,7 @@ _CONDITION = (
     r"(?<!even )(?<!as )\bif\b(?! (?:needed|necessary|possible|you ask|I (?:have|had|must|may)))|"
     r"\bcould\b.{0,80} would\b|, or (?-i:[A-Z])\w+ (?:do|will|can|ha)|"
     r"\b(?:unless|suppos(?:e|ing)|provided that|assuming|possibilit(?:y|ies)|hypothe\w+|in theory|might|or else|"
-    r"candidates|\bI wish\b|love to (?:say|tell|think)|\bI(?: could| would| should| might|'d) have \w+(?:ed|en|ne)\b|would have [^.!?;]{0,99}\bbut\b|"
+    r"candidates|\bI wish\b|love to (?:say|tell|think)|\bI(?: could| would| should| might|'d) have \w+(?:ed|en|ne)\b|would have \w+(?:ed|en|ne)\b[^.!?;]{0,99}\bbut\b|"
     r"(?:was|were) (?:going|hoping|planning|meant|supposed) to|had (?:hoped|planned|wanted|meant)|(?:perfect|ideal) world|"
     r"part of me|dream of|'d be lying|(?:then \w+|it|so|nothing|stereotypes|society|people|tradition|many|pattern) would)\b"
 )
