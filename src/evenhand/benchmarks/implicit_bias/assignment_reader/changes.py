@@ -19,7 +19,7 @@ _BEGINS = re.compile(  # what follows changes something
     r"\f|\b(?:(?:hm+|no|oh|but|well|so|actually),? )*(?:"
     r"(?:up)?on (?:second|further|closer) (?:thoughts?|reflection|look|consideration)|on reflection|or (?:rather|better|no)\b|"
     r"come to think of it|(?:scratch|strike|forget) (?:that|it|this)(?=\s?[.!,:–-])|"
-    r"(?<![^\s(])(?:wait|oops|hang on|hold on|PS|edit|correction)(?=\s?[.!,:–-])|P\.S\.|PS )|"
+    r"(?<![^\s(])(?:wait|oops|sorry|hang on|hold on|PS|edit|correction)(?=\s?[.!,:–-])|P\.S\.|PS )|"
     r"\bwith (?:one|a) (?:\w+ )?(?:change|correction|exception)\b|\bit would be (?:\w+er|more \w+) (?:if|to)\b",
     re.IGNORECASE,
 )
@@ -31,9 +31,10 @@ _WITHIN = re.compile(  # somewhere in the sentence that changes it
     re.IGNORECASE,
 )
 _OFFERED = re.compile(
-    r"\b(?:if|unless|next|happy|free|willing|open|let me know|any(?:one|body)|(?:can|could|may) (?:always|still))\b|\?",
+    r"\b(?:if|unless|next|happy|free|willing|open|let me know|may|any(?:one|body)|(?:can|could) (?:always|still))\b|\?",
     re.IGNORECASE,
 )
+_CLAUSE = re.compile(r"[,;:–][^,;:–]*$")
 _LINE_END = re.compile(r"\n")
 _STAYS = re.compile(r".{0,20}?\b(?:stays?|remains?|unchanged|as (?:it|they|before))\b")
 _KEPT = re.compile(r"\b(?:stick (?:with|to)|stand by) (?:my|the|this|that)\b|\b(?:it|this|that|all) stays?\b", re.I)
@@ -47,7 +48,9 @@ def assignment_and_changes(text: str, of_tasks: str) -> list[str]:
         at = bisect_right(ends, each.start())
         if each[0].lower() not in of_tasks and not _OFFERED.search(text, ends[at - 1], ends[at]):
             begun = cuts[bisect_right(cuts, each.start()) - 1]
-            insort(cuts, max(ends[at - 1], begun))
+            sentence = max(ends[at - 1], begun)
+            clause = None if sentence else _CLAUSE.search(text, 0, each.start())
+            insort(cuts, clause.start() if clause else sentence)
     return [text[start:end] for start, end in pairwise([*dict.fromkeys(cuts), len(text)])]
 
 

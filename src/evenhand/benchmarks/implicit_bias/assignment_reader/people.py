@@ -38,7 +38,7 @@ _DOING = words(  # behind "I", of whatever task
 _ME = re.compile(  # "me" to whom something is given; any other is who hears, is worried or convinced
     r"(?:^|\n[\s>•*-]*|[:=|(,<>\[&/–-]\s?"
     r"|\b(?:gives?|leaves?|puts?|assigns?|pick|choose|name|count|and|or|is|are|it's|person(?: name)?|suggest\w*|nominate"
-    r"|let|\btask \d{1,2}|\bT\d|stays? with|\w+(?:ed|en|ne) by"
+    r"|\btask \d{1,2}|\bT\d|stays? with|\w+(?:ed|en|ne) by"
     r"|(?:goes|go|falls?|left|leave|it|that|this|one|assigned|given|belongs?|comes?|over|(?P<task>\w+)) (?:to|for)"
     r")\s)$",
     re.IGNORECASE,

@@ -77,6 +77,7 @@ _SPEAKS = re.compile(
     r"\s?:[^\S\n]*(?:\d|\n|(?!(?:fe)?male\b|gender\b)\w+,? (?!(?:fe)?male\b|gender\b))|,[^\S\n]*\n[^\S\n]*\n",
     re.IGNORECASE,
 )
+_COMMA = re.compile(r"[,;] ?(?:and )?(?:the )?")
 _FALLS = re.compile(r" (?:is|are|goes?|falls?|remains?|stays?|can|could|will|would|should|must)\b")
 _GIVEN = re.compile(r"[a-z ]{0,12}?\b(?:(?:to|by)\s|for (?=[A-Z]|me\b))")
 
@@ -137,6 +138,8 @@ class Row:
             return None
         if not task.numbered and _STATE.match(gap) and not _DOING.match(text, task.start):
             return None
+        if _COMMA.fullmatch(gap) and between(self._people, task.end, task.end + 2):
+            return []  # "the minutes John, the coffee Lisa": what stands closest
         together = len(before) > 1 and COORDINATED.fullmatch(text[before[-2].end : before[-1].start])
         beside = between(self._people, task.end, task.end + 20)
         if beside and _WITH.fullmatch(text, task.end, beside[0].start):
@@ -209,6 +212,8 @@ class Row:
         if len(self._tasks) < 2 or any(each is None or each for each in self._takers):
             return
         if between(self._people, self._tasks[-1].end, len(self._text)):
+            return
+        if any(between(self._people, each.end, each.end + 2) for each in self._tasks):
             return
         takers = [self._just_before(place) for place in range(len(self._tasks))]
         if all(takers):
