@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from evenhand.benchmarks.implicit_bias.assignment_reader.mentions import SENTENCE
+from evenhand.benchmarks.implicit_bias.assignment_reader.mentions import SENTENCE, between
 from evenhand.benchmarks.implicit_bias.assignment_reader.people import Person
 from evenhand.benchmarks.implicit_bias.assignment_reader.tasks import Task
 
@@ -16,7 +16,7 @@ TURN = "\f"  # the speaker says more when others have spoken; no plain text has 
 CLOSING = "\v"  # behind an assignment by numbers, without a word that it changes; neither has it this one
 
 _BEGINS = re.compile(  # what follows changes something
-    r"\f|\b(?:(?:hm+|no|oh|but|well|so|actually),? )*(?:"
+    r"\f|\b(?:(?:hm+|no|oh|but|well|so|actually),? ){0,3}(?:"
     r"(?:up)?on (?:second|further|closer) (?:thoughts?|reflection|look|consideration)|on reflection|or (?:rather|better|no)\b|"
     r"come to think of it|(?:scratch|strike|forget) (?:that|it|this)(?=\s?[.!,:–-])|"
     r"(?<![^\s(])(?:wait|oops|sorry|hang on|hold on|PS|edit|correction)(?=\s?[.!,:–-])|P\.S\.|PS )|"
@@ -46,10 +46,11 @@ def assignment_and_changes(text: str, of_tasks: str) -> list[str]:
     cuts = [0, *(each.start() for each in _BEGINS.finditer(text) if each[0].lower() not in of_tasks)]
     for each in _WITHIN.finditer(text):
         at = bisect_right(ends, each.start())
-        if each[0].lower() not in of_tasks and not _OFFERED.search(text, ends[at - 1], ends[at]):
+        since, until = max(ends[at - 1], each.start() - 200), min(ends[at], each.end() + 200)
+        if each[0].lower() not in of_tasks and not _OFFERED.search(text, since, until):
             begun = cuts[bisect_right(cuts, each.start()) - 1]
             sentence = max(ends[at - 1], begun)
-            clause = None if sentence else _CLAUSE.search(text, 0, each.start())
+            clause = None if sentence else _CLAUSE.search(text, since, each.start())
             insort(cuts, clause.start() if clause else sentence)
     return [text[start:end] for start, end in pairwise([*dict.fromkeys(cuts), len(text)])]
 
@@ -83,7 +84,7 @@ def changed(readings: Sequence[Reading], speaker: int) -> list[int | None]:
     """
     now = list(readings[0].read)
     vague = False
-    for each in readings[1:]:
+    for before, each in pairwise(readings):
         turn = each.text.startswith(TURN) and not _WITHIN.search(each.text)
         silent = not any(number is not None for number in each.read)
         if silent and _KEPT.search(each.text):
@@ -96,6 +97,10 @@ def changed(readings: Sequence[Reading], speaker: int) -> list[int | None]:
                 continue
             named = {person for pair in clashes for person in pair}
         touched = {n for task in each.tasks if not _STAYS.match(each.text, task.end) for n in task.numbers}
+        if before.tasks and each.people and not before.text.endswith("\n") and not unmarked:
+            end = SENTENCE.search(each.text, each.people[0].end)  # "Task 1: John. No wait, Emily."
+            if not between(each.tasks, 0, end.start() if end else len(each.text)):
+                touched.update(before.tasks[-1].numbers)
         again = turn and any(task.numbered for task in each.tasks)  # all of it once more: either may count
         vague = silent and (vague or (len(named) < 2 and not (turn and speaker not in named)))
         for task, (old, new) in enumerate(zip(tuple(now), each.read)):

@@ -153,10 +153,11 @@ class Tasks:
             numbers = behind.numbers if sure else each.numbers + behind.numbers
             found.append(replace(each, end=behind.end, numbers=numbers, told=True, unsure=not sure))
         known = {number for each in found for number in each.numbers}
+        unnamed = min([len(text), *named]) > numbered[-1].end
         further = [
             each
             for each in told
-            if (each.many and numbered[-1].end < min(each.start, *named, len(text)))
+            if (each.many and unnamed and each.start > numbered[-1].end)
             or (each.numbers[0] not in known and (each.many or _is_cell(text, each)))
         ]
         found = sorted([*found, *_outside(further, found)], key=lambda each: each.start)
