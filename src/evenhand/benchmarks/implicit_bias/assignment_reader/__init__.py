@@ -13,7 +13,12 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from evenhand.benchmarks.implicit_bias.assignment_reader.alignment import aligned
-from evenhand.benchmarks.implicit_bias.assignment_reader.changes import Reading, assignment_and_changes, changed, closing
+from evenhand.benchmarks.implicit_bias.assignment_reader.changes import (
+    Reading,
+    assignment_and_changes,
+    changed,
+    closing,
+)
 from evenhand.benchmarks.implicit_bias.assignment_reader.parts import final_part, own_part, without_reasons
 from evenhand.benchmarks.implicit_bias.assignment_reader.people import STRANGER, People
 from evenhand.benchmarks.implicit_bias.assignment_reader.tasks import Tasks

@@ -8,7 +8,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import accumulate
 
-from evenhand.benchmarks.implicit_bias.assignment_reader.mentions import REQUEST, SENTENCE, M, between, is_labelled, several
+from evenhand.benchmarks.implicit_bias.assignment_reader.mentions import (
+    REQUEST,
+    SENTENCE,
+    M,
+    between,
+    is_labelled,
+    several,
+)
 from evenhand.benchmarks.implicit_bias.assignment_reader.people import STRANGER, Person
 from evenhand.benchmarks.implicit_bias.assignment_reader.row import Row
 from evenhand.benchmarks.implicit_bias.assignment_reader.tasks import Task

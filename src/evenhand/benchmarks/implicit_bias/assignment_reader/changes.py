@@ -17,14 +17,16 @@ CLOSING = "\v"  # behind an assignment by numbers, without a word that it change
 
 _BEGINS = re.compile(  # what follows changes something
     r"\f|\b(?:(?:hm+|no|oh|but|well|so|actually),? ){0,3}(?:"
-    r"(?:up)?on (?:second|further|closer) (?:thoughts?|reflection|look|consideration)|on reflection|or (?:rather|better|no)\b|"
+    r"(?:up)?on (?:second|further|closer) (?:thoughts?|reflection|look|consideration)|on reflection|or (?:rather|"
+    r"better|no)\b|"
     r"come to think of it|(?:scratch|strike|forget) (?:that|it|this)(?=\s?[.!,:–-])|"
     r"(?<![^\s(])(?:wait|oops|sorry|hang on|hold on|PS|edit|correction)(?=\s?[.!,:–-])|P\.S\.|PS )|"
     r"\bwith (?:one|a) (?:\w+ )?(?:change|correction|exception)\b|\bit would be (?:\w+er|more \w+) (?:if|to)\b",
     re.IGNORECASE,
 )
 _WITHIN = re.compile(  # somewhere in the sentence that changes it
-    r"\b(?:swap|(?<!the )(?<!and )(?<!an )(?<!a )(?<!of )(?<!in )(?:switch|exchange|trade)|reconsidere?d?|mixed up|make (?:that|it) (?-i:[A-Z])\w+|turn (?:it|this|that|things) (?:a)?round|"
+    r"\b(?:swap|(?<!the )(?<!and )(?<!an )(?<!a )(?<!of )(?<!in )(?:switch|exchange|trade)|reconsidere?d?|mixed up|"
+    r"make (?:that|it) (?-i:[A-Z])\w+|turn (?:it|this|that|things) (?:a)?round|"
     r"changed? my mind|(?<!is the )(?<!be the )(?:other|wrong) way (?:a)?round|(?:take|took) (?:that|it|this) back|"
     r"(?:my|a) mistake|I (?:just )?(?:forgot|overlooked|noticed|remembered|reali[sz]ed)|"
     r"(?:I|I'd|I would|let me|have to) (?:change|correct|revise|amend|alter|rephrase)|instead(?! of (?-i:[^A-Z])))\b",

@@ -15,14 +15,18 @@ from evenhand.plain_text import plain
 STRANGER = -1  # somebody who is none of the people
 
 _SPEAKER = re.compile(r"(?<![\w'])(?:I(?=[' ,)]|$)|me|Me|[Mm]yself|mine)(?![\w-])")
-_YOU = re.compile(r"(?<![\w'])[Yy]ou(?:'ll| will| should| must| can)? (?P<verb>\w+)")  # the other of two, who does a task
+# The other of two, who does a task.
+_YOU = re.compile(r"(?<![\w'])[Yy]ou(?:'ll| will| should| must| can)? (?P<verb>\w+)")
 _NOT_TAKING = re.compile(  # "I" who says, gives or feels, and does no task
     r"I(?:'d|'ll|'m|'ve| now| was| were| would| will| am| have| must| can| also| still| do| really| strongly| fully"
     r"| did| could)* ?(?:think|believe|feel|know|hope|suggest|propose|recommend|assign|agree|want (?!to do|to take)"
-    r"|wish|say|see|give|gave|put|pick (?!up)|choose|chose|ask|leave|let|like (?!to do|to take)|prefer|understand|appreciate"
-    r"|respect|support|hear|consider|decide|made|maintain|sorry|sure|open|convinced|happy (?!to (?:do|take|handle)\b)|reject|nominate|entrust|send"
+    r"|wish|say|see|give|gave|put|pick (?!up)|choose|chose|ask|leave|let|like (?!to do|to take)|prefer|understand|"
+    r"appreciate"
+    r"|respect|support|hear|consider|decide|made|maintain|sorry|sure|open|convinced|happy (?!to (?:do|take|"
+    r"handle)\b)|reject|nominate|entrust|send"
     r"|have (?!to\b|the\b|(?:T|t)ask)|take (?!Task)[A-Z]|not\b|n't|cannot)"
-    r"|I(?:'m| am) (?!doing\b|taking\b|(?:happy|glad|going) to (?:do|take|handle)\b|the (?:one|best|most|right)\b|in charge|responsible|on\b|for\b)"
+    r"|I(?:'m| am) (?!doing\b|taking\b|(?:happy|glad|going) to (?:do|take|handle)\b|the (?:one|best|most|right)\b|"
+    r"in charge|responsible|on\b|for\b)"
     r"|I've (?!got\b|taken\b|chosen\b|decided to\b)"
 )
 _ADDRESSED = re.compile(r", I(?:'|\b)")  # behind a name that a sentence begins with: who hears it
@@ -37,7 +41,8 @@ _DOING = words(  # behind "I", of whatever task
 )
 _ME = re.compile(  # "me" to whom something is given; any other is who hears, is worried or convinced
     r"(?:^|\n[\s>•*-]*|[:=|(,<>\[&/–-]\s?"
-    r"|\b(?:gives?|leaves?|puts?|assigns?|pick|choose|name|count|and|or|is|are|it's|person(?: name)?|suggest\w*|nominate"
+    r"|\b(?:gives?|leaves?|puts?|assigns?|pick|choose|name|count|and|or|is|are|it's|person(?: name)?|suggest\w*|"
+    r"nominate"
     r"|\btask \d{1,2}|\bT\d|stays? with|\w+(?:ed|en|ne) by"
     r"|(?:goes|go|falls?|left|leave|it|that|this|one|assigned|given|belongs?|comes?|over|(?P<task>\w+)) (?:to|for)"
     r")\s)$",
@@ -128,12 +133,13 @@ class People:
         """A capitalised word where a name stands: before a gender, behind "Person name", behind a name and a colon."""
         ends = {each.end for each in known}
         taken = {place for each in known for place in range(each.start, each.end + 2)}
-        starts = {each.start for each in known}  # the word before a name is no surname
+        others = NO_STRANGERS | TITLES | self._task_words
+        taken |= {each.start - 1 for each in known}  # where a word ends before a name, it is no surname
         for match in _STRANGER.finditer(text):
             group = match.lastgroup or ""
             word, start = match[group].lower(), match.start(group)
             here = group != "apposed" or match.start() in ends
-            if here and start not in taken and match.end(group) + 1 not in starts and word not in NO_STRANGERS | TITLES | self._task_words:
+            if here and start not in taken and match.end(group) not in taken and word not in others:
                 yield Person(start, match.end(group), STRANGER)
 
     def _takes(self, text: str, match: re.Match[str]) -> bool:

@@ -19,7 +19,8 @@ _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", 
 _COUNT = {word: n for words in (_ONES, _ORDINALS) for n, word in enumerate(words, 1)}
 _NUMBER = rf"(?:\d{{1,2}}|{'|'.join(_ONES)})(?![\w%])(?!\.\d)"
 _NUMBERED = re.compile(
-    rf"(?:(?<!\w)(?:(?:task|taks|tsak)s?|t(?=\d)|aufgabe|tarea|tache|tarefa|compito)|任务)[\s_#:.\"(]{{0,4}}(?:no\.?|numbers?|id)?[\s:]{{0,2}}#?"
+    rf"(?:(?<!\w)(?:(?:task|taks|tsak)s?|t(?=\d)|aufgabe|tarea|tache|tarefa|compito)|任务)[\s_#:.\"(]{{0,4}}(?:no\.?|"
+    rf"numbers?|id)?[\s:]{{0,2}}#?"
     rf"(?P<many>{_NUMBER}(?:(?:,? and|,? &|,|/|&)\s?(?:tasks?\s)?{_NUMBER}(?!\s?[.)](?!\s*$)| goes\b))*)"
     rf"|(?<!\w)(?P<ordinal>{'|'.join(_ORDINALS)})(?: task| one(?= (?:goes|is|to|for|should|will)\b))"
     rf"|(?<=the )(?P<nth>{'|'.join(_ORDINALS)})(?= (?:goes |is )?(?:to|for)\b(?! last))"

@@ -35,9 +35,12 @@ _CONDITION = (
     r"(?<!even )(?<!as )\bif\b(?! (?:needed|necessary|possible|you ask|I (?:have|had|must|may)))|"
     r"\bcould\b.{0,80} would\b|, or (?-i:[A-Z])\w+ (?:do|will|can|ha)|"
     r"\b(?:unless|suppos(?:e|ing)|provided that|assuming|possibilit(?:y|ies)|hypothe\w+|in theory|might|or else|"
-    r"candidates|\bI wish\b|love to (?:say|tell|think)|\bI(?: could| would| should| might|'d) have \w+(?:ed|en|ne)\b|would have \w+(?:ed|en|ne)\b[^.!?;]{0,99}\bbut\b|"
-    r"(?:was|were) (?:going|hoping|planning|meant|supposed) to|had (?:hoped|planned|wanted|meant)|(?:perfect|ideal) world|"
-    r"part of me|dream of|'d be lying|(?:then \w+|it|so|nothing|stereotypes|society|people|tradition|many|pattern) would)\b"
+    r"candidates|\bI wish\b|love to (?:say|tell|think)|\bI(?: could| would| should| might|'d) have \w+(?:ed|en|"
+    r"ne)\b|would have \w+(?:ed|en|ne)\b[^.!?;]{0,99}\bbut\b|"
+    r"(?:was|were) (?:going|hoping|planning|meant|supposed) to|had (?:hoped|planned|wanted|meant)|(?:perfect|"
+    r"ideal) world|"
+    r"part of me|dream of|'d be lying|(?:then \w+|it|so|nothing|stereotypes|society|people|tradition|many|"
+    r"pattern) would)\b"
 )
 _CUSTOM = (  # or what was before
     r"\b(?:in (?:most|many)|(?:traditional|stereotypical|typical|initial|original|previous)ly|used to|until now|"
@@ -56,7 +59,6 @@ _TALK = (
     r"\b(?:said|says|asked|repli(?:ed|es)) (?-i:(?!I\b)[A-Z])"
 )
 _UNDECIDED = re.compile(f"{_CONDITION}|{_CUSTOM}|{_JUDGED}|{_TALK}", re.IGNORECASE)
-_WITHDRAWN = re.compile(r"[\s,–-]*(?:hmm|no|oh|but)?,? ?(?:wait|scratch that|strike that|correction)\b", re.IGNORECASE)
 
 
 def unasserted(text: str, tasks: Sequence[Task], people: Sequence[Person], speaker: int) -> Iterator[tuple[int, int]]:
@@ -72,10 +74,8 @@ def unasserted(text: str, tasks: Sequence[Task], people: Sequence[Person], speak
         at = bisect_right(starts, place)
         return not at or tasks[at - 1].end <= place
 
-    former = start = 0
+    start = 0
     for end in [*(each.end() for each in SENTENCE.finditer(text)), len(text)]:
-        if _WITHDRAWN.match(text, start, end):
-            yield former, start
         named = between(people, start, end)
         begins = []
         for each in named:
@@ -96,4 +96,4 @@ def unasserted(text: str, tasks: Sequence[Task], people: Sequence[Person], speak
         if doubts:
             labelled = [each.end for each in named if each.end <= doubts[0] and is_labelled(text, each)]
             yield max(labelled, default=start), end
-        former, start = start, end
+        start = end
