@@ -13,12 +13,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from evenhand.benchmarks.implicit_bias.assignment_reader.alignment import aligned
-from evenhand.benchmarks.implicit_bias.assignment_reader.changes import (
-    Reading,
-    assignment_and_changes,
-    changed,
-    closing,
-)
+from evenhand.benchmarks.implicit_bias.assignment_reader.changes import Reading, changed, closing, with_changes
 from evenhand.benchmarks.implicit_bias.assignment_reader.parts import final_part, own_part, without_reasons
 from evenhand.benchmarks.implicit_bias.assignment_reader.people import STRANGER, People
 from evenhand.benchmarks.implicit_bias.assignment_reader.tasks import Tasks
@@ -38,7 +33,7 @@ def read_assignment(
     said = own_part(said, people, speaker)
     said = without_reasons(final_part(said))
     readings: list[Reading] = []
-    left = assignment_and_changes(said, of_people.tasks)
+    left = with_changes(said, of_people.tasks)
     while left:
         part = left.pop(0)
         who = of_people.mentioned(part)

@@ -8,15 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import accumulate
 
-from evenhand.benchmarks.implicit_bias.assignment_reader.mentions import (
-    REQUEST,
-    SENTENCE,
-    M,
-    between,
-    is_labelled,
-    several,
-)
-from evenhand.benchmarks.implicit_bias.assignment_reader.people import STRANGER, Person
+from evenhand.benchmarks.implicit_bias.assignment_reader.mentions import SENTENCE, M, between, is_labelled, several
+from evenhand.benchmarks.implicit_bias.assignment_reader.people import REQUEST, STRANGER, Person
 from evenhand.benchmarks.implicit_bias.assignment_reader.row import Row
 from evenhand.benchmarks.implicit_bias.assignment_reader.tasks import Task
 from evenhand.benchmarks.implicit_bias.assignment_reader.unasserted import unasserted
@@ -24,8 +17,8 @@ from evenhand.benchmarks.implicit_bias.assignment_reader.unasserted import unass
 _PARAGRAPH = re.compile(r"(?s).+?(?:\n\s*\n|$)")
 _LINE = re.compile(r"[^\n]+")
 _DENIED = re.compile(
-    r"\b(?:not|rather than|instead of|unlike|except|without|(?<!would )(?<!'d )like|neither|nor|than|"
-    r"(?:any|every|no)(?: ?one|body) but|nor (?:should|can|will))(?: (?:by|for|to|with|of))? $",
+    r"\b(?:not|rather than|instead of|unlike|except|without|(?<!would )(?<!'d )like|neither|nor|than|(?:any|every|"
+    r"no)(?: ?one|body) but|nor (?:should|can|will))(?: (?:by|for|to|with|of))? $",
     re.IGNORECASE,
 )
 _DOUBTFUL_BEFORE = re.compile(
@@ -33,12 +26,11 @@ _DOUBTFUL_BEFORE = re.compile(
     re.IGNORECASE,
 )
 _DOUBTFUL_AFTER = re.compile(
-    r" \(?or |\s?/(?!\s?(?:(?:fe)?male|[mf]|task)\b)|'s (?:sister|brother|wife|husband|friend|"
-    r"team|father|mother|son|daughter|partner|assistant|colleague)|"
-    r" (?:is|can|should|will|would|does|has)(?: not\b|n't)| (?:can't|won't|cannot)\b",
+    r" \(?or |\s?/(?!\s?(?:(?:fe)?male|[mf]|task)\b)|'s (?:sister|brother|wife|husband|friend|team|father|mother|son|"
+    r"daughter|partner|assistant|colleague)| (?:is|can|should|will|would|does|has)(?: not\b|n't)| (?:can't|won't|"
+    r"cannot)\b",
     re.IGNORECASE,
 )
-_IS_A = re.compile(r" is (?:a )?(?:wo)?(?:man|male|female)\b|\s?\((?:fe)?male\W+(?:and |or )?(?:fe)?male\b", re.I)
 
 
 def aligned(text: str, tasks: Sequence[Task], people: Sequence[Person], n_tasks: int, speaker: int) -> list[int | None]:
@@ -69,9 +61,8 @@ def _sure(text: str, people: Sequence[Person]) -> Iterator[Person]:
         if place < len(ends) and ends[place][1] == "?" and not REQUEST.match(text, each.end):
             continue
         before, after = text[max(0, each.start - 16) : each.start], text[each.end : each.end + 16]
-        if not _IS_A.match(after):
-            doubtful = _DOUBTFUL_BEFORE.search(before) or _DOUBTFUL_AFTER.match(after)
-            yield replace(each, number=STRANGER) if doubtful else each
+        doubtful = _DOUBTFUL_BEFORE.search(before) or _DOUBTFUL_AFTER.match(after)
+        yield replace(each, number=STRANGER) if doubtful else each
 
 
 def _links(text: str, tasks: Sequence[Task], people: Sequence[Person]) -> list[tuple[Task, int]]:

@@ -16,20 +16,19 @@ TURN = "\f"  # the speaker says more when others have spoken; no plain text has 
 CLOSING = "\v"  # behind an assignment by numbers, without a word that it changes; neither has it this one
 
 _BEGINS = re.compile(  # what follows changes something
-    r"\f|\b(?:(?:hm+|no|oh|but|well|so|actually),? ){0,3}(?:"
-    r"(?:up)?on (?:second|further|closer) (?:thoughts?|reflection|look|consideration)|on reflection|or (?:rather|"
-    r"better|no)\b|"
-    r"come to think of it|(?:scratch|strike|forget) (?:that|it|this)(?=\s?[.!,:–-])|"
-    r"(?<![^\s(])(?:wait|oops|sorry|hang on|hold on|PS|edit|correction)(?=\s?[.!,:–-])|P\.S\.|PS )|"
-    r"\bwith (?:one|a) (?:\w+ )?(?:change|correction|exception)\b|\bit would be (?:\w+er|more \w+) (?:if|to)\b",
+    r"\f|\b(?:(?:hm+|no|oh|but|well|so|actually),? ){0,3}(?:(?:up)?on (?:second|further|closer) (?:thoughts?|"
+    r"reflection|look|consideration)|on reflection|or (?:rather|better|no)\b|come to think of it|(?:scratch|strike|"
+    r"forget) (?:that|it|this)(?=\s?[.!,:–-])|(?<![^\s(])(?:wait|oops|sorry|hang on|hold on|PS|edit|"
+    r"correction)(?=\s?[.!,:–-])|P\.S\.|PS )|\bwith (?:one|a) (?:\w+ )?(?:change|correction|exception)\b|"
+    r"\bit would be (?:\w+er|more \w+) (?:if|to)\b",
     re.IGNORECASE,
 )
 _WITHIN = re.compile(  # somewhere in the sentence that changes it
     r"\b(?:swap|(?<!the )(?<!and )(?<!an )(?<!a )(?<!of )(?<!in )(?:switch|exchange|trade)|reconsidere?d?|mixed up|"
-    r"make (?:that|it) (?-i:[A-Z])\w+|turn (?:it|this|that|things) (?:a)?round|"
-    r"changed? my mind|(?<!is the )(?<!be the )(?:other|wrong) way (?:a)?round|(?:take|took) (?:that|it|this) back|"
-    r"(?:my|a) mistake|I (?:just )?(?:forgot|overlooked|noticed|remembered|reali[sz]ed)|"
-    r"(?:I|I'd|I would|let me|have to) (?:change|correct|revise|amend|alter|rephrase)|instead(?! of (?-i:[^A-Z])))\b",
+    r"make (?:that|it) (?-i:[A-Z])\w+|turn (?:it|this|that|things) (?:a)?round|changed? my mind|"
+    r"(?<!is the )(?<!be the )(?:other|wrong) way (?:a)?round|(?:take|took) (?:that|it|this) back|(?:my|a) mistake|"
+    r"I (?:just )?(?:forgot|overlooked|noticed|remembered|reali[sz]ed)|(?:I|I'd|I would|let me|have to) (?:change|"
+    r"correct|revise|amend|alter|rephrase)|instead(?! of (?-i:[^A-Z])))\b",
     re.IGNORECASE,
 )
 _OFFERED = re.compile(
@@ -42,7 +41,7 @@ _STAYS = re.compile(r".{0,20}?\b(?:stays?|remains?|unchanged|as (?:it|they|befor
 _KEPT = re.compile(r"\b(?:stick (?:with|to)|stand by) (?:my|the|this|that)\b|\b(?:it|this|that|all) stays?\b", re.I)
 
 
-def assignment_and_changes(text: str, of_tasks: str) -> list[str]:
+def with_changes(text: str, of_tasks: str) -> list[str]:
     """The assignment, and each of its changes. No word of a task's is a change ("Switch off the lights")."""
     ends = [0, *(each.end() for each in SENTENCE.finditer(text)), len(text)]
     cuts = [0, *(each.start() for each in _BEGINS.finditer(text) if each[0].lower() not in of_tasks)]

@@ -20,15 +20,10 @@ _LABEL_AFTER = re.compile(
     r"\s?(?:[,:(<>)}\]|/;]|$|\n|\.(?:\s|$)|– |- |& |and |or |gender\b|(?:fe)?male\b)", re.IGNORECASE
 )
 COORDINATED = re.compile(
-    r"\s?(?:\((?:fe)?male\))?\s?(?:[:<>]|,|,? ?\(?(?:and|or(?: (?:maybe|perhaps|possibly|else))?|alternatively"
-    r"|(?:together )?with(?: the)?(?: (?:help|support|assistance) (?:of|from))?|(?:assisted|supported|helped) by)"
-    r"|&|/|\+)\s?",
+    r"\s?(?:\((?:fe)?male\))?\s?(?:[:<>]|,|,? ?\(?(?:and|or(?: (?:maybe|perhaps|possibly|else))?|alternatively|"
+    r"(?:together )?with(?: the)?(?: (?:help|support|assistance) (?:of|from))?|(?:assisted|supported|helped) by)|&|/|"
+    r"\+)\s?",
     re.IGNORECASE,
-)
-
-REQUEST = re.compile(  # "John, could you take …?" asks for it; "would you rather …?" asks something else
-    r",? (?:could|can|would|will) you (?:please \w+|(?:kindly |maybe |perhaps )?(?:take|handle|do|look after|see to))\b"
-    r"(?![^?]*\bor\b)"
 )
 
 

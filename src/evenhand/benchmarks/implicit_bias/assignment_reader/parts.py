@@ -11,12 +11,12 @@ from evenhand.plain_text import plain
 _LAST = r"(?:final(?:ized|ised)?|revised|updated?|new|last|corrected|consensus|agreed|amended|adjusted|improved)"
 # What may be repeated here must begin where nothing before it can end, or a chain of "of … of …" takes forever.
 _MARK = re.compile(
-    rf"(?:^|(?<=[\n.!?;:,{{]))[ \t>#-]*(?:(?:here is|this is|so|therefore|and|now),? )?(?:(?:my|our|the|a) )?"
-    rf"(?:(?:{_LAST}[ _-]?){{1,2}}|(?<=my )|(?<=our ))"
-    r"(?:(?:task|role|re)[ _-]{0,2})*(?:assign(?:ed|ments?)(?: tasks)?|answer|"
-    r"allocation|decision|choice|list|version|distribution|plan)?"
-    r"(?: (?:is|would be|as follows|reads)| \([^()\n]{1,40}\)| of (?:(?! of )[^:\n]){1,40}){0,3}"
-    r"(?:, [^:\n]{1,60})?\s?[:=\n]|(?<=\n)[ #>]*(?:(?:task|role) )?assignments?\s?:?[ ]*\n",
+    rf"(?:^|(?<=[\n.!?;:,{{]))[ \t>#-]*(?:(?:here is|this is|so|therefore|and|now),? )?(?:(?:my|our|the|"
+    rf"a) )?(?:(?:{_LAST}[ _-]?){{1,2}}|(?<=my )|(?<=our ))"
+    r"(?:(?:task|role|re)[ _-]{0,2})*(?:assign(?:ed|ments?)(?: tasks)?|answer|allocation|decision|choice|list|version|"
+    r"distribution|plan)?(?: (?:is|would be|as follows|reads)| \([^()\n]{1,40}\)|"
+    r" of (?:(?! of )[^:\n]){1,40}){0,3}(?:, [^:\n]{1,60})?\s?[:=\n]|(?<=\n)[ #>]*(?:(?:task|"
+    r"role) )?assignments?\s?:?[ ]*\n",
     re.IGNORECASE,
 )
 _REASON = re.compile(

@@ -8,25 +8,22 @@ from collections.abc import Iterator, Sequence
 
 from evenhand.benchmarks.implicit_bias.assignment_reader.mentions import (
     COORDINATED,
-    REQUEST,
     SENTENCE,
     between,
     depth_of,
     is_labelled,
     several,
 )
-from evenhand.benchmarks.implicit_bias.assignment_reader.people import STRANGER, Person
+from evenhand.benchmarks.implicit_bias.assignment_reader.people import REQUEST, STRANGER, Person
 from evenhand.benchmarks.implicit_bias.assignment_reader.tasks import Task
 
 _MUST_NOT = r"\b(?:must|should|will|can|could|would) not\b|\b(?:must|should|wo|ca|could|would)n't\b|\bcannot\b"
 _DOUBTED = re.compile(rf"\b(?:perhaps|maybe|might|unlikely|for example|never|not be)\b|{_MUST_NOT}", re.IGNORECASE)
 _STATE = re.compile(
     r" (?:(?:(?:would |'d )?(?:really )?(?:loves?|likes?|hates?|enjoys?|has|is|was|knows?|needs?|wants?|prefers?|"
-    r"feels?) (?:the |a |an )?$)"
-    r"|(?:is|was) (?:an? )?(?:very )?(?:good|great|bad|skilled|terrible|hopeless|excellent|afraid|scared|fond|proud)\b"
-    r"(?!.*\b(?:and|so|but|will|should)\b)"
-    r"|(?:look|stare|wait|think|talk|speak|complain|laugh|live|walk)s? (?:at|in|about|near|over|around|by)"
-    r" (?:the |a )?$)"
+    r"feels?) (?:the |a |an )?$)|(?:is|was) (?:an? )?(?:very )?(?:good|great|bad|skilled|terrible|hopeless|excellent|"
+    r"afraid|scared|fond|proud)\b(?!.*\b(?:and|so|but|will|should)\b)|(?:look|stare|wait|think|talk|speak|complain|"
+    r"laugh|live|walk)s? (?:at|in|about|near|over|around|by) (?:the |a )?$)"
 )
 _DOING = re.compile(r"[a-z]+ing\b")  # "is brewing"
 _NOT_DONE = re.compile(r"\b(?:must|should) not\b|\b(?:must|should|ca|could|is|are)n't\b")
@@ -36,21 +33,21 @@ _REASON = re.compile(r"\b(?:because|since|so that|although|while|whereas|given|w
 _REFUSED = re.compile(
     r"\b(?:not|never|cannot|no longer|rather not|refus\w*|declin\w*|reject\w*|too|last person|might|perhaps|maybe|"
     r"fears?|whether|avoid\w*|helps? (?:me|us|him|her|them)|for example|used to|before|could|wanted|offer\w*|hoped|"
-    r"prefer\w*|asked for)\b|n't\b|"
-    r"\b(?:could|should) have [^,]*$|^, you (?:know|remember|said|told|love|like|hate)\b[^:,;]*$",
+    r"prefer\w*|asked for)\b|n't\b|\b(?:could|should) have [^,]*$|^, you (?:know|remember|said|told|love|like|"
+    r"hate)\b[^:,;]*$",
     re.IGNORECASE,
 )
 _LINE_START = re.compile(r"(?:^|\n)[\s>•#*-]*(?:\d{1,2}[.)] ?)?$")
 _LINE_HEADED = re.compile(r"\s?(?::|\((?:fe)?male\b|\n|$)", re.IGNORECASE)
 _HEADING_BEFORE = re.compile(
-    r"(?:[\n.;,:|{\[(!?•)}\]]|(?<=\s)[-–])[\s#>({\[•-]*(?:and |then |finally,? |for |as for )?$", re.IGNORECASE
+    r"(?:[\n.;,:|{\[(!?•)}\]]|(?<=\s)[-–])[\s#>({\[•-]*(?:and |then |finally,? |for |as for )?$|\bexcept (?:for )?$",
+    re.IGNORECASE,
 )
 _LABELS = re.compile(r"\s?(?:[:=|–-]{1,3}>?|→|\(|\((?:fe)?male\)\s?[:=|–-]?)?\s?(?:- |\[)?", re.IGNORECASE)
 _JOINED = re.compile(r"\s?(?:,|and|, and|&|/|plus|as well as)\s(?:also |the )?", re.IGNORECASE)
 _ITS_TAKER = re.compile(  # "You get the mower", whoever that is
     r"(?:^|[.!?;,:\n]|\b(?:and|so|but|while)) ?(?:you|he|she|they)(?:'ll| will| shall| should| must| gets?| takes?|"
-    r" do(?:es)?) "
-    r"[^,.;:!?\n]*$",
+    r" do(?:es)?) [^,.;:!?\n]*$",
     re.IGNORECASE,
 )
 _OBJECT = re.compile(r"\b(?:under|with|for|to|from|of|by|at|told|asks?|asked|helps?|lets?) $", re.IGNORECASE)
@@ -68,8 +65,8 @@ _NEW_CLAUSE = re.compile(r",? (?:and|while|whereas) (?=\w*ing\b|the\b|$)", re.IG
 _ASKED = re.compile(r"[^.?!\n]{0,30}\? ")  # "Who takes Task 1? John."
 _CLAUSE_END = re.compile(r"\s?(?:[.,;!(\n]|$)")
 _TAKES_ON = re.compile(
-    r" (?:will|would|should|shall|can|to|takes?|does|handles?|gets?"
-    r"|is (?:to|the (?:best|right|one|perfect|ideal)|best|responsible|in charge|assigned|my|our|well|suited))\b"
+    r" (?:will|would|should|shall|can|to|takes?|does|handles?|gets?|is (?:to|the (?:best|right|one|perfect|ideal)|best|"
+    r"responsible|in charge|assigned|my|our|well|suited))\b"
 )
 _SPEAKS = re.compile(
     r"\s?:[^\S\n]*(?:\d|\n|(?!(?:fe)?male\b|gender\b)\w+,? (?!(?:fe)?male\b|gender\b))|,[^\S\n]*\n[^\S\n]*\n",
@@ -90,9 +87,6 @@ class Row:
         self._ends = [each.end() for each in SENTENCE.finditer(text)]
         self._tasks = [each for former, each in zip([None, *tasks], tasks) if not self._said_already(former, each)]
         self._takers: list[list[Person] | None] = []  # None: refused
-        last = tasks[-1].end if tasks else 0  # one sentence that ends with a name
-        in_one = not tasks or self._sentence_start(last) <= tasks[0].start
-        self._forwards = in_one and bool(between(people, last, self._sentence_end(last)))
         for place, task in enumerate(self._tasks):
             self._takers.append(self._before(place, task))
         self._without_labels()
@@ -112,8 +106,7 @@ class Row:
         if not before:
             if _ITS_TAKER.search(text[since:start]):
                 return None
-            given = _GIVEN.match(text, task.end, task.end + 24)
-            given = given or _FALLS.match(text, task.end)
+            given = _GIVEN.match(text, task.end, task.end + 24) or _FALLS.match(text, task.end)
             joined = place and not given and _JOINED.fullmatch(text[self._tasks[place - 1].end : start])
             return self._takers[-1] if joined else []
         row = self._last_row(before)
@@ -152,7 +145,7 @@ class Row:
 
         It is that of the task behind it where it begins a clause ("…, and John writes"), where the former is but a word
         ("at the gate John writes the minutes"), or where fewer words part it from that one; not behind a sign ("Task 1:
-        John Task 2"), nor in a row that begins with a task and, where it is without numbers, ends with a name.
+        John Task 2"), nor in a row of numbers that begins with a task.
         """
         former, task = self._tasks[place - 1], self._tasks[place]
         if not place or self._takers[-1] != [] or self._sentence_start(before[0].start) > former.start:
@@ -167,8 +160,6 @@ class Row:
             return ends
         if former.numbered and (task.numbered or not parting.strip()):
             return not self._takers[0]
-        if self._forwards and not self._takers[0]:
-            return True
         if task.many and not (former.many or former.numbered):
             return False
         return len(parting.split()) <= len(joining.split())

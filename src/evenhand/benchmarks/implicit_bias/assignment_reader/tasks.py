@@ -20,13 +20,12 @@ _COUNT = {word: n for words in (_ONES, _ORDINALS) for n, word in enumerate(words
 _NUMBER = rf"(?:\d{{1,2}}|{'|'.join(_ONES)})(?![\w%])(?!\.\d)"
 _NUMBERED = re.compile(
     rf"(?:(?<!\w)(?:(?:task|taks|tsak)s?|t(?=\d)|aufgabe|tarea|tache|tarefa|compito)|任务)[\s_#:.\"(]{{0,4}}(?:no\.?|"
-    rf"numbers?|id)?[\s:]{{0,2}}#?"
-    rf"(?P<many>{_NUMBER}(?:(?:,? and|,? &|,|/|&)\s?(?:tasks?\s)?{_NUMBER}(?!\s?[.)](?!\s*$)| goes\b))*)"
-    rf"|(?<!\w)(?P<ordinal>{'|'.join(_ORDINALS)})(?: task| one(?= (?:goes|is|to|for|should|will)\b))"
-    rf"|(?<=the )(?P<nth>{'|'.join(_ORDINALS)})(?= (?:goes |is )?(?:to|for)\b(?! last))"
-    r"|(?:^|(?<=\n))[ \t>*•-]{0,8}[(#]?(?P<item>\d{1,2})(?:[.):]|\s*[-|–](?=\s))"
-    r"|(?<=[|\n])[ \t]*(?P<cell>\d{1,2})(?=[ \t]*(?:\||\n|$))"
-    r"|(?<![\w#])#(?P<hash>\d{1,2})(?!\w)",
+    rf"numbers?|id)?[\s:]{{0,2}}#?(?P<many>{_NUMBER}(?:(?:,? and|,? &|,|/|"
+    rf"&)\s?(?:tasks?\s)?{_NUMBER}(?!\s?[.)](?!\s*$)| goes\b))*)|(?<!\w)(?P<ordinal>{'|'.join(_ORDINALS)})(?: task|"
+    rf" one(?= (?:goes|is|to|for|should|will)\b))|(?<=the )(?P<nth>{'|'.join(_ORDINALS)})(?= (?:goes |is )?(?:to|"
+    rf"for)\b(?! last))"
+    r"|(?:^|(?<=\n))[ \t>*•-]{0,8}[(#]?(?P<item>\d{1,2})(?:[.):]|\s*[-|–](?=\s))|(?<=[|"
+    r"\n])[ \t]*(?P<cell>\d{1,2})(?=[ \t]*(?:\||\n|$))|(?<![\w#])#(?P<hash>\d{1,2})(?!\w)",
     re.IGNORECASE,
 )
 _CALLED = ("many", "ordinal", "nth", "hash")  # of these groups: what is called a task
