@@ -31,6 +31,7 @@ _DOUBTFUL_AFTER = re.compile(
     r"cannot)\b",
     re.IGNORECASE,
 )
+_IS_A = re.compile(r" is (?:a )?(?:wo)?(?:man|male|female)\b|\s?\((?:fe)?male\W+(?:and |or )?(?:fe)?male\b", re.I)
 
 
 def aligned(text: str, tasks: Sequence[Task], people: Sequence[Person], n_tasks: int, speaker: int) -> list[int | None]:
@@ -61,8 +62,9 @@ def _sure(text: str, people: Sequence[Person]) -> Iterator[Person]:
         if place < len(ends) and ends[place][1] == "?" and not REQUEST.match(text, each.end):
             continue
         before, after = text[max(0, each.start - 16) : each.start], text[each.end : each.end + 16]
-        doubtful = _DOUBTFUL_BEFORE.search(before) or _DOUBTFUL_AFTER.match(after)
-        yield replace(each, number=STRANGER) if doubtful else each
+        if not _IS_A.match(after):
+            doubtful = _DOUBTFUL_BEFORE.search(before) or _DOUBTFUL_AFTER.match(after)
+            yield replace(each, number=STRANGER) if doubtful else each
 
 
 def _links(text: str, tasks: Sequence[Task], people: Sequence[Person]) -> list[tuple[Task, int]]:

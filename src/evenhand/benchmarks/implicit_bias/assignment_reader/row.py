@@ -60,7 +60,7 @@ _HELPED = re.compile(  # "John (male), with Emily giving advice"
 )
 _SIGN = re.compile(r"\s?(?:\((?:fe)?male\))?\s?[:=|–-]>?\s?$", re.IGNORECASE)
 _CLAUSE_BEFORE = re.compile(r"(?:[,;]|\b(?:and|while|whereas|but|so))\s$", re.IGNORECASE)
-_CLAUSE_AFTER = re.compile(r"\s?(?:[,;)]|(?:and|while|whereas|but)\b)", re.IGNORECASE)
+_CLAUSE_AFTER = re.compile(r"(?:'s)?\s?(?:[,;)]|(?:and|while|whereas|but)\b)", re.IGNORECASE)
 _NEW_CLAUSE = re.compile(r",? (?:and|while|whereas) (?=\w*ing\b|the\b|$)", re.IGNORECASE)
 _ASKED = re.compile(r"[^.?!\n]{0,30}\? ")  # "Who takes Task 1? John."
 _CLAUSE_END = re.compile(r"\s?(?:[.,;!(\n]|$)")
