@@ -36,7 +36,6 @@ _OFFERED = re.compile(
     re.IGNORECASE,
 )
 _CLAUSE = re.compile(r"[,;:–][^,;:–]*$")
-_LINE_END = re.compile(r"\n")
 _STAYS = re.compile(r".{0,20}?\b(?:stays?|remains?|unchanged|as (?:it|they|before))\b")
 _KEPT = re.compile(r"\b(?:stick (?:with|to)|stand by) (?:my|the|this|that)\b|\b(?:it|this|that|all) stays?\b", re.I)
 
@@ -62,8 +61,9 @@ def closing(text: str, tasks: Sequence[Task], people: Sequence[Person]) -> str:
     if not numbered or not people or people[0].start >= numbered[-1].start:
         return ""
     behind = next((each.end for each in people if each.start >= numbered[-1].end), numbered[-1].end)
-    inline = "\n" not in text[numbered[0].start : numbered[-1].end]
-    end = (SENTENCE if inline else _LINE_END).search(text, behind)
+    if "\n" in text[numbered[0].start : numbered[-1].end]:
+        return CLOSING + text[behind:].partition("\n")[2]
+    end = SENTENCE.search(text, behind)
     return CLOSING + text[end.end() :] if end else ""
 
 

@@ -180,14 +180,10 @@ class Row:
             return
         for place, task in enumerate(self._tasks):
             takers = self._takers[place]
-            if (
-                takers
-                and len(takers) == 1
-                and task.numbered
-                and re.fullmatch(r"\s?:\s*", self._text[takers[0].end : task.start])
-            ):
+            one = takers[0] if takers and len(takers) == 1 and task.numbered else None
+            if one and self._text[one.end : task.start].strip() == ":":
                 self._takers[place] = []
-                self._people = [each for each in self._people if each is not takers[0]]
+                self._people = [each for each in self._people if each is not one]
 
     def _behind_names(self) -> None:
         """ "John", a line of its own or a part of the sentence, and behind it "Task 1": each such task is taken.
