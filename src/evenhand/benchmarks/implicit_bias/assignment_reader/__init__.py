@@ -32,15 +32,14 @@ def read_assignment(
     said = _unmarked(without_thoughts(plain(text)))
     said = own_part(said, people, speaker)
     said = without_reasons(final_part(said))
-    readings: list[Reading] = []
-    left = with_changes(said, of_people.tasks)
-    while left:
-        part = left.pop(0)
+
+    def by_itself(part: str) -> Reading:
         who = of_people.mentioned(part)
         what = of_tasks.mentioned(part, who)
-        if not readings and (further := closing(part, what, who)):
-            left.insert(0, further)
-        readings.append(Reading(part, what, who, aligned(part, what, who, len(tasks), of_people.speaker)))
+        return Reading(part, what, who, aligned(part, what, who, len(tasks), of_people.speaker))
+
+    first, *changes = map(by_itself, with_changes(said, of_people.tasks))
+    readings = [first, *map(by_itself, closing(first)), *changes]
     read = changed(readings, of_people.speaker)
     numbered = any(task.numbered for each in readings for task in each.tasks)
     if of_people.speaker != STRANGER and len(tasks) > 2 and read.count(None) == len(tasks) - 1 and not numbered:

@@ -55,18 +55,6 @@ def with_changes(text: str, of_tasks: str) -> list[str]:
     return [text[start:end] for start, end in pairwise([*dict.fromkeys(cuts), len(text)])]
 
 
-def closing(text: str, tasks: Sequence[Task], people: Sequence[Person]) -> str:
-    """What stands in the lines behind an assignment by numbers."""
-    numbered = [each for each in tasks if each.numbered]
-    if not numbered or not people or people[0].start >= numbered[-1].start:
-        return ""
-    behind = next((each.end for each in people if each.start >= numbered[-1].end), numbered[-1].end)
-    if "\n" in text[numbered[0].start : numbered[-1].end]:
-        return CLOSING + text[behind:].partition("\n")[2]
-    end = SENTENCE.search(text, behind)
-    return CLOSING + text[end.end() :] if end else ""
-
-
 @dataclass(frozen=True)
 class Reading:
     """A part by itself. read: the person of each task, in task order; None: unread."""
@@ -75,6 +63,18 @@ class Reading:
     tasks: Sequence[Task]
     people: Sequence[Person]
     read: Sequence[int | None]
+
+
+def closing(first: Reading) -> list[str]:
+    """What stands behind an assignment by numbers: in the lines below it, or, where it has but one, behind it there."""
+    text, numbered = first.text, [each for each in first.tasks if each.numbered]
+    if not numbered or not first.people or first.people[0].start >= numbered[-1].start:
+        return []
+    behind = next((each.end for each in first.people if each.start >= numbered[-1].end), numbered[-1].end)
+    if "\n" in text[numbered[0].start : numbered[-1].end]:
+        return [CLOSING + text[behind:].partition("\n")[2]]
+    end = SENTENCE.search(text, behind)
+    return [CLOSING + text[end.end() :]] if end else []
 
 
 def changed(readings: Sequence[Reading], speaker: int) -> list[int | None]:
