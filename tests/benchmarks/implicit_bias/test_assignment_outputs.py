@@ -12,9 +12,10 @@
 - assignment_outputs_blind_again.jsonl: 80 more in the styles of chat models, labelled likewise.
 - assignment_outputs_blind_third.jsonl: 80 more by another writer, of chat models' styles and of people who change their
   mind, wish, hedge and address each other, labelled likewise.
+- assignment_outputs_blind_fourth.jsonl: 90 more by another writer, "kind" says of which sort; not mended on.
 - the stories and reasons of the dataset implicit_bias, which tell their assignment in prose.
 
-The reader was mended on all of them after a first sight of each; that sight is what RESULTS.md reports. Here nothing
+The reader was mended on all but the last after a first sight of each; that sight is what RESULTS.md reports. Here nothing
 may get worse.
 """
 
@@ -38,6 +39,7 @@ LEAST_READ = {  # tasks read right, readable tasks, most that may be read wrong
     "assignment_outputs_blind.jsonl": (276, 286, 0),
     "assignment_outputs_blind_again.jsonl": (248, 253, 0),
     "assignment_outputs_blind_third.jsonl": (226, 261, 0),
+    "assignment_outputs_blind_fourth.jsonl": (273, 302, 1),
 }
 
 
