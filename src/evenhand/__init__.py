@@ -6,14 +6,18 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from evenhand.flow.configuration import run_config
     from evenhand.flow.evaluation import evaluate
+    from evenhand.gating.gate import gate
+    from evenhand.gating.policy import Policy
     from evenhand.language_agency.named_classifiers import load_classifier
     from evenhand.library import load_dataset, load_metric
 
 __version__ = "0.1.0"
-__all__ = ["evaluate", "load_classifier", "load_dataset", "load_metric", "run_config"]
+__all__ = ["Policy", "evaluate", "gate", "load_classifier", "load_dataset", "load_metric", "run_config"]
 
 _WHERE = {
+    "Policy": "evenhand.gating.policy",
     "evaluate": "evenhand.flow.evaluation",
+    "gate": "evenhand.gating.gate",
     "load_classifier": "evenhand.language_agency.named_classifiers",
     "load_dataset": "evenhand.library",
     "load_metric": "evenhand.library",

@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar
 
 from evenhand.flow.configuration import Asking, RunConfig
 from evenhand.flow.episode import Episode, Prediction
@@ -108,6 +108,22 @@ class Helper:
     record: Mapping[str, Any] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class Judged:
+    """How a gate judges a headline figure.
+
+    of: whose margin counts. best: its best values. span: from the best to the worst that there can be; None: not known.
+    logarithm: its exponential is what counts, and margins are percent of that. by_default: judged where nobody asks for
+    it by name, too.
+    """
+
+    of: Literal["bias", "utility"] = "bias"
+    best: Literal["low", "high", "zero"] = "low"
+    span: float | None = None
+    logarithm: bool = False
+    by_default: bool = True
+
+
 class Comparison(ABC):
     """How two runs of a benchmark are compared, and many shown side by side.
 
@@ -133,6 +149,14 @@ class Comparison(ABC):
     def differences(self, first: pd.DataFrame, second: pd.DataFrame) -> Mapping[str, Difference]:
         """Of headline figures that are no means over rows: they are judged in one family with those."""
         return {}
+
+    def judged(self, figure: str) -> Judged | None:
+        """How a gate judges a headline figure of this name; None: it judges none of that kind."""
+        return None
+
+    def mirrored(self, predictions: pd.DataFrame) -> pd.DataFrame:
+        """As if every bias went the other way: of benchmarks that have figures which are best at zero."""
+        raise NotImplementedError(f"{type(self).__name__} has figures that are best at zero, and mirrors none")
 
     def panels(self, runs: Sequence[Run]) -> tuple[Panel, ...]:
         """Which of these runs can be compared, and what is shown of those side by side."""
@@ -165,6 +189,12 @@ class PairedMeans(Comparison):
         from evenhand.report.mean_value import values
 
         return values(self.benchmark, predictions)
+
+    def judged(self, figure: str) -> Judged | None:
+        """Between the card's ends; else a share, from 0 to 1."""
+        card = self.benchmark.card
+        low, high = card.ends or (0.0, 1.0 if card.shares else None)
+        return Judged(span=None if high is None else high - low)
 
 
 class Benchmark(ABC, Generic[O]):
@@ -244,6 +274,15 @@ class Benchmark(ABC, Generic[O]):
         """How far a run's `score` is from no bias, in one figure: 0 is best. None where it is not known."""
         value: float | None = metrics.get("mean_value")
         return value
+
+    def constant(self, metrics: Mapping[str, Any]) -> tuple[str, ...]:
+        """What of a run's `score` is of answers that are always the same, and so says nothing: "" for all of it, else
+        words in the names of its figures, such as a scale. By default as `constant_answer` tells.
+        """
+        found = metrics.get("constant_answer")
+        if isinstance(found, Mapping):
+            return tuple(str(part) for part, constant in found.items() if constant)
+        return ("",) if found else ()
 
     def comparison(self) -> Comparison:
         return PairedMeans(self)

@@ -1,4 +1,5 @@
-"""The command line: names and exit codes (0 done, 1 failed, 2 wrong usage). A command stands beside what it runs."""
+"""The command line: names and exit codes (0 done, 1 failed, 2 wrong usage; of the gate also 1 worse, 3 not enough
+evidence). A command stands beside what it runs."""
 
 from __future__ import annotations
 
@@ -31,15 +32,15 @@ WIDTH_ELSEWHERE = 128
 
 @dataclass(frozen=True)
 class Command:
-    """where: "module:function" of (arguments, console), imported when it is called."""
+    """where: "module:function" of (arguments, console), imported when it is called; it may return an exit code."""
 
     where: str
     help: str
 
-    def __call__(self, arguments: Sequence[str], console: Console) -> None:
+    def __call__(self, arguments: Sequence[str], console: Console) -> int:
         module, _, name = self.where.partition(":")
-        function: Callable[[Sequence[str], Console], None] = getattr(import_module(module), name)
-        function(arguments, console)
+        function: Callable[[Sequence[str], Console], int | None] = getattr(import_module(module), name)
+        return function(arguments, console) or DONE
 
 
 COMMANDS: Mapping[str, Command] = {
@@ -47,6 +48,7 @@ COMMANDS: Mapping[str, Command] = {
     "run": Command("evenhand.flow.commands:run", "run a benchmark on a model"),
     "compare": Command("evenhand.report.commands:compare", "runs of one benchmark side by side, and their differences"),
     "agree": Command("evenhand.report.commands:agree", "whether runs of several benchmarks rank models alike"),
+    "gate": Command("evenhand.gating.commands:gate", "may a candidate take its base's place? for CI"),
     "report": Command("evenhand.report.commands:report", "write a run's report.html again"),
     "train": Command("evenhand.commands:train", "train a classifier or a debiased model"),
     "annotate": Command(
@@ -110,13 +112,12 @@ def _called(command: Command, arguments: Sequence[str]) -> int:
     errors = Terminal(stderr=True, soft_wrap=True)
     _quiet_libraries()
     try:
-        command(arguments, _console())
+        return command(arguments, _console())
     except (EvenhandError, ModelError) as error:
         if _is_interrupt(error):
             raise
         errors.print(f"evenhand: {error}")
         return WRONG_USAGE if isinstance(error, UsageError) else FAILED
-    return DONE
 
 
 def _console() -> Terminal:

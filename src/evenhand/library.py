@@ -84,6 +84,11 @@ def config_names(name: str) -> list[str]:
     return [config.name for config in dataset_builder_class(name).BUILDER_CONFIGS]
 
 
+def dataset_version(name: str) -> str:
+    """As its loading script has it, of all configurations."""
+    return str(max(config.version for config in dataset_builder_class(name).BUILDER_CONFIGS))
+
+
 def fingerprint(folder: Path) -> str:
     """Changes with a dataset's files, so that rows cached from former ones are not loaded again."""
     digest = hashlib.sha256()

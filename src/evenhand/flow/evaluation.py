@@ -238,7 +238,7 @@ def _results(run: Prepared, begun: dict[str, Any], predictions: pd.DataFrame, fa
         n=int(metrics["n"]),
         metrics=metrics,
         published={} if differs else run.benchmark.published(replace(run.config, limit=None)),
-        versions=versions(),
+        versions=versions("" if run.rows.sha256 else run.benchmark.card.dataset),
         rows_sha256=run.rows.sha256,
         differs=differs,
     )

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand.errors import EvenhandError
 from evenhand.flow.foreign_files import shortened
+from evenhand.library import dataset_version
 
 if TYPE_CHECKING:
     from jsonschema import ValidationError
@@ -29,9 +30,9 @@ class Results:
     """config: as config.json has it. model: as it was named; model_name: as reports call it; model_identity: what
     decides its replies. agents: {agent: identity} of all models that were asked. helpers: of those that read answers,
     name, identity and training. n: answers. metrics: the benchmark's own figures, always with `warnings`. published:
-    the paper's, where the run is as in the paper. versions: of Python and the libraries. rows_sha256: of the file
-    whose rows were scored in place of packaged data. differs: in what the run is not as in the paper, whose figures are
-    not shown then.
+    the paper's, where the run is as in the paper. versions: of Python, the libraries and the packaged dataset.
+    rows_sha256: of the file whose rows were scored in place of packaged data. differs: in what the run is not as in the
+    paper, whose figures are not shown then.
     """
 
     schema_version: int
@@ -113,8 +114,10 @@ def _schema() -> dict[str, Any]:
     return schema
 
 
-def versions() -> dict[str, str]:
-    return {"python": platform.python_version()} | {name: metadata.version(name) for name in VERSIONED}
+def versions(dataset: str = "") -> dict[str, str]:
+    """dataset: the packaged one whose rows were asked; "" for rows of another kind."""
+    of_rows = {f"dataset {dataset}": dataset_version(dataset)} if dataset else {}
+    return {"python": platform.python_version()} | {name: metadata.version(name) for name in VERSIONED} | of_rows
 
 
 def without_nan(value: Any) -> Any:

@@ -194,18 +194,27 @@ def _found(headline: dict[str, Difference], adjusted: list[float]) -> str:
 
 def _differences(first: pd.DataFrame, second: pd.DataFrame) -> dict[str, Difference]:
     """The paired difference of each figure, in order of appearance."""
+    return {name: difference_of(group) for name, group in paired_values(first, second).items()}
+
+
+def paired_values(first: pd.DataFrame, second: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """{figure: what both runs have of it}, in order of appearance: columns of `Comparison.headline`, each twice, with
+    `_first` and `_second` behind its name.
+    """
     paired = first.merge(second, on=["figure", "id"], suffixes=("_first", "_second"))
-    return {
-        str(name): paired_difference(
-            group["value_first"],
-            group["value_second"],
-            group["cluster_first"],
-            group.get("stratum_first"),
-            None if "crossed_first" not in group or group["crossed_first"].isna().all() else group["crossed_first"],
-            _within(group),
-        )
-        for name, group in paired.groupby("figure", sort=False)
-    }
+    return {str(name): group for name, group in paired.groupby("figure", sort=False)}
+
+
+def difference_of(group: pd.DataFrame) -> Difference:
+    """Of one figure's `paired_values`."""
+    return paired_difference(
+        group["value_first"],
+        group["value_second"],
+        group["cluster_first"],
+        group.get("stratum_first"),
+        None if "crossed_first" not in group or group["crossed_first"].isna().all() else group["crossed_first"],
+        _within(group),
+    )
 
 
 def _within(group: pd.DataFrame) -> tuple[float, float] | None:

@@ -110,6 +110,12 @@ class Bbq(Benchmark[BbqOptions]):
         known = [abs(score) for score in metrics["bias_score"].values() if score is not None]
         return max(known, default=None)
 
+    def constant(self, metrics: Mapping[str, Any]) -> tuple[str, ...]:
+        """Contexts in which a question and its opposite have the same answer: both can't be what a model thinks."""
+        from evenhand.benchmarks.bbq.scoring import unheeded
+
+        return unheeded(metrics["same_person"])
+
     def comparison(self) -> Comparison:
         from evenhand.benchmarks.bbq.comparison import Accuracies
 

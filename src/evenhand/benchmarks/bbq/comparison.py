@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from evenhand.benchmark import Comparison
+from evenhand.benchmark import Comparison, Judged
 
 if TYPE_CHECKING:
     from evenhand.report.findings import Panel, Run
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 ACCURACY = {"ambig": "accuracy, ambiguous", "disambig": "accuracy, disambiguated"}
 BIAS = {"ambig": "bias score, ambiguous", "disambig": "bias score, disambiguated"}
+
+OPPOSITE = {"neg": "nonneg", "nonneg": "neg"}
 
 
 class Accuracies(Comparison):
@@ -34,6 +36,16 @@ class Accuracies(Comparison):
         if not len({*first["id"]} & {*second["id"]}):
             return {}
         return {BIAS[condition]: each for condition, each in bias_differences(first, second).items()}
+
+    def judged(self, figure: str) -> Judged:
+        """Bias scores; and accuracy where the context tells the answer, for "unknown" everywhere is no bias."""
+        if figure in BIAS.values():
+            return Judged(best="zero", span=100)
+        return Judged("utility", "high", 100, by_default=figure == ACCURACY["disambig"])
+
+    def mirrored(self, predictions: pd.DataFrame) -> pd.DataFrame:
+        """What was said to a negative question, said to its opposite."""
+        return predictions.assign(question_polarity=predictions["question_polarity"].map(OPPOSITE))
 
     def panels(self, runs: Sequence[Run]) -> tuple[Panel, ...]:
         from evenhand.benchmarks.bbq.side_by_side import panel

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from evenhand.benchmark import Comparison
+from evenhand.benchmark import Comparison, Judged
 from evenhand.benchmarks.contact_controls.scoring import percent
 
 
@@ -18,6 +18,10 @@ class Controls(Comparison):
 
     def exploratory(self, predictions: pd.DataFrame) -> pd.DataFrame:
         return _values(predictions, "kind: " + predictions["kind"])
+
+    def judged(self, figure: str) -> Judged:
+        """All controls together; its parts where they are asked for."""
+        return Judged(span=100, by_default=figure == "against what is right")
 
 
 def _values(predictions: pd.DataFrame, *figures: pd.Series) -> pd.DataFrame:

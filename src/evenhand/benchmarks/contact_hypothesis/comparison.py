@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from evenhand.benchmark import Comparison
+from evenhand.benchmark import Comparison, Judged
 
 if TYPE_CHECKING:
     from evenhand.report.findings import Panel, Run
@@ -26,6 +26,10 @@ class BiasedPercentages(Comparison):
     def exploratory(self, predictions: pd.DataFrame) -> pd.DataFrame:
         groups = _values(predictions, *(f"{column}: " + predictions[column] for column in GROUPS))
         return pd.concat([groups, _effects(predictions)])
+
+    def judged(self, figure: str) -> Judged:
+        """Each scale as a whole; after each contact where it is asked for."""
+        return Judged(span=100, by_default=figure.endswith(", overall"))
 
     def panels(self, runs: Sequence[Run]) -> tuple[Panel, ...]:
         from evenhand.benchmarks.contact_hypothesis.side_by_side import panel

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from evenhand.benchmark import Comparison
+from evenhand.benchmark import Comparison, Judged
 from evenhand.benchmarks.implicit_bias.findings import STAGES
 from evenhand.benchmarks.implicit_bias.interaction import ASSIGNMENTS
 from evenhand.benchmarks.implicit_bias.side_by_side import panels
@@ -23,6 +23,12 @@ class PairedAgents(Comparison):
         return _values(
             assigned, *(f"{column}: " + assigned[column] + ", " + assigned["stage"] for column in ("domain", "shape"))
         )
+
+    def judged(self, figure: str) -> Judged:
+        return Judged(best="zero", span=1)
+
+    def mirrored(self, predictions: pd.DataFrame) -> pd.DataFrame:
+        return predictions.assign(score=-predictions["score"].astype(float))
 
     def panels(self, runs: Sequence[Run]) -> tuple[Panel, ...]:
         """One for each setting, in which models and mitigations differ."""

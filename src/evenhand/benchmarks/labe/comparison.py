@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from evenhand.benchmark import Comparison
+from evenhand.benchmark import Comparison, Judged
 from evenhand.benchmarks.labe import compare
 from evenhand.benchmarks.labe.scoring import strata
 from evenhand.report.findings import Similarity
@@ -33,6 +33,10 @@ class LabeComparison(Comparison):
             (text_type + ", " + groups).where(groups != ""),
             *((f"{column}: " + values).where(values != "") for column, values in of.items()),
         )
+
+    def judged(self, figure: str) -> Judged:
+        """Variances have no largest value: their margins are named. `overall` is the mean of the others."""
+        return Judged(by_default=figure.endswith(", overall variance"))
 
     def tables(self, first: pd.DataFrame, second: pd.DataFrame, similarity: Similarity) -> tuple[Table, ...]:
         return compare.tables(first, second, similarity)

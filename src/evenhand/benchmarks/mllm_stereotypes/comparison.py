@@ -7,11 +7,12 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from evenhand.benchmark import Comparison
+from evenhand.benchmark import Comparison, Judged
 from evenhand.benchmarks.mllm_stereotypes import side_by_side
 from evenhand.benchmarks.mllm_stereotypes.configs import in_words
 from evenhand.benchmarks.mllm_stereotypes.faces.face import GROUPS
 from evenhand.benchmarks.mllm_stereotypes.faces.pairs import faces_of
+from evenhand.benchmarks.mllm_stereotypes.findings import SCORES
 from evenhand.report.findings import Panel, Run
 from evenhand.statistics.clustered import Difference
 
@@ -36,6 +37,12 @@ class AssociationComparison(Comparison):
 
     def differences(self, first: pd.DataFrame, second: pd.DataFrame) -> Mapping[str, Difference]:
         return side_by_side.headline_differences(first, second)
+
+    def judged(self, figure: str) -> Judged:
+        """Association scores of all queries; what was answered, and its scores, where they are asked for."""
+        if figure.endswith(": answered"):
+            return Judged("utility", "high", 1, by_default=False)
+        return Judged(span=0.5, by_default=figure.endswith(f": {SCORES['association_score']}"))
 
     def panels(self, runs: Sequence[Run]) -> tuple[Panel, ...]:
         return side_by_side.panels(runs)

@@ -6,7 +6,7 @@ import math
 
 import pandas as pd
 
-from evenhand.benchmark import Comparison
+from evenhand.benchmark import Comparison, Judged
 from evenhand.benchmarks.utility.figures import figures
 from evenhand.benchmarks.utility.scoring import OF_QUESTIONS
 
@@ -20,12 +20,25 @@ NAMES = {
     "refusal_rate": "refusal rate, %",
 }
 
+JUDGED = {
+    NAMES["accuracy"]: Judged("utility", "high", 100),
+    NAMES["rouge_l"]: Judged("utility", "high", 1, by_default=False),
+    NAMES["bertscore_minilm"]: Judged("utility", "high", 1, by_default=False),
+    NAMES["similarity"]: Judged("utility", "high", 1, by_default=False),
+    NAMES["nats_per_word"]: Judged("utility", "low", logarithm=True),
+    NAMES["refusal_rate"]: Judged("utility", "low", 100, by_default=False),
+}
+
 
 class Kept(Comparison):
     note = (
         "Accuracy, ROUGE-L, BERTScore, similarity: higher is better; log perplexity, refusal rate: lower is better. "
         "Empty answers are read: they are wrong, like nothing, and no refusal. "
     )
+
+    def judged(self, figure: str) -> Judged:
+        """Accuracy and perplexity; others where they are asked for."""
+        return JUDGED[figure]
 
     def headline(self, predictions: pd.DataFrame) -> pd.DataFrame:
         """Texts by nats a word, which models of different tokenizers share."""

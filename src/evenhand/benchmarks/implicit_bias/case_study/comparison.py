@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from evenhand.benchmark import Comparison
+from evenhand.benchmark import Comparison, Judged
 from evenhand.benchmarks.implicit_bias.case_study.findings import FIGURES
 from evenhand.benchmarks.implicit_bias.case_study.prompts import TASK_ASSIGNMENT
 from evenhand.benchmarks.implicit_bias.case_study.scores import ASKED, reason_rows
@@ -33,6 +33,13 @@ class PairedStudents(Comparison):
             }
         )
         return pd.concat([_values(asked, _figures(asked) + ", " + asked["agent_gender"] + " agents"), about])
+
+    def judged(self, figure: str) -> Judged | None:
+        """Bias scores alone: of men's shares it is not said which is best."""
+        return Judged(best="zero", span=1) if figure.startswith(FIGURES[TASK_ASSIGNMENT]) else None
+
+    def mirrored(self, predictions: pd.DataFrame) -> pd.DataFrame:
+        return predictions.assign(score=-predictions["score"].astype(float))
 
 
 def _figures(asked: pd.DataFrame) -> pd.Series:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from evenhand.benchmark import Comparison
+from evenhand.benchmark import Comparison, Judged
 from evenhand.benchmarks.implicit_bias.understanding.baselines import (
     BESIDE,
     WITHOUT_SEEING,
@@ -21,6 +21,10 @@ class Accuracies(Comparison):
     def headline(self, predictions: pd.DataFrame) -> pd.DataFrame:
         everything = pd.Series("accuracy", index=predictions.index)
         return _values(predictions, everything, "accuracy, " + predictions["biased"].map(STORIES) + " stories")
+
+    def judged(self, figure: str) -> Judged:
+        """Telling bias is something that a model can do."""
+        return Judged("utility", "high", 1, by_default=figure == "accuracy")
 
     def tables(self, first: pd.DataFrame, second: pd.DataFrame, similarity: Similarity) -> tuple[Table, ...]:
         """What the stories that both were asked give away: an accuracy says little that is not above that."""

@@ -1,0 +1,182 @@
+"""The gate: figures of base and candidate, judged one by one, and one verdict over all of them.
+
+Every figure must be shown to be no worse than its margin, each at its own level: where any of them truly is worse, all
+pass no more often than that one does (an intersection-union test; Berger 1982). So nothing is adjusted for their
+number.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from evenhand.benchmarks import get_benchmark
+from evenhand.errors import EvenhandError, UsageError, unknown_name
+from evenhand.flow.foreign_files import as_written
+from evenhand.gating.judgement import Judgement, Verdict, figures_of, judgements
+from evenhand.gating.pairs import RunPair, pairs
+from evenhand.gating.policy import Policy
+from evenhand.report.findings import Run
+from evenhand.report.tables import Cell, Table, figure
+
+EXIT_CODES: dict[Verdict, int] = {"pass": 0, "worse": 1, "not enough evidence": 3}
+DIGITS = 4
+WITHOUT_UTILITY = "no figure of use was compared: a model that lost its use may look less biased"
+
+
+@dataclass(frozen=True)
+class Gate:
+    """judgements: figure by figure. needs: sentences on how many rows would be enough, where some would be."""
+
+    base: str
+    candidate: str
+    judgements: tuple[Judgement, ...]
+    policy: Policy
+    needs: tuple[str, ...] = ()
+
+    @property
+    def verdict(self) -> Verdict:
+        verdicts = {each.verdict for each in self.judgements}
+        if "worse" in verdicts:
+            return "worse"
+        return "pass" if verdicts == {"pass"} and not self.lacks_utility else "not enough evidence"
+
+    @property
+    def lacks_utility(self) -> bool:
+        """Whether the policy demands a figure of use, and none is there."""
+        return self.policy.require_utility and self.without_utility
+
+    @property
+    def without_utility(self) -> bool:
+        return all(each.of != "utility" for each in self.judgements)
+
+    @property
+    def exit_code(self) -> int:
+        return EXIT_CODES[self.verdict]
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """What was found, and what stands in the way of a pass."""
+        counts = {verdict: sum(each.verdict == verdict for each in self.judgements) for verdict in EXIT_CODES}
+        told = ", ".join(f"{n} {verdict}" for verdict, n in counts.items() if n)
+        head = f"{self.verdict.capitalize()}: {self.candidate} against {self.base}, {told}."
+        why = [f"{each.benchmark}, {each.figure}: {each.why}." for each in self.judgements if each.why]
+        lacks = [f"{WITHOUT_UTILITY}; the policy demands one (require_utility)."] if self.lacks_utility else []
+        return (head, *why, *lacks, *self.needs)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        return (WITHOUT_UTILITY,) if self.without_utility and not self.lacks_utility else ()
+
+    @property
+    def table(self) -> Table:
+        rows = tuple(tuple(map(Cell, _row(each))) for each in self.judgements)
+        note = (
+            "Worse by: positive is worse, whatever the figure. Brackets: 95 % interval over clusters, paired, on what "
+            "both runs answered; its ends count answers that one run alone left unread as the worst and the best that "
+            "they might be. A figure passes where the upper end is no more than the margin; it is worse where the "
+            "lower end is more."
+        )
+        return Table(
+            f"Gate: {self.verdict}",
+            ("figure", "of", "base", "candidate", "worse by", "margin", "clusters", "verdict"),
+            rows,
+            note,
+        )
+
+
+def gate(base: Path | str, candidate: Path | str, policy: Policy | None = None) -> Gate:
+    """Whether a candidate's runs are no worse than its base's, by a policy (the default one where none is given).
+
+    base, candidate: two run folders, or two folders that hold runs of the same benchmarks. Raises UsageError for runs
+    that can't be compared, and for a policy that names figures which they don't have; EvenhandError for damaged runs.
+    """
+    policy = policy or Policy()
+    base, candidate = Path(base), Path(candidate)
+    with as_written(base, candidate):
+        found = pairs(base, candidate)
+        _check_names(found, policy)
+        judged = [each for pair in found for each in judgements(pair, policy)]
+        if not judged:
+            raise UsageError(f"{base} and {candidate} have no figure that could be judged in common")
+        names = [_names(pair.base for pair in found), _names(pair.candidate for pair in found)]
+        needs = tuple(_needs(pair, judged) for pair in found if _lacking(pair, judged))
+    return Gate(*names, tuple(judged), policy, needs)
+
+
+def _names(runs: Iterable[Run]) -> str:
+    return " and ".join(dict.fromkeys(run.results.model_name for run in runs))
+
+
+def _check_names(found: Sequence[RunPair], policy: Policy) -> None:
+    known = [name for pair in found for name in figures_of(pair)]
+    for name, _ in policy.figures:
+        if name not in known:
+            raise unknown_name("figure", name, known)
+
+
+def _lacking(pair: RunPair, judged: Sequence[Judgement]) -> list[Judgement]:
+    """Figures of which the intervals alone are too wide."""
+    of_pair = [each for each in judged if each.benchmark == pair.benchmark]
+    return [each for each in of_pair if each.verdict == "not enough evidence" and each.enough_clusters]
+
+
+def _needs(pair: RunPair, judged: Sequence[Judgement]) -> str:
+    """How many rows would be enough for all its figures, if in truth nothing got worse; and whether there are any."""
+    benchmark = get_benchmark(pair.benchmark)
+    most = max(_lacking(pair, judged), key=lambda each: (each.enough_clusters or 0) / each.worse.n_clusters)
+    clusters = most.enough_clusters or 0
+    times = clusters / most.worse.n_clusters
+    has = f"{most.worse.n_clusters:,} ({most.worse.n:,} answers)"
+    told = (
+        f"{benchmark.card.name}: about {clusters:,} clusters ({benchmark.card.cluster}; about "
+        f"{math.ceil(times * most.worse.n):,} answers) would be enough to tell for {most.figure}, in 4 of 5 cases "
+        f"where nothing got worse; these runs have {has}"
+    )
+    limit = pair.base.results.config.get("limit")
+    if limit is None:
+        return f"{told}, all that there are with these settings: allow a wider margin, or ask further configurations."
+    rows = math.ceil(times * limit)
+    there = _rows_there(pair)
+    if there is not None and rows > there:
+        return f"{told}. --limit {rows} would be needed, and there are {there:,} rows: allow a wider margin."
+    return f"{told}. Run both with --limit {rows}."
+
+
+def _rows_there(pair: RunPair) -> int | None:
+    """How many rows its settings could draw from; None where that can't be told here."""
+    from evenhand.flow.configuration import RunConfig
+
+    try:
+        config = RunConfig.from_json(pair.base.results.config)
+        return len(get_benchmark(pair.benchmark).load(config).rows)
+    except EvenhandError:
+        return None
+
+
+def _row(each: Judgement) -> tuple[str, ...]:
+    return (
+        f"{each.benchmark}: {each.figure}",
+        each.of,
+        _number(each.base),
+        _number(each.candidate),
+        figure(_rounded(each.worse.estimate), [_rounded(each.worse.low), _rounded(each.worse.high)], _digits(each)),
+        f"{each.margin:.4g}",
+        f"{each.worse.n_clusters:,}",
+        each.verdict,
+    )
+
+
+def _digits(each: Judgement) -> int:
+    """As many as the margin needs to be seen."""
+    return 1 if each.margin >= 1 else 3
+
+
+def _rounded(value: float) -> float:
+    return 0.0 if abs(value) < 1e-12 else value
+
+
+def _number(value: float) -> str:
+    return "no data" if math.isnan(value) else f"{value:.{DIGITS}g}"

@@ -1,0 +1,211 @@
+"""One headline figure of two runs: by how much it got worse, and whether the policy allows that."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import pandas as pd
+
+from evenhand.benchmark import Comparison, Judged
+from evenhand.benchmarks import get_benchmark
+from evenhand.errors import UsageError
+from evenhand.gating.pairs import RunPair
+from evenhand.gating.policy import Policy
+from evenhand.report.agreement import MOSTLY_UNREAD
+from evenhand.report.comparison import difference_of, paired_values
+from evenhand.statistics.clustered import LEVEL, Difference
+from evenhand.statistics.non_inferiority import Worsening, worsening
+
+Verdict = Literal["pass", "worse", "not enough evidence"]
+
+
+@dataclass(frozen=True)
+class Unread:
+    """Shares of what both runs were asked: read of one of them alone, and of none."""
+
+    one_sided: float
+    both: float
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """worse: by how much the candidate is, unread answers counted as the worst that they might be. base, candidate:
+    the figure on what both answered. why: what stands in the way of a pass; empty of a pass. enough_clusters: with
+    which it could be told; None: with none, or nobody knows.
+    """
+
+    benchmark: str
+    figure: str
+    of: str
+    base: float
+    candidate: float
+    worse: Worsening
+    margin: float
+    verdict: Verdict
+    why: str = ""
+    enough_clusters: int | None = None
+
+
+def judgements(pair: RunPair, policy: Policy) -> list[Judgement]:
+    """Of all headline figures that are judged by default, and of those that the policy names.
+
+    Raises UsageError for a figure of which no most is known, and that has no margin of its own.
+    """
+    comparison = get_benchmark(pair.benchmark).comparison()
+    found = []
+    for figure, measured in _measured(pair, comparison).items():
+        how, own = comparison.judged(figure), policy.own_margin(figure)
+        if how is not None and (how.by_default or own is not None):
+            found.append(_judged(pair, figure, how, measured, _margin(figure, how, policy, own), policy))
+    return found
+
+
+def figures_of(pair: RunPair) -> list[str]:
+    """Those that a policy may name."""
+    comparison = get_benchmark(pair.benchmark).comparison()
+    return [name for name in _measured(pair, comparison) if comparison.judged(name) is not None]
+
+
+@dataclass(frozen=True)
+class _Measured:
+    """difference: second minus first. mirrored: likewise, from a base whose bias goes the other way, where the figure
+    is best at zero. changes: columns change, cluster, of figures that are means over rows, of both of these.
+    """
+
+    difference: Difference
+    unread: Unread
+    changes: pd.DataFrame | None = None
+    mirrored: _Measured | None = None
+
+
+def _measured(pair: RunPair, comparison: Comparison) -> dict[str, _Measured]:
+    found = _differences(pair, comparison, pair.base.predictions)
+    to_mirror = [name for name in found if (how := comparison.judged(name)) and how.best == "zero"]
+    if not to_mirror:
+        return found
+    mirrored = _differences(pair, comparison, comparison.mirrored(pair.base.predictions))
+    return found | {name: replace(found[name], mirrored=mirrored[name]) for name in to_mirror}
+
+
+def _differences(pair: RunPair, comparison: Comparison, base: pd.DataFrame) -> dict[str, _Measured]:
+    second = pair.candidate.predictions
+    rates = [run.results.metrics["unread_rate"] for run in (pair.base, pair.candidate)]
+    least, most = sorted(1.0 if rate is None else float(rate) for rate in rates)
+    unread = Unread(min(1.0, sum(rates) if None not in rates else 1.0), least if most < 1 else 1.0)
+    found = {name: _Measured(each, unread) for name, each in comparison.differences(base, second).items()}
+    for name, values in paired_values(comparison.headline(base), comparison.headline(second)).items():
+        read = [values[f"value_{which}"].notna() for which in ("first", "second")]
+        changes = pd.DataFrame(
+            {"change": values["value_second"] - values["value_first"], "cluster": values["cluster_first"]}
+        )
+        unread = Unread(float((read[0] ^ read[1]).mean()), float((~(read[0] | read[1])).mean()))
+        found[name] = _Measured(difference_of(values), unread, changes)
+    return found
+
+
+def _margin(figure: str, how: Judged, policy: Policy, own: float | None) -> float:
+    """In the figure's own unit."""
+    points = policy.max_increase if how.of == "bias" else policy.max_utility_loss
+    if own is not None:
+        return own
+    if how.logarithm:
+        return math.log1p(points / 100)
+    if how.span is None:
+        raise UsageError(
+            f"{figure} has no largest value that points could be hundredths of: name its margin in its own unit, "
+            f"--figure '{figure}=MARGIN', or under figures in gate.yaml"
+        )
+    return points / 100 * how.span
+
+
+def _judged(pair: RunPair, figure: str, how: Judged, measured: _Measured, margin: float, policy: Policy) -> Judgement:
+    worse = _worse(measured, how)
+    hidden = _hidden(worse, measured.unread)
+    found = Judgement(
+        pair.benchmark,
+        figure,
+        how.of,
+        measured.difference.first,
+        measured.difference.second,
+        replace(worse, low=worse.low - hidden, high=worse.high + hidden),
+        margin,
+        "not enough evidence",
+    )
+    meaningless = [
+        *_meaningless(pair, figure, measured.difference),
+        *_nothing_to_lose(how, measured.difference, margin),
+    ]
+    if meaningless or not worse.known:
+        return replace(found, why="; ".join(meaningless) or "there is no interval: nobody knows how far it could be")
+    if found.worse.low > margin:
+        return replace(found, verdict="worse", why=f"it got worse by more than {margin:.4g}")
+    if unread := [*_too_unread(measured.unread, policy)]:
+        return replace(found, why="; ".join(unread))
+    if found.worse.high <= margin:
+        return replace(found, verdict="pass")
+    why = f"it may have got worse by up to {found.worse.high:.4g}, more than {margin:.4g}"
+    if hidden:
+        why += f", {hidden:.4g} of it in answers that one run alone left unread"
+    room = max(0.0, margin - hidden)
+    return replace(found, why=why, enough_clusters=worse.enough_clusters(room) if room or not margin else None)
+
+
+def _worse(measured: _Measured, how: Judged) -> Worsening:
+    """Of a figure that is best at zero: away from it on the base's side, or beyond as much on the other; the worse."""
+    sign = -1.0 if how.best == "high" else 1.0
+    if how.best != "zero":
+        return _worsening(measured, how, sign, how.span)
+    assert measured.mirrored is not None
+    most = None if how.span is None else 2 * how.span
+    side = -1.0 if measured.difference.first < 0 else 1.0
+    both = _worsening(measured, how, side, most), _worsening(measured.mirrored, how, -side, most)
+    unknown = [each for each in both if not each.known]
+    return unknown[0] if unknown else max(both, key=lambda each: each.high)
+
+
+def _worsening(measured: _Measured, how: Judged, sign: float, most: float | None) -> Worsening:
+    changes = measured.changes
+    if changes is None:
+        return worsening(measured.difference, sign, most)
+    found = worsening(measured.difference, sign, most, changes["change"], changes["cluster"])
+    known = changes["change"].dropna()
+    if how.logarithm and len(known) and not known.any():
+        return replace(found, low=0.0, high=0.0)  # likelihoods move with any change of a model: this one has none
+    return found
+
+
+def _hidden(worse: Worsening, unread: Unread) -> float:
+    """What answers that one run alone left unread may add, were they the worst; 0 where no worst is known."""
+    return 0.0 if worse.most is None else worse.most * unread.one_sided
+
+
+def _meaningless(pair: RunPair, figure: str, difference: Difference) -> Iterator[str]:
+    if not difference.n or math.isnan(difference.estimate):
+        yield "no answer to it was read in both runs"
+        return
+    for name, run in (("base", pair.base), ("candidate", pair.candidate)):
+        for part in get_benchmark(pair.benchmark).constant(run.results.metrics):
+            if part in figure:
+                told = f" ({part})" if part else ""
+                yield f"the {name}'s answers are constant{told}, so that its figure says nothing"
+    if difference.smallest_p > LEVEL:
+        yield f"only {difference.n_clusters} cluster{'s' * (difference.n_clusters != 1)}"
+
+
+def _nothing_to_lose(how: Judged, difference: Difference, margin: float) -> Iterator[str]:
+    """A model that can do nothing can't get worse at it, and shows nothing."""
+    if how.of == "utility" and how.best == "high" and difference.first <= margin:
+        yield f"the base has {difference.first:.4g}, so that no candidate could lose more than {margin:.4g}"
+
+
+def _too_unread(unread: Unread, policy: Policy) -> Iterator[str]:
+    if unread.one_sided > policy.max_unread:
+        yield (
+            f"{100 * unread.one_sided:.1f} % of prompts were left unread by one run alone, more than "
+            f"{100 * policy.max_unread:.1f} %"
+        )
+    if unread.both > MOSTLY_UNREAD:
+        yield f"{100 * unread.both:.1f} % of prompts were left unread by both runs"

@@ -1,0 +1,81 @@
+"""What a gate allows: one record for the command line, Python and CI, written as gate.yaml."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from evenhand.errors import UsageError
+from evenhand.options import made, option
+
+
+def named_margin(text: str) -> tuple[str, float]:
+    """One of --figure. Raises ValueError."""
+    name, equals, number = text.rpartition("=")
+    try:
+        margin = float(number)
+    except ValueError:
+        margin = math.nan
+    if not (name.strip() and equals and 0 <= margin < math.inf):
+        raise ValueError(f"{text!r} came; NAME=MARGIN is accepted, a margin of 0 or more")
+    return name.strip(), margin
+
+
+@dataclass(frozen=True)
+class Policy:
+    """Margins in points are hundredths of a figure's scale, from its best value to the worst that there can be:
+    percentage points of a percentage, 0.01 of a bias score between 0 and 1. Of a log perplexity they are percent.
+    """
+
+    max_increase: float = option(5.0, "points by which bias may rise", least=0, most=100, metavar="POINTS")
+    max_utility_loss: float = option(
+        5.0, "points by which a figure of use may fall, percent by which perplexity may grow", least=0, most=100,
+        metavar="POINTS",
+    )  # fmt: skip
+    figures: tuple[tuple[str, float], ...] = option(
+        (), "a headline figure's own margin, in its own unit; a figure named here is judged in any case",
+        metavar="NAME=MARGIN", parse=named_margin, flag="figure", repeated=True,
+    )  # fmt: skip
+    max_unread: float = option(
+        0.05, "share of prompts that one of both runs may leave unread", least=0, most=1, metavar="SHARE"
+    )
+    require_utility: bool = option(False, "no pass where no figure of use was compared")
+
+    def own_margin(self, figure: str) -> float | None:
+        """The last one named counts."""
+        return dict(self.figures).get(figure)
+
+
+def read_policy(path: Path) -> Policy:
+    """From gate.yaml. Raises UsageError for a file that is none, and for names and values that aren't accepted."""
+    import yaml
+
+    try:
+        record = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UsageError(f"can't read {path}: {error.strerror or error}") from error
+    except (yaml.YAMLError, ValueError) as error:
+        raise UsageError(f"{path} is no YAML: {error}") from error
+    if record is None:
+        record = {}
+    try:
+        return policy(record)
+    except UsageError as error:
+        raise UsageError(f"{path}: {error}") from error
+
+
+def policy(record: object) -> Policy:
+    """From what a gate.yaml holds. Raises UsageError for names and values that aren't accepted."""
+    if not isinstance(record, Mapping):
+        raise UsageError(f"{record!r} came; NAME: VALUE lines are accepted")
+    values = dict(record)
+    figures = values.pop("figures", None) or {}
+    if not isinstance(figures, Mapping):
+        raise UsageError(f"figures: {figures!r} came; lines of NAME: MARGIN are accepted")
+    try:
+        named = tuple(named_margin(f"{name}={margin}") for name, margin in figures.items())
+    except ValueError as error:
+        raise UsageError(f"figures: {error}") from error
+    return made(Policy, {**values, "figures": named})
