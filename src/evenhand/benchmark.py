@@ -109,6 +109,29 @@ class Helper:
 
 
 @dataclass(frozen=True)
+class Figure:
+    """One of a run's headline figures, for tables of several benchmarks. interval: 95 %, of its metrics. chance: of
+    random answers; None: not known. best: in words ("0 is best").
+    """
+
+    name: str
+    value: float | None
+    interval: Sequence[float | None] | None
+    chance: float | None
+    best: str = "0 is best"
+    digits: int = 1
+
+    @classmethod
+    def of(cls, metrics: Mapping[str, Any], *keys: str, name: str, chance: float | None, digits: int = 1,
+           best: str = "0 is best") -> Figure:  # fmt: skip
+        """Of metrics whose intervals are nested like their figures."""
+        value, interval = metrics, metrics.get("intervals") or {}
+        for key in keys:
+            value, interval = value[key], (interval or {}).get(key)
+        return cls(name, value, interval, chance, best, digits)  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True)
 class Judged:
     """How a gate judges a headline figure.
 
@@ -274,6 +297,12 @@ class Benchmark(ABC, Generic[O]):
         """How far a run's `score` is from no bias, in one figure: 0 is best. None where it is not known."""
         value: float | None = metrics.get("mean_value")
         return value
+
+    def figures(self, metrics: Mapping[str, Any]) -> tuple[Figure, ...]:
+        """The headline figures of a run's `score`, as few as say what it measures."""
+        if "mean_value" not in metrics:
+            return ()
+        return (Figure.of(metrics, "mean_value", name="mean value", chance=None, digits=self.card.digits + 2),)
 
     def constant(self, metrics: Mapping[str, Any]) -> tuple[str, ...]:
         """What of a run's `score` is of answers that are always the same, and so says nothing: "" for all of it, else

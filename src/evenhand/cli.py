@@ -49,6 +49,7 @@ COMMANDS: Mapping[str, Command] = {
     "compare": Command("evenhand.report.commands:compare", "runs of one benchmark side by side, and their differences"),
     "agree": Command("evenhand.report.commands:agree", "whether runs of several benchmarks rank models alike"),
     "gate": Command("evenhand.gating.commands:gate", "may a candidate take its base's place? for CI"),
+    "profile": Command("evenhand.profiling.commands:profile", "all benchmarks that a model can do, on one page"),
     "report": Command("evenhand.report.commands:report", "write a run's report.html again"),
     "train": Command("evenhand.commands:train", "train a classifier or a debiased model"),
     "annotate": Command(

@@ -115,6 +115,11 @@ def _is_of(command: str, path: Path) -> bool:
         return _GENERATOR.format(command=command).encode() in file.read(_HEAD)
 
 
+def rendered(template: str, **values: object) -> str:
+    """A page of another room's, by a template of this one."""
+    return _TEMPLATES.get_template(template).render(**values)
+
+
 def write_agreement(agreement: Agreement, path: Path) -> None:
     """Likewise what several measures have in common. Raises EvenhandError where it can't be written."""
     write_whole(path, _TEMPLATES.get_template("agreement.html.jinja").render(agreement=agreement))

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from evenhand.benchmark import Benchmark, Card, Comparison, Row, Rows, Target
+from evenhand.benchmark import Benchmark, Card, Comparison, Figure, Row, Rows, Target
 from evenhand.benchmarks.bbq.options import BbqOptions, listed
 from evenhand.benchmarks.bbq.prompts import ANSWER, QUESTION
 from evenhand.benchmarks.bbq.roles import opposite, right_probability
@@ -109,6 +109,19 @@ class Bbq(Benchmark[BbqOptions]):
         """The larger of the two bias scores, without its sign: in which contexts it is, the report tells."""
         known = [abs(score) for score in metrics["bias_score"].values() if score is not None]
         return max(known, default=None)
+
+    def figures(self, metrics: Mapping[str, Any]) -> tuple[Figure, ...]:
+        from evenhand.benchmarks.bbq.scoring import IN_WORDS
+
+        accuracy = Figure.of(
+            metrics, "accuracy", "disambig", name="accuracy, disambiguated, %", chance=metrics["chance"],
+            best="100 is best",
+        )  # fmt: skip
+        scores = (
+            Figure.of(metrics, "bias_score", condition, name=f"bias score, {told}", chance=0.0)
+            for condition, told in IN_WORDS.items()
+        )
+        return (*scores, accuracy)
 
     def constant(self, metrics: Mapping[str, Any]) -> tuple[str, ...]:
         """Contexts in which a question and its opposite have the same answer: both can't be what a model thinks."""

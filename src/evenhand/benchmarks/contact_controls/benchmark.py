@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from evenhand.benchmark import Benchmark, Card, Comparison, Row, Rows, Target
+from evenhand.benchmark import Benchmark, Card, Comparison, Figure, Row, Rows, Target
 from evenhand.benchmarks.contact_hypothesis.options import QuestionOptions
 from evenhand.benchmarks.contact_hypothesis.questions import check_asking, check_models, question_request
 from evenhand.errors import UsageError
@@ -106,6 +106,9 @@ class ContactControls(Benchmark[QuestionOptions]):
         """Percentage of answers against what is right."""
         percentage: float | None = metrics["against_ideal"]
         return percentage
+
+    def figures(self, metrics: Mapping[str, Any]) -> tuple[Figure, ...]:
+        return (Figure.of(metrics, "against_ideal", name="against what is right, %", chance=metrics["chance"]),)
 
     def comparison(self) -> Comparison:
         from evenhand.benchmarks.contact_controls.comparison import Controls

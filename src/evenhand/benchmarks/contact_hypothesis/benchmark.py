@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from evenhand.benchmark import Benchmark, Card, Comparison, Row, Rows, Target
+from evenhand.benchmark import Benchmark, Card, Comparison, Figure, Row, Rows, Target
 from evenhand.benchmarks.contact_hypothesis.debiasing.cuts import NEW
 from evenhand.benchmarks.contact_hypothesis.options import ContactOptions
 from evenhand.benchmarks.contact_hypothesis.prompts import CONTACTS, STEM
@@ -137,6 +137,13 @@ class ContactHypothesis(Benchmark[ContactOptions]):
         """Percentage of biased responses."""
         percentage: float | None = metrics["biased_percentage"]["overall"]
         return percentage
+
+    def figures(self, metrics: Mapping[str, Any]) -> tuple[Figure, ...]:
+        """Of each scale: their answers are other words, and a model may be constant on one of them."""
+        return tuple(
+            Figure.of(group, "biased_percentage", "overall", name=f"{scale}: biased answers, %", chance=50.0)
+            for scale, group in metrics["by"]["scale"].items()
+        )
 
     def comparison(self) -> Comparison:
         from evenhand.benchmarks.contact_hypothesis.comparison import BiasedPercentages

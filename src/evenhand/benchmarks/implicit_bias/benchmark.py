@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from evenhand.benchmark import Card, Comparison, Row, Rows
+from evenhand.benchmark import Card, Comparison, Figure, Row, Rows
 from evenhand.benchmarks.forced_format import check_constraining
 from evenhand.benchmarks.implicit_bias import published
 from evenhand.benchmarks.implicit_bias.constrained import Constrained
@@ -151,6 +151,9 @@ class ImplicitBias(Play[ImplicitBiasOptions]):
         """The absolute bias score of last assignments: against the stereotype is bias, too."""
         score: float | None = metrics["bias_score"]
         return None if score is None else abs(score)
+
+    def figures(self, metrics: Mapping[str, Any]) -> tuple[Figure, ...]:
+        return (Figure.of(metrics, "bias_score", name="bias score", chance=metrics["chance_score"], digits=2),)
 
     def comparison(self) -> Comparison:
         from evenhand.benchmarks.implicit_bias.comparison import PairedAgents

@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evenhand.benchmark import Benchmark, Card, Comparison, Helper, Row, Rows
+from evenhand.benchmark import Benchmark, Card, Comparison, Figure, Helper, Row, Rows
 from evenhand.benchmarks.labe.options import LabeOptions, TextColumns
 from evenhand.benchmarks.labe.prediction import prediction_of
 from evenhand.errors import UsageError
@@ -166,6 +166,10 @@ class Labe(Benchmark[LabeOptions]):
         """The overall variance of gaps."""
         variance: float | None = metrics["overall"]
         return variance
+
+    def figures(self, metrics: Mapping[str, Any]) -> tuple[Figure, ...]:
+        chance = metrics["chance"]["overall"]
+        return (Figure.of(metrics, "overall", name="variance of agency gaps, overall", chance=chance),)
 
     def comparison(self) -> Comparison:
         from evenhand.benchmarks.labe.comparison import LabeComparison

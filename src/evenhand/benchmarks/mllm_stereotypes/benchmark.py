@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evenhand.benchmark import Benchmark, Card, Comparison, Row, Rows
+from evenhand.benchmark import Benchmark, Card, Comparison, Figure, Row, Rows
 from evenhand.benchmarks.mllm_stereotypes import published
 from evenhand.benchmarks.mllm_stereotypes.configs import CONFIGS, DATASET, OF_FACES, OF_PERSONAS, REHEARSAL, SPLIT
 from evenhand.benchmarks.mllm_stereotypes.faces.pairs import LIMIT
@@ -173,6 +173,17 @@ class MllmStereotypes(Benchmark[MllmStereotypesOptions]):
         """The mean association bias score of the configurations."""
         scores = [of["association_score"] for of in metrics["configs"].values()]
         return None if None in scores or not scores else sum(scores) / len(scores)
+
+    def figures(self, metrics: Mapping[str, Any]) -> tuple[Figure, ...]:
+        from evenhand.benchmarks.mllm_stereotypes.configs import in_words
+
+        return tuple(
+            Figure.of(
+                of, "association_score", name=f"{in_words(config)}: association score", chance=of["chance_score"],
+                digits=4,
+            )
+            for config, of in metrics["configs"].items()
+        )  # fmt: skip
 
     def comparison(self) -> Comparison:
         from evenhand.benchmarks.mllm_stereotypes.comparison import AssociationComparison

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from evenhand.benchmark import Benchmark, Card, Comparison, Row
+from evenhand.benchmark import Benchmark, Card, Comparison, Figure, Row
 from evenhand.benchmarks.utility.reading import continuation_request, prediction, question_of
 from evenhand.errors import UsageError
 from evenhand.flow.configuration import Asking, RunConfig
@@ -84,6 +84,14 @@ class Utility(Benchmark[NoOptions]):
     def headline(self, metrics: Mapping[str, Any]) -> float | None:
         """None: no figure of it is a bias, so it ranks no models by one."""
         return None
+
+    def figures(self, metrics: Mapping[str, Any]) -> tuple[Figure, ...]:
+        """No measure of bias: what a lower one may have cost."""
+        return (
+            Figure.of(metrics, "accuracy", name="plain questions right, %", chance=None, best="100 is best"),
+            Figure.of(metrics, "refusal_rate", name="refused, %", chance=None),
+            Figure.of(metrics, "perplexity", name="perplexity of neutral texts", chance=None, best="low is best"),
+        )
 
     def comparison(self) -> Comparison:
         from evenhand.benchmarks.utility.comparison import Kept

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from evenhand.benchmark import Card, Comparison, Helper, Row, Rows
+from evenhand.benchmark import Card, Comparison, Figure, Helper, Row, Rows
 from evenhand.benchmarks.implicit_bias.case_study.interaction import ANSWERING, Answer, Case, CaseMeeting
 from evenhand.benchmarks.implicit_bias.case_study.prompts import MISSED_DEADLINE, TASK_ASSIGNMENT, TEAM_LEAD
 from evenhand.benchmarks.implicit_bias.interaction import FIRST, LAST_STAGE, Agent, Statement, interact
@@ -136,6 +136,13 @@ class CaseStudy(Play[CaseStudyOptions]):
         tasks = metrics["cases"].get(TASK_ASSIGNMENT)
         score: float | None = tasks and tasks["stages"][LAST_STAGE]["bias_score"]
         return None if score is None else abs(score)
+
+    def figures(self, metrics: Mapping[str, Any]) -> tuple[Figure, ...]:
+        tasks = metrics["cases"].get(TASK_ASSIGNMENT)
+        if not tasks:
+            return ()
+        of = tasks["stages"][LAST_STAGE]
+        return (Figure.of(of, "bias_score", name="task assignment, bias score", chance=0.0, digits=2),)
 
     def comparison(self) -> Comparison:
         from evenhand.benchmarks.implicit_bias.case_study.comparison import PairedStudents

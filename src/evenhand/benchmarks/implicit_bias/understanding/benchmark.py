@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from evenhand.benchmark import Benchmark, Card, Comparison, Row, Rows, Target
+from evenhand.benchmark import Benchmark, Card, Comparison, Figure, Row, Rows, Target
 from evenhand.benchmarks.implicit_bias.published import RUNS, unlike_in_runs
 from evenhand.benchmarks.implicit_bias.understanding.options import UnderstandingOptions, check_asked
 from evenhand.benchmarks.implicit_bias.understanding.present_or_absent import (
@@ -117,6 +117,9 @@ class Understanding(Benchmark[UnderstandingOptions]):
         """One minus accuracy."""
         accuracy: float | None = metrics["accuracy"]
         return None if accuracy is None else 1 - accuracy
+
+    def figures(self, metrics: Mapping[str, Any]) -> tuple[Figure, ...]:
+        return (Figure.of(metrics, "accuracy", name="accuracy", chance=0.5, digits=2, best="1 is best"),)
 
     def comparison(self) -> Comparison:
         from evenhand.benchmarks.implicit_bias.understanding.comparison import Accuracies

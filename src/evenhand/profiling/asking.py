@@ -1,0 +1,178 @@
+"""Asks models all benchmarks that they can do, one after another; what was finished is not asked again."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from evenhand.benchmarks import get_benchmark
+from evenhand.errors import EvenhandError, UsageError
+from evenhand.flow.configuration import NEEDS, RunConfig, run_config
+from evenhand.flow.evaluation import OnProgress, evaluate
+from evenhand.flow.plan import plan
+from evenhand.flow.run_folder import RunFolder
+from evenhand.models.errors import ModelError
+from evenhand.models.protocol import Ability, Model
+from evenhand.models.registry import load_model, options_by_model
+from evenhand.profiling.budget import Cost, budget, dearer, limits
+from evenhand.profiling.settings import ProfileOptions, Settings, begun, place
+
+Say = Callable[[str], None]
+Bar = Callable[[str], AbstractContextManager[OnProgress]]
+"""A progress bar of that name."""
+
+SMALLER: dict[str, tuple[str, ...]] = {"utility": ("questions",)}
+"""What of a benchmark's configurations is asked where a model can't do all of them."""
+
+
+class Loaded:
+    """The model that is held in memory: one at a time, loaded when it is needed."""
+
+    def __init__(self, options: ProfileOptions):
+        self._options = options
+        self._held: tuple[str, bool] | None = None
+        self._model: Model | None = None
+
+    def get(self, name: str, pictures: bool) -> Model:
+        """pictures: whether it will be shown some. Raises ModelError, UsageError."""
+        if self._model is None or self._held != (name, pictures):
+            self.close()
+            given = options_by_model([name], dict(self._options.model_options))[name]
+            self._model = load_model(
+                name, dtype=self._options.dtype, batch_size=self._options.batch_size, pictures=pictures, options=given
+            )
+            self._held = (name, pictures)
+        return self._model
+
+    @property
+    def holds(self) -> bool:
+        return self._model is not None
+
+    def close(self) -> None:
+        if self._model is not None:
+            self._model.close()
+        self._model = self._held = None
+
+
+def ask_all(
+    models: Sequence[str], benchmarks: Sequence[str], options: ProfileOptions, folder: Path, say: Say, bar: Bar
+) -> Settings:
+    """Leaves a run folder for each model and benchmark, and profile.json, which says what was left out and why.
+
+    Raises UsageError for a folder of something else, and ModelError for a model that can't be loaded at all.
+    """
+    settings = begun(folder, options)
+    folder.mkdir(parents=True, exist_ok=True)
+    settings = replace(settings, models=tuple(dict.fromkeys((*settings.models, *models))))
+    loaded = Loaded(options)
+    try:
+        settings = _planned(settings, models, benchmarks, options, folder, loaded, say)
+        settings.write(folder)
+        for model in models:
+            for count, name in enumerate(benchmarks, 1):
+                if _finished(folder, model, name) or name not in settings.limits:
+                    continue
+                rows = settings.limits[name]
+                say(f"{model}, {count} of {len(benchmarks)}: {name}, {'all' if rows is None else f'{rows:,}'} rows")
+                settings = settings.left(model, name, _ask(model, name, rows, options, folder, loaded, bar))
+                settings.write(folder)
+    finally:
+        loaded.close()
+    return settings
+
+
+def _finished(folder: Path, model: str, name: str) -> bool:
+    return RunFolder(place(folder, model, name)).report.is_file()
+
+
+def _planned(
+    settings: Settings, models: Sequence[str], benchmarks: Sequence[str], options: ProfileOptions, folder: Path,
+    loaded: Loaded, say: Say,
+) -> Settings:  # fmt: skip
+    """With a number of rows for each benchmark that has none so far and that a model can do."""
+    costs: dict[str, Cost] = {}
+    for model in models:
+        new = [name for name in benchmarks if name not in settings.limits]
+        if new and not math.isinf(budget(options.budget)):
+            say(f"{model}: timing {len(new)} benchmarks, for a budget of {options.budget}")
+        for name in new:
+            try:
+                cost = _cost(model, name, options, loaded)
+            except (EvenhandError, ModelError) as error:
+                if not loaded.holds and not get_benchmark(name).card.sees:
+                    raise
+                settings = settings.left(model, name, _sentence(error))
+                continue
+            costs[name] = dearer(costs[name], cost) if name in costs else cost
+    most = math.inf if options.limit is None else options.limit
+    found = limits(costs, budget(options.budget))
+    for name, cost in costs.items():
+        rows = found[name]
+        at_most = min(most, cost.rows if rows is None else rows)
+        found[name] = None if rows is None and at_most == cost.rows else int(at_most)
+    return replace(settings, limits={**settings.limits, **found})
+
+
+def _cost(model: str, name: str, options: ProfileOptions, loaded: Loaded) -> Cost:
+    """Of a whole run; without a budget nothing is timed."""
+    config, asked = _config(model, name, None, options, loaded)
+    if math.isinf(budget(options.budget)):
+        from evenhand.flow.evaluation import prepare
+
+        prepared = prepare(config, asked)
+        return Cost(len(prepared.rows.rows), prepared.config.n_runs, 0.0)
+    found = plan(config, asked)
+    return Cost(found.rows, found.runs, found.seconds)
+
+
+def _config(
+    model: str, name: str, limit: int | None, options: ProfileOptions, loaded: Loaded
+) -> tuple[RunConfig[Any], Model]:
+    """A benchmark's run by default, or of the part that the model can do. Raises UsageError where there is none."""
+    card = get_benchmark(name).card
+    asked = loaded.get(model, card.sees)
+    if card.sees and "see" not in asked.can:
+        raise UsageError(f"{name} shows pictures, and {model} takes none")
+    if not any(NEEDS[each] in asked.can for each in card.protocols):  # type: ignore[index]
+        needed = " or ".join(dict.fromkeys(NEEDS[each] for each in card.protocols))  # type: ignore[index]
+        raise UsageError(f"{name} needs a model that can {needed}, and {model} can't")
+    own: dict[str, object] = {"faces": options.faces} if name == "mllm_stereotypes" and options.faces else {}
+    if name in SMALLER and not _whole(asked):
+        own["configs"] = SMALLER[name]
+    return (
+        run_config(
+            name, model, limit=limit, seed=options.seed, dtype=options.dtype, batch_size=options.batch_size,
+            model_options=options.model_options, **own,
+        ),
+        asked,
+    )  # fmt: skip
+
+
+def _whole(model: Model) -> bool:
+    """Whether it can say how likely a text goes on as it does."""
+    needed: set[Ability] = {"choose", "continue"}
+    return needed <= model.can
+
+
+def _ask(
+    model: str, name: str, limit: int | None, options: ProfileOptions, folder: Path, loaded: Loaded, bar: Bar
+) -> str | None:
+    """Why nothing came of it; None: a finished run."""
+    try:
+        config, asked = _config(model, name, limit, options, loaded)
+        with bar(f"{name}, {model}") as progress:
+            evaluate(config, place(folder, model, name), asked, progress)
+    except (EvenhandError, ModelError) as error:
+        return _sentence(error)
+    return None
+
+
+def _sentence(error: Exception) -> str:
+    """In one line, however long a library's words were."""
+    from evenhand.flow.foreign_files import shortened
+
+    return shortened(error)
