@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
@@ -25,6 +26,7 @@ Say = Callable[[str], None]
 Bar = Callable[[str], AbstractContextManager[OnProgress]]
 """A progress bar of that name."""
 
+LONGEST = 500  # characters of a reason
 SMALLER: dict[str, tuple[str, ...]] = {"utility": ("questions",)}
 """What of a benchmark's configurations is asked where a model can't do all of them."""
 
@@ -79,6 +81,10 @@ def ask_all(
                 rows = settings.limits[name]
                 say(f"{model}, {count} of {len(benchmarks)}: {name}, {'all' if rows is None else f'{rows:,}'} rows")
                 settings = settings.left(model, name, _ask(model, name, rows, options, folder, loaded, bar))
+                if _finished(folder, model, name):
+                    held = loaded.get(model, get_benchmark(name).card.sees)
+                    if part := _part_left_out(name, options, held):
+                        settings = settings.left(model, *part)
                 settings.write(folder)
     finally:
         loaded.close()
@@ -171,8 +177,18 @@ def _ask(
     return None
 
 
+def _part_left_out(name: str, options: ProfileOptions, model: Model) -> tuple[str, str] | None:
+    """Which part of a benchmark is not asked, and why."""
+    if name == "mllm_stereotypes" and not options.faces:
+        return (
+            f"{name}'s occupations and descriptors",
+            "they show faces, which are never shipped: --faces DIR is a folder of them",
+        )
+    if name in SMALLER and not _whole(model):
+        return f"{name}, all but {', '.join(SMALLER[name])}", f"{model.name} gives no log-probabilities of texts"
+    return None
+
+
 def _sentence(error: Exception) -> str:
     """In one line, however long a library's words were."""
-    from evenhand.flow.foreign_files import shortened
-
-    return shortened(error)
+    return textwrap.shorten(str(error), LONGEST, placeholder=" …")

@@ -49,7 +49,8 @@ class Asked:
         """What of it is constant, in words; empty where nothing is."""
         if not self.constant:
             return ""
-        return f"always the same: {', '.join(self.constant)}" if self.constant[0] else "always the same"
+        of = f" ({', '.join(self.constant)})" if self.constant[0] else ""
+        return f"the same whatever is asked{of}"
 
     def shown(self, figure: str) -> str:
         """With its interval; "" where this run has none of that name."""
