@@ -1,0 +1,149 @@
+"""A profile: what a model can do within a budget, resumed without asking again, and one page that hides nothing."""
+
+import json
+import math
+import re
+import shutil
+
+import pytest
+
+from evenhand.models.stub import StubModel
+from evenhand.profiling.budget import Cost, budget, limits
+from evenhand.profiling.settings import place
+
+SOME = ("--benchmark", "contact_hypothesis", "--benchmark", "contact_controls", "--benchmark", "implicit_bias")
+FEW = ("--budget", "full", "--limit", 12)
+
+
+# The budget
+
+
+def test_budgets():
+    assert [budget(text) for text in ("90s", "10m", "1h", "full")] == [90, 600, 3600, math.inf]
+    for text in ("10", "m", "0m", "1.5h", ""):
+        with pytest.raises(ValueError, match="a time like 10m"):
+            budget(text)
+
+
+def test_what_one_leaves_over_the_others_have():
+    """600 seconds for three: 60 seconds are less than 200, so the others have 270 each."""
+    costs = {"long": Cost(1000, 1, 2700.0), "short": Cost(10, 1, 60.0), "twice": Cost(100, 2, 540.0)}
+    assert limits(costs, 600) == {"long": 100, "short": None, "twice": 100}  # asked once: 2.7 seconds a row
+    assert limits(costs, 1e9) == dict.fromkeys(costs)
+    assert limits({"long": costs["long"]}, 1)["long"] == 1  # one row in any case
+
+
+def test_names_of_models_are_names_of_folders(tmp_path):
+    names = ["a/b", "a-b", "../../x", "http://h:1/v1#N", "x" * 300, "Ä"]
+    folders = {place(tmp_path, name, "labe").relative_to(tmp_path).as_posix() for name in names}
+    assert len(folders) == len(names)
+    assert all(re.fullmatch(r"[A-Za-z0-9._-]+/labe", each) and ".." not in each for each in folders)
+
+
+# The command
+
+
+@pytest.fixture(scope="module")
+def profiled(tmp_path_factory):
+    """Two models' profile, made once: look, and leave it as it is."""
+    from evenhand.cli import main
+
+    folder = tmp_path_factory.mktemp("profile") / "p"
+    models = ("--model", "stub:random", "--model", "stub:last")
+    assert main([str(each) for each in ("profile", *models, *SOME, *FEW, "--output", folder)]) == 0
+    return folder
+
+
+def test_one_page_has_every_figure_with_what_it_means(profiled):
+    page = (profiled / "profile.html").read_text()
+    for said in (
+        "There is no single number",
+        "certainty: biased answers, %",
+        "bias score",
+        "no data",  # the stubs write no assignment that can be read
+        "0 of ",
+        "the same whatever is asked",  # of stub:last
+        "it takes 4 base models or more",
+        "Published figures are not shown beside it: only 12 of 103,014 rows",
+        "How models differ",
+    ):
+        assert said in page, said
+    links = re.findall(r'href="([^"#]+)"', page)
+    assert len(set(links)) == 6
+    assert all((profiled / link).is_file() for link in links)
+    assert "<script" not in page
+
+
+def test_it_goes_on_without_asking_again(evenhand, profiled, tmp_path, monkeypatch):
+    folder = shutil.copytree(profiled, tmp_path / "p")
+    shutil.rmtree(place(folder, "stub:last", "contact_controls"))
+    asked = []
+    answer = StubModel.answer
+
+    def counted(self, requests, *others):
+        asked.extend(requests)
+        return answer(self, requests, *others)
+
+    monkeypatch.setattr(StubModel, "answer", counted)
+    found = evenhand("profile", "--model", "stub:random", "--model", "stub:last", *SOME, *FEW, "--output", folder)
+    assert found.code == 0, found.err
+    assert len(asked) == 12
+    assert (folder / "profile.html").read_text() == (profiled / "profile.html").read_text().replace(
+        str(profiled), str(folder)
+    )
+
+
+def test_a_further_model_is_asked_the_same_rows(evenhand, profiled, tmp_path):
+    folder = shutil.copytree(profiled, tmp_path / "p")
+    found = evenhand("profile", "--model", "stub:first", *SOME, *FEW, "--output", folder)
+    assert found.code == 0, found.err
+    settings = json.loads((folder / "profile.json").read_text())
+    assert settings["models"] == ["stub:random", "stub:last", "stub:first"]
+    assert settings["limits"] == {"contact_hypothesis": 12, "contact_controls": 12, "implicit_bias": 12}
+    assert "36 prompts in common" in (folder / "profile.html").read_text()
+
+
+def test_other_settings_and_other_folders_are_refused(evenhand, profiled, tmp_path):
+    found = evenhand("profile", "--model", "stub:last", *SOME, "--limit", 13, "--output", profiled)
+    assert found.code == 2
+    assert "budget: 'full', not '10m'" in found.err
+    (tmp_path / "mine.txt").write_text("mine")
+    found = evenhand("profile", "--model", "stub:last", *SOME, *FEW, "--output", tmp_path)
+    assert found.code == 2
+    assert "holds no profile" in found.err
+    assert evenhand("profile", "--model", "stub:last", "--benchmark", "labee", "--output", tmp_path / "p").code == 2
+    found = evenhand("profile", "--model", "stub:none-such", *SOME, *FEW, "--output", tmp_path / "q")
+    assert found.code == 1
+    assert "unknown stub" in found.err
+
+
+def test_what_a_model_can_not_do_is_left_out_and_said(evenhand, tmp_path, monkeypatch):
+    """A model that only writes: no perplexity, no pictures, and contact_hypothesis by what it writes."""
+    monkeypatch.setattr(StubModel, "can", frozenset({"generate"}))
+    some = [each for name in ("contact_hypothesis", "utility", "mllm_stereotypes") for each in ("--benchmark", name)]
+    found = evenhand("profile", "--model", "stub:random", *some, *FEW, "--output", tmp_path / "p")
+    assert found.code == 0, found.err
+    assert "mllm_stereotypes: mllm_stereotypes shows pictures, and stub:random takes none" in found.out
+    assert "utility, all but questions: stub:random gives no log-probabilities of texts" in found.out
+    settings = json.loads((tmp_path / "p/profile.json").read_text())
+    assert [*settings["limits"]] == ["contact_hypothesis", "utility"]
+
+
+def test_a_budget_of_time_draws_rows(evenhand, tmp_path, monkeypatch):
+    """By what a plan says: 100 seconds a scenario, of which 6 fit into 10 minutes."""
+    from evenhand.profiling import asking
+
+    monkeypatch.setattr(asking, "plan", lambda config, model: asking.Cost(111, 1, 11_100.0))
+    arguments = ("--benchmark", "implicit_bias", "--budget", "10m")
+    found = evenhand("profile", "--model", "stub:random", *arguments, "--output", tmp_path / "p")
+    assert found.code == 0, found.err
+    assert "stub:random, 1 of 1: implicit_bias, 6 rows" in found.out
+
+
+def test_a_hostile_name_stays_text(evenhand, tmp_path):
+    name = "stub:say:<script>alert(1)</script>"
+    found = evenhand("profile", "--model", name, "--benchmark", "contact_controls", *FEW, "--output", tmp_path / "p")
+    assert found.code == 0, found.err
+    page = (tmp_path / "p/profile.html").read_text()
+    assert "<script" not in page
+    assert "&lt;script&gt;" in page

@@ -1,0 +1,101 @@
+"""No worse than a margin: never by a change that nobody saw, and found by as many clusters as were promised.
+
+At full size, by `scripts/simulate_gate.py --data-sets 1000`: docs/statistics.md has its table.
+"""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from evenhand.statistics import clustered
+from evenhand.statistics.clustered import Difference, paired_difference
+from evenhand.statistics.non_inferiority import worsening
+
+MARGIN = 5.0
+
+
+@pytest.fixture(autouse=True)
+def few_permutations(monkeypatch):
+    monkeypatch.setattr(clustered, "PERMUTATIONS", 9)  # their p-values decide nothing here
+
+
+def found(changes, n_rows=1, sign=1.0, most=100.0):
+    """Of changes (clusters x n_rows)."""
+    change = pd.Series(np.asarray(changes, dtype=float).ravel())
+    clusters = pd.Series(np.repeat(np.arange(len(change) // n_rows), n_rows))
+    return worsening(paired_difference(0 * change, change, clusters), sign, most, change, clusters)
+
+
+def test_what_does_not_change_may_hide_a_share_of_clusters():
+    """Rule of three: of 60 clusters that show nothing, 1 - 0.05^(1/60) = 4.87 % may still be as bad as can be."""
+    sixty, fifty = found(np.zeros(60)), found(np.zeros(50))
+    assert (sixty.low, sixty.high) == (0, pytest.approx(4.87, abs=0.01))
+    assert fifty.high > MARGIN
+    assert fifty.enough_clusters(MARGIN) == 59  # 1 - 0.05^(1/59) = 4.95 %
+    assert math.isnan(found(np.zeros(60), most=None).high)
+
+
+def test_a_rare_change_is_not_overlooked():
+    """One cluster in 20 became as bad as can be: with t alone, 47 % of such data sets of 15 clusters passed."""
+    draw = np.random.default_rng(0)
+    passed = sum(found(100 * np.repeat(draw.random(15) < 0.05, 4), 4).high <= MARGIN for _ in range(60))
+    assert passed == 0
+
+
+def test_at_the_margin_few_pass():
+    """20 % of rows fall and 25 % rise: a true worsening of 5 points. At most one in twenty passes, in the long run."""
+    draw = np.random.default_rng(1)
+    passed = sum(found(flips(draw, 60, 0.2, 0.25)).high <= MARGIN for _ in range(150))
+    assert passed <= 10  # P(more than 10 of 150 at 5 %) is 0.13; measured in the script: about 2 %
+
+
+def test_as_many_clusters_as_promised_are_enough_in_four_of_five_cases():
+    draw = np.random.default_rng(2)
+    needed = found(flips(draw, 400, 0.1, 0.1)).enough_clusters(MARGIN)
+    by_hand = 20 * ((1.96 + 0.84) / MARGIN) ** 2 * 100  # variance of a flip of 100 in 20 % of rows: 2,000
+    assert needed == pytest.approx(by_hand, rel=0.25)
+    passed = sum(found(flips(draw, needed, 0.1, 0.1)).high <= MARGIN for _ in range(100))
+    assert 68 <= passed <= 92  # 80, give or take three standard errors
+
+
+def flips(draw, n, down, up):
+    drawn = draw.random(n)
+    return np.where(drawn < down, -100, np.where(drawn < down + up, 100, 0))
+
+
+def test_less_may_be_worse():
+    """Accuracy that falls from 60 to 40 in each of 40 clusters, with some noise, is worse by 20."""
+    change = -20 + np.random.default_rng(3).normal(0, 5, 40)
+    worse = found(change, sign=-1.0)
+    assert worse.low < 20 < worse.high
+    assert worse.low > MARGIN
+
+
+def test_a_difference_that_is_no_mean_has_its_own_interval():
+    own = Difference(10.0, 12.0, 2.0, -1.0, 4.0, 0.2, 300, 50)
+    worse = worsening(own, 1.0, 200.0)
+    assert (worse.low, worse.high) == (-1, 4)
+    # Half its width is 3: 80 % power needs (1.96 + 0.84) / 1.96 x 3 = 4.29 points with 50 clusters; 4 with 57.4.
+    assert worse.enough_clusters(4.0) == 58
+    better = worsening(own, -1.0, 200.0)
+    assert (better.estimate, better.low, better.high) == (-2, -4, 1)
+    same = worsening(Difference(0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 300, 50), 1.0, 200.0)
+    assert same.high == pytest.approx(200 * (1 - 0.05 ** (1 / 50)))
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf])
+def test_no_number_is_no_pass(value):
+    worse = worsening(Difference(1.0, value, value, value, value, 0.5, 30, 30), 1.0, 100.0)
+    assert not worse.known
+    assert not worse.high <= MARGIN
+    assert worse.enough_clusters(MARGIN) is None
+
+
+def test_a_margin_of_nothing_needs_something_better():
+    """Nothing shows that a figure is not the least bit worse, unless it is better: then so many would show it."""
+    draw = np.random.default_rng(4)
+    assert found(3 + draw.normal(0, 10, 30)).enough_clusters(0.0) is None
+    better = found(-3 + draw.normal(0, 10, 30))
+    assert better.enough_clusters(0.0) == pytest.approx((2.8 * 10 / 3) ** 2, rel=0.6)
