@@ -1,16 +1,21 @@
 """The gate on real run folders: who passes, who is worse, and what can't be told, which is never a pass."""
 
+import argparse
 import json
+import shlex
 import shutil
 from xml.etree import ElementTree
 
 import numpy as np
 import pandas as pd
 import pytest
+import yaml
 
 import evenhand as package
 from evenhand.benchmarks.utility import figures
 from evenhand.errors import UsageError
+from evenhand.flow.commands import asked as run_options
+from evenhand.gating.commands import _add_arguments
 from evenhand.gating.policy import Policy, policy, read_policy
 
 WIDE = ("--max-increase", 15)  # 20 situations a scale: 1 - 0.05^(1/20) = 13.9 % of them may hide anything
@@ -267,3 +272,25 @@ def test_what_is_no_run_is_refused(evenhand, tmp_path, base):
     (other / "config.json").write_text(json.dumps(json.loads((other / "results.json").read_text())["config"]))
     with pytest.raises(UsageError, match="one is a run of"):
         package.gate(base, other)
+
+
+# The files that docs/ has ready
+
+
+def test_the_workflow_and_the_policy_are_as_the_command_takes_them(root):
+    """Every option of its commands is one of theirs, and it never passes where the gate doesn't."""
+    assert read_policy(root / "docs/gate.yaml") == Policy(require_utility=True)
+    workflow = yaml.safe_load((root / "docs/bias-gate.yml").read_text(encoding="utf-8"))
+    steps = workflow["jobs"]["gate"]["steps"]
+    [command] = [step["run"] for step in steps if "evenhand gate" in step.get("run", "")]
+    parser = argparse.ArgumentParser()
+    _add_arguments(parser)
+    parsed = parser.parse_args(shlex.split(command)[2:])
+    assert (str(parsed.base), str(parsed.candidate)) == ("runs/base", "runs/candidate")
+    asked = [line for step in steps for line in step.get("run", "").splitlines() if line.startswith("evenhand run")]
+    assert len(asked) == 4
+    for line in asked:
+        name, *options = shlex.split(line)[2:]
+        config, given = run_options([name, *(each.replace("$ROWS", "400") for each in options)])
+        assert str(given.output).endswith(f"/{config.benchmark}")
+    assert not any(step.get("continue-on-error") or "|| true" in step.get("run", "") for step in steps)
