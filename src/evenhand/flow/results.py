@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand.errors import EvenhandError
 from evenhand.flow.foreign_files import shortened
-from evenhand.library import dataset_version
+from evenhand.library import dataset_names, dataset_version
 
 if TYPE_CHECKING:
     from jsonschema import ValidationError
@@ -115,8 +115,8 @@ def _schema() -> dict[str, Any]:
 
 
 def versions(dataset: str = "") -> dict[str, str]:
-    """dataset: the packaged one whose rows were asked; "" for rows of another kind."""
-    of_rows = {f"dataset {dataset}": dataset_version(dataset)} if dataset else {}
+    """dataset: whose rows were asked; of one that is not packaged, no version is known."""
+    of_rows = {f"dataset {dataset}": dataset_version(dataset)} if dataset in dataset_names() else {}
     return {"python": platform.python_version()} | {name: metadata.version(name) for name in VERSIONED} | of_rows
 
 
