@@ -15,7 +15,7 @@ from pathlib import Path
 from evenhand.benchmarks import get_benchmark
 from evenhand.errors import EvenhandError, UsageError, unknown_name
 from evenhand.flow.foreign_files import as_written
-from evenhand.gating.judgement import Judgement, Verdict, figures_of, judgements
+from evenhand.gating.judgement import Judgement, Measured, Verdict, judgements, measured
 from evenhand.gating.pairs import RunPair, pairs
 from evenhand.gating.policy import Policy
 from evenhand.report.findings import Run
@@ -97,8 +97,9 @@ def gate(base: Path | str, candidate: Path | str, policy: Policy | None = None) 
     base, candidate = Path(base), Path(candidate)
     with as_written(base, candidate):
         found = pairs(base, candidate)
-        _check_names(found, policy)
-        judged = [each for pair in found for each in judgements(pair, policy)]
+        measures = [measured(pair) for pair in found]
+        _check_names(measures, policy)
+        judged = [each for of_pair in measures for each in judgements(of_pair, policy)]
         if not judged:
             raise UsageError(f"{base} and {candidate} have no figure that could be judged in common")
         names = [_names(pair.base for pair in found), _names(pair.candidate for pair in found)]
@@ -110,8 +111,8 @@ def _names(runs: Iterable[Run]) -> str:
     return " and ".join(dict.fromkeys(run.results.model_name for run in runs))
 
 
-def _check_names(found: Sequence[RunPair], policy: Policy) -> None:
-    known = [name for pair in found for name in figures_of(pair)]
+def _check_names(measures: Sequence[Measured], policy: Policy) -> None:
+    known = [name for of_pair in measures for name in of_pair.figures]
     for name, _ in policy.figures:
         if name not in known:
             raise unknown_name("figure", name, known)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -49,24 +49,30 @@ class Judgement:
     enough_clusters: int | None = None
 
 
-def judgements(pair: RunPair, policy: Policy) -> list[Judgement]:
+@dataclass(frozen=True)
+class Measured:
+    """Both runs of a pair, before any policy. figures: headline figures that a gate can judge, by name."""
+
+    pair: RunPair
+    figures: Mapping[str, _Measured]
+
+
+def measured(pair: RunPair) -> Measured:
+    comparison = get_benchmark(pair.benchmark).comparison()
+    return Measured(pair, _figures(pair, comparison))
+
+
+def judgements(found: Measured, policy: Policy) -> list[Judgement]:
     """Of all headline figures that are judged by default, and of those that the policy names.
 
     Raises UsageError for a figure of which no most is known, and that has no margin of its own.
     """
-    comparison = get_benchmark(pair.benchmark).comparison()
-    found = []
-    for figure, measured in _measured(pair, comparison).items():
-        how, own = comparison.judged(figure), policy.own_margin(figure)
-        if how is not None and (how.by_default or own is not None):
-            found.append(_judged(pair, figure, how, measured, _margin(figure, how, policy, own), policy))
-    return found
-
-
-def figures_of(pair: RunPair) -> list[str]:
-    """Those that a policy may name."""
-    comparison = get_benchmark(pair.benchmark).comparison()
-    return [name for name in _measured(pair, comparison) if comparison.judged(name) is not None]
+    judged = []
+    for figure, each in found.figures.items():
+        own = policy.own_margin(figure)
+        if each.how.by_default or own is not None:
+            judged.append(_judged(found.pair, figure, each, _margin(figure, each.how, policy, own), policy))
+    return judged
 
 
 @dataclass(frozen=True)
@@ -75,34 +81,48 @@ class _Measured:
     is best at zero. changes: columns change, cluster, of figures that are means over rows, of both of these.
     """
 
+    how: Judged
     difference: Difference
     unread: Unread
     changes: pd.DataFrame | None = None
     mirrored: _Measured | None = None
 
 
-def _measured(pair: RunPair, comparison: Comparison) -> dict[str, _Measured]:
-    found = _differences(pair, comparison, pair.base.predictions)
-    to_mirror = [name for name in found if (how := comparison.judged(name)) and how.best == "zero"]
-    if not to_mirror:
+def _figures(pair: RunPair, comparison: Comparison) -> dict[str, _Measured]:
+    """Also those that the base has and the candidate has nothing of: what isn't there can't pass."""
+    base = pair.base.predictions
+    found = _differences(pair, comparison, base)
+    own = comparison.differences(base, base) if type(comparison).differences is not Comparison.differences else {}
+    for name in dict.fromkeys((*own, *map(str, comparison.headline(base)["figure"].dropna()))):
+        if name not in found and (how := comparison.judged(name)):
+            nothing = Difference(*[math.nan] * 6, n=0, n_clusters=0, smallest_p=1.0)
+            found[name] = _Measured(how, nothing, Unread(1.0, 0.0))
+    if not any(each.how.best == "zero" and each.difference.n for each in found.values()):
         return found
-    mirrored = _differences(pair, comparison, comparison.mirrored(pair.base.predictions))
-    return found | {name: replace(found[name], mirrored=mirrored[name]) for name in to_mirror}
+    mirrored = _differences(pair, comparison, comparison.mirrored(base))
+    return {
+        name: replace(each, mirrored=mirrored.get(name)) if each.how.best == "zero" else each
+        for name, each in found.items()
+    }
 
 
 def _differences(pair: RunPair, comparison: Comparison, base: pd.DataFrame) -> dict[str, _Measured]:
     second = pair.candidate.predictions
     rates = [run.results.metrics["unread_rate"] for run in (pair.base, pair.candidate)]
     least, most = sorted(1.0 if rate is None else float(rate) for rate in rates)
-    unread = Unread(min(1.0, sum(rates) if None not in rates else 1.0), least if most < 1 else 1.0)
-    found = {name: _Measured(each, unread) for name, each in comparison.differences(base, second).items()}
+    unread = Unread(min(1.0, least + most), least if most < 1 else 1.0)
+    found = {}
+    for name, each in comparison.differences(base, second).items():
+        if how := comparison.judged(name):
+            found[name] = _Measured(how, each, unread)
     for name, values in paired_values(comparison.headline(base), comparison.headline(second)).items():
-        read = [values[f"value_{which}"].notna() for which in ("first", "second")]
-        changes = pd.DataFrame(
-            {"change": values["value_second"] - values["value_first"], "cluster": values["cluster_first"]}
-        )
-        unread = Unread(float((read[0] ^ read[1]).mean()), float((~(read[0] | read[1])).mean()))
-        found[name] = _Measured(difference_of(values), unread, changes)
+        if how := comparison.judged(name):
+            read = [values[f"value_{which}"].notna() for which in ("first", "second")]
+            changes = pd.DataFrame(
+                {"change": values["value_second"] - values["value_first"], "cluster": values["cluster_first"]}
+            )
+            unread = Unread(float((read[0] ^ read[1]).mean()), float((~(read[0] | read[1])).mean()))
+            found[name] = _Measured(how, difference_of(values), unread, changes)
     return found
 
 
@@ -121,8 +141,8 @@ def _margin(figure: str, how: Judged, policy: Policy, own: float | None) -> floa
     return points / 100 * how.span
 
 
-def _judged(pair: RunPair, figure: str, how: Judged, measured: _Measured, margin: float, policy: Policy) -> Judgement:
-    worse = _worse(measured, how)
+def _judged(pair: RunPair, figure: str, measured: _Measured, margin: float, policy: Policy) -> Judgement:
+    how, worse = measured.how, _worse(measured)
     hidden = _hidden(worse, measured.unread)
     found = Judgement(
         pair.benchmark,
@@ -153,26 +173,25 @@ def _judged(pair: RunPair, figure: str, how: Judged, measured: _Measured, margin
     return replace(found, why=why, enough_clusters=worse.enough_clusters(room) if room or not margin else None)
 
 
-def _worse(measured: _Measured, how: Judged) -> Worsening:
+def _worse(measured: _Measured) -> Worsening:
     """Of a figure that is best at zero: away from it on the base's side, or beyond as much on the other; the worse."""
-    sign = -1.0 if how.best == "high" else 1.0
-    if how.best != "zero":
-        return _worsening(measured, how, sign, how.span)
-    assert measured.mirrored is not None
+    how = measured.how
+    if how.best != "zero" or measured.mirrored is None:  # of nothing there is no mirror either
+        return _worsening(measured, -1.0 if how.best == "high" else 1.0, how.span)
     most = None if how.span is None else 2 * how.span
     side = -1.0 if measured.difference.first < 0 else 1.0
-    both = _worsening(measured, how, side, most), _worsening(measured.mirrored, how, -side, most)
+    both = _worsening(measured, side, most), _worsening(measured.mirrored, -side, most)
     unknown = [each for each in both if not each.known]
     return unknown[0] if unknown else max(both, key=lambda each: each.high)
 
 
-def _worsening(measured: _Measured, how: Judged, sign: float, most: float | None) -> Worsening:
+def _worsening(measured: _Measured, sign: float, most: float | None) -> Worsening:
     changes = measured.changes
     if changes is None:
         return worsening(measured.difference, sign, most)
     found = worsening(measured.difference, sign, most, changes["change"], changes["cluster"])
     known = changes["change"].dropna()
-    if how.logarithm and len(known) and not known.any():
+    if measured.how.logarithm and len(known) and not known.any():
         return replace(found, low=0.0, high=0.0)  # likelihoods move with any change of a model: this one has none
     return found
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import textwrap
+import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
@@ -101,7 +102,9 @@ def _planned(
 ) -> Settings:  # fmt: skip
     """With a number of rows for each benchmark that has none so far and that a model can do."""
     costs: dict[str, Cost] = {}
+    longest = 0.0  # that timing one model took
     for model in models:
+        start = time.monotonic()
         new = [name for name in benchmarks if name not in settings.limits]
         if new and not math.isinf(budget(options.budget)):
             say(f"{model}: timing {len(new)} benchmarks, for a budget of {options.budget}")
@@ -114,8 +117,10 @@ def _planned(
                 settings = settings.left(model, name, _sentence(error))
                 continue
             costs[name] = dearer(costs[name], cost) if name in costs else cost
+        longest = max(longest, time.monotonic() - start)
+    seconds = budget(options.budget)
     most = math.inf if options.limit is None else options.limit
-    found = limits(costs, budget(options.budget))
+    found = limits(costs, max(seconds - longest, seconds / 2))  # timing is paid from it, too, but never all of it
     for name, cost in costs.items():
         rows = found[name]
         at_most = min(most, cost.rows if rows is None else rows)
