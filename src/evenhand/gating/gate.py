@@ -102,9 +102,9 @@ def gate(base: Path | str, candidate: Path | str, policy: Policy | None = None) 
         judged = [each for of_pair in measures for each in judgements(of_pair, policy)]
         if not judged:
             raise UsageError(f"{base} and {candidate} have no figure that could be judged in common")
-        names = [_names(pair.base for pair in found), _names(pair.candidate for pair in found)]
+        names = _names(pair.base for pair in found), _names(pair.candidate for pair in found)
         needs = tuple(_needs(pair, judged) for pair in found if _lacking(pair, judged))
-    return Gate(*names, tuple(judged), policy, needs)
+    return Gate(names[0], names[1], tuple(judged), policy, needs)
 
 
 def _names(runs: Iterable[Run]) -> str:

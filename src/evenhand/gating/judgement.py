@@ -19,6 +19,7 @@ from evenhand.report.comparison import difference_of, paired_values
 from evenhand.statistics.clustered import LEVEL, Difference
 from evenhand.statistics.non_inferiority import Worsening, worsening
 
+NOTHING = Difference(math.nan, math.nan, math.nan, math.nan, math.nan, math.nan, n=0, n_clusters=0, smallest_p=1.0)
 Verdict = Literal["pass", "worse", "not enough evidence"]
 
 
@@ -95,8 +96,7 @@ def _figures(pair: RunPair, comparison: Comparison) -> dict[str, _Measured]:
     own = comparison.differences(base, base) if type(comparison).differences is not Comparison.differences else {}
     for name in dict.fromkeys((*own, *map(str, comparison.headline(base)["figure"].dropna()))):
         if name not in found and (how := comparison.judged(name)):
-            nothing = Difference(*[math.nan] * 6, n=0, n_clusters=0, smallest_p=1.0)
-            found[name] = _Measured(how, nothing, Unread(1.0, 0.0))
+            found[name] = _Measured(how, NOTHING, Unread(1.0, 0.0))
     if not any(each.how.best == "zero" and each.difference.n for each in found.values()):
         return found
     mirrored = _differences(pair, comparison, comparison.mirrored(base))

@@ -84,8 +84,8 @@ def _check(pair: RunPair) -> None:
         raise UsageError(f"{both}one is a run of {one.results.benchmark}, one of {other.results.benchmark}")
     if unlike := _unlike(one, other):
         raise UsageError(f"{both}they differ in {'; '.join(unlike)}. Run the candidate as its base was run")
-    if unlike := _versions(one, other):
-        raise UsageError(f"{both}{unlike}")
+    if why := _versions(one, other):
+        raise UsageError(f"{both}{why}")
     _check_rows(both, one.predictions, other.predictions)
     readers = [[str(helper["identity"]) for helper in run.results.helpers] for run in (one, other)]
     if readers[0] != readers[1]:

@@ -110,6 +110,6 @@ def _distance(parts: Parts, n_clusters: int, most: float | None) -> float:
     if most is None:
         return math.nan if alike else 0.0
     if alike:
-        return (1 - LEVEL ** (1 / n_clusters)) * (most - rose.mean + fell.mean)
+        return float((1 - LEVEL ** (1 / n_clusters)) * (most - rose.mean + fell.mean))
     ends = [students_intervals(part.mean, part.error, part.freedom, n_clusters, 0.0, most) for part in parts]
     return math.hypot(ends[0][1] - rose.mean, fell.mean - ends[1][0])
