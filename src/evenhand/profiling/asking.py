@@ -106,9 +106,9 @@ def _planned(
     for model in models:
         start = time.monotonic()
         new = [name for name in benchmarks if name not in settings.limits]
-        if new and not math.isinf(budget(options.budget)):
-            say(f"{model}: timing {len(new)} benchmarks, for a budget of {options.budget}")
-        for name in new:
+        for count, name in enumerate(new, 1):
+            if not math.isinf(budget(options.budget)):
+                say(f"{model}, {count} of {len(new)}: timing {name}, for a budget of {options.budget}")
             try:
                 cost = _cost(model, name, options, loaded)
             except (EvenhandError, ModelError) as error:
