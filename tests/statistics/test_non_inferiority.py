@@ -1,6 +1,8 @@
 """No worse than a margin: never by a change that nobody saw, and found by as many clusters as were promised.
 
-At full size, by `scripts/simulate_gate.py --data-sets 1000`: docs/statistics.md has its table.
+By `scripts/simulate_gate.py`, at a true worsening of just the margin, 0 to 3.3 % of data sets passed, and 4.3 % where most
+clusters never change; as many clusters as promised passed in 76 to 92 % (300 to 600 data sets a row; docs/statistics.md
+has the table).
 """
 
 import math

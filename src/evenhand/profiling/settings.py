@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from evenhand.errors import UsageError
-from evenhand.flow.configuration import differences, pair
+from evenhand.flow.configuration import deciding, differences, pair
 from evenhand.flow.foreign_files import AWAY, read_object
 from evenhand.options import option
 from evenhand.profiling.budget import budget
@@ -48,9 +48,9 @@ class ProfileOptions:
     )  # fmt: skip
 
     def to_json(self) -> dict[str, Any]:
+        """Without what decides nothing, such as how patient a server's client is."""
         record: dict[str, Any] = json.loads(json.dumps(asdict(self)))
-        del record["batch_size"]
-        return record
+        return deciding(self, record)
 
 
 @dataclass(frozen=True)
