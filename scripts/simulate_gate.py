@@ -57,7 +57,7 @@ class Design:
         changes, crossed = self.drawn(worse_by, rng)
         change = pd.Series(changes.ravel())
         clusters = pd.Series(np.repeat(np.arange(self.n_clusters), self.n_rows))
-        difference = paired_difference(0 * change, change, clusters, None, crossed)
+        difference = paired_difference(0 * change, change, clusters, None, crossed, within=(0.0, MOST))
         return worsening(difference, 1.0, MOST, change, clusters)
 
 

@@ -16,8 +16,9 @@ from evenhand.gating.pairs import RunPair
 from evenhand.gating.policy import Policy
 from evenhand.report.agreement import MOSTLY_UNREAD
 from evenhand.report.comparison import difference_of, paired_values
-from evenhand.statistics.clustered import LEVEL, Difference
+from evenhand.statistics.clustered import Difference
 from evenhand.statistics.non_inferiority import Worsening, worsening
+from evenhand.statistics.resampling import LEVEL
 
 NOTHING = Difference(math.nan, math.nan, math.nan, math.nan, math.nan, math.nan, n=0, n_clusters=0, smallest_p=1.0)
 Verdict = Literal["pass", "worse", "not enough evidence"]

@@ -15,8 +15,8 @@ from dataclasses import dataclass, replace
 import pandas as pd
 from scipy import stats
 
-from evenhand.statistics.clustered import LEVEL, Difference, Error, clustered_error
-from evenhand.statistics.resampling import LEVELS, students_intervals
+from evenhand.statistics.clustered import Difference, Error, clustered_error
+from evenhand.statistics.resampling import LEVEL, LEVELS, no_spread, students_intervals
 
 POWER = 0.8
 MOST_CLUSTERS = 10_000_000  # beyond it nothing is promised
@@ -66,10 +66,13 @@ class Worsening:
     def _shows(self, room: float, n_clusters: int) -> bool:
         """Whether that many clusters, which vary as these do, show it with the promised power."""
         times = n_clusters / self.n_clusters
-        half, beyond = (self.estimate - self.low) / math.sqrt(times), 0.0
+        half, beyond = max(self.high - self.estimate, self.estimate - self.low) / math.sqrt(times), 0.0
         if self.parts is not None:
             rose, fell = (replace(part, error=part.error / math.sqrt(times)) for part in self.parts)
             beyond = _distance((rose, fell), n_clusters, self.most)
+            if _alike(self.parts):
+                return beyond <= room
+            half = (self.estimate - self.low) / math.sqrt(times)
         error = half / stats.norm.ppf(LEVELS[1])
         return bool(max(half, beyond) + stats.norm.ppf(POWER) * error <= room)
 
@@ -100,13 +103,18 @@ def worsening(
     if not (found.known and found.parts is not None):
         return found
     beyond = found.estimate + _distance(found.parts, found.n_clusters, most)
-    return replace(found, high=beyond if math.isnan(beyond) else max(high, beyond))
+    return replace(found, high=beyond if math.isnan(beyond) or _alike(found.parts) else max(high, beyond))
+
+
+def _alike(parts: Parts) -> bool:
+    """Whether all clusters say the same."""
+    return all(no_spread(part.error, part.mean) for part in parts)
 
 
 def _distance(parts: Parts, n_clusters: int, most: float | None) -> float:
     """From the difference to its upper end; 0 where it isn't known how far a row can change, unless none did."""
     rose, fell = parts
-    alike = not (rose.error or fell.error)
+    alike = _alike(parts)
     if most is None:
         return math.nan if alike else 0.0
     if alike:
