@@ -11,6 +11,7 @@ from evenhand.errors import UsageError
 from evenhand.flow.configuration import RunConfig
 from evenhand.flow.episode import Episode, Prediction
 from evenhand.flow.evaluation import Prepared, prepare
+from evenhand.flow.rows import n_clusters as clusters_of
 from evenhand.models.protocol import CountsTokens, Kind, Model, TokenCount, kind_of, replies
 from evenhand.models.request import Reply, Request
 from evenhand.statistics.power import smallest_difference
@@ -98,8 +99,7 @@ def plan(config: RunConfig[Any], model: Model | None = None) -> Plan:
     scale = run.config.n_runs * len(rows) / sum(map(len, chunks))
     counts = [counted for call in calls if (counted := _counted(model, call))]
     timed = [_timed(max((call for call in calls if kind_of(call[0]) == kind), key=len)) for kind in _kinds(sampled)]
-    clusters = rows[run.benchmark.card.cluster] if run.benchmark.card.cluster in rows.column_names else rows["id"]
-    n_clusters = len(set(clusters))
+    n_clusters = clusters_of(rows, run.benchmark.card)
     requests = round(scale * len(sampled))
     return Plan(
         rows=len(rows),

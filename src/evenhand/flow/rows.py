@@ -37,6 +37,11 @@ def packaged_rows(
     return rows
 
 
+def n_clusters(rows: datasets.Dataset, card: Card) -> int:
+    """How many clusters rows have; each is its own where clusters are known by what was answered alone."""
+    return len(set(rows[card.cluster] if card.cluster in rows.column_names else rows["id"]))
+
+
 def check_configs(card: Card, config: RunConfig[Any]) -> None:
     """Raises UsageError for a configuration that is none, or named twice."""
     for name in config.configs:

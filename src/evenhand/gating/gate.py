@@ -62,7 +62,7 @@ class Gate:
         counts = {verdict: sum(each.verdict == verdict for each in self.judgements) for verdict in EXIT_CODES}
         told = ", ".join(f"{n} {verdict}" for verdict, n in counts.items() if n)
         head = f"{self.verdict.capitalize()}: {self.candidate} against {self.base}, {told}."
-        why = [f"{each.benchmark}, {each.figure}: {each.why}." for each in self.judgements if each.why]
+        why = [f"{each.name}, {each.figure}: {each.why}." for each in self.judgements if each.why]
         lacks = [f"{WITHOUT_UTILITY}; the policy demands one (require_utility)."] if self.lacks_utility else []
         return (head, *why, *lacks, *self.needs)
 
@@ -120,7 +120,7 @@ def _check_names(measures: Sequence[Measured], policy: Policy) -> None:
 
 def _lacking(pair: RunPair, judged: Sequence[Judgement]) -> list[Judgement]:
     """Figures of which the intervals alone are too wide."""
-    of_pair = [each for each in judged if each.benchmark == pair.benchmark]
+    of_pair = [each for each in judged if each.name == pair.name]
     return [each for each in of_pair if each.verdict == "not enough evidence" and each.enough_clusters]
 
 
@@ -140,26 +140,31 @@ def _needs(pair: RunPair, judged: Sequence[Judgement]) -> str:
     if limit is None:
         return f"{told}, all that there are with these settings: allow a wider margin, or ask further configurations."
     rows = math.ceil(times * limit)
-    there = _rows_there(pair)
-    if there is not None and rows > there:
-        return f"{told}. --limit {rows} would be needed, and there are {there:,} rows: allow a wider margin."
-    return f"{told}. Run both with --limit {rows}."
+    there = _there(pair)
+    if there is None:
+        return f"{told}. Run both with --limit {rows}."
+    if rows > there[0]:
+        return f"{told}. --limit {rows} would be needed, and there are {there[0]:,} rows: allow a wider margin."
+    few = f", or allow a wider margin: there are {there[1]:,} clusters in all, which must do with more rows each"
+    return f"{told}. Run both with --limit {rows}{few if clusters > there[1] else ''}."
 
 
-def _rows_there(pair: RunPair) -> int | None:
-    """How many rows its settings could draw from; None where that can't be told here."""
+def _there(pair: RunPair) -> tuple[int, int] | None:
+    """How many rows its settings could draw from, and clusters; None where that can't be told here."""
     from evenhand.flow.configuration import RunConfig
+    from evenhand.flow.rows import n_clusters
 
     try:
         config = RunConfig.from_json(pair.base.results.config)
-        return len(get_benchmark(pair.benchmark).load(config).rows)
+        rows = get_benchmark(pair.benchmark).load(config).rows
+        return len(rows), n_clusters(rows, get_benchmark(pair.benchmark).card)
     except EvenhandError:
         return None
 
 
 def _row(each: Judgement) -> tuple[str, ...]:
     return (
-        f"{each.benchmark}: {each.figure}",
+        f"{each.name}: {each.figure}",
         each.of,
         _number(each.base),
         _number(each.candidate),

@@ -34,12 +34,12 @@ class Unread:
 
 @dataclass(frozen=True)
 class Judgement:
-    """worse: by how much the candidate is, unread answers counted as the worst that they might be. base, candidate:
-    the figure on what both answered. why: what stands in the way of a pass; empty of a pass. enough_clusters: with
-    which it could be told; None: with none, or nobody knows.
+    """name: of the pair of runs. worse: by how much the candidate is, with what unread answers may hide. base,
+    candidate: the figure on what both answered. why: what stands in the way of a pass; empty of a pass.
+    enough_clusters: with which it could be told; None: with none, or nobody knows.
     """
 
-    benchmark: str
+    name: str
     figure: str
     of: str
     base: float
@@ -146,7 +146,7 @@ def _judged(pair: RunPair, figure: str, measured: _Measured, margin: float, poli
     how, worse = measured.how, _worse(measured)
     hidden = _hidden(worse, measured.unread)
     found = Judgement(
-        pair.benchmark,
+        pair.name,
         figure,
         how.of,
         measured.difference.first,

@@ -16,11 +16,11 @@ _OWN = ("worse", "not enough evidence")
 def junit(gate: Gate) -> str:
     """A test suite a benchmark, a test case a figure. What is no pass is a failure, of which the type says why."""
     suites = ElementTree.Element("testsuites", {"name": MADE_BY} | _counts(list(gate.judgements), gate.lacks_utility))
-    for name in dict.fromkeys(each.benchmark for each in gate.judgements):
-        judged = [each for each in gate.judgements if each.benchmark == name]
-        suite = ElementTree.SubElement(suites, "testsuite", {"name": name} | _counts(judged))
+    for name in dict.fromkeys(each.name for each in gate.judgements):
+        judged = [each for each in gate.judgements if each.name == name]
+        suite = ElementTree.SubElement(suites, "testsuite", {"name": shown(name)} | _counts(judged))
         for each in judged:
-            case = ElementTree.SubElement(suite, "testcase", {"classname": name, "name": shown(each.figure)})
+            case = ElementTree.SubElement(suite, "testcase", {"classname": shown(name), "name": shown(each.figure)})
             if each.verdict in _OWN:
                 _failure(case, each.verdict, each.why)
     if gate.lacks_utility:

@@ -17,10 +17,13 @@ from evenhand.report.what_differs import what_was_asked
 
 @dataclass(frozen=True)
 class RunPair:
-    """Two finished runs of the same rows, asked in the same way."""
+    """Two finished runs of the same rows, asked in the same way. name: the benchmark's, and the run's where several
+    pairs are of one.
+    """
 
     base: Run
     candidate: Run
+    name: str
 
     @property
     def benchmark(self) -> str:
@@ -35,9 +38,9 @@ def pairs(base: Path, candidate: Path) -> list[RunPair]:
     """
     one, other = _runs("A", base), _runs("B", candidate)
     if len(one) == len(other) == 1:
-        found = [RunPair(one[0], other[0])]
+        found = [RunPair(one[0], other[0], one[0].results.benchmark)]
     else:
-        found = [RunPair(each, _counterpart(each, other, candidate)) for each in one]
+        found = [RunPair(each, _counterpart(each, other, candidate), _name(each, one)) for each in one]
         left = [str(run.path) for run in other if all(run is not pair.candidate for pair in found)]
         if left:
             raise UsageError(f"{', '.join(left)}: no run like it is in {base}; name folders with the same runs")
@@ -70,6 +73,11 @@ def _counterpart(run: Run, others: Sequence[Run], where: Path) -> Run:
     raise UsageError(
         f"{where} has {len(alike)} runs of {what}: {', '.join(str(each.path) for each in alike)}; keep one"
     )
+
+
+def _name(run: Run, runs: Sequence[Run]) -> str:
+    alone = sum(each.results.benchmark == run.results.benchmark for each in runs) == 1
+    return run.results.benchmark if alone else f"{run.results.benchmark} ({run.path.name})"
 
 
 def _unlike(base: Run, candidate: Run) -> list[str]:
