@@ -23,7 +23,7 @@ from evenhand.statistics.clustered import paired_difference
 from evenhand.statistics.non_inferiority import Worsening, worsening
 
 MARGIN, MOST = 5.0, 100.0
-PILOTS = 11
+PILOTS = 51
 
 
 @dataclass(frozen=True)

@@ -174,14 +174,14 @@ def test_every_run_needs_its_counterpart(evenhand, folders):
 
 
 def test_runs_of_one_benchmark_are_told_apart(evenhand, folders, finished):
-    """Asked in both orders of the options, too: each run has its counterpart, and is named by its folder."""
+    """Options scored in another way, too: each run has its counterpart, and is named by its folder."""
     for folder in folders:
         shutil.rmtree(folder / "utility")
-        shutil.copytree(finished("contact_hypothesis", "stub:random", limit=60, order="balanced"), folder / "orders")
+        shutil.copytree(finished("contact_hypothesis", "stub:random", limit=60, aggregate="sum"), folder / "sums")
     found = evenhand("gate", *folders, *WIDE)
     assert found.code == 0, found.out
     assert "6 pass" in found.out
-    assert "contact_hypothesis (orders)" in found.out
+    assert "contact_hypothesis (sums)" in found.out
 
 
 # Figures that are best at zero
