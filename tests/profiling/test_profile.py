@@ -72,6 +72,7 @@ def test_one_page_has_every_figure_with_what_it_means(profiled):
     assert len(set(links)) == 6
     assert all((profiled / link).is_file() for link in links)
     assert "<script" not in page
+    assert str(profiled) not in page
 
 
 def test_it_goes_on_without_asking_again(evenhand, profiled, tmp_path, monkeypatch):
@@ -88,9 +89,7 @@ def test_it_goes_on_without_asking_again(evenhand, profiled, tmp_path, monkeypat
     found = evenhand("profile", "--model", "stub:random", "--model", "stub:last", *SOME, *FEW, "--output", folder)
     assert found.code == 0, found.err
     assert len(asked) == 12
-    assert (folder / "profile.html").read_text() == (profiled / "profile.html").read_text().replace(
-        str(profiled), str(folder)
-    )
+    assert (folder / "profile.html").read_text() == (profiled / "profile.html").read_text()
 
 
 def test_a_further_model_is_asked_the_same_rows(evenhand, profiled, tmp_path):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from evenhand.benchmark import Card, Figure
@@ -93,7 +93,7 @@ def found_in(folder: Path, settings: Settings) -> Found:
     """What the finished runs of a profile's folder hold. Raises EvenhandError for damaged ones."""
     measures = [_measure(folder, settings, name) for name in settings.limits]
     measures = [each for each in measures if each.runs]
-    agreement, without = _agreement(measures, settings.models)
+    agreement, without = _agreement(folder, measures, settings.models)
     return Found(
         settings.models,
         str(settings.options.get("budget", "")),
@@ -110,6 +110,7 @@ def _measure(folder: Path, settings: Settings, name: str) -> Measure:
     if len(runs) > 1:
         try:
             compared = compare(*(run.folder.path for run in runs))
+            compared = replace(compared, sentences=_inside(folder, compared.sentences))
         except UsageError:
             compared = None  # nothing that both answered: the table shows how much was read
     return Measure(get_benchmark(name).card, runs, settings.limits[name], compared)
@@ -132,7 +133,12 @@ def _asked(folder: Path, model: str, name: str) -> Asked | None:
         )
 
 
-def _agreement(measures: Sequence[Measure], models: Sequence[str]) -> tuple[Agreement | None, str]:
+def _inside(folder: Path, sentences: Sequence[str]) -> tuple[str, ...]:
+    """With runs named by their places in the profile's folder: where that lies is no reader's business."""
+    return tuple(each.replace(f"{folder.resolve()}/", "").replace(f"{folder}/", "") for each in sentences)
+
+
+def _agreement(folder: Path, measures: Sequence[Measure], models: Sequence[str]) -> tuple[Agreement | None, str]:
     """Of enough models; else why there is none."""
     if len(models) < FEWEST_PAIRS:
         return None, (
@@ -140,9 +146,11 @@ def _agreement(measures: Sequence[Measure], models: Sequence[str]) -> tuple[Agre
             "models or more. What is small by one measure need not be small by another."
         )
     try:
-        return agree(*(run.folder.path for measure in measures for run in measure.runs)), ""
+        found = agree(*(run.folder.path for measure in measures for run in measure.runs))
+        return replace(found, warnings=_inside(folder, found.warnings)), ""
     except EvenhandError as error:
-        return None, f"Whether these measures rank models alike can't be told: {error}."
+        [why] = _inside(folder, [str(error)])
+        return None, f"Whether these measures rank models alike can't be told: {why}."
 
 
 def _left_out(settings: Settings) -> list[str]:
