@@ -30,7 +30,10 @@ def test_what_one_leaves_over_the_others_have():
     costs = {"long": Cost(1000, 1, 2700.0), "short": Cost(10, 1, 60.0), "twice": Cost(100, 2, 540.0)}
     assert limits(costs, 600) == {"long": 100, "short": None, "twice": 100}  # asked once: 2.7 seconds a row
     assert limits(costs, 1e9) == dict.fromkeys(costs)
-    assert limits({"long": costs["long"]}, 1)["long"] == 1  # one row in any case
+    # One second for each of two: no row of "long" fits, so "short" has both seconds, and none of its rows fit either.
+    assert limits({name: costs[name] for name in ("long", "short")}, 2) == {"long": 0, "short": 0}
+    # Of 80 seconds half would be 14 rows of "long" and, of 10 seconds each, 4 of "slow": then "long" has all.
+    assert limits({"long": costs["long"], "slow": Cost(50, 1, 500.0)}, 80) == {"long": 29, "slow": 0}
 
 
 def test_names_of_models_are_names_of_folders(tmp_path):
@@ -137,6 +140,19 @@ def test_a_budget_of_time_draws_rows(evenhand, tmp_path, monkeypatch):
     found = evenhand("profile", "--model", "stub:random", *arguments, "--output", tmp_path / "p")
     assert found.code == 0, found.err
     assert "stub:random, 1 of 1: implicit_bias, 6 rows" in found.out
+
+
+def test_what_does_not_fit_is_left_out_and_said(evenhand, tmp_path, monkeypatch):
+    """Conversations of two minutes each: 6 need 12 minutes, and there is one."""
+    from evenhand.profiling import asking
+
+    monkeypatch.setattr(asking, "plan", lambda config, model: asking.Cost(111, 1, 111 * 120.0))
+    arguments = ("--benchmark", "implicit_bias", "--budget", "1m", "--output", tmp_path / "p")
+    found = evenhand("profile", "--model", "stub:random", *arguments)
+    assert found.code == 0, found.err
+    assert "Left out: implicit_bias: fewer than 6 rows fit into its share of 1m: about 12m would do" in found.out
+    assert "No benchmark was finished." in (tmp_path / "p/profile.html").read_text()
+    assert "timing" not in evenhand("profile", "--model", "stub:random", *arguments).out
 
 
 def test_a_hostile_name_stays_text(evenhand, tmp_path):

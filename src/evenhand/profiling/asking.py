@@ -20,7 +20,7 @@ from evenhand.flow.run_folder import RunFolder
 from evenhand.models.errors import ModelError
 from evenhand.models.protocol import Ability, Model
 from evenhand.models.registry import load_model, options_by_model
-from evenhand.profiling.budget import Cost, budget, dearer, limits
+from evenhand.profiling.budget import FEWEST_ROWS, Cost, budget, dearer, limits
 from evenhand.profiling.settings import ProfileOptions, Settings, begun, place
 
 Say = Callable[[str], None]
@@ -77,9 +77,11 @@ def ask_all(
         settings.write(folder)
         for model in models:
             for count, name in enumerate(benchmarks, 1):
-                if _finished(folder, model, name) or name not in settings.limits:
+                rows = settings.limits.get(name, 0)
+                if rows == 0 or _finished(folder, model, name):
+                    if name in settings.limits and rows == 0 and name not in settings.left_out.get(model, {}):
+                        settings = settings.left(model, name, "too few rows fitted into the budget of this profile")
                     continue
-                rows = settings.limits[name]
                 say(f"{model}, {count} of {len(benchmarks)}: {name}, {'all' if rows is None else f'{rows:,}'} rows")
                 settings = settings.left(model, name, _ask(model, name, rows, options, folder, loaded, bar))
                 if _finished(folder, model, name):
@@ -123,9 +125,17 @@ def _planned(
     found = limits(costs, max(seconds - longest, seconds / 2))  # timing is paid from it, too, but never all of it
     for name, cost in costs.items():
         rows = found[name]
+        if rows == 0:
+            needed = math.ceil(FEWEST_ROWS * len(costs) * cost.a_row / 60)
+            why = (
+                f"fewer than {FEWEST_ROWS} rows fit into its share of {options.budget}: about {needed}m would be enough"
+            )
+            for model in models:
+                settings = settings.left(model, name, why)
+            continue
         at_most = min(most, cost.rows if rows is None else rows)
         found[name] = None if rows is None and at_most == cost.rows else int(at_most)
-    return replace(settings, limits={**settings.limits, **found})
+    return replace(settings, limits={**settings.limits, **{name: found[name] for name in costs}})
 
 
 def _cost(model: str, name: str, options: ProfileOptions, loaded: Loaded) -> Cost:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 FULL = "full"
+FEWEST_ROWS = 6  # of fewer clusters no test can reject anything
 _TIME = re.compile(r"(\d+)(s|m|h)")
 _SECONDS = {"s": 1, "m": 60, "h": 3600}
 
@@ -30,12 +31,14 @@ class Cost:
     runs: int
     seconds: float
 
+    @property
+    def a_row(self) -> float:
+        """Seconds of one, asked once."""
+        return self.seconds / (self.rows * self.runs)
+
     def limit(self, seconds: float) -> int | None:
-        """Rows that fit into so many seconds, asked once each, one in any case; None: all, as often as by default."""
-        if self.seconds <= seconds:
-            return None
-        a_row = self.seconds / (self.rows * self.runs)
-        return min(self.rows, max(1, math.floor(seconds / a_row)))
+        """Rows that fit into so many seconds, asked once each; None: all, as often as by default."""
+        return None if self.seconds <= seconds else min(self.rows, math.floor(seconds / self.a_row))
 
 
 def dearer(one: Cost, other: Cost) -> Cost:
@@ -44,11 +47,23 @@ def dearer(one: Cost, other: Cost) -> Cost:
 
 
 def limits(costs: Mapping[str, Cost], seconds: float) -> dict[str, int | None]:
-    """{benchmark: rows, None for all}: each has an equal share of the time; what one leaves over, the others have."""
+    """{benchmark: rows, None for all}: each has an equal share of the time; what one leaves over, the others have.
+
+    0: so few rows fit that they would say nothing, and the time is the others'. Those with the dearest rows go first.
+    """
+    found = _shared(costs, seconds)
+    few = [name for name, rows in found.items() if rows is not None and rows < FEWEST_ROWS]
+    if not few:
+        return found
+    dearest = max(few, key=lambda name: costs[name].a_row)
+    return limits({name: cost for name, cost in costs.items() if name != dearest}, seconds) | {dearest: 0}
+
+
+def _shared(costs: Mapping[str, Cost], seconds: float) -> dict[str, int | None]:
     found: dict[str, int | None] = {}
     left = seconds
     for place, name in enumerate(sorted(costs, key=lambda name: costs[name].seconds)):
         share = left / (len(costs) - place)
         found[name] = costs[name].limit(share)
         left -= min(share, costs[name].seconds)
-    return {name: found[name] for name in costs}
+    return found

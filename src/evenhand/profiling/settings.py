@@ -55,7 +55,8 @@ class ProfileOptions:
 
 @dataclass(frozen=True)
 class Settings:
-    """models: in the order in which they came. limits: {benchmark: rows, None for all}, the same for all models.
+    """models: in the order in which they came. limits: {benchmark: rows, None for all, 0 for none}, the same for
+    all models.
     left_out: {model: {benchmark: why}}.
     """
 
