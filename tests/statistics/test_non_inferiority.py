@@ -1,7 +1,7 @@
 """No worse than a margin: never by a change that nobody saw, and found by as many clusters as were promised.
 
-By `scripts/simulate_gate.py`, at a true worsening of just the margin, 0 to 3.5 % of data sets passed; as many clusters as
-promised passed in 75 to 87 % (200 to 300 data sets a row; docs/statistics.md has the table).
+By `scripts/simulate_gate.py`, at a true worsening of just the margin, 0 to 3.5 % of data sets passed; as many clusters
+as promised passed in 75 to 87 % (200 to 300 data sets a row; docs/statistics.md has the table).
 """
 
 import math

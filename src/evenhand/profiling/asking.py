@@ -127,9 +127,7 @@ def _planned(
         rows = found[name]
         if rows == 0:
             needed = math.ceil(FEWEST_ROWS * len(costs) * cost.a_row / 60)
-            why = (
-                f"fewer than {FEWEST_ROWS} rows fit into its share of {options.budget}: about {needed}m would be enough"
-            )
+            why = f"fewer than {FEWEST_ROWS} rows fit into its share of {options.budget}: about {needed}m would do"
             for model in models:
                 settings = settings.left(model, name, why)
             continue
