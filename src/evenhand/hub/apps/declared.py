@@ -1,4 +1,4 @@
-"""The columns that a metric takes, from what it declares: its features, `compute`'s keywords and their documentation."""
+"""The columns that a metric takes, by what it declares: its features, `compute`'s keywords, what it says of them."""
 
 from __future__ import annotations
 

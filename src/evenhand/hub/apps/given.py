@@ -92,7 +92,7 @@ def refuse_too_large(n_bytes: int, name: str) -> None:
 
 
 def _by_column(rows: Rows, declared: Declared) -> dict[str, str]:
-    """{a declared column's name: the header's, as it is written there}. Raises UsageError for one that is there twice."""
+    """{a declared column's name: the header's, as it is written there}. Raises UsageError for one that came twice."""
     found: dict[str, str] = {}
     for header in rows.columns:
         name = header.strip().casefold()

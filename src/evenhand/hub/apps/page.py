@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evenhand.errors import UsageError
-from evenhand.hub.apps.given import LARGEST
+from evenhand.hub.apps.declared import Column
+from evenhand.hub.apps.given import BETWEEN, LARGEST
 from evenhand.hub.apps.scoring import MetricPage
 from evenhand.hub.apps.shown import columns_page, style
 
@@ -21,7 +22,7 @@ EMPTY = '<div class="result"><p class="note">The score appears here.</p></div>'
 
 
 def launch(metric: evaluate.Metric, folder: Path, port: int | None = None) -> None:
-    """Serve the page until it is stopped, on this machine alone unless GRADIO_SERVER_NAME says otherwise, as in a Space.
+    """Serve the page until it is stopped; for this machine alone, unless GRADIO_SERVER_NAME says else, as in a Space.
 
     port: None is the first free one from 7860 on. Raises UsageError without gradio, and for a port in use.
     """
@@ -94,10 +95,10 @@ def _answers(of: MetricPage, gradio: Any) -> None:
     first = of.first_asked()
     with gradio.Row(elem_classes="asked"):
         asked = [
-            gradio.Textbox(label=each.name, info=each.about, value=first[each.name], min_width=220)
+            gradio.Textbox(label=each.name, info=_said(each), value=first[each.name], min_width=220)
             for each in of.declared.references
         ]
-    answers = gradio.Textbox(label="Answers, one a line", info=of.declared.prediction.about, lines=5, max_lines=16)
+    answers = gradio.Textbox(label="Answers, one a line", info=_said(of.declared.prediction), lines=5, max_lines=16)
     score = gradio.Button("Score", variant="primary")
     result = gradio.HTML(EMPTY)
 
@@ -105,3 +106,8 @@ def _answers(of: MetricPage, gradio: Any) -> None:
         return of.answers(text, dict(zip(first, cells)))
 
     score.click(scored, [answers, *asked], result, concurrency_id="score", api_name=False)
+
+
+def _said(column: Column) -> str:
+    lists = f" A list, with {BETWEEN} between its values." if column.kind.startswith("list") else ""
+    return column.about.replace("`", "") + lists
