@@ -1,1 +1,1 @@
-"""evenhand.hub: datasets, metrics and models as they stand on the Hub, and what is sent there."""
+"""The Hub: publishing datasets, metrics and models, their cards and apps, and submitting results."""
