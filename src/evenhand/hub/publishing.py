@@ -248,7 +248,7 @@ def _refuse_too_large(contents: Contents, additions: list[object]) -> None:
     if large > MOST_LARGE_FILES or small > MOST_BYTES:
         raise EvenhandError(
             f"{contents.name} is too large for one commit ({large:,} large files, {small / 1e9:.1f} GB in others; "
-            f"{MOST_LARGE_FILES:,} and {MOST_BYTES / 1e9:.0f} GB are the most), and nothing was committed: take files out"
+            f"{MOST_LARGE_FILES:,} and {MOST_BYTES / 1e9:.0f} GB are the most): take files out"
         )
 
 
