@@ -124,10 +124,12 @@ def _counted(found: Changes) -> str:
 def _makers() -> dict[str, Callable[[str, Any], Contents]]:
     """Of each kind, what makes the contents of a name."""
     from evenhand.hub.of_dataset import dataset_contents
+    from evenhand.hub.of_metric import metric_contents
     from evenhand.hub.of_model import model_contents
 
     return {
         "dataset": lambda name, asked: dataset_contents(name, asked.namespace, asked.private),
+        "metric": lambda name, asked: metric_contents(name, asked.namespace, asked.private),
         "model": lambda name, asked: model_contents(
             name, asked.namespace, asked.private, asked.name, asked.base, asked.version
         ),
