@@ -11,6 +11,7 @@ from huggingface_hub import EvalResult, ModelCardData
 
 from evenhand.report.plots import lines
 from evenhand.trainers.over_steps import before_and_after
+from evenhand.training_record import PUBLIC_ID_OF_EMBEDDED
 
 Record = Mapping[str, Any]
 STEPS = "steps.svg"
@@ -38,7 +39,6 @@ NOT_FOR = (
     "decisions rest on.\n- As evidence that a product is fair, or as its only safeguard: what is said here holds for "
     "these questions, in these words.\n- Other languages, groups and tasks than those that were measured.\n"
 )
-PUBLIC_ID_OF_EMBEDDED = "HuggingFaceTB/SmolLM2-135M-Instruct"
 OF_PATHS = ("model", "mix", "pairs")  # of the recipe, what may name places of somebody's machine
 HIDDEN = (*OF_PATHS, "measure_every", "measured", "save_every", "merge", "plan")  # on the card
 

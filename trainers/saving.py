@@ -14,9 +14,9 @@ from peft import PeftModel
 
 from evenhand.flow.results import versions, without_nan
 from evenhand.models.loading import Checkpoint
-from evenhand.trainers.card import PUBLIC_ID_OF_EMBEDDED, STEPS, card, public_name, steps_drawn
+from evenhand.trainers.card import STEPS, card, public_name, steps_drawn
 from evenhand.trainers.fine_tuning import Tuned
-from evenhand.training_record import RECORD
+from evenhand.training_record import PUBLIC_ID_OF_EMBEDDED, RECORD
 from evenhand.whole_files import write_whole
 
 MERGED = "merged"
