@@ -13,9 +13,7 @@ from evenhand.errors import UsageError
 from evenhand.hub.apps.declared import PREDICTION, Column, Declared
 from evenhand.row_files.rows import Rows, as_text, rows_in
 
-LARGEST = (
-    2 * 2**20
-)  # bytes of a table: some 25,000 answers; with as many clusters, half a minute of a slow core at most
+LARGEST = 2 * 2**20  # bytes of a table: some 25,000 answers, each of which evaluate checks
 MOST_GROUPS = 50  # of a column by which figures are split: each is scored with intervals of its own
 BETWEEN = "|"  # of a list in a cell
 _SAME_AS_PREDICTION = ("predictions", "answer", "answers")

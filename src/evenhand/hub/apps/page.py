@@ -49,7 +49,8 @@ def launch(metric: evaluate.Metric, folder: Path, port: int | None = None) -> No
             prevent_thread_lock=True,
         )
     except OSError as error:
-        raise UsageError(f"port {port or 'from 7860 on'} can't be had ({error}); give another with --port") from error
+        which = f"port {port} is in use, or not for you" if port else "no port from 7860 on is free"
+        raise UsageError(f"{which}; give another with --port") from error
     print(f"{metric.name} on {url} (Ctrl-C ends it)", flush=True)
     blocks.block_thread()
 
