@@ -101,9 +101,10 @@ def card(
     )
     place = f'"{repo_id}"' if repo_id else "FOLDER"
     loading = (
-        f'PeftModel.from_pretrained(AutoModelForCausalLM.from_pretrained("{base}"), {place})'
+        "from peft import PeftModel\nfrom transformers import AutoModelForCausalLM\n\n"
+        f'base = AutoModelForCausalLM.from_pretrained("{base}")\nmodel = PeftModel.from_pretrained(base, {place})'
         if adapter
-        else f"AutoModelForCausalLM.from_pretrained({place})"
+        else f"from transformers import AutoModelForCausalLM\n\nmodel = AutoModelForCausalLM.from_pretrained({place})"
     )
     judged = [] if found.controlled else _judged(record["judged"]) if record.get("judged") else None
     caution = [] if found.controlled else [UNJUDGED.format(record.get("caution", KINDNESS))]
