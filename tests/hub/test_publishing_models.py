@@ -93,7 +93,7 @@ def test_what_changes_is_shown_and_the_rest_left_alone(hub, command, checkpoint)
     dry = publish("--dry-run")
     assert dry.code == 0, dry.err
     assert "model lab/fair-model (new, public, main): 3 files to add" in dry.out
-    assert {method for method, _ in hub.requests} == {"GET"}
+    assert {request for request in hub.requests if request[0] != "GET"} == {("POST", "/api/validate-yaml")}
     assert publish("--private").code == 0
     there = hub.store.repositories["model", "lab/fair-model"]
     assert there.private
@@ -126,3 +126,13 @@ def test_a_public_repository_is_not_taken_for_a_private_one(hub, command, checkp
     refused = command("publish", "model", checkpoint, "--namespace", "ann", "--private")
     assert refused.code == 2
     assert "model ann/fair-model is public, and --private changes no repository that is there" in refused.err
+
+
+def test_a_base_that_nobody_could_load_is_refused(hub, command, checkpoint):
+    """The name of a local folder may look like an id."""
+    (checkpoint / "config.json").rename(checkpoint / "adapter_config.json")
+    (checkpoint / "adapter_config.json").write_text('{"base_model_name_or_path": "runs/base"}')
+    refused = command("publish", "model", checkpoint, "--namespace", "ann")
+    assert refused.code == 2
+    assert "its base model 'runs/base' is not on the Hub" in refused.err
+    assert not hub.store.repositories
