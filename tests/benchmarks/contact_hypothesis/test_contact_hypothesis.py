@@ -18,6 +18,7 @@ from evenhand.flow.run_folder import RunFolder
 from evenhand.metrics.contact_bias.scores import OPTIONS
 from evenhand.models.request import Reply
 from evenhand.models.stub import StubModel
+from tests.hostile.faulty_server import serving
 from tests.scripted_models import Scripted
 
 NAME = "contact_hypothesis"
@@ -150,6 +151,7 @@ def test_even_groups_are_not_said_to_be_uneven():
 def _tables(done):
     config = BENCHMARK.filled(run_config(NAME, "m", limit=60))
     results = SimpleNamespace(metrics=done.metrics, published={}, model_name="m", config=config.to_json(), differs=[])
+    results.option = lambda name: None
     found = BENCHMARK.findings(done.predictions, results)
     return {table.title: table for table in (*found.tables, *found.exploratory)}
 
@@ -162,7 +164,8 @@ def test_a_model_that_agrees_with_the_contact_hypothesis():
     assert metrics["contact_effect"] == {"positive_contact": 0, "negative_contact": 100}
     assert metrics["biased_probability"]["no_contact"] == pytest.approx(20)
     assert metrics["biased_probability"]["negative_contact"] == pytest.approx(80)
-    assert list(metrics["intervals"]["contact_effect"]["negative_contact"]) == [100, 100]
+    low, high = metrics["intervals"]["contact_effect"]["negative_contact"]  # others may be moved less, or not at all
+    assert 0 < low < high == 100
 
 
 def test_a_run_folder_holds_what_the_interface_says(run):
@@ -174,6 +177,7 @@ def test_a_run_folder_holds_what_the_interface_says(run):
         "order": "paper",
         "aggregate": "mean",
         "layout": "chat",
+        "constrain": False,
         "all_rows": False,
         "held_out": None,
         "held_out_seed": 42,
@@ -205,7 +209,8 @@ def test_part_of_the_rows_stands_beside_no_published_figures(run, protocol):
     page = (done.folder / "report.html").read_text()
     left_out = "implausible crossings left out (--all-rows asks them)"
     generated = "; protocol generate, not choose" if protocol == "generate" else ""
-    unlike = f"descriptors of ours in place of HolisticBias&#39;s; {left_out}{generated}."
+    layout = "; prompts in the model&#39;s own template, not in LLaMA-2&#39;s (--layout published)"
+    unlike = f"descriptors of ours in place of HolisticBias&#39;s; {left_out}{generated}{layout}."
     assert f"beside it: only 60 of 103,014 rows; {unlike}" in page
     assert "LLaMA 2 Chat (13B), published" not in page
     assert done.results["published"] == {}
@@ -220,9 +225,6 @@ def test_table_3_stands_below_what_was_measured(run):
     assert rows[0] == [" LLaMA 2 Chat (13B), published", "27.47", "18.79", "37.95", "", "", ""]
     assert len(rows) == 9
     assert "Published: Raj et al. 2024, Table 3" in table.note
-    assert "asked in LLaMA-2's layout (--layout published), this one in its own template" in table.note
-    config = results.config | {"options": results.config["options"] | {"layout": "published"}}
-    table = BENCHMARK.findings(done.predictions, replace(results, config=config)).tables[0]
     assert "; asked in the same layout. The situations are ours" in table.note
     assert "HolisticBias v1.1's 775 phrases; the paper had its own situations and 600 phrases." in table.note
 
@@ -262,9 +264,10 @@ def test_the_published_layout_is_sent_to_models_that_take_it_and_is_part_of_the_
 
 def test_the_published_layout_is_refused_where_a_template_would_be_put_around_it(evenhand, tmp_path):
     asked = ("run", NAME, "--limit", 6, "--layout", "published", "--output", tmp_path / "run")
-    called = evenhand(*asked, "--model", "http://127.0.0.1:9/v1#some-model")
+    with serving() as start:
+        called = evenhand(*asked, "--model", f"{start().url}#some-model")
     assert called.code == 2
-    assert "http://127.0.0.1:9/v1#some-model" in called.err or "some-model can't take such" in called.err
+    assert "some-model can't take such" in called.err
     assert "chat completions" in called.err
     assert "a checkpoint of a text model" in called.err
     assert "--layout chat" in called.err

@@ -8,11 +8,12 @@ from typing import Any
 
 import pandas as pd
 
+from evenhand.benchmarks.contact_hypothesis.questions import forced
 from evenhand.benchmarks.position_sensitivity import order_table
 from evenhand.flow.results import Results
 from evenhand.report.findings import Example, Findings, Plot
 from evenhand.report.plots import grouped_bars
-from evenhand.report.tables import Cell, Table, figure
+from evenhand.report.tables import Cell, Table, figure, n_of
 
 WHERE = {"agreeing": "polarity is right", "differing": "polarity is wrong"}
 KINDS = {
@@ -39,7 +40,11 @@ Metrics = Mapping[str, Any]
 def findings(predictions: pd.DataFrame, results: Results) -> Findings:
     metrics = results.metrics
     return Findings(
-        sentences=(_sentence(results), *([verdict_sentence(metrics)] if metrics["n_read"] else [])),
+        sentences=(
+            _sentence(results),
+            *forced(results),
+            *([verdict_sentence(metrics)] if metrics["n_read"] else []),
+        ),
         tables=(_table(results), *([order_table(metrics["order"], "kind")] if "order" in metrics else [])),
         exploratory=(_by(metrics, "action"), _by(metrics, "options")),
         plots=(_plot(metrics),),
@@ -116,7 +121,8 @@ def _plot(metrics: Metrics) -> Plot:
         "Answers that follow polarity",
         partial(grouped_bars, bars, "% of answers", (metrics["chance"], "chance")),
         f"n = {metrics['n_read']:,} read answers, {100 * metrics['unread_rate']:.1f} % unread; bars: 95 % intervals "
-        f"over {metrics['n_clusters']} items. What is right alone: 100 where polarity is right, 0 where it is wrong.",
+        f"over {n_of(metrics['n_clusters'], 'item')}. What is right alone: 100 where polarity is right, 0 where it is "
+        "wrong.",
     )
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from evenhand.benchmark import Card, Comparison, Row, Rows
+from evenhand.benchmarks.forced_format import check_constraining
 from evenhand.benchmarks.implicit_bias import published
 from evenhand.benchmarks.implicit_bias.constrained import Constrained
 from evenhand.benchmarks.implicit_bias.interaction import (
@@ -112,14 +113,8 @@ class ImplicitBias(Play[ImplicitBiasOptions]):
         self, config: RunConfig[ImplicitBiasOptions], models: Mapping[str, Model]
     ) -> RunConfig[ImplicitBiasOptions]:
         """As it is. Raises UsageError where assignments are to be forced, and a model can't keep to a schema."""
-        for model in models.values():
-            if config.options.constrain and "constrain" not in model.can:
-                raise UsageError(
-                    f"--constrain needs a model that keeps to a JSON schema, and {model.name} can't: accepted are a "
-                    "server that takes response_format json_schema (vLLM, llama.cpp, OpenAI), and a text model's "
-                    "checkpoint with tokenizer.json where llguidance is installed (pip install 'evenhand[constrain]'); "
-                    "leave it out, or take --protocol rank, which leaves nothing unread either"
-                )
+        if config.options.constrain:
+            check_constraining(models, "leave it out, or take --protocol rank, which leaves nothing unread either")
         return config
 
     def load(self, config: RunConfig[ImplicitBiasOptions]) -> Rows:
@@ -172,13 +167,14 @@ class ImplicitBias(Play[ImplicitBiasOptions]):
         return published.figures(f"{options.setting}, goal" if options.goal else options.setting)
 
     def differs(self, config: RunConfig[ImplicitBiasOptions]) -> tuple[str, ...]:
-        """Mitigations are the paper's own, in every setting."""
+        """The paper's mitigations are run in every setting."""
         others = [name for name in config.configs if name != "scenarios"]
         return (
             *([f"{', '.join(others)}: scenarios that Table 1 is not of"] if others else []),
             *([] if config.source == "official" else ["scenarios of ours in place of the authors'"]),
             *config.unlike(self.card),
             *(["the assignments' format forced by a schema"] if config.options.constrain else []),
+            *(["a model that is told to be a moderator"] if config.options.moderator else []),
             *unlike_in_agents(config.options),
             *published.unlike_in_goal(config.options.goal, config.options.goal_task, config.source),
             *published.unlike_in_runs(config),
