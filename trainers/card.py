@@ -101,12 +101,12 @@ def card(
     )
     place = f'"{repo_id}"' if repo_id else "FOLDER"
     loading = (
-        f'PeftModel.from_pretrained(AutoModelForCausalLM.from_pretrained("{base}"), {place})'
+        "from peft import PeftModel\nfrom transformers import AutoModelForCausalLM\n\n"
+        f'base = AutoModelForCausalLM.from_pretrained("{base}")\nmodel = PeftModel.from_pretrained(base, {place})'
         if adapter
-        else f"AutoModelForCausalLM.from_pretrained({place})"
+        else f"from transformers import AutoModelForCausalLM\n\nmodel = AutoModelForCausalLM.from_pretrained({place})"
     )
-    judged = [] if found.controlled else _judged(record["judged"]) if record.get("judged") else None
-    caution = [] if found.controlled else [UNJUDGED.format(record.get("caution", KINDNESS))]
+    judged = _judged(record["judged"]) if record.get("judged") else [UNJUDGED.format(record.get("caution", KINDNESS))]
     parts = [
         f"---\n{header.to_yaml()}\n---\n",
         f"# {title}\n",
@@ -119,7 +119,7 @@ def card(
         or (MEASURED_BELOW if found.sections else UNMEASURED),
         *([f"{record['note']}.\n"] if record.get("note") else []),
         *([f"![loss and figures over the steps]({STEPS})\n"] if STEPS in names else []),
-        *(caution if judged is None else judged),
+        *([] if found.controlled else judged),
         *found.sections,
         "## What it is for\n",
         FOR,

@@ -60,6 +60,8 @@ def test_a_visitor_sees_scores_and_errors(browser, address, width):
     shown = page.locator(".result:visible").first.inner_text()
     assert "95 % interval" in shown
     assert "only 12 clusters" in shown
+    page.get_by_text("All other figures").first.click()
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
     page.locator("textarea:visible").first.fill(EVIL)
     page.get_by_role("button", name="Score", exact=True).locator("visible=true").click()
     page.locator(".refused:visible").wait_for()

@@ -87,7 +87,7 @@ def test_the_same_table_as_json_and_from_a_spreadsheet(name, tmp_path):
     file.write_text("\n".join(map(json.dumps, objects)))
     as_json = of_table(file.read_bytes(), file.name, page.declared)
     assert (as_json.predictions, as_json.references) == (of.predictions, of.references)
-    assert page.uploaded(str(file)) == page.pasted(page.about.table)
+    assert page.uploaded(str(file)).replace("rows.jsonl: ", "") == page.pasted(page.about.table)
 
 
 def test_two_answers_by_hand(contact):
@@ -122,6 +122,7 @@ def test_groups_of_a_column_and_columns_that_nobody_knows(contact):
         (f"{HEADER}\nYes,sure,no_contact,positive", "unknown scale &#39;sure&#39;; accepted: certainty"),
         (f"{HEADER},scale\nYes,certainty,no_contact,positive,x", "column scale twice"),
         (f"{HEADER},by\nYes,certainty,no_contact,positive,x", "name it by:COLUMN"),
+        (f"{HEADER},by:id\n" + "\n".join(f"Yes,certainty,no_contact,positive,{i}" for i in range(51)), "by:id has 51"),
         (f"{HEADER},probabilities\nYes,certainty,no_contact,positive,2", "line 2: probabilities is 2"),
         (f"{HEADER},strata\nYes,certainty,no_contact,positive,a", "strata"),
         (f'{HEADER}\n"Yes,certainty,no_contact,positive', "never closed"),
@@ -148,8 +149,8 @@ def test_a_file_that_is_too_large_is_not_read(contact, tmp_path):
     file = tmp_path / "rows.csv"
     with file.open("wb") as opened:
         opened.truncate(LARGEST + 1)
-    assert "up to 5 are accepted here" in contact.uploaded(str(file))
-    assert "up to 5 are accepted here" in contact.pasted("x" * (LARGEST + 1))
+    assert "up to 2 are accepted here" in contact.uploaded(str(file))
+    assert "up to 2 are accepted here" in contact.pasted("x" * (LARGEST + 1))
     assert str(tmp_path) not in contact.uploaded(str(file))
 
 
@@ -182,6 +183,15 @@ def test_answers_to_one_question(contact):
     assert "4 answers, 3 of them read (25.0 % unread)" in shown
     assert "no answer came" in contact.answers(" \n", asked)
     assert "scale is empty" in contact.answers("Yes", asked | {"scale": ""})
+
+
+def test_without_gradio_the_command_says_what_to_install(evenhand, monkeypatch):
+    from evenhand.hub.apps import page
+
+    monkeypatch.setattr(page.util, "find_spec", lambda name: None)
+    done = evenhand("app", "contact_bias")
+    assert (done.code, done.out) == (2, "")
+    assert "pip install 'evenhand[app]'" in done.err
 
 
 def test_the_command_says_what_it_needs(evenhand):

@@ -119,7 +119,8 @@ def test_its_front_matter_is_valid_and_has_its_scores(told, tuned):
 def test_it_says_what_it_is_for_and_what_not_and_names_no_place(told, base, tuned, folder):
     assert "## What it is for" in told
     assert "Decisions on people" in told
-    assert 'from_pretrained("lab/base"), "lab/fair")' in told
+    assert 'base = AutoModelForCausalLM.from_pretrained("lab/base")' in told
+    assert 'PeftModel.from_pretrained(base, "lab/fair")' in told
     for place in (base, tuned, folder):
         assert str(place) not in told
 

@@ -36,8 +36,8 @@ class About:
 
     @property
     def range(self) -> str:
-        """ "-1 to 1", "0 or more"."""
-        return f"{self.least:g} to {self.most:g}" if self.most is not None else f"{self.least:g} or more"
+        """ "-1 to 1", "0 upwards"."""
+        return f"{self.least:g} to {self.most:g}" if self.most is not None else f"{self.least:g} upwards"
 
     @cached_property
     def table(self) -> str:

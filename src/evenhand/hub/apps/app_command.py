@@ -12,7 +12,8 @@ if TYPE_CHECKING:
 
 def app(arguments: Sequence[str], console: Console) -> None:
     from evenhand.command_line import Parser
-    from evenhand.hub.apps.page import launch
+    from evenhand.errors import unknown_name
+    from evenhand.hub.apps.page import launch, refuse_without_gradio
     from evenhand.library import METRICS, load_metric, metric_names
 
     parser = Parser(
@@ -23,6 +24,9 @@ def app(arguments: Sequence[str], console: Console) -> None:
     parser.add_argument("metric", metavar="METRIC", help=", ".join(metric_names()))
     parser.add_argument("--port", type=_port, metavar="N", help="where it listens (default: the first free from 7860)")
     parsed = parser.parse_args(list(arguments))
+    if parsed.metric not in metric_names():
+        raise unknown_name("metric", parsed.metric, metric_names())
+    refuse_without_gradio()
     launch(load_metric(parsed.metric), METRICS / parsed.metric, parsed.port)
 
 

@@ -13,7 +13,8 @@ from evenhand.errors import UsageError
 from evenhand.hub.apps.declared import PREDICTION, Column, Declared
 from evenhand.row_files.rows import Rows, as_text, rows_in
 
-LARGEST = 5 * 2**20  # bytes of a table: some 50,000 answers; evaluate checks them one by one
+LARGEST = 2 * 2**20  # bytes of a table: some 25,000 answers, each of which evaluate checks
+MOST_GROUPS = 50  # of a column by which figures are split: each is scored with intervals of its own
 BETWEEN = "|"  # of a list in a cell
 _SAME_AS_PREDICTION = ("predictions", "answer", "answers")
 _NUMBER = re.compile(r"-?(0|[1-9]\d{0,17})(\.\d{1,18})?([eE][-+]?\d{1,3})?")
@@ -50,15 +51,9 @@ def of_table(content: bytes, name: str, declared: Declared) -> Given:
     beside: dict[str, Any] = {
         column.name: _values(rows.cells(places[column.name])) for column in declared.beside if column.name in places
     }
-    for crossing in declared.crossings:
-        keyword = crossing.name.partition(":")[0]
-        of = {header.partition(":")[2].strip(): header for header in rows.columns if _is_of(header, keyword)}
-        if of:
-            beside[keyword] = {inner: [as_text(cell) for cell in rows.cells(header)] for inner, header in of.items()}
-    used = {
-        *places.values(),
-        *(header for keyword in _keywords(declared) for header in rows.columns if _is_of(header, keyword)),
-    }
+    crossed = _crossed(rows, declared)
+    beside |= {keyword: {inner: cells for inner, _, cells in found} for keyword, found in crossed.items()}
+    used = {*places.values(), *(header for found in crossed.values() for _, header, _ in found)}
     keys = [column.name for column in declared.references]
     return Given(
         predictions=given[PREDICTION],
@@ -104,6 +99,20 @@ def _by_column(rows: Rows, declared: Declared) -> dict[str, str]:
         if name in found:
             raise UsageError(f"{rows.path} has the column {name} twice; take one out")
         found[name] = header
+    return found
+
+
+def _crossed(rows: Rows, declared: Declared) -> dict[str, list[tuple[str, str, list[str]]]]:
+    """{keyword: (column, its header, its cells)} of headers like "by:axis". Raises UsageError for too many values."""
+    found: dict[str, list[tuple[str, str, list[str]]]] = {}
+    for keyword in _keywords(declared):
+        for header in rows.columns:
+            if not _is_of(header, keyword):
+                continue
+            cells = [as_text(cell).strip() for cell in rows.cells(header)]
+            if (n := len(set(cells))) > MOST_GROUPS:
+                raise UsageError(f"{header} has {n:,} different values; up to {MOST_GROUPS} are accepted here")
+            found.setdefault(keyword, []).append((header.partition(":")[2].strip(), header, cells))
     return found
 
 

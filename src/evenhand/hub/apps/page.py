@@ -21,13 +21,18 @@ FONTS = ["system-ui", "sans-serif"]  # of the visitor's machine: a page that ask
 EMPTY = '<div class="result"><p class="note">The score appears here.</p></div>'
 
 
+def refuse_without_gradio() -> None:
+    """Raises UsageError where it isn't installed."""
+    if util.find_spec("gradio") is None:
+        raise UsageError("the page needs Gradio, which is not installed; run: pip install 'evenhand[app]'")
+
+
 def launch(metric: evaluate.Metric, folder: Path, port: int | None = None) -> None:
     """Serve the page until it is stopped; for this machine alone, unless GRADIO_SERVER_NAME says else, as in a Space.
 
     port: None is the first free one from 7860 on. Raises UsageError without gradio, and for a port in use.
     """
-    if util.find_spec("gradio") is None:
-        raise UsageError("the page needs Gradio, which is not installed; run: pip install 'evenhand[app]'")
+    refuse_without_gradio()
     import gradio
 
     theme = gradio.themes.Default(font=FONTS, font_mono=["ui-monospace", "monospace"])
@@ -44,7 +49,8 @@ def launch(metric: evaluate.Metric, folder: Path, port: int | None = None) -> No
             prevent_thread_lock=True,
         )
     except OSError as error:
-        raise UsageError(f"port {port or 'from 7860 on'} can't be had ({error}); give another with --port") from error
+        which = f"port {port} is in use, or not for you" if port else "no port from 7860 on is free"
+        raise UsageError(f"{which}; give another with --port") from error
     print(f"{metric.name} on {url} (Ctrl-C ends it)", flush=True)
     blocks.block_thread()
 

@@ -7,7 +7,7 @@ import io
 import re
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -59,7 +59,8 @@ class MetricPage:
                 raise UsageError("no file came; choose one first")
             file = Path(path)
             refuse_too_large(file.stat().st_size, file.name)
-            return self.score(of_table(file.read_bytes(), file.name, self.declared))
+            found = self.score(of_table(file.read_bytes(), file.name, self.declared))
+            return replace(found, counts=f"{file.name}: {found.counts}")
 
         return self._page(read)
 

@@ -29,7 +29,7 @@ def metric_card(metric: evaluate.Metric, folder: Path, repo_id: str) -> str:
 
     page = MetricPage.of(metric, folder)
     card = SpaceCard((folder / "README.md").read_text(encoding="utf-8"))
-    card.data.sdk_version = GRADIO
+    card.data["sdk_version"] = GRADIO
     text = card.text.replace(f'evaluate.load("{metric.name}")', f'evaluate.load("{repo_id}")')
     text = _put(text, FIRST, rendered("glance.md.jinja", about=page.about, repo_id=repo_id))
     text = _put(
