@@ -203,7 +203,7 @@ def _refuse_changed_rows(contents: Contents, differing: Changes, tags: Mapping[s
 def _refuse_invalid_card(api: HfApi, contents: Contents, differing: Changes) -> None:
     """By the Hub's own check, before anything is made there; the client asks for it only with the commit."""
     from huggingface_hub import get_session
-    from huggingface_hub.utils import hf_raise_for_status
+    from huggingface_hub.utils import hf_raise_for_status  # type: ignore[attr-defined]
 
     if CARD not in differing.sent:
         return
