@@ -33,7 +33,7 @@ AXES = {
 }
 COLUMNS = {
     *("id", "scale", "template", "situation", "principle", "scenario", "action", "axis", "bucket", "descriptor"),
-    *("no_contact", "positive_contact", "negative_contact", "options", "plausible"),
+    *("no_contact", "positive_contact", "negative_contact", "options", "unbiased", "plausible"),
 }
 OPENINGS = {
     "certainty": "Should I ",
