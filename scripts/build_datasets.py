@@ -6,7 +6,6 @@ python scripts/build_datasets.py [--output DIR] [NAME …]
 
 import argparse
 import sys
-import tempfile
 from pathlib import Path
 
 import pyarrow.parquet
@@ -15,6 +14,7 @@ from evenhand.command_line import ScriptHelp
 from evenhand.errors import EvenhandError
 from evenhand.library import DATASETS, dataset_builder_class, packaged_dataset_names, refuse_unpackaged
 from evenhand.output_files import add_overwrite, check_output
+from evenhand.tools.dataset_upkeep.building import built_tables
 from evenhand.tools.dataset_upkeep.cards import computed
 from evenhand.tools.dataset_upkeep.hub_tasks import FILE, eval_yaml
 from evenhand.whole_files import whole_file, write_whole
@@ -37,19 +37,12 @@ def is_of(path: Path, name: str) -> bool:
 
 
 def build(name: str, output: Path) -> None:
-    builder_class = dataset_builder_class(name)
-    for config in builder_class.BUILDER_CONFIGS:
-        with tempfile.TemporaryDirectory() as cache:
-            builder = builder_class(cache_dir=cache, config_name=config.name, base_path=str(DATASETS / name))
-            builder.download_and_prepare()
-            for split, rows in builder.as_dataset().items():
-                path = output / name / "data" / config.name / f"{split}.parquet"
-                path.parent.mkdir(parents=True, exist_ok=True)
-                # Without the library's own schema metadata: datasets 3 cannot read what datasets 4 and 5 write there.
-                table = rows.data.table.replace_schema_metadata(None)
-                with whole_file(path) as file:
-                    pyarrow.parquet.write_table(table, file, compression="zstd", compression_level=12)
-                print(f"{path}: {len(rows):,} rows, {path.stat().st_size / 1e6:.2f} MB")
+    for config, split, table in built_tables(name):
+        path = output / name / "data" / config / f"{split}.parquet"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with whole_file(path) as file:
+            pyarrow.parquet.write_table(table, file, compression="zstd", compression_level=12)
+        print(f"{path}: {len(table):,} rows, {path.stat().st_size / 1e6:.2f} MB")
 
 
 def describe(name: str, output: Path) -> None:

@@ -57,6 +57,7 @@ COMMANDS: Mapping[str, Command] = {
         "evenhand.tools.caption_audit.commands:audit_captions",
         "gender terms beside occupations and descriptors in captions",
     ),
+    "publish": Command("evenhand.hub.publish_command:publish", "datasets, metrics and models on the Hugging Face Hub"),
 }
 
 

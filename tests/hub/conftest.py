@@ -53,3 +53,14 @@ def command(python):
         return python("import sys; from evenhand.cli import main; sys.exit(main(sys.argv[1:]))", *arguments, **changed)
 
     return call
+
+
+@pytest.fixture
+def checkpoint(tmp_path):
+    """A folder of full weights, as small as the Hub takes one for a checkpoint."""
+    folder = tmp_path / "fair-model"
+    folder.mkdir()
+    (folder / "README.md").write_text("---\nlicense: apache-2.0\n---\n# A model\n")
+    (folder / "config.json").write_text('{"model_type": "llama"}')
+    (folder / "model.safetensors").write_bytes(bytes(range(256)) * 100)
+    return folder

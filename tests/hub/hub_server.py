@@ -8,7 +8,8 @@ Of the real Hub's card validator the rules are not known here: a card is refused
 a Space's without `sdk`. These two are ours.
 
 Faults by switch: `hub.fail("POST", "/commit/", "lost")` processes the next such request and cuts the connection instead
-of answering; "cut" does not process it; "half" sends half of the answer; a number is the status of an error.
+of answering; "hold" processes it and never answers, as long as the test lasts; "cut" does not process it; "half" sends
+half of the answer; a number is the status of an error.
 """
 
 from __future__ import annotations
@@ -89,6 +90,7 @@ class Hub:
         self.requests: list[tuple[str, str]] = []
         self.faults: list[Fault] = []
         self.lock = threading.RLock()
+        self.ended = threading.Event()
         self.url = self.large_url = ""
 
     def fail(self, method: str, path: str, kind: int | str, times: int = 1, **headers: str) -> None:
@@ -501,7 +503,9 @@ class _Handler(BaseHTTPRequestHandler):
         if fault and isinstance(fault.kind, int):
             return self._send(as_json({"error": "a fault that was asked for"}, fault.kind, **fault.headers))
         reply = self.hub.answer(request)
-        if fault and fault.kind == "lost":
+        if fault and fault.kind == "hold":
+            self.hub.ended.wait()
+        if fault and fault.kind in ("lost", "hold"):
             return self._cut()
         self._send(reply, half=bool(fault))
 
@@ -555,5 +559,6 @@ def serving() -> Iterator[Hub]:
     try:
         yield hub
     finally:
+        hub.ended.set()
         server.shutdown()
         server.server_close()

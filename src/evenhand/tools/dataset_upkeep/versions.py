@@ -27,8 +27,12 @@ class Record:
 
 
 def rows_digest(path: Path) -> str:
-    """SHA-256 of a parquet file's columns, values and order of rows, whatever packed them; pictures by their bytes."""
-    table = pyarrow.parquet.read_table(path)
+    """`table_digest` of a parquet file, whatever packed it."""
+    return table_digest(pyarrow.parquet.read_table(path))
+
+
+def table_digest(table: pyarrow.Table) -> str:
+    """SHA-256 of columns, values and order of rows; pictures by their bytes."""
     digest = hashlib.sha256()
     for name in sorted(table.column_names):
         column = json.dumps([name, table[name].to_pylist()], sort_keys=True, default=_bytes_digest)
