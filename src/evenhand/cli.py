@@ -58,6 +58,9 @@ COMMANDS: Mapping[str, Command] = {
         "gender terms beside occupations and descriptors in captions",
     ),
     "publish": Command("evenhand.hub.publish_command:publish", "datasets, metrics and models on the Hugging Face Hub"),
+    "submit": Command(
+        "evenhand.hub.submission.command:submit", "results of runs to their model's page, in a pull request"
+    ),
 }
 
 
