@@ -232,7 +232,8 @@ def _from_hub(what: str, revision: str | None) -> Iterator[None]:
         with _fitting(what):
             yield
     except (OSError, ImportError) as error:  # ConnectionError and FileNotFoundError are OSErrors
+        said = str(error).rstrip(".")
         raise EvenhandError(
-            f"{what} at revision {revision} can't be had from the Hub: {error}. Look whether it is there, whether "
+            f"{what} at revision {revision} can't be had from the Hub: {said}. Look whether it is there, whether "
             "HF_TOKEN may see it, and whether HF_HUB_OFFLINE is set"
         ) from error

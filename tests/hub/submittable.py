@@ -16,7 +16,7 @@ def whole(source, folder, **changes):
     """A copy of a run, of MODEL, without a limit. changes: of results.json, by dotted names ("metrics.n_read")."""
     shutil.copytree(source, folder)
     told = {"model": MODEL, "model_name": MODEL, "model_identity": IDENTITY, "agents": {"default": IDENTITY}}
-    told |= {"config.limit": None, "config.model": MODEL} | changes
+    told |= {"config.limit": None, "config.model": MODEL, "differs": []} | changes
     change(folder, **told)
     return folder
 

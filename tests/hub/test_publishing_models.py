@@ -8,6 +8,8 @@ import torch
 from peft import LoraConfig, get_peft_model
 from transformers import LlamaForCausalLM
 
+from evenhand.hub.cards.model import model_card
+
 LOAD = """
 import sys, torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
@@ -22,6 +24,10 @@ with torch.no_grad():
     named = AutoModelForCausalLM.from_pretrained("lab/tiny-fair")
     print(torch.equal(named(ids).logits, tuned(ids).logits))
 """
+RECORD = {
+    "trainer": "social-contact", "source": "a paper", "data": {"cut": "by scale"}, "steps": 2, "packing": "tree",
+    "losses": [2.0, 1.0], "measured": [], "measured_by": "evenhand run contact_hypothesis",
+}  # fmt: skip
 CARD = "---\nlicense: apache-2.0\n---\n# A model\n"
 
 
@@ -40,9 +46,10 @@ def adapter(tmp_path, base):
     model = get_peft_model(LlamaForCausalLM.from_pretrained(base), LoraConfig(r=2, init_lora_weights=False))
     folder = tmp_path / "runs" / "tiny-fair"
     model.save_pretrained(folder)
-    (folder / "README.md").write_text(CARD)
-    record = {"base": {"model": str(base), "identity": "x"}, "recipe": {"model": str(base), "mix": "/home/a/mix.jsonl"}}
+    record = RECORD | {"base": {"model": str(base), "identity": "x"}}
+    record["recipe"] = {"model": str(base), "mix": "/home/a/mix.jsonl", "rank": 2}
     (folder / "training.json").write_text(json.dumps(record))
+    (folder / "README.md").write_text(model_card(folder))
     (folder / "merged").mkdir()
     (folder / "merged" / "model.safetensors").write_bytes(b"weights")
     return folder
@@ -65,6 +72,9 @@ def test_full_weights_and_an_adapter_load_back(hub, command, python, base, adapt
     assert not any(str(tmp_path).encode() in content for content in there.values())
     record = json.loads(there["training.json"])
     assert (record["base"]["model"], record["recipe"]["mix"]) == ("lab/tiny-base", "mix.jsonl")
+    card = there["README.md"].decode()
+    assert "base_model: lab/tiny-base" in card
+    assert 'AutoModelForCausalLM.from_pretrained("lab/tiny-base"), "lab/tiny-fair")' in card
     loaded = python(LOAD)
     assert loaded.code == 0, loaded.err
     named, sums, equal = loaded.out.splitlines()[-3:]

@@ -145,6 +145,15 @@ def test_what_is_no_finished_checkpoint_is_refused(checkpoint, tmp_path):
         model_contents(str(checkpoint), "lab")
 
 
+def test_a_card_written_by_hand_stays_and_takes_no_runs(checkpoint, tmp_path):
+    assert model_contents(str(checkpoint), "lab").files["README.md"] == (checkpoint / "README.md").read_bytes()
+    with pytest.raises(UsageError, match="leave --runs out"):
+        model_contents(str(checkpoint), "lab", runs=[tmp_path])
+    (checkpoint / "README.md").unlink()
+    with pytest.raises(UsageError, match="write its card"):
+        model_contents(str(checkpoint), "lab")
+
+
 # Results
 
 

@@ -143,6 +143,15 @@ def test_a_scale_alone_has_no_mean(finished, submit, tmp_path):
     assert "frequency, likelihood are missing, so there is no mean over all" in written["out"]
 
 
+def test_a_constant_answer_is_said(contact, submit):
+    """Yes to everything has 50 on a scale, which means nothing."""
+    change(contact, **{"metrics.constant_answer.frequency": True})
+    told = {
+        each.task_id for each in entries(submit(contact, "--namespace", "ann")) if "nearly all answers" in each.notes
+    }
+    assert told == {*TASKS[6:]}
+
+
 def test_without_a_namespace_there_are_records_alone(contact, submit):
     written = submit(contact)
     assert entries(written) == []

@@ -38,6 +38,7 @@ def refused(evenhand, tmp_path):
     ("changes", "said"),
     [
         ({"config.limit": 60}, "limited to 60 rows"),
+        ({"differs": ["only 60 of 103,014 rows"]}, "asked only 60 of 103,014 rows"),
         ({"metrics.rehearsal": True}, "rehearsal"),
         ({"metrics.unread_rate": 0.7}, "70 % of the answers could not be read"),
         ({"rows_sha256": "0" * 64}, "the rows of a file"),

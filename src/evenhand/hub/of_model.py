@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from evenhand.errors import UsageError
 from evenhand.hub.contents import Contents, files_of, repository_id
 from evenhand.paths import typed_path
-from evenhand.training_record import RECORD, base_of, training_record
+from evenhand.training_record import PUBLIC_ID_OF_EMBEDDED, RECORD, base_of, training_record
 
 ADAPTER, CARD, UNFINISHED = "adapter_config.json", "README.md", ".asked.json"
 WEIGHTS = ("*.safetensors", "*.safetensors.index.json")
@@ -25,13 +25,16 @@ def model_contents(
     repository: str | None = None,
     base: str | None = None,
     version: str = "1.0.0",
+    runs: Sequence[Path] = (),
 ) -> Contents:
     """name: the checkpoint's folder. repository: its name on the Hub, the folder's by default. base: the base model's
-    id on the Hub, in place of a local folder's name.
+    id on the Hub, in place of a local folder's name. runs: of the checkpoint and of its base, for the card.
 
-    Raises UsageError for what is no finished checkpoint, and for an adapter whose base nobody else could find.
+    Raises UsageError for what is no finished checkpoint, for an adapter whose base nobody else could find, and for runs
+    that say nothing of it.
     """
     folder = typed_path(name).resolve()
+    repo_id = repository_id(namespace, repository or folder.name)
     _refuse_unfinished(folder)
     record = training_record(str(folder))
     named = base or _public_base(folder, record)
@@ -45,12 +48,12 @@ def model_contents(
         files[ADAPTER] = _with_base(folder / ADAPTER, named)
     if record:
         files[RECORD] = _as_json(_without_places(record, named))
-    files[CARD] = _card(folder).encode()
+    files[CARD] = _card(folder, runs, named, repo_id).encode()
     return Contents(
         "model",
-        repository_id(namespace, repository or folder.name),
+        repo_id,
         files,
-        title=f"Publish {repository or folder.name} with evenhand",
+        title=f"Publish {repo_id.partition('/')[2]} with evenhand",
         tag=f"v{version}",
         private=private,
         owned=OWNED,
@@ -78,12 +81,12 @@ def _public_base(folder: Path, record: Mapping[str, Any]) -> str | None:
     named = named or base_of(dict(record))
     if not named or _is_local(named):
         return None
-    return str(named)
+    return PUBLIC_ID_OF_EMBEDDED if named == "embedded" else str(named)
 
 
 def _is_local(named: str) -> bool:
     """A path that is there, or that no id could be."""
-    return Path(named).exists() or named.startswith((".", "/", "~")) or named.count("/") != 1
+    return Path(named).exists() or named.startswith((".", "/", "~")) or named.count("/") > 1
 
 
 def _with_base(config: Path, base: str) -> bytes:
@@ -108,9 +111,23 @@ def _as_json(value: Mapping[str, Any]) -> bytes:
     return (json.dumps(value, indent=1, ensure_ascii=False) + "\n").encode()
 
 
-def _card(folder: Path) -> str:
-    """The checkpoint's own README.md, as its training left it."""
+def _card(folder: Path, runs: Sequence[Path], base: str | None, repo_id: str) -> str:
+    """Written anew, with what runs say; one that somebody wrote by hand stays as it is.
+
+    Raises UsageError where there is neither training.json nor a card, and for runs beside a card written by hand.
+    """
     path = folder / CARD
-    if not path.is_file():
+    written = path.read_text(encoding="utf-8") if path.is_file() else None
+    if (folder / RECORD).is_file():
+        from evenhand.hub.cards.model import model_card
+
+        if written is None or written == model_card(folder):
+            return model_card(folder, runs, base, repo_id)
+    if written is None:
         raise UsageError(f"{folder} has no {CARD}: write its card, which says what it is and what it is not for")
-    return path.read_text(encoding="utf-8")
+    if runs:
+        raise UsageError(
+            f"{path} was not written by evenhand, or was changed: what --runs say can't be put into it; move it away "
+            f"to have it written, where there is a {RECORD}, or leave --runs out"
+        )
+    return written

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from evenhand.command_line import Group, parse
 from evenhand.errors import UsageError, unknown_name
 from evenhand.hub.contents import Contents, Kind
 from evenhand.options import made, option
+from evenhand.paths import typed_path
 
 if TYPE_CHECKING:
     import argparse
@@ -36,6 +38,9 @@ class PublishOptions:
 class ModelOptions(PublishOptions):
     name: str | None = option(None, "of the repository; the folder's by default", metavar="NAME")
     base: str | None = option(None, "the base model's id on the Hub, where it was tuned from a folder", metavar="ID")
+    runs: tuple[Path, ...] = option(
+        (), "of the checkpoint, and of its base in the same settings, for the card", metavar="DIR", parse=typed_path
+    )
     version: str = option("1.0.0", "its tag is v<version>; other weights need another", metavar="X.Y.Z")
 
 
@@ -58,8 +63,12 @@ def publish(arguments: Sequence[str], console: Console) -> None:
     asked = made(options, values["options"])
     if asked.namespace is None:
         raise UsageError("--namespace NS is needed: the user or the organization on the Hub to publish under")
+    names = list(dict.fromkeys(parsed.names))
+    of_one = [flag for flag in ("name", "base", "runs") if getattr(asked, flag, None)]
+    if len(names) > 1 and of_one:
+        raise UsageError(f"--{' and --'.join(of_one)} would be of one model, and {len(names)} came; publish one by one")
     made_of = _makers()[kind]
-    all_contents = [made_of(name, asked) for name in dict.fromkeys(parsed.names)]
+    all_contents = [made_of(name, asked) for name in names]
 
     from evenhand.hub.publishing import plan
     from evenhand.hub.refusals import refuse
@@ -124,11 +133,13 @@ def _counted(found: Changes) -> str:
 def _makers() -> dict[str, Callable[[str, Any], Contents]]:
     """Of each kind, what makes the contents of a name."""
     from evenhand.hub.of_dataset import dataset_contents
+    from evenhand.hub.of_metric import metric_contents
     from evenhand.hub.of_model import model_contents
 
     return {
         "dataset": lambda name, asked: dataset_contents(name, asked.namespace, asked.private),
+        "metric": lambda name, asked: metric_contents(name, asked.namespace, asked.private),
         "model": lambda name, asked: model_contents(
-            name, asked.namespace, asked.private, asked.name, asked.base, asked.version
+            name, asked.namespace, asked.private, asked.name, asked.base, asked.version, asked.runs
         ),
     }

@@ -86,11 +86,19 @@ def entries(run: FinishedRun, found: Sequence[Measured], model_id: str, source: 
             date=source.date,
             source_url=source.url,
             source_name=source.name,
-            notes=f"value = 1 - {each.figure.key} / 100; {raw(each)}; {notes(run, model_id)}",
+            notes=f"value = 1 - {each.figure.key} / 100; {raw(each)}; {constant(run, each)}{notes(run, model_id)}",
         )
         for each in found
         if each.task in known
     ]
+
+
+def constant(run: FinishedRun, measured: Measured) -> str:
+    """What is to be known of a model that answers all questions of a scale alike: it has a score that means nothing."""
+    of = run.results.metrics.get("constant_answer")
+    scale = measured.task.partition("-")[0].removeprefix("new_")
+    alike = of.get(scale) if isinstance(of, Mapping) else of
+    return "nearly all answers are the same, so the figure says little; " if alike else ""
 
 
 def raw(measured: Measured) -> str:

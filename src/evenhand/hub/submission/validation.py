@@ -33,6 +33,8 @@ def check_run(run: FinishedRun, model_id: str, under_another_name: bool) -> None
         )
     if run.results.option("own_prompts"):
         raise UsageError(f"{run.name} asked prompts of a file (--own-prompts); the benchmark's own are accepted")
+    if part := next((each for each in run.results.differs if each.startswith("only ")), None):
+        raise UsageError(f"{run.name} asked {part}; a run of all rows is accepted")
     if run.results.config.get("source") == "evenhand" and run.dataset_version is None:
         raise EvenhandError(
             f"{run.name} doesn't say of which version of {run.dataset} its rows are: it is older than that record; "
