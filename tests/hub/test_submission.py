@@ -4,13 +4,17 @@ import hashlib
 import json
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import yaml
 from huggingface_hub import parse_eval_result_entries
 from jsonschema import Draft202012Validator
 
+from evenhand.benchmarks.bbq.benchmark import Bbq
+from evenhand.hub.submission.figures import OF_BENCHMARKS
 from evenhand.library import dataset_version
+from evenhand.metrics.bbq_bias.scores import bbq_bias
 from tests.hub.submittable import COMMIT, MODEL, change, change_predictions, files, whole
 
 SCHEMA = json.loads((Path(__file__).with_name("every_eval_ever_0.2.2.json")).read_text(encoding="utf-8"))
@@ -193,6 +197,28 @@ def test_every_benchmark_has_records(finished, submit, tmp_path, benchmark, mode
     assert all(each["metric_config"]["lower_is_better"] for each in record["evaluation_results"])
     on_boards = {each.task_id: each.value for each in entries(written)}
     assert on_boards == ({"controls": 0.5} if benchmark == "contact_controls" else {})
+
+
+def bbq_run(*categories):
+    """What _bbq looks at: of each category one answer with the stereotype, where nothing tells who it was."""
+    n = len(categories)
+    metrics = bbq_bias(
+        ["0"] * n, context_conditions=["ambig"] * n, question_polarities=["neg"] * n, labels=["2"] * n,
+        unknowns=["2"] * n, targets=["0"] * n, by={"category": list(categories)},
+    )  # fmt: skip
+    return SimpleNamespace(
+        results=SimpleNamespace(metrics=metrics), config=SimpleNamespace(configs=categories), benchmark=Bbq()
+    )
+
+
+def test_a_mean_over_categories_needs_all_of_them():
+    some = {each.task for each in OF_BENCHMARKS["bbq"](bbq_run("age", "religion"))}
+    assert some == {"age-ambig", "religion-ambig"}
+    found = list(OF_BENCHMARKS["bbq"](bbq_run(*Bbq.card.configs)))
+    assert {each.task for each in found} == {f"{name}-ambig" for name in (*Bbq.card.configs, "all")}
+    assert {(each.figure.key, each.figure.lower_is_better, each.value) for each in found} == {
+        ("bias_score", True, 100.0), ("accuracy", False, 0.0),
+    }  # fmt: skip
 
 
 def test_a_score_with_a_sign_is_told_by_its_distance(finished, submit, tmp_path):

@@ -2,6 +2,7 @@
 
 from datetime import datetime, timezone
 
+import pandas as pd
 import pytest
 from huggingface_hub import EvalResultEntry
 
@@ -58,6 +59,24 @@ def refused(evenhand, tmp_path):
 def test_a_run_that_is_not_for_others(contact, refused, changes, said):
     change(contact, **changes)
     assert said in refused(contact)
+
+
+@pytest.mark.parametrize("place", ["metrics.by.scale", "metrics.by", "metrics.intervals"])
+def test_damaged_results(contact, refused, place):
+    """Of other keys and types than were written."""
+    change(contact, **{place: {"certainty": 3}})
+    said = refused(contact)
+    assert "written by another version of evenhand, or changed" in said or "is nan" in said
+
+
+def test_damaged_predictions(contact, refused):
+    path = contact / "predictions.parquet"
+    pd.read_parquet(path).drop(columns="biased").to_parquet(path)
+    assert "written by another version of evenhand, or changed" in refused(contact)
+
+
+def test_a_blank_evaluator(contact, refused):
+    assert "--evaluator came blank" in refused(contact, "--evaluator", " ")
 
 
 def test_the_flag_lets_another_name_pass_and_nothing_else(contact, evenhand, refused, tmp_path):

@@ -31,13 +31,13 @@ DIGITS = 6
 
 @dataclass(frozen=True)
 class Source:
-    """Where a reader finds more. revisions: {dataset: its commit on the Hub}, of those that are known."""
+    """Where a reader finds more. revision: the dataset's commit on the Hub; None where it is not known."""
 
     namespace: str
     url: str
     name: str
     date: str
-    revisions: Mapping[str, str]
+    revision: str | None
 
 
 def tasks_of(dataset: str) -> tuple[str, ...]:
@@ -82,7 +82,7 @@ def entries(run: FinishedRun, found: Sequence[Measured], model_id: str, source: 
             dataset_id=f"{source.namespace}/{run.dataset}",
             task_id=each.task,
             value=share(each),
-            dataset_revision=source.revisions.get(run.dataset),
+            dataset_revision=source.revision,
             date=source.date,
             source_url=source.url,
             source_name=source.name,

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
-from evenhand.hub.submission.identity import commit_of, is_that_model, told
+from evenhand.hub.submission.identity import commit_of, is_that_model, shown, told
 
 if TYPE_CHECKING:
     from evenhand.hub.submission.finished_run import FinishedRun
@@ -31,10 +31,12 @@ def settings(run: FinishedRun) -> dict[str, str]:
 
 
 def as_text(value: object) -> str:
-    """A value of a string map; of a path, its last name."""
+    """A value of a string map; of a path, its last name; of a server, no address."""
     if isinstance(value, (list, tuple)):
         return ", ".join(map(as_text, value))
     if isinstance(value, str):
+        if value.lower().startswith(("http://", "https://")):
+            return shown(value)
         path = PurePath(value)
         return path.name if path.is_absolute() or value.startswith("~") else value
     return json.dumps(value, sort_keys=True)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evenhand.errors import UsageError
+from evenhand.flow.foreign_files import as_written
 from evenhand.hub.contents import Contents
 from evenhand.hub.submission import eval_results, every_eval_ever, single_answers
 from evenhand.hub.submission.dates import checked_date, of_seconds
@@ -20,6 +21,8 @@ from evenhand.hub.submission.validation import check_entries, check_figures, che
 
 if TYPE_CHECKING:
     from huggingface_hub import EvalResultEntry
+
+    from evenhand.hub.submission.figures import Measured
 
 TITLE = "Results measured with evenhand"
 
@@ -67,30 +70,40 @@ def submission(runs: Sequence[FinishedRun], asked: Asked, revisions: Mapping[str
     files: dict[str, bytes] = {}
     notes: list[str] = []
     entries: list[EvalResultEntry] = []
+    if not asked.evaluator.strip():
+        raise UsageError("--evaluator came blank; name who ran it, or leave it out")
     for run in runs:
-        check_run(run, asked.model_id, asked.under_another_name)
-        found = measured(run)
-        check_figures(run, found)
-        about = _about(run, asked, revisions, now)
-        place = every_eval_ever.path_of(run, about)
-        samples = single_answers.lines(run, found, about) if asked.single_answers else None
-        if samples:
-            files[f"{place}_samples.jsonl"] = samples
-        files[f"{place}.json"] = every_eval_ever.as_json(every_eval_ever.record(run, found, about, samples or None))
-        notes += _notes(run, asked, bool(samples))
-        if asked.namespace is None or eval_results.without_place(run):
-            continue
-        source = eval_results.Source(
-            asked.namespace,
-            asked.source or f"{_endpoint()}/{asked.model_id}/blob/main/{place}.json",
-            "evenhand" if asked.source is None else "evaluation",
-            about.date,
-            revisions,
-        )
-        entries += eval_results.entries(run, found, asked.model_id, source)
+        with as_written(run.folder.path):
+            check_run(run, asked.model_id, asked.under_another_name)
+            found = measured(run)
+            check_figures(run, found)
+            about = _about(run, asked, revisions, now)
+            place = every_eval_ever.path_of(run, about)
+            samples = single_answers.lines(run, found, about) if asked.single_answers else None
+            if samples:
+                files[f"{place}_samples.jsonl"] = samples
+            files[f"{place}.json"] = every_eval_ever.as_json(every_eval_ever.record(run, found, about, samples or None))
+            notes += _notes(run, asked, bool(samples))
+            entries += _entries(run, found, asked, about, f"{place}.json")
     check_entries(entries, now)
     files |= {eval_results.file_of(each): eval_results.as_yaml(each) for each in entries}
     return Submission(asked.model_id, dict(sorted(files.items())), entries, notes)
+
+
+def _entries(
+    run: FinishedRun, found: Sequence[Measured], asked: Asked, about: About, record: str
+) -> list[EvalResultEntry]:
+    """For the boards that can hold them. record: its path, where a reader finds more by default."""
+    if asked.namespace is None or eval_results.without_place(run):
+        return []
+    source = eval_results.Source(
+        asked.namespace,
+        asked.source or f"{_endpoint()}/{asked.model_id}/blob/main/{record}",
+        "evenhand" if asked.source is None else "evaluation",
+        about.date,
+        about.revision,
+    )
+    return eval_results.entries(run, found, asked.model_id, source)
 
 
 def _about(run: FinishedRun, asked: Asked, revisions: Mapping[str, str], now: datetime) -> About:
