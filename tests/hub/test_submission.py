@@ -12,6 +12,7 @@ from huggingface_hub import parse_eval_result_entries
 from jsonschema import Draft202012Validator
 
 from evenhand.benchmarks.bbq.benchmark import Bbq
+from evenhand.flow.results import without_nan
 from evenhand.hub.submission.figures import OF_BENCHMARKS
 from evenhand.library import dataset_version
 from evenhand.metrics.bbq_bias.scores import bbq_bias
@@ -207,7 +208,9 @@ def bbq_run(*categories):
         unknowns=["2"] * n, targets=["0"] * n, by={"category": list(categories)},
     )  # fmt: skip
     return SimpleNamespace(
-        results=SimpleNamespace(metrics=metrics), config=SimpleNamespace(configs=categories), benchmark=Bbq()
+        results=SimpleNamespace(metrics=without_nan(metrics)),
+        config=SimpleNamespace(configs=categories),
+        benchmark=Bbq(),
     )
 
 

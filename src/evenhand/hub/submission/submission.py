@@ -70,8 +70,6 @@ def submission(runs: Sequence[FinishedRun], asked: Asked, revisions: Mapping[str
     files: dict[str, bytes] = {}
     notes: list[str] = []
     entries: list[EvalResultEntry] = []
-    if not asked.evaluator.strip():
-        raise UsageError("--evaluator came blank; name who ran it, or leave it out")
     for run in runs:
         with as_written(run.folder.path):
             check_run(run, asked.model_id, asked.under_another_name)
