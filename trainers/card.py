@@ -10,7 +10,7 @@ from typing import Any
 from huggingface_hub import EvalResult, ModelCardData
 
 from evenhand.report.plots import lines
-from evenhand.trainers.over_steps import before_and_after
+from evenhand.trainers.before_and_after import before_and_after
 from evenhand.training_record import PUBLIC_ID_OF_EMBEDDED
 
 Record = Mapping[str, Any]

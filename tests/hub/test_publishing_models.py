@@ -126,3 +126,13 @@ def test_a_public_repository_is_not_taken_for_a_private_one(hub, command, checkp
     refused = command("publish", "model", checkpoint, "--namespace", "ann", "--private")
     assert refused.code == 2
     assert "model ann/fair-model is public, and --private changes no repository that is there" in refused.err
+
+
+def test_a_base_that_nobody_could_load_is_refused(hub, command, checkpoint):
+    """The name of a local folder may look like an id."""
+    (checkpoint / "config.json").rename(checkpoint / "adapter_config.json")
+    (checkpoint / "adapter_config.json").write_text('{"base_model_name_or_path": "runs/base"}')
+    refused = command("publish", "model", checkpoint, "--namespace", "ann")
+    assert refused.code == 2
+    assert "its base model 'runs/base' is not on the Hub" in refused.err
+    assert not hub.store.repositories

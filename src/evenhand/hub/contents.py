@@ -22,7 +22,8 @@ class Contents:
     files: path in the repository → a file here, or the bytes themselves. tag: such as "v1.2.0", of what has a version.
     owned: patterns of paths (`fnmatch`, in which * spans folders) that are ours alone: what the repository has of them
     and `files` has not is deleted; of other paths nothing is. fixed: patterns of files that may not change while the
-    tag stays. title: of the commit, and of the pull request, by which an open one is found again: without a version.
+    tag stays. base: of a model, the one on the Hub that it was tuned from. title: of the commit, and of the pull
+    request, by which an open one is found again: without a version.
     """
 
     kind: Kind
@@ -33,6 +34,7 @@ class Contents:
     private: bool = False
     owned: Sequence[str] = ()
     fixed: Sequence[str] = ()
+    base: str | None = None
 
     @property
     def repo_type(self) -> str:

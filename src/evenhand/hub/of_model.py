@@ -58,6 +58,7 @@ def model_contents(
         private=private,
         owned=OWNED,
         fixed=WEIGHTS,
+        base=named,
     )
 
 

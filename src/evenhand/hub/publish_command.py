@@ -48,8 +48,10 @@ def publish(arguments: Sequence[str], console: Console) -> None:
     """One repository after the other; what they are to hold is made and looked through before anything is sent."""
     kind, rest = (arguments[0], arguments[1:]) if arguments else ("", [])
     if kind in ("-h", "--help"):
-        console.print(USAGE, markup=False, soft_wrap=True)
+        console.print(f"{USAGE}\n\nevenhand publish model --help says more.", markup=False, soft_wrap=True)
         return
+    if not kind or kind.startswith("-"):
+        raise UsageError(f"what to publish is needed first: {', '.join(KINDS)} ({USAGE})")
     if kind not in KINDS:
         raise unknown_name("kind of repository", kind, KINDS, USAGE)
     options: type[PublishOptions] = ModelOptions if kind == "model" else PublishOptions

@@ -62,6 +62,7 @@ def plan(contents: Contents, create_pr: bool = False) -> Plan:
     with explained(f"looking at {contents.name}"):
         api = _api(contents)
         found = _found(api, contents)
+        _refuse_unknown_base(api, contents)
         if found is None:
             if create_pr:
                 raise UsageError(
@@ -110,6 +111,16 @@ def _api(contents: Contents) -> HfApi:
     if get_token() is None:
         raise UsageError(f"{contents.name}: {NO_TOKEN}")
     return HfApi(library_name="evenhand")
+
+
+def _refuse_unknown_base(api: HfApi, contents: Contents) -> None:
+    """A local folder's name may look like an id, and would be a base that nobody else could load."""
+    base = contents.base
+    if base is not None and not patient(lambda: api.repo_exists(base), f"looking for {base}"):
+        raise UsageError(
+            f"{contents.name}: its base model {base!r} is not on the Hub, or the token may not see it; name its id "
+            "there with --base ID, and publish one of your own first"
+        )
 
 
 def _found(api: HfApi, contents: Contents) -> tuple[str, bool] | None:

@@ -74,9 +74,9 @@ def _table(of: MetricPage, gradio: Any) -> None:
         elem_classes="pasted",
     )
     with gradio.Row():
-        score = gradio.Button("Score", variant="primary", min_width=120)
-        example = gradio.Button("Load the example", min_width=120)
-        file = gradio.UploadButton("Choose a file", file_types=SUFFIXES, min_width=120)
+        score = gradio.Button("Score", variant="primary", min_width=170)
+        example = gradio.Button("Load the example", min_width=170)
+        file = gradio.UploadButton("Choose a file", file_types=SUFFIXES, min_width=170)
     said = gradio.Markdown(visible=False)
     result = gradio.HTML(EMPTY)
     alone = {"concurrency_id": "score", "api_name": False}
