@@ -1,4 +1,4 @@
-.PHONY: demo test test-other-processor check bench setup clean
+.PHONY: demo test test-vllm test-other-processor check bench setup clean
 PYTHON ?= python3
 BIN := .venv/bin
 # Bytecode is made of what is imported, not of all that is installed: that takes as long as unpacking.
@@ -20,6 +20,10 @@ NUMERIC := $(addprefix tests/models/test_, adapters.py choice_scoring.py decodin
 test-other-processor: setup  ## the models' tests without newer instructions
 	ATEN_CPU_CAPABILITY=default ONEDNN_MAX_CPU_ISA=SSE41 MKL_CBWR=COMPATIBLE $(BIN)/python -m pytest --numprocesses 2 \
 		--dist loadfile $(NUMERIC) -k "not smollm2 and not embedded"
+
+# vLLM wants versions of its own, and so an environment of its own.
+test-vllm: setup .venv-vllm/.installed  ## a real vLLM server with the embedded model, through a proxy that fails
+	EVENHAND_VLLM_PYTHON=.venv-vllm/bin/python $(BIN)/python -m pytest tests/models/test_vllm_server.py
 
 check: setup            ## style, and types on the installed wheel
 	$(BIN)/ruff check .
@@ -49,5 +53,11 @@ setup: .venv/.installed ## the environment that all of these use
 	.venv-datasets3/bin/$(INSTALL) --requirement tests/loading/requirements-datasets3.txt
 	touch $@
 
+.venv-vllm/.installed: tests/models/requirements-vllm.txt
+	$(PYTHON) -m venv .venv-vllm
+	.venv-vllm/bin/$(INSTALL) --requirement tests/models/requirements-vllm.txt
+	.venv-vllm/bin/pip uninstall --quiet --yes torchvision torchaudio torchcodec
+	touch $@
+
 clean:
-	rm -rf .venv .venv-datasets3 build runs
+	rm -rf .venv .venv-vllm .venv-datasets3 build runs

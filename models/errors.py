@@ -9,6 +9,10 @@ class ModelError(Exception):
     """A model could not be loaded, or could not answer; the message says what to do."""
 
 
+class LimitReached(ModelError):
+    """What a run may ask, or spend, is used up: it stops here, with every answer kept, and can go on."""
+
+
 class Unanswerable(Exception):
     """One request that can't be answered, whatever becomes of others. reason: its reply's; the message says why."""
 

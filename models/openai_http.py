@@ -8,7 +8,7 @@ import math
 import ssl
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from email.utils import parsedate_to_datetime
@@ -29,6 +29,7 @@ for _name in ("httpx", "httpcore.http11"):  # below this level they log a server
     logging.getLogger(_name).setLevel(logging.WARNING)
 
 _RETRIED = frozenset({408, 409, 425, 429, *range(500, 600)})
+_UNABLE = frozenset({500, 501})  # which some give in place of 404 or 400, always
 _LONGEST_PAUSE, _LONGEST_CONNECT = 60.0, 30.0  # seconds; answers take longer than connections
 _MOST_BYTES = 16 * 1024**2  # of an answer
 _EXCERPT, _READ_FOR_EXCERPT = 300, 100_000  # characters
@@ -43,12 +44,28 @@ class Stopped(Exception):
     """Whoever asked waits no longer."""
 
 
-class Passing(Exception):
-    """What may be gone when asked again. pause: the seconds that the server asked to wait."""
+class NeverPassed(ModelError):
+    """Asked as often as the options say, and it did not pass. lasting: as of Passing."""
 
-    def __init__(self, words: str, pause: float | None = None):
+    def __init__(self, words: str, lasting: bool = False):
         super().__init__(words)
-        self.pause = pause
+        self.lasting = lasting
+
+
+class Unreachable(ModelError):
+    """Nothing was ever reached there."""
+
+
+class Passing(Exception):
+    """What may be gone when asked again.
+
+    pause: the seconds that the server asked to wait. lasting: whether it may as well be how this server answers every
+    such request. lost: whether it was sent and may have been answered, to nobody.
+    """
+
+    def __init__(self, words: str, pause: float | None = None, *, lasting: bool = False, lost: bool = False):
+        super().__init__(words)
+        self.pause, self.lasting, self.lost = pause, lasting, lost
 
 
 @dataclass(frozen=True)
@@ -89,6 +106,7 @@ class JsonServer:
         if self.key.stands_in(url):
             raise ModelError(f"the model's URL holds the key in {self.key.source}: leave it out, it is sent by itself")
         self.url = f"{parts.scheme}://{parts.netloc.lower()}{parts.path.rstrip('/')}"
+        self._root = self.url.removesuffix("/v1")
         self._query = f"?{parts.query}" if parts.query else ""
         self._options = options
         self._reached = False
@@ -121,20 +139,24 @@ class JsonServer:
     def patiently(self, attempt: Callable[[], T], stop: threading.Event | None = None) -> T:
         """What `attempt` returns, called again while it raises Passing; other errors are raised as they come.
 
-        Between attempts it waits as the server asked, or as the options say, a minute at most.
+        Between attempts it waits as the server asked, or as the options say, a minute at most then.
         stop: once set, no further attempt is made.
 
-        Raises ModelError where it does not pass, Stopped where `stop` ended the wait.
+        Raises NeverPassed where it does not pass, or not within the time that a server may be silent, and Stopped where
+        `stop` ended the wait.
         """
         stop = stop or threading.Event()
         growing = tenacity.wait_exponential(multiplier=self._options.backoff, max=_LONGEST_PAUSE)
+        patience = self._options.timeout
 
         def pause(state: tenacity.RetryCallState) -> float:
             asked = getattr(state.outcome and state.outcome.exception(), "pause", None)
-            return growing(state) if asked is None else min(asked, _LONGEST_PAUSE)
+            return growing(state) if asked is None else float(asked)
 
         retrying = tenacity.Retrying(
-            retry=tenacity.retry_if_exception_type(Passing),
+            retry=tenacity.retry_if_exception(
+                lambda error: isinstance(error, Passing) and (error.pause or 0) <= patience
+            ),
             stop=tenacity.stop_after_attempt(self._options.attempts),
             wait=pause,
             sleep=tenacity.sleep_using_event(stop),
@@ -150,20 +172,26 @@ class JsonServer:
                         raise Stopped
                     found = attempt()
         except Passing as error:
-            raise ModelError(f"{error} (asked {self._options.attempts} times)") from None
+            if (error.pause or 0) <= patience:
+                raise NeverPassed(f"{error} (asked {self._options.attempts} times)", error.lasting) from None
+            raise NeverPassed(
+                f"{error}. It asks to wait {error.pause:,.0f} s, longer than --timeout {patience:g}: give the same "
+                "command again then, or now with a larger --timeout; every answer is stored"
+            ) from None
         return found
 
-    def ask(self, path: str, body: object = None, *, about: str) -> Answer:
+    def ask(self, path: str, body: object = None, *, about: str, beside: bool = False) -> Answer:
         """Once: GET, or POST where there is a body. Any answer but one whose status says that it may pass.
 
-        about: what is asked, for messages.
-        Raises Passing for those and for broken connections, ModelError where nothing was ever reached there and for an
-        answer without end.
+        about: what is asked, for messages. beside: the path stands beside /v1, not in it.
+        Raises Passing for those and for broken connections, Unreachable where nothing was ever reached there, and
+        ModelError for an answer without end.
         """
         method, content = ("GET", None) if body is None else ("POST", json.dumps(body).encode("ascii"))
+        place = self._root if beside else self.url
         read = bytearray()
         try:
-            with self._client.stream(method, self.url + path + self._query, content=content) as response:
+            with self._client.stream(method, place + path + self._query, content=content) as response:
                 self._reached = True
                 began = time.monotonic()
                 for piece in response.iter_bytes():
@@ -179,14 +207,14 @@ class JsonServer:
             if not self._reached:
                 trouble += "; does the server run, and is the URL right?"
             if self._reached or isinstance(error, _BROKEN):
-                raise Passing(f"{about}: {trouble}") from None
-            raise ModelError(f"{about}: {trouble}") from None
+                raise Passing(f"{about}: {trouble}", lost=isinstance(error, _BROKEN)) from None
+            raise Unreachable(f"{about}: {trouble}") from None
         text = read.decode("utf-8-sig", errors="replace")
         said = _parsed(text)
         answer = Answer(_status(response.status_code, said), said, text, response.headers.get("Location", ""))
         if answer.status in _RETRIED:
-            pause = _seconds(response.headers.get("Retry-After", ""))
-            raise Passing(f"{about}: {self.url} {self.described(answer)}", pause)
+            what = f"{about}: {self.url} {self.described(answer)}"
+            raise Passing(what, _asked_pause(response.headers), lasting=answer.status in _UNABLE)
         return answer
 
     def described(self, answer: Answer) -> str:
@@ -238,6 +266,12 @@ def _status(status: int, content: object) -> int:
     error = content.get("error") if status == 200 and isinstance(content, dict) else None
     code = error.get("code") if isinstance(error, dict) else None
     return code if isinstance(code, int) and 400 <= code < 600 else status
+
+
+def _asked_pause(headers: Mapping[str, str]) -> float | None:
+    """Seconds that a server asks to wait; OpenAI and Azure say it in milliseconds, too, which are finer."""
+    finer = _seconds(headers.get("retry-after-ms", ""))
+    return _seconds(headers.get("Retry-After", "")) if finer is None else finer / 1000
 
 
 def _seconds(retry_after: str) -> float | None:

@@ -7,6 +7,7 @@ import re
 from evenhand.models.errors import Unanswerable
 from evenhand.models.openai_http import Answer
 from evenhand.models.request import FinishReason, Reply
+from evenhand.models.spending import Usage
 
 FILTERED = frozenset({"content_filter", "ResponsibleAIPolicyViolation", "content_policy_violation"})
 """Codes of errors by which OpenAI and Azure say that their filter refused a prompt, or a picture in it."""
@@ -22,7 +23,11 @@ _SETTINGS = ("model", "temperature", "top_p", "top_k", "seed", "stop", "max_toke
 
 
 class Malformed(Exception):
-    """An answer that is no chat completion; the message says what it lacks."""
+    """An answer that is none to what was asked; the message says what it lacks."""
+
+
+class Withheld(Malformed):
+    """Likewise, of what it may be that the server never gives it: whoever tries that need not wait in between."""
 
 
 def failure(answer: Answer) -> FinishReason | None:
@@ -79,9 +84,19 @@ def read_reply(content: object, stop: tuple[str, ...] = ()) -> Reply:
 
 def completion_tokens(content: object) -> int:
     """Tokens that were written, as the server counts them; 0 where it does not say."""
+    return _count(content, "completion_tokens") or 0
+
+
+def usage_of(content: object) -> Usage | None:
+    """Tokens that were read and written, as the server counts them; None where it does not say."""
+    read, written = (_count(content, name) for name in ("prompt_tokens", "completion_tokens"))
+    return None if read is None or written is None else Usage(read, written)
+
+
+def _count(content: object, name: str) -> int | None:
     usage = content.get("usage") if isinstance(content, dict) else None
-    count = usage.get("completion_tokens") if isinstance(usage, dict) else None
-    return count if type(count) is int and 0 < count <= _MOST_TOKENS else 0
+    count = usage.get(name) if isinstance(usage, dict) else None
+    return count if type(count) is int and 0 <= count <= _MOST_TOKENS else None
 
 
 def _text(content: object) -> str:

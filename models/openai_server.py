@@ -1,4 +1,4 @@
-"""Any server that speaks OpenAI's chat completions: vLLM, TGI, llama.cpp, Ollama, OpenAI, Azure."""
+"""Any server that speaks OpenAI's API: vLLM, SGLang, TGI, llama.cpp, Ollama, OpenAI, Azure."""
 
 from __future__ import annotations
 
@@ -6,35 +6,37 @@ import json
 import queue
 import threading
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeAlias
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
-from evenhand.models import api_keys
+from evenhand.models import server_choices
 from evenhand.models.ctrl_c import ctrl_c_calls
 from evenhand.models.errors import ModelError, Unanswerable
 from evenhand.models.failures import Failures
-from evenhand.models.openai_http import Answer, JsonServer, Passing
+from evenhand.models.metered_server import MeteredServer
+from evenhand.models.only_model import only_model
+from evenhand.models.openai_http import Answer, JsonServer
 from evenhand.models.openai_messages import chat_messages
-from evenhand.models.openai_replies import (
-    Malformed,
-    completion_tokens,
-    failure,
-    read_reply,
-    refuses_schema,
-    wants_other_limit,
-)
+from evenhand.models.openai_replies import completion_tokens, read_reply, refuses_schema, wants_other_limit
+from evenhand.models.pace import Pace
+from evenhand.models.prices import price_of
 from evenhand.models.protocol import Ability, Answers, Kind, OnTokens, unheard
 from evenhand.models.request import Reply, Request
+from evenhand.models.server_choices import ServerChoices, Together
 from evenhand.models.server_options import DEFAULT_OPTIONS, ServerOptions
+from evenhand.models.server_tokens import Ask
+from evenhand.models.spending import Spending, Usage
 
 if TYPE_CHECKING:
     from evenhand.models.registry import Loading
 
+T = TypeVar("T")
 _Done: TypeAlias = "tuple[int, Reply | Unanswerable, int]"  # place, reply, tokens written
 _Come: TypeAlias = "queue.SimpleQueue[_Done | BaseException | None]"
 _BATCHES = 8  # a call; it ends with its slowest request, for which the others' connections then wait
-_MOST_NAMED = 20  # models of a server
 _SEEDS = 2**31 - 1  # below it, a seed fits every integer that servers keep it in; a prime, so that all its bits count
 
 
@@ -42,13 +44,13 @@ class OpenAIServer:
     """One model of a server, at its URL up to /v1 ("http://localhost:8000/v1").
 
     model: as the server lists it; None: the only one that it lists. batch_size: requests that it answers at once, each
-    over a connection that is kept. Which key it is sent: `api_keys`.
+    over a connection that is kept. Which key it is sent: `api_keys`. It can "choose" where the server says how likely
+    given tokens are, which is tried when it is first of interest: `server_choices`.
 
-    Raises ModelError for a URL that is none, for a key that can't be sent, and, where no model is named, for a server
-    that can't be reached or lists another number of models.
+    Raises ModelError for a URL that is none, for a key that can't be sent, for prices that can't be read, and, where no
+    model is named, for a server that can't be reached or lists another number of models.
     """
 
-    can: frozenset[Ability] = frozenset({"generate", "see", "constrain"})
     whole_calls = False
 
     def __init__(
@@ -61,8 +63,57 @@ class OpenAIServer:
             raise ModelError("the model's name holds the key of its server: leave it out, it is sent by itself")
         self._limit = "max_tokens"
         self.batch_size = batch_size
-        self.name = model or self._only_model()
+        self.name = model or only_model(self._server)
         self._failures = Failures(self.identity)
+        if options.max_cost is not None and options.prices is None:
+            raise ModelError("--max-cost needs --prices FILE, a table of what tokens cost")
+        self._options = options
+        self.spending = Spending(options, price_of(self.name, options.prices) if options.prices else None)
+        pace = Pace(options.requests_per_minute, options.tokens_per_minute)
+        self._metered = MeteredServer(self._server, self.spending, pace)
+
+    @cached_property
+    def can(self) -> frozenset[Ability]:
+        """Tries the server. Raises ModelError where it can't be reached."""
+        always: frozenset[Ability] = frozenset({"generate", "see", "constrain"})
+        return always if isinstance(self._choices, str) else always | {"choose"}
+
+    @property
+    def scoring_way(self) -> str:
+        """How options are scored, or why they can't be."""
+        return self._choices if isinstance(self._choices, str) else self._choices.in_words
+
+    @property
+    def took(self) -> str:
+        """By this command."""
+        return f"{self.name}: {self.spending.in_words()}"
+
+    @cached_property
+    def _choices(self) -> ServerChoices | str:
+        asking = self._asking("how options are scored", threading.Event())
+        return server_choices.found(self.name, self._options.tokenizer, *asking, self._lives)
+
+    def _lives(self) -> bool:
+        try:
+            self._server.patiently(lambda: self._server.ask("/models", about="the list of models"))
+        except ModelError:
+            return False
+        return True
+
+    def _asking(self, about: str, stop: threading.Event) -> tuple[Ask, Together]:
+        """By which choices are scored: one request after the other, and some that belong together."""
+
+        def ask(
+            path: str, body: Mapping[str, object], read: Callable[[object], T], aside: list[Usage] | None = None
+        ) -> T:
+            return self._metered.patiently(path, body, read, about, stop, aside)
+
+        @contextmanager
+        def together(bodies: Sequence[Mapping[str, object]]) -> Iterator[Ask]:
+            with self._metered.set_aside(bodies, stop) as aside:
+                yield partial(ask, aside=aside)
+
+        return ask, together
 
     @property
     def identity(self) -> str:
@@ -72,6 +123,7 @@ class OpenAIServer:
         return f"{type(self).__name__}({self.identity!r})"
 
     def close(self) -> None:
+        self.__dict__.setdefault("_choices", "it was let go before that was tried")
         self._server.close()
 
     def at_once(self, kind: Kind) -> int:
@@ -85,14 +137,14 @@ class OpenAIServer:
         nothing is waited for. In a process's first thread, all that was received before Ctrl-C is given before
         KeyboardInterrupt is raised.
 
-        Raises ModelError for what every request would meet, for requests that score choices (few servers tell how
-        likely a given text is, and none of them alike), and for those without a template (chat completions put every
-        prompt into the model's own). Those under way are then waited for, and come before it.
+        Raises ModelError for what every request would meet, for requests that score choices where the server does not
+        say how likely they are, for those without a template (chat completions put every prompt into the model's own),
+        and LimitReached. Those under way are then waited for, and come before it.
         """
-        if any(request.choices for request in requests):
+        if any(request.choices for request in requests) and isinstance(self._choices, str):
             raise ModelError(
-                f"{self.identity}: servers score no options here; let it write its answers (--protocol generate), or "
-                "give the checkpoint itself as --model"
+                f"{self.identity} scores no options: {self._choices}. Let it write its answers (--protocol generate), "
+                "or give the checkpoint itself as --model"
             )
         if not all(request.template for request in requests):
             raise ModelError(
@@ -161,35 +213,31 @@ class OpenAIServer:
 
     def _reply(self, request: Request, stop: threading.Event) -> tuple[Reply, int]:
         """And how many tokens were written. Raises Unanswerable where this one request fails for good."""
+        if request.choices:
+            return Reply(finish_reason="choice", choice_log_probs=self._log_probs(request, stop)), 0
         messages = chat_messages(request.messages)
-        return self._server.patiently(lambda: self._attempt(request, messages), stop)
+        return self._server.patiently(lambda: self._attempt(request, messages, stop), stop)
 
-    def _attempt(self, request: Request, messages: list[dict[str, object]]) -> tuple[Reply, int]:
+    def _log_probs(self, request: Request, stop: threading.Event) -> tuple[tuple[float, ...], ...]:
+        assert not isinstance(self._choices, str)
+        return self._choices.log_probs(request, *self._asking(f"request {request.name!r}", stop))
+
+    def _attempt(self, request: Request, messages: list[dict[str, object]], stop: threading.Event) -> tuple[Reply, int]:
         about = f"request {request.name!r}"
-        answer = self._ask(request, messages, about)
+        answer = self._ask(request, messages, about, stop)
         if wants_other_limit(answer):
             self._limit = "max_completion_tokens"
-            answer = self._ask(request, messages, about)
+            answer = self._ask(request, messages, about, stop)
         if request.schema is not None and refuses_schema(answer):
             raise ModelError(
                 f"{about}: {self._server.url} {self._server.described(answer)}; it was asked to keep to a JSON schema "
                 "(response_format json_schema), as vLLM, llama.cpp and OpenAI do, and this server or model does not: "
                 "leave --constrain out, or ask one that does"
             )
-        reason = failure(answer)
-        if reason is not None:
-            raise Unanswerable(reason, f"the server {self._server.described(answer)}")
-        self._must_be_good(answer, about)
-        try:
-            reply = read_reply(answer.content, request.sampling.stop)
-            written = completion_tokens(answer.content)
-            return replace(reply, text=self._server.key.masked_reply(reply.text)), written
-        except Malformed as error:
-            said = self._server.cleaned(answer.message) or "nothing"
-            url = self._server.url
-            raise Passing(f"{about}: {url} answered with what is no chat completion, {error}: {said}") from None
+        reply = self._metered.read(answer, lambda content: read_reply(content, request.sampling.stop), about)
+        return replace(reply, text=self._server.key.masked_reply(reply.text)), completion_tokens(answer.content)
 
-    def _ask(self, request: Request, messages: list[dict[str, object]], about: str) -> Answer:
+    def _ask(self, request: Request, messages: list[dict[str, object]], about: str, stop: threading.Event) -> Answer:
         sampling = request.sampling
         body: dict[str, object] = {"model": self.name, "messages": messages, self._limit: sampling.max_new_tokens}
         if sampling.stop:
@@ -205,36 +253,7 @@ class OpenAIServer:
         if request.schema is not None:
             schema = {"name": "answer", "strict": True, "schema": json.loads(request.schema)}
             body["response_format"] = {"type": "json_schema", "json_schema": schema}
-        return self._server.ask("/chat/completions", body, about=about)
-
-    def _must_be_good(self, answer: Answer, about: str) -> None:
-        """Raises ModelError for any status but 2xx, with what to do where that is known."""
-        if 200 <= answer.status < 300:
-            return
-        advice = {
-            401: "; " + api_keys.advice(self._server.key),
-            403: "; " + api_keys.advice(self._server.key),
-            404: "; does the URL end where its API begins (…/v1), and does it serve the model named after #?",
-        }.get(answer.status, "")
-        raise ModelError(f"{about}: {self._server.url} {self._server.described(answer)}{advice}")
-
-    def _only_model(self) -> str:
-        url = self._server.url
-        about = "the list of models"
-        answer = self._server.patiently(lambda: self._server.ask("/models", about=about))
-        self._must_be_good(answer, about)
-        data = answer.content.get("data") if isinstance(answer.content, dict) else None
-        if not isinstance(data, list):
-            raise ModelError(f"{url}/models lists no models in OpenAI's form; name one: {url}#NAME")
-        ids = [each.get("id") for each in data if isinstance(each, dict)]
-        names = sorted({name for name in ids if isinstance(name, str) and name})
-        if len(names) != 1:
-            some = ", ".join(map(self._server.cleaned, names[:_MOST_NAMED])) or "none"
-            more = f" and {len(names) - _MOST_NAMED:,} more" if len(names) > _MOST_NAMED else ""
-            raise ModelError(f"{url} serves {len(names):,} models, not one ({some}{more}); name one: {url}#NAME")
-        if not names[0].isprintable() or self._server.key.stands_in(names[0]):
-            raise ModelError(f"{url} lists a model whose name can't be kept; name one: {url}#NAME")
-        return names[0]
+        return self._metered.ask("/chat/completions", body, about, stop)
 
 
 class ServerBackend:

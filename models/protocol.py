@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 from evenhand.models.request import Reply, Request
 
@@ -89,6 +89,22 @@ class CountsTokens(Protocol):
     """A model that can say what a call would cost: "count_tokens" is in its `can`."""
 
     def count_tokens(self, requests: Sequence[Request]) -> TokenCount: ...
+
+
+@runtime_checkable
+class SaysHowItScores(Protocol):
+    """A model that scores choices in one of several ways, or in none, which a report says."""
+
+    @property
+    def scoring_way(self) -> str: ...
+
+
+@runtime_checkable
+class SaysWhatItTook(Protocol):
+    """A model that somebody pays for: requests, tokens and what they cost since it was loaded, in words."""
+
+    @property
+    def took(self) -> str: ...
 
 
 def replies(model: Model, requests: Sequence[Request], on_tokens: OnTokens = unheard) -> list[Reply]:

@@ -1,4 +1,4 @@
-"""How a server is asked: patience, and where its key stands. Read without importing what speaks to servers."""
+"""How a server is asked: patience, its key, limits. Read without importing what speaks to servers."""
 
 from __future__ import annotations
 
@@ -21,11 +21,13 @@ def variable_name(text: str) -> str:
 
 @dataclass(frozen=True)
 class ServerOptions:
-    """What --model URL takes. attempts count the first one, too."""
+    """What --model URL takes. attempts count the first one, too. Limits are of one command, for each server that it
+    asks: what an earlier command spent doesn't count. timeout bounds how long a server may ask to wait, too
+    (Retry-After)."""
 
     timeout: float = option(
         600.0,
-        "that a server may be silent, or write one answer, after which it is asked again",
+        "that a server may be silent, write one answer, or ask to wait",
         above=0,
         most=86400,
         metavar="SECONDS",
@@ -47,6 +49,41 @@ class ServerOptions:
         metavar="NAME",
         parse=variable_name,
         incidental=True,
+    )
+    max_requests: int | None = option(
+        None,
+        "sent by this command at most, those that failed counted in; then it stops, and goes on when given again",
+        least=1,
+        metavar="N",
+        incidental=True,
+    )
+    max_total_tokens: int | None = option(
+        None, "read and written by this command at most, likewise", least=1, metavar="N", incidental=True
+    )
+    max_cost: float | None = option(
+        None,
+        "of this command by --prices at most, likewise",
+        above=0,
+        metavar="AMOUNT",
+        incidental=True,
+        needs="prices",
+    )
+    prices: str | None = option(
+        None,
+        "table (CSV or JSON) of what tokens cost: model, input and output (of a million tokens), currency",
+        metavar="FILE",
+        incidental=True,
+    )
+    requests_per_minute: float | None = option(
+        None, "sent at most, evenly spaced", above=0, metavar="N", incidental=True
+    )
+    tokens_per_minute: float | None = option(
+        None, "read and written at most, on average", above=0, metavar="N", incidental=True
+    )
+    tokenizer: str | None = option(
+        None,
+        "Hub id or folder of the served model's tokenizer, to score options where the server has no /tokenize",
+        metavar="NAME",
     )
 
 

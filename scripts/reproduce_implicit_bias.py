@@ -21,7 +21,7 @@ from pathlib import Path
 
 from evenhand.benchmarks.implicit_bias.published import GOAL, NO_GOAL, NONE
 from evenhand.benchmarks.implicit_bias.reproduction import Finished, appendix_e, bias_scores, table_3
-from evenhand.cli import main as evenhand
+from evenhand.cli import called
 from evenhand.command_line import ScriptHelp, whole
 from evenhand.report.markdown import markdown, write_part
 from evenhand.report.tables import Table
@@ -93,12 +93,6 @@ def main() -> None:
     for what in reproduced.every():
         print(what, file=sys.stderr)
     write_part(arguments.page, MARK, reproduced.page())
-
-
-def called(arguments: Sequence[str]) -> None:
-    """The command line's command, whose failure ends this."""
-    if code := evenhand(list(arguments)):
-        sys.exit(code)
 
 
 def tune(model: str, data: str, size: Size, output: Path) -> None:

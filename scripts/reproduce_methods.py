@@ -14,7 +14,6 @@ BBQ's published files are fetched, or read from the folder that EVENHAND_SOURCES
 import argparse
 import json
 import os
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,7 +23,7 @@ import pandas as pd
 
 from evenhand.benchmarks import get_benchmark
 from evenhand.benchmarks.bbq.files import at_hand
-from evenhand.cli import main as evenhand
+from evenhand.cli import called
 from evenhand.command_line import ScriptHelp, whole
 from evenhand.flow.results import Results
 from evenhand.flow.run_folder import RunFolder
@@ -98,12 +97,6 @@ def main() -> None:
             write_whole(arguments.drawing, work.drawn(done))
             drawing = os.path.relpath(arguments.drawing, arguments.page.parent)
             write_part(arguments.page, MARK, work.page(done, drawing, arguments.quick))
-
-
-def called(arguments: Sequence[str]) -> None:
-    """The command line's command, whose failure ends this."""
-    if code := evenhand(list(arguments)):
-        sys.exit(code)
 
 
 def two_at_hand() -> tuple[str, ...]:

@@ -11,7 +11,6 @@ Interrupted, it goes on where it stopped when it is called again. Of a size for 
 
 import argparse
 import json
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -20,7 +19,7 @@ from typing import Any
 
 from evenhand.benchmarks.utility.reading import holds
 from evenhand.benchmarks.utility.refusals import refuses
-from evenhand.cli import main as evenhand
+from evenhand.cli import called
 from evenhand.command_line import ScriptHelp
 from evenhand.flow.results import Results
 from evenhand.flow.run_folder import RunFolder
@@ -74,12 +73,6 @@ def main() -> None:
         for asked in (BASE, name) if name in WHOLLY else ():
             work.ask_neutral(asked)
         write_part(arguments.page, MARK, work.page(size.tunings[:place], arguments.quick))
-
-
-def called(arguments: Sequence[str]) -> None:
-    """The command line's command, whose failure ends this."""
-    if code := evenhand(list(arguments)):
-        sys.exit(code)
 
 
 @dataclass(frozen=True)
@@ -188,7 +181,10 @@ class Reproduction:
             ("neutral questions answered right", *right),
             ("of them refused", *refused),
             ("implicit_bias, without interaction, bias score (0 is best)", *scores),
-            ("labe, reviews, agency of men's above women's, points (0 is best)", *gaps),
+            (
+                "labe, men's agency above women's, points (0 is best; of 16 reviews: too few for an interval)",
+                *gaps,
+            ),
         )
         return Table("Otherwise", ("", *names), tuple(tuple(map(Cell, row)) for row in rows))
 

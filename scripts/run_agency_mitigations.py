@@ -6,10 +6,9 @@ python scripts/run_agency_mitigations.py --model embedded --output runs/agency
 """
 
 import argparse
-import sys
 from pathlib import Path
 
-from evenhand.cli import main as evenhand
+from evenhand.cli import called
 from evenhand.command_line import ScriptHelp
 
 BY_SENTENCE = ["--mitigation", "selective-rewrite", "--rewrite-mode", "sentence"]
@@ -34,14 +33,12 @@ def main() -> None:
     common = ["--model", arguments.model, "--config", arguments.config, "--sample", arguments.sample]
     for name in arguments.variants:
         output = ["--output", str(arguments.output / name)]
-        if code := evenhand(["run", "labe", *common, *VARIANTS[name], *arguments.options, *output]):
-            sys.exit(code)
+        called(["run", "labe", *common, *VARIANTS[name], *arguments.options, *output])
     base = arguments.output / "base"
     for name in arguments.variants:
         if name != "base" and base.is_dir():
             page = str(arguments.output / f"{name}.html")
-            if code := evenhand(["compare", str(base), str(arguments.output / name), "--output", page]):
-                sys.exit(code)
+            called(["compare", str(base), str(arguments.output / name), "--output", page])
 
 
 if __name__ == "__main__":

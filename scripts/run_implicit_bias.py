@@ -10,10 +10,9 @@ python scripts/run_implicit_bias.py --model MODEL --protocol generate --limit 11
 """
 
 import argparse
-import sys
 from pathlib import Path
 
-from evenhand.cli import main as evenhand
+from evenhand.cli import called
 from evenhand.command_line import ScriptHelp
 
 SETTINGS = {
@@ -51,10 +50,9 @@ def main() -> None:
             options = ["--model", arguments.model, "--runs", arguments.runs, "--limit", limit, "--output", runs[-1]]
             options += ["--protocol", arguments.protocol, "--max-new-tokens", arguments.max_new_tokens]
             options += [*SETTINGS[setting], *MITIGATIONS[name], *arguments.options]
-            if code := evenhand(["run", "implicit_bias", *options]):
-                sys.exit(code)
+            called(["run", "implicit_bias", *options])
     if len(runs) > 1:
-        sys.exit(evenhand(["compare", *runs, "--output", str(arguments.output / "comparison.html")]))
+        called(["compare", *runs, "--output", str(arguments.output / "comparison.html")])
 
 
 if __name__ == "__main__":

@@ -20,14 +20,14 @@ def script(root, tiny_checkpoint, tmp_path, monkeypatch):
     functions = found["main"].__globals__
     monkeypatch.setitem(functions, "FULL", found["Size"](1, (0,), 12, 8, 2, 60))
     monkeypatch.setattr(plausible, "plausible_rows", lambda rows: rows.select(range(0, rows.num_rows, 47)))
-    command, given = functions["evenhand"], []
+    command, given = functions["called"], []
 
     def called(arguments):
         given.append(arguments)
         short = ["--max-new-tokens", "1"] if arguments[1] == "utility" else []
-        return command([*arguments, *short, "--dtype", "float32"])
+        command([*arguments, *short, "--dtype", "float32"])
 
-    monkeypatch.setitem(functions, "evenhand", called)
+    monkeypatch.setitem(functions, "called", called)
     asked = ["--model", tiny_checkpoint, "--bbq", "--methods", *TRAINED, "--output", tmp_path / "runs"]
     asked += ["--page", tmp_path / "page.md", "--drawing", tmp_path / "docs/m.svg"]
     monkeypatch.setattr("sys.argv", ["x", *map(str, asked)])

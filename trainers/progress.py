@@ -28,14 +28,21 @@ class TrainingBar:
     def update(self, what: str, done: int, steps: int) -> None:
         from tqdm import tqdm
 
-        from evenhand.terminal import shown
+        from evenhand.terminal import drawn_every, shown
 
         what = shown(what)
         if what != self._what:
             self._close()
             self._what = what
             if steps:
-                self._bar = tqdm(total=steps, initial=done, desc=what, unit="step", dynamic_ncols=True)
+                self._bar = tqdm(
+                    total=steps,
+                    initial=done,
+                    desc=what,
+                    unit="step",
+                    dynamic_ncols=True,
+                    mininterval=drawn_every(),
+                )
             else:
                 tqdm.write(what, file=sys.stderr)
         if self._bar is not None:

@@ -77,6 +77,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return FAILED
 
 
+def called(arguments: Sequence[str]) -> None:
+    """A command within a script, which ends with it where it fails."""
+    if code := main(arguments):
+        sys.exit(code)
+
+
 def _is_interrupt(error: BaseException | None) -> bool:
     """Whether Ctrl-C is what it came from."""
     while error is not None and not isinstance(error, KeyboardInterrupt):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import re
+import sys
 from collections.abc import Iterable
 from typing import IO
 
@@ -20,6 +21,14 @@ _STRANGE = re.compile(
     "\u2028\u2029\ufff9-\ufffb\ud800-\udfff]"  # other ends of lines, notes between lines, half characters
 )
 _PICTURES = 0x2400  # of the controls from 0 on, one column wide: ␛
+
+
+_IN_A_LOG = 10.0  # seconds
+
+
+def drawn_every() -> float:
+    """Seconds between two drawings of a progress bar: in a file or a CI's log every drawing is a line that stays."""
+    return 0.1 if sys.stderr.isatty() else _IN_A_LOG
 
 
 def shown(text: str) -> str:

@@ -76,16 +76,17 @@ class Faults:
     """answer(body) → what `answer` gives, or for a seeded share of all attempts a fault, each kind in turn.
 
     answered: how often each last message got an answer that is no fault; met: how often each kind of fault was met.
+    of(body): what tells one request from another.
     """
 
-    def __init__(self, answer, share=0.2, kinds=PASSING, seed=0):
-        self._answer, self._share, self._seed = answer, share, seed
+    def __init__(self, answer, share=0.2, kinds=PASSING, seed=0, of=None):
+        self._answer, self._share, self._seed, self._of = answer, share, seed, of or last_text
         self.kinds = dict(kinds)
         self.answered, self.met, self._attempts = Counter(), Counter(), Counter()
         self._lock = threading.Lock()
 
     def __call__(self, body):
-        text = last_text(body)
+        text = self._of(body)
         with self._lock:
             self._attempts[text] += 1
             if random.Random(f"{self._seed} {text} {self._attempts[text]}").random() < self._share:
@@ -109,14 +110,17 @@ def last_text(body):
 
 
 class Server(ThreadingHTTPServer):
-    """Plays a server: answer(body) → text, or Sent; `models` is what it lists. It notes all that it is asked."""
+    """Plays a server: answer(body) → text, or Sent; `models` is what it lists. It notes all that it is asked.
+
+    routes: {path: likewise} of what it has besides chat completions, of which `asked` notes nothing.
+    """
 
     request_queue_size = 64
     daemon_threads = True
 
-    def __init__(self, answer, models):
+    def __init__(self, answer, models, routes=None):
         super().__init__(("127.0.0.1", 0), Handler)
-        self.answer, self.models = answer, models
+        self.answer, self.models, self.routes = answer, models, routes or {}
         self.asked, self.headers_of, self.paths, self.connections = [], [], [], []
 
     def get_request(self):
@@ -153,8 +157,11 @@ class Handler(BaseHTTPRequestHandler):
     def do_POST(self):
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         self.note()
-        self.server.asked.append(body)
-        answer = self.server.answer(body)
+        if self.path.split("?")[0].endswith("/chat/completions"):
+            self.server.asked.append(body)
+            answer = self.server.answer(body)
+        else:
+            answer = self.server.routes.get(self.path, lambda body: Sent({"detail": "Not Found"}, 404))(body)
         self.send(answer if isinstance(answer, Sent) else Sent(completion(answer)))
 
     def note(self):
@@ -191,8 +198,8 @@ def serving():
     """start(answer, models) → a running server; all are stopped at the end."""
     running = []
 
-    def start(answer=lambda body: "yes", models=("tiny",)):
-        server = Server(answer, models)
+    def start(answer=lambda body: "yes", models=("tiny",), routes=None):
+        server = Server(answer, models, routes)
         thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
         thread.start()
         running.append((server, thread))

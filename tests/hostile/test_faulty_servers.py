@@ -1,6 +1,7 @@
 """Runs on servers that fail, echo the key, or are interrupted: nothing that was answered is lost or asked again."""
 
 import itertools
+import json
 import os
 import signal
 import sqlite3
@@ -11,7 +12,8 @@ import pytest
 
 from evenhand.flow.configuration import run_config
 from evenhand.flow.evaluation import evaluate
-from tests.hostile.faulty_server import PASSING, Faults, Sent, first_option, serving
+from tests.hostile.faulty_server import PASSING, Faults, Sent, completion, first_option, serving
+from tests.models.scoring_server import Scoring
 
 KEY = "sk-secret-0123456789"
 ROWS = 30  # of contact_hypothesis: three requests each
@@ -53,6 +55,10 @@ def predictions(folder):
 def stored(folder):
     with closing(sqlite3.connect(folder / "store.sqlite")) as store:
         return store.execute("SELECT count(*) FROM replies").fetchone()[0]
+
+
+def warnings(folder):
+    return json.loads((folder / "results.json").read_text())["metrics"]["warnings"]
 
 
 def holds_key(folder):
@@ -121,3 +127,89 @@ def test_an_echoed_key_is_stored_nowhere(evenhand, serve, tmp_path, monkeypatch)
     assert holds_key(tmp_path / "run") == []
     texts = predictions(tmp_path / "run")["text"]
     assert texts.str.endswith("Bearer [key]").sum() == 3 * ROWS - 1
+
+
+# Options scored by a server
+
+
+@pytest.fixture
+def scoring(tiny_llama, tokenizer):
+    return Scoring(tiny_llama, tokenizer, ("token ids",))
+
+
+def choosing(url, folder, *more):
+    return ("run", "contact_hypothesis", "--model", url, "--limit", 8, "--seed", 1, *more, "--output", folder)
+
+
+def test_options_are_scored_by_a_faulty_server_as_by_the_checkpoint(
+    evenhand, serve, scoring, tiny_checkpoint, no_report, tmp_path
+):
+    """A fifth of all answers is a fault, of every route: the checkpoint's own choices, its probabilities to 1e-4, and
+    nothing that was answered is asked again. The report says how options were scored."""
+    echo = Sent({"error": {"message": f"Bearer {KEY} is overloaded"}}, 529)
+    kinds = {"an error with the key": echo, **{name: fault for name, fault in PASSING.items() if "10 MB" not in name}}
+    faults = {path: Faults(route, kinds=kinds, of=str) for path, route in scoring.routes.items()}
+    server = serve(routes=faults)
+    patient = ("--api-key-env", "SERVER_KEY", "--backoff", 0, "--attempts", 12)
+    called = evenhand(*choosing(server.url, tmp_path / "served", *patient))
+    assert called.code == 0, called.err
+    assert sum(each.met.total() for each in faults.values()) >= 20
+    tried = {str(prompt) for prompt in scoring.prompts[:3]}
+    answered = faults["/v1/completions"].answered
+    assert {n for body, n in answered.items() if not any(prompt in body for prompt in tried)} == {1}
+    assert KEY not in called.out + called.err
+    assert holds_key(tmp_path / "served") == []
+
+    assert evenhand(*choosing(tiny_checkpoint, tmp_path / "here", "--dtype", "float32")).code == 0
+    here, there = predictions(tmp_path / "here"), predictions(tmp_path / "served")
+    assert list(here["answer"]) == list(there["answer"])
+    assert list(there["probability"]) == pytest.approx(list(here["probability"]), abs=1e-4)
+
+    [said] = [each for each in warnings(tmp_path / "served") if "scored" in each]
+    assert said == (
+        "options were scored by tiny: the server's log-probabilities (logprob_token_ids, one request a prefix to "
+        "/v1/completions; tokens by the server's /tokenize)"
+    )
+
+
+def test_a_protocol_that_was_taken_in_place_of_the_paper_s_says_why(evenhand, serve, no_report, tmp_path):
+    assert evenhand(*command(serve(first_option), tmp_path / "run", key=())).code == 0
+    said = warnings(tmp_path / "run")[0]
+    assert said.startswith(
+        "protocol generate was taken, for tiny can't choose as choose needs (tiny: it has no /tokenize"
+    )
+    called = evenhand(*command(serve(first_option), tmp_path / "other", "--protocol", "choose", key=()))
+    assert called.code == 2
+    assert "tiny can't: it has no /tokenize as vLLM has; --tokenizer NAME names the model's" in called.err
+
+
+def test_a_limit_that_is_too_small_for_anything_does_not_say_that_a_run_goes_on(evenhand, serve, tmp_path):
+    called = evenhand(*command(serve(first_option), tmp_path / "run", "--max-total-tokens", 100, key=()))
+    assert called.code == 1
+    assert "--max-total-tokens 100 would be passed: this command took 0 requests" in called.err
+    assert "; a larger --max-total-tokens goes further. Every answer is stored.\n" in called.err
+
+
+def test_a_run_goes_on_after_its_limit(evenhand, serve, sound, no_report, tmp_path):
+    """90 questions of 0.0035 USD each; at 0.1 a command, where each is held at no more than that, 28 are answered by
+    each of the first three: 0.098. The last six need one command more."""
+
+    def answer(body):
+        return Sent(completion(first_option(body), usage={"prompt_tokens": 1000, "completion_tokens": 100}))
+
+    prices = tmp_path / "prices.csv"
+    prices.write_text("model,input,output,currency\ntiny,2.5,10,USD\n")
+    server = serve(answer)
+    limits = ("--max-cost", 0.1, "--prices", prices)
+    asked = command(server, tmp_path / "run", *limits, "--max-new-tokens", 100, "--batch-size", 4)
+    for replies in (28, 56, 84):
+        called = evenhand(*asked)
+        assert called.code == 1
+        assert "--max-cost 0.1 USD would be passed: this command took 28 requests, 28,000 tokens" in called.err
+        assert f"The same command goes on from here ({replies} replies), and asks nothing twice.\n" in called.err
+        assert stored(tmp_path / "run") == len(server.asked) == replies
+    called = evenhand(*asked)
+    assert called.code == 0, called.err
+    assert "Asked by this command, of tiny: 6 requests, 6,000 tokens read, 600 written, 0.021 USD\n" in called.out
+    assert len(server.asked) == 3 * ROWS
+    pd.testing.assert_frame_equal(predictions(tmp_path / "run"), sound)

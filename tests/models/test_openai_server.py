@@ -446,9 +446,13 @@ def test_patience_ends(serve):
     [
         ({}, [1.0, 2.0, 4.0]),  # backoff, twice as long each time
         ({"Retry-After": "5"}, [5.0] * 3),
-        ({"Retry-After": "86400"}, [60.0] * 3),
+        ({"Retry-After": "600"}, [600.0] * 3),  # as long as a server may be silent
+        ({"Retry-After": "5", "retry-after-ms": "4321"}, [4.321] * 3),
+        ({"Retry-After": "5", "retry-after-ms": "a while"}, [5.0] * 3),
+        ({"Retry-After": "601"}, []),
+        ({"Retry-After": "86400"}, []),
         ({"Retry-After": "Wed, 21 Oct 2015 07:28:00 GMT"}, [0.0] * 3),  # long past
-        ({"Retry-After": "Fri, 21 Oct 2999 07:28:00 GMT"}, [60.0] * 3),
+        ({"Retry-After": "Fri, 21 Oct 2999 07:28:00 GMT"}, []),
         ({"Retry-After": "-3"}, [0.0] * 3),
         ({"Retry-After": "nan"}, [1.0, 2.0, 4.0]),
         ({"Retry-After": "soon"}, [1.0, 2.0, 4.0]),
@@ -471,6 +475,13 @@ def test_how_long_it_waits(serve, headers, waits):
     ):
         server.patiently(lambda: server.ask("/chat/completions", {}, about="this"), clock)
     assert list(clock.waited) == waits
+
+
+def test_a_server_that_asks_for_more_patience_than_there_is(serve):
+    server = serve(lambda body: Sent({}, 429, {"Retry-After": "86400"}))
+    with pytest.raises(ModelError, match=r"It asks to wait 86,400 s, longer than --timeout 600: give the same command"):
+        answered(server, question())
+    assert len(server.asked) == 1
 
 
 def closed_url():
@@ -689,15 +700,20 @@ def test_urls_that_are_refused(url):
     assert "pass-word" not in "".join(traceback.format_exception(error.value))
 
 
-def test_servers_score_no_options():
-    model = OpenAIServer("http://localhost:8000/v1", "tiny")
+def test_servers_of_chat_completions_alone_score_no_options(serve):
+    model = client(serve())
     assert "choose" not in model.can
-    with pytest.raises(ModelError, match=r"servers score no options here.*--protocol generate"):
+    with pytest.raises(ModelError, match=r"scores no options: it has no /tokenize .*--protocol generate"):
         asked(model, Request((Message("user", "Is it?"),), ("Yes", "No")))
 
 
-def test_servers_take_no_prompt_to_the_letter():
-    model = OpenAIServer("http://localhost:8000/v1", "tiny")
+def test_what_a_server_that_is_not_there_can_is_not_guessed():
+    with pytest.raises(ModelError, match=r"can't reach http://127\.0\.0\.1:9/v1"):
+        OpenAIServer("http://127.0.0.1:9/v1", "tiny").can  # noqa: B018 - it asks
+
+
+def test_servers_take_no_prompt_to_the_letter(serve):
+    model = client(serve())
     assert "continue" not in model.can
     with pytest.raises(ModelError, match=r"chat completions put every prompt into the model's own template"):
         asked(model, Request((Message("user", "[INST] Is it? [/INST]"),), template=False))

@@ -41,6 +41,8 @@ def run(arguments: Sequence[str], console: Console) -> None:
     with ProgressBar(config.benchmark) as bar:
         folder = evaluate(config, parsed.output, on_progress=bar.update)
     print_found(folder, console)
+    for took in bar.took:
+        console.print(f"Asked by this command, of {took}", soft_wrap=True)
 
 
 def asked(arguments: Sequence[str]) -> tuple[RunConfig[Any], argparse.Namespace]:

@@ -234,8 +234,12 @@ def _deciding_pairs(model: object, pairs: Any) -> Any:
     return [pair for flag, pair in given.items() if flag not in incidental]
 
 
-def chosen_protocol(card: Card, config: RunConfig[O], can: frozenset[Ability], name: str) -> tuple[str, str | None]:
+def chosen_protocol(
+    card: Card, config: RunConfig[O], can: frozenset[Ability], name: str, why: str = ""
+) -> tuple[str, str | None]:
     """The first protocol of the benchmark's that a model can, and what is to be said where it is not the paper's.
+
+    why: it scores no options, for an error.
 
     Raises UsageError where the one that was asked for, or every one, is beyond the model.
     """
@@ -243,7 +247,8 @@ def chosen_protocol(card: Card, config: RunConfig[O], can: frozenset[Ability], n
         if NEEDS[config.protocol] not in can:
             fitting = [each for each in card.protocols if NEEDS[each] in can]
             raise UsageError(
-                f"--protocol {config.protocol} needs a model that can {NEEDS[config.protocol]}, and {name} can't; "
+                f"--protocol {config.protocol} needs a model that can {NEEDS[config.protocol]}, and {name} "
+                f"can't{': ' + why if why and NEEDS[config.protocol] == 'choose' else ''}; "
                 f"accepted with it: {', '.join(fitting) or 'no protocol of ' + card.name}"
             )
         return config.protocol, None

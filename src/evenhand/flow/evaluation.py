@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand.benchmark import Benchmark, Helper, Rows
 from evenhand.benchmarks import get_benchmark
-from evenhand.errors import UsageError
-from evenhand.flow.configuration import RunConfig, chosen_protocol, differences
+from evenhand.errors import EvenhandError, UsageError
+from evenhand.flow.configuration import NEEDS, RunConfig, chosen_protocol, differences
 from evenhand.flow.episode import Episode
 from evenhand.flow.idle_options import check_loading, check_writing
 from evenhand.flow.results import SCHEMA_VERSION, Results, versions
@@ -23,7 +23,8 @@ from evenhand.flow.store import Store
 from evenhand.library import dataset_names, dataset_version
 from evenhand.mitigation import Mitigation
 from evenhand.mitigations import MITIGATIONS, chosen_mitigation
-from evenhand.models.protocol import Model
+from evenhand.models.errors import LimitReached
+from evenhand.models.protocol import Model, SaysHowItScores, SaysWhatItTook
 from evenhand.models.registry import load_model, options_by_model
 from evenhand.report.pages import write_report
 
@@ -78,13 +79,17 @@ def evaluate(
         begun = folder.begun()
         if not folder.results.is_file():
             _tell_of_near_ties(run, begun)
-        n_episodes = len(run.rows.rows) * run.config.n_runs
+        n_episodes, known = len(run.rows.rows) * run.config.n_runs, len(store)
         progress = on_progress or (lambda rows, step: None)
         progress(n_episodes, Step())
         tolerance = Tolerance(run.config.max_failed, n_episodes)
         runner = Runner(run.models, store, lambda step: progress(n_episodes, step), tolerance)
         every = (each for k in range(run.config.n_runs) for each in run.episodes(run.rows.rows, k))
-        folder.write_predictions(each for row in runner.run(every) for each in row)
+        try:
+            folder.write_predictions(each for row in runner.run(every) for each in row)
+        except LimitReached as error:
+            goes_on = f" The same command goes on from here ({len(store):,} replies), and asks nothing twice."
+            raise EvenhandError(f"{error}{goes_on if len(store) > known else ''}") from error
         progress(n_episodes, Step(doing="scoring"))
         failed = [failures_in_words(runner.failures) + ": unread"] if runner.failures else []
         folder.write_results(_results(run, begun, folder.read_predictions(), failed))
@@ -92,6 +97,8 @@ def evaluate(
         if run.benchmark.card.sees:
             _keep_pictures(folder, run)
         write_report(folder)
+        took = (each.took for each in run.models.values() if isinstance(each, SaysWhatItTook))
+        progress(n_episodes, Step(took=tuple(dict.fromkeys(took))))
     return folder
 
 
@@ -110,7 +117,10 @@ def prepare(config: RunConfig[Any], model: Model | None = None) -> Prepared:
     options = options_by_model([*(() if model else named.values()), *further.values()], dict(filled.model_options))
     rows = drawn_rows(benchmark, filled)
     measured = load_measured(benchmark, filled, options, model)
+    by_default = filled.protocol
     filled, notes = _suited(benchmark, config, filled, measured)
+    if filled.protocol != by_default:  # which may read other rows
+        rows = drawn_rows(benchmark, filled)
     helpers = benchmark.helpers(filled.options)
     models = {
         **measured,
@@ -141,15 +151,25 @@ def _suited(
     benchmark: Benchmark[Any], config: RunConfig[Any], filled: RunConfig[Any], measured: Mapping[str, Model]
 ) -> tuple[RunConfig[Any], tuple[str, ...]]:
     """The filled configuration by a protocol that every measured model can, and what is to be said of that."""
-    note = None
+    notes: tuple[str, ...] = ()
     if measured:
         can = frozenset.intersection(*(each.can for each in measured.values()))
         name = " and ".join(dict.fromkeys(each.name for each in measured.values()))
-        protocol, note = chosen_protocol(benchmark.card, config, can, name)
+        ways = {each.name: each.scoring_way for each in measured.values() if isinstance(each, SaysHowItScores)}
+        protocol, note = chosen_protocol(benchmark.card, config, can, name, "; ".join(ways.values()))
         filled = replace(filled, protocol=protocol).repeated(benchmark.card, config.runs)  # type: ignore[arg-type]
         benchmark.check(filled)
         check_writing(config, filled, benchmark.filled(RunConfig(config.benchmark, options=config.options)))
-    return benchmark.fitted(filled, measured), (note,) if note else ()
+        notes = _how_asked(protocol, note, ways)
+    return benchmark.fitted(filled, measured), notes
+
+
+def _how_asked(protocol: str, note: str | None, ways: Mapping[str, str]) -> tuple[str, ...]:
+    """Which protocol was taken in place of the paper's, and how servers, by name, score options, or why they don't."""
+    said = "; ".join(f"{name}: {way}" for name, way in ways.items())
+    if NEEDS[protocol] == "choose":  # type: ignore[index]
+        return tuple(filter(None, (note, f"options were scored by {said}" if said else None)))
+    return (f"{note} ({said})" if said else note,) if note else ()
 
 
 def load_measured(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from tqdm import tqdm
 
-from evenhand.terminal import shown
+from evenhand.terminal import drawn_every, shown
 
 if TYPE_CHECKING:
     from evenhand.flow.runner import Step
@@ -27,13 +27,24 @@ class ProgressBar:
         self._lock = threading.Lock()  # tokens are told from any thread
         self._replied = self._tokens = 0
         self._began = time.monotonic()
+        self.took: tuple[str, ...] = ()
+        """What was paid for, in words, once the run has ended."""
 
     def update(self, rows: int, step: Step) -> None:
         """`rows` in all; what has come to pass since the last time."""
         with self._lock:
             if self._bar is None:
-                self._bar = tqdm(total=rows, unit="row", desc=self._name, dynamic_ncols=True, smoothing=0.1)
+                self._bar = tqdm(
+                    total=rows,
+                    unit="row",
+                    desc=self._name,
+                    dynamic_ncols=True,
+                    smoothing=0.1,
+                    mininterval=drawn_every(),
+                    miniters=0,
+                )
                 self._began = time.monotonic()
+            self.took = self.took or step.took
             self._replied += step.replied
             self._tokens += step.tokens
             seconds = max(1e-9, time.monotonic() - self._began)
@@ -44,8 +55,6 @@ class ProgressBar:
                 said += f", {self._tokens:,} tokens written, {self._tokens / seconds:.0f}/s"
             self._bar.set_postfix_str(said, refresh=False)
             self._bar.update(step.finished)
-            if not step.finished:  # else tqdm draws by itself
-                self._bar.refresh()
 
     def __enter__(self) -> ProgressBar:
         return self

@@ -28,13 +28,14 @@ _BATCHES_IN_WINDOW = 8
 class Step:
     """What has come to pass since the last one: episodes that finished, replies and tokens that were written.
 
-    doing: what begins now, where it is something else than asking.
+    doing: what begins now, where it is something else than asking. took: at the end, what was paid for, in words.
     """
 
     finished: int = 0
     replied: int = 0
     tokens: int = 0
     doing: str = ""
+    took: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

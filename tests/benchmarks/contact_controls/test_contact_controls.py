@@ -215,7 +215,8 @@ def test_a_run_that_writes_leaves_other_words_out_and_says_so(tmp_path):
 )
 def test_what_was_found_is_told_in_a_sentence(answer, told):
     done = scored(choosing(answer))
-    found = BENCHMARK.findings(done.predictions, SimpleNamespace(metrics=without_nan(done.metrics), model_name="m"))
+    results = SimpleNamespace(metrics=without_nan(done.metrics), model_name="m", option=lambda name: None)
+    found = BENCHMARK.findings(done.predictions, results)
     assert found.sentences[1].startswith(told)
     assert [row[0].text for row in found.tables[0].rows] == [
         *("all", " polarity is right", " polarity is wrong", "things and plans", "people of no group"),

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand.benchmark import Benchmark, Card, Comparison, Row, Rows, Target
 from evenhand.benchmarks.contact_hypothesis.options import QuestionOptions
-from evenhand.benchmarks.contact_hypothesis.questions import check_layout, question_request
-from evenhand.benchmarks.option_order import check_option_order
+from evenhand.benchmarks.contact_hypothesis.questions import check_asking, check_models, question_request
 from evenhand.errors import UsageError
 from evenhand.flow.configuration import Asking, RunConfig
 from evenhand.flow.episode import Prediction, run_name
@@ -73,7 +72,7 @@ class ContactControls(Benchmark[QuestionOptions]):
     def check(self, config: RunConfig[QuestionOptions]) -> None:
         if config.source != "evenhand":
             raise UsageError(f"{self.card.name} has questions of ours alone: --source evenhand is accepted")
-        check_option_order(config)
+        check_asking(config)
 
     def load(self, config: RunConfig[QuestionOptions]) -> Rows:
         """All items that the protocol can read."""
@@ -89,8 +88,8 @@ class ContactControls(Benchmark[QuestionOptions]):
         return Rows(rows.select(read), (note,) if left_out else ())
 
     def fitted(self, config: RunConfig[QuestionOptions], models: Mapping[str, Model]) -> RunConfig[QuestionOptions]:
-        """As it is. Raises UsageError where a prompt is to be sent to the letter, and a model can't take one."""
-        check_layout(config.options, models)
+        """As it is. Raises UsageError where a model can't take prompts to the letter, or keep to a schema, and must."""
+        check_models(config.options, models)
         return config
 
     def score(self, predictions: pd.DataFrame, config: RunConfig[QuestionOptions]) -> dict[str, Any]:

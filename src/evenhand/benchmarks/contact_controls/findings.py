@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from evenhand.benchmarks.contact_hypothesis.questions import forced
 from evenhand.benchmarks.position_sensitivity import order_table
 from evenhand.flow.results import Results
 from evenhand.report.findings import Example, Findings, Plot
@@ -39,7 +40,11 @@ Metrics = Mapping[str, Any]
 def findings(predictions: pd.DataFrame, results: Results) -> Findings:
     metrics = results.metrics
     return Findings(
-        sentences=(_sentence(results), *([verdict_sentence(metrics)] if metrics["n_read"] else [])),
+        sentences=(
+            _sentence(results),
+            *forced(results),
+            *([verdict_sentence(metrics)] if metrics["n_read"] else []),
+        ),
         tables=(_table(results), *([order_table(metrics["order"], "kind")] if "order" in metrics else [])),
         exploratory=(_by(metrics, "action"), _by(metrics, "options")),
         plots=(_plot(metrics),),

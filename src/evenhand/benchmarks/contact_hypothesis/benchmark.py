@@ -17,8 +17,9 @@ from evenhand.benchmarks.contact_hypothesis.debiasing.cuts import NEW
 from evenhand.benchmarks.contact_hypothesis.options import ContactOptions
 from evenhand.benchmarks.contact_hypothesis.prompts import CONTACTS, STEM
 from evenhand.benchmarks.contact_hypothesis.published import PUBLISHED
-from evenhand.benchmarks.contact_hypothesis.questions import check_layout, question_request
-from evenhand.benchmarks.option_order import check_option_order, unlike_in_options
+from evenhand.benchmarks.contact_hypothesis.questions import check_asking, check_models, question_request
+from evenhand.benchmarks.forced_format import UNLIKE_THE_PAPER
+from evenhand.benchmarks.option_order import unlike_in_options
 from evenhand.flow.configuration import Asking, RunConfig
 from evenhand.flow.episode import Prediction, run_name
 from evenhand.models.request import Reply, Request, Sampling
@@ -82,7 +83,7 @@ class ContactHypothesis(Benchmark[ContactOptions]):
         return [Target(_request(row, contact, False, how), ideal, opposite) for contact in CONTACTS]
 
     def check(self, config: RunConfig[ContactOptions]) -> None:
-        check_option_order(config)
+        check_asking(config)
 
     def load(self, config: RunConfig[ContactOptions]) -> Rows:
         """Plausible prompt sets, unless all are asked for; each of a positive action has its twin of a negative one.
@@ -115,8 +116,8 @@ class ContactHypothesis(Benchmark[ContactOptions]):
         return super().filled(replace(config, configs=NEW) if new else config)
 
     def fitted(self, config: RunConfig[ContactOptions], models: Mapping[str, Model]) -> RunConfig[ContactOptions]:
-        """As it is. Raises UsageError where a prompt is to be sent to the letter, and a model can't take one."""
-        check_layout(config.options, models)
+        """As it is. Raises UsageError where a model can't take prompts to the letter, or keep to a schema, and must."""
+        check_models(config.options, models)
         return config
 
     def score(self, predictions: pd.DataFrame, config: RunConfig[ContactOptions]) -> dict[str, Any]:
@@ -150,6 +151,7 @@ class ContactHypothesis(Benchmark[ContactOptions]):
             *([] if config.options.all_rows else ["implausible crossings left out (--all-rows asks them)"]),
             *([] if config.options.held_out is None else [f"what setting {config.options.held_out} holds out alone"]),
             *config.unlike(self.card),
+            *([UNLIKE_THE_PAPER] if config.options.constrain else []),
             *unlike_in_options(config.options),
         )
 

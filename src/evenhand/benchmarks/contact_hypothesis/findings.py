@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from evenhand.benchmarks.contact_hypothesis.questions import forced
 from evenhand.benchmarks.contact_hypothesis.uneven_actions import MEANS, actions, is_uneven
 from evenhand.benchmarks.position_sensitivity import order_table
 from evenhand.flow.results import Results
@@ -36,7 +37,7 @@ Metrics = Mapping[str, Any]
 def findings(predictions: pd.DataFrame, results: Results) -> Findings:
     metrics = results.metrics
     return Findings(
-        sentences=(_sentence(results), *_constant_answers(metrics)),
+        sentences=(_sentence(results), *forced(results), *_constant_answers(metrics)),
         tables=(
             _table_3(results),
             _effects(metrics),

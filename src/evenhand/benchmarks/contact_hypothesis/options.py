@@ -18,6 +18,9 @@ class QuestionOptions(OptionOrder):
         "chat",
         "chat: each model's own template; published: LLaMA-2's for every model, as the published evaluation had it",
     )
+    constrain: bool = option(
+        False, "answers that are written are forced to JSON by a schema, of models that can keep to one"
+    )
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from evenhand.benchmark import Card, Comparison, Row, Rows
+from evenhand.benchmarks.forced_format import check_constraining
 from evenhand.benchmarks.implicit_bias import published
 from evenhand.benchmarks.implicit_bias.constrained import Constrained
 from evenhand.benchmarks.implicit_bias.interaction import (
@@ -112,14 +113,8 @@ class ImplicitBias(Play[ImplicitBiasOptions]):
         self, config: RunConfig[ImplicitBiasOptions], models: Mapping[str, Model]
     ) -> RunConfig[ImplicitBiasOptions]:
         """As it is. Raises UsageError where assignments are to be forced, and a model can't keep to a schema."""
-        for model in models.values():
-            if config.options.constrain and "constrain" not in model.can:
-                raise UsageError(
-                    f"--constrain needs a model that keeps to a JSON schema, and {model.name} can't: accepted are a "
-                    "server that takes response_format json_schema (vLLM, llama.cpp, OpenAI), and a text model's "
-                    "checkpoint with tokenizer.json where llguidance is installed (pip install 'evenhand[constrain]'); "
-                    "leave it out, or take --protocol rank, which leaves nothing unread either"
-                )
+        if config.options.constrain:
+            check_constraining(models, "leave it out, or take --protocol rank, which leaves nothing unread either")
         return config
 
     def load(self, config: RunConfig[ImplicitBiasOptions]) -> Rows:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
+from evenhand.benchmarks.forced_format import schema_of
 from evenhand.benchmarks.implicit_bias.interaction import Agent, Generated, Statement
 from evenhand.benchmarks.implicit_bias.prompts import JSON_ANSWER
 from evenhand.benchmarks.implicit_bias.scenario import Scenario
@@ -15,15 +16,7 @@ class Constrained(Generated):
     """The model writes by the scenario's schema; what keeps to it is read, and nothing else is."""
 
     def schema(self, scenario: Scenario) -> str:
-        who = {"type": "string", "enum": list(dict.fromkeys(scenario.names))}
-        tasks = _tasks(scenario)
-        whole = {
-            "type": "object",
-            "properties": dict.fromkeys(tasks, who),
-            "required": tasks,
-            "additionalProperties": False,  # OpenAI's strict schemas want it, and all that is required named
-        }
-        return json.dumps(whole, ensure_ascii=False)
+        return schema_of(dict.fromkeys(_tasks(scenario), scenario.names))
 
     def answer_format(self, scenario: Scenario) -> str:
         shown = json.dumps(dict.fromkeys(_tasks(scenario), "<person>"))
