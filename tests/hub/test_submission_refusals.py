@@ -215,6 +215,13 @@ def test_others_files_are_not_written_over(contact, evenhand, tmp_path):
     assert "inside a run folder" in " ".join(inside.err.split())
 
 
+def test_an_adapter_of_the_hub_has_its_own_commit_and_its_base_s(contact, evenhand, tmp_path):
+    change(contact, model_identity=f"{MODEL}@{COMMIT}+{'f' * 40} bfloat16")
+    done = evenhand("submit", contact, "--model-id", MODEL, "--output", tmp_path / "out")
+    assert done.code == 0, done.err
+    assert "what ran was" not in done.out
+
+
 def test_a_commit_in_a_name_is_no_commit(contact, refused):
     """A folder may be called like a model and its commit; what the identity says behind its last @ counts."""
     change(contact, model_identity=f"{MODEL}@{COMMIT}@abcdef float32")

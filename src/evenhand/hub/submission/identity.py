@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from evenhand.hub.submission.finished_run import FinishedRun
 
 FLAG = "--under-another-name"
-_COMMIT = re.compile(r"@([0-9a-f]{40})( [^@]*)?$")  # of a model of the Hub; a folder has a fingerprint there
+# Of a model of the Hub, or an adapter, behind whose commit its base's stands; a folder has a shorter fingerprint there.
+_COMMIT = re.compile(r"@([0-9a-f]{40})(\+\w+)?( [^@]*)?$")
 
 
 def checked_model_id(text: str) -> str:
