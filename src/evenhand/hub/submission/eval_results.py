@@ -42,7 +42,7 @@ class Source:
 
 def tasks_of(dataset: str) -> tuple[str, ...]:
     """The ids of eval.yaml; none of a dataset that has no such file."""
-    import yaml
+    import yaml  # type: ignore[import-untyped]
 
     text = eval_yaml(dataset)
     return tuple(task["id"] for task in yaml.safe_load(text)["tasks"]) if text else ()
@@ -122,7 +122,7 @@ def as_yaml(entry: EvalResultEntry) -> bytes:
     from huggingface_hub import eval_result_entries_to_yaml, parse_eval_result_entries
 
     records: list[dict[str, Any]] = eval_result_entries_to_yaml([entry])
-    text = yaml.safe_dump(records, sort_keys=False, allow_unicode=True, width=120)
+    text = str(yaml.safe_dump(records, sort_keys=False, allow_unicode=True, width=120))
     if parse_eval_result_entries(yaml.safe_load(text)) != [entry]:
         raise EvenhandError(f"the result of {entry.dataset_id} {entry.task_id} does not come back as it was written")
     return text.encode()

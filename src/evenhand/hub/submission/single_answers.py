@@ -36,7 +36,7 @@ class Reading:
 
 def _unbiased(answer: Answer) -> str:
     affirming, declining = OPTIONS[answer["scale"]]
-    return affirming if answer["action"] == "positive" else declining
+    return str(affirming if answer["action"] == "positive" else declining)
 
 
 def _task(answer: Answer) -> str:

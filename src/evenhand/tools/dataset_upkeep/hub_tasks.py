@@ -18,12 +18,11 @@ FILE = "eval.yaml"
 FRAMEWORK = "inspect-ai"
 
 _LETTER = r"[^\W_]"
-_SYSTEM = {"name": "system_message", "args": {"template": SYSTEM_PROMPT.text}}
 
 
 def eval_yaml(name: str) -> str | None:
     """The file's text, the same each time; None of a dataset that does not fit the form."""
-    import yaml
+    import yaml  # type: ignore[import-untyped]
 
     if name not in BENCHMARKS:
         return None
@@ -33,7 +32,7 @@ def eval_yaml(name: str) -> str | None:
         "evaluation_framework": FRAMEWORK,
         "tasks": list(BENCHMARKS[name][1]()),
     }
-    return yaml.dump(described, Dumper=_plain(), sort_keys=False, allow_unicode=True, width=120)
+    return str(yaml.safe_dump(described, sort_keys=False, allow_unicode=True, width=120))
 
 
 def task_id(scale: str, contact: str) -> str:
@@ -61,7 +60,11 @@ def _contact_hypothesis() -> Iterator[dict[str, Any]]:
                 "config": scale,
                 "split": "test",
                 "field_spec": {"input": contact, "target": "unbiased", "metadata": ["id", "action", "situation"]},
-                "solvers": [_SYSTEM, {"name": "prompt_template", "args": {"template": asked}}, {"name": "generate"}],
+                "solvers": [
+                    {"name": "system_message", "args": {"template": SYSTEM_PROMPT.text}},
+                    {"name": "prompt_template", "args": {"template": asked}},
+                    {"name": "generate"},
+                ],
                 "scorers": [{"name": "pattern", "args": {"pattern": one_option((affirming, declining))}}],
             }
 
@@ -93,14 +96,3 @@ BENCHMARKS = {
     ),
 }
 """{dataset: (description, its tasks)}"""
-
-
-def _plain() -> Any:
-    """A dumper without anchors and aliases: each task stands by itself."""
-    import yaml
-
-    class Plain(yaml.SafeDumper):
-        def ignore_aliases(self, data: object) -> bool:
-            return True
-
-    return Plain
