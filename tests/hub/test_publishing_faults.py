@@ -138,3 +138,18 @@ def test_others_pull_requests_are_left_alone(hub, publish, checkpoint):
     assert publish("--create-pr", HF_TOKEN=OTHERS_TOKEN).code == 0
     assert publish("--create-pr").code == 0
     assert [each.author for each in repository(hub).pull_requests] == ["bob", "ann"]
+
+
+def test_a_card_that_the_hub_does_not_take_is_told_before_anything_is_made(hub, publish, checkpoint):
+    (checkpoint / "README.md").write_text("---\n- no\n- mapping\n---\n# A model\n")
+    done = publish()
+    assert done.code == 2
+    assert "the Hub does not take the metadata of README.md: YAML: the metadata are no mapping" in done.err
+    assert not hub.store.repositories
+
+
+def test_offline_is_told_at_once(publish):
+    done = publish(HF_HUB_OFFLINE="1")
+    assert done.code == 2
+    assert "HF_HUB_OFFLINE keeps everything off the network; unset it" in done.err
+    assert "asked again" not in done.err

@@ -93,7 +93,7 @@ def test_what_changes_is_shown_and_the_rest_left_alone(hub, command, checkpoint)
     dry = publish("--dry-run")
     assert dry.code == 0, dry.err
     assert "model lab/fair-model (new, public, main): 3 files to add" in dry.out
-    assert {method for method, _ in hub.requests} == {"GET"}
+    assert {request for request in hub.requests if request[0] != "GET"} == {("POST", "/api/validate-yaml")}
     assert publish("--private").code == 0
     there = hub.store.repositories["model", "lab/fair-model"]
     assert there.private

@@ -55,9 +55,11 @@ def patient(call: Callable[[], T], what: str, again: Callable[[], T | None] = la
 
 def passes(error: BaseException | None) -> bool:
     """Whether it may be gone the next time: a busy server, a cut connection."""
+    from huggingface_hub.errors import OfflineModeIsEnabled
+
     while error is not None:
         status = status_of(error)
-        if status is not None:
+        if status is not None or isinstance(error, OfflineModeIsEnabled):
             return status in _PASSING
         if isinstance(error, (ConnectionError, TimeoutError, json.JSONDecodeError)):
             return True  # the last: the client reads an error's page as JSON

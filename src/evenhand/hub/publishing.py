@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING
 from evenhand.errors import EvenhandError, UsageError
 from evenhand.hub.changes import Changes, RemoteFile, changes
 from evenhand.hub.client import NO_TOKEN, explained, patient, status_of
-from evenhand.hub.contents import SPACE_SDK, Contents, matches
+from evenhand.hub.contents import SPACE_SDK, Contents, content, matches
 
 if TYPE_CHECKING:
     from huggingface_hub import HfApi
 
-MAIN = "main"
+MAIN, CARD = "main", "README.md"
+LONGEST_SILENCE = 300.0  # seconds; the client itself would wait for ever
 MOST_LARGE_FILES, MOST_BYTES = 25_000, 10**9  # of one commit: large files, and all others together
 
 
@@ -69,7 +70,9 @@ def plan(contents: Contents, create_pr: bool = False) -> Plan:
                     f"{contents.name} is not there, so there's nothing to open a pull request on; mend its name, or "
                     "publish it first"
                 )
-            return Plan(contents, False, changes(contents, {}), None, None, contents.tag, {})
+            differing = changes(contents, {})
+            _refuse_invalid_card(api, contents, differing)
+            return Plan(contents, False, differing, None, None, contents.tag, {})
         head, private = found
         if contents.private and not private:
             raise UsageError(
@@ -82,6 +85,7 @@ def plan(contents: Contents, create_pr: bool = False) -> Plan:
         there = _files(api, contents, head)
         differing = changes(contents, there)
         _refuse_changed_rows(contents, differing, tags)
+        _refuse_invalid_card(api, contents, differing)
         tag = None if create_pr or contents.tag in tags else contents.tag
         return Plan(contents, create_pr, differing, head, number, tag, tags)
 
@@ -106,10 +110,11 @@ def publish(planned: Plan) -> Published:
 
 
 def _api(contents: Contents) -> HfApi:
-    from huggingface_hub import HfApi, get_token
+    from huggingface_hub import HfApi, get_session, get_token
 
     if get_token() is None:
         raise UsageError(f"{contents.name}: {NO_TOKEN}")
+    get_session().timeout = LONGEST_SILENCE
     return HfApi(library_name="evenhand")
 
 
@@ -194,6 +199,26 @@ def _refuse_changed_rows(contents: Contents, differing: Changes, tags: Mapping[s
             f"{contents.name}: {', '.join(touched[:5])}{' …' if len(touched) > 5 else ''} differ from what was "
             f"published as {contents.tag}; raise the version, or undo what was changed"
         )
+
+
+def _refuse_invalid_card(api: HfApi, contents: Contents, differing: Changes) -> None:
+    """By the Hub's own check, before anything is made there; the client asks for it only with the commit."""
+    from huggingface_hub import get_session
+    from huggingface_hub.utils import hf_raise_for_status
+
+    if CARD not in differing.sent:
+        return
+    asked = {"content": content(contents.files[CARD]).decode(), "repoType": contents.repo_type}
+
+    def messages() -> list[str]:
+        answer = get_session().post(f"{api.endpoint}/api/validate-yaml", json=asked)
+        if answer.status_code == 400:
+            return [str(each.get("message")) for each in answer.json().get("errors", [])] or ["it doesn't say why"]
+        hf_raise_for_status(answer)
+        return []
+
+    if said := patient(messages, f"checking the card of {contents.name}"):
+        raise UsageError(f"{contents.name}: the Hub does not take the metadata of {CARD}: {'; '.join(said)}")
 
 
 def _create(api: HfApi, contents: Contents) -> None:
