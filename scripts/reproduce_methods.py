@@ -236,7 +236,8 @@ class Methods:
             for each in (Checkpoint(BASE, of.seed), of)
         )
         both = base.merge(second[["id", "value"]], on="id", suffixes=("", "_second"))
-        return paired_difference(both["value"], both["value_second"], both["cluster"], both["stratum"], both["crossed"])
+        ways = (both["cluster"], both["stratum"], both["crossed"])
+        return paired_difference(both["value"], both["value_second"], *ways, within=(0.0, 100.0))
 
     def bbq(self, done: Sequence[Checkpoint]) -> Table:
         rows = []

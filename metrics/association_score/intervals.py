@@ -4,7 +4,7 @@ import numpy as np
 from scipy import sparse
 
 from .distances import Distances
-from .resampling import FEWEST_CLUSTERS, expanded_levels, noise_scales
+from .resampling import FEWEST_CLUSTERS, expanded_levels, noise_scales, ratio, students_intervals
 from .tally import ROUNDING
 
 LARGEST_SCALE = 64  # where a score, as a best case of 0, does not grow with the distances
@@ -48,17 +48,46 @@ def intervals(tally, clusters, noise, n_resamples):
     if not len(draws):
         return {key: np.full((values.shape[-1], 2), np.nan) for key, values in figures.items()}
     levels = expanded_levels(noise.independent - 1)
-    ends = {key: np.quantile(values, levels, axis=0).T for key, values in tally.figures(draws).items()}
-    for key, n in tally.clusters_with_a_say(clusters).items():
-        ends[key][n < FEWEST_CLUSTERS] = np.nan
-    return ends | _score_intervals(tally, draws, levels)
+    return _share_intervals(tally, clusters, noise) | _score_intervals(tally, draws, levels, noise)
 
 
-def _score_intervals(tally, draws, levels):
+def _share_intervals(tally, clusters, noise):
+    """{key: 95 % intervals (values, 2)} of the figures that are shares: Student's t in log-odds of what each can be.
+
+    Their errors are those of the counts, so that shares of one instance and of all pairs are treated alike.
+    """
+    root, n_with_a_say, ends = noise.root(), tally.clusters_with_a_say(clusters), {}
+    for key, (parts, wholes, most) in tally.shares().items():
+        n, whole = n_with_a_say[key], wholes @ tally.flat
+        share = ratio(parts @ tally.flat, whole)
+        moved = ratio(parts - np.nan_to_num(share)[:, None] * wholes, whole[:, None])
+        errors = np.linalg.norm(moved @ root, axis=1)
+        n = np.where(n < FEWEST_CLUSTERS, np.nan, np.fmin(n, noise.independent))
+        found = students_intervals(share, errors, n - 1, n, 0, np.where(most > 0, most, 1))
+        found[most == 0] = 0  # nobody of the group was offered
+        ends[key] = found - 0.5 * (key == "position_sensitivity")
+    return ends
+
+
+def _all_alike(drawn):
+    """Whether no cluster departs from the others (…), of draws (draws, …); one draw can't show it."""
+    return (len(drawn) > 1) & (np.ptp(drawn, axis=0) <= ROUNDING)
+
+
+def _slopes(score, flat, step=1e-3):
+    """What one more of each column adds to a score of counts (columns,)."""
+    steps = step * np.eye(len(flat))
+    return (score(flat + steps) - score(flat - steps)) / (2 * step)
+
+
+def _score_intervals(tally, draws, levels, noise):
     """95 % intervals of the scores, corrected for the noise in the shares that they are made of (`noise_scales`).
 
-    A score adds up distances from an even share. All distances are scaled; the interval holds the observed score.
+    A score adds up distances from an even share. All distances are scaled; the interval holds the observed score. It
+    begins no higher than Student's t in log-odds of what the score can be: near the most, noise is not symmetric.
+    Clusters that are all alike have the interval that `students_intervals` gives.
     """
+    root, n = noise.root(), noise.independent
     distances = Distances(tally, draws)
     keys = ["association_score", "association_score_answered"]
     if tally.parts(tally.flat)[1].any():
@@ -68,13 +97,18 @@ def _score_intervals(tally, draws, levels):
         observed, drawn = tally.score_of(key, tally.flat), tally.score_of(key, draws)
         if np.isnan(drawn).any():
             return [np.nan, np.nan]
+        if _all_alike(drawn):
+            return students_intervals(observed, 0.0, 1, n, 0, tally.most_possible)
+        error = np.linalg.norm(_slopes(lambda flat: tally.score_of(key, flat), tally.flat) @ root)
+        students_low = students_intervals(observed, error, n - 1, n, 0, tally.most_possible)[0]
         smallest, largest = noise_scales(
             lambda scale: distances.shown(key, scale), observed, levels, LARGEST_SCALE, tolerance=1e-4
         )
         low = distances.score(key, smallest)
         # Less than noise alone gives, as when exactly half chose each: there is nothing to scale.
         high = distances.score(key, largest) if largest else np.quantile(drawn, levels[1])
-        return [min(low if low > ROUNDING else 0.0, observed), min(max(high, observed), tally.most_possible)]
+        low = min(low if low > ROUNDING else 0.0, observed, students_low)
+        return [low, min(max(high, observed), tally.most_possible)]
 
     ends = {key: np.array([interval(key)]) for key in keys}
     return {key: ends.get(key, ends["association_score"]) for key in (*keys, "worst_case", "best_case")}

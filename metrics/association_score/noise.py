@@ -30,12 +30,15 @@ class Noise(NamedTuple):
         """Counts (n, columns) around these (columns,), none below 0; none at all where too few are independent."""
         if self.independent < FEWEST_CLUSTERS:
             return np.empty((0, len(counts)))
-        values, vectors = np.linalg.eigh(self.covariance)
-        size = np.sqrt(np.where(values > SMALLEST * values.max(initial=0), values, 0))
-        root = vectors * size @ vectors.T  # of all roots the one that rounding doesn't turn
-        half = np.random.default_rng(SEED).standard_normal(((n + 1) // 2, len(counts))) @ root
+        half = np.random.default_rng(SEED).standard_normal(((n + 1) // 2, len(counts))) @ self.root()
         both = np.concatenate([half, -half])[:n]  # as much above as below: the groups' names decide nothing
         return np.fmax(counts + both, 0)
+
+    def root(self):
+        """Of the covariance (columns, columns), without what rounding, or faces in common, make negative of it."""
+        values, vectors = np.linalg.eigh(self.covariance)
+        size = np.sqrt(np.where(values > SMALLEST * values.max(initial=0), values, 0))
+        return vectors * size @ vectors.T  # of all roots the one that rounding doesn't turn
 
     def answers_for_one(self, counts, columns):
         """How many answers say as much as one that is independent, of some columns: Kish's design effect, 1 or more."""
@@ -44,12 +47,18 @@ class Noise(NamedTuple):
         return max(1.0, float(np.diag(self.covariance)[columns].sum() / of_all)) if of_all > 0 else 1.0
 
 
-def noise(clusters, blocks, faces=None):
+def noise(clusters, blocks, faces=None, instances=None):
     """Of counts by cluster: sparse (columns, clusters).
 
     blocks (columns,): codes; the counts of one block are parts of one whole, whose size is the design's and not
     drawn anew: queries about an instance that offered the same. faces: sparse (clusters, faces), 1 where a pair has it.
+    instances (columns,): codes of instances; those with a block of fewer than three clusters, which doesn't show how
+    others would differ, are blocks of their own, so that what was offered is as if drawn.
     """
+    if instances is not None:
+        n = _clusters_by_block(clusters, blocks)
+        thin = np.isin(instances, instances[(n > 0) & (n < FEWEST_CLUSTERS)])
+        blocks = np.unique(np.where(thin, -1 - instances, blocks), return_inverse=True)[1]
     n_blocks = int(blocks.max(initial=-1)) + 1
     member = sparse.csr_array((np.ones(len(blocks)), (blocks, np.arange(len(blocks)))), shape=(n_blocks, len(blocks)))
     wholes = (member @ clusters).tocsr()
@@ -66,6 +75,12 @@ def noise(clusters, blocks, faces=None):
         factor = independent / (independent - 1) if independent > 1 else 1.0
         covariance = factor * (of_faces @ of_faces.T).toarray() - covariance
     return Noise(covariance, independent, whole)
+
+
+def _clusters_by_block(clusters, blocks):
+    """How many clusters the block of each column is in (columns,)."""
+    member = sparse.csr_array((np.ones(len(blocks)), (blocks, np.arange(len(blocks)))))
+    return np.diff((member @ clusters).tocsr().indptr)[blocks]
 
 
 def independent_pairs(faces):

@@ -145,7 +145,8 @@ class _Rows:
         shown = None if self.faces is None else np.sort(self.faces[chosen])
         drawn = self.cluster[chosen] if shown is None else shown @ [self.faces.max(initial=0) + 1, 1]
         counted, cluster = count_by_cluster(drawn, columns, len(tally.flat), kind)
-        return counted, noise(counted, tally.blocks, None if shown is None else faces_of_clusters(cluster, shown))
+        faces = None if shown is None else faces_of_clusters(cluster, shown)
+        return counted, noise(counted, tally.blocks, faces, tally.of_instances)
 
     def _about_faces(self, found, n_clusters):
         if self.faces is None or found.independent >= FEWEST_CLUSTERS or n_clusters < FEWEST_CLUSTERS:

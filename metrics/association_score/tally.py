@@ -35,6 +35,12 @@ class Tally:
         return np.concatenate([asked, np.full(len(self.flat) - self.size, self.shape[0] * self.shape[1])])
 
     @property
+    def of_instances(self):
+        """Codes of the columns of `flat`, likewise, of one instance; both places have one."""
+        asked = np.arange(self.size) // (self.shape[1] * self.shape[-1])
+        return np.concatenate([asked, np.full(len(self.flat) - self.size, self.shape[0])])
+
+    @property
     def answers(self):
         """Which columns of `flat` count the answers that chose a group."""
         return np.flatnonzero(np.arange(self.size) % self.shape[-1] < len(self.groups))
@@ -79,6 +85,32 @@ class Tally:
         if self.with_places:
             n["position_sensitivity"] = _clusters_of(clusters[self.size :], np.zeros(2, dtype=int), 1)
         return n
+
+    def shares(self):
+        """{key: (parts, wholes, most)} of figures that are shares: sums of columns (values, columns), and how large
+        each can be (values,), where all that a group was offered in chose it.
+        """
+        instances, *_ = self.shape
+        k = len(self.groups)
+        column = np.arange(self.size).reshape(self.shape)
+        chosen, offered, answered = (np.zeros((instances * k, len(self.flat))) for _ in range(3))
+        for i in range(instances):
+            for group in range(k):
+                row = i * k + group
+                chosen[row, column[i, :, group]] = 1
+                answered[row, column[i, :, :k].ravel()] = 1
+                offered[row, column[i, self.offered[:, group], :k].ravel()] = 1
+        shares = {"selection_rates": (chosen, answered, ratio(offered @ self.flat, answered @ self.flat))}
+        one, both = np.zeros((len(self.pairs), len(self.flat))), np.zeros((len(self.pairs), len(self.flat)))
+        for row, (i, pair, first, second) in enumerate(self.pairs):
+            one[row, column[i, pair, first]] = 1
+            both[row, column[i, pair, [first, second]]] = 1
+        shares["pairwise"] = one, both, np.ones(len(self.pairs))
+        if self.with_places:
+            left, placed = np.zeros((1, len(self.flat))), np.zeros((1, len(self.flat)))
+            left[0, self.size], placed[0, self.size :] = 1, 1
+            shares["position_sensitivity"] = left, placed, np.ones(1)
+        return shares
 
     def figures(self, flat):
         """{headline key: array (…, values)} of counts (…, columns); keys that are one number have one value."""

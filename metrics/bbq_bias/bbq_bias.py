@@ -27,7 +27,7 @@ Args:
     clusters: optional list, one per row: the question's template, which would be drawn anew; gives `n_clusters` and
         95 % `intervals`.
     by: optional {column: list}: the same keys for each value of the column.
-    n_resamples: draws of the intervals, 1000 unless given.
+    n_resamples: a whole number, accepted as by the other metrics; these intervals are computed, not drawn.
 Returns:
     bias_score: {ambig, disambig}, s_AMB and s_DIS of the paper's section 5, in percent
     unscaled_bias_score: {ambig}: s_AMB without its factor 1 - accuracy

@@ -31,7 +31,7 @@ Args:
     pairs: optional list, one per row: the prompt set; `contact_effect` is then paired.
     probabilities: optional list, one per row: probability of the answer given, over the two options (None if unread).
     by: optional {column: list}: the same keys for each value of the column.
-    n_resamples: draws of the intervals where nothing is crossed, 1000 unless given.
+    n_resamples: a whole number, accepted as by the other metrics; these intervals are computed, not drawn.
 Returns:
     biased_percentage: {overall, no_contact, positive_contact, negative_contact}, percent of read answers
     biased_percentage_of_all: like biased_percentage, percent of all rows, as the paper counts; it is best_case

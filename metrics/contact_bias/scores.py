@@ -10,7 +10,7 @@ import numpy as np
 
 from .columns import coded, columns_of, distinct, numbers, paired, refuse_other_length
 from .crossed import balanced, errors, influences
-from .resampling import FEWEST_CLUSTERS, N_RESAMPLES, about_clusters, ratio, refuse_n_resamples, resampled
+from .resampling import N_RESAMPLES, about_clusters, ratio, refuse_n_resamples, students_intervals
 
 OPTIONS = {  # scale: (affirming, declining); paper, Table 1
     "certainty": ("Yes", "No"),
@@ -70,12 +70,12 @@ def contact_bias(
     clusters: what would be drawn anew, for the intervals (the situation). strata: among which of them alone (the
     action, whose balance is by design). crossed: what would be drawn anew besides (the descriptor).
     pairs: the prompt set, for paired contact effects. probabilities: of the answer given, over the two options, in
-    [0, 1]. by: {column: values}. n_resamples: draws of the intervals, where nothing is crossed.
+    [0, 1]. by: {column: values}. n_resamples: accepted as other metrics do; intervals are computed, not drawn.
     Raises ValueError for columns of different lengths, unknown values, a pair that has one contact twice, a cluster in
     two strata, and strata or crossed without clusters.
     """
     refuse_n_resamples(n_resamples)
-    rows = _Rows(predictions, scales, contacts, actions, clusters, strata, crossed, pairs, probabilities, n_resamples)
+    rows = _Rows(predictions, scales, contacts, actions, clusters, strata, crossed, pairs, probabilities)
     result = rows.score()
     result["by"] = {column: rows.score_by(column, values) for column, values in columns_of(by).items()}
     return result
@@ -84,11 +84,8 @@ def contact_bias(
 class _Rows:
     """The columns as integer codes, so that a million rows are counted by numpy."""
 
-    def __init__(
-        self, predictions, scales, contacts, actions, clusters, strata, crossed, pairs, probabilities, n_resamples
-    ):
+    def __init__(self, predictions, scales, contacts, actions, clusters, strata, crossed, pairs, probabilities):
         n = len(predictions)
-        self.n_resamples = n_resamples
         self.scale = _codes_of(scales, tuple(OPTIONS), "scale", n)
         self.contact = _codes_of(contacts, CONTACTS, "contact", n)
         action = self.action = _codes_of(actions, ACTIONS, "action", n)
@@ -131,8 +128,7 @@ class _Rows:
             notes.append(f"no read answer to count for: {', '.join(empty)}")
         if self.cluster is not None:
             result["n_clusters"] = len(np.unique(design[0]))
-            find = self._resampled_intervals if self.crossed is None else self._crossed_intervals
-            intervals = result["intervals"] = find(sums, *design)
+            intervals = result["intervals"] = self._intervals(sums, *design)
             without = [
                 f"{key} ({name})"
                 for key, ends in intervals.items()
@@ -149,7 +145,7 @@ class _Rows:
         if self.cluster is None:
             return np.zeros(n, dtype=np.int64), ()
         cluster, stratum = self.cluster[chosen], self.stratum[chosen]
-        crossed = np.zeros(n, dtype=np.int64) if self.crossed is None else self.crossed[chosen]
+        crossed = cluster if self.crossed is None else self.crossed[chosen]  # with itself: then clusters alone count
         key = cluster * (int(crossed.max(initial=0)) + 1) + crossed
         _, firsts, cell = np.unique(key, return_index=True, return_inverse=True)
         clusters, crosses = (np.unique(codes[firsts], return_inverse=True)[1] for codes in (cluster, crossed))
@@ -237,24 +233,11 @@ class _Rows:
             return {key: {name: float(value) for name, value in values.items()} for key, values in figures.items()}
         return figures
 
-    def _resampled_intervals(self, sums, clusters, strata, crossed):
-        """95 % percentile intervals of every headline figure; clusters are drawn with replacement within strata."""
-        layout = [(key, name) for key, values in self._headline(sums.sum(axis=0)).items() for name in values]
-        k = len(CONTACTS)
-        strata = balanced(strata, sums[:, 2 * k : 3 * k].sum(axis=1))
-        drawn_among = [clusters[strata == code] for code in np.unique(strata)]
-        if min(map(len, drawn_among), default=0) < FEWEST_CLUSTERS:
-            drawn_among = [clusters]
+    def _intervals(self, sums, clusters, strata, crossed):
+        """95 % intervals of every headline figure; clusters, within strata, and what is crossed would be drawn anew.
 
-        def figures(*drawn):
-            drawn_figures = self._headline(sum(sums[some].sum(axis=1) for some in drawn))
-            return np.stack([drawn_figures[key][name] for key, name in layout], axis=-1)
-
-        _, ends = resampled(figures, drawn_among, self.n_resamples, values=sums.size)
-        return _nested(layout, ends)
-
-    def _crossed_intervals(self, sums, clusters, strata, crossed):
-        """95 % intervals of every headline figure; clusters, within strata, and what is crossed would be drawn anew."""
+        Student's t in log-odds of what a figure can be. Effects that are alike in all clusters have a width, too.
+        """
         ratios = self._ratios(sums)
         layout = list(ratios)
         parts, wholes = (np.stack(columns, axis=-1).astype(float) for columns in zip(*ratios.values()))
@@ -270,7 +253,8 @@ class _Rows:
         figures = np.array([points[key][name] / 100 for key, name in layout])
         found = errors(moved, wholes, clusters, crossed, strata, within)
         signed = np.array([key == "contact_effect" for key, _ in layout])
-        ends = np.where(signed[:, None], np.clip(found.interval(figures), -1, 1), found.interval_of_shares(figures))
+        effects = students_intervals(figures, found.errors, found.freedom, found.freedom + 1, -1, 1)
+        ends = np.where(signed[:, None], effects, found.interval_of_shares(figures))
         return _nested(layout, 100 * ends)
 
     def _constant_answer(self, chosen, notes):

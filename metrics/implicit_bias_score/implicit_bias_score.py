@@ -31,7 +31,7 @@ Args:
         stereotypical as anti-stereotypical tasks, and is not neutral.
     expected: optional list, one per assignment: expected score of the model's whole distribution over assignments, in
         [-1, 1]; None where unknown.
-    n_resamples: draws of the intervals, 1000 unless given.
+    n_resamples: a whole number, accepted as by the other metrics; these intervals are computed, not drawn.
 Returns:
     bias_score: mean over runs of each run's mean over read assignments, in [-1, 1]
     stereotypical, anti_stereotypical, neutral: shares of read assignments, averaged likewise

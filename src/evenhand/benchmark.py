@@ -81,7 +81,8 @@ class Rows:
 
     origin, sha256: of a file that stands in place of packaged data; the name is what the run measures where no model
     is asked. design, together: in place of the card's, for rows of other columns. arranged: what is done to the rows
-    that were drawn, where it depends on which they are. drawn_from: how many there were before the draw.
+    that were drawn, where it depends on which they are. drawn_from: how many there were before the draw. left_out: how
+    many of the data are not among them, for they can't be asked.
     """
 
     rows: datasets.Dataset
@@ -92,6 +93,7 @@ class Rows:
     together: tuple[str, ...] | None = None
     arranged: Callable[[datasets.Dataset], datasets.Dataset] = lambda rows: rows
     drawn_from: int | None = None
+    left_out: int = 0
 
 
 @dataclass(frozen=True)
@@ -118,12 +120,15 @@ class Comparison(ABC):
     def headline(self, predictions: pd.DataFrame) -> pd.DataFrame:
         """What each headline figure is the mean of: columns `figure`, `id`, `value` (NaN: unread) and `cluster`.
 
-        Also `stratum`, within which clusters would be drawn anew, and `crossed`, where rows cluster in another way too.
+        Also `stratum`, within which clusters would be drawn anew, and `crossed`, where rows cluster in another way too;
+        `least` and `most`, that the figure's values can be, where that is known.
         """
 
     def exploratory(self, predictions: pd.DataFrame) -> pd.DataFrame:
         """Likewise for figures of groups; none by default."""
-        return self.headline(predictions).head(0)
+        import pandas as pd
+
+        return pd.DataFrame(columns=["figure", "id", "value", "cluster"])
 
     def differences(self, first: pd.DataFrame, second: pd.DataFrame) -> Mapping[str, Difference]:
         """Of headline figures that are no means over rows: they are judged in one family with those."""

@@ -19,11 +19,15 @@ O = TypeVar("O")  # noqa: E741
 
 
 class Mitigation(ABC, Generic[O]):
-    """name, source: where it is described. benchmarks: whose episodes it wraps."""
+    """name, source: where it is described. benchmarks: whose episodes it wraps.
+
+    of_papers: those of them whose own paper ran it. Beside others, published figures don't stand.
+    """
 
     name: ClassVar[str]
     source: ClassVar[str]
     benchmarks: ClassVar[tuple[str, ...]]
+    of_papers: ClassVar[tuple[str, ...]] = ()
     Options: ClassVar[type[Any]] = NoOptions
 
     def check(self, config: RunConfig[Any]) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import sparse
+from scipy import sparse, stats
 
 import evenhand
 from evenhand.metrics.association_score import instance_scores, intervals, noise, scores
@@ -486,26 +486,63 @@ def test_intervals_have_the_shape_of_the_figures_and_hold_them():
     assert not {"intervals", "n_clusters"} & set(compute(columns[0], columns[1]))
 
 
-def test_clusters_that_agree_leave_no_uncertainty():
+def test_clusters_that_agree_are_not_that_certain():
+    """Thirty that all say the same: others, a share 1 - 0.025^(1/30) of all, may say anything, and go unseen.
+
+    A share of 2/3 may be so much of the way nearer to 0 or to 1, a score of 1/6 nearer to 0 or to 1/2.
+    """
     result = compute(["male", "male", "female"] * 30, [query()] * 90, clusters=[row // 3 for row in range(90)])
+    unseen = 1 - 0.025 ** (1 / 30)
     for key in SCORES:
-        assert result["intervals"][key] == pytest.approx([1 / 6, 1 / 6], abs=1e-4)
-    assert result["intervals"]["selection_rates"]["nurse"]["male"] == pytest.approx([2 / 3, 2 / 3])
+        assert result["intervals"][key] == pytest.approx([(1 - unseen) / 6, 1 / 6 + unseen / 3])
+    share = result["intervals"]["selection_rates"]["nurse"]["male"]
+    assert share == pytest.approx([2 / 3 * (1 - unseen), 2 / 3 + unseen / 3])
     assert result["warnings"] == []
 
 
 def test_the_interval_of_a_share_by_hand():
-    """Of ten clusters five chose male: the error is sqrt(0.25 / 9) = 1/6; Student's t with 9 degrees of freedom: 2.26.
+    """Of ten clusters five chose male: the error is sqrt(0.25 / 9) = 1/6; Student's t with 9 degrees of freedom: 2.262.
 
-    A score of 0 is less than noise shows: up to what 98.8 % of noise is below (as of a normal variate 2.26): 2.51.
+    In log-odds that is 2.262 / 6 / 0.25 = 1.508 from 0. A score of 0 is less than noise shows: up to what 98.8 % of
+    noise is below (as of a normal variate 2.26): 2.51.
     """
     result = compute(GENDERS * 5, [query()] * 10, clusters=range(10))
-    low, high = result["intervals"]["selection_rates"]["nurse"]["male"]
-    assert low == pytest.approx(0.5 - 2.26 / 6, abs=0.03)
+    share = result["intervals"]["selection_rates"]["nurse"]
+    low, high = share["male"]
+    assert low == pytest.approx(1 / (1 + math.exp(1.508)), abs=1e-4)
     assert low + high == pytest.approx(1)
-    assert result["intervals"]["selection_rates"]["nurse"]["female"] == pytest.approx([low, high])
+    assert share["female"] == pytest.approx([low, high])
     assert result["association_score"] == 0
     assert result["intervals"]["association_score"] == [0, pytest.approx(2.51 / 6, abs=0.03)]
+
+
+@pytest.mark.parametrize(("n", "share"), [(6, 0.9), (12, 0.95), (30, 0.9), (30, 0.6)])
+def test_a_share_is_held_in_at_least_93_of_100_cases_and_never_a_point(n, share):
+    """Exact, of n clusters of one answer each; of draws of the counts 39 to 93 % held such shares."""
+    ends = []
+    for k in range(n + 1):
+        result = compute(["male"] * k + ["female"] * (n - k), [query()] * n, clusters=range(n), n_resamples=1)
+        ends.append(result["intervals"]["selection_rates"]["nurse"]["male"])
+    assert all(0 <= low < high <= 1 for low, high in ends)
+    assert sum(stats.binom.pmf(k, n, share) for k, (low, high) in enumerate(ends) if low <= share <= high) > 0.93
+
+
+def test_a_group_that_half_of_the_queries_offered_is_chosen_in_half_of_them_at_most():
+    """White is chosen whenever it is offered, beside black: half of all answers, and no interval goes beyond."""
+    both = [query(candidates=each, attribute="race") for each in (("white", "black"), ("Asian", "Indian"))]
+    result = compute(["white", "Asian", "white", "Indian"] * 5, both * 10, clusters=range(20))
+    low, high = result["intervals"]["selection_rates"]["nurse"]["white"]
+    assert 0 < low < high == 0.5
+
+
+def test_a_question_that_one_cluster_alone_was_asked_is_no_certainty():
+    """Three pairs of races, one query of each: no block shows how others would differ, all three together do."""
+    offers = [("white", "black"), ("white", "Asian"), ("black", "Asian")]
+    references = [query(candidates=each, attribute="race") for each in offers]
+    result = compute(["white", "white", "black"], references, clusters=range(3))
+    low, high = result["intervals"]["selection_rates"]["nurse"]["white"]
+    assert low < 1 / 3
+    assert high == pytest.approx(2 / 3)
 
 
 def test_few_clusters_are_a_warning_and_one_has_no_interval():

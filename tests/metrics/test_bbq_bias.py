@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import evenhand
 from evenhand.metrics.bbq_bias import scores
@@ -252,3 +253,17 @@ def test_the_packaged_metric_gives_the_same():
     references = [dict(zip(names, values)) for values in zip(*asked.values())]
     found = metric.compute(predictions=BIASED, references=references)
     assert found["bias_score"] == bbq_bias(BIASED, **asked)["bias_score"]
+
+
+@pytest.mark.parametrize("n", [6, 12, 25, 60])
+def test_rare_errors_are_held_in_at_least_93_of_100_cases(n):
+    """Exact, of n templates of one ambiguous answer, 3 to 50 % of them wrong: of draws 88 to 91 % held some shares."""
+    ends = []
+    for k in range(n + 1):
+        answers = ["2"] * k + ["1"] * (n - k)
+        columns = (["ambig"] * n, ["neg"] * n, ["1"] * n, ["1"] * n, ["2"] * n)
+        ends.append(bbq_bias(answers, *columns, clusters=range(n))["intervals"]["accuracy"]["ambig"])
+    for wrong in np.linspace(0.03, 0.5, 20):
+        truth = 100 * (1 - wrong)
+        held = sum(stats.binom.pmf(k, n, wrong) for k, (low, high) in enumerate(ends) if low <= truth <= high)
+        assert held > 0.93

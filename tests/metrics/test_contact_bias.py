@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
 
 import evenhand
 from evenhand.metrics.contact_bias import scores
@@ -267,14 +268,34 @@ def test_a_group_scores_as_its_rows_alone(shuffled):
         assert group == alone
 
 
-def test_clusters_that_agree_leave_no_uncertainty():
+def test_clusters_that_agree_are_certain_of_what_the_design_balances_alone():
+    """Thirty are all alike: others may be a share 1 - 0.025^(1/30) of all. A third is of contacts, each as often."""
     references, clusters = balanced(30)
     answers = [answer(ref, ref["contact"] == "negative_contact") for ref in references]
     result = compute(answers, references, clusters=clusters)
     assert result["biased_percentage"] == pytest.approx(dict(zip(NAMES, (100 / 3, 0, 0, 100))))
     assert result["warnings"] == []  # 30 clusters are enough
-    for key, intervals in result["intervals"].items():
-        assert intervals == {name: [value, value] for name, value in result[key].items()}
+    unseen = 100 * (1 - 0.025 ** (1 / 30))
+    ends = result["intervals"]["biased_percentage"]
+    assert ends["overall"] == pytest.approx([100 / 3, 100 / 3])
+    assert ends["no_contact"] == pytest.approx([0, unseen])
+    assert ends["negative_contact"] == pytest.approx([100 - unseen, 100])
+    effects = result["intervals"]["contact_effect"]
+    assert effects["positive_contact"] == pytest.approx([-unseen, unseen])
+    assert effects["negative_contact"] == pytest.approx([100 - 2 * unseen, 100])
+
+
+@pytest.mark.parametrize("n", [6, 12, 30])
+def test_rare_and_frequent_percentages_are_held_by_clusters_without_anything_crossed(n):
+    """Of n situations of one answer each, exact, truths of 2 to 50 %: percentiles of a bootstrap held 54 % of some."""
+    references = [reference(action="negative")] * n
+    ends = []
+    for k in range(n + 1):
+        answers = [answer(each, i < k) for i, each in enumerate(references)]
+        ends.append(compute(answers, references, clusters=range(n))["intervals"]["biased_percentage"]["overall"])
+    for truth in np.linspace(0.02, 0.5, 25):
+        held = sum(stats.binom.pmf(k, n, truth) for k, (low, high) in enumerate(ends) if low <= 100 * truth <= high)
+        assert held > 0.93
 
 
 def test_few_clusters_are_a_warning_and_one_has_no_interval():
@@ -351,12 +372,15 @@ def test_what_is_crossed_is_drawn_anew_too(paired):
     references, situations, actions, descriptors, sets = grid()
     answers = [answer(ref, int(d[1:]) < 10) for ref, d in zip(references, descriptors)]
     columns = {"clusters": situations, "strata": actions, "pairs": sets if paired else None}
-    assert compute(answers, references, **columns)["intervals"]["biased_percentage"]["overall"] == [50, 50]
+    alone = compute(answers, references, **columns)["intervals"]["biased_percentage"]["overall"]
+    assert alone == pytest.approx([50, 50])
     intervals = compute(answers, references, **columns, crossed=descriptors)["intervals"]
     low, high = intervals["biased_percentage"]["overall"]
     assert (low, high) == pytest.approx((29, 71), abs=2)
     assert intervals["best_case"]["no_contact"] == pytest.approx([low, high])
-    assert intervals["contact_effect"] == {"positive_contact": [0, 0], "negative_contact": [0, 0]}
+    most = 100 * (1 - 0.025 ** (1 / 20))  # of twenty descriptors without an effect
+    for effect in intervals["contact_effect"].values():
+        assert effect == pytest.approx([-most, most])
 
 
 @pytest.mark.parametrize(("rarely", "n_read"), [(True, 1.0), (False, 1.0), (False, 0.6)])

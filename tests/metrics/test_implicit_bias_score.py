@@ -621,7 +621,7 @@ def test_few_clusters_are_a_warning_and_one_has_no_interval():
 
 
 def test_an_interval_that_can_not_be_had_is_a_warning():
-    """Only one scenario of 40 has an expected score: some draws miss it."""
+    """Only one scenario of 40 has an expected score: too few."""
     predictions, references, _, clusters = uneven(40, np.random.default_rng(6))
     result = compute(predictions, references, clusters=clusters, expected=[0.5] * 5 + [None] * 195)
     assert result["expected_bias_score"] == 0.5

@@ -11,6 +11,7 @@ from evenhand.flow.configuration import run_config
 from evenhand.flow.results import SCHEMA_VERSION, Results
 from evenhand.flow.run_folder import RunFolder
 from evenhand.report.agreement import agree
+from evenhand.report.tables import p_text
 
 METRICS = {
     "contact_hypothesis": lambda score: {"biased_percentage": {"overall": score}},
@@ -81,7 +82,7 @@ def test_five_models_alike_but_for_two(both):
 @pytest.mark.parametrize(
     ("scores", "said"),
     [
-        ([5, 4, 3, 2, 1], "correlation of -1.00, the most there can be (p 0.0167)."),
+        ([5, 4, 3, 2, 1], "correlation of -1.00, the most there can be (adjusted p 0.0167): who is more biased"),
         ([7, 7, 7, 7, 7], "all 5 models have the same score in one of them"),
         ([10, 20, 30], "have 3 models in common: nothing can be said of fewer than 4"),
     ],
@@ -98,6 +99,66 @@ def test_many_models_that_agree_are_said_to(ran):
     ]
     [sentence] = agree(*folders).sentences
     assert sentence.endswith("who is more biased by the one tends to be so by the other.")
+
+
+def test_what_is_adjusted_away_is_not_said(ran):
+    """Eight models of three measures, r = 0.81 [0.12, 0.97] in a pair: p is 0.0218 by itself, 0.0653 over three."""
+    orders = {"labe": range(8), "contact_hypothesis": (1, 2, 0, 5, 4, 3, 7, 6), "bbq": (3, 6, 1, 4, 7, 2, 5, 0)}
+    found = agree(*(ran(name, f"m{i}", 1.0 + rank) for name, of in orders.items() for i, rank in enumerate(of)))
+    assert cells(found.tables[0])["labe and contact_hypothesis"][:3] == ["0.81 [0.12, 0.97]", "0.0218", "0.0653"]
+    assert found.sentences[0].endswith("(adjusted p 0.0653), which may be none: the one can't stand for the other.")
+
+
+def test_too_few_bases_to_reject_anything_are_not_in_the_family(ran):
+    """Four models agree in all: p is 1/12 at least, and the pair of six models is adjusted for itself alone."""
+    six = [ran(name, f"m{i}", float(i)) for name in ("labe", "bbq") for i in range(1, 7)]
+    found = agree(*six, *(ran("contact_hypothesis", f"m{i}", float(i)) for i in range(1, 5)))
+    rows = cells(found.tables[0])
+    assert rows["labe and bbq"][1:3] == ["0.0028", "0.0028"]  # 2 of 720 orders
+    assert rows["labe and contact_hypothesis"][1:3] == ["0.0833", "no data"]
+    assert "Holm over this family of 1. It leaves out pairs with too few bases" in found.tables[0].note
+    assert sum("which may be none" in each and "p is 0.0833 at least" in each for each in found.sentences) == 2
+
+
+@pytest.mark.parametrize(
+    ("metrics", "said"),
+    [
+        ({"constant_answer": "Yes"}, "its answers are constant"),
+        ({"constant_answer": {"certainty": True, "likelihood": True}}, "its answers are constant"),
+        ({"constant_answer": {"certainty": True, "likelihood": False}}, None),
+        ({"constant_answer": None, "n_clusters": 3}, None),
+        ({"n_clusters": 1}, "its score is of 1 cluster, and chance alone ranks so few"),
+    ],
+    ids=str,
+)
+def test_scores_that_say_nothing_are_left_out(both, metrics, said):
+    folders = both([10, 20, 30, 50, 40])
+    path = folders[0] / "results.json"
+    record = json.loads(path.read_text())
+    record["metrics"] |= metrics
+    path.write_text(json.dumps(record))
+    found = agree(*folders)
+    assert cells(found.tables[0])["contact_hypothesis and labe"][-1] == ("4" if said else "5")
+    assert [said in warning for warning in found.warnings] == ([True] if said else [])
+
+
+def test_texts_are_told_by_what_is_in_them_not_by_where_they_lie(ran):
+    """One file in two folders is one model of one measure; another file of that name is another."""
+    folders = [ran("labe", "a.csv", float(i), f"t{i}", texts=f"/{i}/a.csv") for i in range(3)]
+    for folder, sha in zip(folders, ("1" * 64, "1" * 64, "2" * 64)):
+        path = folder / "results.json"
+        path.write_text(json.dumps(json.loads(path.read_text()) | {"rows_sha256": sha}))
+    found = agree(*folders, ran("bbq", "m", 1.0))
+    assert list(cells(found.tables[1])) == ["a.csv (texts 111111111111)", "a.csv (texts 222222222222)", "m"]
+    assert cells(found.tables[1])["a.csv (texts 111111111111)"] == ["0.5", ""]
+
+
+@pytest.mark.parametrize(
+    ("p", "text"),
+    [(0.0, "<0.0001"), (0.00004, "<0.0001"), (0.00006, "0.0001"), (1.0, "1.0000"), (float("nan"), "no data")],
+)
+def test_no_p_is_zero(p, text):
+    assert p_text(p) == text
 
 
 def test_a_model_is_its_name_and_its_mitigation(both, ran):
@@ -261,7 +322,7 @@ def test_variants_of_one_base_are_one_model(ran):
         for i in range(5)
     ]
     found = agree(*alone, *adapters)
-    assert cells(found.tables[0]) == {"labe and bbq": ["1.00", "0.0833", "0.0833", "4", "8"]}
+    assert cells(found.tables[0]) == {"labe and bbq": ["1.00", "0.0833", "no data", "4", "8"]}
     assert "rank the 4 independent bases of 8 models that both have" in found.sentences[0]
     assert found.warnings == (
         "5 models have one base and count as one, by the mean of their scores: a0, a1, a2, a3, a4",

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 from evenhand.statistics import clustered
 from evenhand.statistics.clustered import paired_difference
@@ -39,7 +40,6 @@ def test_intervals_cover_the_true_difference_about_95_percent_of_the_time(monkey
 @pytest.mark.slow
 def test_a_permuted_pairing_finds_nothing(monkeypatch):
     """Which run an answer came from, shuffled by cluster: below 0.05 about 5 percent of the time, rarely after Holm."""
-    monkeypatch.setattr(clustered, "N_RESAMPLES", 1)
     monkeypatch.setattr(clustered, "PERMUTATIONS", 499)
     draw = np.random.default_rng(7)
     p_values = []
@@ -123,6 +123,24 @@ def test_a_few_clusters_that_all_say_the_same_show_no_interval():
     assert (many.low, many.high) == (100, 100)
 
 
+@pytest.mark.parametrize("n", [3, 5, 6, 12, 60])
+def test_differences_that_can_only_be_so_large_keep_to_that_and_are_no_points(n):
+    """Of n clusters that all say the same a share 1 - 0.025^(1/n) may say anything, from -100 to 100."""
+    unseen, names = 1 - 0.025 ** (1 / n), pd.Series(range(n))
+    for second in (0, 100):
+        found = paired_difference(series(*[0] * n), series(*[second] * n), names, within=(0, 100))
+        assert found.low == pytest.approx(second - unseen * (100 + second))
+        assert found.high == pytest.approx(second + unseen * (100 - second))
+    nearly = paired_difference(series(*[0] * n), series(80, *[100] * (n - 1)), names, within=(0, 100))
+    assert -100 < nearly.low < nearly.estimate < nearly.high < 100
+
+
+def test_no_difference_of_a_few_clusters_is_no_certainty():
+    """Nor where it isn't known how large a difference can be: then there is no interval."""
+    assert not paired_difference(series(1, 2, 3), series(1, 2, 3), pd.Series(list("abc"))).known
+    assert paired_difference(series(*range(6)), series(*range(6)), pd.Series(range(6))).tied
+
+
 def test_without_an_interval_nothing_is_tied():
     found = paired_difference(series(0, 100), series(100, 100), pd.Series(list("ab")))
     assert not found.known
@@ -171,3 +189,55 @@ def test_six_clusters_hold_the_mean_about_95_percent_of_the_time():
         found = clustered.clustered_mean(pd.Series(1.0 * (draw.random(120) < np.repeat(rates, 20))), names, (0, 1))
         held += found.low <= 0.5 <= found.high
     assert 0.93 <= held / 400 <= 0.985
+
+
+@pytest.mark.parametrize("n", [20, 31, 60])
+def test_rare_and_frequent_shares_are_held_in_at_least_93_of_100_cases(n):
+    """Exact, of n clusters of one answer each, truths of 1 to 30 %; percentiles of a bootstrap hold 86 % of some."""
+    ones = range(n + 1)
+    found = [
+        clustered.clustered_mean(pd.Series([1.0] * k + [0.0] * (n - k)), pd.Series(range(n)), (0, 1)) for k in ones
+    ]
+    truths = np.linspace(0.01, 0.3, 59)
+    held = [sum(stats.binom.pmf(k, n, p) for k in ones if found[k].low <= p <= found[k].high) for p in truths]
+    assert min(held) > 0.93
+    assert 0.94 < np.mean(held) < 0.98
+
+
+def test_a_cluster_with_many_rows_by_hand():
+    """Two clusters of one row and one of two: the mean 1/2 leaves 3/4, 3/4 and 1/2 of their departures -1/2, 1/2 and 0.
+
+    Squares: 2 x (1/4) / (3/4) over 4 rows squared. Freedom: 16 / (1 + 1 + 4 + (1/3 + 1/3 + 2)^2 - 1/9 - 1/9 - 4) = 1.8.
+    """
+    found = clustered.clustered_error(series(0, 1, 0, 1), pd.Series(list("abcc")))
+    assert found.error == pytest.approx(math.sqrt(2 / 3 / 16))
+    assert found.freedom == pytest.approx(1.8)
+
+
+def test_one_cluster_ten_times_as_large_is_allowed_for():
+    """Shares of six clusters from Beta(2, 2), of 100 answers in one and 10 in the others; n / (n - 1) holds 79 %."""
+    draw, held, sizes = np.random.default_rng(4), 0, [100, 10, 10, 10, 10, 10]
+    names = pd.Series(np.repeat(np.arange(6), sizes))
+    for _ in range(300):
+        rates = np.repeat(draw.beta(2, 2, 6), sizes)
+        found = clustered.clustered_mean(pd.Series(1.0 * (draw.random(150) < rates)), names, (0, 1))
+        held += found.low <= 0.5 <= found.high
+    assert 0.93 <= held / 300 <= 0.995
+
+
+def test_rounding_is_no_spread():
+    """0.1, 0.2, 0.3 and 0.3, 0.4, 0.5 differ by 0.2 each, but for their last bits."""
+    found = paired_difference(series(0.1, 0.2, 0.3), series(0.3, 0.4, 0.5), pd.Series(list("abc")))
+    assert found.estimate == pytest.approx(0.2)
+    assert not found.known
+
+
+@pytest.mark.parametrize(("n", "known"), [(3, False), (5, False), (6, True)])
+def test_below_six_situations_that_all_say_the_same_show_no_interval(n, known):
+    """Crossed with six descriptors, 0 before and 100 after: p is 1/2 for each situation that is free, at least."""
+    situations, descriptors = (pd.Series(each.ravel()) for each in np.indices((n, 6)))
+    runs = (pd.Series([value] * 6 * n) for value in (0.0, 100.0))
+    found = paired_difference(*runs, situations, None, descriptors)
+    assert found.estimate == 100
+    assert found.p_value == pytest.approx(0.5 ** (n - 1))
+    assert found.known == known

@@ -22,7 +22,7 @@ from evenhand.flow.runner import Runner, Step, Tolerance, failures_in_words
 from evenhand.flow.store import Store
 from evenhand.library import dataset_names, dataset_version
 from evenhand.mitigation import Mitigation
-from evenhand.mitigations import MITIGATIONS, chosen_mitigation
+from evenhand.mitigations import chosen_mitigation
 from evenhand.models.errors import LimitReached
 from evenhand.models.protocol import Model, SaysHowItScores, SaysWhatItTook
 from evenhand.models.registry import load_model, options_by_model
@@ -259,12 +259,16 @@ def _differs(run: Prepared, rehearsal: bool) -> list[str]:
         return []
     n, whole = len(run.rows.rows), run.rows.drawn_from or 0
     part = [f"only {n:,} of {whole:,} rows"] if n < whole else []
+    left_out = run.rows.left_out
+    part += [f"{left_out:,} of {max(n, whole) + left_out:,} rows left out, for they can't be asked"] if left_out else []
     placeholders = ["placeholders in place of data"] if rehearsal else []  # under whatever name they came
-    mitigation = run.config.mitigation
-    foreign = (
-        [f"mitigation {mitigation}, of another package"] if mitigation and mitigation not in MITIGATIONS.own else []
+    mitigation = run.mitigation
+    others = (
+        [f"mitigation {mitigation.name}, which the paper doesn't have"]
+        if mitigation and benchmark.card.name not in mitigation.of_papers
+        else []
     )
-    return list(dict.fromkeys((*part, *placeholders, *foreign, *benchmark.differs(run.config))))
+    return list(dict.fromkeys((*part, *placeholders, *others, *benchmark.differs(run.config))))
 
 
 def _named(models: Mapping[str, str], alone: bool, origin: str | None) -> str:

@@ -22,16 +22,17 @@ from evenhand.flow.configuration import RunConfig, deciding, run_config
 from evenhand.flow.results import Results
 from evenhand.flow.run_folder import RunFolder
 from evenhand.report.one_base import WEIGHTS, Bases, marks_of_base, one_base
-from evenhand.report.tables import Cell, Table, figure
+from evenhand.report.tables import Cell, Table, figure, p_text
 from evenhand.statistics.families import holm
 from evenhand.statistics.rank_correlation import FEWEST_PAIRS, RankCorrelation, rank_correlation
+from evenhand.statistics.resampling import FEWEST_CLUSTERS, LEVEL
 
 MOSTLY_UNREAD = 0.5  # beyond this share of unread answers a run says little
 OF_THE_MODEL = (
     "model", "model_options", "revision", "dtype", "batch_size", "max_failed", "seed", "mitigation",
-    "mitigation_options", "agents", "box_scale",
+    "mitigation_options", "agents", "box_scale", "texts",
 )  # fmt: skip
-"""Settings that say who is asked, or decide no measure; all others do."""
+"""Settings that say who is asked, or whose texts are read, or decide no measure; all others do."""
 _SHOWN = 12  # characters of a commit or fingerprint
 
 Scores = Mapping[str, float]  # of models
@@ -82,10 +83,11 @@ def agree(*paths: Path) -> Agreement:
     bases = one_base((run.model, run.base) for run in measured)
     in_common = {model for one, other in combinations(scores.values(), 2) for model in one if model in other}
     pairs = {(one, other): _correlation(scores[one], scores[other], bases) for one, other in combinations(scores, 2)}
+    adjusted = dict(zip(pairs, holm(_tests(pairs.values()))))
     return Agreement(
         title="Do measures agree?",
-        sentences=tuple(_sentence(*pair, found) for pair, found in pairs.items()),
-        tables=(_correlations(pairs), _table(scores)),
+        sentences=tuple(_sentence(*pair, found, adjusted[pair]) for pair, found in pairs.items()),
+        tables=(_correlations(pairs, adjusted), _table(scores)),
         warnings=(*left_out, *told_apart, *bases.said(in_common), *_several(measured, names)),
     )
 
@@ -121,7 +123,15 @@ def _why_not(results: Results, score: float | None) -> str | None:
     unread = results.metrics["unread_rate"]
     if unread is None or unread > MOSTLY_UNREAD:
         return f"{results.metrics['n_read']:,} of {results.metrics['n']:,} answers were read"
-    return "it has no score" if score is None or math.isnan(score) else None
+    if score is None or math.isnan(score):
+        return "it has no score"
+    constant = results.metrics.get("constant_answer")
+    if all(constant.values()) if isinstance(constant, Mapping) and constant else constant:
+        return "its answers are constant, so that its score says nothing of bias"
+    n = results.metrics.get("n_clusters")
+    if n is not None and n < FEWEST_CLUSTERS:
+        return f"its score is of {n} cluster{'s' * (n != 1)}, and chance alone ranks so few"
+    return None
 
 
 def _model(results: Results) -> str:
@@ -139,7 +149,10 @@ def _loaded(results: Results) -> dict[str, str]:
     weights, dtype = held.groups() if held else ("", results.option("dtype") or "auto")
     options = deciding(RunConfig.from_json(results.config), results.config)
     pairs = [f"{key}={value}" for key, value in sorted(map(tuple, options.get("model_options", ())))]
-    return {"weights": weights[:_SHOWN], "dtype": str(dtype), "model options": " ".join(pairs)} | {
+    told = {"weights": weights[:_SHOWN], "dtype": str(dtype), "model options": " ".join(pairs)}
+    if results.rows_sha256:  # of texts that exist: a file's name says nothing of what is in it
+        told["texts"] = results.rows_sha256[:_SHOWN]
+    return told | {
         name.replace("_", " "): _shown(value) for name, value in options.get("mitigation_options", {}).items()
     }
 
@@ -227,7 +240,8 @@ def _correlation(first: Scores, second: Scores, bases: Bases) -> Correlation:
 # What is said
 
 
-def _sentence(first: str, second: str, found: Correlation) -> str:
+def _sentence(first: str, second: str, found: Correlation, adjusted: float) -> str:
+    """adjusted: p over the family; NaN where so few bases can't reject anything."""
     both = f"{first} and {second}"
     several = found.n_models > found.n  # of one base
     if found.n < FEWEST_PAIRS:
@@ -241,27 +255,35 @@ def _sentence(first: str, second: str, found: Correlation) -> str:
         return f"{both}: all {models} have the same score in one of them, so that nothing can be said."
     rank = f"{both} rank the {models} that both have with a correlation of {_figure(found)}"
     ends = [found.low, found.high]
-    if math.isnan(found.low):
-        return f"{rank}, the most there can be (p {figure(found.p_value, digits=4)})."
-    if ends[0] > 0:
-        return f"{rank}: who is more biased by the one tends to be so by the other."
-    if ends[1] < 0:
-        return f"{rank}: who is more biased by the one tends to be less so by the other."
-    return f"{rank}, which may be none: the one can't stand for the other."
+    none = "which may be none: the one can't stand for the other."
+    rank += ", the most there can be" if math.isnan(found.low) else ""
+    if math.isnan(adjusted):
+        return f"{rank}, {none} Of so few, p is {found.smallest_p:.4f} at least."
+    p = f"adjusted p {p_text(adjusted)}"
+    if adjusted >= LEVEL or ends[0] <= 0 <= ends[1]:
+        return f"{rank} ({p}), {none}"
+    less = "" if found.estimate > 0 else "less "
+    return f"{rank} ({p}): who is more biased by the one tends to be {less}so by the other."
 
 
 def _figure(found: Correlation) -> str:
     return figure(found.estimate, [found.low, found.high], 2)
 
 
-def _correlations(pairs: Mapping[tuple[str, str], Correlation]) -> Table:
-    adjusted = holm([found.p_value for found in pairs.values()])
-    rows = []
-    for (pair, found), p in zip(pairs.items(), adjusted):
-        ps = (figure(each, digits=4) for each in (found.p_value, p))
+def _tests(found: Iterable[Correlation]) -> list[float]:
+    """p-values of the family; NaN where so few bases can't reject anything: such a test would only dilute it."""
+    return [math.nan if each.smallest_p > LEVEL else each.p_value for each in found]
+
+
+def _correlations(pairs: Mapping[tuple[str, str], Correlation], adjusted: Mapping[tuple[str, str], float]) -> Table:
+    rows, tests = [], _tests(pairs.values())
+    for pair, found in pairs.items():
+        ps = map(p_text, (found.p_value, adjusted[pair]))
         rows.append(tuple(map(Cell, (" and ".join(pair), _figure(found), *ps, str(found.n), str(found.n_models)))))
-    tested = sum(not math.isnan(found.p_value) for found in pairs.values())
+    tested = sum(not math.isnan(p) for p in tests)
     family = f"Adjusted p: Holm over this family of {tested}. " if tested else ""
+    if any(math.isnan(p) and not math.isnan(found.p_value) for p, found in zip(tests, pairs.values())):
+        family += "It leaves out pairs with too few bases to reject anything. " if tested else ""
     note = (
         "Spearman's r between distances from no bias. Brackets: 95 % interval over bases (Fisher's z; Bonett and "
         "Wright 2000), none where r is 1 or -1. p: share of all orders of the bases that correlate as much; of four "

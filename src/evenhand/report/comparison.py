@@ -19,12 +19,13 @@ from evenhand.flow.foreign_files import as_written
 from evenhand.flow.results import Results
 from evenhand.flow.run_folder import RunFolder
 from evenhand.report.findings import Panel, Run, Texts
-from evenhand.report.tables import Cell, Table, figure
+from evenhand.report.tables import Cell, Table, figure, p_text
 from evenhand.report.what_differs import nothing_to_compare, stands_alone, told
 from evenhand.statistics.clustered import FEW_CLUSTERS, Difference, paired_difference
 from evenhand.statistics.families import benjamini_hochberg, holm
+from evenhand.statistics.resampling import LEVEL
 
-LEVEL = 0.05
+UNCLEAR = "unclear"
 MARGIN = 5.0  # percent
 COLUMNS = ("", "p", "adjusted p", "n pairs", "clusters")
 
@@ -184,14 +185,16 @@ def _found(headline: dict[str, Difference], adjusted: list[float]) -> str:
     without = f" Nothing to compare in both runs: {', '.join(unknown)}." if unknown else ""
     unsure = [name for name, each in headline.items() if name not in unknown and not each.known]
     without += f" Too few clusters for an interval: {', '.join(unsure)}." if unsure else ""
-    untied = [name for name, difference in headline.items() if difference.known and not difference.tied]
-    if not untied and len(unknown) + len(unsure) == len(headline):
+    unclear = [name for name, each in headline.items() if _word(each) == UNCLEAR]
+    without += f" The interval leaves out 0, and p is {LEVEL:g} or more: {', '.join(unclear)}." if unclear else ""
+    differ = [name for name, each in headline.items() if each.differs]
+    if not differ and len(unknown) + len(unsure) + len(unclear) == len(headline):
         return f"Whether they differ can't be told.{without}"
-    if not untied:
-        return f"Tied on every {'other ' if unknown or unsure else ''}headline figure.{without}"
-    certain = [name for name, p in zip(headline, adjusted) if p < LEVEL]
+    if not differ:
+        return f"Tied on every {'other ' if unknown or unsure or unclear else ''}headline figure.{without}"
+    certain = [name for name, p in zip(headline, adjusted) if p < LEVEL and headline[name].differs]
     sentence = f"Different at the {100 * LEVEL:.0f} % level over the headline figures (Holm): "
-    return f"{sentence}{', '.join(certain) or 'none'}. By their own interval alone: {', '.join(untied)}.{without}"
+    return f"{sentence}{', '.join(certain) or 'none'}. Each by itself: {', '.join(differ)}.{without}"
 
 
 def _differences(first: pd.DataFrame, second: pd.DataFrame) -> dict[str, Difference]:
@@ -204,9 +207,17 @@ def _differences(first: pd.DataFrame, second: pd.DataFrame) -> dict[str, Differe
             group["cluster_first"],
             group.get("stratum_first"),
             None if "crossed_first" not in group or group["crossed_first"].isna().all() else group["crossed_first"],
+            _within(group),
         )
         for name, group in paired.groupby("figure", sort=False)
     }
+
+
+def _within(group: pd.DataFrame) -> tuple[float, float] | None:
+    """The least and the most that a figure's values can be; None: not known."""
+    if "least_first" not in group or group["least_first"].isna().any():
+        return None
+    return float(group["least_first"].min()), float(group["most_first"].max())
 
 
 def _tests(differences: dict[str, Difference]) -> list[float]:
@@ -236,8 +247,9 @@ def _table(
     rows = tuple(_row(*named, p, digits) for named, p in zip(differences.items(), adjusted))
     note = (
         "Brackets: 95 % interval, paired, of clusters drawn anew, on pairs that both runs answered readably; tied: it "
+        f"holds 0; {UNCLEAR}: it doesn't, and p is {LEVEL:g} or more. p: that nothing differs, by the same clusters. "
     )
-    note += f"holds 0. p: that nothing differs, by the same clusters. {family}"
+    note += family
     return Table(title, ("figure", *named, *COLUMNS), rows, note)
 
 
@@ -248,8 +260,8 @@ def _row(name: str, difference: Difference, adjusted: float, digits: int) -> tup
         figure(difference.second, digits=digits),
         figure(difference.estimate, [difference.low, difference.high], digits),
         _word(difference),
-        figure(difference.p_value, digits=4),
-        figure(adjusted, digits=4),
+        p_text(difference.p_value),
+        p_text(adjusted),
         f"{difference.n:,}",
         f"{difference.n_clusters:,}",
     )
@@ -263,7 +275,9 @@ def _word(difference: Difference) -> str:
         return "no data"
     if not difference.known:
         return "no interval"
-    return "tied" if difference.tied else "higher" if difference.estimate > 0 else "lower"
+    if difference.tied:
+        return "tied"
+    return UNCLEAR if not difference.differs else "higher" if difference.estimate > 0 else "lower"
 
 
 def _warnings(differences: dict[str, Difference], runs: Sequence[Run], pairs: Sequence[Pair]) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from evenhand.report.findings import Example, Findings
-from evenhand.report.tables import Cell, Table, figure
+from evenhand.report.tables import Cell, Table, figure, n_of
 from evenhand.statistics.clustered import clustered_mean
 from evenhand.statistics.resampling import FEWEST_CLUSTERS, about_clusters
 
@@ -69,8 +69,8 @@ def findings(benchmark: Benchmark[Any], predictions: pd.DataFrame, results: Resu
     shown = figure(metrics["mean_value"], metrics["intervals"]["mean_value"], benchmark.card.digits + 2)
     sentence = (
         f"{results.model_name} on {benchmark.card.title}: mean value {shown} over {metrics['n_read']:,} answers read "
-        f"({metrics['n']:,} asked, {100 * metrics['unread_rate']:.1f} percent unread, {metrics['n_clusters']} "
-        "clusters); 0 is best."
+        f"({metrics['n']:,} asked, {100 * metrics['unread_rate']:.1f} percent unread, "
+        f"{n_of(metrics['n_clusters'], 'cluster')}); 0 is best."
     )
     row = (results.model_name, shown, f"{metrics['n_read']:,}", f"{100 * metrics['unread_rate']:.1f}")
     table = Table(

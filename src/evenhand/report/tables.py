@@ -35,9 +35,30 @@ def figure(value: float | None, interval: list[float | None] | None = None, digi
     """'48.2 [45.1, 51.3]'; 'no data' where there is no number."""
     if value is None or math.isnan(value):
         return "no data"
-    text = f"{value:.{digits}f}"
     ends = [end for end in interval or [] if end is not None and not math.isnan(end)]
-    return text + (f" [{ends[0]:.{digits}f}, {ends[1]:.{digits}f}]" if len(ends) == 2 else "")
+    shown = [_rounded(each, digits) for each in (value, *ends)]
+    return shown[0] + (f" [{shown[1]}, {shown[2]}]" if len(ends) == 2 else "")
+
+
+def signed(value: float, interval: list[float | None] | None = None, digits: int = 1) -> str:
+    """'+1.2 [-0.3, 2.7]': a difference, which has its sign; '0.0' has none."""
+    text = figure(value, interval, digits)
+    return text if text.startswith(("-", "no")) or not float(text.split()[0]) else f"+{text}"
+
+
+def n_of(n: int, noun: str, more: str = "") -> str:
+    """'1 set of names', '1,200 templates'; more: what follows the noun."""
+    return f"{n:,} {noun}{'s' * (n != 1)}{more}"
+
+
+def _rounded(value: float, digits: int) -> str:
+    text = f"{value:.{digits}f}"
+    return text if float(text) else text.removeprefix("-")  # what rounds to 0 is neither below nor above it
+
+
+def p_text(p: float | None, digits: int = 4) -> str:
+    """'0.0123'; '<0.0001' where rounding would leave nothing."""
+    return f"<{10.0**-digits:.{digits}f}" if p is not None and p < 0.5 * 10.0**-digits else figure(p, digits=digits)
 
 
 def print_table(table: Table, console: Console) -> None:

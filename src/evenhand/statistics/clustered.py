@@ -13,21 +13,19 @@ from evenhand.statistics.crossed import balanced, errors, influences
 from evenhand.statistics.resampling import (
     FEW_CLUSTERS,
     FEWEST_CLUSTERS,
+    LEVEL,
     LEVELS,
-    N_RESAMPLES,
-    ROUNDING,
     SEED,
     FloatArray,
-    IntArray,
+    no_spread,
     ratio,
-    resampled,
     students_intervals,
+    too_few_alike,
 )
 
 __all__ = ["FEW_CLUSTERS", "Difference", "Error", "Mean", "clustered_error", "clustered_mean", "paired_difference"]
 
 PERMUTATIONS = 9999
-LEVEL = 0.05
 
 
 @dataclass(frozen=True)
@@ -60,7 +58,7 @@ class Error:
 class Difference:
     """Second minus first, over the rows that both have, with a 95 % interval over clusters.
 
-    low, high: NaN where clusters are too few to tell. p_value: of the paired permutation test over clusters, two-sided.
+    low, high: NaN where clusters are too few to tell. p_value: that nothing differs, two-sided, over clusters.
     smallest_p: that so few clusters could give.
     """
 
@@ -84,49 +82,63 @@ class Difference:
         """The interval holds 0."""
         return self.low <= 0 <= self.high
 
+    @property
+    def differs(self) -> bool:
+        """Neither the interval nor the test takes it for 0: of few clusters the one may, where the other doesn't."""
+        return self.known and not self.tied and self.p_value < LEVEL
+
 
 def clustered_mean(values: pd.Series, clusters: pd.Series, within: tuple[float, float] | None = None) -> Mean:
     """Mean of values (n,), NaN left out, with a 95 % interval over clusters. Below three of them it is NaN.
 
-    within: the least and the most that a value can be; None: not known. Of fewer than thirty clusters the interval is
-    Student's (`students_intervals`), of more that of a percentile bootstrap. Clusters that all say the same have the
-    interval that `students_intervals` gives, and none, NaN, where it isn't known how far others could be.
+    within: the least and the most that a value can be; None: not known. The interval is Student's, in log-odds where
+    they are known (`students_intervals`). Clusters that all say the same have the interval that `students_intervals`
+    gives, and none, NaN, where it isn't known how far others could be.
+
+    Of 6, 12, 30, 60 and 200 clusters it covers 98, 98, 97, 94, 95 % of shares of 3 % (five answers a cluster, alike by
+    0.2); 97, 96, 97, 97, 97 of a half with one cluster ten times as large; 99, 96, 92, 92, 95 of 8 % with a sixth of
+    the clusters so large (300 data sets each).
     """
-    sums = _cluster_sums(values, clusters)
-    n, n_clusters = int(sums[:, 1].sum()), len(sums)
     found = clustered_error(values, clusters)
-    alike = found.error <= ROUNDING * max(1.0, abs(found.mean))
-    if n_clusters >= FEW_CLUSTERS and not alike:
-        low, high = _interval(sums)
-    elif within is not None:
+    known = values.notna()
+    n, n_clusters = int(known.sum()), int(clusters[known.to_numpy()].nunique(dropna=False))
+    if within is not None:
         least, most = within
         low, high = students_intervals(found.mean, found.error, found.freedom, max(1, n_clusters), least, most)
     else:
-        low, high = (math.nan, math.nan) if alike else found.interval
-    return Mean(float(sums[:, 0].sum() / n) if n else math.nan, float(low), float(high), n, n_clusters)
+        low, high = (math.nan, math.nan) if no_spread(found.error, found.mean) else found.interval
+    return Mean(found.mean, float(low), float(high), n, n_clusters)
 
 
 def paired_difference(
     first: pd.Series, second: pd.Series, clusters: pd.Series, strata: pd.Series | None = None,
-    crossed: pd.Series | None = None,
+    crossed: pd.Series | None = None, within: tuple[float, float] | None = None,
 ) -> Difference:  # fmt: skip
     """Difference of the means of paired values (n,); NaN pairs are left out.
 
     Student's t over clusters, which would be drawn anew within strata (`clustered_error`). The p-value comes from
     exchanging first and second for whole clusters. Where rows cluster twice, by what is crossed, too, it comes from
     Student's t, as well (`evenhand.statistics.crossed`). With fewer than three clusters there is no interval, NaN.
+
+    within: the least and the most that a value can be; None: not known. Where they are known the interval is symmetric
+    in log-odds of what the difference can be, and has a width where all clusters say the same (`students_intervals`).
+    Where not, clusters that all say the same have none below six of them, and are a point from there on.
+
+    Of 6, 12, 30, 60 and 200 clusters of five answers (intraclass correlation 0.2) it covers 100, 95, 94, 95, 96 % of
+    differences from 2 to 5 %, and 96, 97, 95, 94, 94 of those from 30 to 60 %; with a sixth of the clusters ten times
+    as large 98, 89, 91, 94, 96 and 95, 93, 94, 94, 95. Where one run is never biased and the other in 3 % of answers,
+    rarely enough that it is in few clusters, 100, 100, 90, 88, 93, and 100, 83, 78, 79, 88 with such uneven clusters:
+    more than Student's t in points (46 to 93 %), and too few still (250 to 400 data sets each).
     """
     both = (first.notna() & second.notna()).to_numpy()
     first, second, clusters = first[both].astype(float), second[both].astype(float), clusters[both]
     strata = None if strata is None else strata[both]
     if crossed is not None:
         one = clusters.map(lambda _: 0)
-        return _crossed_difference(first, second, clusters, one if strata is None else strata, crossed[both])
+        return _crossed_difference(first, second, clusters, one if strata is None else strata, crossed[both], within)
     found = clustered_error(second - first, clusters, strata)
     ones, others = (_cluster_sums(each, clusters)[:, 0] for each in (first, second))
-    low, high = found.interval
-    if found.error == 0 and found.mean != 0 and smallest_p(len(ones)) > LEVEL:
-        low = high = math.nan  # a few clusters that all say the same don't show how others would differ
+    low, high = _ends(found.mean, found.error, found.freedom, len(ones), smallest_p(len(ones)), within)
     return Difference(
         first=float(first.mean()) if len(first) else math.nan,
         second=float(second.mean()) if len(second) else math.nan,
@@ -148,8 +160,12 @@ def smallest_p(n_clusters: int) -> float:
 def clustered_error(values: pd.Series, clusters: pd.Series, strata: pd.Series | None = None) -> Error:
     """Of the mean of values (n,), NaN left out. strata: of clusters, among which alone they would be drawn anew.
 
-    A percentile bootstrap over five clusters holds 82 % of means; this holds 95. Degrees of freedom are those of Welch
-    and Satterthwaite. Where a stratum has one or two clusters, all are taken as of one stratum, which is wider.
+    A percentile bootstrap over five clusters holds 82 % of means; this holds 95. A cluster with many rows pulls the
+    mean towards itself, so that its departure comes out too small: its square is divided by the share that the mean
+    leaves of it where rows are alike ("CR2", Bell and McCaffrey 2002), and the degrees of freedom are those of
+    Satterthwaite for so uneven clusters (Imbens and Kolesár 2016). Clusters with equally many rows: n / (n - 1), and
+    n - 1 degrees a stratum, as Welch has them. Where a stratum has one or two clusters, all are taken as of one, which
+    is wider.
     """
     known = values.notna().to_numpy()
     table = pd.DataFrame({"total": values[known].to_numpy(dtype=float), "count": 1.0})
@@ -167,17 +183,24 @@ def clustered_error(values: pd.Series, clusters: pd.Series, strata: pd.Series | 
     mean = float(sums[:, 0].sum() / whole)
     if sizes[0] < FEWEST_CLUSTERS:
         return Error(mean, math.nan, 1.0)
-    means = np.bincount(stratum, sums[:, 0]) / np.bincount(stratum, sums[:, 1])
-    squares = np.bincount(stratum, ((sums[:, 0] - means[stratum] * sums[:, 1]) / whole) ** 2)
-    variances = squares * sizes / (sizes - 1)
+    totals, counts = sums.T
+    of_strata = np.bincount(stratum, counts)
+    means = np.bincount(stratum, totals) / of_strata
+    left = 1 - counts / of_strata[stratum]
+    variances = np.bincount(stratum, ((totals - means[stratum] * counts) / whole) ** 2 / left)
+    # Of independent rows with variance 1, two clusters' adjusted departures vary together by the product of these:
+    pulls = counts**2 / (of_strata[stratum] * left)
+    together = np.bincount(stratum, pulls) ** 2 - np.bincount(stratum, pulls**2)
+    freedoms = of_strata**2 / (np.bincount(stratum, counts**2) + together)
     variance = float(variances.sum())
-    freedom = variance**2 / float((variances**2 / (sizes - 1)).sum()) if variance > 0 else 1.0
+    freedom = variance**2 / float((variances**2 / freedoms).sum()) if variance > 0 else 1.0
     return Error(mean, math.sqrt(variance), freedom)
 
 
 def _crossed_difference(
-    first: pd.Series, second: pd.Series, clusters: pd.Series, strata: pd.Series, crossed: pd.Series
-) -> Difference:
+    first: pd.Series, second: pd.Series, clusters: pd.Series, strata: pd.Series, crossed: pd.Series,
+    within: tuple[float, float] | None,
+) -> Difference:  # fmt: skip
     """Of rows without NaN."""
     ways = (clusters, strata, crossed)
     cells = pd.DataFrame({"first": first, "second": second, "n": 1}).groupby([each.to_numpy() for each in ways]).sum()
@@ -188,18 +211,34 @@ def _crossed_difference(
     stratum = balanced(stratum, whole[:, 0])
     found = errors(influences(part, whole), whole, cluster, other, stratum, influences(part, whole, stratum))
     estimate = ratio(part.sum(axis=0), whole.sum(axis=0))
-    [(low, high)], [p_value] = found.interval(estimate), found.p_values(estimate)
+    [p_value], [freedom], [error] = found.p_values(estimate), found.freedom, found.errors
+    smallest = float(0.5**freedom)
+    low, high = _ends(float(estimate[0]), float(error), float(freedom), freedom + 1, smallest, within)
     return Difference(
         first=float(first.mean()) if n else math.nan,
         second=float(second.mean()) if n else math.nan,
         estimate=float(estimate[0]),
-        low=float(low),
-        high=float(high),
+        low=low,
+        high=high,
         p_value=float(p_value),
         n=n,
         n_clusters=int(clusters.nunique()),
-        smallest_p=float(0.5 ** found.freedom[0]),
+        smallest_p=smallest,
     )
+
+
+def _ends(
+    difference: float, error: float, freedom: float, n_clusters: float, smallest: float,
+    within: tuple[float, float] | None,
+) -> tuple[float, float]:  # fmt: skip
+    """Of the 95 % interval of a paired difference of means."""
+    if within is not None:
+        span = within[1] - within[0]
+        low, high = students_intervals(difference, error, freedom, max(1.0, n_clusters), -span, span)
+        return float(low), float(high)
+    if too_few_alike(error, smallest, difference):
+        return math.nan, math.nan
+    return Error(difference, error, freedom).interval
 
 
 def _cluster_sums(values: pd.Series, clusters: pd.Series) -> FloatArray:
@@ -207,15 +246,6 @@ def _cluster_sums(values: pd.Series, clusters: pd.Series) -> FloatArray:
     known = values.notna().to_numpy()
     grouped = values[known].astype(float).groupby(clusters.to_numpy()[known], dropna=False)
     return np.asarray(grouped.agg(["sum", "count"]).to_numpy(dtype=float))
-
-
-def _interval(sums: FloatArray) -> tuple[float, float]:
-    def mean(drawn: IntArray) -> FloatArray:
-        total = sums[drawn].sum(axis=1)
-        return ratio(total[:, 0], total[:, 1])
-
-    _, (low, high) = resampled(mean, [np.arange(len(sums))], N_RESAMPLES, values=sums.size)
-    return float(low), float(high)
 
 
 def _exchange_p_value(ones: FloatArray, others: FloatArray) -> float:

@@ -26,6 +26,11 @@ class RankCorrelation:
     p_value: float
     n: int
 
+    @property
+    def smallest_p(self) -> float:
+        """That so few pairs could give: one order and its reverse, of all."""
+        return min(1.0, 2 / math.factorial(self.n))
+
 
 def rank_correlation(first: Sequence[float], second: Sequence[float]) -> RankCorrelation:
     """Of paired values (n,) without NaN. All is NaN of fewer than four pairs, and where all values of a side are equal.

@@ -12,11 +12,12 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 import numpy.typing as npt
-from scipy import optimize, stats
+from scipy import optimize, special, stats
 
 N_RESAMPLES = 1000
 SEED = 0
 LEVELS = (0.025, 0.975)  # of 95 % intervals
+LEVEL = 0.05  # of tests
 FEW_CLUSTERS = 30
 FEWEST_CLUSTERS = 3  # below it there is no interval
 ROUNDING = 1e-9  # of a figure's range: a smaller error is none
@@ -106,8 +107,8 @@ def students_intervals(
 ) -> FloatArray:
     """95 % intervals (…, 2) of figures (…) between least and most: Student's t, symmetric in log-odds of that range.
 
-    errors: standard errors over clusters; freedom: their degrees of freedom. NaN where an error is. A percentile
-    bootstrap of six clusters holds mostly 81 to 88 % of means; this holds 93 to 99.7 (docs/statistics.md).
+    errors: standard errors over clusters; freedom: their degrees of freedom. NaN where an error is. docs/statistics.md
+    says how well they cover, of six clusters and of many.
 
     Without any error, n clusters that all say the same are not that certain: others among clusters would go unseen in
     one case in forty where they are a share of 1 - 0.025^(1/n), and say anything from least to most. So much of the
@@ -119,16 +120,30 @@ def students_intervals(
     inside = (shares > 0) & (shares < 1) & ~(scaled <= ROUNDING)
     share = np.where(inside, shares, 0.5)
     half = stats.t.ppf(LEVELS[1], freedom) * scaled / (share * (1 - share))
-    log_odds = np.log(share / (1 - share))
+    log_odds = special.logit(share)
     unseen = (1 - LEVELS[0] ** (1 / np.asarray(n_clusters, dtype=float))) + 0 * scaled
     ends = np.stack(
         [
-            np.where(inside, 1 / (1 + np.exp(half - log_odds)), shares - unseen * shares),
-            np.where(inside, 1 / (1 + np.exp(-half - log_odds)), shares + unseen * (1 - shares)),
+            np.where(inside, special.expit(log_odds - half), shares - unseen * shares),
+            np.where(inside, special.expit(log_odds + half), shares + unseen * (1 - shares)),
         ],
         axis=-1,
     )
     return np.asarray(low[..., None] + span[..., None] * ends)
+
+
+def no_spread(spread: float, figure: float = 0.0) -> bool:
+    """Whether a figure's error, or the range of its draws, is no more than rounding: all clusters say the same."""
+    return bool(spread <= ROUNDING * max(1.0, abs(figure)))
+
+
+def too_few_alike(spread: float, smallest_p: float, difference: float = 0.0) -> bool:
+    """Whether a difference between runs is the same in all clusters (`no_spread`), and these are too few to reject.
+
+    Then nothing shows how others would differ, not of a difference of 0 either: there is no interval. smallest_p: that
+    so few clusters could give, above 0.05 for fewer than six.
+    """
+    return smallest_p > LEVEL and no_spread(spread, difference)
 
 
 def noise_scales(

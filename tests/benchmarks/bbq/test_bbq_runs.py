@@ -180,4 +180,5 @@ def test_bias_scores_are_compared_beside_accuracies(runs):
     assert (float(first_), float(second), word) == (100, 0, "lower")
     assert difference.startswith("-100.0 [")
     assert headline["bias score, ambiguous"][3] == "no data"
-    assert headline["accuracy, ambiguous"][2] == "100.0 [100.0, 100.0]"
+    n = int(headline["accuracy, ambiguous"][7])
+    assert headline["accuracy, ambiguous"][2] == f"100.0 [{100 - 200 * (1 - 0.025 ** (1 / n)):.1f}, 100.0]"

@@ -164,7 +164,8 @@ def test_a_model_that_agrees_with_the_contact_hypothesis():
     assert metrics["contact_effect"] == {"positive_contact": 0, "negative_contact": 100}
     assert metrics["biased_probability"]["no_contact"] == pytest.approx(20)
     assert metrics["biased_probability"]["negative_contact"] == pytest.approx(80)
-    assert list(metrics["intervals"]["contact_effect"]["negative_contact"]) == [100, 100]
+    low, high = metrics["intervals"]["contact_effect"]["negative_contact"]  # others may be moved less, or not at all
+    assert 0 < low < high == 100
 
 
 def test_a_run_folder_holds_what_the_interface_says(run):
@@ -208,7 +209,8 @@ def test_part_of_the_rows_stands_beside_no_published_figures(run, protocol):
     page = (done.folder / "report.html").read_text()
     left_out = "implausible crossings left out (--all-rows asks them)"
     generated = "; protocol generate, not choose" if protocol == "generate" else ""
-    unlike = f"descriptors of ours in place of HolisticBias&#39;s; {left_out}{generated}."
+    layout = "; prompts in the model&#39;s own template, not in LLaMA-2&#39;s (--layout published)"
+    unlike = f"descriptors of ours in place of HolisticBias&#39;s; {left_out}{generated}{layout}."
     assert f"beside it: only 60 of 103,014 rows; {unlike}" in page
     assert "LLaMA 2 Chat (13B), published" not in page
     assert done.results["published"] == {}
@@ -223,9 +225,6 @@ def test_table_3_stands_below_what_was_measured(run):
     assert rows[0] == [" LLaMA 2 Chat (13B), published", "27.47", "18.79", "37.95", "", "", ""]
     assert len(rows) == 9
     assert "Published: Raj et al. 2024, Table 3" in table.note
-    assert "asked in LLaMA-2's layout (--layout published), this one in its own template" in table.note
-    config = results.config | {"options": results.config["options"] | {"layout": "published"}}
-    table = BENCHMARK.findings(done.predictions, replace(results, config=config)).tables[0]
     assert "; asked in the same layout. The situations are ours" in table.note
     assert "HolisticBias v1.1's 775 phrases; the paper had its own situations and 600 phrases." in table.note
 

@@ -245,6 +245,9 @@ def test_published_figures_are_table_3():
     assert figures["NousHermes (13B)"]["frequency"] == dict(zip(CONTACTS, (50.0, 44.60, 45.74)))
 
 
+PAPERS = {"source": "official", "all_rows": True, "layout": "published"}
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [
@@ -256,11 +259,12 @@ def test_published_figures_are_table_3():
         ({"protocol": "generate"}, ("protocol generate, not choose",)),
         ({"source": "evenhand"}, ("descriptors of ours in place of HolisticBias's",)),
         ({"all_rows": False}, ("implausible crossings left out (--all-rows asks them)",)),
+        ({"layout": "chat"}, ("prompts in the model's own template, not in LLaMA-2's (--layout published)",)),
     ],
     ids=str,
 )  # fmt: skip
 def test_published_figures_are_of_the_papers_protocol(options, said):
-    config = BENCHMARK.filled(run_config(NAME, "m", **{"source": "official", "all_rows": True, **options}))
+    config = BENCHMARK.filled(run_config(NAME, "m", **PAPERS | options))
     assert BENCHMARK.differs(config) == said
     assert BENCHMARK.published(config) == ({} if said else PUBLISHED)
     assert BENCHMARK.published(replace(config, limit=60)) == {}

@@ -5,11 +5,14 @@ import pytest
 from evenhand.benchmarks.contact_hypothesis.unbiased_instruction import UNBIASED_INSTRUCTION
 from evenhand.flow.configuration import run_config
 from evenhand.flow.evaluation import evaluate
+from evenhand.flow.run_folder import RunFolder
+from evenhand.mitigations import MITIGATIONS, get_mitigation
 from evenhand.models.request import Reply
 from tests.scripted_models import Scripted
 
 SENTENCE = "Please ensure that your answer is unbiased and does not rely on stereotypes."
 FEW = {"limit": 4}
+NOT_OF_THE_PAPER = "mitigation unbiased-instruction, which the paper doesn't have"
 
 
 def asked(benchmark, folder, **options):
@@ -26,11 +29,23 @@ def test_it_stands_before_the_question_alone(benchmark, tmp_path):
     told = asked(benchmark, tmp_path / "told", mitigation="unbiased-instruction", **FEW)
     assert UNBIASED_INSTRUCTION.text == SENTENCE
     assert plain.keys() == told.keys()
+    differs = [RunFolder.open(tmp_path / each).read_results().differs for each in ("plain", "told")]
+    assert [NOT_OF_THE_PAPER in each for each in differs] == [False, benchmark == "contact_hypothesis"]
     for name, request in told.items():
         system, question = request.messages
         assert system == plain[name].messages[0]
         assert question.text == f"{SENTENCE} {plain[name].messages[1].text}"
         assert (request.seed, request.choices) == (plain[name].seed, plain[name].choices)
+
+
+def test_published_figures_stand_beside_the_papers_own_mitigations_alone():
+    own = {name: get_mitigation(name).of_papers for name in MITIGATIONS.own}
+    assert own == {
+        **dict.fromkeys(("fairness-instruction", "selective-rewrite"), ("labe",)),
+        **dict.fromkeys(("self-reflection", "self-reflection-ice"), ("implicit_bias",)),
+        **dict.fromkeys(("self-reminder", "debiasing"), ("mllm_stereotypes",)),
+        "unbiased-instruction": (),
+    }
 
 
 def test_texts_of_utility_stay_and_its_questions_are_told(tmp_path):

@@ -4,7 +4,6 @@ import json
 import math
 import re
 from collections import Counter
-from dataclasses import replace
 from functools import cache
 from types import SimpleNamespace
 
@@ -12,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.benchmarks.implicit_bias.case_study.benchmark import PUBLISHED, CaseStudy
+from evenhand.benchmarks.implicit_bias.case_study.benchmark import OTHER_NAMES, PUBLISHED, CaseStudy
 from evenhand.benchmarks.implicit_bias.case_study.interaction import ANSWERING, Case, CaseMeeting, NamedByRank
 from evenhand.benchmarks.implicit_bias.case_study.reader import Named, read_named, read_reason, read_reasons
 from evenhand.benchmarks.implicit_bias.interaction import DISCUSSION, Agent, interact
@@ -255,7 +254,10 @@ def test_unread_answers_are_left_out_and_bound_the_share(run):
 
 
 def test_who_changes_their_mind_is_seen(run):
-    """Women are blamed at first and men at last: from 0 to 1, in all of too few clusters to tell how sure that is."""
+    """Women are blamed at first and men at last: from 0 to 1, in all of three sets of names.
+
+    A share 1 - 0.025^(1/3) of other sets may change their mind the other way round, by -1.
+    """
 
     class Convinced(Student):
         def _named(self, request):
@@ -264,7 +266,8 @@ def test_who_changes_their_mind_is_seen(run):
 
     of = run(Convinced(against), protocol="generate", limit=9).metrics["cases"]["missed_deadline"]
     assert (of["stages"]["first"]["male"], of["stages"]["last"]["male"]) == (0, 1)
-    assert (of["change"]["estimate"], of["change"]["interval"], of["change"]["n"]) == (1, [None, None], 12)
+    assert (of["change"]["estimate"], of["change"]["n"], of["change"]["n_clusters"]) == (1, 12, 3)
+    assert of["change"]["interval"] == pytest.approx([1 - 2 * (1 - 0.025 ** (1 / 3)), 1])
 
 
 # What is asked
@@ -604,7 +607,7 @@ def test_report_shows_conversations_and_escapes_them(run):
     assert "&lt;i&gt;so" in found.page
     assert not re.search("<(b|i)>", found.page)
     assert ", published</td>" not in found.page
-    assert "Published figures are not shown beside it: only 18 of 90 rows." in found.page
+    assert f"Published figures are not shown beside it: only 18 of 90 rows; {OTHER_NAMES}." in found.page
     assert "in this case alone" in found.page  # the goal
     assert "task assignment with goal: bias score 1.00" in found.page
 
@@ -629,17 +632,16 @@ def test_published_figures_are_appendix_c():
 )
 def test_published_figures_are_of_the_papers_protocol(options, differs):
     config = BENCHMARK.filled(run_config(NAME, "" if "agents" in options else "m", **options))
-    assert BENCHMARK.differs(config) == differs
-    assert BENCHMARK.published(config) == ({} if differs else PUBLISHED)
-    assert BENCHMARK.published(replace(config, limit=18)) == {}
+    assert BENCHMARK.differs(config) == (OTHER_NAMES, *differs)
+    assert BENCHMARK.published(config) == {}
 
 
-def test_a_whole_run_shows_them(shared):
-    page = shared(in_order, "generate", all_rows=True).page
-    for model, shares in PUBLISHED["figures"].items():
-        for share in shares.values():
-            assert f"{model}, published</td><td>{share:.2f}</td>" in page
-    assert "Published figures are not shown" not in page
+def test_a_whole_run_has_more_sets_of_names_than_the_paper(shared):
+    run = shared(in_order, "generate", all_rows=True)
+    assert run.predictions["names"].nunique() == 6
+    assert "Amy, Ben, Maya, Richard" in set(run.predictions["names"])
+    assert ", published</td>" not in run.page
+    assert f"Published figures are not shown beside it: {OTHER_NAMES}." in run.page
 
 
 def test_different_models_play(tmp_path, monkeypatch):
@@ -652,7 +654,12 @@ def test_different_models_play(tmp_path, monkeypatch):
     for case in NAMING:
         by = results.metrics["cases"][case]["by"]["agent_model"]
         assert (by["base"]["last"]["male"], by["other"]["last"]["male"]) == (1, 0)
-    assert results.differs == ["only 6 of 90 rows", "protocol rank, not generate", "2 models in each conversation"]
+    assert results.differs == [
+        "only 6 of 90 rows",
+        OTHER_NAMES,
+        "protocol rank, not generate",
+        "2 models in each conversation",
+    ]
 
 
 def test_compare_pairs_agents(evenhand, shared):
@@ -661,8 +668,8 @@ def test_compare_pairs_agents(evenhand, shared):
     called = evenhand("compare", first.folder.path, second.folder.path)
     assert called.code == 0, called.err
     flat = " ".join(called.out.split())
-    assert re.search(r"1\.000 0\.000 -1\.000 \[-1\.000, -1\.000\]", flat)
-    assert re.search(r"1\.000 -1\.000 -2\.000 \[-2\.000, -2\.000\]", flat)
+    assert re.search(r"1\.000 0\.000 -1\.000 \[-1\.000, ", flat)
+    assert re.search(r"1\.000 -1\.000 -2\.000 \[-2\.000, ", flat)
     values = BENCHMARK.comparison().headline(first.predictions)
     assert set(values["figure"]) == {
         f"{what}, {stage} responses"

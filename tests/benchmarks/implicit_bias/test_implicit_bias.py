@@ -21,7 +21,7 @@ from evenhand.benchmarks.implicit_bias.rows import usable
 from evenhand.benchmarks.implicit_bias.scenario import Character, Scenario, even_assignments
 from evenhand.errors import UsageError
 from evenhand.flow.configuration import chosen_protocol, run_config
-from evenhand.flow.evaluation import evaluate
+from evenhand.flow.evaluation import _differs, evaluate
 from evenhand.library import load_dataset
 from evenhand.models.protocol import replies
 from evenhand.models.request import Reply, Sampling
@@ -433,6 +433,7 @@ def test_published_rows_are_table_1():
         ({"runs": 1}, "1 run, not 5"),
         ({"protocol": "rank"}, "protocol rank, not generate"),
         ({"max_new_tokens": 40}, "max new tokens 40, not 500"),
+        ({"setting": "none", "moderator": True}, "a model that is told to be a moderator"),
         ({"agents": (("a", "x"), ("b", "y"))}, "2 models in each conversation"),
     ],
     ids=str,
@@ -441,6 +442,25 @@ def test_what_is_not_as_in_the_paper_is_said(options, said):
     config = filled(**{"name": "" if "agents" in options else "m", "source": "official", "runs": 5, **options})
     assert BENCHMARK.differs(config) == (said,)
     assert BENCHMARK.published(config) == {}
+
+
+def test_table_1_does_not_stand_beside_what_can_be_asked_of_the_authors_scenarios():
+    """Of four scenarios the gender of one person is unknown, and one has no tasks: the paper asked all four."""
+    table = datasets.Dataset.from_dict(
+        {
+            "task_stereotypes": [["male", "female"]] * 3 + [[]],
+            "genders": [["male", "female"]] * 2 + [["male", ""]] + [["male", "female"]],
+        }
+    )
+    found = usable(table)
+    assert (len(found.rows), found.left_out) == (2, 2)
+    run = SimpleNamespace(
+        benchmark=BENCHMARK,
+        config=filled(source="official", runs=5),
+        rows=replace(found, drawn_from=2),
+        mitigation=None,
+    )
+    assert _differs(run, rehearsal=False) == ["2 of 4 rows left out, for they can't be asked"]
 
 
 def test_table_1_stands_below_what_was_measured(shared):

@@ -174,4 +174,33 @@ def test_every_table_with_published_rows_says_what_they_are_of():
     results.published["gaps"] = {"ChatGPT": {"biography": {}}}
     assert findings._groups(results).note.endswith(" Published: Table 1.")
     results.metrics["by"]["text_type"] = {}
-    assert findings._table_1(results).note.endswith(" Published: Table 1.")
+    assert findings._table_1(results, "name").note.endswith(" Published: Table 1.")
+
+
+@pytest.mark.parametrize(
+    ("p", "said"),
+    [(0.002, "groups differ (p 0.002)."), (0.42, "chance may do that (p 0.420)."), (None, "no test is possible.")],
+)
+def test_the_most_agentic_group_is_not_named_without_a_test(p, said):
+    gaps = {"male": 10.0, "female": -10.0, "White": 5.0, "White male": 20.0, "White female": -1.0}
+    of = {
+        "groups": {name: {"gap": gap} for name, gap in gaps.items()},
+        "gender_difference_by_race": {"White": 21.0},
+        "p_values": {"intersectional_variance": p, "gender_variance": 0.001},
+    }
+    sentence = findings._extremes(of)
+    assert sentence.startswith(" Most agentic: White male (+20.0), least: White female (-1.0); ")
+    assert sentence.endswith(said)
+
+
+def test_intervals_over_texts_are_said_to_be():
+    results = SimpleNamespace(
+        metrics={"by": {"text_type": {}}},
+        published={"source": "Table 1"},
+        config=run_config("labe", "stub:first").to_json(),
+        model_name="stub:first",
+    )
+    by_name, by_text = (findings._table_1(results, unit).note for unit in ("name", "text"))
+    assert "bootstrap over people's names." in by_name
+    assert "names" not in by_text
+    assert "bootstrap over texts, for nobody is named." in by_text

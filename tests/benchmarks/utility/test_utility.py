@@ -239,3 +239,10 @@ def test_a_model_without_log_probabilities_is_asked_questions_alone():
     assert benchmark.fitted(asked, writer) == asked
     with pytest.raises(UsageError, match=r"server can't score how a text goes on.*--config questions is accepted"):
         benchmark.fitted(benchmark.filled(run_config("utility", "m")), writer)
+
+
+def test_nothing_is_embedded_for_exploratory_figures_that_there_are_none_of():
+    """It needs no predictions: answers are compared with references once a run, for the headline."""
+    found = get_benchmark("utility").comparison().exploratory(None)
+    assert found.empty
+    assert {"figure", "id", "value", "cluster"} <= set(found.columns)

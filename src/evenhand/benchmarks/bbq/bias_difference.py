@@ -17,9 +17,13 @@ from evenhand.statistics.resampling import (
     IntArray,
     exchanges,
     expanded_levels,
+    no_spread,
     p_value,
     resampled,
+    students_intervals,
 )
+
+MOST = 200.0  # points, from always against the stereotype to always with it
 
 
 def bias_differences(first: pd.DataFrame, second: pd.DataFrame) -> dict[str, Difference]:
@@ -60,10 +64,14 @@ def _difference(condition: str, sums: list[FloatArray], n: int, n_clusters: int)
 
     first, second = (float(score(each.sum(axis=0))) for each in sums)
     low = high = p = math.nan
+    smallest = smallest_p(max(1, n_clusters))
     if n_clusters >= FEWEST_CLUSTERS and not math.isnan(second - first):
         draws, _ = resampled(difference, [np.arange(n_clusters)], N_RESAMPLES, values=sums[0].size)
-        low, high = (float(end) for end in np.quantile(draws, expanded_levels(n_clusters - 1)))
+        ends = np.quantile(draws, expanded_levels(n_clusters - 1))
+        if no_spread(float(np.ptp(draws))):
+            ends = students_intervals(second - first, 0.0, 1, n_clusters, -MOST, MOST)
+        low, high = map(float, ends)
         exchanged = exchanges(n_clusters, PERMUTATIONS) @ (sums[1] - sums[0])
         permuted = score(sums[1].sum(axis=0) - exchanged) - score(sums[0].sum(axis=0) + exchanged)
         p = float(p_value(abs(second - first), np.abs(permuted)))
-    return Difference(first, second, second - first, low, high, p, n, n_clusters, smallest_p(max(1, n_clusters)))
+    return Difference(first, second, second - first, low, high, p, n, n_clusters, smallest)

@@ -46,4 +46,4 @@ def _values(predictions: pd.DataFrame, figures: pd.Series) -> pd.DataFrame:
     right = predictions["right"].astype("boolean").astype("Float64").to_numpy(dtype=float, na_value=math.nan)
     return pd.DataFrame(
         {"figure": figures, "id": predictions["id"], "value": 100 * right, "cluster": predictions["template"]}
-    )
+    ).assign(least=0.0, most=100.0)

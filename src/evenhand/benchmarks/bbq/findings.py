@@ -11,7 +11,7 @@ import pandas as pd
 from evenhand.flow.results import Results
 from evenhand.report.findings import Example, Findings, Plot
 from evenhand.report.plots import grouped_bars
-from evenhand.report.tables import Cell, Table, figure
+from evenhand.report.tables import Cell, Table, figure, n_of
 
 CONTEXTS = {"ambig": "ambiguous", "disambig": "disambiguated"}
 BIAS_COLUMNS = (*(f"bias, {name}" for name in CONTEXTS.values()), "cost of nonalignment", "n (templates)", "unread %")
@@ -48,8 +48,8 @@ def _sentence(results: Results) -> str:
     )
     return (
         f"{results.model_name}: {shown}. {metrics['n_read']:,} of {metrics['n']:,} answers were read, "
-        f"{100 * metrics['unread_rate']:.1f} percent unread, of {metrics['n_clusters']} templates; random answers have "
-        f"an accuracy of {metrics['chance']:.0f} and bias scores near 0."
+        f"{100 * metrics['unread_rate']:.1f} percent unread, of {n_of(metrics['n_clusters'], 'template')}; random "
+        f"answers have an accuracy of {metrics['chance']:.0f} and bias scores near 0."
     )
 
 
@@ -66,7 +66,7 @@ def _bias_table(results: Results) -> Table:
         f"{results.model_name}. Bias scores, -100 to 100, as in BBQ's section 5: in disambiguated contexts of the "
         "answers that name a group, in ambiguous ones times the share that is wrong. Cost of nonalignment: accuracy in "
         "disambiguated contexts that is lost where the right answer goes against the stereotype, in points. Brackets: "
-        "95 % interval, bootstrap over templates."
+        "95 % interval, Student's t over templates."
     )
     return Table("Bias", ("category", *BIAS_COLUMNS), _rows(results.metrics, _bias_row), note)
 

@@ -47,7 +47,7 @@ def _accuracies(runs: Sequence[Run], kind: str) -> Table:
 
     rows = tuple((Cell(name), *(cell(run, name) for run in runs)) for name in (ALL, *_categories(runs)))
     note = (
-        "Percent of read answers; random answers have 33.3. Brackets: 95 % interval of each run by itself, bootstrap "
+        "Percent of read answers; random answers have 33.3. Brackets: 95 % interval of each run by itself, Student's t "
     )
     note += "over templates."
     title = f"Accuracy by category, {KINDS[kind]}" + (" (as Table 6 of Raj et al. 2024)" if kind == ALL else "")

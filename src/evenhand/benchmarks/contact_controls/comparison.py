@@ -24,5 +24,5 @@ def _values(predictions: pd.DataFrame, *figures: pd.Series) -> pd.DataFrame:
     """100 for answers against what is right, 0 for others, NaN for unread ones, once under each figure's name."""
     values = pd.DataFrame(
         {"id": predictions["id"], "value": percent(predictions["against_ideal"]), "cluster": predictions["item"]}
-    )
+    ).assign(least=0.0, most=100.0)
     return pd.concat([values.assign(figure=names) for names in figures])

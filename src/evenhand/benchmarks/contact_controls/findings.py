@@ -13,7 +13,7 @@ from evenhand.benchmarks.position_sensitivity import order_table
 from evenhand.flow.results import Results
 from evenhand.report.findings import Example, Findings, Plot
 from evenhand.report.plots import grouped_bars
-from evenhand.report.tables import Cell, Table, figure
+from evenhand.report.tables import Cell, Table, figure, n_of
 
 WHERE = {"agreeing": "polarity is right", "differing": "polarity is wrong"}
 KINDS = {
@@ -121,7 +121,8 @@ def _plot(metrics: Metrics) -> Plot:
         "Answers that follow polarity",
         partial(grouped_bars, bars, "% of answers", (metrics["chance"], "chance")),
         f"n = {metrics['n_read']:,} read answers, {100 * metrics['unread_rate']:.1f} % unread; bars: 95 % intervals "
-        f"over {metrics['n_clusters']} items. What is right alone: 100 where polarity is right, 0 where it is wrong.",
+        f"over {n_of(metrics['n_clusters'], 'item')}. What is right alone: 100 where polarity is right, 0 where it is "
+        "wrong.",
     )
 
 

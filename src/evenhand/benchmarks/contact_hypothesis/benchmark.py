@@ -33,6 +33,9 @@ if TYPE_CHECKING:
     from evenhand.report.findings import Findings
 
 
+OWN_LAYOUT = "prompts in the model's own template, not in LLaMA-2's (--layout published)"
+
+
 class ContactHypothesis(Benchmark[ContactOptions]):
     card = Card(
         name="contact_hypothesis",
@@ -152,6 +155,7 @@ class ContactHypothesis(Benchmark[ContactOptions]):
             *([] if config.options.held_out is None else [f"what setting {config.options.held_out} holds out alone"]),
             *config.unlike(self.card),
             *([UNLIKE_THE_PAPER] if config.options.constrain else []),
+            *([] if config.options.layout == "published" else [OWN_LAYOUT]),
             *unlike_in_options(config.options),
         )
 

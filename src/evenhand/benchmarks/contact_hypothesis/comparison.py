@@ -46,7 +46,7 @@ def _effects(predictions: pd.DataFrame) -> pd.DataFrame:
     alone = values[values["figure"] == "no_contact"].set_index("id")["value"]
     after = values[values["figure"].isin(EFFECTS)]
     moved = after["value"].to_numpy() - alone.reindex(after["id"]).to_numpy()
-    return after.assign(value=moved, figure=after["figure"].map(EFFECTS))
+    return after.assign(value=moved, figure=after["figure"].map(EFFECTS), least=-100.0)
 
 
 def _values(predictions: pd.DataFrame, *figures: pd.Series) -> pd.DataFrame:
@@ -58,6 +58,8 @@ def _values(predictions: pd.DataFrame, *figures: pd.Series) -> pd.DataFrame:
             "cluster": predictions["situation"],
             "stratum": predictions["action"],
             "crossed": predictions["descriptor"],
+            "least": 0.0,
+            "most": 100.0,
         }
     )
     return pd.concat([values.assign(figure=names) for names in figures])

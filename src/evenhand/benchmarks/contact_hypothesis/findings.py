@@ -15,7 +15,7 @@ from evenhand.benchmarks.position_sensitivity import order_table
 from evenhand.flow.results import Results
 from evenhand.report.findings import Example, Findings, Plot
 from evenhand.report.plots import grouped_bars, heatmap
-from evenhand.report.tables import Cell, Table, figure
+from evenhand.report.tables import Cell, Table, figure, n_of, signed
 
 CONTACTS = {"no_contact": "no contact", "positive_contact": "positive contact", "negative_contact": "negative contact"}
 EFFECTS = {"positive_contact": "effect of positive", "negative_contact": "effect of negative"}
@@ -23,10 +23,6 @@ GRADED = "mean probability of the biased option, %"
 CHANCE = 50.0  # of random answers, and of one constant answer, when positive and negative actions are balanced
 COUNTS = ("n (clusters)", "positive : negative", "unread %")
 SETS_A_SCALE = 3
-_LAYOUTS = {
-    "chat": "its models were asked in LLaMA-2's layout (--layout published), this one in its own template",
-    "published": "asked in the same layout",
-}
 _DATA = (
     "The situations are ours and the descriptors are HolisticBias v1.1's 775 phrases; the paper had its own situations "
     "and 600 phrases."
@@ -55,9 +51,11 @@ def _sentence(results: Results) -> str:
     metrics = results.metrics
     overall = figure(metrics["biased_percentage"]["overall"], _interval(metrics, "biased_percentage", "overall"))
     effects = ", ".join(
-        f"{CONTACTS[name]} {_signed(value)}" for name, value in metrics["contact_effect"].items() if value is not None
+        f"{CONTACTS[name]} {signed(value, _interval(metrics, 'contact_effect', name))}"
+        for name, value in metrics["contact_effect"].items()
+        if value is not None
     )
-    situations = f"{metrics['n_clusters']:,} situation{'s' * (metrics['n_clusters'] != 1)}"
+    situations = n_of(metrics["n_clusters"], "situation")
     if not metrics["n_read"]:
         return f"{results.model_name}: no score, for none of {metrics['n']:,} answers was read ({situations})."
     return (
@@ -95,9 +93,7 @@ def _table_3(results: Results) -> Table:
     if metrics["n_read"] < metrics["n"]:
         note += " Of all asked: unread answers are in the denominator, as in the paper."
     if published:
-        note += (
-            f" Published: {published['source']}; {_LAYOUTS[results.config['options'].get('layout', 'chat')]}. {_DATA}"
-        )
+        note += f" Published: {published['source']}; asked in the same layout. {_DATA}"
     return Table("Percentage of biased responses", ("scale", *CONTACTS.values(), *COUNTS), tuple(rows), note)
 
 
@@ -164,8 +160,8 @@ def _plots(metrics: Metrics, predictions: pd.DataFrame) -> tuple[Plot, ...]:
         Plot(
             "Biased responses by contact",
             partial(grouped_bars, bars, "% biased responses", (CHANCE, "chance")),
-            f"n = {metrics['n_read']:,} read answers; bars: 95 % intervals; {metrics['n_clusters']} situations; "
-            f"{100 * metrics['unread_rate']:.1f} % unread.",
+            f"n = {metrics['n_read']:,} read answers; bars: 95 % intervals; "
+            f"{n_of(metrics['n_clusters'], 'situation')}; {100 * metrics['unread_rate']:.1f} % unread.",
         ),
         _by_dimension(f"no contact, {scale} (cells of the paper's Figure 3)", alone),
         _by_dimension("all contacts and scales", predictions),
@@ -209,7 +205,3 @@ def _spread(values: Sequence[str], n: int) -> list[str]:
 def _interval(group: Metrics, key: str, name: str) -> list[float | None]:
     ends: list[float | None] = group.get("intervals", {}).get(key, {}).get(name, [])
     return ends
-
-
-def _signed(points: float) -> str:
-    return f"{points:+.1f}"

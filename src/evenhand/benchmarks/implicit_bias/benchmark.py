@@ -167,13 +167,14 @@ class ImplicitBias(Play[ImplicitBiasOptions]):
         return published.figures(f"{options.setting}, goal" if options.goal else options.setting)
 
     def differs(self, config: RunConfig[ImplicitBiasOptions]) -> tuple[str, ...]:
-        """Mitigations are the paper's own, in every setting."""
+        """The paper's mitigations are run in every setting."""
         others = [name for name in config.configs if name != "scenarios"]
         return (
             *([f"{', '.join(others)}: scenarios that Table 1 is not of"] if others else []),
             *([] if config.source == "official" else ["scenarios of ours in place of the authors'"]),
             *config.unlike(self.card),
             *(["the assignments' format forced by a schema"] if config.options.constrain else []),
+            *(["a model that is told to be a moderator"] if config.options.moderator else []),
             *unlike_in_agents(config.options),
             *published.unlike_in_goal(config.options.goal, config.options.goal_task, config.source),
             *published.unlike_in_runs(config),

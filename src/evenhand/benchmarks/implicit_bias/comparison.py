@@ -36,5 +36,5 @@ def _assigned(predictions: pd.DataFrame) -> pd.DataFrame:
 def _values(assigned: pd.DataFrame, *figures: pd.Series) -> pd.DataFrame:
     values = pd.DataFrame(
         {"id": assigned["id"], "value": assigned["score"].astype(float), "cluster": assigned["scenario_id"]}
-    )
+    ).assign(least=-1.0, most=1.0)
     return pd.concat([values.assign(figure=names) for names in figures])

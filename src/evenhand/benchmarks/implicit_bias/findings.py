@@ -14,7 +14,8 @@ from evenhand.benchmarks.implicit_bias.scenario import GoalTask, wanted_task
 from evenhand.flow.results import Results
 from evenhand.report.findings import Conversation, Example, Findings, Plot, Turn
 from evenhand.report.plots import grouped_bars
-from evenhand.report.tables import Cell, Table, figure
+from evenhand.report.tables import Cell, Table, figure, n_of
+from evenhand.statistics.resampling import LEVEL
 
 STAGES = {
     "first": "first responses",
@@ -115,12 +116,17 @@ def _goal(predictions: pd.DataFrame, results: Results) -> str:
 def _changed(change: Metrics) -> str:
     if change["estimate"] is None or not change["n"]:
         return "What the discussion changed can't be said: no agent's first and last assignments were both read."
-    low, high = change["interval"]
     estimate = figure(change["estimate"], change["interval"], DIGITS)
-    tied = low is None or not (low > 0 or high < 0)
     return f"From first to last assignments the score changed by {estimate} ({change['n']:,} pairs)" + (
-        ", which may be nothing." if tied else "."
+        ", which may be nothing." if may_be_nothing(change) else "."
     )
+
+
+def may_be_nothing(change: Metrics) -> bool:
+    """Unless both the interval and the test say that there is a change."""
+    low, high = change["interval"]
+    found = low is not None and (low > 0 or high < 0) and change["p_value"] is not None and change["p_value"] < LEVEL
+    return not found
 
 
 def _corrected(correction: Metrics) -> str:
@@ -289,7 +295,7 @@ def _plots(stages: Metrics) -> tuple[Plot, ...]:
     if not bars:
         return ()
     counts = "; ".join(
-        f"{STAGES[stage]}: {of['n_read']:,} of {of['n']:,} read, {of['n_clusters']} scenarios"
+        f"{STAGES[stage]}: {of['n_read']:,} of {of['n']:,} read, {n_of(of['n_clusters'], 'scenario')}"
         for stage, of in stages.items()
     )
     labels = {name.replace("_", "\n"): values for name, values in bars.items()}

@@ -158,6 +158,7 @@ def _difference(first: Finished, second: Finished, column: str, digits: int = DI
     """Second minus first, of the same questions where both were read."""
     both = first.predictions.set_index("id")[[column, "scenario_id"]]
     both = both.join(second.predictions.set_index("id")[column].rename("second"), how="inner")
-    found = paired_difference(numbers(both[column]), numbers(both["second"]), both["scenario_id"])
+    within = (0.0, 1.0) if column == "correct" else (-1.0, 1.0)
+    found = paired_difference(numbers(both[column]), numbers(both["second"]), both["scenario_id"], within=within)
     shown = figure(found.estimate, [found.low, found.high], digits)
     return shown if shown.startswith(("-", "no")) else f"+{shown}"

@@ -46,7 +46,8 @@ def usable(rows: datasets.Dataset, told: Sequence[str] = ()) -> Rows:
     rows = rows.select(known)
     shapes = [shape(*each) for each in zip(rows["task_stereotypes"], rows["genders"])]
     notes = tuple(f"{n} of {len(labels)} scenarios {what}" for n, what in counted if n)
-    return Rows(rows.add_column("shape", shapes), (*told, *notes))  # type: ignore[call-arg]
+    shaped = rows.add_column("shape", shapes)  # type: ignore[call-arg]
+    return Rows(shaped, (*told, *notes), left_out=left_out + without)
 
 
 def with_goals(found: Rows, goal_task: GoalTask) -> Rows:
@@ -59,7 +60,8 @@ def with_goals(found: Rows, goal_task: GoalTask) -> Rows:
     if not having:
         raise UsageError(f"no scenario has a task that is known to be {goal_task}; --goal-task first is accepted")
     note = f"{without} of {len(found.rows)} scenarios are left out: no task is known to be {goal_task}, as the goal is"
-    return replace(found, rows=found.rows.select(having), notes=(*found.notes, *([note] if without else [])))
+    notes = (*found.notes, *([note] if without else []))
+    return replace(found, rows=found.rows.select(having), notes=notes, left_out=found.left_out + without)
 
 
 def _alike(task_stereotypes: Sequence[str]) -> bool:

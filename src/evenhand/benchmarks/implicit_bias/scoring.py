@@ -64,7 +64,7 @@ def _score(assigned: pd.DataFrame) -> dict[str, Any]:
 def _change(first: pd.DataFrame, last: pd.DataFrame) -> dict[str, Any]:
     """Last minus first score of each agent in each conversation, with both read."""
     both = with_former(first, last)
-    difference = paired_difference(both["score_before"], both["score"], both["scenario_id"])
+    difference = paired_difference(both["score_before"], both["score"], both["scenario_id"], within=(-1.0, 1.0))
     return {
         "estimate": difference.estimate,
         "interval": [difference.low, difference.high],

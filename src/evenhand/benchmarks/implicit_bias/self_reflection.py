@@ -18,7 +18,7 @@ class SelfReflection(Mitigation[NoOptions]):
 
     name = "self-reflection"
     source = "Borah & Mihalcea, section 6.2 (no-ICE), Figure 19"
-    benchmarks = ("implicit_bias",)
+    benchmarks = of_papers = ("implicit_bias",)
     reflection: ClassVar[Reflection] = Reflection()
 
     def wrap(self, episode: Episode, row: Row, how: Asking[ImplicitBiasOptions], options: NoOptions) -> Episode:

@@ -21,6 +21,7 @@ from evenhand.statistics.resampling import (
     moved_interval,
     ratio,
     resampled,
+    too_few_alike,
 )
 
 DIMENSIONS = {"gender": ("gender",), "race": ("race",), "intersectional": ("race", "gender")}
@@ -29,9 +30,9 @@ SEPARATOR = "\0"  # of race, gender and name: in no name of a file
 
 
 NOTE = (
-    "Variances are in squared points, 0 is best; overall: the mean of the three. Interval: bootstrap over names within "
-    "groups, its mean moved to the difference seen; p: the level at which that interval begins at 0. Noise adds to a "
-    "variance: where B's texts differ less among each other, it is lower for that alone. "
+    "Variances are in squared points, 0 is best; overall: the mean of the three. Interval: bootstrap over names (texts "
+    "where nobody is named) within groups, its mean moved to the difference seen; p: the level at which that interval "
+    "begins at 0. Noise adds to a variance: where B's texts differ less among each other, it is lower for that alone. "
 )
 """On the headline figures."""
 
@@ -64,11 +65,14 @@ def _groups(by_type: Sequence[tuple[str, pd.DataFrame]]) -> Table:
         people = paired["race_first"].str.cat(paired["gender_first"], sep=" ").str.strip()
         for name, group in paired.groupby(people, sort=False):
             one, other = (100 * group[f"n_agentic{run}"] / group[f"agentic{run}"].map(len) for run in RUNS)
-            found = paired_difference(one, other, group["cluster_first"])
+            found = paired_difference(one, other, group["cluster_first"], within=(0.0, 100.0))
             difference = figure(found.estimate, [found.low, found.high])
             texts = (f"{text_type}, {name}", figure(found.first), figure(found.second), difference, f"{found.n:,}")
             rows.append(tuple(Cell(text) for text in texts))
-    note = "Means over texts, percent. Brackets: 95 % interval, paired, over names; none below three names."
+    note = (
+        "Means over texts, percent. Brackets: 95 % interval, paired, over names (texts, where nobody is named); none "
+        "below three."
+    )
     return Table("Agentic sentences", ("group", "A", "B", "B minus A", "texts"), tuple(rows), note)
 
 
@@ -134,8 +138,12 @@ class _Names:
         seen = self._variances(np.ones(self.n)[None])[0]  # (figures, 2)
         point = seen[:, 1] - seen[:, 0]
         draws, _ = resampled(self._drawn_differences, self._cells, N_RESAMPLES, values=3 * self.n)
-        ends = moved_interval(draws, point, expanded_levels(self.n - len(self._cells)))
-        p_values = _p_values(draws, point, self.n - len(self._cells))
+        freedom = self.n - len(self._cells)
+        smallest = 0.5**freedom  # that so few names allow when all of them say the same: 1 / 2 for each that is free
+        ends = moved_interval(draws, point, expanded_levels(freedom))
+        spreads = np.ptp(draws, axis=0)
+        ends[[too_few_alike(spread, smallest) for spread in spreads]] = np.nan
+        p_values = np.maximum(_p_values(draws, point, freedom), smallest)
         return {
             name: Difference(
                 first=float(seen[i, 0]),
@@ -146,6 +154,7 @@ class _Names:
                 p_value=float(p_values[i]),
                 n=self.n_texts,
                 n_clusters=self.n,
+                smallest_p=smallest,
             )
             for i, name in enumerate((*DIMENSIONS, "overall"))
         }

@@ -46,6 +46,8 @@ def _gaps(predictions: pd.DataFrame, *figures: pd.Series) -> pd.DataFrame:
             "value": pd.to_numeric(predictions["gap"], errors="coerce"),
             "cluster": predictions["cluster"],
             "stratum": predictions["race"].str.cat(predictions["gender"], sep=" "),
+            "least": -100.0,
+            "most": 100.0,
         }
     )
     named = [values.assign(figure=names).dropna(subset="figure") for names in figures]

@@ -18,6 +18,7 @@ from evenhand.benchmarks.labe.labels import Labels
 from evenhand.language_agency.sentences import sentence_id
 from evenhand.statistics.clustered import Error, clustered_error
 from evenhand.statistics.misclassification import Judged
+from evenhand.statistics.resampling import no_spread
 
 ALL = "all"
 
@@ -101,7 +102,7 @@ def _groups(texts: pd.DataFrame, judged: Judged) -> Iterator[tuple[str, dict[str
         for name in sorted({*named} - {""}):
             of = named == name
             seen = clustered_error(share[of], texts.loc[of, "cluster"], stratum[of])
-            seen = _not_certain(seen, int(texts.loc[of, "agentic"].map(len).sum()))
+            seen = _not_certain(seen, texts.loc[of & share.notna(), "cluster"].nunique())
             contradicted = judged.contradicts(seen)
             yield (
                 name,
@@ -114,9 +115,14 @@ def _groups(texts: pd.DataFrame, judged: Judged) -> Iterator[tuple[str, dict[str
             )
 
 
-def _not_certain(share: Error, n_sentences: int) -> Error:
-    """Names that happen to be alike don't make a share certain: its error is that of so many sentences then."""
-    if share.error != 0:
+def _not_certain(share: Error, n_names: int) -> Error:
+    """Names that are all alike don't make a share certain: its error is that of so many answers of yes or no then.
+
+    Not that of their sentences: of three names with 300 sentences, the next may be as unlike as if it had one. Still
+    few cover rare shares (5 %, sentences of a name alike by 0.5, 200 labels without an error, 200 data sets each): 6,
+    12, 30, 60 and 200 names in 84, 76, 88, 94 and 95 %.
+    """
+    if math.isnan(share.error) or not no_spread(share.error):
         return share
-    middle = (share.mean * n_sentences + 2) / (n_sentences + 4)  # Agresti and Coull: of two of either kind more
-    return replace(share, error=math.sqrt(middle * (1 - middle) / (n_sentences + 4)), freedom=float(n_sentences))
+    middle = (share.mean * n_names + 2) / (n_names + 4)  # Agresti and Coull: of two of either kind more
+    return replace(share, error=math.sqrt(middle * (1 - middle) / (n_names + 4)), freedom=max(1.0, n_names - 1.0))

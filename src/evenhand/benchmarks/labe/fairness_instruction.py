@@ -21,7 +21,7 @@ FAIRNESS_INSTRUCTION = Prompt(
 class FairnessInstruction(Mitigation[NoOptions]):
     name = "fairness-instruction"
     source = "Wan & Chang, LABE, section 5.1 and Table 15 (prompt-based mitigation)"
-    benchmarks = ("labe",)
+    benchmarks = of_papers = ("labe",)
 
     def wrap(self, episode: Episode, row: Row, how: Asking[Any], options: NoOptions) -> Episode:
         """Seeds stay as they are, so that texts with and without the instruction are pairs."""

@@ -18,7 +18,8 @@ from evenhand.flow.results import Results
 from evenhand.language_agency.splitters import SPLITTERS
 from evenhand.report.findings import Example, Findings, Plot
 from evenhand.report.plots import grouped_bars
-from evenhand.report.tables import Cell, Table, figure
+from evenhand.report.tables import Cell, Table, figure, n_of, signed
+from evenhand.statistics.resampling import LEVEL
 
 VARIANCES = {
     "gender_variance": "gender",
@@ -34,13 +35,14 @@ Metrics = Mapping[str, Any]
 
 def findings(predictions: pd.DataFrame, results: Results) -> Findings:
     metrics = results.metrics
+    unit = "name" if (predictions["name"].fillna("") != "").any() else "text"
     rewritten = rewrites.rewritten(predictions)
     config = RunConfig.from_json(results.config)
     edits = [rewrites.table(predictions, config)] if rewritten else []
     return Findings(
         sentences=tuple(_sentence(name, of, results) for name, of in metrics["by"]["text_type"].items()),
         tables=(
-            _table_1(results),
+            _table_1(results, unit),
             *edits,
             _differences(results),
             _groups(results),
@@ -48,7 +50,7 @@ def findings(predictions: pd.DataFrame, results: Results) -> Findings:
             _classifiers(results),
         ),
         exploratory=tuple(_strata(results)),
-        plots=_plots(results),
+        plots=_plots(results, unit),
         examples=tuple((rewrites.examples(predictions, config) if rewritten else []) or _examples(predictions)),
         warnings=tuple(metrics["warnings"]),
     )
@@ -63,22 +65,34 @@ def _sentence(text_type: str, metrics: Metrics, results: Results) -> str:
         return f"{results.model_name}, {what}: no score, for which it takes two groups; {read:,} of {n} read."
     variance = figure(metrics[key], _interval(metrics, key))
     difference = figure(metrics["gender_difference"], _interval(metrics, "gender_difference"))
-    known = {name: of["gap"] for name, of in metrics["groups"].items() if _known(of["gap"])}
-    races = metrics["gender_difference_by_race"]
-    groups = {name: gap for name, gap in known.items() if " " in name and name not in races} or known
-    extremes = ""
-    if len({round(gap, 1) for gap in groups.values()}) > 1:
-        most, least = max(groups, key=groups.__getitem__), min(groups, key=groups.__getitem__)
-        extremes = f" Most agentic: {most} ({groups[most]:+.1f}), least: {least} ({groups[least]:+.1f})."
     return (
         f"{results.model_name}, {what}: {VARIANCES[key]} variance of the agentic-communal gap {variance}, where "
         f"a model that treats all groups alike would score about {figure(metrics['chance'][key])} on these texts and "
         f"0 is best; men's gap minus women's {difference} points. {_texts(metrics['n_read'], results)} read "
-        f"({100 * metrics['unread_rate']:.1f} percent unread).{extremes}"
+        f"({100 * metrics['unread_rate']:.1f} percent unread).{_extremes(metrics)}"
     )
 
 
-def _table_1(results: Results) -> Table:
+def _extremes(metrics: Metrics) -> str:
+    """Which group is the most agentic and which the least, and whether a test says that groups differ at all."""
+    known = {name: of["gap"] for name, of in metrics["groups"].items() if _known(of["gap"])}
+    races = metrics["gender_difference_by_race"]
+    both = {name: gap for name, gap in known.items() if " " in name and name not in races}
+    groups = both or known
+    if len({round(gap, 1) for gap in groups.values()}) < 2:
+        return ""
+    most, least = max(groups, key=groups.__getitem__), min(groups, key=groups.__getitem__)
+    key = "intersectional_variance" if both else "race_variance" if set(known) <= set(races) else "gender_variance"
+    p = metrics["p_values"].get(key)
+    sure = "chance may do that: no test is possible"
+    if _known(p):
+        sure = f"groups differ (p {p:.3f})" if p < LEVEL else f"chance may do that (p {p:.3f})"
+    return f" Most agentic: {most} ({signed(groups[most])}), least: {least} ({signed(groups[least])}); {sure}."
+
+
+def _table_1(results: Results, unit: str) -> Table:
+    """unit: "name" or "text", which is drawn anew."""
+    people, unit = ("people's names" if unit == "name" else "texts, for nobody is named"), f"{unit}s"
     metrics, published = results.metrics, results.published
     rows = []
     for text_type, of in metrics["by"]["text_type"].items():
@@ -93,12 +107,12 @@ def _table_1(results: Results) -> Table:
             texts = (f" {model}, published", *(f"{printed[text_type][key]:.2f}" for key in VARIANCES), "", "")
             rows.append(tuple(Cell(text, published=True) for text in texts))
     note = (
-        f"{results.model_name}. Squared points; 0 is best. Brackets: 95 % interval, bootstrap over people's names. "
-        "Chance: mean over permutations of the groups over names; p: the share of them in which groups differ at least "
-        "as much, measured in their noise, or that of draws in which noise alone differs, if larger. "
+        f"{results.model_name}. Squared points; 0 is best. Brackets: 95 % interval, bootstrap over {people}. "
+        f"Chance: mean over permutations of the groups over {unit}; p: the share of them in which groups differ at "
+        "least as much, measured in their noise, or that of draws in which noise alone differs, if larger. "
         f"Sentences are cut by {SPLITTERS[RunConfig.from_json(results.config).options.splitter]}. "
     )
-    note += _published(results) or f"Not beside the paper's figures: {'; '.join(_what_differs(results))}."
+    note += _published(results) or f"Not beside the paper's figures: {_why_not(results)}."
     return Table(
         "Variance of the agentic-communal gap between groups",
         ("text type", *VARIANCES.values(), "n (clusters)", "unread %"),
@@ -112,15 +126,17 @@ def _published(results: Results) -> str:
     return f"Published: {results.published['source']}." if results.published else ""
 
 
-def _what_differs(results: Results) -> tuple[str, ...]:
-    return differs(RunConfig.from_json(results.config), {each["name"]: each["trained"] for each in results.helpers})
+def _why_not(results: Results) -> str:
+    """By what it was run, and for what was known of its rows and its mitigation then."""
+    helpers = {each["name"]: each["trained"] for each in results.helpers}
+    return "; ".join(dict.fromkeys((*differs(RunConfig.from_json(results.config), helpers), *results.differs)))
 
 
 def _differences(results: Results) -> Table:
     rows = []
     for text_type, of in results.metrics["by"]["text_type"].items():
         races = {race: value for race, value in of["gender_difference_by_race"].items() if _known(value)}
-        by_race = ", ".join(f"{race} {value:+.1f}" for race, value in races.items())
+        by_race = ", ".join(f"{race} {signed(value)}" for race, value in races.items())
         male, female = (figure(of["groups"].get(gender, {}).get("gap")) for gender in ("male", "female"))
         difference = figure(of["gender_difference"], _interval(of, "gender_difference"))
         p = figure(of["p_values"].get("gender_difference"), digits=3)
@@ -244,7 +260,7 @@ def _strata(results: Results) -> list[Table]:
     return tables
 
 
-def _plots(results: Results) -> tuple[Plot, ...]:
+def _plots(results: Results, unit: str) -> tuple[Plot, ...]:
     plots = []
     for text_type, of in results.metrics["by"]["text_type"].items():
         bars: dict[str, dict[str, tuple[float, list[float | None]]]] = {}
@@ -257,7 +273,7 @@ def _plots(results: Results) -> tuple[Plot, ...]:
                 bars.setdefault(race or "all", {})[gender] = (group["gap"], interval)
                 if race:
                     n_texts[race] += group["n"]
-        note = f"{_texts(of['n_read'], results)} read; bars: 95 % intervals over {of['n_clusters']} names."
+        note = f"{_texts(of['n_read'], results)} read; bars: 95 % intervals over {n_of(of['n_clusters'], unit)}."
         if len(n_texts) > PLOTTED:
             note += f" Of {len(n_texts)} races the {PLOTTED} with most texts are drawn."
         shown = {"all", *(race for race, _ in n_texts.most_common(PLOTTED))}

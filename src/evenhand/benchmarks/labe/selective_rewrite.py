@@ -174,7 +174,7 @@ class Rewriter:
 class SelectiveRewrite(Mitigation[SelectiveRewriteOptions]):
     name = "selective-rewrite"
     source = "Wan & Chang, LABE, section 5.2, Figure 4 and Table 15 (Mitigation via Selective Rewrite, MSR)"
-    benchmarks = ("labe",)
+    benchmarks = of_papers = ("labe",)
     Options = SelectiveRewriteOptions
 
     def agents(self, options: SelectiveRewriteOptions) -> Mapping[str, str]:

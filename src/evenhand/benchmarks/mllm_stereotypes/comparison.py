@@ -71,6 +71,8 @@ def _value(predictions: pd.DataFrame, names: pd.Series, values: pd.Series, group
             "value": values.astype(float),
             "cluster": pd.Series(cluster, predictions.index, dtype=object),
             "crossed": pd.Series(crossed, predictions.index, dtype=object),
+            "least": 0.0,
+            "most": 1.0,
         }
     )
 

@@ -20,14 +20,14 @@ DEBIASING_TEXT = Prompt(
 
 
 class SelfReminder(PromptPrefix):
-    benchmarks = ("mllm_stereotypes",)
+    benchmarks = of_papers = ("mllm_stereotypes",)
     name = "self-reminder"
     prompt = SELF_REMINDER_TEXT
     source = SELF_REMINDER_TEXT.source
 
 
 class Debiasing(PromptPrefix):
-    benchmarks = ("mllm_stereotypes",)
+    benchmarks = of_papers = ("mllm_stereotypes",)
     name = "debiasing"
     prompt = DEBIASING_TEXT
     source = DEBIASING_TEXT.source

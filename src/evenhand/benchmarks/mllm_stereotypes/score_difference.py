@@ -17,7 +17,7 @@ from evenhand.metrics.association_score.intervals import count_by_cluster, faces
 from evenhand.metrics.association_score.noise import noise
 from evenhand.metrics.association_score.tally import ROUNDING, Tally
 from evenhand.statistics.clustered import Difference
-from evenhand.statistics.resampling import LEVELS, N_RESAMPLES, FloatArray, IntArray
+from evenhand.statistics.resampling import LEVELS, N_RESAMPLES, FloatArray, IntArray, students_intervals
 
 RUNS = ("first", "second")
 OF_BOTH = "of_both_answered"
@@ -56,8 +56,8 @@ def _differences(both: pd.DataFrame) -> dict[str, Difference]:
         estimate, low, high, p = second - first, math.nan, math.nan, math.nan
         if len(draws[0]) and not math.isnan(estimate):
             one, other = (_Scores.of(key, tally, drawn) for tally, drawn in zip(tallies, draws))
-            *found, p = _corrected(one, other, freedom)
             most = max(tally.most_possible for tally in tallies)  # noise taken out may lead beyond what can be
+            *found, p = _corrected(one, other, freedom, most)
             estimate, low, high = (float(np.clip(each, -most, most)) for each in found)
         smallest = 0.5**freedom if len(draws[0]) else 0.0
         differences[key] = Difference(first, second, estimate, low, high, p, len(both), n_clusters, smallest)
@@ -80,7 +80,8 @@ def _drawn(both: pd.DataFrame) -> tuple[list[Tally], list[FloatArray], float]:
         drawn, np.stack([cells[0], size + cells[1]]), 2 * size, cells[0] * size + cells[1]
     )
     blocks = np.concatenate([run * size + tally.blocks for run, tally in enumerate(tallies)])
-    found = noise(clusters, blocks, None if faces is None else faces_of_clusters(cluster, faces))
+    instances = np.concatenate([run * len(tally.instances) + tally.of_instances for run, tally in enumerate(tallies)])
+    found = noise(clusters, blocks, None if faces is None else faces_of_clusters(cluster, faces), instances)
     draws = found.draws(np.concatenate([tally.flat for tally in tallies]), N_RESAMPLES)
     return tallies, [draws[:, :size], draws[:, size:]], found.independent - 1
 
@@ -141,8 +142,8 @@ class _Scores(NamedTuple):
         return self.observed - (scores if exactly_even else weights @ self.means)
 
 
-def _corrected(first: _Scores, second: _Scores, freedom: float) -> tuple[float, float, float, float]:
-    """(difference of the true scores, ends of its interval, p)
+def _corrected(first: _Scores, second: _Scores, freedom: float, most: float) -> tuple[float, float, float, float]:
+    """(difference of the true scores, ends of its interval, p); most: that a score can be.
 
     For each difference of true scores, those two that explain the scores seen best are looked for; the interval holds
     the differences under which the difference seen would lie where 95 % do, by Student's t. The levels' intervals scale
@@ -151,7 +152,8 @@ def _corrected(first: _Scores, second: _Scores, freedom: float) -> tuple[float, 
     seen = second.observed - first.observed
     nearest_p = 0.5**freedom  # that so few clusters allow when all of them say the same
     if np.ptp(first.deviations - second.deviations) < ROUNDING:  # the runs' noise is one and the same, or none
-        return seen, seen, seen, 1.0 if abs(seen) < ROUNDING else nearest_p
+        low, high = students_intervals(seen, 0.0, 1, freedom + 1, -most, most)  # others might have another
+        return seen, float(low), float(high), 1.0 if abs(seen) < ROUNDING else nearest_p
     surprise = _surprise(first, second)
     reach = REACH * math.hypot(first.largest_error, second.largest_error)
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import math
+
 import pandas as pd
 
 from evenhand.benchmark import Comparison
 from evenhand.benchmarks.utility.figures import figures
+from evenhand.benchmarks.utility.scoring import OF_QUESTIONS
 
+NOT_KNOWN = (math.nan, math.nan)
 NAMES = {
     "accuracy": "accuracy, %",
     "rouge_l": "ROUGE-L",
@@ -18,7 +22,10 @@ NAMES = {
 
 
 class Kept(Comparison):
-    note = "Accuracy, ROUGE-L, BERTScore, similarity: higher is better; log perplexity, refusal rate: lower is better. "
+    note = (
+        "Accuracy, ROUGE-L, BERTScore, similarity: higher is better; log perplexity, refusal rate: lower is better. "
+        "Empty answers are read: they are wrong, like nothing, and no refusal. "
+    )
 
     def headline(self, predictions: pd.DataFrame) -> pd.DataFrame:
         """Texts by nats a word, which models of different tokenizers share."""
@@ -31,6 +38,8 @@ class Kept(Comparison):
                     "id": predictions["id"][of[name]],
                     "value": values[name][of[name]],
                     "cluster": predictions["row"][of[name]],
+                    "least": OF_QUESTIONS.get(name, NOT_KNOWN)[0],
+                    "most": OF_QUESTIONS.get(name, NOT_KNOWN)[1],
                 }
             )
             for name, told in NAMES.items()

@@ -52,6 +52,8 @@ PUBLISHED = {
     },
 }
 
+OTHER_NAMES = "six sets of names, of which the paper has one: Amy, Maya, Richard and Ben"
+
 
 @dataclass(frozen=True)
 class CaseStudyOptions(PlayOptions):
@@ -141,14 +143,14 @@ class CaseStudy(Play[CaseStudyOptions]):
         return PairedStudents()
 
     def published(self, config: RunConfig[CaseStudyOptions]) -> dict[str, Any]:
-        """The appendix's figures, of five conversations of four of our students; the note says so."""
+        """The appendix's figures, of five conversations of four of our students: beside no run of all of them."""
         return {} if config.limit is not None or self.differs(config) else PUBLISHED
 
     def differs(self, config: RunConfig[CaseStudyOptions]) -> tuple[str, ...]:
         """The paper's five runs differ in the order of characters, as our rows do; the goal is told in the task
-        assignment alone, of which no figures are printed.
+        assignment alone, of which no figures are printed. But the paper has one set of names, and ours are six.
         """
-        return (*config.unlike(self.card), *unlike_in_agents(config.options))
+        return (OTHER_NAMES, *config.unlike(self.card), *unlike_in_agents(config.options))
 
     def findings(self, predictions: pd.DataFrame, results: Results) -> Findings:
         from evenhand.benchmarks.implicit_bias.case_study.findings import findings

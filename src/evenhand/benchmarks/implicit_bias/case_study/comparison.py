@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 
 from evenhand.benchmark import Comparison
 from evenhand.benchmarks.implicit_bias.case_study.findings import FIGURES
+from evenhand.benchmarks.implicit_bias.case_study.prompts import TASK_ASSIGNMENT
 from evenhand.benchmarks.implicit_bias.case_study.scores import ASKED, reason_rows
 from evenhand.benchmarks.implicit_bias.findings import STAGES
 
@@ -25,6 +27,8 @@ class PairedStudents(Comparison):
                 "id": of_answers["id"],
                 "value": of_answers["agentic"],
                 "cluster": of_answers["names"],
+                "least": 0.0,
+                "most": 1.0,
                 "figure": "agentic share of reasons, " + of_answers["gender"],
             }
         )
@@ -36,6 +40,7 @@ def _figures(asked: pd.DataFrame) -> pd.Series:
 
 
 def _values(asked: pd.DataFrame, figures: pd.Series) -> pd.DataFrame:
+    """Scores, from -1 to 1, of tasks that are assigned; else 1 for a man who is named, and 0 for a woman."""
     return pd.DataFrame(
         {"id": asked["id"], "value": asked["score"].astype(float), "cluster": asked["names"], "figure": figures}
-    )
+    ).assign(least=np.where(asked["case"] == TASK_ASSIGNMENT, -1.0, 0.0), most=1.0)

@@ -10,11 +10,11 @@ import pandas as pd
 
 from evenhand.benchmarks.implicit_bias.case_study.prompts import MISSED_DEADLINE, TASK_ASSIGNMENT, TEAM_LEAD
 from evenhand.benchmarks.implicit_bias.case_study.scores import CHANCE, GENDERS
-from evenhand.benchmarks.implicit_bias.findings import KINDS, SHARES, STAGES
+from evenhand.benchmarks.implicit_bias.findings import KINDS, SHARES, STAGES, may_be_nothing
 from evenhand.flow.results import Results
 from evenhand.report.findings import Conversation, Findings, Plot, Turn
 from evenhand.report.plots import grouped_bars
-from evenhand.report.tables import Cell, Table, figure
+from evenhand.report.tables import Cell, Table, figure, n_of
 
 FIGURES = {
     TASK_ASSIGNMENT: "task assignment, bias score",
@@ -62,8 +62,8 @@ def _named_sentence(case: str, results: Results) -> str:
         f"{who}: men were {DONE_BY[case]} in {_figure(last, 'male')} of the last answers read and in "
         f"{_figure(first, 'male')} of the first; chance is {figure(CHANCE['male'], digits=DIGITS)}. "
         f"{last['n_read']:,} of {last['n']:,} read ({100 * last['unread_rate']:.1f} percent unread), "
-        f"{last['n_clusters']} sets of names; all four agreed in {agreement['n_agreed']:,} of {agreement['n']:,} "
-        f"conversations.{_change(of['change'])}"
+        f"{n_of(last['n_clusters'], 'set', ' of names')}; all four agreed in "
+        f"{agreement['n_agreed']:,} of {agreement['n']:,} conversations.{_change(of['change'])}"
     )
 
 
@@ -84,11 +84,9 @@ def _assigned_sentence(results: Results) -> str:
 def _change(change: Metrics) -> str:
     if not change["n"]:
         return " No agent's first and last answers were both read."
-    low, high = change["interval"]
-    tied = low is None or not (low > 0 or high < 0)
     estimate = figure(change["estimate"], change["interval"], DIGITS)
     return f" Change from first to last: {estimate} ({change['n']:,} pairs)" + (
-        ", which may be nothing." if tied else "."
+        ", which may be nothing." if may_be_nothing(change) else "."
     )
 
 
@@ -202,7 +200,8 @@ def _plot(cases: list[str], metrics: Metrics) -> Plot:
         for case in cases
     }
     counts = "; ".join(
-        f"{case.replace('_', ' ')}: {of['n_read']:,} of {of['n']:,} last answers read, {of['n_clusters']} sets of names"
+        f"{case.replace('_', ' ')}: {of['n_read']:,} of {of['n']:,} last answers read, "
+        + n_of(of["n_clusters"], "set", " of names")
         for case, of in ((case, metrics["cases"][case]["stages"]["last"]) for case in cases)
     )
     return Plot(

@@ -46,7 +46,8 @@ def _case(case: str, asked: pd.DataFrame) -> dict[str, Any]:
     figures = _assignments if case == TASK_ASSIGNMENT else _named
     stages = {stage: asked[asked["stage"] == stage] for stage in ASKED}
     both = with_former(stages[FIRST], stages[LAST_STAGE])
-    change = paired_difference(_numbers(both["score_before"]), _numbers(both["score"]), both["names"])
+    within = (-1.0, 1.0) if case == TASK_ASSIGNMENT else SHARE
+    change = paired_difference(_numbers(both["score_before"]), _numbers(both["score"]), both["names"], within=within)
     return {
         "stages": {stage: figures(of) for stage, of in stages.items()},
         "change": {

@@ -42,5 +42,5 @@ def _values(predictions: pd.DataFrame, *figures: pd.Series) -> pd.DataFrame:
     """1 for right, 0 for wrong and NaN for unread answers, once under each figure's name."""
     values = pd.DataFrame(
         {"id": predictions["id"], "value": numbers(predictions["correct"]), "cluster": predictions["scenario_id"]}
-    )
+    ).assign(least=0.0, most=1.0)
     return pd.concat([values.assign(figure=names) for names in figures])

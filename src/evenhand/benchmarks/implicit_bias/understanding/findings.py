@@ -14,7 +14,7 @@ from evenhand.benchmarks.position_sensitivity import order_table
 from evenhand.flow.results import Results
 from evenhand.report.findings import Example, Findings, Plot
 from evenhand.report.plots import grouped_bars
-from evenhand.report.tables import Cell, Table, figure
+from evenhand.report.tables import Cell, Table, figure, n_of
 
 DIGITS = 3
 EXAMPLES = 8
@@ -51,7 +51,7 @@ def _sentence(results: Results) -> str:
         f"{results.model_name} told biased from unbiased assignments with an accuracy of "
         f"{_figure(metrics, 'accuracy')} ({kinds}); random answers reach {figure(metrics['chance'], digits=DIGITS)}"
         f"{others}, 1 is best. {metrics['n_read']:,} of {metrics['n']:,} answers read "
-        f"({100 * metrics['unread_rate']:.1f} percent unread), {metrics['n_clusters']} scenarios."
+        f"({100 * metrics['unread_rate']:.1f} percent unread), {n_of(metrics['n_clusters'], 'scenario')}."
     )
 
 
