@@ -5,8 +5,7 @@ import json
 import pytest
 
 from evenhand import __version__
-from evenhand.library import DATASETS
-from evenhand.tools.dataset_upkeep.versions import version
+from evenhand.library import DATASETS, dataset_version
 
 READ = """
 import datasets, evaluate, evenhand, json
@@ -45,7 +44,7 @@ def test_what_is_published_is_loaded_back_whole_by_tag_and_streaming(hub, comman
         for path in (DATASETS / "contact_controls").rglob("*")
         if path.is_file() and path.suffix != ".pyc"
     }
-    assert dataset.refs[f"v{version('contact_controls')}"] == dataset.refs["main"]
+    assert dataset.refs[f"v{dataset_version('contact_controls')}"] == dataset.refs["main"]
     assert len(dataset.commits) == 2  # the Hub's own first, and ours
     done = command("publish", "metric", "contact_bias", "--namespace", "lab")
     assert done.code == 0, done.err
@@ -53,7 +52,7 @@ def test_what_is_published_is_loaded_back_whole_by_tag_and_streaming(hub, comman
     assert metric.sdk == "gradio"
     assert metric.refs[f"v{__version__}"] == metric.refs["main"]
 
-    read = python(READ.replace("{version}", version("contact_controls")).replace("{evenhand}", __version__))
+    read = python(READ.replace("{version}", dataset_version("contact_controls")).replace("{evenhand}", __version__))
     assert read.code == 0, read.err
     rows, first, equal, scores, missing = json.loads(read.out.splitlines()[-1])
     assert (rows, first, equal) == (280, "counter-001", True)

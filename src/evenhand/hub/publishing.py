@@ -67,7 +67,8 @@ def plan(contents: Contents, create_pr: bool = False) -> Plan:
         if found is None:
             if create_pr:
                 raise UsageError(
-                    f"{contents.name} is not there, so there's nothing to open a pull request on; leave out --create-pr"
+                    f"{contents.name} is not there, so there's nothing to open a pull request on; mend its name, or "
+                    "publish it first"
                 )
             differing = changes(contents, {})
             _refuse_invalid_card(api, contents, differing)
