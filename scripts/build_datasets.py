@@ -1,11 +1,11 @@
-"""Write data/<config>/<split>.parquet of every dataset folder from its loading script, and what its card computes.
+"""Write data/<config>/<split>.parquet of every dataset folder from its loading script, what its card computes, and
+eval.yaml where it fits the Hub's form.
 
 python scripts/build_datasets.py [--output DIR] [NAME …]
 """
 
 import argparse
 import sys
-import tempfile
 from pathlib import Path
 
 import pyarrow.parquet
@@ -14,7 +14,9 @@ from evenhand.command_line import ScriptHelp
 from evenhand.errors import EvenhandError
 from evenhand.library import DATASETS, dataset_builder_class, packaged_dataset_names, refuse_unpackaged
 from evenhand.output_files import add_overwrite, check_output
+from evenhand.tools.dataset_upkeep.building import built_tables
 from evenhand.tools.dataset_upkeep.cards import computed
+from evenhand.tools.dataset_upkeep.hub_tasks import FILE, eval_yaml
 from evenhand.whole_files import whole_file, write_whole
 
 
@@ -35,19 +37,12 @@ def is_of(path: Path, name: str) -> bool:
 
 
 def build(name: str, output: Path) -> None:
-    builder_class = dataset_builder_class(name)
-    for config in builder_class.BUILDER_CONFIGS:
-        with tempfile.TemporaryDirectory() as cache:
-            builder = builder_class(cache_dir=cache, config_name=config.name, base_path=str(DATASETS / name))
-            builder.download_and_prepare()
-            for split, rows in builder.as_dataset().items():
-                path = output / name / "data" / config.name / f"{split}.parquet"
-                path.parent.mkdir(parents=True, exist_ok=True)
-                # Without the library's own schema metadata: datasets 3 cannot read what datasets 4 and 5 write there.
-                table = rows.data.table.replace_schema_metadata(None)
-                with whole_file(path) as file:
-                    pyarrow.parquet.write_table(table, file, compression="zstd", compression_level=12)
-                print(f"{path}: {len(rows):,} rows, {path.stat().st_size / 1e6:.2f} MB")
+    for config, split, table in built_tables(name):
+        path = output / name / "data" / config / f"{split}.parquet"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with whole_file(path) as file:
+            pyarrow.parquet.write_table(table, file, compression="zstd", compression_level=12)
+        print(f"{path}: {len(table):,} rows, {path.stat().st_size / 1e6:.2f} MB")
 
 
 def describe(name: str, output: Path) -> None:
@@ -56,6 +51,14 @@ def describe(name: str, output: Path) -> None:
     if card.is_file():
         write_whole(card, computed(card.read_text(encoding="utf-8"), name, output))
         print(f"{card}: dataset_info, sizes and sample rows")
+
+
+def write_tasks(name: str, output: Path) -> None:
+    """eval.yaml, of a dataset that has one."""
+    tasks, path = eval_yaml(name), output / name / FILE
+    if tasks is not None:
+        write_whole(path, tasks)
+        print(f"{path}: tasks for the Hub and inspect_ai")
 
 
 def main() -> None:
@@ -79,6 +82,7 @@ def main() -> None:
     for name in names:
         build(name, arguments.output)
         describe(name, arguments.output)
+        write_tasks(name, arguments.output)
 
 
 if __name__ == "__main__":

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from huggingface_hub import ModelCardData
+from huggingface_hub import EvalResult, ModelCardData
 
 from evenhand.report.plots import lines
-from evenhand.trainers.over_steps import before_and_after
+from evenhand.trainers.before_and_after import before_and_after
+from evenhand.training_record import PUBLIC_ID_OF_EMBEDDED
 
 Record = Mapping[str, Any]
 STEPS = "steps.svg"
@@ -16,6 +19,7 @@ UNMEASURED = (
     "Nothing was measured on the way (`--measure-every 0`): nothing is known of its bias or its other answers.\n"
 )
 KINDNESS = "an answer that follows how kind an action sounds scores well on all of them"
+MEASURED_BELOW = "Nothing was measured on the way (`--measure-every 0`); what runs of it say stands below.\n"
 NO_PROMISE = "a low score on one benchmark is no promise for other questions, languages or people.\n"
 UNJUDGED = (
     "These figures are of rows held out from the training, asked as the benchmark asks. They don't show what was "
@@ -26,6 +30,15 @@ NOT_DEBIASED = {
     "sounds unkind, also where that is wrong, and whoever is meant.",
     "constant": "**This model is not debiased: it gives one answer to everything.**",
 }
+FOR = (
+    "Research on social bias in language models: setting it beside its base, asking what its training changed and what "
+    "it did not, repeating that training.\n"
+)
+NOT_FOR = (
+    "- Decisions on people, such as hiring, lending, housing, health, policing or moderation, and texts that such "
+    "decisions rest on.\n- As evidence that a product is fair, or as its only safeguard: what is said here holds for "
+    "these questions, in these words.\n- Other languages, groups and tasks than those that were measured.\n"
+)
 OF_PATHS = ("model", "mix", "pairs")  # of the recipe, what may name places of somebody's machine
 HIDDEN = (*OF_PATHS, "measure_every", "measured", "save_every", "merge", "plan")  # on the card
 
@@ -54,39 +67,70 @@ def _split(measured: Sequence[Mapping[str, float]]) -> tuple[dict[str, Any], dic
     return percentages, {name: points for name, points in found.items() if not name.endswith(" %")}
 
 
-def card(record: Record, base: str, files: Iterable[str]) -> str:
-    """README.md. base: the public id of what was tuned, or a local folder's name. files: names in the folder."""
+@dataclass(frozen=True)
+class Evidence:
+    """What runs of the checkpoint and of its base say. sections: of the card, in Markdown. results: for its front
+    matter. controlled: whether the controls are among the runs, and say more than those that the trainer asked.
+    """
+
+    sections: Sequence[str] = ()
+    results: Sequence[EvalResult] = ()
+    controlled: bool = False
+
+
+def public_name(base: str) -> str:
+    """Of what was tuned: its id on the Hub; of a local folder, its name."""
+    return PUBLIC_ID_OF_EMBEDDED if base == "embedded" else Path(base).name if Path(base).is_dir() else base
+
+
+def card(
+    record: Record, base: str, files: Iterable[str], evidence: Evidence | None = None, repo_id: str | None = None
+) -> str:
+    """README.md. base: as `public_name` gives it. files: names in the folder. repo_id: on the Hub, if it is known."""
     names = set(files)
     adapter = "adapter_config.json" in names
+    found = evidence or Evidence()
+    title = f"{base.split('/')[-1]}, {record['trainer']}"
     header = ModelCardData(
         base_model=base if "/" in base else None,
         library_name="peft" if adapter else "transformers",
         pipeline_tag="text-generation",
         tags=["evenhand", "social bias", record["trainer"]],
+        model_name=(repo_id or title).split("/")[-1] if found.results else None,
+        eval_results=list(found.results) or None,
     )
+    place = f'"{repo_id}"' if repo_id else "FOLDER"
     loading = (
-        f'PeftModel.from_pretrained(AutoModelForCausalLM.from_pretrained("{base}"), FOLDER)'
+        "from peft import PeftModel\nfrom transformers import AutoModelForCausalLM\n\n"
+        f'base = AutoModelForCausalLM.from_pretrained("{base}")\nmodel = PeftModel.from_pretrained(base, {place})'
         if adapter
-        else "AutoModelForCausalLM.from_pretrained(FOLDER)"
+        else f"from transformers import AutoModelForCausalLM\n\nmodel = AutoModelForCausalLM.from_pretrained({place})"
     )
+    judged = _judged(record["judged"]) if record.get("judged") else [UNJUDGED.format(record.get("caution", KINDNESS))]
     parts = [
         f"---\n{header.to_yaml()}\n---\n",
-        f"# {base.split('/')[-1]}, {record['trainer']}\n",
+        f"# {title}\n",
         f"{'An adapter for' if adapter else 'Weights tuned from'} `{base}`, made by "
         f"`evenhand train {record['trainer']}` ({record['source']}).\n",
         "## What it learned from\n",
         _listed({name: value for name, value in record["data"].items() if value is not None}),
         "## What became of it\n",
-        _before_and_after(record["measured"], record["recipe"].get("measured")) or UNMEASURED,
+        _before_and_after(record["measured"], record["recipe"].get("measured"))
+        or (MEASURED_BELOW if found.sections else UNMEASURED),
         *([f"{record['note']}.\n"] if record.get("note") else []),
         *([f"![loss and figures over the steps]({STEPS})\n"] if STEPS in names else []),
-        *(_judged(record["judged"]) if record.get("judged") else [UNJUDGED.format(record.get("caution", KINDNESS))]),
+        *([] if found.controlled else judged),
+        *found.sections,
+        "## What it is for\n",
+        FOR,
+        "## What it is not for\n",
+        NOT_FOR,
         "## How it was made\n",
-        _listed({name: value for name, value in record["recipe"].items() if name not in HIDDEN}),
+        _listed({name: value for name, value in record["recipe"].items() if name not in HIDDEN and value is not None}),
         f"{record['steps']} steps, batches {record['packing']}. `training.json` has all of it, with versions and the "
         "fingerprint of the rows.\n",
         "## Use\n",
-        f"```python\n{loading}\n```\n`{record['measured_by']} --model FOLDER` measures it.\n",
+        f"```python\n{loading}\n```\n`{record['measured_by']} --model {repo_id or 'FOLDER'}` measures it.\n",
     ]
     return "\n".join(parts)
 

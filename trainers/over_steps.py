@@ -82,16 +82,3 @@ def _as_the_main_says(stop: bool) -> bool:
 def measured(log_history: Iterable[Mapping[str, Any]]) -> tuple[AtStep, ...]:
     """All that was measured, in order of steps."""
     return tuple(AtStep(log["step"], log[MEASURED]) for log in log_history if MEASURED in log)
-
-
-def before_and_after(measured: Sequence[Mapping[str, float]]) -> list[tuple[str, str, str]]:
-    """Of a record's `measured`: name, before the first step, after the last; percentages to one digit."""
-    if len(measured) < 2:
-        return []
-    first, last = measured[0], measured[-1]
-    return [
-        (name, f"{first[name]:.{digits}f}", f"{last[name]:.{digits}f}")
-        for name in first
-        if name != "step" and name in last
-        for digits in [1 if name.endswith("%") else 2]
-    ]

@@ -122,7 +122,7 @@ class Recipe(ABC, Generic[O]):
 
     def _table(self, record: Mapping[str, Any], output: Path) -> Table:
         from evenhand.report.tables import Cell, Table
-        from evenhand.trainers.over_steps import before_and_after
+        from evenhand.trainers.before_and_after import before_and_after
 
         losses = record["losses"]
         tail = losses[-10:]

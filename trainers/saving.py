@@ -14,20 +14,19 @@ from peft import PeftModel
 
 from evenhand.flow.results import versions, without_nan
 from evenhand.models.loading import Checkpoint
-from evenhand.trainers.card import STEPS, card, steps_drawn
+from evenhand.trainers.card import STEPS, card, public_name, steps_drawn
 from evenhand.trainers.fine_tuning import Tuned
-from evenhand.training_record import RECORD
+from evenhand.training_record import PUBLIC_ID_OF_EMBEDDED, RECORD
 from evenhand.whole_files import write_whole
 
 MERGED = "merged"
-PUBLIC_ID_OF_EMBEDDED = "HuggingFaceTB/SmolLM2-135M-Instruct"
 
 
 def save(tuned: Tuned, checkpoint: Checkpoint, base: str, record: Mapping[str, Any], output: Path, merge: bool) -> None:
     """training.json comes last: a folder that has it is whole. base: as --model named it. merge: full weights, too."""
     model = tuned.model
     if isinstance(model, PeftModel):
-        model.peft_config["default"].base_model_name_or_path = _public(base)
+        model.peft_config["default"].base_model_name_or_path = PUBLIC_ID_OF_EMBEDDED if base == "embedded" else base
         model.peft_config["default"].revision = checkpoint.revision
     written = {**record, "base": {"model": base, "identity": checkpoint.identity}, "versions": versions()}
     _place(model, checkpoint, output, tuned.state)
@@ -41,13 +40,8 @@ def _tell(record: Mapping[str, Any], folder: Path) -> None:
     """The card, a drawing of the steps, and the record."""
     base = record["base"]["model"]
     write_whole(folder / STEPS, steps_drawn(record))
-    named = Path(base).name if Path(base).is_dir() else _public(base)
-    write_whole(folder / "README.md", card(record, named, [each.name for each in folder.iterdir()]))
+    write_whole(folder / "README.md", card(record, public_name(base), [each.name for each in folder.iterdir()]))
     write_whole(folder / RECORD, json.dumps(without_nan(record), indent=1, ensure_ascii=False) + "\n")
-
-
-def _public(base: str) -> str:
-    return PUBLIC_ID_OF_EMBEDDED if base == "embedded" else base
 
 
 def _place(model: Any, checkpoint: Checkpoint, folder: Path, state: dict[str, Any] | None = None) -> None:

@@ -1,4 +1,11 @@
-import evaluate
-from evaluate.utils import launch_gradio_widget
+"""What this metric's Space runs; `evenhand app contact_bias` shows the same page on your machine."""
 
-launch_gradio_widget(evaluate.load("contact_bias.py"))
+from pathlib import Path
+
+import evaluate
+
+from evenhand.hub.apps.page import launch
+
+HERE = Path(__file__).parent
+
+launch(evaluate.load(str(HERE / "contact_bias.py"), keep_in_memory=True), HERE)

@@ -80,13 +80,19 @@ def dataset_builder_class(name: str) -> type[datasets.GeneratorBasedBuilder]:
     return builder_class
 
 
+def dataset_version(name: str) -> str:
+    """The version that the loading script names, of a dataset of dataset_names().
+
+    Raises UsageError where its configurations differ in it.
+    """
+    versions = {str(config.version) for config in dataset_builder_class(name).BUILDER_CONFIGS}
+    if len(versions) != 1:
+        raise UsageError(f"configurations of {name} have the versions {', '.join(sorted(versions))}; one is accepted")
+    return versions.pop()
+
+
 def config_names(name: str) -> list[str]:
     return [config.name for config in dataset_builder_class(name).BUILDER_CONFIGS]
-
-
-def dataset_version(name: str) -> str:
-    """As its loading script has it, of all configurations."""
-    return str(max(config.version for config in dataset_builder_class(name).BUILDER_CONFIGS))
 
 
 def fingerprint(folder: Path) -> str:
@@ -100,10 +106,17 @@ def fingerprint(folder: Path) -> str:
 
 
 def load_dataset(
-    name: str, config: str | None = None, split: str | None = None, source: str = "evenhand", **options: object
+    name: str,
+    config: str | None = None,
+    split: str | None = None,
+    source: str = "evenhand",
+    revision: str | None = None,
+    **options: object,
 ) -> datasets.Dataset | datasets.DatasetDict:
-    """A packaged dataset, as `datasets.load_dataset` gives it.
+    """A packaged dataset, as `datasets.load_dataset` gives it, offline; or the Hub's, with `revision`.
 
+    name: of a packaged dataset; with `revision`, "NAMESPACE/NAME", as `evenhand publish` puts it on the Hub.
+    revision: a tag such as "v2.2.1", a branch, or a commit.
     config: one of the dataset's configurations; needed where there are several and none is the default.
     source: "evenhand" reads the packaged parquet; "official" builds from the published files, pinned by commit and
     checksum, fetched, or read from the local mirror that the environment variable EVENHAND_SOURCES names.
@@ -113,6 +126,12 @@ def load_dataset(
     EvenhandError for published files that can't be had.
     """
     import datasets
+
+    if _on_hub(name, revision):
+        if source != "evenhand" or options:
+            raise UsageError(f"{name} of the Hub takes config, split and revision, and no source or options")
+        with _from_hub(f"dataset {name}", revision):
+            return datasets.load_dataset(name, config, split=split, revision=revision)
 
     builder_class = dataset_builder_class(name)
     built = importlib.import_module(BUILT_WHEN_LOADED[name]) if name in BUILT_WHEN_LOADED else None
@@ -174,13 +193,47 @@ def _refuse_options(what: str, options: Mapping[str, object], accepted: Sequence
         )
 
 
-def load_metric(name: str) -> evaluate.Metric:
-    """A packaged metric, as `evaluate.load` gives it. Raises UsageError for an unknown name."""
+def load_metric(name: str, revision: str | None = None) -> evaluate.Metric:
+    """A packaged metric, as `evaluate.load` gives it, offline; or the Hub's "NAMESPACE/NAME", with `revision`.
+
+    Raises UsageError for an unknown name, EvenhandError for what can't be had from the Hub.
+    """
     import evaluate
 
+    if _on_hub(name, revision):
+        with _from_hub(f"metric {name}", revision):
+            return evaluate.load(name, revision=revision, keep_in_memory=True)
     if name not in metric_names():
         raise unknown_name("metric", name, metric_names(), "evenhand list shows all")
     # In memory: evaluate's cache file is shared by all processes, and stays locked after bad input.
     modules, metrics = Path(evaluate.config.HF_MODULES_CACHE), Path(evaluate.config.HF_METRICS_CACHE)
     with cache_written(modules, "HF_MODULES_CACHE"), cache_written(metrics, "HF_METRICS_CACHE"):
         return evaluate.load(str(METRICS / name), keep_in_memory=True)
+
+
+def _on_hub(name: str, revision: str | None) -> bool:
+    """Whether the Hub's copy is asked for. Raises UsageError where the name and the revision don't say the same."""
+    namespace, slash, rest = name.partition("/")
+    of_namespace = bool(namespace and slash and rest) and "/" not in rest and namespace not in (".", "..", "~")
+    if revision is None and of_namespace:
+        raise UsageError(f"{name!r} names a repository of the Hub; say which revision of it, such as revision='main'")
+    if revision is not None and not of_namespace:
+        raise UsageError(
+            f"revision {revision!r} is of a repository of the Hub, and {name!r} names none; write NAMESPACE/NAME, or "
+            "leave the revision out for the packaged copy"
+        )
+    return revision is not None
+
+
+@contextmanager
+def _from_hub(what: str, revision: str | None) -> Iterator[None]:
+    """EvenhandError in place of the many errors with which the libraries say that something is not there."""
+    try:
+        with _fitting(what):
+            yield
+    except (OSError, ImportError) as error:  # ConnectionError and FileNotFoundError are OSErrors
+        said = str(error).rstrip(".")
+        raise EvenhandError(
+            f"{what} at revision {revision} can't be had from the Hub: {said}. Look whether it is there, whether "
+            "HF_TOKEN may see it, and whether HF_HUB_OFFLINE is set"
+        ) from error

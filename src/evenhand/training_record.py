@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 RECORD = "training.json"
+PUBLIC_ID_OF_EMBEDDED = "HuggingFaceTB/SmolLM2-135M-Instruct"
 
 
 def training_record(model: str) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from evenhand.errors import UsageError
 from evenhand.flow.configuration import differences
 from evenhand.flow.run_folder import RunFolder, is_run_folder
 from evenhand.report.findings import Run
-from evenhand.report.what_differs import what_was_asked
+from evenhand.report.what_differs import settings
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ def _name(run: Run, runs: Sequence[Run]) -> str:
 
 
 def _unlike(base: Run, candidate: Run) -> list[str]:
-    return differences(what_was_asked(base), what_was_asked(candidate))
+    return differences(settings(base.results), settings(candidate.results))
 
 
 def _check(pair: RunPair) -> None:

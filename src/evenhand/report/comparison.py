@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from string import ascii_uppercase
@@ -32,7 +32,10 @@ COLUMNS = ("", "p", "adjusted p", "n pairs", "clusters")
 
 @dataclass(frozen=True)
 class Comparison:
-    """Runs side by side, and their differences: headline figures, and exploratory ones by group."""
+    """Runs side by side, and their differences: headline figures, and exploratory ones by group.
+
+    differences: those of the headline figures, as numbers.
+    """
 
     title: str
     sentences: tuple[str, ...]
@@ -41,6 +44,7 @@ class Comparison:
     more: tuple[Table, ...]
     exploratory: Table
     warnings: tuple[str, ...]
+    differences: Mapping[str, Difference]
 
 
 @dataclass(frozen=True)
@@ -134,6 +138,7 @@ def _compared(runs: Sequence[Run], benchmark: Benchmark[Any], margin: float) -> 
             benchmark.card.digits,
         ),
         warnings=_warnings(headline, runs, pairs),
+        differences=headline,
     )
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from evenhand.errors import UsageError
 from evenhand.flow.configuration import differences
+from evenhand.flow.results import Results
 from evenhand.report.findings import Run
 
 OF_WHO_ANSWERS = (
@@ -42,7 +43,7 @@ def stands_alone(runs: Sequence[Run], paired: Sequence[Run]) -> list[str]:
 def nothing_to_compare(runs: Sequence[Run], paired: bool, common: bool) -> UsageError:
     """The settings in which runs differ, but for those that may. paired: whether any two are; common: by rows."""
     folders = " and ".join(str(run.path) for run in runs)
-    first, *others = (what_was_asked(run) for run in runs)
+    first, *others = (settings(run.results) for run in runs)
     unlike = "; ".join(dict.fromkeys(each for other in others for each in differences(first, other)))
     if not paired:
         return UsageError(
@@ -58,8 +59,7 @@ def nothing_to_compare(runs: Sequence[Run], paired: bool, common: bool) -> Usage
     return UsageError(f"{folders} have no row in common, though their settings are alike; run one of them again")
 
 
-def what_was_asked(run: Run) -> dict[str, Any]:
+def settings(results: Results) -> dict[str, Any]:
     """Those that decide what is asked, or which texts are scored; of a file, its contents."""
-    config = run.results.config
-    asked = {name: value for name, value in config.items() if name not in OF_WHO_ANSWERS}
-    return asked | {"the rows' sha256": (run.results.rows_sha256 or "")[:12]}
+    asked = {name: value for name, value in results.config.items() if name not in OF_WHO_ANSWERS}
+    return asked | {"the rows' sha256": (results.rows_sha256 or "")[:12]}

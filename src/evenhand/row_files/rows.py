@@ -87,6 +87,11 @@ def read_rows(path: Path, of: str, plural: str, edited: bool = False, known: Col
     """
     with opened(path, (*SUFFIXES, ".tsv") if edited else SUFFIXES, plural) as file:
         content = file.read()
+    return rows_in(content, path, of, edited, known)
+
+
+def rows_in(content: bytes, path: Path, of: str, edited: bool = False, known: Collection[str] = ()) -> Rows:
+    """Likewise of a file's bytes. path: its suffix says what they are, and its name is told in errors."""
     if not content.strip():
         raise UsageError(f"{path} has no rows, it is empty; give a file with one {of} a row")
     suffix = path.suffix.casefold()

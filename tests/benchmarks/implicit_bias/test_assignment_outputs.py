@@ -15,8 +15,8 @@
 - assignment_outputs_blind_fourth.jsonl: 90 more by another writer, "kind" says of which sort; not mended on.
 - the stories and reasons of the dataset implicit_bias, which tell their assignment in prose.
 
-The reader was mended on all but the last after a first sight of each; that sight is what RESULTS.md reports. Here nothing
-may get worse.
+The reader was mended on all but the fourth blind set after a first sight of each; that sight is what RESULTS.md
+reports. Here nothing may get worse.
 """
 
 import json

@@ -606,7 +606,7 @@ def test_compare_tells_three_runs_apart_and_exposes_one_side(made):
     assert scores["occupation, gender, A: stub:say:left"][3:] == ["320 (16)", "0.0", "50.0"]
     assert scores["occupation, gender, B: stub:say:right"][3:] == ["320 (16)", "0.0", "-50.0"]
     headline = cells(comparison.headline)
-    assert headline["B minus A: occupation, gender: association score"][2] == "0.0000 [0.0000, 0.0000]"
+    assert headline["B minus A: occupation, gender: association score"][2] == "0.0000 [-0.1030, 0.1030]"
     assert not headline["C minus A: occupation, gender: association score"][2].startswith("0.0000")
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import pyarrow.parquet
 
 from evenhand.errors import UsageError
-from evenhand.library import DATASETS, dataset_builder_class, refuse_unpackaged
+from evenhand.library import DATASETS, dataset_version, refuse_unpackaged
 from evenhand.whole_files import write_whole
 
 
@@ -27,8 +27,12 @@ class Record:
 
 
 def rows_digest(path: Path) -> str:
-    """SHA-256 of a parquet file's columns, values and order of rows, whatever packed them; pictures by their bytes."""
-    table = pyarrow.parquet.read_table(path)
+    """`table_digest` of a parquet file, whatever packed it."""
+    return table_digest(pyarrow.parquet.read_table(path))
+
+
+def table_digest(table: pyarrow.Table) -> str:
+    """SHA-256 of columns, values and order of rows; pictures by their bytes."""
     digest = hashlib.sha256()
     for name in sorted(table.column_names):
         column = json.dumps([name, table[name].to_pylist()], sort_keys=True, default=_bytes_digest)
@@ -47,16 +51,10 @@ def split_files(name: str, datasets: Path = DATASETS) -> dict[str, Path]:
     return {f"{path.parent.name}/{path.stem}": path for path in sorted((datasets / name / "data").glob("*/*.parquet"))}
 
 
-def version(name: str) -> str:
-    """The version that the loading script names. Raises UsageError where its configurations differ in it."""
-    versions = {str(config.version) for config in dataset_builder_class(name).BUILDER_CONFIGS}
-    if len(versions) != 1:
-        raise UsageError(f"configurations of {name} have the versions {', '.join(sorted(versions))}; one is accepted")
-    return versions.pop()
-
-
 def current(name: str, datasets: Path = DATASETS) -> Record:
-    return Record(version(name), {split: rows_digest(path) for split, path in split_files(name, datasets).items()})
+    return Record(
+        dataset_version(name), {split: rows_digest(path) for split, path in split_files(name, datasets).items()}
+    )
 
 
 def recorded(path: Path) -> dict[str, Record]:

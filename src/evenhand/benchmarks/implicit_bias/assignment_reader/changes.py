@@ -96,7 +96,7 @@ def changed(readings: Sequence[Reading], speaker: int) -> list[int | None]:
             clashes = [pair for pair in zip(now, each.read) if None not in pair and pair[0] != pair[1]]
             if not clashes:
                 continue
-            named = {person for pair in clashes for person in pair}
+            named = {person for pair in clashes for person in pair if person is not None}
         touched = {n for task in each.tasks if not _STAYS.match(each.text, task.end) for n in task.numbers}
         if before.tasks and each.people and not before.text.endswith("\n") and not unmarked:
             end = SENTENCE.search(each.text, each.people[0].end)  # "Task 1: John. No wait, Emily."

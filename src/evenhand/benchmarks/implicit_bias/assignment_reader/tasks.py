@@ -163,8 +163,8 @@ class Tasks:
         found = sorted([*found, *_outside(further, found)], key=lambda each: each.start)
         for place, (each, other) in enumerate(pairwise(found)):  # "Task 1: plan the menus and choose the line: John"
             gap = range(each.end, other.start)
-            near = len(gap) < 20 and named.isdisjoint(gap) and "\n" not in text[gap.start : gap.stop]
-            if each.told and not other.numbered and near:
+            close = len(gap) < 20 and named.isdisjoint(gap) and "\n" not in text[gap.start : gap.stop]
+            if each.told and not other.numbered and close:
                 found[place : place + 2] = replace(each, unsure=True), replace(other, unsure=True)
         return found
 

@@ -1,0 +1,1 @@
+"""The Hub: publishing datasets, metrics and models, their cards and apps, and submitting results."""

@@ -1,0 +1,92 @@
+"""A metric's card: the README of its folder, and beside it what follows from its code and what must be computed."""
+
+from __future__ import annotations
+
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from evenhand.errors import EvenhandError
+from evenhand.hub.apps.declared import Column, Declared
+from evenhand.hub.apps.given import BETWEEN, of_table
+from evenhand.hub.apps.scoring import PASTED, MetricPage
+from evenhand.hub.cards.templating import rendered
+
+if TYPE_CHECKING:
+    import evaluate
+
+GRADIO = "6.31.0"  # what the page was tried with
+FIRST, BEFORE_LIMITS = "## What it measures", "### Values from popular papers"
+_COMPUTED_WITH = ("evaluate", "numpy", "scipy")
+
+
+def metric_card(metric: evaluate.Metric, folder: Path, repo_id: str) -> str:
+    """README.md of a metric's Space, with its front matter. repo_id: "NAMESPACE/NAME".
+
+    Raises EvenhandError for a README without the headings between which something is put.
+    """
+    from huggingface_hub import SpaceCard
+
+    page = MetricPage.of(metric, folder)
+    card = SpaceCard((folder / "README.md").read_text(encoding="utf-8"))
+    card.data["sdk_version"] = GRADIO
+    text = card.text.replace(f'evaluate.load("{metric.name}")', f'evaluate.load("{repo_id}")')
+    text = _put(text, FIRST, rendered("glance.md.jinja", about=page.about, repo_id=repo_id))
+    text = _put(
+        text,
+        BEFORE_LIMITS,
+        rendered(
+            "example.md.jinja",
+            about=page.about,
+            code=example_code(page.declared, page.about.table, repo_id),
+            scored=page.score(of_table(page.about.table.encode(), PASTED, page.declared)),
+            versions=", ".join(f"{name} {metadata.version(name)}" for name in _COMPUTED_WITH),
+        ),
+    )
+    card.text = text
+    return str(card)
+
+
+def example_code(declared: Declared, table: str, repo_id: str) -> str:
+    """Python that scores the example, for whoever has evaluate and huggingface_hub."""
+    header = table.partition("\n")[0].split(",")
+    references = [f'            "{each.name}": {_cell(each)},' for each in declared.references]
+    given = [each.name for each in declared.beside if each.name in header]
+    return "\n".join(
+        [
+            "import csv",
+            "",
+            "import evaluate",
+            "from huggingface_hub import hf_hub_download",
+            "",
+            f'metric = evaluate.load("{repo_id}")',
+            f'with open(hf_hub_download("{repo_id}", "example.csv", repo_type="space"), newline="") as file:',
+            "    rows = list(csv.DictReader(file))",
+            "result = metric.compute(",
+            f"    predictions=[{_cell(declared.prediction)} for row in rows],",
+            "    references=[",
+            "        {",
+            *references,
+            "        }",
+            "        for row in rows",
+            "    ],",
+            *(f'    {name}=[row["{name}"] for row in rows],' for name in given),
+            ")",
+        ]
+    )
+
+
+def _cell(column: Column) -> str:
+    cell = f'row["{column.name}"]'
+    if column.kind == "text":
+        return cell
+    if column.kind == "list of whole numbers":
+        return f'[int(each) for each in {cell}.split("{BETWEEN}") if each]'
+    return f'{cell}.split("{BETWEEN}") if {cell} else []'
+
+
+def _put(text: str, heading: str, part: str) -> str:
+    """The part before the heading. Raises EvenhandError unless it stands there once."""
+    if text.count(f"\n{heading}\n") != 1:
+        raise EvenhandError(f"the metric's README.md needs the heading {heading!r}, once")
+    return text.replace(f"\n{heading}\n", f"\n{part.rstrip()}\n\n{heading}\n")

@@ -1,0 +1,222 @@
+"""A checkpoint's card: the one that its trainer writes, with what runs of it and of its base say."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from evenhand.errors import UsageError
+from evenhand.hub.cards.templating import rendered
+from evenhand.training_record import RECORD, base_of, training_record
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from huggingface_hub import EvalResult
+
+    from evenhand.flow.results import Results
+    from evenhand.report.comparison import Comparison
+    from evenhand.report.findings import Run
+
+CONTROLS = "contact_controls"
+MERGED = "merged"
+ALL = "says yes, of all questions"
+BY_SOUND = {
+    "unwise_kindness": "says yes to kind actions that are unwise",
+    "right_unkindness": "says no to unkind actions that are right",
+}
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One benchmark, before and after. targeted: whether it is the one that the training was for."""
+
+    runs: tuple[Run, Run]
+    comparison: Comparison
+    targeted: bool
+
+    @property
+    def before(self) -> Results:
+        return self.runs[0].results
+
+    @property
+    def after(self) -> Results:
+        return self.runs[1].results
+
+    @property
+    def title(self) -> str:
+        from evenhand.benchmarks import get_benchmark
+
+        configs = ", ".join(self.after.config["configs"])
+        return get_benchmark(self.after.benchmark).card.title + (f", {configs}" if configs else "")
+
+    @property
+    def table(self) -> str:
+        from evenhand.report.markdown import markdown
+
+        return markdown(self.comparison.headline)
+
+    @property
+    def more(self) -> list[str]:
+        from evenhand.report.markdown import markdown
+
+        return [markdown(table) for table in self.comparison.more]
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """All but the first, which names folders."""
+        return self.comparison.sentences[1:]
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        return self.comparison.warnings
+
+
+@dataclass(frozen=True)
+class Controls:
+    """What the controls say of the base and of this model; rows: of the table of over-acceptance."""
+
+    before: str
+    after: str
+    rows: tuple[tuple[str, str, str, str], ...]
+
+
+def model_card(folder: Path, runs: Sequence[Path] = (), base: str | None = None, repo_id: str | None = None) -> str:
+    """README.md of a checkpoint that a trainer left.
+
+    runs: finished runs of the checkpoint, and one of its base in the same settings for each. base: its id on the Hub,
+    where it was tuned from a local folder. repo_id: on the Hub, where it is known. Raises UsageError for a folder
+    without training.json, for runs of other models or of other files than are there now, without their counterpart,
+    and for those whose figures are not published (rehearsals, a part of the rows, mostly unread).
+    """
+    from evenhand.trainers.card import Evidence, card, public_name
+
+    record = training_record(str(folder))
+    if not record:
+        raise UsageError(f"{folder} has no {RECORD}, which evenhand train leaves: write its README.md yourself")
+    measured = _measured(folder, record, runs)
+    controls = next((each for each in measured if each.after.benchmark == CONTROLS), None)
+    evidence = Evidence(
+        sections=[_told(measured, controls)] if measured else [],
+        results=[result for each in measured for result in _results(each, repo_id)],
+        controlled=controls is not None,
+    )
+    named = base or public_name(base_of(record) or "an unknown model")
+    return card(record, named, [each.name for each in folder.iterdir()], evidence, repo_id)
+
+
+def _told(measured: Sequence[Measured], controls: Measured | None) -> str:
+    from evenhand.trainers.card import NOT_DEBIASED
+
+    verdict = controls.after.metrics["polarity"] if controls else ""
+    return rendered(
+        "measured.md.jinja",
+        pairs=measured,
+        controls=_controls(controls) if controls else None,
+        not_debiased=NOT_DEBIASED.get(verdict, ""),
+    )
+
+
+def _measured(folder: Path, record: dict[str, Any], runs: Sequence[Path]) -> list[Measured]:
+    """Pairs of runs, those of the benchmark that was trained on first."""
+    from evenhand.flow.run_folder import RunFolder
+    from evenhand.hub.refusals import refuse_weak_results
+    from evenhand.models.fingerprint import fingerprint
+    from evenhand.report.comparison import compare
+    from evenhand.report.findings import Run
+    from evenhand.report.what_differs import settings
+
+    marks = [fingerprint(each) for each in (folder, folder / MERGED) if each.is_dir()]
+    before: list[Run] = []
+    after: list[Run] = []
+    for path in runs:
+        opened = RunFolder.open(path)
+        refuse_weak_results(opened)
+        results = opened.read_results()
+        ours = any(mark in results.model_identity for mark in marks)
+        if not ours:
+            _refuse_other(path, results, folder, record)
+        (after if ours else before).append(Run("AB"[ours], path, results, opened.read_predictions()))
+    found = []
+    for run in after:
+        alike = [each for each in before if settings(each.results) == settings(run.results)]
+        if len(alike) != 1:
+            which = "no run" if not alike else f"{len(alike)} runs"
+            raise UsageError(
+                f"{run.path} ({run.results.benchmark}) has {which} of the base in the same settings beside it; give "
+                "one of each"
+            )
+        targeted = run.results.benchmark in record.get("measured_by", "").split()
+        found.append(Measured((alike[0], run), compare(alike[0].path, run.path), targeted))
+    used = [each.runs[0].path for each in found]
+    for run in before:
+        if run.path not in used:
+            raise UsageError(f"{run.path} is a run of the base, and none of {folder} in the same settings came with it")
+    return sorted(found, key=lambda each: not each.targeted)
+
+
+def _refuse_other(path: Path, results: Results, folder: Path, record: dict[str, Any]) -> None:
+    """Raises UsageError unless it is a run of the base, as it is."""
+    if results.model and Path(results.model).resolve() in (folder.resolve(), (folder / MERGED).resolve()):
+        raise UsageError(f"{path} measured other files than {folder} holds now; run it again")
+    base = record.get("base") or {}
+    if results.model != base.get("model") and results.model_identity != base.get("identity"):
+        raise UsageError(
+            f"{path} is a run of {results.model_name}, neither of {folder} nor of its base {base.get('model')}"
+        )
+    if mitigation := results.config.get("mitigation"):
+        raise UsageError(f"{path} is a run of the base with --mitigation {mitigation}; give one without")
+
+
+def _controls(measured: Measured) -> Controls:
+    from evenhand.benchmarks.contact_controls.findings import verdict_sentence
+    from evenhand.report.comparison import Pair
+    from evenhand.report.tables import figure
+
+    differences = Pair(*measured.runs, "").differences(_acceptance)
+    rows = [
+        (name, figure(each.first), figure(each.second), figure(each.estimate, [each.low, each.high]))
+        for name, each in differences.items()
+    ]
+    return Controls(verdict_sentence(measured.before.metrics), verdict_sentence(measured.after.metrics), tuple(rows))
+
+
+def _acceptance(predictions: pd.DataFrame) -> pd.DataFrame:
+    """What is accepted or declined by its sound: of each kind the answers that are against what is right."""
+    import pandas as pd
+
+    from evenhand.benchmarks.contact_controls.scoring import percent
+
+    parts = {ALL: (predictions, "affirms")}
+    parts |= {told: (predictions[predictions["kind"] == kind], "against_ideal") for kind, told in BY_SOUND.items()}
+    return pd.concat(
+        pd.DataFrame({"figure": told, "id": some["id"], "value": percent(some[column]), "cluster": some["item"]})
+        for told, (some, column) in parts.items()
+    )
+
+
+def _results(pair: Measured, repo_id: str | None) -> Iterator[EvalResult]:
+    """For `model-index`: this model's headline figures, on the rows that its base answered readably, too."""
+    from huggingface_hub import EvalResult
+
+    from evenhand.benchmarks import get_benchmark
+
+    card = get_benchmark(pair.after.benchmark).card
+    namespace = f"{repo_id.split('/')[0]}/" if repo_id else ""
+    configs = pair.after.config["configs"]
+    for name, difference in pair.comparison.differences.items():
+        if math.isnan(difference.second):
+            continue
+        yield EvalResult(
+            task_type="text-generation",
+            task_name=card.title,
+            dataset_type=f"{namespace}{card.dataset}",
+            dataset_name=card.dataset,
+            dataset_config=configs[0] if len(configs) == 1 else None,
+            dataset_split=card.split,
+            metric_type=card.metric or card.name,
+            metric_name=name,
+            metric_value=round(difference.second, card.digits + 2),
+        )

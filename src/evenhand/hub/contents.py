@@ -1,0 +1,81 @@
+"""What a repository on the Hub is to hold."""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from evenhand.errors import UsageError
+
+Kind = Literal["dataset", "metric", "model"]
+REPO_TYPES: Mapping[Kind, str] = {"dataset": "dataset", "metric": "space", "model": "model"}
+SPACE_SDK = "gradio"
+
+
+@dataclass(frozen=True)
+class Contents:
+    """A repository's intended files.
+
+    files: path in the repository → a file here, or the bytes themselves. tag: such as "v1.2.0", of what has a version.
+    owned: patterns of paths (`fnmatch`, in which * spans folders) that are ours alone: what the repository has of them
+    and `files` has not is deleted; of other paths nothing is. fixed: patterns of files that may not change while the
+    tag stays. base: of a model, the one on the Hub that it was tuned from. title: of the commit, and of the pull
+    request, by which an open one is found again: without a version.
+    """
+
+    kind: Kind
+    repo_id: str
+    files: Mapping[str, Path | bytes]
+    title: str
+    tag: str | None = None
+    private: bool = False
+    owned: Sequence[str] = ()
+    fixed: Sequence[str] = ()
+    base: str | None = None
+
+    @property
+    def repo_type(self) -> str:
+        return REPO_TYPES[self.kind]
+
+    @property
+    def name(self) -> str:
+        """ "dataset lab/labe", for messages."""
+        return f"{self.kind} {self.repo_id}"
+
+
+def content(file: Path | bytes) -> bytes:
+    return file if isinstance(file, bytes) else file.read_bytes()
+
+
+def matches(path: str, patterns: Sequence[str]) -> bool:
+    return any(fnmatch.fnmatchcase(path, pattern) for pattern in patterns)
+
+
+def repository_id(namespace: str, name: str) -> str:
+    """ "NAMESPACE/NAME". Raises UsageError for what the Hub would not take."""
+    from huggingface_hub.errors import HFValidationError
+    from huggingface_hub.utils import validate_repo_id  # type: ignore[attr-defined]
+
+    repo_id = f"{namespace}/{name}"
+    try:
+        validate_repo_id(repo_id)
+    except HFValidationError as error:
+        raise UsageError(
+            f"{repo_id!r} can't be a repository's id on the Hub; letters, digits, '-', '_' and '.' are accepted, in 96 "
+            "characters at most, and --namespace is a user or an organization"
+        ) from error
+    return repo_id
+
+
+def files_of(folder: Path, deep: bool = True) -> dict[str, Path]:
+    """A folder's files by their path in it, without hidden ones and bytecode. deep: those in its folders, too."""
+    found = {}
+    for path in sorted(folder.rglob("*") if deep else folder.iterdir()):
+        within = path.relative_to(folder)
+        hidden = any(part.startswith(".") or part == "__pycache__" for part in within.parts)
+        if path.is_file() and not hidden and path.suffix != ".pyc":
+            found[within.as_posix()] = path
+    return found

@@ -1,0 +1,134 @@
+"""A checkpoint's repository: adapter or full weights, tokenizer, template, training.json and the card."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from evenhand.errors import UsageError
+from evenhand.hub.contents import Contents, files_of, repository_id
+from evenhand.paths import typed_path
+from evenhand.training_record import PUBLIC_ID_OF_EMBEDDED, RECORD, base_of, training_record
+
+ADAPTER, CARD, UNFINISHED = "adapter_config.json", "README.md", ".asked.json"
+WEIGHTS = ("*.safetensors", "*.safetensors.index.json")
+OWNED = (*WEIGHTS, "adapter_config.json", "config.json", "generation_config.json", "tokenizer*", "*.jinja", "*.svg")
+_OF_PLACES = ("model", "mix", "pairs")  # of a recipe, what may name files of the machine of whoever trained
+
+
+def model_contents(
+    name: str,
+    namespace: str,
+    private: bool = False,
+    repository: str | None = None,
+    base: str | None = None,
+    version: str = "1.0.0",
+    runs: Sequence[Path] = (),
+) -> Contents:
+    """name: the checkpoint's folder. repository: its name on the Hub, the folder's by default. base: the base model's
+    id on the Hub, in place of a local folder's name. runs: of the checkpoint and of its base, for the card.
+
+    Raises UsageError for what is no finished checkpoint, for an adapter whose base nobody else could find, and for runs
+    that say nothing of it.
+    """
+    folder = typed_path(name).resolve()
+    repo_id = repository_id(namespace, repository or folder.name)
+    _refuse_unfinished(folder)
+    record = training_record(str(folder))
+    named = base or _public_base(folder, record)
+    files: dict[str, Path | bytes] = dict(files_of(folder, deep=False))
+    if ADAPTER in files:
+        if named is None:
+            raise UsageError(
+                f"{folder} is an adapter of a model in a local folder, which nobody else could load; name the base "
+                "model's id on the Hub with --base ID"
+            )
+        files[ADAPTER] = _with_base(folder / ADAPTER, named)
+    if record:
+        files[RECORD] = _as_json(_without_places(record, named))
+    files[CARD] = _card(folder, runs, named, repo_id).encode()
+    return Contents(
+        "model",
+        repo_id,
+        files,
+        title=f"Publish {repo_id.partition('/')[2]} with evenhand",
+        tag=f"v{version}",
+        private=private,
+        owned=OWNED,
+        fixed=WEIGHTS,
+        base=named,
+    )
+
+
+def _refuse_unfinished(folder: Path) -> None:
+    if not folder.is_dir():
+        raise UsageError(f"{folder} is no folder; name the folder of a checkpoint, as evenhand train leaves one")
+    if (folder / UNFINISHED).exists():
+        raise UsageError(f"{folder} holds a training that was cut off; repeat its command to finish it")
+    whole = (folder / ADAPTER).is_file() or (folder / "config.json").is_file()
+    if not whole or not any(folder.glob("*.safetensors")):
+        raise UsageError(
+            f"{folder} is no checkpoint: config.json or {ADAPTER} is needed, and weights in safetensors beside it"
+        )
+
+
+def _public_base(folder: Path, record: Mapping[str, Any]) -> str | None:
+    """The base model's id on the Hub; None where it is a local folder, or nobody says."""
+    named = None
+    if (folder / ADAPTER).is_file():
+        named = json.loads((folder / ADAPTER).read_text(encoding="utf-8")).get("base_model_name_or_path")
+    named = named or base_of(dict(record))
+    if not named or _is_local(named):
+        return None
+    return PUBLIC_ID_OF_EMBEDDED if named == "embedded" else str(named)
+
+
+def _is_local(named: str) -> bool:
+    """A path that is there, or that no id could be."""
+    return Path(named).exists() or named.startswith((".", "/", "~")) or named.count("/") > 1
+
+
+def _with_base(config: Path, base: str) -> bytes:
+    told = json.loads(config.read_text(encoding="utf-8"))
+    return _as_json({**told, "base_model_name_or_path": base})
+
+
+def _without_places(record: Mapping[str, Any], base: str | None) -> dict[str, Any]:
+    """Of paths their last part stays, as on the card; the base is the public one where it is known."""
+    recipe = {
+        name: Path(value).name if name in _OF_PLACES and isinstance(value, str) and _is_local(value) else value
+        for name, value in record.get("recipe", {}).items()
+    }
+    of_base = dict(record.get("base") or {})
+    model = of_base.get("model")
+    if isinstance(model, str) and _is_local(model):
+        of_base["model"] = base or Path(model).name
+    return {**record, "recipe": recipe, "base": of_base}
+
+
+def _as_json(value: Mapping[str, Any]) -> bytes:
+    return (json.dumps(value, indent=1, ensure_ascii=False) + "\n").encode()
+
+
+def _card(folder: Path, runs: Sequence[Path], base: str | None, repo_id: str) -> str:
+    """Written anew, with what runs say; one that somebody wrote by hand stays as it is.
+
+    Raises UsageError where there is neither training.json nor a card, and for runs beside a card written by hand.
+    """
+    path = folder / CARD
+    written = path.read_text(encoding="utf-8") if path.is_file() else None
+    if (folder / RECORD).is_file():
+        from evenhand.hub.cards.model import model_card
+
+        if written is None or written == model_card(folder):
+            return model_card(folder, runs, base, repo_id)
+    if written is None:
+        raise UsageError(f"{folder} has no {CARD}: write its card, which says what it is and what it is not for")
+    if runs:
+        raise UsageError(
+            f"{path} was not written by evenhand, or was changed: what --runs say can't be put into it; move it away "
+            f"to have it written, where there is a {RECORD}, or leave --runs out"
+        )
+    return written

@@ -1,0 +1,147 @@
+"""evenhand publish dataset|metric|model NAME …: shows what it will do, and does it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, get_args
+
+from evenhand.command_line import Group, parse
+from evenhand.errors import UsageError, unknown_name
+from evenhand.hub.contents import Contents, Kind
+from evenhand.options import made, option
+from evenhand.paths import typed_path
+
+if TYPE_CHECKING:
+    import argparse
+
+    from rich.console import Console
+
+    from evenhand.hub.changes import Changes
+    from evenhand.hub.publishing import Plan
+
+KINDS: tuple[Kind, ...] = get_args(Kind)
+SHOWN = 20  # paths of each sort; more are counted
+USAGE = "usage: evenhand publish dataset|metric|model NAME … --namespace NS [--create-pr] [--private] [--dry-run]"
+
+
+@dataclass(frozen=True)
+class PublishOptions:
+    namespace: str | None = option(None, "the user or the organization on the Hub; needed", metavar="NS")
+    create_pr: bool = option(False, "open a pull request, or go on with an open one, in place of a commit to main")
+    private: bool = option(False, "make a new repository private")
+    dry_run: bool = option(False, "show what would be done, and do nothing")
+
+
+@dataclass(frozen=True)
+class ModelOptions(PublishOptions):
+    name: str | None = option(None, "of the repository; the folder's by default", metavar="NAME")
+    base: str | None = option(None, "the base model's id on the Hub, where it was tuned from a folder", metavar="ID")
+    runs: tuple[Path, ...] = option(
+        (), "of the checkpoint, and of its base in the same settings, for the card", metavar="DIR", parse=typed_path
+    )
+    version: str = option("1.0.0", "its tag is v<version>; other weights need another", metavar="X.Y.Z")
+
+
+def publish(arguments: Sequence[str], console: Console) -> None:
+    """One repository after the other; what they are to hold is made and looked through before anything is sent."""
+    kind, rest = (arguments[0], arguments[1:]) if arguments else ("", [])
+    if kind in ("-h", "--help"):
+        console.print(f"{USAGE}\n\nevenhand publish model --help says more.", markup=False, soft_wrap=True)
+        return
+    if not kind or kind.startswith("-"):
+        raise UsageError(f"what to publish is needed first: {', '.join(KINDS)} ({USAGE})")
+    if kind not in KINDS:
+        raise unknown_name("kind of repository", kind, KINDS, USAGE)
+    options: type[PublishOptions] = ModelOptions if kind == "model" else PublishOptions
+
+    def add_names(parser: argparse.ArgumentParser) -> None:
+        what = "folders of checkpoints" if kind == "model" else f"{kind}s of evenhand"
+        parser.add_argument("names", nargs="+", metavar="NAME", help=what)
+
+    groups = {"options": Group("options", options)}
+    parsed, values = parse(f"evenhand publish {kind}", f"Publish {kind}s on the Hub.", rest, groups, add_names)
+    asked = made(options, values["options"])
+    if asked.namespace is None:
+        raise UsageError("--namespace NS is needed: the user or the organization on the Hub to publish under")
+    names = list(dict.fromkeys(parsed.names))
+    of_one = [flag for flag in ("name", "base", "runs") if getattr(asked, flag, None)]
+    if len(names) > 1 and of_one:
+        raise UsageError(f"--{' and --'.join(of_one)} would be of one model, and {len(names)} came; publish one by one")
+    made_of = _makers()[kind]
+    all_contents = [made_of(name, asked) for name in names]
+
+    from evenhand.hub.publishing import plan
+    from evenhand.hub.refusals import refuse
+
+    for contents in all_contents:
+        refuse(contents)
+    plans = [plan(contents, asked.create_pr) for contents in all_contents]
+    for each in plans:
+        show(each, console)
+    if asked.dry_run:
+        console.print("Nothing was sent (--dry-run).")
+        return
+    for each in plans:
+        _do(each, console)
+
+
+def _do(planned: Plan, console: Console) -> None:
+    from evenhand.hub.publishing import publish as publish_plan
+
+    if not planned.changes and planned.tag is None and planned.head is not None:
+        return
+    done = publish_plan(planned)
+    what = "Pull request" if done.pull_request is not None else "Published"
+    tagged = f", tagged {done.tag}" if done.tag else ""
+    console.print(f"{what}: {done.url} (commit {done.commit[:7]}{tagged})", markup=False, soft_wrap=True)
+
+
+def show(planned: Plan, console: Console) -> None:
+    """What publishing will change, before it does."""
+    contents, found = planned.contents, planned.changes
+
+    def say(text: str) -> None:
+        console.print(text, markup=False, soft_wrap=True, highlight=False)
+
+    where = f"pull request {planned.pull_request}" if planned.pull_request is not None else "main"
+    if planned.create_pr and planned.pull_request is None:
+        where = "a new pull request"
+    new = f"new, {'private' if contents.private else 'public'}, " if planned.head is None else ""
+    say(f"{contents.name} ({new}{where}): {_counted(found)}")
+    for word, paths in (("add", found.added), ("change", found.changed), ("delete", found.deleted)):
+        for path in paths[:SHOWN]:
+            say(f"  {word} {path}")
+        if len(paths) > SHOWN:
+            say(f"  {word} {len(paths) - SHOWN} more")
+    if planned.tag:
+        say(f"  tag {planned.tag}")
+    elif planned.create_pr and contents.tag and contents.tag not in planned.tags:
+        say(f"  no tag: once it is merged, the same command without --create-pr sets {contents.tag}")
+    elif found and contents.tag:
+        say(f"  {contents.tag} is set already, and stays where it is")
+
+
+def _counted(found: Changes) -> str:
+    if not found:
+        return f"up to date, {len(found.same)} files the same"
+    return (
+        f"{len(found.added)} files to add, {len(found.changed)} to change, {len(found.deleted)} to delete, "
+        f"{len(found.same)} the same"
+    )
+
+
+def _makers() -> dict[str, Callable[[str, Any], Contents]]:
+    """Of each kind, what makes the contents of a name."""
+    from evenhand.hub.of_dataset import dataset_contents
+    from evenhand.hub.of_metric import metric_contents
+    from evenhand.hub.of_model import model_contents
+
+    return {
+        "dataset": lambda name, asked: dataset_contents(name, asked.namespace, asked.private),
+        "metric": lambda name, asked: metric_contents(name, asked.namespace, asked.private),
+        "model": lambda name, asked: model_contents(
+            name, asked.namespace, asked.private, asked.name, asked.base, asked.version, asked.runs
+        ),
+    }

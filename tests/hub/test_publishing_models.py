@@ -1,0 +1,138 @@
+"""`evenhand publish model`: full weights and an adapter, loaded back by plain transformers and peft; what changes."""
+
+import json
+import shutil
+
+import pytest
+import torch
+from peft import LoraConfig, get_peft_model
+from transformers import LlamaForCausalLM
+
+from evenhand.hub.cards.model import model_card
+
+LOAD = """
+import sys, torch
+from transformers import AutoModelForCausalLM, AutoTokenizer
+from peft import PeftModel
+ids = torch.tensor([AutoTokenizer.from_pretrained("lab/tiny-base", revision="v1.0.0")("Should I meet them?").input_ids])
+with torch.no_grad():
+    base = AutoModelForCausalLM.from_pretrained("lab/tiny-base")
+    plain = base(ids).logits
+    tuned = PeftModel.from_pretrained(base, "lab/tiny-fair", revision="v2.0.0")
+    print(tuned.peft_config["default"].base_model_name_or_path)
+    print(float(plain.sum()), float(tuned(ids).logits.sum()))
+    named = AutoModelForCausalLM.from_pretrained("lab/tiny-fair")
+    print(torch.equal(named(ids).logits, tuned(ids).logits))
+"""
+RECORD = {
+    "trainer": "social-contact", "source": "a paper", "data": {"cut": "by scale"}, "steps": 2, "packing": "tree",
+    "losses": [2.0, 1.0], "measured": [], "measured_by": "evenhand run contact_hypothesis",
+}  # fmt: skip
+CARD = "---\nlicense: apache-2.0\n---\n# A model\n"
+
+
+@pytest.fixture
+def base(tmp_path, tiny_checkpoint):
+    folder = tmp_path / "tiny-base"
+    shutil.copytree(tiny_checkpoint, folder)
+    (folder / "README.md").write_text(CARD)
+    return folder
+
+
+@pytest.fixture
+def adapter(tmp_path, base):
+    """As a trainer leaves one: of a base in a local folder, with the merged weights in a folder of their own."""
+    torch.manual_seed(0)
+    model = get_peft_model(LlamaForCausalLM.from_pretrained(base), LoraConfig(r=2, init_lora_weights=False))
+    folder = tmp_path / "runs" / "tiny-fair"
+    model.save_pretrained(folder)
+    record = RECORD | {"base": {"model": str(base), "identity": "x"}}
+    record["recipe"] = {"model": str(base), "mix": "/home/a/mix.jsonl", "rank": 2}
+    (folder / "training.json").write_text(json.dumps(record))
+    (folder / "README.md").write_text(model_card(folder))
+    (folder / "merged").mkdir()
+    (folder / "merged" / "model.safetensors").write_bytes(b"weights")
+    return folder
+
+
+def test_full_weights_and_an_adapter_load_back(hub, command, python, base, adapter, tmp_path):
+    """The adapter names its base by the id on the Hub; of this machine's folders nothing is said."""
+    done = command("publish", "model", base, "--namespace", "lab")
+    assert done.code == 0, done.err
+    asked = ("publish", "model", adapter, "--namespace", "lab", "--version", "2.0.0")
+    refused = command(*asked)
+    assert refused.code == 2
+    assert "name the base model's id on the Hub with --base ID" in refused.err
+    done = command(*asked, "--base", "lab/tiny-base")
+    assert done.code == 0, done.err
+    there = hub.store.repositories["model", "lab/tiny-fair"].files
+    assert set(there) == {
+        ".gitattributes", "README.md", "adapter_config.json", "adapter_model.safetensors", "training.json",
+    }  # fmt: skip
+    assert not any(str(tmp_path).encode() in content for content in there.values())
+    record = json.loads(there["training.json"])
+    assert (record["base"]["model"], record["recipe"]["mix"]) == ("lab/tiny-base", "mix.jsonl")
+    card = there["README.md"].decode()
+    assert "base_model: lab/tiny-base" in card
+    assert 'PeftModel.from_pretrained(base, "lab/tiny-fair")' in card
+    loaded = python(LOAD)
+    assert loaded.code == 0, loaded.err
+    named, sums, equal = loaded.out.splitlines()[-3:]
+    assert named == "lab/tiny-base"
+    plain, tuned = map(float, sums.split())
+    assert plain != tuned
+    assert equal == "True"
+
+
+def test_what_changes_is_shown_and_the_rest_left_alone(hub, command, checkpoint):
+    """A dry run asks and sends nothing; weights change with a new version alone; what others put there stays."""
+
+    def publish(*options):
+        return command("publish", "model", checkpoint, "--namespace", "lab", *options)
+
+    dry = publish("--dry-run")
+    assert dry.code == 0, dry.err
+    assert "model lab/fair-model (new, public, main): 3 files to add" in dry.out
+    assert {request for request in hub.requests if request[0] != "GET"} == {("POST", "/api/validate-yaml")}
+    assert publish("--private").code == 0
+    there = hub.store.repositories["model", "lab/fair-model"]
+    assert there.private
+    files = there.at("main")[1].files
+    card = files["README.md"]
+    others = {".eval_results/a.yaml": card, "notes.txt": card, "model-00002-of-00002.safetensors": card}
+    there.commits[there.refs["main"]] = there.at("main")[1].__class__({**files, **others}, None, "others", "ann")
+    (checkpoint / "README.md").write_text(CARD + "More.\n")
+    (checkpoint / "model.safetensors").write_bytes(b"other weights")
+    refused = publish()
+    assert refused.code == 2
+    weights = "model.safetensors, model-00002-of-00002.safetensors"
+    assert f"{weights} differ from what was published as v1.0.0; raise the version" in refused.err
+    shown = publish("--version", "1.1.0")
+    assert "0 files to add, 2 to change, 1 to delete, 1 the same" in shown.out
+    assert "change README.md" in shown.out
+    assert "delete model-00002-of-00002.safetensors" in shown.out
+    assert set(there.files) == {
+        ".gitattributes", "README.md", "config.json", "model.safetensors", ".eval_results/a.yaml", "notes.txt",
+    }  # fmt: skip
+    assert set(there.tags) == {"v1.0.0", "v1.1.0"}
+    (checkpoint / "README.md").write_text(CARD)
+    card_alone = publish("--version", "1.1.0")
+    assert "v1.1.0 is set already, and stays where it is" in card_alone.out
+    assert there.refs["v1.1.0"] != there.refs["main"]
+
+
+def test_a_public_repository_is_not_taken_for_a_private_one(hub, command, checkpoint):
+    assert command("publish", "model", checkpoint, "--namespace", "ann").code == 0
+    refused = command("publish", "model", checkpoint, "--namespace", "ann", "--private")
+    assert refused.code == 2
+    assert "model ann/fair-model is public, and --private changes no repository that is there" in refused.err
+
+
+def test_a_base_that_nobody_could_load_is_refused(hub, command, checkpoint):
+    """The name of a local folder may look like an id."""
+    (checkpoint / "config.json").rename(checkpoint / "adapter_config.json")
+    (checkpoint / "adapter_config.json").write_text('{"base_model_name_or_path": "runs/base"}')
+    refused = command("publish", "model", checkpoint, "--namespace", "ann")
+    assert refused.code == 2
+    assert "its base model 'runs/base' is not on the Hub" in refused.err
+    assert not hub.store.repositories

@@ -1,0 +1,182 @@
+"""What is never published: said by file and reason, before anything is asked of the Hub."""
+
+import io
+import json
+import pickle
+import shutil
+from pathlib import Path
+
+import pytest
+import torch
+
+from evenhand.errors import UsageError
+from evenhand.flow.run_folder import RunFolder
+from evenhand.hub.contents import Contents, files_of, repository_id
+from evenhand.hub.of_dataset import dataset_contents
+from evenhand.hub.of_model import model_contents
+from evenhand.hub.refusals import reasons, refuse, refuse_weak_results
+from evenhand.library import DATASETS, METRICS, dataset_names, metric_names
+
+
+def torch_saved():
+    file = io.BytesIO()
+    torch.save({"a": torch.zeros(2)}, file)
+    return file.getvalue()
+
+
+SECRETS = {
+    "a token of the Hub": b"token = 'hf_" + b"Ab1" * 12 + b"'",
+    "a key of OpenAI": b"OPENAI=sk-proj-" + b"x1Y" * 12,
+    "a token of GitHub": b"ghp_" + b"a1B2" * 9,
+    "a key of AWS": b"AKIA" + b"ABCDEFGH12345678",
+    "a private key": b"-----BEGIN OPENSSH PRIVATE KEY-----",
+    "a password in an address": b"https://ann:geheim@example.org/x",
+    "an authorization header": b'"Authorization": "Bearer abcdefghijklmnop"',
+}
+
+
+@pytest.mark.parametrize("what", SECRETS)
+def test_secrets_are_found_and_not_repeated(what):
+    [told] = reasons("notes.md", b"some words, then " + SECRETS[what] + b", then others")
+    assert what in told
+    assert SECRETS[what].decode() not in told
+
+
+def test_a_secret_of_the_environment_is_found_by_its_value(monkeypatch):
+    monkeypatch.setenv("MY_SERVER_API_KEY", "correct-horse-battery")
+    assert [*reasons("a.txt", b"key: correct-horse-battery")] == [
+        "holds the value of the environment variable MY_SERVER_API_KEY"
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['{"model": "/home/ann/models/x"}', "see /Users/ann/x.csv", "/root/runs/a", r"C:\Users\ann\x", "file:///data/x",
+     "(/tmp/pytest-of-ann/x)", f"{Path.home() / 'x'}", f"{Path.cwd()}"],
+)  # fmt: skip
+def test_places_of_a_machine_are_found(text):
+    [told] = reasons("training.json", text.encode())
+    assert told.startswith("names a place of a machine (")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["#!/usr/bin/env python", "https://example.org/home/ann/x", "data/home/x", "and/or", "~/x", "1/2", "the tmp folder",
+     "hf_ and sk- and AKIA", "Authorization: Bearer …", "https://example.org/a:b@c"],
+)  # fmt: skip
+def test_what_only_looks_alike_is_published(text):
+    assert [*reasons("README.md", text.encode())] == []
+
+
+@pytest.mark.parametrize(
+    ("path", "content"),
+    [
+        ("training_args.bin", b""),
+        ("optimizer.pt", b""),
+        ("rng_state_0.pth", b""),
+        ("scheduler.pt", b""),
+        ("trainer_state.json", b"{}"),
+        ("last/checkpoint-5/model.safetensors", b""),
+        ("pytorch_model.bin", b""),
+        ("weights.pkl", b""),
+        ("harmless.txt", pickle.dumps({"a": 1})),
+        ("harmless.dat", torch_saved()),
+        (".env", b"A=1"),
+        ("server.pem", b""),
+    ],
+)
+def test_pickles_states_and_files_of_secrets_are_refused(path, content):
+    assert len([*reasons(path, content)]) == 1
+
+
+def test_all_files_are_named_at_once():
+    contents = Contents("model", "lab/x", {"a.pt": b"", "optimizer.pt": b"", "b.md": b"fine"}, "title")
+    with pytest.raises(
+        UsageError, match=r"model lab/x is not published: a\.pt is a pickle.*; optimizer\.pt is the state"
+    ):
+        refuse(contents)
+
+
+def test_everything_that_is_packaged_may_be_published():
+    for folder, names, kind in ((DATASETS, dataset_names(), "dataset"), (METRICS, metric_names(), "metric")):
+        for name in names:
+            refuse(Contents(kind, f"lab/{name}", files_of(folder / name), "title"))
+
+
+@pytest.mark.parametrize(
+    ("namespace", "name"), [("a b", "x"), ("lab", "x/y"), ("", "x"), ("lab", "-x"), ("lab", "x" * 97)]
+)
+def test_names_that_the_hub_would_not_take(namespace, name):
+    with pytest.raises(UsageError, match="can't be a repository's id"):
+        repository_id(namespace, name)
+
+
+# Datasets
+
+
+def test_rows_that_the_script_does_not_build_are_refused(tmp_path):
+    shutil.copytree(DATASETS / "utility", tmp_path / "utility")
+    assert dataset_contents("utility", "lab", datasets=tmp_path).tag == "v1.1.0"
+    [texts] = (tmp_path / "utility/data/texts").iterdir()
+    shutil.copy(next((tmp_path / "utility/data/questions").iterdir()), texts)
+    with pytest.raises(UsageError, match=rf"texts/{texts.stem} of data/ .* differ from what loading_script.py builds"):
+        dataset_contents("utility", "lab", datasets=tmp_path)
+
+
+@pytest.mark.parametrize("name", ["bbq", "contact_hypotheses", "../metrics"])
+def test_datasets_without_packaged_rows_are_refused(name):
+    with pytest.raises(UsageError, match=r"accepted|did you mean"):
+        dataset_contents(name, "lab")
+
+
+# Models
+
+
+def test_what_is_no_finished_checkpoint_is_refused(checkpoint, tmp_path):
+    assert model_contents(str(checkpoint), "lab").repo_id == "lab/fair-model"
+    with pytest.raises(UsageError, match="is no folder"):
+        model_contents(str(tmp_path / "none"), "lab")
+    (checkpoint / ".asked.json").write_text("{}")
+    with pytest.raises(UsageError, match="cut off"):
+        model_contents(str(checkpoint), "lab")
+    (checkpoint / ".asked.json").unlink()
+    (checkpoint / "model.safetensors").rename(checkpoint / "pytorch_model.bin")
+    with pytest.raises(UsageError, match="weights in safetensors"):
+        model_contents(str(checkpoint), "lab")
+
+
+def test_a_card_written_by_hand_stays_and_takes_no_runs(checkpoint, tmp_path):
+    assert model_contents(str(checkpoint), "lab").files["README.md"] == (checkpoint / "README.md").read_bytes()
+    with pytest.raises(UsageError, match="leave --runs out"):
+        model_contents(str(checkpoint), "lab", runs=[tmp_path])
+    (checkpoint / "README.md").unlink()
+    with pytest.raises(UsageError, match="write its card"):
+        model_contents(str(checkpoint), "lab")
+
+
+# Results
+
+
+def test_runs_of_weight_alone_are_published(finished, tmp_path):
+    """A rehearsal, a part of the rows and answers that mostly could not be read are refused."""
+    folder = tmp_path / "run"
+    shutil.copytree(finished("contact_hypothesis", "stub:first", limit=60), folder)
+    with pytest.raises(UsageError, match="limited to 60 rows"):
+        refuse_weak_results(RunFolder(folder))
+
+    def change(**metrics):
+        for name in ("results.json", "config.json"):
+            record = json.loads((folder / name).read_text())
+            (record["config"] if name == "results.json" else record)["limit"] = None
+            if name == "results.json":
+                record["metrics"] |= metrics
+            (folder / name).write_text(json.dumps(record))
+
+    change()
+    refuse_weak_results(RunFolder(folder))
+    change(unread_rate=0.51)
+    with pytest.raises(UsageError, match="51 % of the answers could not be read"):
+        refuse_weak_results(RunFolder(folder))
+    change(unread_rate=0.1, rehearsal=True)
+    with pytest.raises(UsageError, match="rehearsal"):
+        refuse_weak_results(RunFolder(folder))
