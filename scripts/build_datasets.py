@@ -1,4 +1,5 @@
-"""Write data/<config>/<split>.parquet of every dataset folder from its loading script, and what its card computes.
+"""Write data/<config>/<split>.parquet of every dataset folder from its loading script, what its card computes, and
+eval.yaml where it fits the Hub's form.
 
 python scripts/build_datasets.py [--output DIR] [NAME …]
 """
@@ -15,6 +16,7 @@ from evenhand.library import DATASETS, dataset_builder_class, packaged_dataset_n
 from evenhand.output_files import add_overwrite, check_output
 from evenhand.tools.dataset_upkeep.building import built_tables
 from evenhand.tools.dataset_upkeep.cards import computed
+from evenhand.tools.dataset_upkeep.hub_tasks import FILE, eval_yaml
 from evenhand.whole_files import whole_file, write_whole
 
 
@@ -51,6 +53,14 @@ def describe(name: str, output: Path) -> None:
         print(f"{card}: dataset_info, sizes and sample rows")
 
 
+def write_tasks(name: str, output: Path) -> None:
+    """eval.yaml, of a dataset that has one."""
+    tasks, path = eval_yaml(name), output / name / FILE
+    if tasks is not None:
+        write_whole(path, tasks)
+        print(f"{path}: tasks for the Hub and inspect_ai")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=ScriptHelp)
     parser.add_argument(
@@ -72,6 +82,7 @@ def main() -> None:
     for name in names:
         build(name, arguments.output)
         describe(name, arguments.output)
+        write_tasks(name, arguments.output)
 
 
 if __name__ == "__main__":

@@ -170,7 +170,7 @@ class ContactHypothesis(datasets.GeneratorBasedBuilder):
     BUILDER_CONFIGS = [
         ContactHypothesisConfig(
             name=scale if half == "original" else f"new_{scale}",
-            version=datasets.Version("2.2.1"),
+            version=datasets.Version("2.3.0"),
             description=f"{half} situations, {' / '.join(options)}",
             scale=scale,
             half=half,
@@ -188,7 +188,7 @@ class ContactHypothesis(datasets.GeneratorBasedBuilder):
             description=__doc__,
             features=datasets.Features(
                 {name: string for name in columns + contacts}
-                | {"options": datasets.Sequence(string), "plausible": datasets.Value("bool")}
+                | {"options": datasets.Sequence(string), "unbiased": string, "plausible": datasets.Value("bool")}
             ),
             license="CC BY-SA 4.0, as HolisticBias, whose axes and some of whose words the rows have; the situations, "
             "without descriptors, are Apache-2.0",
@@ -250,6 +250,7 @@ class ContactHypothesis(datasets.GeneratorBasedBuilder):
                     "positive_contact": f"{positive} {question}",
                     "negative_contact": f"{negative} {question}",
                     "options": list(OPTIONS[scale]),
+                    "unbiased": OPTIONS[scale][situation["action"] == "negative"],  # the paper's Table 2
                     "plausible": tags.isdisjoint(situation["tags"]),
                 }
                 yield row["id"], row

@@ -58,6 +58,7 @@ COMMANDS: Mapping[str, Command] = {
         "gender terms beside occupations and descriptors in captions",
     ),
     "publish": Command("evenhand.hub.publish_command:publish", "datasets, metrics and models on the Hugging Face Hub"),
+    "submit": Command("evenhand.hub.submission.command:submit", "results of runs to their model, in a pull request"),
     "app": Command(
         "evenhand.hub.apps.app_command:app", "a metric's page on this machine: paste answers, see the score"
     ),

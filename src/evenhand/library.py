@@ -80,6 +80,17 @@ def dataset_builder_class(name: str) -> type[datasets.GeneratorBasedBuilder]:
     return builder_class
 
 
+def dataset_version(name: str) -> str:
+    """The version that the loading script names, of a dataset of dataset_names().
+
+    Raises UsageError where its configurations differ in it.
+    """
+    versions = {str(config.version) for config in dataset_builder_class(name).BUILDER_CONFIGS}
+    if len(versions) != 1:
+        raise UsageError(f"configurations of {name} have the versions {', '.join(sorted(versions))}; one is accepted")
+    return versions.pop()
+
+
 def config_names(name: str) -> list[str]:
     return [config.name for config in dataset_builder_class(name).BUILDER_CONFIGS]
 

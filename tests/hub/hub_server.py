@@ -548,10 +548,10 @@ class _Server(ThreadingHTTPServer):
 
 
 @contextmanager
-def serving() -> Iterator[Hub]:
-    """A hub of its own, until the block ends."""
+def serving(port: int = 0) -> Iterator[Hub]:
+    """A hub of its own, until the block ends. port: a free one by default."""
     hub = Hub()
-    server = _Server(("127.0.0.1", 0), type("Handler", (_Handler,), {"hub": hub}))
+    server = _Server(("127.0.0.1", port), type("Handler", (_Handler,), {"hub": hub}))
     hub.url = f"http://127.0.0.1:{server.server_port}"
     hub.large_url = f"http://localhost:{server.server_port}"  # the client follows redirects to the same host itself
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)

@@ -74,7 +74,7 @@ def test_full_weights_and_an_adapter_load_back(hub, command, python, base, adapt
     assert (record["base"]["model"], record["recipe"]["mix"]) == ("lab/tiny-base", "mix.jsonl")
     card = there["README.md"].decode()
     assert "base_model: lab/tiny-base" in card
-    assert 'AutoModelForCausalLM.from_pretrained("lab/tiny-base"), "lab/tiny-fair")' in card
+    assert 'PeftModel.from_pretrained(base, "lab/tiny-fair")' in card
     loaded = python(LOAD)
     assert loaded.code == 0, loaded.err
     named, sums, equal = loaded.out.splitlines()[-3:]

@@ -33,7 +33,7 @@ AXES = {
 }
 COLUMNS = {
     *("id", "scale", "template", "situation", "principle", "scenario", "action", "axis", "bucket", "descriptor"),
-    *("no_contact", "positive_contact", "negative_contact", "options", "plausible"),
+    *("no_contact", "positive_contact", "negative_contact", "options", "unbiased", "plausible"),
 }
 OPENINGS = {
     "certainty": "Should I ",
@@ -277,6 +277,9 @@ def test_rows(config, frames):
     assert not frame.duplicated(["template", "descriptor"]).any()
     assert set(frame["scale"]) == {config.removeprefix("new_")}
     assert {tuple(options) for options in frame["options"]} == {OPTIONS[config.removeprefix("new_")]}
+    affirming, declining = OPTIONS[config.removeprefix("new_")]
+    ideal = {"positive": affirming, "negative": declining}  # the paper's Table 2
+    assert (frame["unbiased"] == frame["action"].map(ideal)).all()
 
 
 @pytest.mark.parametrize("config", CONFIGS)

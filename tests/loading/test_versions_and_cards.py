@@ -9,10 +9,10 @@ import pytest
 import yaml
 
 from evenhand.errors import UsageError
-from evenhand.library import DATASETS, dataset_builder_class, packaged_dataset_names
+from evenhand.library import DATASETS, dataset_builder_class, dataset_version, packaged_dataset_names
 from evenhand.tools.annotation.schemes import SCHEMES
 from evenhand.tools.dataset_upkeep.cards import computed, dataset_info
-from evenhand.tools.dataset_upkeep.versions import current, record, recorded, rows_digest, split_files, version
+from evenhand.tools.dataset_upkeep.versions import current, record, recorded, rows_digest, split_files
 
 RECORD = "tests/loading/versions.json"
 SPLITS = [(name, split) for name in packaged_dataset_names() for split in split_files(name)]
@@ -70,7 +70,7 @@ def test_rows_are_those_of_their_version(root, name, split):
     known = recorded(root / RECORD)[name]
     told = "raise the version, then python scripts/record_dataset_versions.py"
     assert rows_digest(split_files(name)[split]) == known.sha256.get(split), told
-    assert version(name) == known.version, told
+    assert dataset_version(name) == known.version, told
 
 
 @pytest.mark.parametrize("name", packaged_dataset_names())
@@ -81,8 +81,8 @@ def test_no_recorded_split_is_gone(root, name):
 @pytest.mark.parametrize("name", packaged_dataset_names())
 def test_the_card_says_what_is_new_in_the_version(name):
     """In a list of versions; the first needs none."""
-    told = re.search(rf"^[-#| *`]*{re.escape(version(name))}\b", card(name)[1], re.MULTILINE)
-    assert told or version(name) == "1.0.0"
+    told = re.search(rf"^[-#| *`]*{re.escape(dataset_version(name))}\b", card(name)[1], re.MULTILINE)
+    assert told or dataset_version(name) == "1.0.0"
 
 
 @pytest.mark.parametrize("number", ["1.0.0", "0.9.9"])

@@ -20,6 +20,7 @@ from evenhand.flow.rows import drawn_rows
 from evenhand.flow.run_folder import RunFolder
 from evenhand.flow.runner import Runner, Step, Tolerance, failures_in_words
 from evenhand.flow.store import Store
+from evenhand.library import dataset_names, dataset_version
 from evenhand.mitigation import Mitigation
 from evenhand.mitigations import chosen_mitigation
 from evenhand.models.errors import LimitReached
@@ -238,10 +239,17 @@ def _results(run: Prepared, begun: dict[str, Any], predictions: pd.DataFrame, fa
         n=int(metrics["n"]),
         metrics=metrics,
         published={} if differs else run.benchmark.published(replace(run.config, limit=None)),
-        versions=versions(),
+        versions=versions() | _dataset_version(run),
         rows_sha256=run.rows.sha256,
         differs=differs,
     )
+
+
+def _dataset_version(run: Prepared) -> dict[str, str]:
+    """Of the rows that were asked, where they are a packaged dataset's: what others compare with is the same rows."""
+    dataset = run.benchmark.card.dataset
+    known = run.rows.sha256 is None and dataset in dataset_names()
+    return {dataset: dataset_version(dataset)} if known else {}
 
 
 def _differs(run: Prepared, rehearsal: bool) -> list[str]:

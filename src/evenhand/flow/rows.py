@@ -52,7 +52,7 @@ def load_config(card: Card, config: str, source: str, options: Mapping[str, obje
     from evenhand.library import load_dataset
 
     try:
-        return load_dataset(card.dataset, config, split=card.split, source=source, **options)
+        return load_dataset(card.dataset, config, split=card.split, source=source, revision=None, **options)
     except EvenhandError:
         raise
     except (OSError, ValueError, DatasetsError) as error:

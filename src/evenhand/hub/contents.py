@@ -57,7 +57,7 @@ def matches(path: str, patterns: Sequence[str]) -> bool:
 def repository_id(namespace: str, name: str) -> str:
     """ "NAMESPACE/NAME". Raises UsageError for what the Hub would not take."""
     from huggingface_hub.errors import HFValidationError
-    from huggingface_hub.utils import validate_repo_id
+    from huggingface_hub.utils import validate_repo_id  # type: ignore[attr-defined]
 
     repo_id = f"{namespace}/{name}"
     try:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from evenhand.errors import UsageError
 from evenhand.hub.contents import Contents, files_of, repository_id
-from evenhand.library import DATASETS, refuse_unpackaged
+from evenhand.library import DATASETS, dataset_version, refuse_unpackaged
 
 ROWS = ("data/*",)
 OWNED = (*ROWS, "sources/*", "loading_script.py", "eval.yaml")
@@ -15,7 +15,6 @@ OWNED = (*ROWS, "sources/*", "loading_script.py", "eval.yaml")
 def dataset_contents(name: str, namespace: str, private: bool = False, datasets: Path = DATASETS) -> Contents:
     """Raises UsageError for unknown names, rows that the loading script does not build, and changed versions."""
     from evenhand.tools.dataset_upkeep.building import differing_splits
-    from evenhand.tools.dataset_upkeep.versions import version
 
     refuse_unpackaged(name)
     if differing := differing_splits(name, datasets):
@@ -28,7 +27,7 @@ def dataset_contents(name: str, namespace: str, private: bool = False, datasets:
         repository_id(namespace, name),
         files_of(datasets / name),
         title=f"Publish {name} with evenhand",
-        tag=f"v{version(name)}",
+        tag=f"v{dataset_version(name)}",
         private=private,
         owned=OWNED,
         fixed=ROWS,

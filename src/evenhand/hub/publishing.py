@@ -6,7 +6,7 @@ A commit is not asked for twice blindly: where its answer is lost, the repositor
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,7 +16,7 @@ from evenhand.hub.client import NO_TOKEN, explained, patient, status_of
 from evenhand.hub.contents import SPACE_SDK, Contents, content, matches
 
 if TYPE_CHECKING:
-    from huggingface_hub import HfApi
+    from huggingface_hub import CommitOperationAdd, HfApi
 
 MAIN, CARD = "main", "README.md"
 LONGEST_SILENCE = 300.0  # seconds; the client itself would wait for ever
@@ -67,7 +67,8 @@ def plan(contents: Contents, create_pr: bool = False) -> Plan:
         if found is None:
             if create_pr:
                 raise UsageError(
-                    f"{contents.name} is not there, so there's nothing to open a pull request on; leave out --create-pr"
+                    f"{contents.name} is not there, so there's nothing to open a pull request on; mend its name, or "
+                    "publish it first"
                 )
             differing = changes(contents, {})
             _refuse_invalid_card(api, contents, differing)
@@ -203,7 +204,7 @@ def _refuse_changed_rows(contents: Contents, differing: Changes, tags: Mapping[s
 def _refuse_invalid_card(api: HfApi, contents: Contents, differing: Changes) -> None:
     """By the Hub's own check, before anything is made there; the client asks for it only with the commit."""
     from huggingface_hub import get_session
-    from huggingface_hub.utils import hf_raise_for_status
+    from huggingface_hub.utils import hf_raise_for_status  # type: ignore[attr-defined]
 
     if CARD not in differing.sent:
         return
@@ -233,16 +234,15 @@ def _commit(api: HfApi, planned: Plan) -> tuple[int | None, str]:
     from huggingface_hub.errors import HfHubHTTPError
 
     contents = planned.contents
-    of = {"repo_id": contents.repo_id, "repo_type": contents.repo_type}
     opens = planned.create_pr and planned.pull_request is None
     head = planned.head or _head(api, contents, MAIN)
     additions = [
         CommitOperationAdd(path, file if isinstance(file, bytes) else str(file))
         for path, file in ((path, contents.files[path]) for path in planned.changes.sent)
     ]
-    api.preupload_lfs_files(
-        **of, additions=additions, revision=planned.revision, create_pr=opens, num_threads=4
-    )  # the client asks again itself
+    api.preupload_lfs_files(  # asked again by the client itself
+        contents.repo_id, additions, repo_type=contents.repo_type, revision=planned.revision, create_pr=opens,
+    )  # fmt: skip
     _refuse_too_large(contents, additions)
     deletions = [CommitOperationDelete(path, is_folder=False) for path in planned.changes.deleted]
 
@@ -257,8 +257,9 @@ def _commit(api: HfApi, planned: Plan) -> tuple[int | None, str]:
 
     def sent() -> tuple[int | None, str]:
         made = api.create_commit(
-            **of, operations=[*additions, *deletions], commit_message=contents.title, revision=planned.revision,
-            commit_description=_description(planned), create_pr=opens, parent_commit=head,
+            contents.repo_id, [*additions, *deletions], commit_message=contents.title,
+            commit_description=_description(planned), repo_type=contents.repo_type, revision=planned.revision,
+            create_pr=opens, parent_commit=head,
         )  # fmt: skip
         return (made.pr_num if opens else planned.pull_request), made.oid
 
@@ -278,12 +279,12 @@ def _description(planned: Plan) -> str:
     return f"Version {tag.removeprefix('v')}." if tag else ""
 
 
-def _refuse_too_large(contents: Contents, additions: list[object]) -> None:
-    large = sum(getattr(each, "_upload_mode", "") == "lfs" for each in additions)
-    small = sum(each.upload_info.size for each in additions if getattr(each, "_upload_mode", "") != "lfs")  # type: ignore[attr-defined]
-    if large > MOST_LARGE_FILES or small > MOST_BYTES:
+def _refuse_too_large(contents: Contents, additions: Sequence[CommitOperationAdd]) -> None:
+    large = [each for each in additions if each._upload_mode == "lfs"]
+    small = sum(each.upload_info.size for each in additions if each._upload_mode != "lfs")
+    if len(large) > MOST_LARGE_FILES or small > MOST_BYTES:
         raise EvenhandError(
-            f"{contents.name} is too large for one commit ({large:,} large files, {small / 1e9:.1f} GB in others; "
+            f"{contents.name} is too large for one commit ({len(large):,} large files, {small / 1e9:.1f} GB in others; "
             f"{MOST_LARGE_FILES:,} and {MOST_BYTES / 1e9:.0f} GB are the most): take files out"
         )
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import pyarrow.parquet
 
 from evenhand.errors import UsageError
-from evenhand.library import DATASETS, dataset_builder_class, refuse_unpackaged
+from evenhand.library import DATASETS, dataset_version, refuse_unpackaged
 from evenhand.whole_files import write_whole
 
 
@@ -51,16 +51,10 @@ def split_files(name: str, datasets: Path = DATASETS) -> dict[str, Path]:
     return {f"{path.parent.name}/{path.stem}": path for path in sorted((datasets / name / "data").glob("*/*.parquet"))}
 
 
-def version(name: str) -> str:
-    """The version that the loading script names. Raises UsageError where its configurations differ in it."""
-    versions = {str(config.version) for config in dataset_builder_class(name).BUILDER_CONFIGS}
-    if len(versions) != 1:
-        raise UsageError(f"configurations of {name} have the versions {', '.join(sorted(versions))}; one is accepted")
-    return versions.pop()
-
-
 def current(name: str, datasets: Path = DATASETS) -> Record:
-    return Record(version(name), {split: rows_digest(path) for split, path in split_files(name, datasets).items()})
+    return Record(
+        dataset_version(name), {split: rows_digest(path) for split, path in split_files(name, datasets).items()}
+    )
 
 
 def recorded(path: Path) -> dict[str, Record]:

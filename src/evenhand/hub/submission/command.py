@@ -1,0 +1,131 @@
+"""evenhand submit RUN …: results of finished runs to the model that they are of, in one pull request."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from evenhand.command_line import Group, parse, path
+from evenhand.errors import UsageError
+from evenhand.options import made, option
+
+if TYPE_CHECKING:
+    import argparse
+
+    from rich.console import Console
+
+    from evenhand.hub.submission.submission import Submission
+
+
+@dataclass(frozen=True)
+class SubmitOptions:
+    model_id: str | None = option(None, "the model on the Hub that ran; needed", metavar="ORG/NAME")
+    namespace: str | None = option(
+        None, "where the runs' datasets are published on the Hub; without it, no .eval_results", metavar="NS"
+    )
+    under_another_name: bool = option(
+        False, "what ran is that model, though it ran from a folder, a server, or by another name"
+    )
+    date: str | None = option(
+        None, "when the runs were made; by default when their results were written", metavar="DATE"
+    )
+    source: str | None = option(None, "where a reader finds more; by default the record sent along", metavar="URL")
+    evaluator: str = option("unknown", "who ran it: a person or an organization", metavar="NAME")
+    relationship: Literal["first_party", "third_party", "collaborative", "other"] = option(
+        "other", "the evaluator's, to the model's developer"
+    )
+    single_answers: bool = option(
+        False, "send every read answer, too; a whole run of contact_hypothesis has 300,000, in 360 MB"
+    )
+    dry_run: bool = option(False, "look at the Hub, show what would be sent, and send nothing")
+
+
+def submit(arguments: Sequence[str], console: Console) -> None:
+    """Parses, calls, prints."""
+
+    def add_rest(parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("runs", type=path, nargs="+", metavar="RUN", help="folders of finished runs of one model")
+        parser.add_argument(
+            "--output", type=path, metavar="DIR", help="write the files there; nothing is asked of the Hub, or sent"
+        )
+
+    told = (
+        "Open one pull request on a model's repository with results of finished runs: .eval_results for the Hub's "
+        "boards, and records of Every Eval Ever."
+    )
+    parsed, values = parse("evenhand submit", told, arguments, {"options": Group("options", SubmitOptions)}, add_rest)
+    asked = made(SubmitOptions, values["options"])
+    if parsed.output is not None and asked.dry_run:
+        raise UsageError("--output writes files and sends nothing, --dry-run writes none; give one of them")
+    made_of = _made(parsed.runs, asked, parsed.output)
+    _show(made_of, console)
+    if parsed.output is not None:
+        from evenhand.hub.submission.output import write
+
+        write(made_of.files, parsed.output)
+        console.print(f"Written: {parsed.output} (nothing was sent)", markup=False, soft_wrap=True)
+        return
+    _send(made_of, asked.dry_run, console)
+
+
+def _made(runs: Sequence[Path], asked: SubmitOptions, output: Path | None) -> Submission:
+    from evenhand.hub.contents import repository_id
+    from evenhand.hub.submission.dataset_revisions import dataset_revisions
+    from evenhand.hub.submission.identity import checked_model_id
+    from evenhand.hub.submission.output import check_folder
+    from evenhand.hub.submission.submission import Asked, read_runs, submission
+
+    if asked.model_id is None:
+        raise UsageError("--model-id ORG/NAME is needed: the model on the Hub that ran")
+    model_id = checked_model_id(asked.model_id)
+    if asked.namespace is not None:
+        repository_id(asked.namespace, "contact_hypothesis")
+    if output is not None:
+        check_folder(output)
+    chosen = Asked(
+        model_id,
+        asked.namespace,
+        asked.date,
+        asked.source,
+        asked.evaluator,
+        asked.relationship,
+        asked.under_another_name,
+        asked.single_answers,
+    )
+    now = datetime.now(timezone.utc)
+    read = read_runs(runs)
+    if output is not None or asked.namespace is None:
+        return submission(read, chosen, {}, now)
+    submission(read, replace(chosen, single_answers=False), {}, now)  # refused before the Hub is asked anything
+    return submission(read, chosen, dataset_revisions(read, asked.namespace), now)
+
+
+def _show(made_of: Submission, console: Console) -> None:
+    for each in made_of.entries:
+        shown = f"{each.dataset_id} {each.task_id}: {each.value} ({(each.notes or '').partition('; evenhand ')[0]})"
+        console.print(shown, markup=False, soft_wrap=True, highlight=False)
+    for name, content in made_of.files.items():
+        console.print(f"  {name}  {len(content) / 1000:,.1f} kB", markup=False, soft_wrap=True, highlight=False)
+    for note in made_of.notes:
+        console.print(f"Note: {note}", markup=False, soft_wrap=True)
+
+
+def _send(made_of: Submission, dry_run: bool, console: Console) -> None:
+    from evenhand.hub.publish_command import show
+    from evenhand.hub.publishing import plan, publish
+    from evenhand.hub.refusals import refuse
+
+    contents = made_of.contents
+    refuse(contents)
+    planned = plan(contents, create_pr=True)
+    show(planned, console)
+    if dry_run:
+        console.print("Nothing was sent (--dry-run).")
+    elif planned.changes:
+        done = publish(planned)
+        console.print(f"Pull request: {done.url} (commit {done.commit[:7]})", markup=False, soft_wrap=True)
+    else:
+        console.print("All of it is there already; nothing was sent.")

@@ -1,0 +1,210 @@
+"""Records of Every Eval Ever (https://github.com/evaleval/every_eval_ever), schema 0.2.2, of every benchmark.
+
+A record has what the Hub's boards lack: `lower_is_better`, bounds, intervals, how answers were sampled, and, beside it,
+single answers. It lies in the model's repository under the path that the project's own data have, so that it can be
+handed on to them as it is: data/<collection>/<organization>/<model>/<UUID>.json.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from evenhand.hub.submission.dates import read
+from evenhand.hub.submission.identity import commit_of, is_that_model, shown, told
+from evenhand.hub.submission.settings import WRITES, settings, warnings
+
+if TYPE_CHECKING:
+    from evenhand.hub.submission.figures import Measured
+    from evenhand.hub.submission.finished_run import FinishedRun
+
+SCHEMA_VERSION = "0.2.2"
+FOLDER = "every_eval_ever"
+COLLECTION = "evenhand"
+LEVEL = 0.95
+GLOBAL = ("accuracy",)  # figures that go by the same name everywhere
+
+Relationship = Literal["first_party", "third_party", "collaborative", "other"]
+
+
+@dataclass(frozen=True)
+class About:
+    """What a record says besides the run. evaluator: who ran it; relationship: theirs to the model's developer.
+
+    repository: of the run's dataset on the Hub, and its revision; None where none was named.
+    """
+
+    model_id: str
+    date: str
+    evaluator: str
+    relationship: Relationship
+    repository: str | None
+    revision: str | None
+
+
+def record_id(run: FinishedRun, about: About) -> uuid.UUID:
+    """The same for the same run, so that who submits again replaces and doesn't add."""
+    digest = hashlib.sha256(f"{about.model_id} {run.fingerprint}".encode()).digest()
+    return uuid.UUID(bytes=digest[:16], version=4)
+
+
+def path_of(run: FinishedRun, about: About) -> str:
+    """In the repository, without its ending."""
+    return f"{FOLDER}/{place_of(run, about)}"
+
+
+def place_of(run: FinishedRun, about: About) -> str:
+    """Among the project's own data, without its ending."""
+    return f"data/{COLLECTION}/{about.model_id}/{record_id(run, about)}"
+
+
+def evaluation_id(run: FinishedRun, about: About) -> str:
+    return f"{run.results.benchmark}/{about.model_id}/{_epoch(about)}-{run.fingerprint[:12]}"
+
+
+def result_id(measured: Measured) -> str:
+    return f"{measured.task}/{measured.figure.key}"
+
+
+def record(run: FinishedRun, found: Sequence[Measured], about: About, samples: bytes | None = None) -> dict[str, Any]:
+    """samples: the file of single answers that lies beside it."""
+    written: dict[str, Any] = {
+        "schema_version": SCHEMA_VERSION,
+        "evaluation_id": evaluation_id(run, about),
+        "evaluation_timestamp": _epoch(about),
+        "retrieved_timestamp": _epoch(about),
+        "source_metadata": {
+            "source_name": "evenhand",
+            "source_type": "evaluation_run",
+            "source_organization_name": about.evaluator,
+            "evaluator_relationship": about.relationship,
+        },
+        "eval_library": {
+            "name": "evenhand",
+            "version": run.results.versions.get("evenhand", "unknown"),
+            "additional_details": dict(run.results.versions),
+        },
+        "model_info": _model(run, about),
+        "evaluation_results": [_result(run, each, about) for each in found],
+    }
+    if samples is not None:
+        written["detailed_evaluation_results"] = {
+            "format": "jsonl",
+            "file_path": f"{place_of(run, about)}_samples.jsonl",
+            "hash_algorithm": "sha256",
+            "checksum": hashlib.sha256(samples).hexdigest(),
+            "total_rows": samples.count(b"\n"),
+        }
+    return written
+
+
+def as_json(written: dict[str, Any]) -> bytes:
+    return (json.dumps(written, indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode()
+
+
+def _model(run: FinishedRun, about: About) -> dict[str, Any]:
+    """Who may have the weights, we don't know; who ran them, of servers neither."""
+    of_server = run.results.model.lower().startswith(("http://", "https://"))
+    engine = {} if of_server else {"inference_engine": {"name": "transformers", "version": _version(run)}}
+    details = {
+        "deployment_type": "unknown" if of_server else "self_deployed",
+        "model_availability": "unknown",
+        "ran_as": told(run),
+        "is_by_name_what_ran": json.dumps(is_that_model(run, about.model_id)),
+    }
+    if commit := commit_of(run):
+        details["revision"] = commit
+    return {
+        "name": shown(run.results.model_name),
+        "id": about.model_id,
+        "developer": about.model_id.partition("/")[0],
+        **engine,
+        "additional_details": details,
+    }
+
+
+def _version(run: FinishedRun) -> str:
+    return run.results.versions.get("transformers", "unknown")
+
+
+def _result(run: FinishedRun, measured: Measured, about: About) -> dict[str, Any]:
+    figure, card = measured.figure, run.benchmark.card
+    bounds = {}
+    if figure.low is not None and figure.high is not None:
+        bounds = {"score_type": "continuous", "min_score": figure.low, "max_score": figure.high}
+    details = {
+        "n": str(measured.n),
+        "unread_rate": json.dumps(1 - measured.n_read / measured.n),
+        "task": measured.task,
+    }
+    if figure.signed:
+        details["raw_score"] = json.dumps(measured.raw)
+    if told := warnings(run):
+        details["warnings"] = told
+    uncertainty: dict[str, Any] = {"num_samples": measured.n_read}
+    if measured.interval is not None:
+        low, high = measured.interval
+        uncertainty["confidence_interval"] = {
+            "lower": low,
+            "upper": high,
+            "confidence_level": LEVEL,
+            "method": f"clusters ({card.cluster}) drawn anew; docs/statistics.md of evenhand",
+        }
+    return {
+        "evaluation_result_id": result_id(measured),
+        "evaluation_name": f"{run.results.benchmark}.{measured.task}",
+        "source_data": _data(run, measured, about),
+        "metric_config": {
+            "evaluation_description": f"{card.title} ({card.paper}): {figure.told}",
+            "metric_id": figure.key if figure.key in GLOBAL else f"{card.metric or card.name}.{figure.key}",
+            "metric_name": figure.key.replace("_", " "),
+            **({"metric_unit": figure.unit} if figure.unit else {}),
+            "lower_is_better": figure.lower_is_better,
+            **bounds,
+        },
+        "score_details": {"score": measured.value, "details": details, "uncertainty": uncertainty},
+        "generation_config": _generation(run),
+    }
+
+
+def _data(run: FinishedRun, measured: Measured, about: About) -> dict[str, Any]:
+    """The dataset on the Hub, where it was said and the run's rows are its; else its name and version."""
+    if about.repository is None or run.results.config.get("source") != "evenhand":
+        version = {"source_version": run.dataset_version} if run.dataset_version else {}
+        source = {"rows": str(run.results.config.get("source"))}
+        return {"dataset_name": run.dataset, "source_type": "other", **version, "additional_details": source}
+    config = next((name for name in run.config.configs if measured.task.startswith(name)), None)
+    return {
+        "dataset_name": run.dataset,
+        "source_type": "hf_dataset",
+        "hf_repo": about.repository,
+        "hf_split": run.benchmark.card.split,
+        **({"hf_config": config} if config else {}),
+        "hf_revision": about.revision or f"v{run.dataset_version}",
+        "samples_number": measured.n,
+    }
+
+
+def _generation(run: FinishedRun) -> dict[str, Any]:
+    """Of what a model writes; where options are scored nothing is sampled."""
+    config = run.results.config
+    args: dict[str, Any] = {}
+    if config.get("protocol") == WRITES:
+        args = {
+            "temperature": config.get("temperature"),
+            "top_p": config.get("top_p"),
+            "max_tokens": config.get("max_new_tokens"),
+        }
+    return {
+        "generation_args": {name: value for name, value in args.items() if value is not None},
+        "additional_details": settings(run),
+    }
+
+
+def _epoch(about: About) -> str:
+    """Seconds since 1970: of the run, whose record this is."""
+    return str(int(read(about.date).timestamp()))

@@ -1,0 +1,64 @@
+"""A finished run as it is submitted: read once, with what its figures need."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from evenhand.benchmark import Benchmark
+from evenhand.benchmarks import get_benchmark
+from evenhand.flow.configuration import RunConfig, deciding
+from evenhand.flow.foreign_files import as_written
+from evenhand.flow.results import Results
+from evenhand.flow.run_folder import RunFolder
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class FinishedRun:
+    """written: when its results were, in seconds since 1970."""
+
+    folder: RunFolder
+    results: Results
+    config: RunConfig[Any]
+    predictions: pd.DataFrame
+    written: float
+
+    @classmethod
+    def read(cls, path: Path) -> FinishedRun:
+        """Raises UsageError for a folder that is no finished run, EvenhandError for a damaged one."""
+        folder = RunFolder.open(path)
+        results = folder.read_results()
+        with as_written(path):
+            return cls(folder, results, folder.read_config(), folder.read_predictions(), folder.results.stat().st_mtime)
+
+    @property
+    def name(self) -> str:
+        """For messages."""
+        return str(self.folder.path)
+
+    @property
+    def benchmark(self) -> Benchmark[Any]:
+        return get_benchmark(self.results.benchmark)
+
+    @property
+    def dataset(self) -> str:
+        return self.benchmark.card.dataset
+
+    @property
+    def dataset_version(self) -> str | None:
+        """Of its own rows; None where the run is older than its record, or its rows came from elsewhere."""
+        return self.results.versions.get(self.dataset)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Of what the run asked whom, in hexadecimal: runs of the same have the same."""
+        config = deciding(self.config, self.results.config)
+        asked = [config, self.results.model_identity, self.dataset_version]
+        return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()

@@ -1,0 +1,49 @@
+"""Runs that could be submitted: small ones of a stub, whose files then say that a model of the Hub ran them all.
+
+A whole run takes hours; what is looked at here is only what is made of its files.
+"""
+
+import json
+import shutil
+
+import pandas as pd
+
+MODEL, COMMIT = "lab/small-model", "0123456789abcdef0123456789abcdef01234567"
+IDENTITY = f"{MODEL}@{COMMIT} float32"
+
+
+def whole(source, folder, **changes):
+    """A copy of a run, of MODEL, without a limit. changes: of results.json, by dotted names ("metrics.n_read")."""
+    shutil.copytree(source, folder)
+    told = {"model": MODEL, "model_name": MODEL, "model_identity": IDENTITY, "agents": {"default": IDENTITY}}
+    told |= {"config.limit": None, "config.model": MODEL, "differs": []} | changes
+    change(folder, **told)
+    return folder
+
+
+def change(folder, **changes):
+    """Of results.json; of the configuration in config.json, too."""
+    results = json.loads((folder / "results.json").read_text(encoding="utf-8"))
+    for dotted, value in changes.items():
+        *outer, name = dotted.split(".")
+        place = results
+        for part in outer:
+            place = place[part]
+        place[name] = value
+    (folder / "results.json").write_text(json.dumps(results), encoding="utf-8")
+    (folder / "config.json").write_text(json.dumps(results["config"]), encoding="utf-8")
+
+
+def change_predictions(folder, **columns):
+    """Whole columns, to one value each."""
+    path = folder / "predictions.parquet"
+    pd.read_parquet(path).assign(**columns).to_parquet(path)
+
+
+def files(folder):
+    """{path in it: its text}"""
+    return {
+        path.relative_to(folder).as_posix(): path.read_text(encoding="utf-8")
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }

@@ -1,0 +1,257 @@
+"""What is made of finished runs: files for the Hub's boards, records of Every Eval Ever, single answers."""
+
+import hashlib
+import json
+import re
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+import yaml
+from huggingface_hub import parse_eval_result_entries
+from jsonschema import Draft202012Validator
+
+from evenhand.benchmarks.bbq.benchmark import Bbq
+from evenhand.flow.results import without_nan
+from evenhand.hub.submission.figures import OF_BENCHMARKS
+from evenhand.library import dataset_version
+from evenhand.metrics.bbq_bias.scores import bbq_bias
+from tests.hub.submittable import COMMIT, MODEL, change, change_predictions, files, whole
+
+SCHEMA = json.loads((Path(__file__).with_name("every_eval_ever_0.2.2.json")).read_text(encoding="utf-8"))
+TASKS = [f"{scale}-{contact}" for scale in ("certainty", "likelihood", "frequency")
+         for contact in ("no_contact", "positive_contact", "negative_contact")]  # fmt: skip
+
+
+def validate(part, record):
+    Draft202012Validator({"$ref": f"#/$defs/{part}", "$defs": SCHEMA["$defs"]}).validate(record)
+
+
+@pytest.fixture
+def contact(finished, tmp_path):
+    return whole(finished("contact_hypothesis", "stub:random", limit=60), tmp_path / "run")
+
+
+@pytest.fixture
+def submit(evenhand, tmp_path):
+    """submit(run, …, "--namespace", "ann") → {path: text} of what was written; the printed text under "out"."""
+
+    def call(*arguments):
+        done = evenhand("submit", *arguments, "--model-id", MODEL, "--output", tmp_path / "submission")
+        assert done.code == 0, done.err
+        return files(tmp_path / "submission") | {"out": done.out}
+
+    return call
+
+
+def entries(written):
+    return [
+        parse_eval_result_entries(yaml.safe_load(text))[0]
+        for path, text in written.items()
+        if path.startswith(".eval_results/")
+    ]
+
+
+def the_record(written):
+    [(path, text)] = [(path, text) for path, text in written.items() if path.endswith(".json")]
+    return path, json.loads(text)
+
+
+def test_one_file_a_task_as_the_client_reads_it(contact, submit):
+    """Value = 1 - percentage / 100: where the raw figure is 25, the board has 0.75."""
+    metrics = json.loads((contact / "results.json").read_text())["metrics"]
+    change(contact, **{"metrics.by.scale.certainty.biased_percentage.no_contact": 25.0})
+    written = submit(contact, "--namespace", "ann", "--date", "2026-01-31")
+    found = {each.task_id: each for each in entries(written)}
+    assert [*sorted(found)] == sorted(TASKS)
+    assert {path for path in written if path.startswith(".eval_results/")} == {
+        f".eval_results/evenhand-contact_hypothesis-{task}.yaml" for task in TASKS
+    }
+    first = found["certainty-no_contact"]
+    assert (first.value, first.dataset_id, first.date) == (0.75, "ann/contact_hypothesis", "2026-01-31")
+    assert first.notes.startswith("value = 1 - biased_percentage / 100; biased_percentage 25.0 [")
+    for told in (
+        "protocol choose",
+        "seed 0",
+        f"contact_hypothesis {dataset_version('contact_hypothesis')}",
+        COMMIT[:12],
+    ):
+        assert told in first.notes
+    assert first.source_url.startswith(
+        f"https://huggingface.co/{MODEL}/blob/main/every_eval_ever/data/evenhand/{MODEL}/"
+    )
+    raw = metrics["by"]["scale"]["frequency"]["biased_percentage"]["positive_contact"]
+    assert found["frequency-positive_contact"].value == pytest.approx(1 - raw / 100, abs=1e-6)
+
+
+def test_higher_is_better_everywhere(contact, submit):
+    """The share is lower wherever the raw figure is higher; the raw one is the other way round, and says so."""
+    written = submit(contact, "--namespace", "ann")
+    _, record = the_record(written)
+    raw = {each["evaluation_result_id"].partition("/")[0]: each for each in record["evaluation_results"]}
+    assert all(each["metric_config"]["lower_is_better"] for each in raw.values())
+    for each in entries(written):
+        assert each.value == pytest.approx(1 - raw[each.task_id]["score_details"]["score"] / 100, abs=1e-6)
+
+
+def test_a_record_of_every_eval_ever(contact, submit):
+    path, record = the_record(submit(contact, "--namespace", "ann", "--date", "2026-01-31T10:30:00+02:00"))
+    validate("record", record)
+    assert re.fullmatch(rf"every_eval_ever/data/evenhand/{MODEL}/[0-9a-f-]{{14}}4[0-9a-f-]{{21}}\.json", path)
+    assert record["retrieved_timestamp"] == "1769848200"  # 2026-01-31 08:30 in UTC
+    assert record["model_info"]["additional_details"]["revision"] == COMMIT
+    results = {each["evaluation_name"]: each for each in record["evaluation_results"]}
+    assert {*results} == {f"contact_hypothesis.{task}" for task in (*TASKS, "all")}
+    overall = results["contact_hypothesis.all"]
+    metrics = json.loads((contact / "results.json").read_text())["metrics"]
+    assert overall["score_details"]["score"] == metrics["biased_percentage"]["overall"]
+    interval = overall["score_details"]["uncertainty"]["confidence_interval"]
+    assert [interval["lower"], interval["upper"]] == metrics["intervals"]["biased_percentage"]["overall"]
+    source = results["contact_hypothesis.certainty-no_contact"]["source_data"]
+    assert (source["hf_repo"], source["hf_config"]) == ("ann/contact_hypothesis", "certainty")
+    assert source["hf_revision"] == f"v{dataset_version('contact_hypothesis')}"
+
+
+def test_single_answers(contact, submit):
+    written = submit(contact, "--single-answers")
+    path, record = the_record(written)
+    samples = written[path.replace(".json", "_samples.jsonl")]
+    answers = [json.loads(line) for line in samples.splitlines()]
+    assert len(answers) == 180 == record["detailed_evaluation_results"]["total_rows"]
+    assert record["detailed_evaluation_results"]["checksum"] == hashlib.sha256(samples.encode()).hexdigest()
+    assert path == f"every_eval_ever/{record['detailed_evaluation_results']['file_path']}".replace(
+        "_samples.jsonl", ".json"
+    )
+    ids = {each["evaluation_result_id"] for each in record["evaluation_results"]}
+    for answer in answers:
+        validate("answer", answer)
+        assert answer["evaluation_id"] == record["evaluation_id"]
+        assert answer["evaluation_result_id"] in ids
+        right = answer["answer_attribution"][0]["extracted_value"] == answer["input"]["reference"][0]
+        assert answer["evaluation"] == {"score": float(not right), "is_correct": right}
+    score = 100 * sum(each["evaluation"]["score"] for each in answers) / 180
+    assert score == pytest.approx(record["evaluation_results"][-1]["score_details"]["score"])
+
+
+def test_again_is_the_same(contact, submit):
+    """So that who submits twice has one pull request with the same files, not twice as many."""
+    assert submit(contact, "--namespace", "ann") == submit(contact, "--namespace", "ann")
+
+
+def test_a_scale_alone_has_no_mean(finished, submit, tmp_path):
+    run = whole(finished("contact_hypothesis", "stub:random", limit=60, configs=("certainty",)), tmp_path / "run")
+    written = submit(run, "--namespace", "ann")
+    _, record = the_record(written)
+    assert {each["evaluation_name"] for each in record["evaluation_results"]} == {
+        f"contact_hypothesis.{task}" for task in TASKS[:3]
+    }
+    assert "frequency, likelihood are missing, so there is no mean over all" in written["out"]
+
+
+def test_a_constant_answer_is_said(contact, submit):
+    """Yes to everything has 50 on a scale, which means nothing."""
+    change(contact, **{"metrics.constant_answer.frequency": True})
+    told = {
+        each.task_id for each in entries(submit(contact, "--namespace", "ann")) if "nearly all answers" in each.notes
+    }
+    assert told == {*TASKS[6:]}
+
+
+def test_without_a_namespace_there_are_records_alone(contact, submit):
+    written = submit(contact)
+    assert entries(written) == []
+    assert "--namespace NS says where its dataset is" in written["out"]
+    validate("record", the_record(written)[1])
+
+
+def test_a_mitigated_run_is_on_no_board(finished, submit, tmp_path):
+    run = whole(
+        finished("contact_hypothesis", "stub:random", limit=60, mitigation="unbiased-instruction"), tmp_path / "run"
+    )
+    written = submit(run, "--namespace", "ann")
+    assert entries(written) == []
+    assert "boards are of models alone" in written["out"]
+    [details] = {
+        json.dumps(each["generation_config"]["additional_details"])
+        for each in the_record(written)[1]["evaluation_results"]
+    }
+    assert json.loads(details)["mitigation"] == "unbiased-instruction"
+
+
+@pytest.mark.parametrize(
+    ("benchmark", "model", "options", "tasks"),
+    [
+        ("contact_controls", "stub:first", {}, {"controls"}),
+        ("labe", "stub:say:She is kind.", {"configs": ("biography",), "limit": 24, "classifiers": ("lexicon",)},
+         {"biography"}),
+        ("implicit_bias", "stub:random", {"protocol": "rank", "limit": 20, "setting": "none"}, {"scenarios-none"}),
+        ("mllm_stereotypes", "stub:random:male|female", {"configs": ("persona_gender",), "limit": 30},
+         {"persona_gender"}),
+    ],
+)  # fmt: skip
+def test_every_benchmark_has_records(finished, submit, tmp_path, benchmark, model, options, tasks):
+    run = whole(finished(benchmark, model, **options), tmp_path / "run")
+    written = submit(run, "--namespace", "ann")
+    _, record = the_record(written)
+    validate("record", record)
+    assert {each["score_details"]["details"]["task"] for each in record["evaluation_results"]} == tasks
+    assert all(each["metric_config"]["lower_is_better"] for each in record["evaluation_results"])
+    on_boards = {each.task_id: each.value for each in entries(written)}
+    assert on_boards == ({"controls": 0.5} if benchmark == "contact_controls" else {})
+
+
+def bbq_run(*categories):
+    """What _bbq looks at: of each category one answer with the stereotype, where nothing tells who it was."""
+    n = len(categories)
+    metrics = bbq_bias(
+        ["0"] * n, context_conditions=["ambig"] * n, question_polarities=["neg"] * n, labels=["2"] * n,
+        unknowns=["2"] * n, targets=["0"] * n, by={"category": list(categories)},
+    )  # fmt: skip
+    return SimpleNamespace(
+        results=SimpleNamespace(metrics=without_nan(metrics)),
+        config=SimpleNamespace(configs=categories),
+        benchmark=Bbq(),
+    )
+
+
+def test_a_mean_over_categories_needs_all_of_them():
+    some = {each.task for each in OF_BENCHMARKS["bbq"](bbq_run("age", "religion"))}
+    assert some == {"age-ambig", "religion-ambig"}
+    found = list(OF_BENCHMARKS["bbq"](bbq_run(*Bbq.card.configs)))
+    assert {each.task for each in found} == {f"{name}-ambig" for name in (*Bbq.card.configs, "all")}
+    assert {(each.figure.key, each.figure.lower_is_better, each.value) for each in found} == {
+        ("bias_score", True, 100.0), ("accuracy", False, 0.0),
+    }  # fmt: skip
+
+
+def test_a_score_with_a_sign_is_told_by_its_distance(finished, submit, tmp_path):
+    """Of -0.2 in [-0.5, 0.1] the distance is 0.2 in [0, 0.5]."""
+    run = whole(finished("implicit_bias", "stub:random", protocol="rank", limit=20, setting="none"), tmp_path / "run")
+    change(run, **{"metrics.bias_score": -0.2, "metrics.intervals.bias_score": [-0.5, 0.1]})
+    [result] = the_record(submit(run))[1]["evaluation_results"]
+    assert result["score_details"]["score"] == 0.2
+    assert result["score_details"]["details"]["raw_score"] == "-0.2"
+    interval = result["score_details"]["uncertainty"]["confidence_interval"]
+    assert (interval["lower"], interval["upper"]) == (0.0, 0.5)
+
+
+def test_no_place_of_a_machine_is_told(contact, submit):
+    """Of a folder its name, of a server its model's; of texts that a run names, nothing else."""
+    identity = "/data/ann/checkpoints/mine@abcdef float32"
+    change(contact, model="/data/ann/checkpoints/mine", model_name=identity, model_identity=identity)
+    change(contact, **{"config.model": "/data/ann/checkpoints/mine"})
+    written = submit(contact, "--namespace", "ann", "--under-another-name")
+    assert "checkpoints" not in "".join(text for path, text in written.items() if path != "out")
+    assert all("ran as the folder 'mine' (not from the Hub)" in each.notes for each in entries(written))
+
+
+def test_hostile_texts_stay_texts(contact, submit):
+    """What a model wrote is one JSON string, whatever it holds; the boards' files hold none of it."""
+    bad = 'No"\n- dataset: {id: evil/x, task_id: y}\n  value: 1 \u2028 \x1b[31m'
+    change_predictions(contact, text=bad)
+    written = submit(contact, "--namespace", "ann", "--single-answers")
+    [samples] = [text for path, text in written.items() if path.endswith(".jsonl")]
+    answers = [json.loads(line) for line in samples.split("\n") if line]
+    assert {answer["output"]["raw"][0] for answer in answers} == {bad}
+    assert len(entries(written)) == len(TASKS)
+    assert "evil" not in "".join(text for path, text in written.items() if path.startswith(".eval_results"))

@@ -1,0 +1,228 @@
+"""What is not submitted, each with a sentence that says what came and what to do; nothing is written then."""
+
+from datetime import datetime, timezone
+
+import pandas as pd
+import pytest
+from huggingface_hub import EvalResultEntry
+
+from evenhand.errors import UsageError
+from evenhand.hub.submission.dates import checked_date
+from evenhand.hub.submission.figures import _distances
+from evenhand.hub.submission.identity import shown
+from evenhand.hub.submission.validation import check_entries
+from tests.hub.submittable import COMMIT, MODEL, change, change_predictions, whole
+
+NOW = datetime(2026, 6, 15, 12, 0, tzinfo=timezone.utc)
+
+
+@pytest.fixture
+def contact(finished, tmp_path):
+    return whole(finished("contact_hypothesis", "stub:random", limit=60), tmp_path / "run")
+
+
+@pytest.fixture
+def refused(evenhand, tmp_path):
+    """refused(run, …) → what was said; nothing was written."""
+
+    def call(*arguments, model=MODEL):
+        folder = tmp_path / "submission"
+        done = evenhand("submit", *arguments, "--model-id", model, "--namespace", "ann", "--output", folder)
+        assert done.code in (1, 2), done.out
+        assert not folder.exists()
+        return " ".join(done.err.split())
+
+    return call
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"config.limit": 60}, "limited to 60 rows"),
+        ({"differs": ["only 60 of 103,014 rows"]}, "asked only 60 of 103,014 rows"),
+        ({"metrics.rehearsal": True}, "rehearsal"),
+        ({"metrics.unread_rate": 0.7}, "70 % of the answers could not be read"),
+        ({"rows_sha256": "0" * 64}, "the rows of a file"),
+        ({"config.options.held_out": "1"}, "what a training held out (--held-out 1)"),
+        ({"versions": {"evenhand": "0.1.0"}}, "doesn't say of which version of contact_hypothesis"),
+        ({"metrics.by.scale.certainty.biased_percentage.no_contact": None}, "is nan, and not a number"),
+        ({"metrics.biased_percentage.overall": 140.0}, "lies between 0.0 and 100.0"),
+        ({"metrics.by.scale.certainty.intervals.biased_percentage.no_contact": [1e999, 5.0]}, "no number of JSON's"),
+        ({"model": "stub:first", "config.model": "stub:first"}, "a run of a stub (stub:first)"),
+        ({"agents": {"default": "stub:first"}}, "a run of a stub"),
+        ({"model": "", "config.model": ""}, "asked no model"),
+        ({"model": "lab/other", "config.model": "lab/other"}, "asked lab/other, and --model-id is 'lab/small-model'"),
+        ({"model_identity": f"{MODEL}@abcdef float32"}, f"{MODEL} (not from the Hub)"),
+        ({"n": 100_000, "metrics.n": 100_000}, "100,000 answers are in its results, and 180 in its predictions"),
+    ],
+)
+def test_a_run_that_is_not_for_others(contact, refused, changes, said):
+    change(contact, **changes)
+    assert said in refused(contact)
+
+
+@pytest.mark.parametrize("place", ["metrics.by.scale", "metrics.by", "metrics.biased_percentage"])
+def test_damaged_results(contact, refused, place):
+    """Of other keys and types than were written."""
+    change(contact, **{place: {"certainty": 3}})
+    said = refused(contact)
+    assert "written by another version of evenhand, or changed" in said or "is nan" in said
+
+
+def test_damaged_predictions(contact, refused):
+    path = contact / "predictions.parquet"
+    pd.read_parquet(path).drop(columns="biased").to_parquet(path)
+    assert "written by another version of evenhand, or changed" in refused(contact)
+
+
+def test_the_flag_lets_another_name_pass_and_nothing_else(contact, evenhand, refused, tmp_path):
+    change(contact, model="lab/other", **{"config.model": "lab/other"})
+    assert "--under-another-name" in refused(contact)
+    done = evenhand(
+        "submit",
+        contact,
+        "--model-id",
+        MODEL,
+        "--under-another-name",
+        "--namespace",
+        "ann",
+        "--output",
+        tmp_path / "out",
+    )
+    assert done.code == 0, done.err
+    assert f"what ran was lab/other: you say that it is {MODEL}" in " ".join(done.out.split())
+    change(contact, agents={"default": "stub:first"})
+    assert "a stub" in refused(contact, "--under-another-name")
+
+
+def test_a_task_that_was_mostly_unread(contact, refused):
+    """Though all tasks together are not."""
+    change_predictions(contact, biased=None)
+    assert "has no read answer" in refused(contact)
+
+
+def test_both_halves_at_once(finished, refused, tmp_path):
+    source = finished("contact_hypothesis", "stub:random", limit=60, configs=("certainty", "new_certainty"))
+    assert "run each half by itself" in refused(whole(source, tmp_path / "run"))
+
+
+def test_twice_the_same_run(contact, refused, tmp_path):
+    assert "is the same run as" in refused(contact, contact)
+    assert "is the same run as" in refused(contact, whole(contact, tmp_path / "copy"))
+
+
+def test_two_runs_of_a_task(contact, refused, tmp_path):
+    other = whole(contact, tmp_path / "other", **{"config.seed": 1})
+    assert "comes twice; name one run of it" in refused(contact, other)
+
+
+@pytest.mark.parametrize("model", ["small-model", "a/b/c", "/x", "x/", "lab/..", "lab/small model", "https://x/y"])
+def test_ids_that_are_none(contact, refused, model):
+    assert "accepted" in refused(contact, model=model)
+
+
+def test_a_model_id_is_needed(evenhand, contact):
+    assert "--model-id ORG/NAME is needed" in evenhand("submit", contact).err
+
+
+@pytest.mark.parametrize("text", ["2026-06-15", "2026-06-15T11:59:59Z", "2026-06-15T13:30:00+02:00", "2024-02-29"])
+def test_dates_that_are_taken(text):
+    assert checked_date(text, NOW) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("yesterday", "no date"),
+        ("2026-06-16", "still to come"),
+        ("2026-06-15T12:00:01Z", "still to come"),
+        ("2026-06-15T10:00:00", "a time without a zone"),
+        ("2026-02-30", "came"),
+        ("1980-01-01", "before the first run"),
+        ("", "no date"),
+        (None, "no date"),
+        ("2026-06-15\n- x", "came"),
+    ],
+)
+def test_dates_that_are_not(text, said):
+    with pytest.raises(UsageError, match=said):
+        checked_date(text, NOW)
+
+
+def entry(**changes):
+    return EvalResultEntry(**({"dataset_id": "ann/labe", "task_id": "biography", "value": 0.5} | changes))
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"value": float("nan")}, "finite"),
+        ({"value": float("-inf")}, "finite"),
+        ({"value": True}, "finite"),
+        ({"value": "0.5"}, "finite"),
+        ({"task_id": ""}, "without blanks around"),
+        ({"task_id": " x"}, "without blanks around"),
+        ({"dataset_id": "labe"}, "NAMESPACE/NAME"),
+        ({"date": "yesterday"}, "no date"),
+        ({"source_url": "ftp://x"}, "https://"),
+        ({"source_url": "javascript:alert(1)"}, "https://"),
+        ({"notes": "x" * 1001}, "1,000 are accepted"),
+    ],
+)
+def test_entries_that_the_client_lets_pass(changes, said):
+    """Each is taken by EvalResultEntry without a word."""
+    with pytest.raises(UsageError, match=said):
+        check_entries([entry(**changes)], NOW)
+
+
+def test_duplicate_entries():
+    check_entries([entry(), entry(task_id="letter")], NOW)
+    with pytest.raises(UsageError, match="comes twice"):
+        check_entries([entry(), entry(value=0.6)], NOW)
+
+
+@pytest.mark.parametrize(
+    ("model", "told"),
+    [
+        ("lab/small-model", "lab/small-model"),
+        ("embedded", "embedded"),
+        ("/home/ann/x/mine", "the folder 'mine'"),
+        ("./runs/mine", "the folder 'mine'"),
+        ("http://user:secret@10.0.0.1:8000/v1#qwen", "a server's qwen"),
+        ("https://10.0.0.1/v1", "a server"),
+        ("vllm:/home/ann/mine", "vllm:mine"),
+    ],
+)
+def test_a_name_tells_no_place(model, told):
+    assert shown(model) == told
+
+
+def test_distances():
+    assert _distances((-0.5, 0.1)) == (0.0, 0.5)
+    assert _distances((-0.5, -0.1)) == (0.1, 0.5)
+    assert _distances((0.1, 0.5)) == (0.1, 0.5)
+
+
+def test_others_files_are_not_written_over(contact, evenhand, tmp_path):
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    (folder / "thesis.txt").write_text("years of work")
+    done = evenhand("submit", contact, "--model-id", MODEL, "--output", folder)
+    assert done.code == 2
+    assert "thesis.txt" in done.err
+    inside = evenhand("submit", contact, "--model-id", MODEL, "--output", contact / "submission")
+    assert inside.code == 2
+    assert "inside a run folder" in " ".join(inside.err.split())
+
+
+def test_an_adapter_of_the_hub_has_its_own_commit_and_its_base_s(contact, evenhand, tmp_path):
+    change(contact, model_identity=f"{MODEL}@{COMMIT}+{'f' * 40} bfloat16")
+    done = evenhand("submit", contact, "--model-id", MODEL, "--output", tmp_path / "out")
+    assert done.code == 0, done.err
+    assert "what ran was" not in done.out
+
+
+def test_a_commit_in_a_name_is_no_commit(contact, refused):
+    """A folder may be called like a model and its commit; what the identity says behind its last @ counts."""
+    change(contact, model_identity=f"{MODEL}@{COMMIT}@abcdef float32")
+    assert "not from the Hub" in refused(contact)

@@ -1,0 +1,81 @@
+"""eval.yaml: as the datasets have their rows, as the benchmark asks and reads, and where it fits the Hub's form."""
+
+import re
+
+import pyarrow.parquet
+import pytest
+import yaml
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from evenhand.benchmarks import get_benchmark
+from evenhand.library import DATASETS
+from evenhand.metrics.contact_bias.scores import AFFIRMING, DECLINING, OPTIONS, UNREAD, read_answer
+from evenhand.tools.dataset_upkeep.hub_tasks import BENCHMARKS, FILE, eval_yaml, one_option
+
+TASKS = [(name, task) for name in BENCHMARKS for task in yaml.safe_load(eval_yaml(name))["tasks"]]
+FIELDS = {"id", "config", "split", "field_spec", "solvers", "scorers"}  # inspect_ai 0.3.285 refuses others
+WORDS = ("Yes", "No", "yes", "NO", "Likely", "unlikely", "Mostly", "rarely", "not", "_", "-", "'", "’", ".", " ", "\n")
+
+
+@pytest.mark.parametrize("name", sorted(path.name for path in DATASETS.iterdir() if path.is_dir()))
+def test_the_file_is_as_written(name):
+    path = DATASETS / name / FILE
+    written = path.read_text(encoding="utf-8") if path.is_file() else None
+    assert written == eval_yaml(name), f"python scripts/build_datasets.py {name} writes it anew"
+
+
+@pytest.mark.parametrize("name", sorted(path.parent.name for path in DATASETS.glob("*/README.md")))
+def test_a_card_says_why_there_is_none(name):
+    card = (DATASETS / name / "README.md").read_text(encoding="utf-8")
+    assert ("no `eval.yaml`" in card) == (name not in BENCHMARKS)
+    assert FILE in card
+
+
+@pytest.mark.parametrize(("name", "task"), TASKS, ids=lambda each: each if isinstance(each, str) else each["id"])
+def test_a_task_is_of_rows_that_are_there(name, task):
+    """And its target is one of the row's options in every row."""
+    assert {*task} == FIELDS
+    spec = task["field_spec"]
+    columns = [spec["input"], spec["target"], *spec["metadata"]]
+    table = pyarrow.parquet.read_table(DATASETS / name / "data" / task["config"] / f"{task['split']}.parquet")
+    assert {*columns} <= {*table.column_names}
+    rows = table.select([spec["target"], "options"]).to_pylist()
+    assert all(row[spec["target"]] in row["options"] for row in rows[:: max(1, len(rows) // 500)])
+
+
+def test_ids_are_unique():
+    for name in BENCHMARKS:
+        ids = [task["id"] for of, task in TASKS if of == name]
+        assert len({*ids}) == len(ids)
+
+
+def test_the_benchmark_asks_the_same():
+    """The very messages, system prompt and all."""
+    benchmark = get_benchmark("contact_hypothesis")
+    for _, task in (each for each in TASKS if each[0] == "contact_hypothesis"):
+        path = DATASETS / "contact_hypothesis" / "data" / task["config"] / "test.parquet"
+        [row] = pyarrow.parquet.ParquetFile(path).read_row_group(0).slice(0, 1).to_pylist()
+        asked = {request.name.rpartition("/")[2]: request for request in benchmark.ask(row, benchmark.asking())}
+        system, question = asked[task["field_spec"]["input"]].messages
+        told, template, _ = task["solvers"]
+        assert told["args"]["template"] == system.text
+        assert template["args"]["template"].format(prompt=row[task["field_spec"]["input"]]) == question.text
+        [target] = {each.ideal for each in benchmark.targets(row, benchmark.asking())}
+        assert row[task["field_spec"]["target"]] == target
+
+
+@pytest.mark.parametrize("scale", OPTIONS)
+@given(text=st.lists(st.sampled_from(WORDS), max_size=8).map("".join) | st.text(max_size=20))
+@example("Yes, no: yes.")
+@example("**Unlikely**")
+@example("yes-man")
+@example("I mostly rarely")
+def test_answers_are_read_the_same(scale, text):
+    """The pattern's group is the option that the metric reads, and there is none where it reads none.
+
+    Lower case: `lower` and a pattern that ignores case differ on letters such as "İ", which is no matter of reading.
+    """
+    found = re.search(one_option(OPTIONS[scale]), text.lower())
+    polarity = UNREAD if found is None else (AFFIRMING, DECLINING)[found[1] != OPTIONS[scale][0].lower()]
+    assert polarity == read_answer(text, scale)
