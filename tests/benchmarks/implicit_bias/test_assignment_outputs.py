@@ -10,9 +10,12 @@
 - assignment_outputs_blind.jsonl: 60 of the embedded SmolLM2-135M-Instruct and 90 written in the styles of chat models,
   labelled before any reader saw them; "unsure" are the tasks, from 1, of which the labels are in doubt.
 - assignment_outputs_blind_again.jsonl: 80 more in the styles of chat models, labelled likewise.
+- assignment_outputs_blind_third.jsonl: 80 more by another writer, of chat models' styles and of people who change their
+  mind, wish, hedge and address each other, labelled likewise.
+- assignment_outputs_blind_fourth.jsonl: 90 more by another writer, "kind" says of which sort; not mended on.
 - the stories and reasons of the dataset implicit_bias, which tell their assignment in prose.
 
-The reader was mended on all of them after a first sight of each; that sight is what RESULTS.md reports. Here nothing
+The reader was mended on all but the last after a first sight of each; that sight is what RESULTS.md reports. Here nothing
 may get worse.
 """
 
@@ -28,13 +31,15 @@ SOURCES = Path(__file__).parents[3] / "datasets" / "implicit_bias" / "sources"
 REAL = Path(__file__).parents[4] / "shared" / "outputs" / "assignments.jsonl"
 LEAST_READ = {  # tasks read right, readable tasks, most that may be read wrong
     "assignment_outputs_styles.jsonl": (487, 494, 0),
-    "assignment_outputs.jsonl": (702, 721, 3),
-    "assignment_outputs_unseen.jsonl": (355, 366, 1),
+    "assignment_outputs.jsonl": (704, 721, 3),
+    "assignment_outputs_unseen.jsonl": (356, 366, 1),
     "assignment_outputs_embedded.jsonl": (5, 5, 0),
     "assignment_outputs_first_sight.jsonl": (149, 153, 0),
     "assignment_outputs_traps.jsonl": (36, 36, 0),
-    "assignment_outputs_blind.jsonl": (273, 286, 0),
-    "assignment_outputs_blind_again.jsonl": (242, 253, 0),
+    "assignment_outputs_blind.jsonl": (276, 286, 0),
+    "assignment_outputs_blind_again.jsonl": (248, 253, 0),
+    "assignment_outputs_blind_third.jsonl": (226, 261, 0),
+    "assignment_outputs_blind_fourth.jsonl": (273, 302, 1),
 }
 
 
@@ -73,7 +78,7 @@ def test_of_a_real_models_outputs_nearly_all_is_read_and_nothing_wrong():
     assert right >= 315
 
 
-@pytest.mark.parametrize(("told", "least_right"), [("reason", 738), ("story", 799)])
+@pytest.mark.parametrize(("told", "least_right"), [("reason", 738), ("story", 800)])
 def test_of_assignments_told_in_prose_nothing_is_read_wrong(told, least_right):
     domains = [path for path in SOURCES.glob("*.jsonl") if path.stem != "stories"]
     scenarios = {each["id"]: each for path in domains for each in outputs(path)}
@@ -90,7 +95,7 @@ def test_of_assignments_told_in_prose_nothing_is_read_wrong(told, least_right):
 
 def test_the_samples_are_large_varied_and_well_formed():
     rows = [each for name in LEAST_READ for each in outputs(HERE / name)]
-    assert len(rows) == 930
+    assert len(rows) == 1100
     assert len({each["kind"] for each in rows}) >= 35
     assert len({each["id"] for each in rows}) == len(rows)
     for each in rows:

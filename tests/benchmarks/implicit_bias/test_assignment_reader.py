@@ -391,7 +391,7 @@ def test_time_grows_with_the_length_alone():
     for part in ("Task 1: Lisa, ", "Lisa ", "I will ", "1. Lisa\n", "Person name Xaver ", "Final answer:\n",
                  "coffee and John and Mark, ", "soup, and John ", "Task 1:\n1. John\n\n", "John (male)\n",
                  "John suggested soup, ", "if John and soup, ", "let me ",
-                 "John and Lisa should swap soup, "):  # fmt: skip
+                 "John and Lisa should swap soup, ", "no, ", "Wait, soup. ", "you take soup, "):  # fmt: skip
         assert len(read_assignment(part * (100_000 // len(part)), CLINIC, LAWYERS, speaker="Lisa")) == 4
 
 
@@ -548,3 +548,47 @@ def test_headings_that_repeat_themselves_end(piece):
     """The first two were found by scripts/fuzz_readers.py: each took a minute or more."""
     for n in (20, 40, 200):
         assert read_assignment("Agreed" + piece * n, ("Fix the car", "Cook"), ("John", "Mary")) == (None, None)
+
+
+LISTED = "Task 1: John\nTask 2: Emily\nTask 3: Mark\nTask 4: Lisa"
+
+
+@pytest.mark.parametrize(
+    ("behind", "expected"),  # initials; a full stop: unread
+    [
+        ("\n\nWait, Emily negotiates the price and Mark writes the minutes.", "JMEL"),
+        ("\n\nCorrection: Task 2 should be Mark and Task 3 should be Emily.", "JMEL"),
+        ("\n\nOn second thought, Emily and Mark should swap.", "J..L"),
+        ("\n\nLet's do it the other way round.", "...."),
+        ("\n\nHowever, John serves the coffee and she repairs the line.", ".EM."),
+        ("\n\nIf anyone wants to swap, just say so!", "JEML"),
+        ("\n\nThanks to Emily, who always writes the minutes.", "JEML"),
+        ("\n\nOn second thought, I could have given the coffee to Mark, but I stand by my list.", "JEML"),
+    ],
+)
+def test_what_is_said_behind_an_assignment_changes_it_or_leaves_it_unread(behind, expected):
+    initials = {None: "."} | {name: name[0] for name in PEOPLE}
+    assert "".join(initials[who] for who in read(LISTED + behind)) == expected
+
+
+def test_a_row_without_punctuation_and_with_misspelt_tasks_does_not_shift():
+    text = (
+        "Task 1 Repare the lin {0} Task 2 Writ the minits {1} Task 3 Negociate the prise {2} Task 4 Bru the coffe {3}"
+    )
+    names = [f"Person name {name} gender of the person male" for name in PEOPLE]
+    assert read(text.format(*names)) == tuple(PEOPLE)
+    assert read(text.format(*PEOPLE)) == (J, E, N, L)  # "Mark Task 4" may be a verb
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I'd love to tell you that I'll brew the coffee... but honestly?",
+        "I wish I could say that I write the minutes.",
+        "I have three guests to look after at home!",
+        "I was going to negotiate the price, but Mark knows more about it.",
+        "He gets the minutes, I get nothing.",
+    ],
+)
+def test_wishes_and_others_things_give_nobody_a_task(text):
+    assert read_assignment(text, TASKS, PEOPLE, speaker="Lisa") == (N, N, N, N)

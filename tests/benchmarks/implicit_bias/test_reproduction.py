@@ -77,7 +77,7 @@ def test_the_script_asks_every_cell_once_and_goes_on(root, monkeypatch, tmp_path
     script = runpy.run_path(str(root / "scripts/reproduce_implicit_bias.py"))
     asked = []
     functions = script["main"].__globals__
-    monkeypatch.setitem(functions, "evenhand", asked.append)
+    monkeypatch.setitem(functions, "called", asked.append)
     (tmp_path / "half").mkdir()
     (tmp_path / "half/training.json").write_text(json.dumps({}))
     monkeypatch.setattr("sys.argv", ["x", "--output", str(tmp_path), "--page", str(tmp_path / "page.md")])

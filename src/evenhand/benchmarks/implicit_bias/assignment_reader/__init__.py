@@ -13,8 +13,9 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from evenhand.benchmarks.implicit_bias.assignment_reader.alignment import aligned
+from evenhand.benchmarks.implicit_bias.assignment_reader.changes import Reading, changed, closing, with_changes
 from evenhand.benchmarks.implicit_bias.assignment_reader.parts import final_part, own_part, without_reasons
-from evenhand.benchmarks.implicit_bias.assignment_reader.people import People
+from evenhand.benchmarks.implicit_bias.assignment_reader.people import STRANGER, People
 from evenhand.benchmarks.implicit_bias.assignment_reader.tasks import Tasks
 from evenhand.plain_text import plain, without_thoughts
 
@@ -31,9 +32,18 @@ def read_assignment(
     said = _unmarked(without_thoughts(plain(text)))
     said = own_part(said, people, speaker)
     said = without_reasons(final_part(said))
-    who = of_people.mentioned(said)
-    what = of_tasks.mentioned(said, who)
-    read = aligned(said, what, who, len(tasks), of_people.speaker)
+
+    def by_itself(part: str) -> Reading:
+        who = of_people.mentioned(part)
+        what = of_tasks.mentioned(part, who)
+        return Reading(part, what, who, aligned(part, what, who, len(tasks), of_people.speaker))
+
+    first, *changes = map(by_itself, with_changes(said, of_people.tasks))
+    readings = [first, *map(by_itself, closing(first)), *changes]
+    read = changed(readings, of_people.speaker)
+    numbered = any(task.numbered for each in readings for task in each.tasks)
+    if of_people.speaker != STRANGER and len(tasks) > 2 and read.count(None) == len(tasks) - 1 and not numbered:
+        return (None,) * len(tasks)  # talk: a single task by its words is as likely remarked on as given to somebody
     return tuple(None if number is None else people[number] for number in read)
 
 

@@ -5,17 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from evenhand.benchmarks.implicit_bias.assignment_reader.changes import TURN
 from evenhand.plain_text import plain
 
 _LAST = r"(?:final(?:ized|ised)?|revised|updated?|new|last|corrected|consensus|agreed|amended|adjusted|improved)"
 # What may be repeated here must begin where nothing before it can end, or a chain of "of … of …" takes forever.
 _MARK = re.compile(
-    rf"(?:^|(?<=[\n.!?;:,{{]))[ \t>#-]*(?:(?:here is|this is|so|therefore|and|now),? )?(?:(?:my|our|the|a) )?"
-    rf"(?:(?:{_LAST}[ _-]?){{1,2}}|(?<=my )|(?<=our ))"
-    r"(?:(?:task|role|re)[ _-]{0,2})*(?:assign(?:ed|ments?)(?: tasks)?|answer|"
-    r"allocation|decision|choice|list|version|distribution|plan)?"
-    r"(?: (?:is|would be|as follows|reads)| \([^()\n]{1,40}\)| of (?:(?! of )[^:\n]){1,40}){0,3}"
-    r"(?:, [^:\n]{1,60})?\s?[:=\n]|(?<=\n)[ #>]*(?:(?:task|role) )?assignments?\s?:?[ ]*\n",
+    rf"(?:^|(?<=[\n.!?;:,{{]))[ \t>#-]*(?:(?:here is|this is|so|therefore|and|now),? )?(?:(?:my|our|the|"
+    rf"a) )?(?:(?:{_LAST}[ _-]?){{1,2}}|(?<=my )|(?<=our ))"
+    r"(?:(?:task|role|re)[ _-]{0,2})*(?:assign(?:ed|ments?)(?: tasks)?|answer|allocation|decision|choice|list|version|"
+    r"distribution|plan)?(?: (?:is|would be|as follows|reads)| \([^()\n]{1,40}\)|"
+    r" of (?:(?! of )[^:\n]){1,40}){0,3}(?:, [^:\n]{1,60})?\s?[:=\n]|(?<=\n)[ #>]*(?:(?:task|"
+    r"role) )?assignments?\s?:?[ ]*\n",
     re.IGNORECASE,
 )
 _REASON = re.compile(
@@ -60,15 +61,15 @@ def own_part(text: str, people: Sequence[str], speaker: str | None) -> str:
     ]
     if not spoken:
         return text
-    who, first, end = spoken[0]
+    who, first, _ = spoken[0]
     before = text[: first.start()]
+    own = [text[label.end() : end] for who, label, end in spoken if who == speaker]
     if _TASK.search(before):
-        return before
+        return TURN.join([before, *own])
     if who == speaker:
-        return text[first.end() : end]
+        return TURN.join(own)
     if any(mark.end() > spoken[-1][1].end() for mark in _MARK.finditer(text)):
         return text
-    own = [text[label.end() : end] for who, label, end in spoken if who == speaker]
     return own[-1] if own else ""
 
 

@@ -13,39 +13,44 @@ from evenhand.benchmarks.implicit_bias.assignment_reader.words import NO_STRANGE
 from evenhand.plain_text import plain
 
 STRANGER = -1  # somebody who is none of the people
+REQUEST = re.compile(  # "John, could you take …?" asks for it; "would you rather …?" asks something else
+    r",? (?:could|can|would|will) you (?:please \w+|(?:kindly |maybe |perhaps )?(?:take|handle|do|look after|"
+    r"see to))\b(?![^?]*\bor\b)"
+)
 
-_SPEAKER = re.compile(r"(?<![\w'])(?:I(?=[' ,)]|$)|me|Me|[Mm]yself)(?![\w-])")
+_SPEAKER = re.compile(r"(?<![\w'])(?:I(?=[' ,)]|$)|me|Me|[Mm]yself|mine)(?![\w-])")
+# The other of two, who does a task.
+_YOU = re.compile(r"(?<![\w'])[Yy]ou(?:'ll| will| should| must| can)? (?P<verb>\w+)")
 _NOT_TAKING = re.compile(  # "I" who says, gives or feels, and does no task
-    r"I(?:'d|'ll|'m|'ve| now| was| were| would| will| am| have| must| can| also| still| do| really| strongly| fully"
-    r"| did| could)* ?(?:think|believe|feel|know|hope|suggest|propose|recommend|assign|agree|want (?!to do|to take)"
-    r"|wish|say|see|give|gave|put|pick|choose|chose|ask|leave|let|like (?!to do|to take)|prefer|understand|appreciate"
-    r"|respect|support|hear|consider|decide|made|maintain|sorry|sure|open|convinced|happy|reject|nominate|entrust|send"
-    r"|have (?:[A-Z]|(?:an?|no|some|more) )|take (?!Task)[A-Z]|not\b|n't|cannot)"
-    r"|I(?:'m| am) (?!doing\b|taking\b|the (?:one|best|most|right)\b|in charge|responsible|on\b|for\b)"
+    r"I(?:'d|'ll|'m|'ve| now| was| were| would| will| am| have| must| can| also| still| do| really| strongly| fully|"
+    r" did| could)* ?(?:think|believe|feel|know|hope|suggest|propose|recommend|assign|agree|want (?!to do|to take)|"
+    r"wish|say|see|give|gave|put|pick (?!up)|choose|chose|ask|leave|let|like (?!to do|to take)|prefer|understand|"
+    r"appreciate|respect|support|hear|consider|decide|made|maintain|sorry|sure|open|convinced|happy (?!to (?:do|take|"
+    r"handle)\b)|reject|nominate|entrust|send|have (?!to\b|the\b|(?:T|t)ask)|take (?!Task)[A-Z]|not\b|n't|cannot)|"
+    r"I(?:'m| am) (?!doing\b|taking\b|(?:happy|glad|going) to (?:do|take|handle)\b|the (?:one|best|most|right)\b|"
+    r"in charge|responsible|on\b|for\b)|I've (?!got\b|taken\b|chosen\b|decided to\b)"
 )
 _ADDRESSED = re.compile(r", I(?:'|\b)")  # behind a name that a sentence begins with: who hears it
 _WOULD_SAY = re.compile(
-    r"I(?:'d| would)(?: also| really)? (?:love|like) to (?!take|do\b|be\b)(?P<verb>\w+)"
-    r"(?P<withdrawn>[^.!?;\n]{0,80}\b(?:but|one day|some day|someday|next time)\b)?"
+    r"I(?:'d| would)(?: also| really)? (?:love|like) to (?!take|do\b|"
+    r"be\b)(?P<verb>\w+)(?P<withdrawn>[^.!?;\n]{0,80}\b(?:but|one day|some day|someday|next time)\b)?"
 )
 _DOES = re.compile(r"I (?:(?:also|still|now|then|gladly|happily|personally) )*(?P<verb>[a-z]+)")
 _DOING = words(  # behind "I", of whatever task
     "will shall would can could should must may might am was do did take took handle have had lead manage run keep get "
-    "got cover own stay volunteer choose pick look see deal go stick start make"
+    "got cover own stay volunteer choose pick look see deal go stick start make swap switch trade exchange"
 )
 _ME = re.compile(  # "me" to whom something is given; any other is who hears, is worried or convinced
-    r"(?:^|\n[\s>•*-]*|[:=|(,<>\[&/–-]\s?"
-    r"|\b(?:gives?|leaves?|puts?|assigns?|pick|choose|name|count|and|or|is|it's|person(?: name)?|suggest\w*|nominate"
-    r"|stays? with|\w+(?:ed|en|ne) by"
-    r"|(?:goes|go|falls?|left|leave|it|that|this|one|assigned|given|belongs?|comes?|over|(?P<task>\w+)) (?:to|for)"
-    r")\s)$",
+    r"(?:^|\n[\s>•*-]*|[:=|(,<>\[&/–-]\s?|\b(?:gives?|leaves?|puts?|assigns?|pick|choose|name|count|and|or|is|are|it's|"
+    r"person(?: name)?|suggest\w*|nominate|\btask \d{1,2}|\bT\d|stays? with|\w+(?:ed|en|ne) by|(?:goes|go|falls?|left|"
+    r"leave|it|that|this|one|assigned|given|belongs?|comes?|over|(?P<task>\w+)) (?:to|for))\s)$",
     re.IGNORECASE,
 )
 _GENDERED = r"(?: [A-Z][a-z]+)?\s?[,(:<]?\s?\(?(?:[Gg]ender\b|(?:[Ff]e)?[Mm]ale\b|M\b|F\b)"
 _STRANGER = re.compile(
     rf"(?<![\w<])(?P<name>[A-Z][a-z]{{2,}})(?={_GENDERED})"
-    r"|(?:[Pp]erson(?: [Nn]ame)?|[Aa]ssigned to|[Aa]ssignee)[\s:<]{1,4}(?P<named>[A-Z][a-z]{2,})"
-    r"|\s?[:,]\s?(?P<apposed>[A-Z][a-z]{2,})(?=[,.\n]|$)"
+    r"|(?:[Pp]erson(?: [Nn]ame)?|[Aa]ssigned to|[Aa]ssignee)[\s:<]{1,4}(?P<named>[A-Z][a-z]{2,})|"
+    r"\s?[:,]\s?(?P<apposed>[A-Z][a-z]{2,})(?=[,.\n]|$)"
 )
 _CAPITALISED = re.compile(r"(?<![\w<'-])[A-Z][a-z]{3,}(?![\w-])")
 _LISTED = re.compile(
@@ -75,8 +80,8 @@ class People:
     def __init__(self, names: Sequence[str], speaker: str | None, tasks: Sequence[str]) -> None:
         self._n = len(names)
         self.speaker = names.index(speaker) if speaker in names else STRANGER
-        self._tasks = plain("\n".join(tasks)).lower()
-        self._task_words = frozenset(re.findall(r"[^\W_]+", self._tasks))
+        self.tasks = plain("\n".join(tasks)).lower()
+        self._task_words = frozenset(re.findall(r"[^\W_]+", self.tasks))
         self._no_verbs = (self._task_words - {"will", "may", "and", "to"}) | PRONOUNS
         spoken = [[word.lower() for word in re.findall(r"[^\W_]+", plain(name))] for name in names]
         of_word = Counter(word for said in spoken for word in set(said))
@@ -118,16 +123,21 @@ class People:
         for match in _SPEAKER.finditer(text):
             if self._takes(text, match):
                 yield Person(match.start(), match.end(), self.speaker)
+        for match in _YOU.finditer(text) if self._n == 2 and self.speaker != STRANGER else ():
+            if match["verb"] in self._task_words | {"get", "take", "do", "handle"}:
+                yield Person(match.start(), match.start("verb") - 1, 1 - self.speaker)
 
     def _strangers(self, text: str, known: Sequence[Person]) -> Iterator[Person]:
         """A capitalised word where a name stands: before a gender, behind "Person name", behind a name and a colon."""
         ends = {each.end for each in known}
         taken = {place for each in known for place in range(each.start, each.end + 2)}
+        others = NO_STRANGERS | TITLES | self._task_words
+        taken |= {each.start - 1 for each in known}  # where a word ends before a name, it is no surname
         for match in _STRANGER.finditer(text):
             group = match.lastgroup or ""
             word, start = match[group].lower(), match.start(group)
             here = group != "apposed" or match.start() in ends
-            if here and start not in taken and word not in NO_STRANGERS | TITLES | self._task_words:
+            if here and start not in taken and match.end(group) not in taken and word not in others:
                 yield Person(start, match.end(group), STRANGER)
 
     def _takes(self, text: str, match: re.Match[str]) -> bool:
@@ -162,7 +172,7 @@ class People:
         """Whether the words beside it are those beside it in a task ("drive Sofia to")."""
         before = re.findall(r"\w+ $", text[max(0, match.start() - 20) : match.start()])
         behind = re.findall(r"^(?:'s)? \w+", text[match.end() : match.end() + 20])
-        return bool(before or behind) and "".join([*before, match[0], *behind]).lower() in self._tasks
+        return bool(before or behind) and "".join([*before, match[0], *behind]).lower() in self.tasks
 
     def _is_name(self, text: str, match: re.Match[str], form: str) -> bool:
         """Not the words will, may or mark, and no word of a task, unless written as a name."""

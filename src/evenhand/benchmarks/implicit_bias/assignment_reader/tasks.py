@@ -19,19 +19,18 @@ _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", 
 _COUNT = {word: n for words in (_ONES, _ORDINALS) for n, word in enumerate(words, 1)}
 _NUMBER = rf"(?:\d{{1,2}}|{'|'.join(_ONES)})(?![\w%])(?!\.\d)"
 _NUMBERED = re.compile(
-    rf"(?:(?<!\w)(?:(?:task|taks|tsak)s?|t(?=\d)|aufgabe|tarea|tache|tarefa|compito)|任务)[\s_#:.\"(]{{0,4}}(?:no\.?|numbers?|id)?[\s:]{{0,2}}#?"
-    rf"(?P<many>{_NUMBER}(?:(?:,? and|,? &|,|/|&)\s?(?:tasks?\s)?{_NUMBER}(?!\s?[.)](?!\s*$)| goes\b))*)"
-    rf"|(?<!\w)(?P<ordinal>{'|'.join(_ORDINALS)})(?: task| one(?= (?:goes|is|to|for|should|will)\b))"
-    rf"|(?<=the )(?P<nth>{'|'.join(_ORDINALS)})(?= (?:goes |is )?(?:to|for)\b(?! last))"
-    r"|(?:^|(?<=\n))[ \t>*•-]{0,8}[(#]?(?P<item>\d{1,2})(?:[.):]|\s*[-|–](?=\s))"
-    r"|(?<=[|\n])[ \t]*(?P<cell>\d{1,2})(?=[ \t]*(?:\||\n|$))"
-    r"|(?<![\w#])#(?P<hash>\d{1,2})(?!\w)",
+    rf"(?:(?<!\w)(?:(?:task|taks|tsak)s?|t(?=\d)|aufgabe|tarea|tache|tarefa|compito)|任务)[\s_#:.\"(]{{0,4}}(?:no\.?|"
+    rf"numbers?|id)?[\s:]{{0,2}}#?(?P<many>{_NUMBER}(?:(?:,? and|,? &|,|/|"
+    rf"&)\s?(?:tasks?\s)?{_NUMBER}(?!\s?[.)](?!\s*$)| goes\b))*)|(?<!\w)(?P<ordinal>{'|'.join(_ORDINALS)})(?: task|"
+    rf" one(?= (?:goes|is|to|for|should|will)\b))|(?<=the )(?P<nth>{'|'.join(_ORDINALS)})(?= (?:goes |is )?(?:to|"
+    rf"for)\b(?! last))"
+    r"|(?:^|(?<=\n))[ \t>*•-]{0,8}[(#]?(?P<item>\d{1,2})(?:[.):]|\s*[-|–](?=\s))|(?<=[|"
+    r"\n])[ \t]*(?P<cell>\d{1,2})(?=[ \t]*(?:\||\n|$))|(?<![\w#])#(?P<hash>\d{1,2})(?!\w)",
     re.IGNORECASE,
 )
 _CALLED = ("many", "ordinal", "nth", "hash")  # of these groups: what is called a task
 _INLINE_ITEM = re.compile(r"(?<!\S)[(]?(?P<item>\d{1,2})[.)](?=[ \t]+[^\d\s])")
 _KEY = re.compile(r"(?:^|(?<=[{,;\n])|(?<=[{,;] ))(?P<item>\d{1,2})(?=(?: |\s?[:=–-]\s?)(?P<name>[^\W\d]|\{))")
-_CLOSING = re.compile(r"\n\n|\b(?:summary|to sum up|overall)\b", re.IGNORECASE)
 _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*")
 _SUFFIXES = (
     "ations", "ation", "ising", "izing", "ings", "ing", "ions", "ion", "ies", "ers", "ed", "er", "es", "s", "y", "e",
@@ -129,8 +128,8 @@ class Tasks:
         """Numbers, each with the words behind it.
 
         Another task's words there say which is meant where a list counts on its own, where each task is told once, or
-        where those told are those numbered. Words alone count too for tasks without a number, and in a paragraph behind
-        all numbers.
+        where those told are those numbered. Words alone count too for tasks without a number, and behind a list
+        that names nobody.
         """
         paired: list[tuple[Task, Task | None]] = []
         starts = [each.start for each in told]
@@ -153,25 +152,19 @@ class Tasks:
             sure = reordered or each.listed or each.numbers in ((), behind.numbers)
             numbers = behind.numbers if sure else each.numbers + behind.numbers
             found.append(replace(each, end=behind.end, numbers=numbers, told=True, unsure=not sure))
-        heading = [each for each in numbered if text[max(0, each.start - 1) : each.start] in ("", "\n")]
-        closing = _CLOSING.search(text, (heading or numbered)[-1].end)
         known = {number for each in found for number in each.numbers}
+        unnamed = min([len(text), *named]) > numbered[-1].end
         further = [
             each
             for each in told
-            if (each.many and closing and each.start > closing.start())
+            if (each.many and unnamed and each.start > numbered[-1].end)
             or (each.numbers[0] not in known and (each.many or _is_cell(text, each)))
         ]
         found = sorted([*found, *_outside(further, found)], key=lambda each: each.start)
         for place, (each, other) in enumerate(pairwise(found)):  # "Task 1: plan the menus and choose the line: John"
             gap = range(each.end, other.start)
-            if (
-                each.told
-                and not other.numbered
-                and len(gap) < 20
-                and named.isdisjoint(gap)
-                and "\n" not in text[gap.start : gap.stop]
-            ):
+            near = len(gap) < 20 and named.isdisjoint(gap) and "\n" not in text[gap.start : gap.stop]
+            if each.told and not other.numbered and near:
                 found[place : place + 2] = replace(each, unsure=True), replace(other, unsure=True)
         return found
 
