@@ -213,7 +213,7 @@ def load_metric(name: str, revision: str | None = None) -> evaluate.Metric:
 
 def _on_hub(name: str, revision: str | None) -> bool:
     """Whether the Hub's copy is asked for. Raises UsageError where the name and the revision don't say the same."""
-    namespace, slash, rest = name.partition("/")
+    namespace, slash, rest = name.partition("/") if isinstance(name, str) else ("", "", "")
     of_namespace = bool(namespace and slash and rest) and "/" not in rest and namespace not in (".", "..", "~")
     if revision is None and of_namespace:
         raise UsageError(f"{name!r} names a repository of the Hub; say which revision of it, such as revision='main'")

@@ -119,19 +119,3 @@ def test_a_version_is_its_code():
     assert not {"app.py", "README.md"} & set(contents.fixed)
     own = {path.name for path in (METRICS / "contact_bias").iterdir() if path.is_file()}
     assert own <= contents.files.keys()
-
-
-READ = """
-import evaluate
-metric = evaluate.load("lab/contact_bias")
-asked = {"scale": "certainty", "contact": "no_contact", "action": "positive"}
-print(metric.compute(predictions=["Yes", "No."], references=[asked, asked])["biased_percentage"]["overall"])
-"""
-
-
-def test_what_is_published_is_what_evaluate_loads(hub, command, python):
-    done = command("publish", "metric", "contact_bias", "--namespace", "lab")
-    assert done.code == 0, done.err
-    assert "add contact_bias.py" in done.out
-    read = python(READ)
-    assert read.out.split()[-1:] == ["50.0"], read.err

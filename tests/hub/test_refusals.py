@@ -15,7 +15,7 @@ from evenhand.hub.contents import Contents, files_of, repository_id
 from evenhand.hub.of_dataset import dataset_contents
 from evenhand.hub.of_model import model_contents
 from evenhand.hub.refusals import reasons, refuse, refuse_weak_results
-from evenhand.library import DATASETS, METRICS, dataset_names, metric_names
+from evenhand.library import DATASETS, METRICS, dataset_names, load_dataset, load_metric, metric_names
 
 
 def torch_saved():
@@ -112,6 +112,16 @@ def test_names_that_the_hub_would_not_take(namespace, name):
 
 
 # Datasets
+
+
+@pytest.mark.parametrize("load", [load_dataset, load_metric])
+def test_a_name_and_a_revision_say_the_same(load):
+    with pytest.raises(UsageError, match="say which revision of it, such as revision='main'"):
+        load("lab/labe")
+    with pytest.raises(UsageError, match="write NAMESPACE/NAME, or leave the revision out"):
+        load("labe", revision="v1.0.0")
+    with pytest.raises(UsageError, match="unknown"):
+        load("../labe")
 
 
 def test_rows_that_the_script_does_not_build_are_refused(tmp_path):

@@ -135,6 +135,8 @@ def _measured(folder: Path, record: dict[str, Any], runs: Sequence[Path]) -> lis
         opened = RunFolder.open(path)
         refuse_weak_results(opened)
         results = opened.read_results()
+        if mitigation := results.config.get("mitigation"):
+            raise UsageError(f"{path} is a run with --mitigation {mitigation}: the card compares models as they are")
         ours = any(mark in results.model_identity for mark in marks)
         if not ours:
             _refuse_other(path, results, folder, record)
@@ -158,7 +160,7 @@ def _measured(folder: Path, record: dict[str, Any], runs: Sequence[Path]) -> lis
 
 
 def _refuse_other(path: Path, results: Results, folder: Path, record: dict[str, Any]) -> None:
-    """Raises UsageError unless it is a run of the base, as it is."""
+    """Raises UsageError unless it is a run of the base."""
     if results.model and Path(results.model).resolve() in (folder.resolve(), (folder / MERGED).resolve()):
         raise UsageError(f"{path} measured other files than {folder} holds now; run it again")
     base = record.get("base") or {}
@@ -166,8 +168,6 @@ def _refuse_other(path: Path, results: Results, folder: Path, record: dict[str, 
         raise UsageError(
             f"{path} is a run of {results.model_name}, neither of {folder} nor of its base {base.get('model')}"
         )
-    if mitigation := results.config.get("mitigation"):
-        raise UsageError(f"{path} is a run of the base with --mitigation {mitigation}; give one without")
 
 
 def _controls(measured: Measured) -> Controls:
