@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from transformers import PreTrainedModel
 
-from evenhand.models.prefix_tree import Continuation, PrefixTree, grow
+from evenhand.models.prefix_tree import Continuation, PrefixTree, grow, shared_length
 from evenhand.models.tree_masks import TreeMasks
 
 Batch = dict[str, Any]
@@ -39,7 +39,8 @@ class Batching(Protocol):
     def batch(self, continuations: Sequence[Continuation], places: int = 0) -> Batch:
         """`tokens`: every token of every answer, in their order.
 
-        places: how many within the prompts are looked at besides, spread evenly; fewer where there are fewer.
+        places: how many within the prompts are looked at besides, spread evenly over their distinct prefixes, the same
+        ones in any batching; fewer where there are fewer.
         """
         ...
 
@@ -65,11 +66,10 @@ class TreeBatching:
         self._masks = TreeMasks(model)
 
     def batch(self, continuations: Sequence[Continuation], places: int = 0) -> Batch:
-        order = sorted(range(len(continuations)), key=lambda place: continuations[place].read)
-        tree = grow([continuations[place] for place in order], 0)
+        order, tree = _grown(continuations)
         nodes_of = dict(zip(order, tree.answers))
         answers = [node for place in range(len(continuations)) for node in nodes_of[place]]
-        prompts = _spread(sorted(set(range(len(tree))) - set(answers)), places)
+        prompts = _within_prompts(tree, places)
         needed, found = np.unique([*answers, *prompts], return_inverse=True)
         looked = torch.from_numpy(found)
         packed = _Packed(tree, torch.from_numpy(needed), looked[: len(answers)], looked[len(answers) :])
@@ -103,7 +103,15 @@ class PaddedBatching:
             for row, each in enumerate(continuations)
             for place in range(len(each.answer))
         ]
-        within = [(row, place) for row, each in enumerate(continuations) for place in range(len(each.prompt) - 1)]
+        within: list[tuple[int, int]] = []
+        if places:  # the tree's own: what prompts share is looked at once, in the first row that has it
+            order, tree = _grown(continuations)
+            reads = [continuations[row].read for row in order]
+            shares = [0, *map(shared_length, reads, reads[1:])]
+            nodes = [
+                (row, place) for row, read, shared in zip(order, reads, shares) for place in range(shared, len(read))
+            ]
+            within = [nodes[node] for node in _within_prompts(tree, places)]
         return {
             "tokens": _tokens(continuations),
             "input_ids": torch.tensor(
@@ -113,7 +121,7 @@ class PaddedBatching:
                 [[1] * len(each.read) + [0] * (longest - len(each.read)) for each in continuations]
             ),
             "answers": torch.tensor(answers),
-            "prompts": torch.tensor(_spread(within, places), dtype=torch.long).reshape(-1, 2),
+            "prompts": torch.tensor(within, dtype=torch.long).reshape(-1, 2),
         }
 
     def logits(self, model: Any, batch: Batch) -> Logits:
@@ -124,6 +132,18 @@ class PaddedBatching:
 
 def _tokens(continuations: Sequence[Continuation]) -> torch.Tensor:
     return torch.tensor([token for each in continuations for token in each.answer])
+
+
+def _grown(continuations: Sequence[Continuation]) -> tuple[list[int], PrefixTree]:
+    """The tree of all, and the order in which they stand in it."""
+    order = sorted(range(len(continuations)), key=lambda place: continuations[place].read)
+    return order, grow([continuations[place] for place in order], 0)
+
+
+def _within_prompts(tree: PrefixTree, n: int) -> list[int]:
+    """n nodes or fewer, spread evenly over those that no token of an answer follows."""
+    answers = {node for each in tree.answers for node in each}
+    return _spread([node for node in range(len(tree)) if node not in answers], n)
 
 
 def _spread(some: Sequence[Any], n: int) -> list[Any]:

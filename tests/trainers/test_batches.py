@@ -103,11 +103,14 @@ def test_a_model_without_4d_masks_is_refused():
 
 
 @pytest.mark.parametrize("places", [0, 7, 10_000])
-def test_the_same_places_within_prompts_are_looked_at(places):
-    """Of one prompt both give the same logits there; the last token's are before the answer, and not among them."""
+@pytest.mark.parametrize("some", [[Continuation(tuple(range(1, 21)), (3, 4))], examples()], ids=["one", "twelve"])
+def test_the_same_places_within_prompts_are_looked_at(places, some):
+    """Each distinct prefix counts once, however often it is read; the last token's logits are before the answer, and
+    not among them: so a divergence is the same of either batch."""
     model = model_of(ARCHITECTURES["Llama"], lora=False)
-    some = [Continuation(tuple(range(1, 21)), (3, 4))]
     found = [each.logits(model, each.batch(some, places)) for each in (PaddedBatching(0), TreeBatching(model))]
-    assert len(found[0].prompts) == min(places, 19)
+    within = {each.prompt[:length] for each in some for length in range(1, len(each.prompt))}
+    before = {each.read[: len(each.prompt) + n] for each in some for n in range(len(each.answer))}
+    assert len(found[0].prompts) == min(places, len(within - before))
     torch.testing.assert_close(found[0].prompts, found[1].prompts)
     torch.testing.assert_close(found[0].answers, found[1].answers)
