@@ -19,10 +19,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
-from evenhand.benchmarks import get_benchmark
 from evenhand.benchmarks.bbq.files import at_hand
+from evenhand.benchmarks.contact_hypothesis.comparison import overall_difference
 from evenhand.cli import called
 from evenhand.command_line import ScriptHelp, whole
 from evenhand.flow.results import Results
@@ -30,7 +28,7 @@ from evenhand.flow.run_folder import RunFolder
 from evenhand.report.markdown import markdown, write_part
 from evenhand.report.plots import points
 from evenhand.report.tables import Cell, Table, figure
-from evenhand.statistics.clustered import Difference, paired_difference
+from evenhand.statistics.clustered import Difference
 from evenhand.statistics.families import holm
 from evenhand.whole_files import write_whole
 
@@ -230,14 +228,8 @@ class Methods:
 
     def against_base(self, of: Checkpoint, what: str) -> Difference:
         """Of the percentage of biased answers, over all scales."""
-        headline = get_benchmark("contact_hypothesis").comparison().headline
-        base, second = (
-            _overall(headline(RunFolder.open(self.folder(each, what)).read_predictions()))
-            for each in (Checkpoint(BASE, of.seed), of)
-        )
-        both = base.merge(second[["id", "value"]], on="id", suffixes=("", "_second"))
-        ways = (both["cluster"], both["stratum"], both["crossed"])
-        return paired_difference(both["value"], both["value_second"], *ways, within=(0.0, 100.0))
+        folders = self.folder(Checkpoint(BASE, of.seed), what), self.folder(of, what)
+        return overall_difference(*(RunFolder.open(each).read_predictions() for each in folders))
 
     def bbq(self, done: Sequence[Checkpoint]) -> Table:
         rows = []
@@ -325,11 +317,6 @@ def questions_a_step(record: dict[str, Any]) -> float:
         return float(data["prompts_a_step"])
     of_each = data["questions"] / data["groups"] if "groups" in data else 1
     return float(recipe["batch_size"] * recipe["accumulation"] * of_each)
-
-
-def _overall(headline: pd.DataFrame) -> pd.DataFrame:
-    """Each prompt once, under its scale's figure of all contacts."""
-    return headline[headline["figure"].str.endswith(", overall")]
 
 
 def _named(of: Checkpoint) -> tuple[str, str]:

@@ -17,6 +17,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from evenhand.benchmarks.contact_hypothesis.comparison import overall_difference
 from evenhand.benchmarks.utility.reading import holds
 from evenhand.benchmarks.utility.refusals import refuses
 from evenhand.cli import called
@@ -128,15 +129,14 @@ class Reproduction:
 
     def page(self, tunings: Sequence[str], quick: bool) -> str:
         record = self.record(TUNED)
-        losses, recipe = record["losses"], record["recipe"]
-        minutes = ", ".join(f"{name} {self.record(name)['seconds_since_last_start'] / 60:.1f}" for name in tunings)
+        recipe = record["recipe"]
         said = (
             f"{'**A quick run.** ' if quick else ''}`python {MARK}{' --quick' * quick}`: {record['base']['identity']}, "
             f"LoRA r {recipe['rank']}, all linear layers, {recipe['learning_rate']:g} constant, clip {recipe['clip']}, "
             f"divergence from the base × {recipe['divergence']:g}, {record['data']['prompt_sets']} prompt sets, "
-            f"{recipe['batch_size']} examples a step, {record['steps']} steps, loss {losses[0]:.2f} to "
-            f"{sum(losses[-10:]) / len(losses[-10:]):.3f}; batches {record['packing']}. Minutes, with what is measured "
-            f"on the way: {minutes}. Percentages of biased answers of those read, brackets: 95 % interval. Chance: 50."
+            f"{recipe['batch_size']} examples a step, batches {record['packing']}. Percentages of biased answers of "
+            "those read, brackets: 95 % interval. Chance: 50, but for single axes, which have not as many kind actions "
+            "as unkind ones."
         )
         parts = [said, *map(markdown, self.tables(tunings)), *self.sentences()]
         return "\n\n".join(["## Social Contact Debiasing", *parts])
@@ -152,16 +152,48 @@ class Reproduction:
             further = "axis" if of == HALF_OF_AXES else None  # none of these was trained on
             runs = {name: results(self.held_out(of, name)) for name in names}
             yield biased(f"Held out by setting {of}", runs, further)
+        yield self.against_base(tunings)
         yield biased("The new half", {name: results(self.output / f"new-{name}") for name in (BASE, *wholly)})
         yield controls({name: results(self.output / f"controls-{name}") for name in (BASE, *wholly)})
         yield self.otherwise(wholly)
+        yield self.took(tunings)
+
+    def against_base(self, tunings: Sequence[str]) -> Table:
+        """Tuned minus base, paired by question."""
+        rows = []
+        for name in tunings:
+            asked = {f"held out by {setting(name)}": [self.held_out(setting(name), each) for each in (BASE, name)]}
+            if name in WHOLLY:
+                asked["new half"] = [self.output / f"new-{each}" for each in (BASE, name)]
+            for what, folders in asked.items():
+                both = [RunFolder.open(folder).read_predictions() for folder in folders]
+                found = [overall_difference(*both, action) for action in (None, *ACTIONS)]
+                rows.append((name, what, *(figure(each.estimate, (each.low, each.high)) for each in found)))
+        note = (
+            "Points, paired by question; brackets: 95 % interval over situations and descriptors, of each difference "
+            "by itself. Below 0 is less bias."
+        )
+        columns = ("", "asked", "all", *ACTIONS.values())
+        return Table("Minus the base", columns, tuple(tuple(map(Cell, row)) for row in rows), note)
+
+    def took(self, tunings: Sequence[str]) -> Table:
+        rows = []
+        for name in tunings:
+            record = self.record(name)
+            losses, minutes = record["losses"], record["seconds_since_last_start"] / 60
+            last = sum(losses[-10:]) / len(losses[-10:])
+            rows.append((name, f"{record['steps']:,}", f"{losses[0]:.2f}", f"{last:.3f}", f"{minutes:.1f}"))
+        columns = ("", "steps", "first loss", "last loss", "minutes")
+        note = "Last loss: mean of ten steps. Minutes: with what is measured on the way."
+        return Table("What the trainings took", columns, tuple(tuple(map(Cell, row)) for row in rows), note)
 
     def sentences(self) -> list[str]:
         """What compare says of base and tuned model."""
         compared = compare(self.held_out(TUNED, BASE), self.held_out(TUNED, TUNED))
-        return [
+        said = [
             sentence for sentence in compared.sentences if "biased answers than" in sentence or "By action" in sentence
         ]
+        return [f"Held out by setting {TUNED}, A being the base and B the tuned model: {' '.join(said)}"]
 
     def otherwise(self, tunings: Sequence[str]) -> Table:
         """What became of the model on what it was not tuned for."""
@@ -182,7 +214,7 @@ class Reproduction:
             ("of them refused", *refused),
             ("implicit_bias, without interaction, bias score (0 is best)", *scores),
             (
-                "labe, men's agency above women's, points (0 is best; of 16 reviews: too few for an interval)",
+                "labe, men's agency above women's, points (0 is best; 16 reviews, cut off at 96 tokens: no interval)",
                 *gaps,
             ),
         )

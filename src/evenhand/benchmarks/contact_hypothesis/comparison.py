@@ -44,6 +44,22 @@ class BiasedPercentages(Comparison):
         return verdict(base, second, differences, adjusted, margin)
 
 
+def overall_difference(base: pd.DataFrame, second: pd.DataFrame, action: str | None = None) -> Difference:
+    """Second minus base in points of biased answers, paired by question; action: of questions about such actions alone.
+
+    base, second: a run's predictions. Situations and descriptors are drawn anew (`paired_difference`).
+    """
+    from evenhand.statistics.clustered import paired_difference
+
+    of_each = [
+        _values(each if action is None else each[each["action"] == action], each["scale"]).set_index("id")
+        for each in (base, second)
+    ]
+    both = of_each[0].join(of_each[1]["value"], rsuffix="_second", how="inner")
+    ways = (both["cluster"], both["stratum"], both["crossed"])
+    return paired_difference(both["value"], both["value_second"], *ways, within=(0.0, 100.0))
+
+
 def _effects(predictions: pd.DataFrame) -> pd.DataFrame:
     """Points by which contact moves each prompt set: their difference is the effect of contact between the models."""
     values = _values(predictions, predictions["contact"]).assign(id=predictions["row"].to_numpy())

@@ -161,4 +161,5 @@ def _difference(first: Finished, second: Finished, column: str, digits: int = DI
     within = (0.0, 1.0) if column == "correct" else (-1.0, 1.0)
     found = paired_difference(numbers(both[column]), numbers(both["second"]), both["scenario_id"], within=within)
     shown = figure(found.estimate, [found.low, found.high], digits)
-    return shown if shown.startswith(("-", "no")) else f"+{shown}"
+    shown = shown if shown.startswith(("-", "no")) else f"+{shown}"
+    return shown if found.n == len(both) else f"{shown} ({found.n} pairs read)"
