@@ -1,6 +1,6 @@
-"""Laws of contact_controls' counter-examples: sound and right are crossed evenly, and no row shares a run of
-five words, or most of its words, with a control. Some share their thought (a forged doctor's note is in both): the card says
-what a model that was tuned on them proves less."""
+"""Laws of contact_controls' counter-examples: sound and right are crossed evenly, and no row shares a run of five
+words, or most of its words, with a control. Some share a thought (a forged doctor's note is in both): the card says so.
+"""
 
 import re
 import sys
