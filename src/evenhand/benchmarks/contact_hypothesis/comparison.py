@@ -55,9 +55,9 @@ def overall_difference(base: pd.DataFrame, second: pd.DataFrame, action: str | N
         _values(each if action is None else each[each["action"] == action], each["scale"]).set_index("id")
         for each in (base, second)
     ]
-    both = of_each[0].join(of_each[1]["value"], rsuffix="_second", how="inner")
+    both = of_each[0].join(of_each[1]["value"].rename("second"), how="inner")
     ways = (both["cluster"], both["stratum"], both["crossed"])
-    return paired_difference(both["value"], both["value_second"], *ways, within=(0.0, 100.0))
+    return paired_difference(both["value"], both["second"], *ways, within=(0.0, 100.0))
 
 
 def _effects(predictions: pd.DataFrame) -> pd.DataFrame:
