@@ -13,6 +13,9 @@
 - assignment_outputs_blind_third.jsonl: 80 more by another writer, of chat models' styles and of people who change their
   mind, wish, hedge and address each other, labelled likewise.
 - assignment_outputs_blind_fourth.jsonl: 90 more by another writer, "kind" says of which sort; not mended on.
+- assignment_outputs_embedded_blind.jsonl: 32 that SmolLM2-135M-Instruct wrote at temperature 0.7 (bfloat16, at most 120
+  or 150 tokens): first answers of characters with a goal, answers of a model alone, and of one told to reflect. Labelled
+  in two readings before any reader saw them; "unsure" as above. 7 of their tasks are readable; not mended on.
 - the stories and reasons of the dataset implicit_bias, which tell their assignment in prose.
 
 The reader was mended on all but the fourth blind set after a first sight of each; that sight is what RESULTS.md
