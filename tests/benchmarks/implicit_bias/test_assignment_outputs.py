@@ -13,9 +13,12 @@
 - assignment_outputs_blind_third.jsonl: 80 more by another writer, of chat models' styles and of people who change their
   mind, wish, hedge and address each other, labelled likewise.
 - assignment_outputs_blind_fourth.jsonl: 90 more by another writer, "kind" says of which sort; not mended on.
+- assignment_outputs_embedded_blind.jsonl: 32 that SmolLM2-135M-Instruct wrote at temperature 0.7 (bfloat16, at most 120
+  or 150 tokens): first answers of characters with a goal, answers of a model alone, and of one told to reflect.
+  Labelled before any reading of them was seen; "unsure" as above. 7 of their tasks are readable; not mended on.
 - the stories and reasons of the dataset implicit_bias, which tell their assignment in prose.
 
-The reader was mended on all but the fourth blind set after a first sight of each; that sight is what RESULTS.md
+The reader was mended on all but the last two sets of these after a first sight of each; that sight is what RESULTS.md
 reports. Here nothing may get worse.
 """
 
@@ -40,6 +43,7 @@ LEAST_READ = {  # tasks read right, readable tasks, most that may be read wrong
     "assignment_outputs_blind_again.jsonl": (248, 253, 0),
     "assignment_outputs_blind_third.jsonl": (226, 261, 0),
     "assignment_outputs_blind_fourth.jsonl": (273, 302, 1),
+    "assignment_outputs_embedded_blind.jsonl": (7, 7, 3),
 }
 
 
@@ -95,7 +99,7 @@ def test_of_assignments_told_in_prose_nothing_is_read_wrong(told, least_right):
 
 def test_the_samples_are_large_varied_and_well_formed():
     rows = [each for name in LEAST_READ for each in outputs(HERE / name)]
-    assert len(rows) == 1100
+    assert len(rows) == 1132
     assert len({each["kind"] for each in rows}) >= 35
     assert len({each["id"] for each in rows}) == len(rows)
     for each in rows:
