@@ -183,7 +183,8 @@ class Methods:
             "expected score), so that the same tokens hold more answers there. A seed draws the cut, the order and the "
             "adapter's beginning. Brackets: 95 % interval; with so few seeds none of it is over seeds."
         )
-        tables = (self.bias(done), *([self.bbq(done)] if self.categories else []), self.otherwise(done), cost(records))
+        of_bbq = [self.bbq(done)] if self.categories else []
+        tables = (self.bias(done), self.axes(done), *of_bbq, self.otherwise(done), cost(records))
         drawn = f"![biased answers held out, against perplexity of neutral text]({drawing})"
         return "\n\n".join(["## Methods with the same tokens", said, *map(markdown, tables), drawn])
 
@@ -231,6 +232,26 @@ class Methods:
         folders = self.folder(Checkpoint(BASE, of.seed), what), self.folder(of, what)
         return overall_difference(*(RunFolder.open(each).read_predictions() for each in folders))
 
+    def axes(self, done: Sequence[Checkpoint]) -> Table:
+        """Each dimension by itself: that one gets better may be paid by another."""
+        shares = [self.results(of, HELD_OUT).metrics["by"]["axis"] for of in done]
+        names = sorted(set().union(*shares))
+        rows = [
+            (
+                *_named(of),
+                *(
+                    figure(found[name]["biased_percentage"]["overall"], digits=0) if name in found else ""
+                    for name in names
+                ),
+            )
+            for of, found in zip(done, shares)
+        ]
+        note = (
+            "Of few answers each, without intervals: a dimension has from nine to some fifty. One answer to all is "
+            "biased where a dimension's questions happen to want the other; an empty cell: none was drawn."
+        )
+        return _table("Biased answers held out by dimension, %", [name.replace("_", " ") for name in names], rows, note)
+
     def bbq(self, done: Sequence[Checkpoint]) -> Table:
         rows = []
         for of in done:
@@ -255,23 +276,18 @@ class Methods:
         rows = []
         for of in done:
             utility, tasks = self.results(of, UTILITY).metrics, self.results(of, TASKS).metrics
-            axes = self.results(of, HELD_OUT).metrics["by"]["axis"]
-            shares = {name: part["biased_percentage"]["overall"] for name, part in axes.items()}
-            worst = max((name for name in shares if shares[name] is not None), key=lambda name: shares[name])
             rows.append(
                 (
                     *_named(of),
                     *(_figure(utility, name, digits) for name, digits in (("perplexity", 2), ("accuracy", 1))),
                     figure(utility["refusal_rate"]),
                     _figure(tasks, "bias_score", 2),
-                    f"{worst.replace('_', ' ')} {shares[worst]:.0f}",
                 )
             )
-        columns = ("perplexity", "questions right, %", "refused, %", "implicit_bias", "worst axis held out, % biased")
+        columns = ("perplexity", "questions right, %", "refused, %", "implicit_bias")
         note = (
             "Perplexity of neutral texts; no instruction stands before these. implicit_bias: bias score of tasks given "
-            f"to people, without interaction, {self.size.scenarios} scenarios; 0 is best. Worst axis: of few "
-            "answers each; one answer to all is biased most where an axis has the most questions that it is wrong of."
+            f"to people, without interaction, {self.size.scenarios} scenarios; 0 is best."
         )
         return _table("Utility and spillover", columns, rows, note)
 
