@@ -23,6 +23,7 @@ from evenhand.trainers.preferences import Preference, read_pairs
 from evenhand.trainers.progress import unheard
 from evenhand.trainers.reading import base_of
 from evenhand.trainers.social_contact_measures import PROBABILITY, HeldOut
+from tests.trainers.few_rows import FEW
 
 train = PreferenceTrainer().tuned
 
@@ -30,10 +31,8 @@ train = PreferenceTrainer().tuned
 @pytest.fixture(scope="module", autouse=True)
 def few_rows():
     """Of the dataset's, so that nothing takes long."""
-    loading = benchmark_rows.contact_rows
     with pytest.MonkeyPatch.context() as patched:
-        few = range(0, 34_000, 900)
-        patched.setattr(benchmark_rows, "contact_rows", lambda *how: lambda config: loading(*how)(config).select(few))
+        patched.setattr(benchmark_rows, "contact_rows", FEW)
         yield
 
 
@@ -77,6 +76,7 @@ class _Killed(Exception):
     pass
 
 
+@pytest.mark.slow
 def test_a_training_that_was_cut_off_ends_with_the_same_weights(tuned, tiny_checkpoint, tmp_path):
     whole, _ = tuned
     asked = options(tiny_checkpoint, save_every=2)
