@@ -6,6 +6,7 @@ import json
 import multiprocessing
 import os
 import shutil
+from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
@@ -18,8 +19,10 @@ if "PYTEST_XDIST_WORKER" in os.environ:  # workers share the cores
 import pytest
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from multiprocessing.context import BaseContext
 
+    from matplotlib.figure import Figure
     from transformers import LlamaForCausalLM, PreTrainedTokenizerFast
 
 # What takes seconds to import is imported where it is used: the process that hands tests to workers needs none of it.
@@ -40,6 +43,26 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_collection_finish() -> None:
     """What was imported and collected stays: collecting garbage, which libraries do often, needn't look at it."""
     gc.freeze()
+
+
+@cache
+def drawing() -> "Callable[[Figure], str]":
+    """What draws a plot, as it is before any test."""
+    from evenhand.report import plots
+
+    return plots._svg
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Plots are made but not drawn, which takes longer than most runs here, except where a test is `drawn`.
+
+    In what fixtures of a wider scope make, too: whatever the first test that asks for them says.
+    """
+    from evenhand.report import plots
+
+    draw = drawing()
+    plots._svg = draw if "drawn" in item.keywords else lambda figure: "<svg></svg>"
 
 
 @pytest.fixture(scope="session")
@@ -116,15 +139,6 @@ def processes() -> "BaseContext":
         ]
     )
     return context
-
-
-@pytest.fixture(autouse=True)
-def undrawn(request, monkeypatch):
-    """Plots are made but not drawn, which takes longer than most runs here, except where a test is `drawn`."""
-    from evenhand.report import plots
-
-    if "drawn" not in request.keywords:
-        monkeypatch.setattr(plots, "_svg", lambda figure: "<svg></svg>")
 
 
 @pytest.fixture
