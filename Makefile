@@ -1,7 +1,9 @@
 .PHONY: demo test test-vllm test-other-processor check bench setup clean
 PYTHON ?= python3
 BIN := .venv/bin
-# Bytecode is made of what is imported, not of all that is installed: that takes as long as unpacking.
+# Bytecode is made of what is imported, not of all that is installed: that takes as long as unpacking. Without any, each
+# of the tests' processes would compile torch again, and that takes twice as long as to import it.
+export PYTHONDONTWRITEBYTECODE :=
 INSTALL := pip install --quiet --no-compile
 
 demo: setup             ## run the main job: three benchmarks on the embedded model, and a rehearsal of the fourth
@@ -11,7 +13,7 @@ demo: setup             ## run the main job: three benchmarks on the embedded mo
 	$(BIN)/evenhand run mllm_stereotypes --config occupation_gender --faces rehearsal --model 'stub:random:left|right' --output runs/demo-mllm-stereotypes
 
 test: setup .venv-datasets3/.installed  ## pass the tests
-	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
 
 NUMERIC := $(addprefix tests/models/test_, adapters.py choice_scoring.py decoding.py text_similarity.py \
 	transformers_model.py vision_model.py) tests/language_agency/test_agency.py

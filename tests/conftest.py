@@ -3,34 +3,66 @@ that stay off the network."""
 
 import gc
 import json
+import multiprocessing
 import os
 import shutil
+from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
+from typing import TYPE_CHECKING
 
 os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"
 if "PYTEST_XDIST_WORKER" in os.environ:  # workers share the cores
     os.environ["OMP_NUM_THREADS"] = "1"
 
-import pandas as pd
 import pytest
-import torch
-from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
-from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
-from evenhand.cli import main
-from evenhand.flow.configuration import run_config
-from evenhand.flow.evaluation import evaluate
-from evenhand.report import plots
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from multiprocessing.context import BaseContext
 
-gc.freeze()  # what was imported stays: collecting garbage, which libraries do often, needn't look at it
+    from matplotlib.figure import Figure
+    from transformers import LlamaForCausalLM, PreTrainedTokenizerFast
+
+# What takes seconds to import is imported where it is used: the process that hands tests to workers needs none of it.
 
 ROOT = Path(__file__).parents[1]
 CHAT_TEMPLATE = (
     "{% for message in messages %}<|{{ message['role'] }}|>{{ message['content'] }}<|end|>{% endfor %}"
     "{% if add_generation_prompt %}<|assistant|>{% endif %}"
 )
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Files with slow tests come first: workers that share the files then end at about the same time."""
+    slow = {item.path for item in items if "slow" in item.keywords}
+    items.sort(key=lambda item: item.path not in slow)
+
+
+def pytest_collection_finish() -> None:
+    """What was imported and collected stays: collecting garbage, which libraries do often, needn't look at it."""
+    gc.freeze()
+
+
+@cache
+def drawing() -> "Callable[[Figure], str]":
+    """What draws a plot, as it is before any test."""
+    from evenhand.report import plots
+
+    return plots._svg
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Plots are made but not drawn, which takes longer than most runs here, except where a test is `drawn`.
+
+    In what fixtures of a wider scope make, too: whatever the first test that asks for them says.
+    """
+    from evenhand.report import plots
+
+    draw = drawing()
+    plots._svg = draw if "drawn" in item.keywords else lambda figure: "<svg></svg>"
 
 
 @pytest.fixture(scope="session")
@@ -40,8 +72,11 @@ def root() -> Path:
 
 
 @pytest.fixture(scope="session")
-def tokenizer() -> PreTrainedTokenizerFast:
+def tokenizer() -> "PreTrainedTokenizerFast":
     """Byte-level BPE of 400 tokens, trained on the situations; it has a chat template."""
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+    from transformers import PreTrainedTokenizerFast
+
     bpe = Tokenizer(models.BPE())
     bpe.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     bpe.decoder = decoders.ByteLevel()
@@ -60,7 +95,10 @@ def tokenizer() -> PreTrainedTokenizerFast:
 
 
 @pytest.fixture(scope="session")
-def tiny_llama(tokenizer) -> LlamaForCausalLM:
+def tiny_llama(tokenizer) -> "LlamaForCausalLM":
+    import torch
+    from transformers import LlamaConfig, LlamaForCausalLM
+
     torch.manual_seed(0)
     config = LlamaConfig(
         vocab_size=len(tokenizer),
@@ -86,16 +124,27 @@ def tiny_checkpoint(tmp_path_factory, tiny_llama, tokenizer) -> Path:
     return folder
 
 
-@pytest.fixture(autouse=True)
-def undrawn(request, monkeypatch):
-    """Plots are made but not drawn, which takes longer than most runs here, except where a test is `drawn`."""
-    if "drawn" not in request.keywords:
-        monkeypatch.setattr(plots, "_svg", lambda figure: "<svg></svg>")
+@pytest.fixture(scope="session")
+def processes() -> "BaseContext":
+    """Processes forked from one that has imported what takes long, for all tests that start some."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(
+        [
+            "evaluate",
+            "evenhand.flow.evaluation",
+            "evenhand.language_agency.lexicon",
+            "evenhand.models.transformers_model",
+            "evenhand.trainers.fine_tuning",
+            "evenhand.trainers.supervised",
+        ]
+    )
+    return context
 
 
 @pytest.fixture
 def evenhand(capsys):
     """evenhand("run", …) → its exit code, what it printed (out, err)."""
+    from evenhand.cli import main
 
     def call(*arguments):
         capsys.readouterr()
@@ -112,6 +161,9 @@ def evenhand(capsys):
 @pytest.fixture(scope="session")
 def finished(tmp_path_factory):
     """finished("labe", "stub:first", limit=12, …) → the folder of that run, made once: look, and leave it as it is."""
+    from evenhand.flow.configuration import run_config
+    from evenhand.flow.evaluation import evaluate
+
     made = {}
 
     def call(benchmark, model, **options):
@@ -127,6 +179,7 @@ def finished(tmp_path_factory):
 @pytest.fixture
 def run(finished, tmp_path):
     """run("stub:first", limit=60, …) → a copy of a finished run of contact_hypothesis: folder, results, predictions."""
+    import pandas as pd
 
     def call(model, output="run", limit=60, **options):
         folder = tmp_path / output

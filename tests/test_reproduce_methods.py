@@ -40,6 +40,7 @@ def script(root, tiny_checkpoint, tmp_path, monkeypatch):
     return run
 
 
+@pytest.mark.slow
 def test_each_is_made_once_and_the_page_has_all(script, tmp_path):
     first = script()
     assert [command[1] for command in first if command[0] == "train"] == ["preference"]

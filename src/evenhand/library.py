@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import importlib
 import importlib.util
@@ -9,6 +10,7 @@ import inspect
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -160,15 +162,22 @@ def load_dataset(
         # datasets itself looks at a folder's name alone, and would go on with the rows of a former version.
         cache = Path(datasets.config.HF_DATASETS_CACHE) / f"evenhand-{fingerprint(folder)}"
         with cache_written(cache, "HF_DATASETS_CACHE"), _fitting(f"{name} ({config})"):
-            # The card's sizes are a test's business: rows that somebody changed are loaded as they are.
-            unchecked = {"cache_dir": str(cache), "verification_mode": "no_checks"}
-            return datasets.load_dataset(str(folder), config, split=split, **unchecked)
+            return copy.deepcopy(_packaged_rows(str(folder), config, split, str(cache)))  # its formats are whose it is
     if not hasattr(builder_class.BUILDER_CONFIG_CLASS, "source"):
         raise UsageError(f"{name} has no published rows: source 'evenhand' is accepted, not {source!r}")
     with _fitting(f"{name} ({config}, source {source})"):
         builder = builder_class(config_name=config, base_path=str(folder), hash=fingerprint(folder), source=source)
         build(builder, name, split)
         return builder.as_dataset(split=split)
+
+
+@lru_cache(maxsize=32)
+def _packaged_rows(folder: str, config: str, split: str | None, cache: str) -> datasets.Dataset | datasets.DatasetDict:
+    """Once in a process: the library reads a folder's card anew for each configuration. cache: named by its files."""
+    import datasets
+
+    # The card's sizes are a test's business: rows that somebody changed are loaded as they are.
+    return datasets.load_dataset(folder, config, split=split, cache_dir=cache, verification_mode="no_checks")
 
 
 @contextmanager

@@ -1,7 +1,6 @@
 """Killed and resumed equals uninterrupted, to the byte, and nothing that was stored is asked again."""
 
 import contextlib
-import multiprocessing
 import os
 import random
 import re
@@ -56,13 +55,6 @@ class Called:
         self.process.join(SECONDS)
         assert not self.process.is_alive()
         return self.process.exitcode, self.said.read_text(encoding="utf-8")
-
-
-@pytest.fixture(scope="module")
-def processes():
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["evenhand.flow.evaluation", "evenhand.models.transformers_model", "evaluate"])
-    return context
 
 
 @pytest.fixture(params=PROTOCOLS, ids=str)

@@ -98,6 +98,7 @@ def in_a_fork(folder, place=None):
     return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
 
 
+@pytest.mark.slow
 def test_killed_at_every_write_and_resumed(quick, tmp_path):
     undisturbed = tmp_path / "undisturbed"
     evaluate(CONFIG, undisturbed)

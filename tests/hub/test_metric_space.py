@@ -102,6 +102,7 @@ print([name for name in sys.modules if name.startswith("evenhand.") and "hub" no
 """
 
 
+@pytest.mark.slow
 def test_the_page_runs_on_what_travels_along(space):
     """In a fresh process that finds no other evenhand, in the Space's folder."""
     ran = subprocess.run(

@@ -55,6 +55,7 @@ def adapter(tmp_path, base):
     return folder
 
 
+@pytest.mark.slow
 def test_full_weights_and_an_adapter_load_back(hub, command, python, base, adapter, tmp_path):
     """The adapter names its base by the id on the Hub; of this machine's folders nothing is said."""
     done = command("publish", "model", base, "--namespace", "lab")

@@ -7,7 +7,6 @@ from collections import Counter
 from itertools import pairwise, product
 
 import datasets
-import inflect
 import pandas as pd
 import pyarrow as pa
 import pytest
@@ -362,6 +361,8 @@ def test_articles_follow_sound():
 
 def assert_grammatical(lexicon):
     """Each descriptor in its placement, beside a noun in singular and plural; articles as the inflect library says."""
+    import inflect  # its import takes seconds: it puts checks into its own functions
+
     engine = inflect.engine()
     for entry in lexicon:
         descriptor = entry["descriptor"]

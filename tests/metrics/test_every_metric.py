@@ -90,6 +90,7 @@ def test_what_a_file_imports_of_its_folder_the_shell_imports_too(name, file):
     assert inside <= copied
 
 
+@pytest.mark.slow
 def test_copies_elsewhere_load_in_a_new_process(tmp_path):
     """Of each folder alone, as on the Hub, and with no modules copied before."""
     for name in metric_names():

@@ -9,6 +9,7 @@ from evenhand.trainers.preference import PreferenceOptions, PreferenceTrainer
 from evenhand.trainers.progress import unheard
 from evenhand.trainers.reward import RewardOptions, RewardTrainer
 from evenhand.trainers.social_contact import SocialContactOptions, SocialContactTrainer
+from tests.trainers.few_rows import FEW
 
 TRAINERS = {
     SocialContactOptions: SocialContactTrainer,
@@ -19,14 +20,9 @@ TRAINERS = {
 
 @pytest.fixture(scope="module", autouse=True)
 def few_rows():
-    loading = social_contact.contact_rows
-
-    def few(*which):
-        return lambda config: loading(*which)(config).select(range(0, 34_000, 900))
-
     with pytest.MonkeyPatch.context() as patched:
         for module in (social_contact, benchmark_rows):
-            patched.setattr(module, "contact_rows", few)
+            patched.setattr(module, "contact_rows", FEW)
         yield
 
 

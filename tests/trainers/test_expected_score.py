@@ -22,6 +22,7 @@ from evenhand.trainers.over_steps import AtStep
 from evenhand.trainers.progress import unheard
 from evenhand.trainers.questions import asked_of, balanced
 from evenhand.trainers.social_contact_measures import PROBABILITY
+from tests.trainers.few_rows import few_rows
 
 train = ExpectedScoreTrainer().tuned
 CONTACT = get_benchmark("contact_hypothesis")
@@ -29,13 +30,9 @@ HOW = CONTACT.asking(protocol="choose")
 
 
 @pytest.fixture(scope="module", autouse=True)
-def few_rows():
-    loading = benchmark_rows.contact_rows
+def some_rows():
     with pytest.MonkeyPatch.context() as patched:
-        few = range(0, 34_000, 300)
-        patched.setattr(
-            benchmark_rows, "contact_rows", lambda *which: lambda config: loading(*which)(config).select(few)
-        )
+        patched.setattr(benchmark_rows, "contact_rows", few_rows(300))
         yield
 
 
@@ -101,6 +98,7 @@ def test_the_expected_score_falls_and_the_record_says_what_was_done(tuned):
     assert record["data"]["questions"] == 6 * record["data"]["groups"]
 
 
+@pytest.mark.slow
 def test_a_training_that_was_cut_off_ends_with_the_same_weights(tuned, tiny_checkpoint, tmp_path):
     whole, record = tuned
     output = tmp_path / "cut"

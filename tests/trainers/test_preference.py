@@ -23,6 +23,7 @@ from evenhand.trainers.preferences import Preference, read_pairs
 from evenhand.trainers.progress import unheard
 from evenhand.trainers.reading import base_of
 from evenhand.trainers.social_contact_measures import PROBABILITY, HeldOut
+from tests.trainers.few_rows import FEW
 
 train = PreferenceTrainer().tuned
 
@@ -30,10 +31,8 @@ train = PreferenceTrainer().tuned
 @pytest.fixture(scope="module", autouse=True)
 def few_rows():
     """Of the dataset's, so that nothing takes long."""
-    loading = benchmark_rows.contact_rows
     with pytest.MonkeyPatch.context() as patched:
-        few = range(0, 34_000, 900)
-        patched.setattr(benchmark_rows, "contact_rows", lambda *how: lambda config: loading(*how)(config).select(few))
+        patched.setattr(benchmark_rows, "contact_rows", FEW)
         yield
 
 
@@ -77,6 +76,7 @@ class _Killed(Exception):
     pass
 
 
+@pytest.mark.slow
 def test_a_training_that_was_cut_off_ends_with_the_same_weights(tuned, tiny_checkpoint, tmp_path):
     whole, _ = tuned
     asked = options(tiny_checkpoint, save_every=2)
@@ -127,11 +127,12 @@ def test_runs_that_answer_otherwise_make_pairs_and_what_is_held_out_makes_none(f
     found = from_runs(folders, "contact_hypothesis", set(some))
     assert len(found.pairs) == 15
     assert found.counts == {"requests": 36, "requests held out": 21, "requests answered one way": 0}
+    asked, benchmark = folders[0].read_config(), get_benchmark("contact_hypothesis")
+    all_rows = benchmark.load(asked).rows
     ideal = {
         target.request.messages: (target.ideal, target.opposite)
-        for row in get_benchmark("contact_hypothesis").load(folders[0].read_config()).rows
-        if row["id"] in some
-        for target in get_benchmark("contact_hypothesis").targets(row, folders[0].read_config().asking())
+        for row in all_rows.select([place for place, name in enumerate(all_rows["id"]) if name in some])
+        for target in benchmark.targets(row, asked.asking())
     }
     assert all(ideal[pair.request.messages] == (pair.chosen, pair.rejected) for pair in found.pairs)
     alone = from_runs(folders[:1], "contact_hypothesis", rows)

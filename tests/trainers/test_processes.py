@@ -1,7 +1,6 @@
 """Two processes that share a training learn what one learns; one of them writes and tells."""
 
 import json
-import multiprocessing
 import os
 import socket
 
@@ -17,6 +16,7 @@ from evenhand.trainers.accelerate_configs import CONFIGS
 from evenhand.trainers.processes import is_main, n_processes, passes_each
 from evenhand.trainers.progress import unheard
 from evenhand.trainers.social_contact import SocialContactOptions, SocialContactTrainer
+from tests.trainers.few_rows import FEW
 
 SECONDS = 300
 
@@ -27,17 +27,15 @@ def trained(rank, processes, port, model, output):
         os.environ |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port), "WORLD_SIZE": str(processes)}
         os.environ |= {"RANK": str(rank), "LOCAL_RANK": str(rank), "LOCAL_WORLD_SIZE": str(processes)}
     torch.set_num_threads(1)
-    loading = trainer.contact_rows
-    trainer.contact_rows = lambda *which: lambda config: loading(*which)(config).select(range(0, 34_000, 900))
+    trainer.contact_rows = FEW
     options = SocialContactOptions(
         model=model, dtype="float32", limit=8, batch_size=6, epochs=2, rank=8, dropout=0.0, measure_every=0
     )
     SocialContactTrainer().tuned(options, output, unheard)
 
 
-def test_two_processes_give_the_losses_of_one(tiny_checkpoint, tmp_path):
-    processes = multiprocessing.get_context("forkserver")
-    processes.set_forkserver_preload(["evenhand.trainers.fine_tuning"])
+@pytest.mark.slow
+def test_two_processes_give_the_losses_of_one(processes, tiny_checkpoint, tmp_path):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]

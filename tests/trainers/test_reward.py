@@ -19,6 +19,7 @@ from evenhand.trainers.progress import unheard
 from evenhand.trainers.reward import RewardOptions, RewardTrainer
 from evenhand.trainers.rewards import value_of
 from evenhand.trainers.symmetric import in_opposite_pairs
+from tests.trainers.few_rows import FEW
 
 train = RewardTrainer().tuned
 AFFIRMING = {"certainty": "Yes", "likelihood": "Likely", "frequency": "Mostly"}
@@ -27,10 +28,8 @@ AFFIRMING = {"certainty": "Yes", "likelihood": "Likely", "frequency": "Mostly"}
 @pytest.fixture(scope="module", autouse=True)
 def few_rows():
     """Of the dataset's, so that nothing takes long."""
-    loading = benchmark_rows.contact_rows
     with pytest.MonkeyPatch.context() as patched:
-        few = range(0, 34_000, 900)
-        patched.setattr(benchmark_rows, "contact_rows", lambda *how: lambda config: loading(*how)(config).select(few))
+        patched.setattr(benchmark_rows, "contact_rows", FEW)
         yield
 
 
@@ -163,6 +162,7 @@ class _Killed(Exception):
     pass
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("algorithm", ["grpo", "rloo"])
 def test_a_training_that_was_cut_off_ends_with_the_same_weights(
     algorithm, tiny_checkpoint, tmp_path, reading_first_letters

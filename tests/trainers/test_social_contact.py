@@ -33,6 +33,7 @@ from evenhand.trainers.social_contact_measures import (
     PROBABILITY,
     HeldOut,
 )
+from tests.trainers.few_rows import FEW
 
 ALL_ROWS = trainer.contact_rows
 train = SocialContactTrainer().tuned
@@ -42,10 +43,8 @@ FIGURES = (BIASED, OVER_ACCEPTED, OVER_DECLINED, PROBABILITY, PERPLEXITY)
 @pytest.fixture(scope="module", autouse=True)
 def few_rows():
     """Of the dataset's, so that nothing takes long."""
-    loading = trainer.contact_rows
     with pytest.MonkeyPatch.context() as patched:
-        few = range(0, 34_000, 900)
-        patched.setattr(trainer, "contact_rows", lambda *which: lambda config: loading(*which)(config).select(few))
+        patched.setattr(trainer, "contact_rows", FEW)
         yield
 
 

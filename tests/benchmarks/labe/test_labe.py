@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import multiprocessing
 import os
 import re
 import shutil
@@ -479,7 +478,7 @@ def asked(stderr) -> int:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("source", ["texts", "model"])
-def test_killed_and_resumed_equals_uninterrupted(evenhand, texts, tmp_path, source):
+def test_killed_and_resumed_equals_uninterrupted(evenhand, processes, texts, tmp_path, source):
     """10,000 sentences in batches of 4,096, or 2,400 prompts in batches of 1,024: killed after the first."""
     sentences = [f"Person {i} {'leads' if i % 3 else 'helps'} group {i}." for i in range(10_000)]
     rows = [
@@ -490,8 +489,6 @@ def test_killed_and_resumed_equals_uninterrupted(evenhand, texts, tmp_path, sour
         "texts": ["--texts", str(texts(rows))],
         "model": ["--model", "stub:random", "--config", "biography"],
     }[source]
-    processes = multiprocessing.get_context("forkserver")
-    processes.set_forkserver_preload(["evenhand.flow.evaluation", "evenhand.language_agency.lexicon", "evaluate"])
 
     def command(folder):
         return ["run", "labe", *options, "--classifiers", "lexicon", "--output", str(folder)]

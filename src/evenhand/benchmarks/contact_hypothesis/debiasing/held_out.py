@@ -8,6 +8,7 @@ import datasets
 import pyarrow as pa
 
 from evenhand.benchmarks.contact_hypothesis.debiasing.cuts import Setting, cut
+from evenhand.benchmarks.contact_hypothesis.plausible import some_rows
 from evenhand.errors import UsageError
 
 
@@ -20,8 +21,7 @@ def held_out_rows(
     found = []
     for rows in map(load, configs):
         kept = pa.array([place for place, name in enumerate(rows["id"]) if name in ids], pa.int64())
-        # A table of its own: an index over the rows would make every column of every draw slow to read.
-        found.append(datasets.Dataset(datasets.table.InMemoryTable(rows.data.table.take(kept)), info=rows.info))
+        found.append(some_rows(rows, rows.data.table.take(kept), "held out", setting, seed))
     rows = datasets.concatenate_datasets(found)
     if not len(rows):
         scales = ", ".join(sorted({row["scale"] for row in test}))
