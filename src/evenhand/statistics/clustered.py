@@ -17,6 +17,7 @@ from evenhand.statistics.resampling import (
     LEVELS,
     SEED,
     FloatArray,
+    freedom_of,
     no_spread,
     ratio,
     students_intervals,
@@ -186,12 +187,9 @@ def clustered_error(values: pd.Series, clusters: pd.Series, strata: pd.Series | 
     totals, counts = sums.T
     of_strata = np.bincount(stratum, counts)
     means = np.bincount(stratum, totals) / of_strata
-    left = 1 - counts / of_strata[stratum]
-    variances = np.bincount(stratum, ((totals - means[stratum] * counts) / whole) ** 2 / left)
-    # Of independent rows with variance 1, two clusters' adjusted departures vary together by the product of these:
-    pulls = counts**2 / (of_strata[stratum] * left)
-    together = np.bincount(stratum, pulls) ** 2 - np.bincount(stratum, pulls**2)
-    freedoms = of_strata**2 / (np.bincount(stratum, counts**2) + together)
+    shares = counts / of_strata[stratum]
+    variances = np.bincount(stratum, ((totals - means[stratum] * counts) / whole) ** 2 / (1 - shares))
+    freedoms = np.array([freedom_of(shares[stratum == each]) for each in range(len(sizes))])
     variance = float(variances.sum())
     freedom = variance**2 / float((variances**2 / freedoms).sum()) if variance > 0 else 1.0
     return Error(mean, math.sqrt(variance), freedom)

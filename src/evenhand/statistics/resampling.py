@@ -132,6 +132,19 @@ def students_intervals(
     return np.asarray(low[..., None] + span[..., None] * ends)
 
 
+def freedom_of(shares: FloatArray) -> FloatArray:
+    """Degrees of freedom (…) of the variance between clusters, which are these shares (clusters, …) of all rows.
+
+    Satterthwaite's where each cluster's square is divided by what the mean leaves of it ("CR2", Imbens and Kolesár
+    2016): n - 1 of n equal clusters, fewer of uneven ones, 1 where one cluster has all, or none any.
+    """
+    # Of independent rows, the departures of two clusters vary together by the product of their pulls.
+    pulls = shares**2 / np.fmax(1 - shares, ROUNDING)
+    together = pulls.sum(axis=0) ** 2 - (pulls**2).sum(axis=0)
+    found = (shares**2).sum(axis=0) + together
+    return np.asarray(1 / np.where(found > 0, found, 1.0))
+
+
 def no_spread(spread: float, figure: float = 0.0) -> bool:
     """Whether a figure's error, or the range of its draws, is no more than rounding: all clusters say the same."""
     return bool(spread <= ROUNDING * max(1.0, abs(figure)))
