@@ -43,6 +43,16 @@ def about_clusters(n_clusters: int) -> list[str]:
     return [f"only {n_clusters} cluster{'s' * (n_clusters > 1)}: intervals from fewer than {FEW_CLUSTERS} are rough"]
 
 
+def n_clusters_of(clusters: npt.NDArray[np.generic], read: npt.NDArray[np.bool_]) -> dict[str, int]:
+    """`n_clusters`, of how many a row was read, so that intervals rest on them; `n_clusters_asked`, of all rows."""
+    return {"n_clusters": len(np.unique(clusters[read])), "n_clusters_asked": len(np.unique(clusters))}
+
+
+def words(key: str) -> str:
+    """A key of results as a warning names it: "biased percentage (no contact)"."""
+    return key.replace("_", " ")
+
+
 def resampled(
     statistic: Callable[..., FloatArray], strata: Sequence[IntArray], n_resamples: int, values: int
 ) -> tuple[FloatArray, FloatArray]:

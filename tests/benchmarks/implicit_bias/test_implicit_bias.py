@@ -113,7 +113,7 @@ def test_silence_has_no_score_and_says_why(tmp_path, protocol):
     found = finished(None, tmp_path / "silent", "stub:silent", protocol=protocol, limit=20)
     assert found.metrics["bias_score"] is None
     assert found.metrics["unread_rate"] == 1
-    assert any("no assignment to count for: bias_score" in warning for warning in found.metrics["warnings"])
+    assert any("no assignment to count for: bias score" in warning for warning in found.metrics["warnings"])
     assert "no agent&#39;s first and last" in found.folder.report.read_text()
 
 

@@ -88,11 +88,11 @@ def _wins(runs: Sequence[Run]) -> Table:
     )
     family_sizes = ", ".join(f"{KINDS[kind]}: {n}" for kind, n in sizes.items())
     note = (
-        "Of the categories. A win or a loss: the accuracies differ at the 5 % level, by a paired, studentized bootstrap over "
-        f"templates ({n_resamples:,} draws) of the rows that both answered readably, adjusted by Holm's method over "
-        f"all pairs and categories of a column ({family_sizes} tests). A "
-        "tie is no evidence that nothing differs; of few templates nothing else can come out, for p is at least 1/2 for "
-        "each but the first (of two runs and eleven categories it takes nine)."
+        "Of the categories. A win or a loss: the accuracies differ at the 5 % level, by a paired, studentized "
+        f"bootstrap over templates ({n_resamples:,} draws) of the rows that both answered readably, adjusted by Holm's "
+        f"method over all pairs and categories of a column ({family_sizes} tests). A tie is no evidence that nothing "
+        "differs. Few templates can only tie: p is at least 1/2 for each but the first, so that two runs and eleven "
+        "categories need nine."
     )
     columns = ("runs", *(f"wins, ties, losses: {name}" for name in KINDS.values()))
     return Table("Wins, ties and losses by category", columns, rows, note)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,9 +15,10 @@ import pandas as pd
 
 from evenhand.benchmarks.labe.labels import Labels
 from evenhand.language_agency.sentences import sentence_id
-from evenhand.statistics.clustered import Error, clustered_error
-from evenhand.statistics.misclassification import Judged
-from evenhand.statistics.resampling import no_spread
+from evenhand.statistics.clustered import clustered_error
+from evenhand.statistics.misclassification import Judged, Seen
+from evenhand.statistics.rare import reach
+from evenhand.statistics.resampling import no_spread, students_intervals
 
 ALL = "all"
 
@@ -101,8 +101,7 @@ def _groups(texts: pd.DataFrame, judged: Judged) -> Iterator[tuple[str, dict[str
     for named in (pd.Series(ALL, texts.index), gender, race, both):
         for name in sorted({*named} - {""}):
             of = named == name
-            seen = clustered_error(share[of], texts.loc[of, "cluster"], stratum[of])
-            seen = _not_certain(seen, texts.loc[of & share.notna(), "cluster"].nunique())
+            seen = _share_seen(share[of], texts.loc[of, "cluster"], stratum[of])
             contradicted = judged.contradicts(seen)
             yield (
                 name,
@@ -115,14 +114,22 @@ def _groups(texts: pd.DataFrame, judged: Judged) -> Iterator[tuple[str, dict[str
             )
 
 
-def _not_certain(share: Error, n_names: int) -> Error:
-    """Names that are all alike don't make a share certain: its error is that of so many answers of yes or no then.
+def _share_seen(shares: pd.Series, names: pd.Series, strata: pd.Series) -> Seen:
+    """Of texts (n,), NaN left out, with Student's interval over names, in log-odds, as far as rare names may reach.
 
-    Not that of their sentences: of three names with 300 sentences, the next may be as unlike as if it had one. Still
-    few cover rare shares (5 %, sentences of a name alike by 0.5, 200 labels without an error, 200 data sets each): 6,
-    12, 30, 60 and 200 names in 84, 76, 88, 94 and 95 %.
+    Of names that all say the same, or of which few say anything, others may be unlike them: rare agentic names
+    (`evenhand.statistics.rare`), and rare communal ones.
     """
-    if math.isnan(share.error) or not no_spread(share.error):
-        return share
-    middle = (share.mean * n_names + 2) / (n_names + 4)  # Agresti and Coull: of two of either kind more
-    return replace(share, error=math.sqrt(middle * (1 - middle) / (n_names + 4)), freedom=max(1.0, n_names - 1.0))
+    found = clustered_error(shares, names, strata)
+    known = shares.notna()
+    by_name = shares[known].groupby(names[known]).agg(["mean", "size"]).to_numpy(dtype=float)
+    if math.isnan(found.error):
+        return Seen(found.mean, math.nan, math.nan, found.freedom)
+    values, counts = by_name.T
+    low, high = students_intervals(found.mean, found.error, found.freedom, len(values))
+    freedom = found.freedom
+    if no_spread(found.error):
+        freedom = max(1.0, len(values) - 1.0)
+    else:
+        low, high = min(low, 1 - reach(1 - values, counts)), max(high, reach(values, counts))
+    return Seen.between(found.mean, float(low), float(high), freedom)
