@@ -101,7 +101,7 @@ def _groups(texts: pd.DataFrame, judged: Judged) -> Iterator[tuple[str, dict[str
     for named in (pd.Series(ALL, texts.index), gender, race, both):
         for name in sorted({*named} - {""}):
             of = named == name
-            seen = _share_seen(share[of], texts.loc[of, "cluster"], stratum[of])
+            seen = share_seen(share[of], texts.loc[of, "cluster"], stratum[of])
             contradicted = judged.contradicts(seen)
             yield (
                 name,
@@ -114,7 +114,7 @@ def _groups(texts: pd.DataFrame, judged: Judged) -> Iterator[tuple[str, dict[str
             )
 
 
-def _share_seen(shares: pd.Series, names: pd.Series, strata: pd.Series) -> Seen:
+def share_seen(shares: pd.Series, names: pd.Series, strata: pd.Series) -> Seen:
     """Of texts (n,), NaN left out, with Student's interval over names, in log-odds, as far as rare names may reach.
 
     Of names that all say the same, or of which few say anything, others may be unlike them: rare agentic names
