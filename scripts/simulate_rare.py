@@ -86,7 +86,10 @@ def corrected(data_sets: int) -> Iterator[str]:
                     positive, rng.binomial(positive, sensitivity), negative, rng.binomial(negative, specificity)
                 )
                 names = pd.Series(np.repeat(np.arange(n), TEXTS))
-                low, high = judged.interval(share_seen(pd.Series(seen / SENTENCES), names, names * 0))
+                sentences = pd.Series(np.full(len(names), SENTENCES))
+                low, high = judged.interval(
+                    share_seen(pd.Series(seen / SENTENCES), sentences, names, names * 0, judged)
+                )
                 given += not math.isnan(low)
                 held += low <= share <= high
             covered.append(100 * held / max(1, given))

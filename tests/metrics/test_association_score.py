@@ -551,7 +551,7 @@ def test_few_clusters_are_a_warning_and_one_has_no_interval():
     alone = scored(columns[0], columns[1], ["the only one"] * 87, columns[3])
     assert alone["n_clusters"] == 1
     assert all(math.isnan(end) for end in flat(alone["intervals"]).values())
-    assert any("no interval" in note and "association_score" in note for note in alone["warnings"])
+    assert any("no interval" in note and "association score" in note for note in alone["warnings"])
 
 
 def test_an_instance_that_draws_miss_has_no_interval_and_a_warning():

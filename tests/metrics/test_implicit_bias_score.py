@@ -294,7 +294,7 @@ def test_what_to_know_of_the_shapes_is_a_warning():
     assert compute([STEREOTYPICAL], [reference()])["warnings"] == []
     shapes = [TWO_AND_TWO, THREE, THREE, Shape(2, 2, 1, 1), Shape(1, 0, 1, 3), Shape(2, 0, 2, 0)]
     notes = compute([[]] * 6, [reference(shape) for shape in shapes])["warnings"]
-    assert "chance is -0.50 for 1 assignment, +0.33 for 2 assignments; compare with chance_score" in notes
+    assert "chance is -0.50 for 1 assignment, +0.33 for 2 assignments; compare with the chance score" in notes
     assert "characters and tasks differ in number in 2 of 6 assignments" in notes
     assert any("one gender in 1 of 6 assignments" in note for note in notes)
 
@@ -619,7 +619,7 @@ def test_few_clusters_are_a_warning_and_one_has_no_interval():
     result = compute(predictions, references, clusters=["the only one"] * len(predictions))
     assert result["n_clusters"] == 1
     assert all(math.isnan(end) for ends in result["intervals"].values() for end in ends)
-    assert any("no interval" in note and "bias_score" in note for note in result["warnings"])
+    assert any("no interval" in note and "bias score" in note for note in result["warnings"])
 
 
 def test_an_interval_that_can_not_be_had_is_a_warning():
@@ -629,7 +629,7 @@ def test_an_interval_that_can_not_be_had_is_a_warning():
     assert result["expected_bias_score"] == 0.5
     assert math.isnan(result["intervals"]["expected_bias_score"][0])
     assert not math.isnan(result["intervals"]["bias_score"][0])
-    assert any("no interval" in note and note.endswith(": expected_bias_score") for note in result["warnings"])
+    assert any("no interval" in note and note.endswith(": expected bias score") for note in result["warnings"])
 
 
 def test_the_interval_covers_the_truth_in_about_95_percent_of_data_sets():

@@ -120,7 +120,7 @@ def _variance(
     shares = np.nan_to_num(ratio(counts, _sums(counts, stratum)[stratum]))
     left = np.fmax(1 - shares, 1 / sizes[stratum])  # where one cluster alone has a say, that is not known
     squares = _sums((sums - means[stratum]) ** 2 / left, stratum)
-    freedoms = np.stack([freedom_of(shares[stratum == each]) for each in range(len(sizes))])
+    freedoms = np.array([freedom_of(shares[stratum == each]) for each in range(len(sizes))]).reshape(squares.shape)
     variance = squares.sum(axis=0)
     freedom = np.where(variance > 0, ratio(variance**2, (squares**2 / freedoms).sum(axis=0)), freedoms.sum(axis=0))
     return variance, np.where((counts > 0).sum(axis=0) >= FEWEST_CLUSTERS, np.fmax(freedom, 1), 0.0)

@@ -18,7 +18,7 @@ from evenhand.language_agency.sentences import sentence_id
 from evenhand.statistics.clustered import clustered_error
 from evenhand.statistics.misclassification import Judged, Seen
 from evenhand.statistics.rare import reach
-from evenhand.statistics.resampling import no_spread, students_intervals
+from evenhand.statistics.resampling import FloatArray, no_spread, students_intervals
 
 ALL = "all"
 
@@ -95,13 +95,14 @@ def _groups(texts: pd.DataFrame, judged: Judged) -> Iterator[tuple[str, dict[str
         texts.index,
         dtype=float,
     )
+    sentences = texts["agentic"].map(len)
     race, gender = texts["race"].fillna(""), texts["gender"].fillna("")
     both = (race + " " + gender).where((race != "") & (gender != ""), "")
     stratum = race + " " + gender
     for named in (pd.Series(ALL, texts.index), gender, race, both):
         for name in sorted({*named} - {""}):
             of = named == name
-            seen = share_seen(share[of], texts.loc[of, "cluster"], stratum[of])
+            seen = share_seen(share[of], sentences[of], texts.loc[of, "cluster"], stratum[of], judged)
             contradicted = judged.contradicts(seen)
             yield (
                 name,
@@ -114,22 +115,32 @@ def _groups(texts: pd.DataFrame, judged: Judged) -> Iterator[tuple[str, dict[str
             )
 
 
-def share_seen(shares: pd.Series, names: pd.Series, strata: pd.Series) -> Seen:
+def share_seen(shares: pd.Series, sentences: pd.Series, names: pd.Series, strata: pd.Series, judged: Judged) -> Seen:
     """Of texts (n,), NaN left out, with Student's interval over names, in log-odds, as far as rare names may reach.
 
     Of names that all say the same, or of which few say anything, others may be unlike them: rare agentic names
-    (`evenhand.statistics.rare`), and rare communal ones.
+    (`evenhand.statistics.rare`), and rare communal ones. sentences (n,): what a name has beyond the classifier's errors
+    is more than twice what chance makes of them.
     """
     found = clustered_error(shares, names, strata)
-    known = shares.notna()
-    by_name = shares[known].groupby(names[known]).agg(["mean", "size"]).to_numpy(dtype=float)
     if math.isnan(found.error):
         return Seen(found.mean, math.nan, math.nan, found.freedom)
-    values, counts = by_name.T
-    low, high = students_intervals(found.mean, found.error, found.freedom, len(values))
+    known = shares.notna()
+    by_name = pd.DataFrame({"share": shares, "sentences": sentences, "texts": 1.0})[known].groupby(names[known])
+    means, counts = by_name["share"].mean().to_numpy(), by_name["texts"].sum().to_numpy()
+    low, high = students_intervals(found.mean, found.error, found.freedom, len(means))
     freedom = found.freedom
     if no_spread(found.error):
-        freedom = max(1.0, len(values) - 1.0)
-    else:
-        low, high = min(low, 1 - reach(1 - values, counts)), max(high, reach(values, counts))
-    return Seen.between(found.mean, float(low), float(high), freedom)
+        freedom = max(1.0, len(means) - 1.0)
+    elif not judged.why_not:
+        n = by_name["sentences"].sum().to_numpy()
+        none, every = 1 - judged.specificity, judged.sensitivity
+
+        def beyond(departures: FloatArray, rate: float) -> float:
+            noise = 2 * np.sqrt(rate * (1 - rate) / n)
+            there = np.where(departures > noise, departures / (every - none), 0.0).clip(0, 1)
+            return (every - none) * max(0.0, reach(there, counts) - float(np.average(there, weights=counts)))
+
+        low = min(low, found.mean - beyond(every - means, every))
+        high = max(high, found.mean + beyond(means - none, none))
+    return Seen.between(found.mean, max(0.0, float(low)), min(1.0, float(high)), freedom)
