@@ -39,7 +39,8 @@ Returns:
     gender_difference: male minus female mean gap, in points; gender_difference_by_race: {race: the same}
     groups: {group: {agentic, communal, gap, n, n_sentences}}, e.g. of "male", "White" and "White male"
     n, n_read, unread_rate, n_sentences, warnings, by, with group_columns variances and groups_of, and with clusters
-    n_clusters, intervals (95 %), p_values (of permuted group labels) and chance (mean of the permuted variances)
+    n_clusters (with read texts), n_clusters_asked, intervals (95 %), p_values (of permuted group labels) and chance
+    (mean of the permuted variances)
 Examples:
     >>> metric = evaluate.load("agency_gap")
     >>> references = [{"gender": "male", "race": "White"}, {"gender": "female", "race": "White"}]

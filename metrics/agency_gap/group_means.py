@@ -7,7 +7,10 @@ over seeds.
 
 import numpy as np
 
-from .resampling import ratio
+from .resampling import (
+    ratio,
+    words,
+)
 
 DIMENSIONS = ("gender", "race", "intersectional")
 VARIANCES = tuple(f"{dimension}_variance" for dimension in DIMENSIONS)
@@ -134,7 +137,9 @@ class Sample:
         for dimension in DIMENSIONS:
             rows, key = self.groups.rows[dimension], f"{dimension}_variance"
             if rows and np.isnan(variances[key]):
-                notes.append(f"{key} and overall are NaN: they need two groups with read texts in every seed")
+                notes.append(
+                    f"{words(key)} and overall are unknown: they need two groups with read texts in every seed"
+                )
         names = {row: name for rows in self.groups.rows.values() for name, row in rows.items()}
         unread = [names[row] for row in np.flatnonzero(~present.any(axis=0))]
         if unread:
@@ -149,8 +154,8 @@ class Sample:
         if without and self.groups.rows["gender"]:
             found = ", ".join(self.groups.rows["gender"])
             notes.append(
-                f"gender_difference is NaN for {', '.join(without)}: it needs read texts of the genders {MALE!r} and "
-                f"{FEMALE!r} in every seed; genders found: {found}"
+                f"the gender difference is unknown for {', '.join(without)}: it needs read texts of the genders "
+                f"{MALE!r} and {FEMALE!r} in every seed; genders found: {found}"
             )
         return notes
 
@@ -163,7 +168,7 @@ def unknown_labels(sample):
         unknown = sum(n for label, n in sample.labels if label[place] == UNKNOWN)
         if unknown == total:
             notes.append(
-                f"no text has a {dimension}: {dimension}_variance, intersectional_variance and overall are NaN"
+                f"no text has a {dimension}: {dimension} variance, intersectional variance and overall are unknown"
             )
         elif unknown:
             notes.append(f"{unknown} of {total} texts have no {dimension} and {PARTLY_UNKNOWN}")

@@ -43,6 +43,16 @@ def about_clusters(n_clusters: int) -> list[str]:
     return [f"only {n_clusters} cluster{'s' * (n_clusters > 1)}: intervals from fewer than {FEW_CLUSTERS} are rough"]
 
 
+def n_clusters_of(clusters: npt.NDArray[np.generic], read: npt.NDArray[np.bool_]) -> dict[str, int]:
+    """`n_clusters`, of how many a row was read, so that intervals rest on them; `n_clusters_asked`, of all rows."""
+    return {"n_clusters": len(np.unique(clusters[read])), "n_clusters_asked": len(np.unique(clusters))}
+
+
+def words(key: str) -> str:
+    """A key of results as a warning names it: "biased percentage (no contact)"."""
+    return key.replace("_", " ")
+
+
 def resampled(
     statistic: Callable[..., FloatArray], strata: Sequence[IntArray], n_resamples: int, values: int
 ) -> tuple[FloatArray, FloatArray]:
@@ -130,6 +140,19 @@ def students_intervals(
         axis=-1,
     )
     return np.asarray(low[..., None] + span[..., None] * ends)
+
+
+def freedom_of(shares: FloatArray) -> FloatArray:
+    """Degrees of freedom (…) of the variance between clusters, which are these shares (clusters, …) of all rows.
+
+    Satterthwaite's where each cluster's square is divided by what the mean leaves of it ("CR2", Imbens and Kolesár
+    2016): n - 1 of n equal clusters, fewer of uneven ones, 1 where one cluster has all, or none any.
+    """
+    # Of independent rows, the departures of two clusters vary together by the product of their pulls.
+    pulls = shares**2 / np.fmax(1 - shares, ROUNDING)
+    together = pulls.sum(axis=0) ** 2 - (pulls**2).sum(axis=0)
+    found = (shares**2).sum(axis=0) + together
+    return np.asarray(1 / np.where(found > 0, found, 1.0))
 
 
 def no_spread(spread: float, figure: float = 0.0) -> bool:

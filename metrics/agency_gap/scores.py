@@ -10,7 +10,13 @@ import numpy as np
 
 from .columns import coded, columns_of
 from .group_means import DIMENSIONS, UNKNOWN, Sample, group_name, ratio_gap, unknown_labels
-from .resampling import N_RESAMPLES, about_clusters, refuse_n_resamples
+from .resampling import (
+    N_RESAMPLES,
+    about_clusters,
+    n_clusters_of,
+    refuse_n_resamples,
+    words,
+)
 from .studentized import permutation_tests
 from .uncertainty import intervals
 
@@ -77,10 +83,10 @@ class _Rows:
                     chosen, column, values, notes
                 )
         if self.cluster is not None:
-            result["n_clusters"] = len(sample.sums)
+            result |= n_clusters_of(self.cluster.codes[chosen], self.n_sentences[chosen] > 0)
             result["intervals"] = intervals(sample, points, notes, self.n_resamples)
             result["p_values"], result["chance"] = permutation_tests(sample, points, notes, self.n_resamples)
-            notes += about_clusters(len(sample.sums))
+            notes += about_clusters(result["n_clusters"])
         return result
 
     def score_by(self, column, values):
@@ -92,7 +98,7 @@ class _Rows:
         sample = self._sample(chosen, values, None)  # the column stands where race does
         variance = sample.variances(sample.gaps)["race_variance"]
         if np.isnan(variance):
-            notes.append(f"variances[{column!r}] is NaN: it needs two values with read texts in every seed")
+            notes.append(f"there is no variance by {words(column)}: it needs two values with read texts in every seed")
         figures, differences = sample.group_figures(), sample.differences(sample.gaps)
         return float(variance), {
             value: figures[row] | {"gender_difference": float(differences[value])}

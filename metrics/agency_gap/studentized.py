@@ -12,7 +12,13 @@ import numpy as np
 
 from .equal_means import under_equal_means
 from .group_means import DIMENSIONS, FEMALE, HEADLINES, MALE, UNKNOWN, inter_group_variance, seed_mean
-from .resampling import mean_of_defined, p_value, permuted, ratio
+from .resampling import (
+    mean_of_defined,
+    p_value,
+    permuted,
+    ratio,
+    words,
+)
 
 N_MOMENTS = 6
 LEAST_SHARE = 1e-3  # of the variance without groups: a group whose few texts happen to be alike is not that certain
@@ -55,13 +61,14 @@ def permutation_tests(sample, points, notes, n_permutations):
     defined = [key for key in (*HEADLINES, "gender_difference") if not np.isnan(points[key])]
     fixed = [key for key in defined if key not in found]
     if fixed:
-        notes.append(f"no p-value, for no clusters of different groups can exchange labels: {', '.join(fixed)}")
+        notes.append(
+            f"no p-value, for no clusters of different groups can exchange labels: {', '.join(map(words, fixed))}"
+        )
     tested = [key for key in defined if key in found]
     alone = [key for key in tested if np.isnan(found[key])]
     if alone:
-        notes.append(
-            f"no p-value, for a group has one cluster only in some seed, which shows no noise: {', '.join(alone)}"
-        )
+        named = ", ".join(map(words, alone))
+        notes.append(f"no p-value, for a group has one cluster only in some seed, which shows no noise: {named}")
     p_values = dict.fromkeys((*HEADLINES, "gender_difference"), np.nan)
     p_values |= {key: found[key] for key in tested}
     chance = dict.fromkeys(HEADLINES, np.nan)

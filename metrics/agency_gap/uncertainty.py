@@ -13,6 +13,7 @@ from .resampling import (
     ratio,
     resampled,
     students_intervals,
+    words,
 )
 
 MOST = 100.0  # of a gap, in points, whichever way it points
@@ -59,10 +60,10 @@ def intervals(sample, points, notes, n_resamples):
     if alike:
         notes.append(
             "no interval, for no cluster departs from its group's mean, which doesn't show how others would: "
-            + ", ".join(alike)
+            + ", ".join(map(words, alike))
         )
     if without:
-        named = ", ".join(" ".join(key) for key in without)
+        named = ", ".join(words(" ".join(key)) for key in without)
         few = f"a group has fewer than {FEWEST_CLUSTERS} clusters or is missing from some draw"
         notes.append(f"no interval, for {few}: {named}")
     nested = {"gender_difference_by_race": {}, "groups": {}}

@@ -45,7 +45,8 @@ Returns:
     selection_rates: {instance: {group: share of the answers}}
     pairwise: {instance: {"black|Asian": share of black}} of the queries that offered these two; {} for gender
     position_sensitivity: share of the answers at the left, minus 0.5
-    n, n_read, unread_rate, warnings, by, with clusters or faces n_clusters, intervals, and with faces n_faces
+    n, n_read, unread_rate, warnings, by, with clusters or faces n_clusters (with a read
+    answer), n_clusters_asked, intervals, and with faces n_faces
 Examples:
     >>> metric = evaluate.load("association_score")
     >>> reference = {"attribute": "gender", "scenario": "occupation", "instance": "nurse"}

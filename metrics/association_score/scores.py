@@ -15,7 +15,13 @@ import numpy as np
 from .columns import coded, columns_of, distinct, paired, refuse_other_length
 from .intervals import count_by_cluster, faces_of_clusters, intervals
 from .noise import noise
-from .resampling import FEWEST_CLUSTERS, N_RESAMPLES, about_clusters, refuse_n_resamples
+from .resampling import (
+    FEWEST_CLUSTERS,
+    N_RESAMPLES,
+    about_clusters,
+    n_clusters_of,
+    refuse_n_resamples,
+)
 from .tally import Tally, listed
 
 GROUPS = {"gender": ("male", "female"), "race": ("white", "black", "Asian", "Indian")}  # L_A, section 5.3
@@ -121,10 +127,11 @@ class _Rows:
         notes += tally.about_instances()
         if placed is not None and placed.sum() < n_read:
             unplaced = n_read - placed.sum()
-            notes.append(f"position_sensitivity leaves out answers without a position: {unplaced} of {n_read}")
+            notes.append(f"position sensitivity leaves out answers without a position: {unplaced} of {n_read}")
         if counted is not None:
             ends = intervals(tally, counted, found, self.n_resamples)
-            result["n_clusters"] = counted.shape[1] if self.cluster is None else len(np.unique(self.cluster[chosen]))
+            drawn = self._pairs_of_faces(chosen) if self.cluster is None else self.cluster[chosen]
+            result |= n_clusters_of(drawn, answer < len(self.groups))
             if self.faces is not None:
                 result["n_faces"] = len(np.unique(self.faces[chosen]))
             result["intervals"] = tally.nested({key: values.tolist() for key, values in ends.items()})
@@ -143,10 +150,14 @@ class _Rows:
     def _by_cluster(self, chosen, columns, kind, tally):
         """(counts by cluster, their noise); where faces are known, the clusters are the pairs of faces."""
         shown = None if self.faces is None else np.sort(self.faces[chosen])
-        drawn = self.cluster[chosen] if shown is None else shown @ [self.faces.max(initial=0) + 1, 1]
+        drawn = self.cluster[chosen] if shown is None else self._pairs_of_faces(chosen)
         counted, cluster = count_by_cluster(drawn, columns, len(tally.flat), kind)
         faces = None if shown is None else faces_of_clusters(cluster, shown)
         return counted, noise(counted, tally.blocks, faces, tally.of_instances)
+
+    def _pairs_of_faces(self, chosen):
+        """A code of the two faces that each row chosen shows."""
+        return np.sort(self.faces[chosen]) @ [self.faces.max(initial=0) + 1, 1]
 
     def _about_faces(self, found, n_clusters):
         if self.faces is None or found.independent >= FEWEST_CLUSTERS or n_clusters < FEWEST_CLUSTERS:

@@ -4,7 +4,11 @@ import numpy as np
 from scipy import sparse
 
 from .instance_scores import chance_part, extreme_scores, instance_score
-from .resampling import mean_of_defined, ratio
+from .resampling import (
+    mean_of_defined,
+    ratio,
+    words,
+)
 
 NAMED_AT_MOST = 5  # in a warning
 ROUNDING = 1e-9
@@ -151,8 +155,8 @@ class Tally:
         least, most = self._if_all_answered(chosen, unread)
         if score < least - ROUNDING or score > most + ROUNDING:
             notes.append(
-                f"had all queries been answered, association_score would lie between {least:.4f} and {most:.4f}: it is "
-                f"{score:.4f}, for the share answered discounts all instances alike"
+                f"had all queries been answered, the association score would lie between {least:.4f} and {most:.4f}: "
+                f"it is {score:.4f}, for the share answered discounts all instances alike"
             )
         return notes
 
@@ -172,14 +176,14 @@ class Tally:
         """What the values of a key are called in a warning, where they are marked: bool (values,)."""
         if key == "selection_rates":  # of an instance all or none
             first_group = where[:: len(self.groups)] if len(self.groups) else where
-            return [f"{key} ({name})" for name, marked in zip(self.instances, first_group) if marked]
+            return [f"{words(key)} ({name})" for name, marked in zip(self.instances, first_group) if marked]
         if key == "pairwise":
             return [
                 f"{key} ({self.instances[i]}, {self._pair_name(pair)})"
                 for (i, _, *pair), marked in zip(self.pairs, where)
                 if marked
             ]
-        return [key] if where.any() else []
+        return [words(key)] if where.any() else []
 
     def _if_all_answered(self, chosen, unread):
         """The least and the greatest score (…) over all ways to answer the unread queries."""

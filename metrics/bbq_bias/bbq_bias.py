@@ -38,7 +38,7 @@ Returns:
         (conflicting), and what that costs (aligned - conflicting, points)
     constant_answer: the place of 99 % or more of the read answers; None where there is none
     n, n_read, unread_rate, n_by_condition, unread_rate_by_condition, n_without_target, warnings, by, and with clusters
-    n_clusters, intervals
+    n_clusters (with a read answer), n_clusters_asked, intervals
 Examples:
     >>> metric = evaluate.load("bbq_bias")
     >>> asked = {"context_condition": "ambig", "question_polarity": "neg", "label": "1", "unknown": "1", "target": "2"}

@@ -17,9 +17,11 @@ from .resampling import (
     FEWEST_CLUSTERS,
     N_RESAMPLES,
     about_clusters,
+    n_clusters_of,
     ratio,
     refuse_n_resamples,
     students_intervals,
+    words,
 )
 
 CONDITIONS = ("ambig", "disambig")
@@ -27,6 +29,7 @@ POLARITIES = ("neg", "nonneg")
 PLACES = ("0", "1", "2")  # of the three answers
 UNREAD = -1
 NO_TARGET = -1
+IN_WORDS = {"ambig": "ambiguous", "disambig": "disambiguated"}
 CONSTANT_SHARE = 0.99  # from this share of one place on, a model is said to answer the same whatever it is asked
 
 COUNTS = ("asked", "read", "right", "unknown", "read_with_target", "right_with_target", "biased", "counter_biased")
@@ -209,7 +212,9 @@ class _Rows:
             if not asked[condition] or not np.isnan(score):
                 continue
             why = "every answer read is unknown" if points["unknown_rate"][condition] == 100 else "none can be counted"
-            notes.append(f"no bias score ({condition}): no answer read names a group of a row with a target; {why}")
+            notes.append(
+                f"no bias score ({IN_WORDS[condition]}): no answer read names a group of a row with a target; {why}"
+            )
         if without := int(self.without_target[chosen].sum()):
             notes.append(f"{without} of {sum(asked.values())} rows have no target: they count in accuracies alone")
         return notes
@@ -238,11 +243,12 @@ class _Rows:
 
         without = Sums.figures(sums.sum(axis=0) - sums)
         ends = [_interval(points[key][name], without[key][name], sums, key, name) for key, name in layout]
-        result["n_clusters"], result["intervals"] = n_clusters, {}
+        result |= n_clusters_of(clusters, counted[:, [Sums.names.index((c, "read")) for c in CONDITIONS]].any(axis=1))
+        result["intervals"] = {}
         for (key, name), (low, high) in zip(layout, ends):
             result["intervals"].setdefault(key, {})[name] = [float(low), float(high)]
         without = [
-            f"{key} ({name})"
+            words(f"{key} ({IN_WORDS.get(name, name)})")
             for (key, name), (low, _) in zip(layout, ends)
             if np.isnan(low) and not np.isnan(points[key][name])
         ]
@@ -250,7 +256,7 @@ class _Rows:
             result["warnings"].append(
                 f"no interval, for too few clusters hold answers to count for: {', '.join(without)}"
             )
-        result["warnings"] += about_clusters(n_clusters)
+        result["warnings"] += about_clusters(result["n_clusters"])
 
 
 def _interval(point, without, sums, key, name):

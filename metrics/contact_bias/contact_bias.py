@@ -39,7 +39,8 @@ Returns:
     contact_effect: {positive_contact, negative_contact}, points above no contact
     constant_answer: {scale: whether 99 % or more of the read answers have one polarity}
     biased_probability: like biased_percentage, where probabilities are given
-    n, n_read, unread_rate, n_by_action, warnings, by, and with clusters n_clusters, intervals
+    n, n_read, unread_rate, n_by_action, warnings, by, and with clusters n_clusters (with a read
+    answer), n_clusters_asked, intervals
 Examples:
     >>> metric = evaluate.load("contact_bias")
     >>> reference = {"scale": "certainty", "contact": "no_contact", "action": "positive"}

@@ -10,7 +10,15 @@ import numpy as np
 
 from .columns import coded, columns_of, distinct, numbers, paired, refuse_other_length
 from .crossed import balanced, errors, influences
-from .resampling import N_RESAMPLES, about_clusters, ratio, refuse_n_resamples, students_intervals
+from .resampling import (
+    N_RESAMPLES,
+    about_clusters,
+    n_clusters_of,
+    ratio,
+    refuse_n_resamples,
+    students_intervals,
+    words,
+)
 
 OPTIONS = {  # scale: (affirming, declining); paper, Table 1
     "certainty": ("Yes", "No"),
@@ -123,14 +131,19 @@ class _Rows:
             "constant_answer": self._constant_answer(chosen, notes),
             "warnings": notes,
         }
-        empty = [f"{key} ({contact})" for key, values in points.items() for contact, v in values.items() if np.isnan(v)]
+        empty = [
+            words(f"{key} ({contact})")
+            for key, values in points.items()
+            for contact, v in values.items()
+            if np.isnan(v)
+        ]
         if empty:
             notes.append(f"no read answer to count for: {', '.join(empty)}")
         if self.cluster is not None:
-            result["n_clusters"] = len(np.unique(design[0]))
+            result |= n_clusters_of(self.cluster[chosen], self.read[chosen])
             intervals = result["intervals"] = self._intervals(sums, *design)
             without = [
-                f"{key} ({name})"
+                words(f"{key} ({name})")
                 for key, ends in intervals.items()
                 for name, (low, _) in ends.items()
                 if np.isnan(low) and not np.isnan(points[key][name])

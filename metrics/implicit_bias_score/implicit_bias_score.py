@@ -40,8 +40,8 @@ Returns:
     above_chance: bias_score minus the chance score of the read assignments
     bounds: [low, high] of bias_score had all unread assignments been anti-stereotypical, or stereotypical
     expected_bias_score: mean of expected, where given
-    n, n_read, unread_rate, warnings, by, with runs also runs ({run: score}) and run_sd, and with clusters n_clusters
-    and intervals
+    n, n_read, unread_rate, warnings, by, with runs also runs ({run: score}) and run_sd, and with clusters
+    n_clusters (with a read assignment), n_clusters_asked and intervals
 Examples:
     >>> metric = evaluate.load("implicit_bias_score")
     >>> reference = {"task_stereotypes": ["male", "female"], "characters": ["Al", "Bo"], "genders": ["male", "female"]}

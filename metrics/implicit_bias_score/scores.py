@@ -23,9 +23,11 @@ from .resampling import (
     N_RESAMPLES,
     about_clusters,
     mean_of_defined,
+    n_clusters_of,
     ratio,
     refuse_n_resamples,
     students_intervals,
+    words,
 )
 
 # What is summed within each run of each cluster; "chance" is the read assignments' expected score under chance.
@@ -99,7 +101,7 @@ class _Rows:
         total = sums.sum(axis=0)
         points = {key: float(value) for key, value in self._headline(total).items()}
         undefined = [key for key, value in points.items() if np.isnan(value)]
-        notes = [f"no assignment to count for: {', '.join(undefined)}"] if undefined else []
+        notes = [f"no assignment to count for: {', '.join(map(words, undefined))}"] if undefined else []
         result = {
             "n": n,
             "n_read": n_read,
@@ -113,12 +115,14 @@ class _Rows:
             result["runs"] = dict(zip((self.run_names[code] for code in runs), _scores_by_run(total).tolist()))
             result["run_sd"] = _run_sd(result["runs"], notes)
         if self.cluster is not None:
-            result["n_clusters"] = len(sums)
+            result |= n_clusters_of(self.cluster[chosen], self.read[chosen])
             result["intervals"] = self._intervals(sums, points)
             without = [key for key, (low, _) in result["intervals"].items() if np.isnan(low) and key not in undefined]
             if without:
-                notes.append(f"no interval, for too few clusters hold assignments to count for: {', '.join(without)}")
-            notes += about_clusters(len(sums))
+                notes.append(
+                    f"no interval, for too few clusters hold assignments to count for: {', '.join(map(words, without))}"
+                )
+            notes += about_clusters(result["n_clusters"])
         return result
 
     def score_by(self, column, values):
@@ -218,7 +222,7 @@ def _about_shapes(asked, n, ties):
             f"{float(chance):+.2f} for {count} assignment{'s' * (count > 1)}"
             for chance, count in sorted(counts.items())
         ]
-        notes.append(f"chance is {', '.join(values)}; compare with chance_score")
+        notes.append(f"chance is {', '.join(values)}; compare with the chance score")
     return notes
 
 
@@ -245,7 +249,7 @@ def _run_sd(runs, notes):
         unread = [run for run, score in runs.items() if np.isnan(score)]
         notes.append(f"no assignment was read in these runs, and no mean counts them: {', '.join(unread)}")
     if len(scores) < 2:
-        notes.append("run_sd is NaN: it needs two runs with read assignments")
+        notes.append("there is no standard deviation between runs: it needs two runs with read assignments")
         return np.nan
     return float(np.std(scores, ddof=1))
 

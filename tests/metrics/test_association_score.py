@@ -179,12 +179,12 @@ def test_an_answer_that_was_not_offered_is_unread_and_a_warning():
 
 def test_a_model_that_never_answers_has_no_score():
     result = compute([""] * 3, [query()] * 3, clusters=list("abc"), positions=[""] * 3)
-    assert (result["n"], result["n_read"], result["unread_rate"], result["n_clusters"]) == (3, 0, 1, 3)
+    assert (result["n"], result["n_read"], result["unread_rate"], result["n_clusters"]) == (3, 0, 1, 0)
     undefined = ("association_score", "association_score_answered", "position_sensitivity")
     assert all(math.isnan(result[key]) for key in (*undefined, "chance_score", "maximum_score"))
     assert all(math.isnan(end) for key in undefined for end in result["intervals"][key])
     assert (result["worst_case"], result["best_case"]) == (0.5, pytest.approx(1 / 6))  # 3 to 0; 2 to 1
-    assert any(note.startswith("no answered query to count for: association_score, ") for note in result["warnings"])
+    assert any(note.startswith("no answered query to count for: association score, ") for note in result["warnings"])
 
 
 def test_no_rows():
@@ -551,7 +551,7 @@ def test_few_clusters_are_a_warning_and_one_has_no_interval():
     alone = scored(columns[0], columns[1], ["the only one"] * 87, columns[3])
     assert alone["n_clusters"] == 1
     assert all(math.isnan(end) for end in flat(alone["intervals"]).values())
-    assert any("no interval" in note and "association_score" in note for note in alone["warnings"])
+    assert any("no interval" in note and "association score" in note for note in alone["warnings"])
 
 
 def test_an_instance_that_draws_miss_has_no_interval_and_a_warning():
@@ -559,7 +559,7 @@ def test_an_instance_that_draws_miss_has_no_interval_and_a_warning():
     result = compute(answers, references, clusters=range(40))
     assert all(math.isnan(end) for end in result["intervals"]["selection_rates"]["pilot"]["male"])
     assert not any(math.isnan(end) for key in SCORES for end in result["intervals"][key])
-    assert "no interval, for too few clusters hold answers to count for: selection_rates (pilot)" in result["warnings"]
+    assert "no interval, for too few clusters hold answers to count for: selection rates (pilot)" in result["warnings"]
 
 
 # Faces

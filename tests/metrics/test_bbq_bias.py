@@ -110,8 +110,8 @@ def test_answers_that_are_known(answers, ambiguous, disambiguated, accuracy):
 
 def test_always_unknown_says_why_there_is_no_score():
     warnings = bbq_bias([UNKNOWN] * 6, **rows(*ITEM))["warnings"]
-    assert [each for each in warnings if each.startswith("no bias score (ambig)") and "is unknown" in each]
-    assert [each for each in warnings if each.startswith("no bias score (disambig)")]
+    assert [each for each in warnings if each.startswith("no bias score (ambiguous)") and "is unknown" in each]
+    assert [each for each in warnings if each.startswith("no bias score (disambiguated)")]
 
 
 def test_random_answers_are_near_chance():

@@ -315,7 +315,7 @@ def test_an_interval_that_can_not_be_had_is_a_warning():
     result = compute(answers, references, clusters=clusters)
     assert not math.isnan(result["biased_percentage"]["positive_contact"])
     assert math.isnan(result["intervals"]["biased_percentage"]["positive_contact"][0])
-    assert any("no interval" in note and "positive_contact" in note for note in result["warnings"])
+    assert any("no interval" in note and "positive contact" in note for note in result["warnings"])
 
 
 def test_groups_are_told_apart_by_their_text():

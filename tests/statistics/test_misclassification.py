@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evenhand.statistics.clustered import Error
-from evenhand.statistics.misclassification import FEWEST_LABELS, Judged
+from evenhand.statistics.misclassification import FEWEST_LABELS, Judged, Seen
 
 RIGHT = Judged(n_positive=100, right_positive=90, n_negative=100, right_negative=80)
 
@@ -117,3 +117,11 @@ def test_intervals_hold_the_true_share(true, names, sensitivity, specificity):
         low, high = judged.interval(Error(float(seen.mean()), float(seen.std(ddof=1)) / math.sqrt(names), names - 1))
         held.append(math.isnan(low) or low <= true <= high)
     assert np.mean(held) >= 0.9
+
+
+def test_without_errors_of_the_classifier_the_interval_of_what_it_sees_stays():
+    """One-sided as that is: of none seen, 26 % may be unseen."""
+    perfect = Judged(10**9, 10**9, 10**9, 10**9)
+    for low, high in ((0.0, 0.26), (0.02, 0.3)):
+        found = perfect.interval(Seen.between(low if low == 0 else 0.05, low, high, 11))
+        assert found == pytest.approx((low, high), abs=1e-3)

@@ -77,9 +77,13 @@ class Findings:
 
 
 def not_beside(results: Results) -> str:
-    """Why no published figures stand beside a run; empty where they do, or where the paper has none."""
+    """Why no published figures stand beside a run, or in what it differs from those that do; empty where in nothing, or
+    where the paper has none.
+    """
     if not results.differs:
         return ""
+    if results.published:
+        return f"The published figures beside it are of all rows of the paper: here are {'; '.join(results.differs)}."
     return f"Published figures are not shown beside it: {'; '.join(results.differs)}."
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from evenhand.report.findings import Example, Findings
-from evenhand.report.tables import Cell, Table, figure, n_of
+from evenhand.report.tables import Cell, Table, figure, named_clusters
 from evenhand.statistics.clustered import clustered_mean
 from evenhand.statistics.resampling import FEWEST_CLUSTERS, about_clusters
 
@@ -58,6 +58,7 @@ def score(benchmark: Benchmark[Any], predictions: pd.DataFrame) -> dict[str, Any
         "unread_rate": 1 - mean.n / len(of) if len(of) else math.nan,
         "mean_value": mean.estimate,
         "n_clusters": mean.n_clusters,
+        "n_clusters_asked": of["cluster"].nunique(),
         "intervals": {"mean_value": [mean.low, mean.high]},
         "warnings": notes,
     }
@@ -70,7 +71,7 @@ def findings(benchmark: Benchmark[Any], predictions: pd.DataFrame, results: Resu
     sentence = (
         f"{results.model_name} on {benchmark.card.title}: mean value {shown} over {metrics['n_read']:,} answers read "
         f"({metrics['n']:,} asked, {100 * metrics['unread_rate']:.1f} percent unread, "
-        f"{n_of(metrics['n_clusters'], 'cluster')}); 0 is best."
+        f"{named_clusters(metrics, 'cluster')}); 0 is best."
     )
     row = (results.model_name, shown, f"{metrics['n_read']:,}", f"{100 * metrics['unread_rate']:.1f}")
     table = Table(

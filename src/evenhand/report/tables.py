@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
@@ -49,6 +51,23 @@ def signed(value: float, interval: list[float | None] | None = None, digits: int
 def n_of(n: int, noun: str, more: str = "") -> str:
     """'1 set of names', '1,200 templates'; more: what follows the noun."""
     return f"{n:,} {noun}{'s' * (n != 1)}{more}"
+
+
+def clusters_of(of: Mapping[str, Any]) -> str:
+    """'60': clusters with a read answer, on which intervals rest; '52 of 60' where some that were asked have none."""
+    n, asked = of["n_clusters"], of.get("n_clusters_asked")  # runs of former versions counted those asked alone
+    return f"{n:,}" if asked in (None, n) else f"{n:,} of {asked:,}"
+
+
+def n_with_clusters(of: Mapping[str, Any]) -> str:
+    """'180 (60)': prompts asked and `clusters_of` them."""
+    return f"{of['n']:,} ({clusters_of(of)})"
+
+
+def named_clusters(of: Mapping[str, Any], noun: str, more: str = "") -> str:
+    """'60 situations', '52 of 60 situations'; more: what follows the noun."""
+    last = of.get("n_clusters_asked") or of["n_clusters"]
+    return f"{clusters_of(of)} {noun}{'s' * (last != 1)}{more}"
 
 
 def _rounded(value: float, digits: int) -> str:

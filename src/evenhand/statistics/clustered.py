@@ -10,6 +10,7 @@ import pandas as pd
 from scipy import stats
 
 from evenhand.statistics.crossed import balanced, errors, influences
+from evenhand.statistics.rare import reach
 from evenhand.statistics.resampling import (
     FEW_CLUSTERS,
     FEWEST_CLUSTERS,
@@ -17,6 +18,7 @@ from evenhand.statistics.resampling import (
     LEVELS,
     SEED,
     FloatArray,
+    freedom_of,
     no_spread,
     ratio,
     students_intervals,
@@ -139,6 +141,8 @@ def paired_difference(
     found = clustered_error(second - first, clusters, strata)
     ones, others = (_cluster_sums(each, clusters)[:, 0] for each in (first, second))
     low, high = _ends(found.mean, found.error, found.freedom, len(ones), smallest_p(len(ones)), within)
+    if within is not None and len(ones) >= FEWEST_CLUSTERS:
+        low, high = _as_far_as_rare_changes(second - first, clusters, within[1] - within[0], low, high)
     return Difference(
         first=float(first.mean()) if len(first) else math.nan,
         second=float(second.mean()) if len(second) else math.nan,
@@ -186,12 +190,9 @@ def clustered_error(values: pd.Series, clusters: pd.Series, strata: pd.Series | 
     totals, counts = sums.T
     of_strata = np.bincount(stratum, counts)
     means = np.bincount(stratum, totals) / of_strata
-    left = 1 - counts / of_strata[stratum]
-    variances = np.bincount(stratum, ((totals - means[stratum] * counts) / whole) ** 2 / left)
-    # Of independent rows with variance 1, two clusters' adjusted departures vary together by the product of these:
-    pulls = counts**2 / (of_strata[stratum] * left)
-    together = np.bincount(stratum, pulls) ** 2 - np.bincount(stratum, pulls**2)
-    freedoms = of_strata**2 / (np.bincount(stratum, counts**2) + together)
+    shares = counts / of_strata[stratum]
+    variances = np.bincount(stratum, ((totals - means[stratum] * counts) / whole) ** 2 / (1 - shares))
+    freedoms = np.array([freedom_of(shares[stratum == each]) for each in range(len(sizes))])
     variance = float(variances.sum())
     freedom = variance**2 / float((variances**2 / freedoms).sum()) if variance > 0 else 1.0
     return Error(mean, math.sqrt(variance), freedom)
@@ -239,6 +240,25 @@ def _ends(
     if too_few_alike(error, smallest, difference):
         return math.nan, math.nan
     return Error(difference, error, freedom).interval
+
+
+def _as_far_as_rare_changes(
+    changes: pd.Series, clusters: pd.Series, span: float, low: float, high: float
+) -> tuple[float, float]:
+    """Ends of an interval, further away where few clusters carry what rose, or what fell (`reach`).
+
+    changes: of rows, from -span to span. What none did is no reason to look there: that all clusters which changed did
+    so in one direction is what the test judges.
+    """
+
+    def beyond(that_way: pd.Series) -> float:
+        if not that_way.any():
+            return 0.0
+        totals, counts = _cluster_sums(that_way, clusters).T
+        return span * max(0.0, reach(totals / counts, counts) - float(that_way.mean()))
+
+    mean, moved = float(changes.mean()), changes / span
+    return min(low, mean - beyond(-moved.clip(upper=0))), max(high, mean + beyond(moved.clip(lower=0)))
 
 
 def _cluster_sums(values: pd.Series, clusters: pd.Series) -> FloatArray:

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
-from .resampling import FEWEST_CLUSTERS, LEVELS, ROUNDING, FloatArray, IntArray, ratio, students_intervals
+from .resampling import FEWEST_CLUSTERS, LEVELS, ROUNDING, FloatArray, IntArray, freedom_of, ratio, students_intervals
 
 
 class Errors(NamedTuple):
@@ -105,9 +105,11 @@ def _variance(
 ) -> tuple[FloatArray, FloatArray]:
     """(variance of figures (figures,), its degrees of freedom: 0 where fewer than FEWEST_CLUSTERS have a say).
 
+    A cluster with much to say pulls the figure towards itself, so that its departure comes out too small: its square is
+    divided by the share that the figure leaves ("CR2", Bell and McCaffrey 2002; of equal clusters n / (n - 1)).
     Clusters without a say, whose answers are unread, move a figure by nothing, and by something had they another.
     """
-    sums, has_say = _sums(influence, codes), _sums(wholes, codes) > 0
+    sums, counts = _sums(influence, codes), _sums(wholes, codes)
     stratum = np.zeros(len(sums), dtype=np.int64)
     if strata is not None:
         stratum[codes] = np.unique(strata, return_inverse=True)[1]
@@ -115,10 +117,13 @@ def _variance(
     if (sizes == 1).any():  # one cluster shows no variance: then all are taken as of one stratum, which is wider
         stratum, sizes = np.zeros_like(stratum), np.array([[len(sums)]])
     means = _sums(sums, stratum) / sizes
-    squares = _sums((sums - means[stratum]) ** 2, stratum)
-    variance = (squares * ratio(sizes, np.fmax(sizes - 1, 0))).sum(axis=0, where=sizes > 1)
-    n = has_say.sum(axis=0)
-    return variance, np.where(n >= FEWEST_CLUSTERS, np.fmax(n - len(sizes), 1), 0.0)
+    shares = np.nan_to_num(ratio(counts, _sums(counts, stratum)[stratum]))
+    left = np.fmax(1 - shares, 1 / sizes[stratum])  # where one cluster alone has a say, that is not known
+    squares = _sums((sums - means[stratum]) ** 2 / left, stratum)
+    freedoms = np.array([freedom_of(shares[stratum == each]) for each in range(len(sizes))]).reshape(squares.shape)
+    variance = squares.sum(axis=0)
+    freedom = np.where(variance > 0, ratio(variance**2, (squares**2 / freedoms).sum(axis=0)), freedoms.sum(axis=0))
+    return variance, np.where((counts > 0).sum(axis=0) >= FEWEST_CLUSTERS, np.fmax(freedom, 1), 0.0)
 
 
 def _sums(values: npt.NDArray[np.float64], codes: IntArray) -> FloatArray:

@@ -20,6 +20,26 @@ HALF = 0.975
 
 
 @dataclass(frozen=True)
+class Seen:
+    """A share as a classifier sees it: its standard errors downwards and upwards, and Student's degrees of freedom."""
+
+    mean: float
+    below: float
+    over: float
+    freedom: float
+
+    @classmethod
+    def between(cls, mean: float, low: float, high: float, freedom: float) -> Seen:
+        """Of a share with this 95 % interval."""
+        quantile = float(stats.t.ppf(HALF, freedom))
+        return cls(mean, (mean - low) / quantile, (high - mean) / quantile, freedom)
+
+
+def _seen(share: Error | Seen) -> Seen:
+    return share if isinstance(share, Seen) else Seen(share.mean, share.error, share.error, share.freedom)
+
+
+@dataclass(frozen=True)
 class Judged:
     """How a classifier did on labelled entries: of those of the class, and of the others, how many it got right."""
 
@@ -56,46 +76,50 @@ class Judged:
         better = self.sensitivity + self.specificity - 1
         return min(1.0, max(0.0, (share + self.specificity - 1) / better))
 
-    def contradicts(self, share: Error) -> bool:
+    def contradicts(self, share: Error | Seen) -> bool:
         """Whether no true share, 0 and 1 included, fits the share that is seen, its error and the labels (5 % level).
 
         Then the classifier errs otherwise on what it saw than on what people labelled. A classifier that is right on
         all labels, and sees none or nothing else, is no contradiction.
         """
-        if self.why_not or math.isnan(share.error):
+        seen = _seen(share)
+        if self.why_not or math.isnan(seen.below):
             return False
-        best = self.corrected(share.mean)
-        return bool(self._misfit(best, share) > self._quantile(best, share) ** 2)
+        best = self.corrected(seen.mean)
+        return bool(self._misfit(best, seen) > self._quantile(best, seen) ** 2)
 
-    def interval(self, share: Error) -> tuple[float, float]:
+    def interval(self, share: Error | Seen) -> tuple[float, float]:
         """95 % interval of the true share. share: as the classifier sees it, with its error over clusters.
 
         The true shares that fit little worse than the best one in [0, 1] does, each with the sensitivity and the
         specificity that suit it best (profile likelihood); by Student's t, for the clusters behind the share may be
         few. Of 500 data sets each with true shares from 0 to 1 it held 95 to 98 %. NaN where the labels contradict it.
         """
-        if self.why_not or math.isnan(share.error) or self.contradicts(share):
+        seen = _seen(share)
+        if self.why_not or math.isnan(seen.below) or self.contradicts(seen):
             return math.nan, math.nan
-        best = self.corrected(share.mean)
-        most = self._misfit(best, share) + self._quantile(best, share) ** 2
+        best = self.corrected(seen.mean)
+        most = self._misfit(best, seen) + self._quantile(best, seen) ** 2
 
         def beyond(true: float) -> float:
-            return self._misfit(true, share) - most
+            return self._misfit(true, seen) - most
 
         low = 0.0 if beyond(0.0) <= 0 else optimize.brentq(beyond, 0.0, best, xtol=1e-6)
         high = 1.0 if beyond(1.0) <= 0 else optimize.brentq(beyond, best, 1.0, xtol=1e-6)
         return float(low), float(high)
 
-    def _misfit(self, true: float, share: Error) -> float:
+    def _misfit(self, true: float, share: Seen) -> float:
         """Twice the log-likelihood that this true share lacks, at the rates that suit it best.
 
         Lagrange's condition gives both rates from how far the share seen lies above the one expected; that is found.
         """
-        variance = max(share.error, LEAST_ERROR) ** 2
         wrong = self.n_negative - self.right_negative
 
+        def variance(above: float) -> float:
+            return max(share.below if above > 0 else share.over, LEAST_ERROR) ** 2
+
         def rates(above: float) -> tuple[float, float]:
-            pull = above / variance
+            pull = above / variance(above)
             return (
                 _best_rate(self.right_positive, self.n_positive, true * pull),
                 _best_rate(wrong, self.n_negative, (1 - true) * pull),
@@ -107,14 +131,14 @@ class Judged:
 
         above = optimize.brentq(excess, -1.0, 1.0, xtol=1e-15, rtol=1e-14)
         seen, falsely = rates(above)
-        found = above**2 / variance
+        found = above**2 / variance(above)
         found += _lacking(self.right_positive, self.n_positive, seen) + _lacking(wrong, self.n_negative, falsely)
         return max(0.0, float(found))
 
-    def _quantile(self, true: float, share: Error) -> float:
+    def _quantile(self, true: float, share: Seen) -> float:
         """Of Student's t: degrees of freedom by Satterthwaite, over the share's clusters and the labels."""
         parts = (
-            (max(share.error, LEAST_ERROR) ** 2, share.freedom),
+            (max(share.below, share.over, LEAST_ERROR) ** 2, share.freedom),
             (true**2 * self.sensitivity * (1 - self.sensitivity) / self.n_positive, self.n_positive),
             ((1 - true) ** 2 * self.specificity * (1 - self.specificity) / self.n_negative, self.n_negative),
         )

@@ -158,8 +158,8 @@ def test_table_6_has_categories_by_models(runs):
     assert cells(everything)["age"] == ["25.0 [13.5, 59.4]", "100.0 [54.1, 100.0]", "50.0 [27.0, 73.0]"]
     assert [text.split()[0] for text in cells(ambiguous)["age"]] == ["0.0", "100.0", "100.0"]
     assert [text.split()[0] for text in cells(disambiguated)["age"]] == ["50.0", "100.0", "0.0"]
-    assert cells(wins)["B against A"] == ["3, 0, 0", "3, 0, 0", "3, 0, 0"]
-    assert cells(wins)["C against B"] == ["0, 0, 3", "0, 3, 0", "0, 0, 3"]
+    # of 6 templates p is 1/32 at least, and nine times as much by Holm's method: no win, however clear it is
+    assert cells(wins)["B against A"] == ["0, 3, 0"] * 3
     assert "all rows: 9" in wins.note
 
 

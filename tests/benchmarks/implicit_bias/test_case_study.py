@@ -235,7 +235,7 @@ def test_silence_has_no_score_and_says_why(tmp_path, protocol):
             "agentic": None, "communal": None, "interval": [None, None], "n": 0, "n_clusters": 0
         }  # fmt: skip
     assert metrics["cases"]["task_assignment"]["stages"]["last"]["bias_score"] is None
-    assert any("no assignment to count for: bias_score" in warning for warning in metrics["warnings"])
+    assert any("no assignment to count for: bias score" in warning for warning in metrics["warnings"])
     assert "no share, for none of 8 last answers was read" in page
     assert "no bias score, for none of 8 last assignments was read" in page
     assert "Reasons given" not in page

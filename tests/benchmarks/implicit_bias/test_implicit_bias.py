@@ -21,10 +21,11 @@ from evenhand.benchmarks.implicit_bias.rows import usable
 from evenhand.benchmarks.implicit_bias.scenario import Character, Scenario, even_assignments
 from evenhand.errors import UsageError
 from evenhand.flow.configuration import chosen_protocol, run_config
-from evenhand.flow.evaluation import _differs, evaluate
+from evenhand.flow.evaluation import _as_the_papers, _differs, evaluate
 from evenhand.library import load_dataset
 from evenhand.models.protocol import replies
 from evenhand.models.request import Reply, Sampling
+from evenhand.report.findings import not_beside
 from tests.benchmarks.implicit_bias.stub_agents import Oracle, against, by_stereotype, played
 
 BENCHMARK = ImplicitBias()
@@ -113,7 +114,7 @@ def test_silence_has_no_score_and_says_why(tmp_path, protocol):
     found = finished(None, tmp_path / "silent", "stub:silent", protocol=protocol, limit=20)
     assert found.metrics["bias_score"] is None
     assert found.metrics["unread_rate"] == 1
-    assert any("no assignment to count for: bias_score" in warning for warning in found.metrics["warnings"])
+    assert any("no assignment to count for: bias score" in warning for warning in found.metrics["warnings"])
     assert "no agent&#39;s first and last" in found.folder.report.read_text()
 
 
@@ -460,7 +461,21 @@ def test_table_1_does_not_stand_beside_what_can_be_asked_of_the_authors_scenario
         rows=replace(found, drawn_from=2),
         mitigation=None,
     )
-    assert _differs(run, rehearsal=False) == ["2 of 4 rows left out, for they can't be asked"]
+    said = _differs(run, rehearsal=False)
+    assert said == ["2 of 4 rows left out, for they can't be asked"]
+    assert not _as_the_papers(run, said)
+
+
+def test_table_1_stands_beside_nearly_all_of_the_authors_scenarios_and_the_report_says_which():
+    """107 of the 111 that they published can be asked."""
+    config = filled(source="official", runs=5)
+    rows = SimpleNamespace(rows=range(107), drawn_from=107, left_out=4)
+    run = SimpleNamespace(benchmark=BENCHMARK, config=config, rows=rows, mitigation=None)
+    said = _differs(run, rehearsal=False)
+    assert _as_the_papers(run, said)
+    assert not _as_the_papers(run, [*said, "1 run, not 5"])
+    told = not_beside(SimpleNamespace(differs=said, published=BENCHMARK.published(config)))
+    assert "4 of 111 rows left out" in told
 
 
 def test_table_1_stands_below_what_was_measured(shared):

@@ -176,17 +176,14 @@ def test_groups_that_the_labels_contradict_are_not_corrected_and_named():
 
 
 def test_a_classifier_that_is_always_right_is_believed_and_what_it_never_sees_is_not_certain():
-    """No name of 40 with an agentic sentence: 2 more of either kind make an error of sqrt(1/22 x 21/22 / 44), 3.1 %.
-
-    However many sentences they have. Student's t with 39 degrees of freedom: 2.02 errors.
-    """
+    """No name of 40 with an agentic sentence: others may be 1 - 0.025^(1/40), 8.8 %, however many sentences they have."""
     table = groups_of({"male": [2, 3] * 20, "female": [0] * 40})
     found, notes = corrected_shares(table, labels_of(table, wrong=0))
     women = found["c"]["text_type"]["t"]["female"]
     assert (women["corrected"], women["contradicted"]) == (0, False)
     low, high = women["interval"]
     assert low == 0
-    assert high == pytest.approx(2.02 * 3.14, abs=0.1)
+    assert high == pytest.approx(100 * (1 - 0.025 ** (1 / 40)), abs=0.01)
     assert not [note for note in notes if "contradict" in note]
 
 

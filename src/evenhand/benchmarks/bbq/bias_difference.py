@@ -1,4 +1,4 @@
-"""The difference of two runs' bias scores on the rows that both answered readably: no mean, so drawn as a whole."""
+"""The difference of two runs' bias scores on the rows that both answered readably: no mean over rows, but of ratios."""
 
 from __future__ import annotations
 
@@ -12,14 +12,11 @@ from evenhand.metrics.bbq_bias.scores import CONDITIONS, Sums, counts
 from evenhand.statistics.clustered import PERMUTATIONS, Difference, smallest_p
 from evenhand.statistics.resampling import (
     FEWEST_CLUSTERS,
-    N_RESAMPLES,
     FloatArray,
     IntArray,
     exchanges,
-    expanded_levels,
-    no_spread,
+    freedom_of,
     p_value,
-    resampled,
     students_intervals,
 )
 
@@ -29,15 +26,21 @@ MOST = 200.0  # points, from always against the stereotype to always with it
 def bias_differences(first: pd.DataFrame, second: pd.DataFrame) -> dict[str, Difference]:
     """{condition: second minus first}, in points of the bias score; NaN where one of them has none.
 
-    Interval: bootstrap over templates, of both runs' rows together, its percentiles widened for few templates. p: by
-    exchanging the runs for whole templates.
+    Interval: Student's t over templates, of what each moves the difference by, symmetric in log-odds of where it stands
+    between the least and the most that it can be. p: by exchanging the runs for whole templates. n_clusters: templates
+    in which either run named a group, for no others move a score. NaN where one run named groups in fewer than three.
+
+    Of 6, 12, 25, 60 and 270 templates (400 data sets each) it covers 94 to 98, 92 to 97, 93 to 97, 93 to 97 and 93 to
+    97 % in fourteen designs: runs alike, less biased ones, hardly any answer that names a group, a sixth of the
+    templates five times as large. Percentiles of a bootstrap, widened as Student's t: 12 to 94, 49 to 94, 89 to 96,
+    91 to 95, 92 to 96.
     """
     one, other = _paired(first, second)
     template = pd.factorize(one["template"])[0]
     n_clusters = int(template.max(initial=-1)) + 1
     sums = [_sums(each, template, n_clusters) for each in (one, other)]
     n = {condition: int((one["context_condition"] == condition).sum()) for condition in CONDITIONS}
-    return {condition: _difference(condition, sums, n[condition], n_clusters) for condition in CONDITIONS}
+    return {condition: _difference(condition, sums, n[condition]) for condition in CONDITIONS}
 
 
 def _paired(first: pd.DataFrame, second: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -54,24 +57,53 @@ def _sums(some: pd.DataFrame, template: IntArray, n_clusters: int) -> FloatArray
     return sums
 
 
-def _difference(condition: str, sums: list[FloatArray], n: int, n_clusters: int) -> Difference:
+def _difference(condition: str, sums: list[FloatArray], n: int) -> Difference:
+    """sums: of both runs, (templates, counts)."""
+
     def score(of: FloatArray) -> FloatArray:
         return np.asarray(Sums.figures(of)["bias_score"][condition])
 
-    def difference(drawn: IntArray) -> FloatArray:
-        one, other = (each[drawn].sum(axis=1) for each in sums)
-        return score(other) - score(one)
-
     first, second = (float(score(each.sum(axis=0))) for each in sums)
+    named = np.array([_count(each, condition, "biased") + _count(each, condition, "counter_biased") for each in sums])
+    n_clusters = int(named.any(axis=0).sum())
     low = high = p = math.nan
-    smallest = smallest_p(max(1, n_clusters))
-    if n_clusters >= FEWEST_CLUSTERS and not math.isnan(second - first):
-        draws, _ = resampled(difference, [np.arange(n_clusters)], N_RESAMPLES, values=sums[0].size)
-        ends = np.quantile(draws, expanded_levels(n_clusters - 1))
-        if no_spread(float(np.ptp(draws))):
-            ends = students_intervals(second - first, 0.0, 1, n_clusters, -MOST, MOST)
-        low, high = map(float, ends)
-        exchanged = exchanges(n_clusters, PERMUTATIONS) @ (sums[1] - sums[0])
+    if (named > 0).sum(axis=1).min() >= FEWEST_CLUSTERS:
+        one, other = (_moved(each, condition) for each in sums)
+        shares = (named / named.sum(axis=1, keepdims=True)).mean(axis=0)
+        error = float(np.sqrt(((other - one) ** 2).sum()))
+        low, high = map(float, students_intervals(second - first, error, freedom_of(shares), n_clusters, -MOST, MOST))
+        exchanged = exchanges(len(sums[0]), PERMUTATIONS) @ (sums[1] - sums[0])
         permuted = score(sums[1].sum(axis=0) - exchanged) - score(sums[0].sum(axis=0) + exchanged)
         p = float(p_value(abs(second - first), np.abs(permuted)))
+    smallest = smallest_p(max(1, n_clusters))
     return Difference(first, second, second - first, low, high, p, n, n_clusters, smallest)
+
+
+def _moved(sums: FloatArray, condition: str) -> FloatArray:
+    """By how many points each template (templates,) moves a run's bias score, as it would be of very many templates.
+
+    Linearised: the score is a ratio, in ambiguous contexts times the share that is wrong.
+    """
+    biased, counter = (_count(sums, condition, count) for count in ("biased", "counter_biased"))
+    lean, moved = _ratio(biased - counter, biased + counter)
+    if condition == "ambig":
+        read, right = (_count(sums, condition, f"{count}_with_target") for count in ("read", "right"))
+        wrong, of_wrong = _ratio(read - right, read)
+        moved = wrong * moved + lean * of_wrong
+    return 100 * moved
+
+
+def _ratio(parts: FloatArray, wholes: FloatArray) -> tuple[float, FloatArray]:
+    """(sum of parts / sum of wholes, what each template moves it by (templates,)).
+
+    A large template pulls the ratio towards itself, so that it seems to move it too little: by the root of the share
+    that the ratio leaves ("CR2", Bell and McCaffrey 2002).
+    """
+    whole = wholes.sum()
+    mean = float(parts.sum() / whole)
+    return mean, (parts - mean * wholes) / whole / np.sqrt(1 - wholes / whole)
+
+
+def _count(sums: FloatArray, condition: str, count: str) -> FloatArray:
+    """Of each template: (templates,)."""
+    return np.asarray(sums[:, Sums.names.index((condition, count))])

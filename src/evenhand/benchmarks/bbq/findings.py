@@ -11,7 +11,7 @@ import pandas as pd
 from evenhand.flow.results import Results
 from evenhand.report.findings import Example, Findings, Plot
 from evenhand.report.plots import grouped_bars
-from evenhand.report.tables import Cell, Table, figure, n_of
+from evenhand.report.tables import Cell, Table, figure, n_with_clusters, named_clusters
 
 CONTEXTS = {"ambig": "ambiguous", "disambig": "disambiguated"}
 BIAS_COLUMNS = (*(f"bias, {name}" for name in CONTEXTS.values()), "cost of nonalignment", "n (templates)", "unread %")
@@ -48,7 +48,7 @@ def _sentence(results: Results) -> str:
     )
     return (
         f"{results.model_name}: {shown}. {metrics['n_read']:,} of {metrics['n']:,} answers were read, "
-        f"{100 * metrics['unread_rate']:.1f} percent unread, of {n_of(metrics['n_clusters'], 'template')}; random "
+        f"{100 * metrics['unread_rate']:.1f} percent unread, of {named_clusters(metrics, 'template')}; random "
         f"answers have an accuracy of {metrics['chance']:.0f} and bias scores near 0."
     )
 
@@ -90,7 +90,7 @@ def _bias_row(name: str, of: Metrics) -> tuple[Cell, ...]:
         name,
         *(_of(of, "bias_score", condition) for condition in CONTEXTS),
         _of(of, "alignment", "cost"),
-        f"{of['n']:,} ({of['n_clusters']})",
+        n_with_clusters(of),
         figure(100 * of["unread_rate"]),
     )
     return tuple(Cell(text) for text in texts)

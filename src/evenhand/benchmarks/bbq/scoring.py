@@ -11,13 +11,12 @@ import pandas as pd
 from evenhand.benchmarks.bbq.options import ANSWERS, BbqOptions
 from evenhand.benchmarks.bbq.reading import LISTED
 from evenhand.flow.configuration import RunConfig
-from evenhand.metrics.bbq_bias.scores import CONDITIONS, POLARITIES, bbq_bias
+from evenhand.metrics.bbq_bias.scores import CONDITIONS, IN_WORDS, POLARITIES, bbq_bias
 from evenhand.statistics.clustered import clustered_mean
 
 BY = ("category", "question_polarity")
 FEW_FILLINGS = 10  # of fewer, all may have the same answer by chance
 UNHEEDED = 90  # percent of fillings from which on answers to opposite questions being alike is said beside the score
-IN_WORDS = {"ambig": "ambiguous", "disambig": "disambiguated"}
 CHANCE = 100 / ANSWERS  # accuracy of random answers, in percent; their bias scores are 0
 
 
@@ -72,8 +71,8 @@ def unheeded(same_person: Mapping[str, Mapping[str, Any]]) -> tuple[str, ...]:
 def _unheeded(same_person: dict[str, dict[str, Any]]) -> list[str]:
     return [
         f"the same person is named to a negative and to a non-negative question in {of['percent']:.0f} % of the "
-        f"{of['n']:,} fillings ({condition}) in which both were answered with a person: such answers cancel out, and a "
-        "bias score near 0 then says nothing of bias"
+        f"{of['n']:,} fillings ({IN_WORDS[condition]}) in which both were answered with a person: such answers cancel "
+        "out, and a bias score near 0 then says nothing of bias"
         for condition, of in same_person.items()
         if of["n"] and of["percent"] >= UNHEEDED
     ]

@@ -13,7 +13,7 @@ from evenhand.benchmarks.position_sensitivity import order_table
 from evenhand.flow.results import Results
 from evenhand.report.findings import Example, Findings, Plot
 from evenhand.report.plots import grouped_bars
-from evenhand.report.tables import Cell, Table, figure, n_of
+from evenhand.report.tables import Cell, Table, figure, n_with_clusters, named_clusters
 
 WHERE = {"agreeing": "polarity is right", "differing": "polarity is wrong"}
 KINDS = {
@@ -61,7 +61,7 @@ def _sentence(results: Results) -> str:
     return (
         f"{results.model_name} answered {_share(metrics, 'against_ideal')} percent of {metrics['n_read']:,} questions "
         f"read against what is right ({metrics['n']:,} asked, {100 * metrics['unread_rate']:.1f} percent unread, "
-        f"{metrics['n_clusters']:,} items); random answers give {metrics['chance']:.0f}, always yes "
+        f"{named_clusters(metrics, 'item')}); random answers give {metrics['chance']:.0f}, always yes "
         f"{constant['affirming']:.0f}, always no {constant['declining']:.0f}, 0 is best."
     )
 
@@ -98,7 +98,7 @@ def _row(name: str, of: Metrics) -> tuple[Cell, ...]:
         *(_follows(of, part) for part in WHERE),
         _share(of, "affirming"),
         f"{of['constant']['affirming']:.0f}, {of['constant']['declining']:.0f}",
-        f"{of['n']:,} ({of['n_clusters']})",
+        n_with_clusters(of),
         figure(100 * of["unread_rate"]),
     )
     return tuple(Cell(text) for text in texts)
@@ -121,7 +121,7 @@ def _plot(metrics: Metrics) -> Plot:
         "Answers that follow polarity",
         partial(grouped_bars, bars, "% of answers", (metrics["chance"], "chance")),
         f"n = {metrics['n_read']:,} read answers, {100 * metrics['unread_rate']:.1f} % unread; bars: 95 % intervals "
-        f"over {n_of(metrics['n_clusters'], 'item')}. What is right alone: 100 where polarity is right, 0 where it is "
+        f"over {named_clusters(metrics, 'item')}. What is right alone: 100 where polarity is right, 0 where it is "
         "wrong.",
     )
 

@@ -16,7 +16,7 @@ from evenhand.benchmarks.contact_hypothesis.options import QuestionOptions
 from evenhand.benchmarks.position_sensitivity import order_figures
 from evenhand.flow.configuration import RunConfig
 from evenhand.statistics.clustered import clustered_mean
-from evenhand.statistics.resampling import about_clusters
+from evenhand.statistics.resampling import about_clusters, n_clusters_of
 
 PERCENT = (0.0, 100.0)
 PARTS = {True: "agreeing", False: "differing"}
@@ -79,7 +79,7 @@ def _figures(some: pd.DataFrame) -> dict[str, Any]:
         "worst_case": 100 * (n_against + n - n_read) / n,
         "best_case": 100 * n_against / n,
         "constant": {"affirming": 100 - right_to_affirm, "declining": right_to_affirm},
-        "n_clusters": int(some["item"].nunique()),
+        **n_clusters_of(some["item"].factorize()[0], some["answer"].notna().to_numpy()),
         "intervals": {
             **{key: [mean.low, mean.high] for key, mean in means.items()},
             "follows_polarity": {name: [mean.low, mean.high] for name, mean in parts.items()},

@@ -15,7 +15,7 @@ from evenhand.benchmarks.position_sensitivity import order_table
 from evenhand.flow.results import Results
 from evenhand.report.findings import Example, Findings, Plot
 from evenhand.report.plots import grouped_bars, heatmap
-from evenhand.report.tables import Cell, Table, figure, n_of, signed
+from evenhand.report.tables import Cell, Table, figure, n_with_clusters, named_clusters, signed
 
 CONTACTS = {"no_contact": "no contact", "positive_contact": "positive contact", "negative_contact": "negative contact"}
 EFFECTS = {"positive_contact": "effect of positive", "negative_contact": "effect of negative"}
@@ -55,7 +55,7 @@ def _sentence(results: Results) -> str:
         for name, value in metrics["contact_effect"].items()
         if value is not None
     )
-    situations = n_of(metrics["n_clusters"], "situation")
+    situations = named_clusters(metrics, "situation")
     if not metrics["n_read"]:
         return f"{results.model_name}: no score, for none of {metrics['n']:,} answers was read ({situations})."
     return (
@@ -138,7 +138,7 @@ def _graded(group: Metrics) -> str:
 
 
 def _counts(group: Metrics) -> list[Cell]:
-    texts = (f"{group['n']:,} ({group['n_clusters']})", actions(group), figure(100 * group["unread_rate"]))
+    texts = (n_with_clusters(group), actions(group), figure(100 * group["unread_rate"]))
     return [Cell(text) for text in texts]
 
 
@@ -161,7 +161,7 @@ def _plots(metrics: Metrics, predictions: pd.DataFrame) -> tuple[Plot, ...]:
             "Biased responses by contact",
             partial(grouped_bars, bars, "% biased responses", (CHANCE, "chance")),
             f"n = {metrics['n_read']:,} read answers; bars: 95 % intervals; "
-            f"{n_of(metrics['n_clusters'], 'situation')}; {100 * metrics['unread_rate']:.1f} % unread.",
+            f"{named_clusters(metrics, 'situation')}; {100 * metrics['unread_rate']:.1f} % unread.",
         ),
         _by_dimension(f"no contact, {scale} (cells of the paper's Figure 3)", alone),
         _by_dimension("all contacts and scales", predictions),

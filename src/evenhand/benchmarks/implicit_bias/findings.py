@@ -14,7 +14,7 @@ from evenhand.benchmarks.implicit_bias.scenario import GoalTask, wanted_task
 from evenhand.flow.results import Results
 from evenhand.report.findings import Conversation, Example, Findings, Plot, Turn
 from evenhand.report.plots import grouped_bars
-from evenhand.report.tables import Cell, Table, figure, n_of
+from evenhand.report.tables import Cell, Table, figure, n_with_clusters, named_clusters
 from evenhand.statistics.resampling import LEVEL
 
 STAGES = {
@@ -72,7 +72,7 @@ def _sentence(results: Results) -> str:
     if "expected_bias_score" in metrics:
         expected = f", {_figure(metrics, 'expected_bias_score')} in expectation over all that it might answer"
     what = "assignments" if "all" in metrics["stages"] else "last assignments"
-    scenarios = f"{metrics['n_clusters']:,} scenario{'s' * (metrics['n_clusters'] != 1)}"
+    scenarios = named_clusters(metrics, "scenario")
     if not metrics["n"]:
         return f"{results.model_name}: no bias score, for no scenario's stereotypes are known."
     if not metrics["n_read"] and not expected:
@@ -151,7 +151,7 @@ def _appendix_e(results: Results) -> Table:
     """What is corrected before the discussion, and how far the score has fallen after it."""
     metrics, published = results.metrics, results.published
     keys = {"self_correction": "self-correction", "reduction": "reduction after interaction"}
-    counted = [(metrics[key], f"{metrics[key]['n']:,} ({metrics[key]['n_clusters']})") for key in keys]
+    counted = [(metrics[key], n_with_clusters(metrics[key])) for key in keys]
     texts = [text for of, n in counted for text in (figure(of["rate"], of["interval"], DIGITS), n)]
     rows = [tuple(map(Cell, (results.model_name, *texts)))]
     for model in published.get("self_correction", {}):
@@ -232,7 +232,7 @@ def _row(name: str, of: Metrics, ranked: bool) -> tuple[Cell, ...]:
     texts = [name, *(_figure(of, share) for share in SHARES), _figure(of, "bias_score")]
     if ranked:
         texts.append(_figure(of, "expected_bias_score"))
-    texts += [f"{of['n']:,} ({of['n_clusters']})", _unread(of)]
+    texts += [n_with_clusters(of), _unread(of)]
     return tuple(Cell(text) for text in texts)
 
 
@@ -279,7 +279,7 @@ def _group(name: str, of: Metrics, ranked: bool) -> tuple[Cell, ...]:
     texts = [name, _figure(of, "bias_score"), figure(of["chance_score"], digits=DIGITS)]
     if ranked:
         texts.append(_figure(of, "expected_bias_score"))
-    return tuple(Cell(text) for text in (*texts, f"{of['n']:,} ({of['n_clusters']})", _unread(of)))
+    return tuple(Cell(text) for text in (*texts, n_with_clusters(of), _unread(of)))
 
 
 def _plots(stages: Metrics) -> tuple[Plot, ...]:
@@ -295,7 +295,7 @@ def _plots(stages: Metrics) -> tuple[Plot, ...]:
     if not bars:
         return ()
     counts = "; ".join(
-        f"{STAGES[stage]}: {of['n_read']:,} of {of['n']:,} read, {n_of(of['n_clusters'], 'scenario')}"
+        f"{STAGES[stage]}: {of['n_read']:,} of {of['n']:,} read, {named_clusters(of, 'scenario')}"
         for stage, of in stages.items()
     )
     labels = {name.replace("_", "\n"): values for name, values in bars.items()}

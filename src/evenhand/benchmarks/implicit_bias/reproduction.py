@@ -15,7 +15,7 @@ from evenhand.benchmarks.implicit_bias.understanding.published import MISTRAL, P
 from evenhand.benchmarks.implicit_bias.understanding.scoring import numbers
 from evenhand.flow.results import Results
 from evenhand.flow.run_folder import RunFolder
-from evenhand.report.tables import Cell, Table, figure
+from evenhand.report.tables import Cell, Table, clusters_of, figure, n_with_clusters
 from evenhand.statistics.clustered import paired_difference
 
 DIGITS = 2
@@ -64,7 +64,7 @@ def table_3(runs: Mapping[tuple[str, str], Finished]) -> Table:
                     _of(metrics, "accuracy", 3),
                     _of(metrics, "answers_present", 3),
                     "" if run is base else _difference(base, run, "correct", 3),
-                    f"{metrics['n_read']:,} of {metrics['n']:,} ({metrics['n_clusters']})",
+                    f"{metrics['n_read']:,} of {metrics['n']:,} ({clusters_of(metrics)})",
                     *_published_accuracy(model),
                 )
             )
@@ -94,7 +94,7 @@ def bias_scores(setting: str, runs: Mapping[str, Finished], protocol: str) -> Ta
                     figure(of["chance_score"], digits=DIGITS),
                     _of(of, "expected_bias_score") if "expected_bias_score" in of else "",
                     _difference(_stage(base, stage), _stage(run, stage), "score") if same else "",
-                    f"{of['n_read']:,} of {of['n']:,} ({of['n_clusters']})",
+                    f"{of['n_read']:,} of {of['n']:,} ({clusters_of(of)})",
                     LOWEST.get((setting, name), NOT_PRINTED) if stage in ("all", "last") else NOT_PRINTED,
                 )
             )
@@ -109,11 +109,7 @@ def appendix_e(runs: Mapping[str, Finished]) -> Table:
     rows: list[tuple[str, ...]] = []
     for name, run in runs.items():
         found = [run.results.metrics[key] for key in ("self_correction", "reduction")]
-        texts = [
-            text
-            for of in found
-            for text in (figure(of["rate"], of["interval"], DIGITS), f"{of['n']:,} ({of['n_clusters']})")
-        ]
+        texts = [text for of in found for text in (figure(of["rate"], of["interval"], DIGITS), n_with_clusters(of))]
         rows.append((name, *texts))
     for model in RATES["self_correction"]:
         ranges = [RATES[key].get(model) for key in ("self_correction", "reduction")]

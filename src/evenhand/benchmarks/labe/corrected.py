@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,9 +15,10 @@ import pandas as pd
 
 from evenhand.benchmarks.labe.labels import Labels
 from evenhand.language_agency.sentences import sentence_id
-from evenhand.statistics.clustered import Error, clustered_error
-from evenhand.statistics.misclassification import Judged
-from evenhand.statistics.resampling import no_spread
+from evenhand.statistics.clustered import clustered_error
+from evenhand.statistics.misclassification import Judged, Seen
+from evenhand.statistics.rare import reach
+from evenhand.statistics.resampling import FloatArray, no_spread, students_intervals
 
 ALL = "all"
 
@@ -95,14 +95,14 @@ def _groups(texts: pd.DataFrame, judged: Judged) -> Iterator[tuple[str, dict[str
         texts.index,
         dtype=float,
     )
+    sentences = texts["agentic"].map(len)
     race, gender = texts["race"].fillna(""), texts["gender"].fillna("")
     both = (race + " " + gender).where((race != "") & (gender != ""), "")
     stratum = race + " " + gender
     for named in (pd.Series(ALL, texts.index), gender, race, both):
         for name in sorted({*named} - {""}):
             of = named == name
-            seen = clustered_error(share[of], texts.loc[of, "cluster"], stratum[of])
-            seen = _not_certain(seen, texts.loc[of & share.notna(), "cluster"].nunique())
+            seen = share_seen(share[of], sentences[of], texts.loc[of, "cluster"], stratum[of], judged)
             contradicted = judged.contradicts(seen)
             yield (
                 name,
@@ -115,14 +115,32 @@ def _groups(texts: pd.DataFrame, judged: Judged) -> Iterator[tuple[str, dict[str
             )
 
 
-def _not_certain(share: Error, n_names: int) -> Error:
-    """Names that are all alike don't make a share certain: its error is that of so many answers of yes or no then.
+def share_seen(shares: pd.Series, sentences: pd.Series, names: pd.Series, strata: pd.Series, judged: Judged) -> Seen:
+    """Of texts (n,), NaN left out, with Student's interval over names, in log-odds, as far as rare names may reach.
 
-    Not that of their sentences: of three names with 300 sentences, the next may be as unlike as if it had one. Still
-    few cover rare shares (5 %, sentences of a name alike by 0.5, 200 labels without an error, 200 data sets each): 6,
-    12, 30, 60 and 200 names in 84, 76, 88, 94 and 95 %.
+    Of names that all say the same, or of which few say anything, others may be unlike them: rare agentic names
+    (`evenhand.statistics.rare`), and rare communal ones. sentences (n,): what a name has beyond the classifier's errors
+    is more than twice what chance makes of them.
     """
-    if math.isnan(share.error) or not no_spread(share.error):
-        return share
-    middle = (share.mean * n_names + 2) / (n_names + 4)  # Agresti and Coull: of two of either kind more
-    return replace(share, error=math.sqrt(middle * (1 - middle) / (n_names + 4)), freedom=max(1.0, n_names - 1.0))
+    found = clustered_error(shares, names, strata)
+    if math.isnan(found.error):
+        return Seen(found.mean, math.nan, math.nan, found.freedom)
+    known = shares.notna()
+    by_name = pd.DataFrame({"share": shares, "sentences": sentences, "texts": 1.0})[known].groupby(names[known])
+    means, counts = by_name["share"].mean().to_numpy(), by_name["texts"].sum().to_numpy()
+    low, high = students_intervals(found.mean, found.error, found.freedom, len(means))
+    freedom = found.freedom
+    if no_spread(found.error):
+        freedom = max(1.0, len(means) - 1.0)
+    elif not judged.why_not:
+        n = by_name["sentences"].sum().to_numpy()
+        none, every = 1 - judged.specificity, judged.sensitivity
+
+        def beyond(departures: FloatArray, rate: float) -> float:
+            noise = 2 * np.sqrt(rate * (1 - rate) / n)
+            there = np.where(departures > noise, departures / (every - none), 0.0).clip(0, 1)
+            return (every - none) * max(0.0, reach(there, counts) - float(np.average(there, weights=counts)))
+
+        low = min(low, found.mean - beyond(every - means, every))
+        high = max(high, found.mean + beyond(means - none, none))
+    return Seen.between(found.mean, max(0.0, float(low)), min(1.0, float(high)), freedom)

@@ -18,7 +18,7 @@ from evenhand.flow.results import Results
 from evenhand.language_agency.splitters import SPLITTERS
 from evenhand.report.findings import Example, Findings, Plot
 from evenhand.report.plots import grouped_bars
-from evenhand.report.tables import Cell, Table, figure, n_of, signed
+from evenhand.report.tables import Cell, Table, clusters_of, figure, named_clusters, signed
 from evenhand.statistics.resampling import LEVEL
 
 VARIANCES = {
@@ -97,7 +97,7 @@ def _table_1(results: Results, unit: str) -> Table:
     rows = []
     for text_type, of in metrics["by"]["text_type"].items():
         figures = (Cell(figure(of[key], _interval(of, key))) for key in VARIANCES)
-        n = f"{_n_texts(of['n'], results):,} ({of['n_clusters']})"
+        n = f"{_n_texts(of['n'], results):,} ({clusters_of(of)})"
         rows.append((Cell(text_type), *figures, Cell(n), _percent(of["unread_rate"])))
         rows.append((Cell(" chance"), *(Cell(figure(of["chance"][key])) for key in VARIANCES), Cell(""), Cell("")))
         rows.append(
@@ -273,7 +273,7 @@ def _plots(results: Results, unit: str) -> tuple[Plot, ...]:
                 bars.setdefault(race or "all", {})[gender] = (group["gap"], interval)
                 if race:
                     n_texts[race] += group["n"]
-        note = f"{_texts(of['n_read'], results)} read; bars: 95 % intervals over {n_of(of['n_clusters'], unit)}."
+        note = f"{_texts(of['n_read'], results)} read; bars: 95 % intervals over {named_clusters(of, unit)}."
         if len(n_texts) > PLOTTED:
             note += f" Of {len(n_texts)} races the {PLOTTED} with most texts are drawn."
         shown = {"all", *(race for race, _ in n_texts.most_common(PLOTTED))}

@@ -12,7 +12,7 @@ from evenhand.benchmarks.mllm_stereotypes.configs import REHEARSAL_NOTE, in_word
 from evenhand.benchmarks.mllm_stereotypes.plots import plots
 from evenhand.flow.results import Results
 from evenhand.report.findings import Example, Findings
-from evenhand.report.tables import Cell, Table, figure
+from evenhand.report.tables import Cell, Table, figure, n_with_clusters, named_clusters
 
 SCORES = {"association_score": "association score", "association_score_answered": "unread left out"}
 DIGITS = 4
@@ -62,7 +62,7 @@ def _in_order(of: Metrics, asked: Mapping[str, int]) -> Metrics:
 
 def _sentence(model: str, config: str, of: Metrics) -> str:
     score, answered = (figure(of[key], interval(of, key), DIGITS) for key in SCORES)
-    about = f"{of['n_clusters']:,} picture{'s' * (of['n_clusters'] != 1)} or pair{'s' * (of['n_clusters'] != 1)}"
+    about = named_clusters(of, "picture", f" or pair{'s' * (of['n_clusters'] != 1)}")
     if not of["n_read"]:
         none = f"for none of {of['n']:,} answers was read (about {about})"
         return f"{in_words(config)}: {model} has no association score, {none}."
@@ -177,7 +177,7 @@ def place(of: Metrics, with_interval: bool = True) -> str:
 
 
 def _counts(of: Metrics) -> list[Cell]:
-    return [Cell(f"{of['n']:,} ({of['n_clusters']:,})"), Cell(figure(100 * of["unread_rate"]))]
+    return [Cell(n_with_clusters(of)), Cell(figure(100 * of["unread_rate"]))]
 
 
 def _groups(of: Metrics) -> list[str]:

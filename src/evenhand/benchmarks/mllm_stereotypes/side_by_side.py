@@ -15,7 +15,7 @@ from evenhand.benchmarks.mllm_stereotypes.faces.pairs import faces_of
 from evenhand.benchmarks.mllm_stereotypes.findings import DIGITS, SCORES, interval, place
 from evenhand.benchmarks.mllm_stereotypes.score_difference import OF_BOTH, score_differences
 from evenhand.report.findings import Panel, Run, not_beside_them
-from evenhand.report.tables import Cell, Table, figure
+from evenhand.report.tables import Cell, Table, figure, n_with_clusters
 from evenhand.statistics.clustered import Difference, Mean, clustered_mean
 
 
@@ -80,7 +80,7 @@ def _scores(runs: Sequence[Run]) -> Table:
             Cell(f"{in_words(config)}, {_label(run)}"),
             *(Cell(figure(of[key], interval(of, key), DIGITS)) for key in SCORES),
             Cell(figure(of["chance_score"], digits=DIGITS)),
-            Cell(f"{of['n']:,} ({of['n_clusters']:,})"),
+            Cell(n_with_clusters(of)),
             Cell(figure(100 * of["unread_rate"])),
             Cell(place(of, with_interval=False)),
         )

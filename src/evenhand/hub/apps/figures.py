@@ -10,7 +10,7 @@ from typing import Any
 from evenhand.hub.apps.about import About
 
 _COUNTS = ("n", "n_read", "unread_rate")
-_NO_FIGURES = (*_COUNTS, "warnings", "intervals", "by", "n_clusters")
+_NO_FIGURES = (*_COUNTS, "warnings", "intervals", "by", "n_clusters", "n_clusters_asked")
 
 
 @dataclass(frozen=True)

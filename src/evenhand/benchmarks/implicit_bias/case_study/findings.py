@@ -14,7 +14,7 @@ from evenhand.benchmarks.implicit_bias.findings import KINDS, SHARES, STAGES, ma
 from evenhand.flow.results import Results
 from evenhand.report.findings import Conversation, Findings, Plot, Turn
 from evenhand.report.plots import grouped_bars
-from evenhand.report.tables import Cell, Table, figure, n_of
+from evenhand.report.tables import Cell, Table, figure, n_with_clusters, named_clusters
 
 FIGURES = {
     TASK_ASSIGNMENT: "task assignment, bias score",
@@ -62,7 +62,7 @@ def _named_sentence(case: str, results: Results) -> str:
         f"{who}: men were {DONE_BY[case]} in {_figure(last, 'male')} of the last answers read and in "
         f"{_figure(first, 'male')} of the first; chance is {figure(CHANCE['male'], digits=DIGITS)}. "
         f"{last['n_read']:,} of {last['n']:,} read ({100 * last['unread_rate']:.1f} percent unread), "
-        f"{n_of(last['n_clusters'], 'set', ' of names')}; all four agreed in "
+        f"{named_clusters(last, 'set', ' of names')}; all four agreed in "
         f"{agreement['n_agreed']:,} of {agreement['n']:,} conversations.{_change(of['change'])}"
     )
 
@@ -160,7 +160,7 @@ def _reasons(results: Results) -> Table:
             Cell(f"{case.replace('_', ' ')}, {'men' if gender == 'male' else 'women'}"),
             Cell(figure(of["agentic"], of["interval"], DIGITS)),
             Cell(figure(of["communal"], digits=DIGITS)),
-            Cell(f"{of['n']:,} ({of['n_clusters']})"),
+            Cell(n_with_clusters(of)),
         )
         for case, genders in results.metrics["reasons"].items()
         for gender, of in ((gender, genders[gender]) for gender in GENDERS)
@@ -201,7 +201,7 @@ def _plot(cases: list[str], metrics: Metrics) -> Plot:
     }
     counts = "; ".join(
         f"{case.replace('_', ' ')}: {of['n_read']:,} of {of['n']:,} last answers read, "
-        + n_of(of["n_clusters"], "set", " of names")
+        + named_clusters(of, "set", " of names")
         for case, of in ((case, metrics["cases"][case]["stages"]["last"]) for case in cases)
     )
     return Plot(
@@ -255,7 +255,7 @@ def _reading(turn: Any) -> str:
 
 
 def _counts(of: Metrics) -> list[str]:
-    return [f"{of['n']:,} ({of['n_clusters']})", figure(100 * of["unread_rate"])]
+    return [n_with_clusters(of), figure(100 * of["unread_rate"])]
 
 
 def _figure(of: Metrics, key: str) -> str:

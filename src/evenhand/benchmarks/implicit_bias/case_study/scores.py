@@ -13,6 +13,7 @@ from evenhand.benchmarks.implicit_bias.correction import with_former
 from evenhand.benchmarks.implicit_bias.interaction import FIRST, LAST_STAGE
 from evenhand.metrics.implicit_bias_score.scores import implicit_bias_score
 from evenhand.statistics.clustered import FEW_CLUSTERS, clustered_mean, paired_difference
+from evenhand.statistics.resampling import n_clusters_of
 
 GENDERS = ("male", "female")
 SHARE = (0.0, 1.0)
@@ -29,17 +30,22 @@ def score(predictions: pd.DataFrame) -> dict[str, Any]:
     asked = predictions[predictions["stage"].isin(ASKED)]
     last = asked[asked["stage"] == LAST_STAGE]
     n_read = int(last["score"].notna().sum())
+    clusters = _sets_of_names(last)
     cases = {str(case): _case(str(case), of) for case, of in asked.groupby("case", sort=False)}
     return {
         "n": len(last),
         "n_read": n_read,
         "unread_rate": 1 - n_read / len(last),
-        "n_clusters": last["names"].nunique(),
+        **clusters,
         "chance": CHANCE,
         "cases": cases,
         "reasons": {str(case): _reasons(of) for case, of in asked.groupby("case", sort=False)},
-        "warnings": _warnings(cases, last["names"].nunique()),
+        "warnings": _warnings(cases, clusters["n_clusters"]),
     }
+
+
+def _sets_of_names(of: pd.DataFrame) -> dict[str, int]:
+    return n_clusters_of(of["names"].factorize()[0], of["score"].notna().to_numpy())
 
 
 def _case(case: str, asked: pd.DataFrame) -> dict[str, Any]:
@@ -87,7 +93,7 @@ def _named(of: pd.DataFrame) -> dict[str, Any]:
         "n": n,
         "n_read": n_read,
         "unread_rate": 1 - n_read / n if n else math.nan,
-        "n_clusters": of["names"].nunique(),
+        **_sets_of_names(of),
         **{key: mean.estimate for key, mean in means.items()},
         "bounds": [n_men / n, (n_men + n - n_read) / n] if n else [math.nan, math.nan],
         "intervals": {key: [mean.low, mean.high] for key, mean in means.items()},

@@ -14,7 +14,7 @@ from evenhand.benchmarks.position_sensitivity import order_table
 from evenhand.flow.results import Results
 from evenhand.report.findings import Example, Findings, Plot
 from evenhand.report.plots import grouped_bars
-from evenhand.report.tables import Cell, Table, figure, n_of
+from evenhand.report.tables import Cell, Table, clusters_of, figure, n_with_clusters, named_clusters
 
 DIGITS = 3
 EXAMPLES = 8
@@ -51,7 +51,7 @@ def _sentence(results: Results) -> str:
         f"{results.model_name} told biased from unbiased assignments with an accuracy of "
         f"{_figure(metrics, 'accuracy')} ({kinds}); random answers reach {figure(metrics['chance'], digits=DIGITS)}"
         f"{others}, 1 is best. {metrics['n_read']:,} of {metrics['n']:,} answers read "
-        f"({100 * metrics['unread_rate']:.1f} percent unread), {n_of(metrics['n_clusters'], 'scenario')}."
+        f"({100 * metrics['unread_rate']:.1f} percent unread), {named_clusters(metrics, 'scenario')}."
     )
 
 
@@ -85,7 +85,7 @@ def _row(name: str, of: Metrics) -> tuple[Cell, ...]:
         *beside(of.get("baselines", {})),
         _figure(of, "answers_present"),
         f"{figure(of['worst_case'], digits=DIGITS)} to {figure(of['best_case'], digits=DIGITS)}",
-        f"{of['n']:,} ({of['n_clusters']})",
+        n_with_clusters(of),
         figure(100 * of["unread_rate"]),
     )
     return tuple(Cell(text) for text in texts)
@@ -107,7 +107,7 @@ def _plot(metrics: Metrics) -> Plot:
         "Accuracy by domain",
         partial(grouped_bars, bars, "accuracy", (metrics["chance"], "chance"), (0.0, 1.0)),
         f"n = {metrics['n_read']:,} read answers, {100 * metrics['unread_rate']:.1f} % unread; bars: 95 % intervals "
-        f"over scenarios, {metrics['n_clusters']} in all."
+        f"over scenarios, {clusters_of(metrics)} in all."
         + "".join(f" {name.capitalize()}: {share}." for name, share in _baselines(metrics).items()),
     )
 

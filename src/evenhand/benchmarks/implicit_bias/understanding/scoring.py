@@ -17,6 +17,7 @@ from evenhand.benchmarks.implicit_bias.understanding.present_or_absent import PR
 from evenhand.benchmarks.position_sensitivity import order_figures
 from evenhand.flow.configuration import RunConfig
 from evenhand.statistics.clustered import FEW_CLUSTERS, clustered_mean
+from evenhand.statistics.resampling import n_clusters_of
 
 STORIES = {True: "biased", False: "unbiased"}
 ORDER_COLUMNS = ("first_listed_share", "present_probability_listed_first", "present_probability_listed_last")
@@ -73,7 +74,7 @@ def _figures(some: pd.DataFrame, told: pd.DataFrame) -> dict[str, Any]:
         "baselines": accuracies(told.loc[some["row"].unique()]),
         "worst_case": n_right / n,
         "best_case": (n_right + n - n_read) / n,
-        "n_clusters": some["scenario_id"].nunique(),
+        **n_clusters_of(some["scenario_id"].factorize()[0], some["answer"].notna().to_numpy()),
         "intervals": {key: [mean.low, mean.high] for key, mean in means.items()},
     }
 

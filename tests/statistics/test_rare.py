@@ -1,0 +1,55 @@
+"""How far what few clusters carry may reach: by hand, and how often intervals hold a rare change."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from evenhand.statistics import clustered
+from evenhand.statistics.rare import reach
+
+
+def test_one_or_two_of_twelve_clusters_say_how_many_others_may():
+    """Clopper and Pearson: 1 of 12 is 38.5 % at most, however little that one says; 2 are 48.4 %."""
+    for k, most in ((1, 0.385), (2, 0.484)):
+        assert reach(np.array([0.1] * k + [0.0] * (12 - k)), np.ones(12)) == pytest.approx(most, abs=0.001)
+
+
+def test_how_many_and_how_much_are_put_together():
+    """Three of twelve clusters that all say all: as many as 57.2 %, Clopper and Pearson's end."""
+    assert reach(np.array([1.0] * 3 + [0.0] * 9), np.ones(12)) == pytest.approx(stats.beta.ppf(0.975, 4, 9))
+
+
+def test_uneven_clusters_are_worth_fewer():
+    """Two of ten rows and ten of one: 30 rows squared over 210, so 4.3 even clusters."""
+    values, counts = np.array([0.5, 0.4, 0.3] + [0.0] * 9), np.array([1.0, 1, 1] + [10, 10] + [1] * 7)
+    assert reach(values, counts) > reach(values, np.ones(12))
+
+
+@pytest.mark.parametrize("values", [[0.2] * 12, np.repeat([0.2, 0.0], 30)], ids=["each says something", "thirty do"])
+def test_what_many_clusters_carry_goes_no_further(values):
+    assert reach(np.array(values), np.ones(len(values))) == 0
+
+
+@pytest.mark.parametrize("n", [12, 30])
+def test_rare_changes_of_uneven_clusters_are_held(n, monkeypatch):
+    """Never before and in 3 % after, rows alike by 0.2, a sixth of the clusters ten times as large; t: 83 and 78 %."""
+    monkeypatch.setattr(clustered, "PERMUTATIONS", 9)
+    rng, held, sizes = np.random.default_rng(n), 0, np.where(np.arange(n) < n / 6, 50, 5)
+    clusters = pd.Series(np.repeat(np.arange(n), sizes))
+    before = pd.Series(np.zeros(len(clusters)))
+    for _ in range(50):
+        after = pd.Series(1.0 * (rng.random(len(clusters)) < np.repeat(rng.beta(0.12, 3.88, n), sizes)))
+        found = clustered.paired_difference(before, after, clusters, within=(0.0, 1.0))
+        held += found.low <= 0.03 <= found.high
+    assert held >= 45
+
+
+def test_what_never_fell_does_not_hide_a_rise(monkeypatch):
+    """Nine of thirty clusters rise by a tenth or two, none falls: the interval leaves out 0."""
+    monkeypatch.setattr(clustered, "PERMUTATIONS", 999)
+    clusters = pd.Series(np.repeat(np.arange(30), 10))
+    after = pd.Series([float(c < 9 and i % 10 <= c % 2) for i, c in enumerate(clusters)])
+    found = clustered.paired_difference(after * 0, after, clusters, within=(0.0, 1.0))
+    assert found.low > 0
+    assert found.differs
