@@ -37,9 +37,7 @@ class SubmitOptions:
     relationship: Literal["first_party", "third_party", "collaborative", "other"] = option(
         "other", "the evaluator's, to the model's developer"
     )
-    single_answers: bool = option(
-        False, "send every read answer, too; a whole run of contact_hypothesis has 300,000, in 360 MB"
-    )
+    single_answers: bool = option(False, "send every read answer, too; a whole run may have 300,000, in 360 MB")
     dry_run: bool = option(False, "look at the Hub, show what would be sent, and send nothing")
 
 
@@ -82,7 +80,7 @@ def _made(runs: Sequence[Path], asked: SubmitOptions, output: Path | None) -> Su
         raise UsageError("--model-id ORG/NAME is needed: the model on the Hub that ran")
     model_id = checked_model_id(asked.model_id)
     if asked.namespace is not None:
-        repository_id(asked.namespace, "contact_hypothesis")
+        repository_id(asked.namespace, "any")
     if output is not None:
         check_folder(output)
     chosen = Asked(
