@@ -77,7 +77,7 @@ def publish(arguments: Sequence[str], console: Console) -> None:
 
     for contents in all_contents:
         refuse(contents)
-    plans = [plan(contents, asked.create_pr) for contents in all_contents]
+    plans = [plan(contents, asked.create_pr, asked.dry_run) for contents in all_contents]
     for each in plans:
         show(each, console)
     if asked.dry_run:
@@ -109,6 +109,9 @@ def show(planned: Plan, console: Console) -> None:
     if planned.create_pr and planned.pull_request is None:
         where = "a new pull request"
     new = f"new, {'private' if contents.private else 'public'}, " if planned.head is None else ""
+    if planned.anonymous:
+        new = new and "new, or private, which only a token tells; "
+        where = where.replace("a new pull request", "a pull request, of yours where one is open")
     say(f"{contents.name} ({new}{where}): {_counted(found)}")
     for word, paths in (("add", found.added), ("change", found.changed), ("delete", found.deleted)):
         for path in paths[:SHOWN]:

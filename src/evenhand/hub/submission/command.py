@@ -118,7 +118,7 @@ def _send(made_of: Submission, dry_run: bool, console: Console) -> None:
 
     contents = made_of.contents
     refuse(contents)
-    planned = plan(contents, create_pr=True)
+    planned = plan(contents, create_pr=True, dry_run=dry_run)
     show(planned, console)
     if dry_run:
         console.print("Nothing was sent (--dry-run).")
