@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from evenhand.errors import EvenhandError, UsageError
+from evenhand.hub.card_metadata import CARD, refuse_unreadable_metadata
 from evenhand.hub.changes import Changes, RemoteFile, changes
 from evenhand.hub.client import NO_TOKEN, explained, patient, status_of
 from evenhand.hub.contents import SPACE_SDK, Contents, content, matches
@@ -19,7 +20,7 @@ from evenhand.hub.limits import refuse_too_much
 if TYPE_CHECKING:
     from huggingface_hub import HfApi
 
-MAIN, CARD = "main", "README.md"
+MAIN = "main"
 LONGEST_SILENCE = 300.0  # seconds; the client itself would wait for ever
 
 
@@ -62,6 +63,7 @@ def plan(contents: Contents, create_pr: bool = False, dry_run: bool = False) -> 
     Raises UsageError for what must not be published like that: a public repository that --private was asked for,
     files that changed while the version stayed, a pull request to what is not there, what one commit doesn't hold.
     """
+    refuse_unreadable_metadata(contents)
     with explained(f"looking at {contents.name}"):
         api = _api(contents, needs_token=not dry_run)
         anonymous = _token() is None
