@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,6 +35,13 @@ class PublishOptions:
     dry_run: bool = option(False, "show what would be done, and do nothing")
 
 
+def _version(text: str) -> str:
+    """Of numbers, so that its tag is a name that git takes. Raises ValueError."""
+    if not re.fullmatch(r"\d+\.\d+\.\d+", text):
+        raise ValueError(f"{text!r} came; three numbers like 1.0.0 are accepted, whose tag is v1.0.0")
+    return text
+
+
 @dataclass(frozen=True)
 class ModelOptions(PublishOptions):
     name: str | None = option(None, "of the repository; the folder's by default", metavar="NAME")
@@ -41,7 +49,7 @@ class ModelOptions(PublishOptions):
     runs: tuple[Path, ...] = option(
         (), "of the checkpoint, and of its base in the same settings, for the card", metavar="DIR", parse=typed_path
     )
-    version: str = option("1.0.0", "its tag is v<version>; other weights need another", metavar="X.Y.Z")
+    version: str = option("1.0.0", "its tag is v<version>; other weights need another", metavar="X.Y.Z", parse=_version)
 
 
 def publish(arguments: Sequence[str], console: Console) -> None:

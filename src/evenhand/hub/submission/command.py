@@ -80,7 +80,7 @@ def _made(runs: Sequence[Path], asked: SubmitOptions, output: Path | None) -> Su
         raise UsageError("--model-id ORG/NAME is needed: the model on the Hub that ran")
     model_id = checked_model_id(asked.model_id)
     if asked.namespace is not None:
-        repository_id(asked.namespace, "any")
+        repository_id(asked.namespace, "its-datasets")
     if output is not None:
         check_folder(output)
     chosen = Asked(
