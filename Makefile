@@ -33,7 +33,8 @@ NEWEST_PYTHON ?= python3.13
 NEWEST := $(if $(shell $(NEWEST_PYTHON) --version 2>/dev/null),.venv-newest-python/.installed)
 
 test-compatibility: setup .venv-datasets3/.installed .venv-datasets4/.installed $(NEWEST)  ## datasets 3.6 and 4.x, a newer Python
-	$(BIN)/python -m pytest tests/loading/test_datasets_versions.py tests/loading/test_compatibility.py
+	EVENHAND_EVERYTHING=1 $(BIN)/python -m pytest tests/loading/test_datasets_versions.py \
+		tests/loading/test_compatibility.py tests/hub/test_everything.py
 
 check: setup            ## style, and types on the installed wheel
 	$(BIN)/ruff check .

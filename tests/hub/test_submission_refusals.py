@@ -197,7 +197,7 @@ def test_a_name_tells_no_place(model, told):
     assert shown(model) == told
 
 
-def testdistances():
+def test_distances():
     assert distances((-0.5, 0.1)) == (0.0, 0.5)
     assert distances((-0.5, -0.1)) == (0.1, 0.5)
     assert distances((0.1, 0.5)) == (0.1, 0.5)
