@@ -1,4 +1,4 @@
-.PHONY: demo test test-vllm test-other-processor check bench setup clean
+.PHONY: demo test test-vllm test-compatibility test-other-processor check bench setup clean
 PYTHON ?= python3
 BIN := .venv/bin
 # Bytecode is made of what is imported, not of all that is installed: that takes as long as unpacking. Without any, each
@@ -26,6 +26,15 @@ test-other-processor: setup  ## the models' tests without newer instructions
 # vLLM wants versions of its own, and so an environment of its own.
 test-vllm: setup .venv-vllm/.installed  ## a real vLLM server with the embedded model, through a proxy that fails
 	EVENHAND_VLLM_PYTHON=.venv-vllm/bin/python $(BIN)/python -m pytest tests/models/test_vllm_server.py
+
+# What people have besides the versions that are tested together. All requirements install on Python 3.13, too; torch of
+# the package index brings gigabytes of CUDA there, so this environment has what loads datasets and metrics.
+NEWEST_PYTHON ?= python3.13
+NEWEST := $(if $(shell $(NEWEST_PYTHON) --version 2>/dev/null),.venv-newest-python/.installed)
+
+test-compatibility: setup .venv-datasets3/.installed .venv-datasets4/.installed $(NEWEST)  ## datasets 3.6 and 4.x, a newer Python
+	EVENHAND_EVERYTHING=1 $(BIN)/python -m pytest tests/loading/test_datasets_versions.py \
+		tests/loading/test_compatibility.py tests/hub/test_everything.py
 
 check: setup            ## style, and types on the installed wheel
 	$(BIN)/ruff check .
@@ -55,6 +64,16 @@ setup: .venv/.installed ## the environment that all of these use
 	.venv-datasets3/bin/$(INSTALL) --requirement tests/loading/requirements-datasets3.txt
 	touch $@
 
+.venv-datasets4/.installed: tests/loading/requirements-datasets4.txt
+	$(PYTHON) -m venv .venv-datasets4
+	.venv-datasets4/bin/$(INSTALL) --requirement tests/loading/requirements-datasets4.txt
+	touch $@
+
+.venv-newest-python/.installed: constraints.txt
+	$(NEWEST_PYTHON) -m venv .venv-newest-python
+	.venv-newest-python/bin/$(INSTALL) --constraint constraints.txt datasets evaluate pillow scipy
+	touch $@
+
 .venv-vllm/.installed: tests/models/requirements-vllm.txt
 	$(PYTHON) -m venv .venv-vllm
 	.venv-vllm/bin/$(INSTALL) --requirement tests/models/requirements-vllm.txt
@@ -62,4 +81,4 @@ setup: .venv/.installed ## the environment that all of these use
 	touch $@
 
 clean:
-	rm -rf .venv .venv-vllm .venv-datasets3 build runs
+	rm -rf .venv .venv-vllm .venv-datasets3 .venv-datasets4 .venv-newest-python build runs

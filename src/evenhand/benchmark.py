@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import datasets
     import pandas as pd
 
+    from evenhand.collected import Collection, SingleAnswer
     from evenhand.flow.results import Results
     from evenhand.models.protocol import Model
     from evenhand.report.findings import Findings, Panel, Run, Similarity
@@ -94,6 +95,14 @@ class Rows:
     arranged: Callable[[datasets.Dataset], datasets.Dataset] = lambda rows: rows
     drawn_from: int | None = None
     left_out: int = 0
+
+
+@dataclass(frozen=True)
+class Part:
+    """What is asked of a benchmark: options in place of defaults. left_out: what is not asked, in words, and why."""
+
+    options: Mapping[str, object] = field(default_factory=dict)
+    left_out: tuple[str, str] | None = None
 
 
 @dataclass(frozen=True)
@@ -315,6 +324,23 @@ class Benchmark(ABC, Generic[O]):
 
     def comparison(self) -> Comparison:
         return PairedMeans(self)
+
+    def collected(self, results: Results, predictions: pd.DataFrame) -> Collection:
+        """What others collect of a run: figures by task, as `evenhand submit` sends them. By default the headline.
+
+        Raises UsageError for a run whose figures can't be told apart by task.
+        """
+        from evenhand.collected import headline
+
+        return headline(self, results)
+
+    def single_answer(self, prediction: Mapping[str, Any]) -> SingleAnswer | None:
+        """Of a row that is a question with options; None where it is unread, or rows are something else."""
+        return None
+
+    def part(self, model: Model, faces: str | None = None) -> Part:
+        """What of it a profile asks a model, where that is not what a run asks by default; faces: a folder of some."""
+        return Part()
 
     def differs(self, config: RunConfig[O]) -> tuple[str, ...]:
         """In what a filled configuration is not as in the paper though an option would bring it nearer, in a few words

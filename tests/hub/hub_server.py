@@ -4,8 +4,15 @@ They run in processes of their own, with HF_ENDPOINT and an empty HF_HOME (see c
 validate-yaml, preupload, commit as ndjson, large files (batch, put, verify), repository info, tree, paths-info, refs,
 commits, tags, resolve with ranges and etags, pull requests. Not spoken: Xet, which HF_HUB_DISABLE_XET=1 turns off.
 
-Of the real Hub's card validator the rules are not known here: a card is refused whose metadata are no YAML mapping, or
-a Space's without `sdk`. These two are ours.
+Whose rules are these? The paths, fields and statuses are those that huggingface_hub 2.4 asks for and reads. What is
+refused is ours, made after what its source and the Hub's pages say, and not recorded from the real Hub:
+- of a card: metadata that are no YAML mapping, a Space's without `sdk`, and what a test puts into `hub.says_of_cards`.
+  The real validator knows more (its lists of licenses, languages, tasks); huggingface_hub has only its own classes for
+  cards and for `.eval_results`, and tests/hub/test_cards_as_the_client_reads_them.py reads all of ours by those.
+- of a commit: another parent than the branch's head (412), a large file that was not sent before (400).
+- of a token: unknown (401), without the right to write to a namespace (403); a private repository is not there (404)
+  for others, and without a token every unknown one asks for a token (401), as the client's errors tell of the Hub.
+`.eval_results` and eval.yaml are not looked into here, as the real Hub would do.
 
 Faults by switch: `hub.fail("POST", "/commit/", "lost")` processes the next such request and cuts the connection instead
 of answering; "hold" processes it and never answers, as long as the test lasts; "cut" does not process it; "half" sends
@@ -92,6 +99,7 @@ class Hub:
         self.lock = threading.RLock()
         self.ended = threading.Event()
         self.url = self.large_url = ""
+        self.says_of_cards: list[str] = []
 
     def fail(self, method: str, path: str, kind: int | str, times: int = 1, **headers: str) -> None:
         """headers: of an answer that is an error (Retry_After="0")."""
@@ -168,6 +176,8 @@ class Hub:
             data = card_data(asked["content"])
         except yaml.YAMLError as error:
             return as_json({"errors": [{"message": f"YAML: {error}"}], "warnings": []}, 400)
+        if self.says_of_cards:
+            return as_json({"errors": [{"message": each} for each in self.says_of_cards], "warnings": []}, 400)
         if asked["repoType"] == "space" and "sdk" not in data:
             return as_json({"errors": [{"message": '"sdk" is required'}], "warnings": []}, 400)
         return as_json({"errors": [], "warnings": [] if data else [{"message": "empty or missing yaml metadata"}]})

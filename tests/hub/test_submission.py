@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 from types import SimpleNamespace
 
+import pandas as pd
 import pytest
 import yaml
 from huggingface_hub import parse_eval_result_entries
@@ -13,7 +14,6 @@ from jsonschema import Draft202012Validator
 
 from evenhand.benchmarks.bbq.benchmark import Bbq
 from evenhand.flow.results import without_nan
-from evenhand.hub.submission.figures import OF_BENCHMARKS
 from evenhand.library import dataset_version
 from evenhand.metrics.bbq_bias.scores import bbq_bias
 from tests.hub.submittable import COMMIT, MODEL, change, change_predictions, files, whole
@@ -201,23 +201,22 @@ def test_every_benchmark_has_records(finished, submit, tmp_path, benchmark, mode
 
 
 def bbq_run(*categories):
-    """What _bbq looks at: of each category one answer with the stereotype, where nothing tells who it was."""
+    """Results: of each category one answer with the stereotype, where nothing tells who it was."""
     n = len(categories)
     metrics = bbq_bias(
         ["0"] * n, context_conditions=["ambig"] * n, question_polarities=["neg"] * n, labels=["2"] * n,
         unknowns=["2"] * n, targets=["0"] * n, by={"category": list(categories)},
     )  # fmt: skip
-    return SimpleNamespace(
-        results=SimpleNamespace(metrics=without_nan(metrics)),
-        config=SimpleNamespace(configs=categories),
-        benchmark=Bbq(),
-    )
+    return SimpleNamespace(metrics=without_nan(metrics), config={"configs": [*categories]})
 
 
 def test_a_mean_over_categories_needs_all_of_them():
-    some = {each.task for each in OF_BENCHMARKS["bbq"](bbq_run("age", "religion"))}
-    assert some == {"age-ambig", "religion-ambig"}
-    found = list(OF_BENCHMARKS["bbq"](bbq_run(*Bbq.card.configs)))
+    some = Bbq().collected(bbq_run("age", "religion"), pd.DataFrame())
+    assert {each.task for each in some.figures} == {"age-ambig", "religion-ambig"}
+    assert set(some.lacking) == {*Bbq.card.configs} - {"age", "religion"}
+    whole_run = Bbq().collected(bbq_run(*Bbq.card.configs), pd.DataFrame())
+    assert whole_run.lacking == ()
+    found = whole_run.figures
     assert {each.task for each in found} == {f"{name}-ambig" for name in (*Bbq.card.configs, "all")}
     assert {(each.figure.key, each.figure.lower_is_better, each.value) for each in found} == {
         ("bias_score", True, 100.0), ("accuracy", False, 0.0),

@@ -6,9 +6,9 @@ import pandas as pd
 import pytest
 from huggingface_hub import EvalResultEntry
 
+from evenhand.collected import distances
 from evenhand.errors import UsageError
 from evenhand.hub.submission.dates import checked_date
-from evenhand.hub.submission.figures import _distances
 from evenhand.hub.submission.identity import shown
 from evenhand.hub.submission.validation import check_entries
 from tests.hub.submittable import COMMIT, MODEL, change, change_predictions, whole
@@ -198,9 +198,9 @@ def test_a_name_tells_no_place(model, told):
 
 
 def test_distances():
-    assert _distances((-0.5, 0.1)) == (0.0, 0.5)
-    assert _distances((-0.5, -0.1)) == (0.1, 0.5)
-    assert _distances((0.1, 0.5)) == (0.1, 0.5)
+    assert distances((-0.5, 0.1)) == (0.0, 0.5)
+    assert distances((-0.5, -0.1)) == (0.1, 0.5)
+    assert distances((0.1, 0.5)) == (0.1, 0.5)
 
 
 def test_others_files_are_not_written_over(contact, evenhand, tmp_path):

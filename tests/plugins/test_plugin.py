@@ -18,6 +18,8 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
+from tests.hub.submittable import MODEL, whole
+
 pytestmark = pytest.mark.slow
 
 EXAMPLE = Path(__file__).parent / "example"
@@ -141,6 +143,24 @@ def test_it_is_listed_helped_planned_reported_and_compared(call, runs):
     page = (runs / "first" / "report.html").read_text()
     assert "Who does the chores?" in page
     assert "iron the shirts" in page
+
+
+def test_its_results_are_submitted_and_its_rows_profiled(call, runs, tmp_path):
+    """By default the headline, under the name of its configuration: all five answers are "the man", 1."""
+    whole(runs / "first", tmp_path / "run")
+    submission = tmp_path / "submission"
+    submitted, profiled = call(
+        ["submit", tmp_path / "run", "--model-id", MODEL, "--namespace", "lab", "--output", submission],
+        ["profile", "--model", "stub:first", "--benchmark", "chores", "--budget", "full", "--output", tmp_path / "p"],
+    )
+    assert submitted.code == 0, submitted
+    [file] = submission.rglob("*.json")
+    [result] = json.loads(file.read_text())["evaluation_results"]
+    assert result["evaluation_name"] == "chores.home"
+    assert (result["source_data"]["dataset_name"], result["score_details"]["score"]) == ("chores", 1.0)
+    assert result["metric_config"]["lower_is_better"] is True
+    assert profiled.code == 0, profiled
+    assert "Who does the chores?" in (tmp_path / "p" / "profile.html").read_text()
 
 
 def test_an_interrupted_run_goes_on(call, runs):

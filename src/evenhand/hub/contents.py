@@ -54,8 +54,8 @@ def matches(path: str, patterns: Sequence[str]) -> bool:
     return any(fnmatch.fnmatchcase(path, pattern) for pattern in patterns)
 
 
-def repository_id(namespace: str, name: str) -> str:
-    """ "NAMESPACE/NAME". Raises UsageError for what the Hub would not take."""
+def repository_id(namespace: str, name: str, hint: str = "") -> str:
+    """ "NAMESPACE/NAME". hint: what would help. Raises UsageError for what the Hub would not take."""
     from huggingface_hub.errors import HFValidationError
     from huggingface_hub.utils import validate_repo_id  # type: ignore[attr-defined]
 
@@ -65,7 +65,7 @@ def repository_id(namespace: str, name: str) -> str:
     except HFValidationError as error:
         raise UsageError(
             f"{repo_id!r} can't be a repository's id on the Hub; letters, digits, '-', '_' and '.' are accepted, in 96 "
-            "characters at most, and --namespace is a user or an organization"
+            "characters at most, and --namespace is a user or an organization" + (f"; {hint}" if hint else "")
         ) from error
     return repo_id
 

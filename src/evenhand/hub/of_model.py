@@ -34,8 +34,10 @@ def model_contents(
     that say nothing of it.
     """
     folder = typed_path(name).resolve()
-    repo_id = repository_id(namespace, repository or folder.name)
     _refuse_unfinished(folder)
+    repo_id = repository_id(namespace, repository or folder.name, "--name gives it another name than the folder's")
+    if base is not None:
+        _refuse_no_id(base)
     record = training_record(str(folder))
     named = base or _public_base(folder, record)
     files: dict[str, Path | bytes] = dict(files_of(folder, deep=False))
@@ -60,6 +62,16 @@ def model_contents(
         fixed=WEIGHTS,
         base=named,
     )
+
+
+def _refuse_no_id(base: str) -> None:
+    from huggingface_hub.errors import HFValidationError
+    from huggingface_hub.utils import validate_repo_id  # type: ignore[attr-defined]
+
+    try:
+        validate_repo_id(base)
+    except HFValidationError as error:
+        raise UsageError(f"--base {base!r} came; the base model's id on the Hub is accepted, ORG/NAME") from error
 
 
 def _refuse_unfinished(folder: Path) -> None:

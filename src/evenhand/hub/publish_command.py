@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,6 +35,13 @@ class PublishOptions:
     dry_run: bool = option(False, "show what would be done, and do nothing")
 
 
+def _version(text: str) -> str:
+    """Of numbers, so that its tag is a name that git takes. Raises ValueError."""
+    if not re.fullmatch(r"\d+\.\d+\.\d+", text):
+        raise ValueError(f"{text!r} came; three numbers like 1.0.0 are accepted, whose tag is v1.0.0")
+    return text
+
+
 @dataclass(frozen=True)
 class ModelOptions(PublishOptions):
     name: str | None = option(None, "of the repository; the folder's by default", metavar="NAME")
@@ -41,7 +49,7 @@ class ModelOptions(PublishOptions):
     runs: tuple[Path, ...] = option(
         (), "of the checkpoint, and of its base in the same settings, for the card", metavar="DIR", parse=typed_path
     )
-    version: str = option("1.0.0", "its tag is v<version>; other weights need another", metavar="X.Y.Z")
+    version: str = option("1.0.0", "its tag is v<version>; other weights need another", metavar="X.Y.Z", parse=_version)
 
 
 def publish(arguments: Sequence[str], console: Console) -> None:
@@ -77,7 +85,7 @@ def publish(arguments: Sequence[str], console: Console) -> None:
 
     for contents in all_contents:
         refuse(contents)
-    plans = [plan(contents, asked.create_pr) for contents in all_contents]
+    plans = [plan(contents, asked.create_pr, asked.dry_run) for contents in all_contents]
     for each in plans:
         show(each, console)
     if asked.dry_run:
@@ -109,6 +117,9 @@ def show(planned: Plan, console: Console) -> None:
     if planned.create_pr and planned.pull_request is None:
         where = "a new pull request"
     new = f"new, {'private' if contents.private else 'public'}, " if planned.head is None else ""
+    if planned.anonymous:
+        new = new and "new, or private, which only a token tells; "
+        where = where.replace("a new pull request", "a pull request, of yours where one is open")
     say(f"{contents.name} ({new}{where}): {_counted(found)}")
     for word, paths in (("add", found.added), ("change", found.changed), ("delete", found.deleted)):
         for path in paths[:SHOWN]:

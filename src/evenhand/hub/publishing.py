@@ -6,21 +6,22 @@ A commit is not asked for twice blindly: where its answer is lost, the repositor
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from evenhand.errors import EvenhandError, UsageError
+from evenhand.hub.card_metadata import CARD, refuse_unreadable_metadata
 from evenhand.hub.changes import Changes, RemoteFile, changes
 from evenhand.hub.client import NO_TOKEN, explained, patient, status_of
 from evenhand.hub.contents import SPACE_SDK, Contents, content, matches
+from evenhand.hub.limits import refuse_too_much
 
 if TYPE_CHECKING:
-    from huggingface_hub import CommitOperationAdd, HfApi
+    from huggingface_hub import HfApi
 
-MAIN, CARD = "main", "README.md"
+MAIN = "main"
 LONGEST_SILENCE = 300.0  # seconds; the client itself would wait for ever
-MOST_LARGE_FILES, MOST_BYTES = 25_000, 10**9  # of one commit: large files, and all others together
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,8 @@ class Plan:
     """What publishing will do, as it was seen.
 
     head: the commit that the changes are against; None: there is no repository. pull_request: the number of an open
-    one of ours, gone on with. tag: to be set when the changes are there; None: none, or it is set.
+    one of ours, gone on with. tag: to be set when the changes are there; None: none, or it is set. anonymous: seen
+    without a token, and so without what is private, and without knowing whose an open pull request is.
     """
 
     contents: Contents
@@ -38,6 +40,7 @@ class Plan:
     pull_request: int | None
     tag: str | None
     tags: Mapping[str, str]
+    anonymous: bool = False
 
     @property
     def revision(self) -> str:
@@ -54,40 +57,45 @@ class Published:
     tag: str | None
 
 
-def plan(contents: Contents, create_pr: bool = False) -> Plan:
-    """What there is to do; nothing is changed.
+def plan(contents: Contents, create_pr: bool = False, dry_run: bool = False) -> Plan:
+    """What there is to do; nothing is changed. dry_run: nothing will be, so that no token is needed.
 
     Raises UsageError for what must not be published like that: a public repository that --private was asked for,
-    files that changed while the version stayed, a pull request to what is not there.
+    files that changed while the version stayed, a pull request to what is not there, what one commit doesn't hold.
     """
+    refuse_unreadable_metadata(contents)
     with explained(f"looking at {contents.name}"):
-        api = _api(contents)
+        api = _api(contents, needs_token=not dry_run)
+        anonymous = _token() is None
         found = _found(api, contents)
         _refuse_unknown_base(api, contents)
         if found is None:
             if create_pr:
+                unseen = ", or is private, which only a token tells" if anonymous else ""
                 raise UsageError(
-                    f"{contents.name} is not there, so there's nothing to open a pull request on; mend its name, or "
-                    "publish it first"
+                    f"{contents.name} is not there{unseen}, so there's nothing to open a pull request on; mend its "
+                    "name, or publish it first"
                 )
             differing = changes(contents, {})
+            refuse_too_much(contents, differing.sent)
             _refuse_invalid_card(api, contents, differing)
-            return Plan(contents, False, differing, None, None, contents.tag, {})
+            return Plan(contents, False, differing, None, None, contents.tag, {}, anonymous)
         head, private = found
         if contents.private and not private:
             raise UsageError(
                 f"{contents.name} is public, and --private changes no repository that is there; leave it out"
             )
-        number = _open_pull_request(api, contents) if create_pr else None
+        number = _open_pull_request(api, contents) if create_pr and not anonymous else None
         if number is not None:
             head = _head(api, contents, f"refs/pr/{number}")
         tags = _tags(api, contents)
         there = _files(api, contents, head)
         differing = changes(contents, there)
+        refuse_too_much(contents, differing.sent)
         _refuse_changed_rows(contents, differing, tags)
         _refuse_invalid_card(api, contents, differing)
         tag = None if create_pr or contents.tag in tags else contents.tag
-        return Plan(contents, create_pr, differing, head, number, tag, tags)
+        return Plan(contents, create_pr, differing, head, number, tag, tags, anonymous)
 
 
 def publish(planned: Plan) -> Published:
@@ -109,10 +117,16 @@ def publish(planned: Plan) -> Published:
         return Published(url if number is None else f"{url}/discussions/{number}", commit, number, planned.tag)
 
 
-def _api(contents: Contents) -> HfApi:
-    from huggingface_hub import HfApi, get_session, get_token
+def _token() -> str | None:
+    from huggingface_hub import get_token
 
-    if get_token() is None:
+    return get_token()
+
+
+def _api(contents: Contents, needs_token: bool = True) -> HfApi:
+    from huggingface_hub import HfApi, get_session
+
+    if needs_token and _token() is None:
         raise UsageError(f"{contents.name}: {NO_TOKEN}")
     get_session().timeout = LONGEST_SILENCE
     return HfApi(library_name="evenhand")
@@ -138,7 +152,7 @@ def _found(api: HfApi, contents: Contents) -> tuple[str, bool] | None:
         )
     except RepositoryNotFoundError as error:
         # The client calls a wrong token's answer so, too; the Hub knows nobody by it.
-        if status_of(error) == 401:
+        if status_of(error) == 401 and _token() is not None:
             patient(api.whoami, "asking whose token it is")
         return None
     return str(info.sha), bool(info.private)
@@ -243,7 +257,6 @@ def _commit(api: HfApi, planned: Plan) -> tuple[int | None, str]:
     api.preupload_lfs_files(  # asked again by the client itself
         contents.repo_id, additions, repo_type=contents.repo_type, revision=planned.revision, create_pr=opens,
     )  # fmt: skip
-    _refuse_too_large(contents, additions)
     deletions = [CommitOperationDelete(path, is_folder=False) for path in planned.changes.deleted]
 
     def commit() -> tuple[int | None, str]:
@@ -277,16 +290,6 @@ def _commit(api: HfApi, planned: Plan) -> tuple[int | None, str]:
 def _description(planned: Plan) -> str:
     tag = planned.contents.tag
     return f"Version {tag.removeprefix('v')}." if tag else ""
-
-
-def _refuse_too_large(contents: Contents, additions: Sequence[CommitOperationAdd]) -> None:
-    large = [each for each in additions if each._upload_mode == "lfs"]
-    small = sum(each.upload_info.size for each in additions if each._upload_mode != "lfs")
-    if len(large) > MOST_LARGE_FILES or small > MOST_BYTES:
-        raise EvenhandError(
-            f"{contents.name} is too large for one commit ({len(large):,} large files, {small / 1e9:.1f} GB in others; "
-            f"{MOST_LARGE_FILES:,} and {MOST_BYTES / 1e9:.0f} GB are the most): take files out"
-        )
 
 
 def _refuse_half(api: HfApi, contents: Contents, commit: str) -> None:

@@ -18,7 +18,7 @@ from evenhand.flow.evaluation import OnProgress, evaluate
 from evenhand.flow.plan import plan
 from evenhand.flow.run_folder import RunFolder
 from evenhand.models.errors import ModelError
-from evenhand.models.protocol import Ability, Model
+from evenhand.models.protocol import Model
 from evenhand.models.registry import load_model, options_by_model
 from evenhand.profiling.budget import FEWEST_ROWS, Cost, budget, dearer, limits
 from evenhand.profiling.settings import ProfileOptions, Settings, begun, place
@@ -28,8 +28,6 @@ Bar = Callable[[str], AbstractContextManager[OnProgress]]
 """A progress bar of that name."""
 
 LONGEST = 500  # characters of a reason
-SMALLER: dict[str, tuple[str, ...]] = {"utility": ("questions",)}
-"""What of a benchmark's configurations is asked where a model can't do all of them."""
 
 
 class Loaded:
@@ -86,8 +84,9 @@ def ask_all(
                 settings = settings.left(model, name, _ask(model, name, rows, options, folder, loaded, bar))
                 if _finished(folder, model, name):
                     held = loaded.get(model, get_benchmark(name).card.sees)
-                    if part := _part_left_out(name, options, held):
-                        settings = settings.left(model, *part)
+                    if left_out := get_benchmark(name).part(held, options.faces).left_out:
+                        what, why = left_out
+                        settings = settings.left(model, f"{name}, {what}", why)
                 settings.write(folder)
     finally:
         loaded.close()
@@ -159,9 +158,7 @@ def _config(
     if not any(NEEDS[each] in asked.can for each in card.protocols):  # type: ignore[index]
         needed = " or ".join(dict.fromkeys(NEEDS[each] for each in card.protocols))  # type: ignore[index]
         raise UsageError(f"{name} needs a model that can {needed}, and {model} can't")
-    own: dict[str, object] = {"faces": options.faces} if name == "mllm_stereotypes" and options.faces else {}
-    if name in SMALLER and not _whole(asked):
-        own["configs"] = SMALLER[name]
+    own: dict[str, Any] = dict(get_benchmark(name).part(asked, options.faces).options)
     return (
         run_config(
             name, model, limit=limit, seed=options.seed, dtype=options.dtype, batch_size=options.batch_size,
@@ -169,12 +166,6 @@ def _config(
         ),
         asked,
     )  # fmt: skip
-
-
-def _whole(model: Model) -> bool:
-    """Whether it can say how likely a text goes on as it does."""
-    needed: set[Ability] = {"choose", "continue"}
-    return needed <= model.can
 
 
 def _ask(
@@ -187,18 +178,6 @@ def _ask(
             evaluate(config, place(folder, model, name), asked, progress)
     except (EvenhandError, ModelError) as error:
         return _sentence(error)
-    return None
-
-
-def _part_left_out(name: str, options: ProfileOptions, model: Model) -> tuple[str, str] | None:
-    """Which part of a benchmark is not asked, and why."""
-    if name == "mllm_stereotypes" and not options.faces:
-        return (
-            f"{name}'s occupations and descriptors",
-            "they show faces, which are never shipped: --faces DIR is a folder of them",
-        )
-    if name in SMALLER and not _whole(model):
-        return f"{name}, all but {', '.join(SMALLER[name])}", f"{model.name} gives no log-probabilities of texts"
     return None
 
 

@@ -33,7 +33,7 @@ class ProfileOptions:
     limit: int | None = option(None, "rows of each benchmark at most", least=1, metavar="N")
     seed: int = option(0, "of the draw and of sampling", least=0, metavar="S")
     faces: str | None = option(
-        None, "faces for mllm_stereotypes, named as UTKFace's; without them its personas alone are asked",
+        None, "faces, named as UTKFace's, for benchmarks that show some; what needs them is left out without",
         metavar="DIR",
     )  # fmt: skip
     dtype: Literal["auto", "float32", "bfloat16", "float16"] = option(

@@ -24,6 +24,7 @@ from evenhand.models.request import Message, Reply, Request, Sampling
 if TYPE_CHECKING:
     import pandas as pd
 
+    from evenhand.collected import Collection
     from evenhand.flow.results import Results
     from evenhand.report.findings import Findings
 
@@ -128,6 +129,11 @@ class Bbq(Benchmark[BbqOptions]):
         from evenhand.benchmarks.bbq.scoring import unheeded
 
         return unheeded(metrics["same_person"])
+
+    def collected(self, results: Results, predictions: pd.DataFrame) -> Collection:
+        from evenhand.benchmarks.bbq.collected import collection
+
+        return collection(self.card, results)
 
     def comparison(self) -> Comparison:
         from evenhand.benchmarks.bbq.comparison import Accuracies

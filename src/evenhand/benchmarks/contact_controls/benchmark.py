@@ -22,6 +22,7 @@ from evenhand.models.request import Reply, Request, Sampling
 if TYPE_CHECKING:
     import pandas as pd
 
+    from evenhand.collected import Collection, SingleAnswer
     from evenhand.flow.results import Results
     from evenhand.models.protocol import Model
     from evenhand.report.findings import Findings
@@ -109,6 +110,16 @@ class ContactControls(Benchmark[QuestionOptions]):
 
     def figures(self, metrics: Mapping[str, Any]) -> tuple[Figure, ...]:
         return (Figure.of(metrics, "against_ideal", name="against what is right, %", chance=metrics["chance"]),)
+
+    def collected(self, results: Results, predictions: pd.DataFrame) -> Collection:
+        from evenhand.benchmarks.contact_controls.collected import collection
+
+        return collection(results)
+
+    def single_answer(self, prediction: Mapping[str, Any]) -> SingleAnswer | None:
+        from evenhand.benchmarks.contact_controls.collected import single_answer
+
+        return single_answer(prediction)
 
     def comparison(self) -> Comparison:
         from evenhand.benchmarks.contact_controls.comparison import Controls

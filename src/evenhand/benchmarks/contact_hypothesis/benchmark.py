@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     import datasets
     import pandas as pd
 
+    from evenhand.collected import Collection, SingleAnswer
     from evenhand.flow.results import Results
     from evenhand.models.protocol import Model
     from evenhand.report.findings import Findings
@@ -144,6 +145,16 @@ class ContactHypothesis(Benchmark[ContactOptions]):
             Figure.of(group, "biased_percentage", "overall", name=f"{scale}: biased answers, %", chance=50.0)
             for scale, group in metrics["by"]["scale"].items()
         )
+
+    def collected(self, results: Results, predictions: pd.DataFrame) -> Collection:
+        from evenhand.benchmarks.contact_hypothesis.collected import collection
+
+        return collection(self.card, results, predictions)
+
+    def single_answer(self, prediction: Mapping[str, Any]) -> SingleAnswer | None:
+        from evenhand.benchmarks.contact_hypothesis.collected import single_answer
+
+        return single_answer(prediction)
 
     def comparison(self) -> Comparison:
         from evenhand.benchmarks.contact_hypothesis.comparison import BiasedPercentages

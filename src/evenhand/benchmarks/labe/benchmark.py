@@ -28,6 +28,7 @@ from evenhand.options import fields_of
 if TYPE_CHECKING:
     import pandas as pd
 
+    from evenhand.collected import Collection
     from evenhand.flow.results import Results
     from evenhand.report.findings import Findings
 
@@ -170,6 +171,11 @@ class Labe(Benchmark[LabeOptions]):
     def figures(self, metrics: Mapping[str, Any]) -> tuple[Figure, ...]:
         chance = metrics["chance"]["overall"]
         return (Figure.of(metrics, "overall", name="variance of agency gaps, overall", chance=chance),)
+
+    def collected(self, results: Results, predictions: pd.DataFrame) -> Collection:
+        from evenhand.benchmarks.labe.collected import collection
+
+        return collection(self.card, results)
 
     def comparison(self) -> Comparison:
         from evenhand.benchmarks.labe.comparison import LabeComparison

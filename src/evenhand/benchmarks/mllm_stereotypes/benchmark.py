@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evenhand.benchmark import Benchmark, Card, Comparison, Figure, Row, Rows
+from evenhand.benchmark import Benchmark, Card, Comparison, Figure, Part, Row, Rows
 from evenhand.benchmarks.mllm_stereotypes import published
 from evenhand.benchmarks.mllm_stereotypes.configs import CONFIGS, DATASET, OF_FACES, OF_PERSONAS, REHEARSAL, SPLIT
 from evenhand.benchmarks.mllm_stereotypes.faces.pairs import LIMIT
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from evenhand.benchmarks.mllm_stereotypes.faces.splicing import Splicer
+    from evenhand.collected import Collection
     from evenhand.flow.results import Results
     from evenhand.models.protocol import Model
     from evenhand.report.findings import Findings
@@ -184,6 +185,18 @@ class MllmStereotypes(Benchmark[MllmStereotypesOptions]):
             )
             for config, of in metrics["configs"].items()
         )  # fmt: skip
+
+    def collected(self, results: Results, predictions: pd.DataFrame) -> Collection:
+        from evenhand.benchmarks.mllm_stereotypes.collected import collection
+
+        return collection(results)
+
+    def part(self, model: Model, faces: str | None = None) -> Part:
+        """Without faces its personas alone."""
+        if faces:
+            return Part({"faces": faces})
+        why = "they show faces, which are never shipped: --faces DIR is a folder of them"
+        return Part(left_out=("occupations and descriptors", why))
 
     def comparison(self) -> Comparison:
         from evenhand.benchmarks.mllm_stereotypes.comparison import AssociationComparison

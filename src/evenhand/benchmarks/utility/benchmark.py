@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from evenhand.benchmark import Benchmark, Card, Comparison, Figure, Row
+from evenhand.benchmark import Benchmark, Card, Comparison, Figure, Part, Row
 from evenhand.benchmarks.utility.reading import continuation_request, prediction, question_of
 from evenhand.errors import UsageError
 from evenhand.flow.configuration import Asking, RunConfig
@@ -20,6 +20,7 @@ from evenhand.options import NoOptions
 if TYPE_CHECKING:
     import pandas as pd
 
+    from evenhand.collected import Collection
     from evenhand.flow.results import Results
     from evenhand.models.protocol import Model
     from evenhand.report.findings import Findings
@@ -92,6 +93,18 @@ class Utility(Benchmark[NoOptions]):
             Figure.of(metrics, "refusal_rate", name="refused, %", chance=None),
             Figure.of(metrics, "perplexity", name="perplexity of neutral texts", chance=None, best="low is best"),
         )
+
+    def collected(self, results: Results, predictions: pd.DataFrame) -> Collection:
+        from evenhand.benchmarks.utility.collected import collection
+
+        return collection(results)
+
+    def part(self, model: Model, faces: str | None = None) -> Part:
+        """Of a model that can't say how likely a text goes on as it does, the questions alone."""
+        if {"choose", "continue"} <= model.can:
+            return Part()
+        why = f"{model.name} gives no log-probabilities of texts"
+        return Part({"configs": ("questions",)}, ("all but questions", why))
 
     def comparison(self) -> Comparison:
         from evenhand.benchmarks.utility.comparison import Kept

@@ -37,9 +37,7 @@ class SubmitOptions:
     relationship: Literal["first_party", "third_party", "collaborative", "other"] = option(
         "other", "the evaluator's, to the model's developer"
     )
-    single_answers: bool = option(
-        False, "send every read answer, too; a whole run of contact_hypothesis has 300,000, in 360 MB"
-    )
+    single_answers: bool = option(False, "send every read answer, too; a whole run may have 300,000, in 360 MB")
     dry_run: bool = option(False, "look at the Hub, show what would be sent, and send nothing")
 
 
@@ -82,7 +80,7 @@ def _made(runs: Sequence[Path], asked: SubmitOptions, output: Path | None) -> Su
         raise UsageError("--model-id ORG/NAME is needed: the model on the Hub that ran")
     model_id = checked_model_id(asked.model_id)
     if asked.namespace is not None:
-        repository_id(asked.namespace, "contact_hypothesis")
+        repository_id(asked.namespace, "its-datasets")
     if output is not None:
         check_folder(output)
     chosen = Asked(
@@ -120,7 +118,7 @@ def _send(made_of: Submission, dry_run: bool, console: Console) -> None:
 
     contents = made_of.contents
     refuse(contents)
-    planned = plan(contents, create_pr=True)
+    planned = plan(contents, create_pr=True, dry_run=dry_run)
     show(planned, console)
     if dry_run:
         console.print("Nothing was sent (--dry-run).")

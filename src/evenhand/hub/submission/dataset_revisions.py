@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def dataset_revisions(runs: Sequence[FinishedRun], namespace: str) -> dict[str, str]:
     """{dataset: commit} of the runs' own rows. Raises UsageError for a version that isn't there."""
-    asked = {(run.dataset, run.dataset_version) for run in runs if run.results.config.get("source") == "evenhand"}
+    asked = {(run.dataset, run.dataset_version) for run in runs if run.packaged}
     found: dict[str, str] = {}
     for dataset, version in sorted(asked, key=str):
         tag = f"v{version}"

@@ -11,7 +11,7 @@ which is lower wherever the raw percentage is higher. The raw figure and its int
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +22,7 @@ from evenhand.tools.dataset_upkeep.hub_tasks import eval_yaml
 if TYPE_CHECKING:
     from huggingface_hub import EvalResultEntry
 
-    from evenhand.hub.submission.figures import Measured
+    from evenhand.collected import Collected
     from evenhand.hub.submission.finished_run import FinishedRun
 
 FOLDER = ".eval_results"
@@ -61,14 +61,14 @@ def without_place(run: FinishedRun) -> str | None:
     return None
 
 
-def share(measured: Measured) -> float:
+def share(measured: Collected) -> float:
     """In [0, 1], more is better: of a percentage that is better the lower it is."""
     if measured.figure.unit != "percent" or not measured.figure.lower_is_better or measured.figure.signed:
         raise ValueError(f"{measured.figure.key} is no percentage that is best at 0")
     return round(1 - measured.value / 100, DIGITS)
 
 
-def entries(run: FinishedRun, found: Sequence[Measured], model_id: str, source: Source) -> list[EvalResultEntry]:
+def entries(run: FinishedRun, found: Sequence[Collected], model_id: str, source: Source) -> list[EvalResultEntry]:
     """One a task. Raises EvenhandError where the installed huggingface_hub knows none."""
     try:
         from huggingface_hub import EvalResultEntry
@@ -93,15 +93,13 @@ def entries(run: FinishedRun, found: Sequence[Measured], model_id: str, source: 
     ]
 
 
-def constant(run: FinishedRun, measured: Measured) -> str:
+def constant(run: FinishedRun, measured: Collected) -> str:
     """What is to be known of a model that answers all questions of a scale alike: it has a score that means nothing."""
-    of = run.results.metrics.get("constant_answer")
-    scale = measured.task.partition("-")[0].removeprefix("new_")
-    alike = of.get(scale) if isinstance(of, Mapping) else of
+    alike = any(part in measured.task for part in run.benchmark.constant(run.results.metrics))
     return "nearly all answers are the same, so the figure says little; " if alike else ""
 
 
-def raw(measured: Measured) -> str:
+def raw(measured: Collected) -> str:
     """ "biased_percentage 48.3 [46.2, 50.1], 0 is best; 11,446 of 11,446 answers read"."""
     interval = "" if measured.interval is None else " [{:.1f}, {:.1f}]".format(*measured.interval)
     return (

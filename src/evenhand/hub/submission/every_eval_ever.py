@@ -19,7 +19,7 @@ from evenhand.hub.submission.identity import commit_of, is_that_model, shown, to
 from evenhand.hub.submission.settings import WRITES, settings, warnings
 
 if TYPE_CHECKING:
-    from evenhand.hub.submission.figures import Measured
+    from evenhand.collected import Collected
     from evenhand.hub.submission.finished_run import FinishedRun
 
 SCHEMA_VERSION = "0.2.2"
@@ -66,11 +66,11 @@ def evaluation_id(run: FinishedRun, about: About) -> str:
     return f"{run.results.benchmark}/{about.model_id}/{_epoch(about)}-{run.fingerprint[:12]}"
 
 
-def result_id(measured: Measured) -> str:
+def result_id(measured: Collected) -> str:
     return f"{measured.task}/{measured.figure.key}"
 
 
-def record(run: FinishedRun, found: Sequence[Measured], about: About, samples: bytes | None = None) -> dict[str, Any]:
+def record(run: FinishedRun, found: Sequence[Collected], about: About, samples: bytes | None = None) -> dict[str, Any]:
     """samples: the file of single answers that lies beside it."""
     written: dict[str, Any] = {
         "schema_version": SCHEMA_VERSION,
@@ -131,7 +131,7 @@ def _version(run: FinishedRun) -> str:
     return run.results.versions.get("transformers", "unknown")
 
 
-def _result(run: FinishedRun, measured: Measured, about: About) -> dict[str, Any]:
+def _result(run: FinishedRun, measured: Collected, about: About) -> dict[str, Any]:
     figure, card = measured.figure, run.benchmark.card
     bounds = {}
     if figure.low is not None and figure.high is not None:
@@ -171,9 +171,9 @@ def _result(run: FinishedRun, measured: Measured, about: About) -> dict[str, Any
     }
 
 
-def _data(run: FinishedRun, measured: Measured, about: About) -> dict[str, Any]:
+def _data(run: FinishedRun, measured: Collected, about: About) -> dict[str, Any]:
     """The dataset on the Hub, where it was said and the run's rows are its; else its name and version."""
-    if about.repository is None or run.results.config.get("source") != "evenhand":
+    if about.repository is None:
         version = {"source_version": run.dataset_version} if run.dataset_version else {}
         source = {"rows": str(run.results.config.get("source"))}
         return {"dataset_name": run.dataset, "source_type": "other", **version, "additional_details": source}

@@ -15,6 +15,7 @@ from evenhand.flow.configuration import RunConfig, deciding
 from evenhand.flow.foreign_files import as_written
 from evenhand.flow.results import Results
 from evenhand.flow.run_folder import RunFolder
+from evenhand.library import dataset_names
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,7 +50,14 @@ class FinishedRun:
 
     @property
     def dataset(self) -> str:
-        return self.benchmark.card.dataset
+        """Its name; the benchmark's, where that brings its rows itself."""
+        card = self.benchmark.card
+        return card.dataset or card.name
+
+    @property
+    def packaged(self) -> bool:
+        """Whether its rows are those of a dataset that evenhand ships, which has versions and can be published."""
+        return self.results.config.get("source") == "evenhand" and self.dataset in dataset_names()
 
     @property
     def dataset_version(self) -> str | None:

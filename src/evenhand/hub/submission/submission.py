@@ -14,7 +14,7 @@ from evenhand.hub.contents import Contents
 from evenhand.hub.submission import eval_results, every_eval_ever, single_answers
 from evenhand.hub.submission.dates import checked_date, of_seconds
 from evenhand.hub.submission.every_eval_ever import About, Relationship
-from evenhand.hub.submission.figures import complete, measured
+from evenhand.hub.submission.figures import collection
 from evenhand.hub.submission.finished_run import FinishedRun
 from evenhand.hub.submission.identity import is_that_model, told
 from evenhand.hub.submission.validation import check_entries, check_figures, check_run
@@ -22,7 +22,7 @@ from evenhand.hub.submission.validation import check_entries, check_figures, che
 if TYPE_CHECKING:
     from huggingface_hub import EvalResultEntry
 
-    from evenhand.hub.submission.figures import Measured
+    from evenhand.collected import Collected
 
 TITLE = "Results measured with evenhand"
 
@@ -73,7 +73,8 @@ def submission(runs: Sequence[FinishedRun], asked: Asked, revisions: Mapping[str
     for run in runs:
         with as_written(run.folder.path):
             check_run(run, asked.model_id, asked.under_another_name)
-            found = measured(run)
+            collected = collection(run)
+            found = collected.figures
             check_figures(run, found)
             about = _about(run, asked, revisions, now)
             place = every_eval_ever.path_of(run, about)
@@ -81,7 +82,7 @@ def submission(runs: Sequence[FinishedRun], asked: Asked, revisions: Mapping[str
             if samples:
                 files[f"{place}_samples.jsonl"] = samples
             files[f"{place}.json"] = every_eval_ever.as_json(every_eval_ever.record(run, found, about, samples or None))
-            notes += _notes(run, asked, bool(samples))
+            notes += _notes(run, asked, collected.lacking, bool(samples))
             entries += _entries(run, found, asked, about, f"{place}.json")
     check_entries(entries, now)
     files |= {eval_results.file_of(each): eval_results.as_yaml(each) for each in entries}
@@ -89,7 +90,7 @@ def submission(runs: Sequence[FinishedRun], asked: Asked, revisions: Mapping[str
 
 
 def _entries(
-    run: FinishedRun, found: Sequence[Measured], asked: Asked, about: About, record: str
+    run: FinishedRun, found: Sequence[Collected], asked: Asked, about: About, record: str
 ) -> list[EvalResultEntry]:
     """For the boards that can hold them. record: its path, where a reader finds more by default."""
     if asked.namespace is None or eval_results.without_place(run):
@@ -115,19 +116,19 @@ def _about(run: FinishedRun, asked: Asked, revisions: Mapping[str, str], now: da
         checked_date(date, now, of),
         asked.evaluator,
         asked.relationship,
-        None if asked.namespace is None else f"{asked.namespace}/{run.dataset}",
+        f"{asked.namespace}/{run.dataset}" if asked.namespace and run.packaged else None,
         revisions.get(run.dataset),
     )
 
 
-def _notes(run: FinishedRun, asked: Asked, samples: bool) -> list[str]:
-    """What a person should know before it is sent."""
+def _notes(run: FinishedRun, asked: Asked, lacking: Sequence[str], samples: bool) -> list[str]:
+    """What a person should know before it is sent. lacking: parts without which there is no mean over all."""
     notes = []
     if not is_that_model(run, asked.model_id):
         notes.append(f"what ran was {told(run)}: you say that it is {asked.model_id}, and the files say that you do")
-    if run.results.benchmark in ("contact_hypothesis", "bbq", "labe") and not complete(run):
-        missing = sorted({*(run.benchmark.card.default_configs or run.benchmark.card.configs)} - {*run.config.configs})
-        notes.append(f"{', '.join(missing)} are missing, so there is no mean over all; each task stands by itself")
+    if lacking:
+        are = "is" if len(lacking) == 1 else "are"
+        notes.append(f"{', '.join(lacking)} {are} missing, so there is no mean over all; each task stands by itself")
     why = eval_results.without_place(run)
     if why:
         notes.append(f"no .eval_results: {why}")

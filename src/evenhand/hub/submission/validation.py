@@ -15,7 +15,7 @@ from evenhand.hub.submission.identity import check_model
 if TYPE_CHECKING:
     from huggingface_hub import EvalResultEntry
 
-    from evenhand.hub.submission.figures import Measured
+    from evenhand.collected import Collected
     from evenhand.hub.submission.finished_run import FinishedRun
 
 LONGEST_NOTES = 1_000  # characters; ours, the Hub names no limit
@@ -35,7 +35,7 @@ def check_run(run: FinishedRun, model_id: str, under_another_name: bool) -> None
         raise UsageError(f"{run.name} asked prompts of a file (--own-prompts); the benchmark's own are accepted")
     if part := next((each for each in run.results.differs if each.startswith("only ")), None):
         raise UsageError(f"{run.name} asked {part}; a run of all rows is accepted")
-    if run.results.config.get("source") == "evenhand" and run.dataset_version is None:
+    if run.packaged and run.dataset_version is None:
         raise EvenhandError(
             f"{run.name} doesn't say of which version of {run.dataset} its rows are: it is older than that record; "
             "repeat its evenhand run command, which asks nothing twice"
@@ -47,7 +47,7 @@ def check_run(run: FinishedRun, model_id: str, under_another_name: bool) -> None
         )
 
 
-def check_figures(run: FinishedRun, found: Sequence[Measured]) -> None:
+def check_figures(run: FinishedRun, found: Sequence[Collected]) -> None:
     """Raises UsageError for what is no number, out of its range, of an empty task, or of one that was mostly unread."""
     for each in found:
         what = f"{run.name}: {each.figure.key} of task {each.task or 'without a name'}"

@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from evenhand.benchmarks.contact_controls.collected import TASK
+from evenhand.benchmarks.contact_hypothesis.collected import task_id
 from evenhand.benchmarks.contact_hypothesis.prompts import CONTACTS, QUESTION, SYSTEM_PROMPT
 from evenhand.metrics.contact_bias.scores import OPTIONS
 
@@ -33,11 +35,6 @@ def eval_yaml(name: str) -> str | None:
         "tasks": list(BENCHMARKS[name][1]()),
     }
     return str(yaml.safe_dump(described, sort_keys=False, allow_unicode=True, width=120))
-
-
-def task_id(scale: str, contact: str) -> str:
-    """Of contact_hypothesis: "certainty-no_contact", a column of the paper's Table 3."""
-    return f"{scale}-{contact}"
 
 
 def one_option(options: Sequence[str]) -> str:
@@ -73,7 +70,7 @@ def _contact_controls() -> Iterator[dict[str, Any]]:
     """Items have various options, so these are told as a list, and the answer must be one of them and nothing else."""
     asked = "{statement} {prompt}\nAnswer with one of these, and nothing else: {options}"
     yield {
-        "id": "controls",
+        "id": TASK,
         "config": "controls",
         "split": "test",
         "field_spec": {"input": "question", "target": "ideal", "metadata": ["id", "kind", "statement", "options"]},

@@ -1,0 +1,92 @@
+"""What is said before anything is sent: without a token, and of what is too large for one commit."""
+
+import pytest
+
+from evenhand.errors import UsageError
+from evenhand.hub.contents import Contents
+from evenhand.hub.limits import refuse_too_much
+from tests.hub.submittable import MODEL, whole
+
+NOBODY = {"HF_TOKEN": ""}
+
+
+@pytest.fixture
+def look(command, checkpoint):
+    """A dry run of publishing to lab, by default without a token."""
+
+    def call(*options, **changed):
+        asked = ("publish", "model", checkpoint, "--namespace", "lab", "--dry-run", *options)
+        return command(*asked, **{**NOBODY, **changed})
+
+    return call
+
+
+def test_a_dry_run_needs_no_token(hub, command, checkpoint, look):
+    """What is public anybody may see; without --dry-run the same command needs one, and makes nothing."""
+    new = look()
+    assert new.code == 0, new.err
+    assert "model lab/fair-model (new, or private, which only a token tells; main): 3 files to add" in new.out
+    refused = command("publish", "model", checkpoint, "--namespace", "lab", **NOBODY)
+    assert refused.code == 2
+    assert "a token with the right to write is needed" in refused.err
+    assert not hub.store.repositories
+    assert command("publish", "model", checkpoint, "--namespace", "lab").code == 0
+    assert "(main): up to date, 3 files the same" in look().out
+    proposed = look("--create-pr")
+    assert "(a pull request, of yours where one is open): up to date" in proposed.out
+
+
+def test_what_is_private_is_seen_with_a_token_alone(hub, command, checkpoint, look):
+    assert command("publish", "model", checkpoint, "--namespace", "lab", "--private").code == 0
+    assert "new, or private, which only a token tells" in look().out
+    refused = look("--create-pr")
+    assert refused.code == 2
+    assert "model lab/fair-model is not there, or is private, which only a token tells" in refused.err
+    assert "up to date" in look(HF_TOKEN="hf_" + "a" * 34).out
+
+
+def test_a_wrong_token_is_told_in_a_dry_run_too(look):
+    refused = look(HF_TOKEN="hf_" + "z" * 34)
+    assert refused.code == 2
+    assert "the Hub does not accept the token" in refused.err
+    assert "hf_z" not in refused.err + refused.out
+
+
+def test_a_submission_is_looked_at_without_a_token(hub, command, finished, tmp_path):
+    run = whole(finished("contact_hypothesis", "stub:random", limit=60), tmp_path / "run")
+    hub.store.create("model", MODEL, "ann")
+    looked = command("submit", run, "--model-id", MODEL, "--dry-run", **NOBODY)
+    assert looked.code == 0, looked.err
+    assert "a pull request, of yours where one is open): 1 files to add" in looked.out
+
+
+@pytest.mark.parametrize(
+    ("files", "said"),
+    [
+        ({f"{n % 9}/{n}.parquet": 1 for n in range(25_001)}, "25,001 large files are to be sent, and 25,000 are the"),
+        ({f"{n}.txt": 9_900_000 for n in range(102)}, "its small files have 1.0 GB together, and 1 GB are the most"),
+        ({"a/model.safetensors": 51 * 10**9}, "a/model.safetensors has 51 GB, and 50 GB are the most of one file"),
+        ({f"data/{n}.txt": 1 for n in range(10_001)}, "its folder data has 10,001 entries, and 10,000 are the most"),
+    ],
+    ids=["large files", "small files", "one file", "one folder"],
+)  # fmt: skip
+def test_what_one_commit_does_not_hold_is_told_before_anything_is_sent(tmp_path, files, said):
+    """Of large files there are holes in place of bytes."""
+    held = {}
+    for path, size in files.items():
+        if size == 1:
+            held[path] = b"1"
+            continue
+        place = tmp_path / path
+        place.parent.mkdir(exist_ok=True)
+        with place.open("wb") as file:
+            file.truncate(size)
+        held[path] = place
+    contents = Contents("dataset", "lab/large", held, title="")
+    with pytest.raises(UsageError, match="dataset lab/large is too large for one commit") as refused:
+        refuse_too_much(contents, [*held])
+    assert said in str(refused.value)
+    assert "Nothing was sent" in str(refused.value)
+    first = next(iter(held))
+    if "folder" not in said and "of one file" not in said:
+        refuse_too_much(contents, [first])  # of a repository that has the others, one file is no load
