@@ -1,13 +1,16 @@
-"""README's tree shows the house as it is."""
+"""README is short, shows the house as it is, and repeats no figure that stands nowhere else."""
 
 import re
 
 ROOMS = ("src/evenhand", "src/evenhand/benchmarks")
 
 
+def readme(root):
+    return (root / "README.md").read_text(encoding="utf-8")
+
+
 def tree(root):
-    readme = (root / "README.md").read_text(encoding="utf-8")
-    return readme.split("## Layout")[1].split("```")[1]
+    return readme(root).split("## Layout")[1].split("```")[1]
 
 
 def test_every_file_and_folder_of_the_tree_exists(root):
@@ -17,7 +20,6 @@ def test_every_file_and_folder_of_the_tree_exists(root):
     names = {path.name for path in [*root.iterdir(), *(each for room in rooms for each in room.rglob("*"))]}
     folders = {name.split("/")[-2] for name in re.findall(r"[\w/]+/(?=\W)", tree(root))} - {"name"}
     files = set(re.findall(r"\b\w+\.(?:py|yaml)\b", tree(root)))
-    assert len(files) > 20
     assert len(folders) > 20
     assert not (files | folders) - names
 
@@ -27,3 +29,19 @@ def test_every_room_stands_in_the_tree(root):
         for path in (root / room).iterdir():
             if path.is_dir() and (path / "__init__.py").is_file():
                 assert f"{path.name}/" in tree(root), path
+
+
+def test_it_is_short_and_has_a_picture_that_is_told_in_words(root):
+    assert len(readme(root).splitlines()) < 150
+    [(words, picture)] = re.findall(r"!\[([^\]]+)\]\(([^)]+)\)", readme(root))
+    assert len(words.split()) > 8
+    assert (root / picture).stat().st_size < 200_000
+
+
+def test_its_measured_figures_are_those_of_the_documentation(root):
+    """A figure with its interval stands there once more, with its conditions."""
+    table = readme(root).split("## Benchmarks")[1].split("\n\n")[1]
+    figures = re.findall(r"-?\d+\.\d+ \[[^\]]+\](?:, chance -?[\d.]+)?", table)
+    told = (root / "docs" / "benchmarks.md").read_text(encoding="utf-8")
+    assert len(figures) >= 4
+    assert not [each for each in figures if each not in told]
