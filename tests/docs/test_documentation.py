@@ -34,7 +34,7 @@ def reader(tmp_path, monkeypatch, finished, request):
     """A place to type in: what another page made is there, and the policy that docs/gate.md speaks of."""
     monkeypatch.chdir(tmp_path)
     for name, model in EARLIER.get(request.getfixturevalue("page").name, {}).items():
-        shutil.copytree(finished("contact_hypothesis", model, limit=6), tmp_path / name)
+        shutil.copytree(finished("contact_hypothesis", model, limit=6, configs=("certainty",)), tmp_path / name)
     shutil.copy(ROOT / "docs" / "gate.yaml", tmp_path)
     (tmp_path / "datasets").symlink_to(ROOT / "datasets")
     return tmp_path
