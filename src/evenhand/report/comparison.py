@@ -18,7 +18,8 @@ from evenhand.errors import UsageError
 from evenhand.flow.foreign_files import as_written
 from evenhand.flow.results import Results
 from evenhand.flow.run_folder import RunFolder
-from evenhand.report.findings import Panel, Run, Texts
+from evenhand.report.difference_plots import difference_plots
+from evenhand.report.findings import Panel, Plot, Run, Texts
 from evenhand.report.tables import Cell, Table, figure, p_text
 from evenhand.report.what_differs import nothing_to_compare, stands_alone, told
 from evenhand.statistics.clustered import FEW_CLUSTERS, Difference, paired_difference
@@ -34,7 +35,7 @@ COLUMNS = ("", "p", "adjusted p", "n pairs", "clusters")
 class Comparison:
     """Runs side by side, and their differences: headline figures, and exploratory ones by group.
 
-    differences: those of the headline figures, as numbers.
+    differences: those of the headline figures, as numbers. plots: the same, drawn.
     """
 
     title: str
@@ -45,6 +46,7 @@ class Comparison:
     exploratory: Table
     warnings: tuple[str, ...]
     differences: Mapping[str, Difference]
+    plots: tuple[Plot, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -139,6 +141,7 @@ def _compared(runs: Sequence[Run], benchmark: Benchmark[Any], margin: float) -> 
         ),
         warnings=_warnings(headline, runs, pairs),
         differences=headline,
+        plots=difference_plots(headline, [pair.name for pair in pairs], compared),
     )
 
 
