@@ -894,7 +894,7 @@ def test_published_figures_stand_beside_the_papers_protocol(reviews_of_all):
     assert "<td>6.57</td>" in done.page
     assert "Tables 1, 19, 21 and 23, 25, 27" in done.page
     assert set(done.metrics["groups_of"]["department"]) == set(done.predictions["department"])
-    assert "<summary>professor_review by department</summary>" in done.page
+    assert "<summary>professor review by department</summary>" in done.page
 
 
 def test_published_gaps_stand_beside_each_group(reviews_of_all):
