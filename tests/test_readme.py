@@ -1,4 +1,4 @@
-"""README is short, shows the house as it is, and repeats no figure that stands nowhere else."""
+"""README is short, shows the house as CONTRIBUTING does, as it is, and has no figure that stands nowhere else."""
 
 import re
 
@@ -13,14 +13,18 @@ def tree(root):
     return readme(root).split("## Layout")[1].split("```")[1]
 
 
-def test_every_file_and_folder_of_the_tree_exists(root):
+def test_every_file_and_folder_of_the_trees_exists(root):
     rooms = [
         path for path in root.iterdir() if path.is_dir() and not path.name.startswith(".") and path.name != "build"
     ]
     names = {path.name for path in [*root.iterdir(), *(each for room in rooms for each in room.rglob("*"))]}
+    inside = (
+        (root / "CONTRIBUTING.md").read_text(encoding="utf-8").split("## The house, file by file")[1].split("```")[1]
+    )
     folders = {name.split("/")[-2] for name in re.findall(r"[\w/]+/(?=\W)", tree(root))} - {"name"}
-    files = set(re.findall(r"\b\w+\.(?:py|yaml)\b", tree(root)))
+    files = set(re.findall(r"\b\w+\.(?:py|yaml)\b", tree(root) + inside))
     assert len(folders) > 20
+    assert len(files) > 20
     assert not (files | folders) - names
 
 

@@ -17,7 +17,7 @@ from evenhand.command_line import Parser
 from tests.docs.pages import blocks, stood_in
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 BLOCKS = [block for page in PAGES for block in blocks(page)]
 LANGUAGES = {"sh", "python", "toml", "yaml", "json", "text"}
 WITHOUT_TESTS = {"git", "source", "cd", "vllm", "export", "hf", "accelerate"}
