@@ -28,9 +28,10 @@ from evenhand.report.tables import Table
 
 MARK = "scripts/reproduce_implicit_bias.py"
 MEANING = """\
-Can a model learn to see implicit bias by being told of it? It is trained on stories in which tasks are divided fairly or by
-stereotype (*full*), or on fair ones alone (*half*), and then says of stories that it has not seen whether there is bias
-(accuracy, 100 % best, guessing gives about half), and divides tasks itself (bias score, 0 best; *chance* is drawing lots)."""
+Can a model learn to see implicit bias by being told of it? It is trained on stories in which tasks are divided fairly
+or by stereotype (*full*), or on fair ones alone (*half*). Then it says of stories that it has not seen whether there
+is bias (accuracy; guessing gives about half), and divides tasks itself (bias score, 0 best; *chance* is drawing
+lots)."""
 STORIES, ALONE, INTERACTION = PARTS = ("stories", "alone", "interaction")
 MODELS = ("base", "half", "full")
 WORD, REASON = "one word, scored", "reason, written"
