@@ -23,13 +23,24 @@ STAND_INS = (
 )
 """Models whose answers are known, and few rows: what is tested are the commands, not the figures."""
 
+NEVER_RUN = (
+    # what no page needs to mark: why it is only parsed, and what does run it
+    (r"^evenhand (publish|submit)\b", "needs an account of the Hub; tests/hub has a server that speaks its protocol"),
+    (r"\"NS/", "needs published repositories; tests/hub loads them from that server"),
+    (r"^evenhand train\b", "trains a model; tests/trainers trains tiny ones"),
+    (r"^evenhand leaderboard\b.*\b(ORG|lab)/", "reads repositories on the Hub; tests/hub has some"),
+    (r"^evenhand app\b", "waits for visitors; tests/hub/test_app_in_browser.py visits it"),
+)
 NOT_RUN = re.compile(r"<!-- not run: (\S.*) -->")
 FENCE = re.compile(r"^```(.*)$")
 
 
 @dataclass(frozen=True)
 class Block:
-    """A fenced block. line: of its fence, from 1. reason: why tests only parse it; None where they run it."""
+    """A fenced block. line: of its fence, from 1. language: sh where none is named.
+
+    reason: why tests only parse it; None where they run it.
+    """
 
     page: Path
     line: int
@@ -58,10 +69,16 @@ def blocks(page: Path) -> list[Block]:
             told = NOT_RUN.fullmatch(lines[number - 2]) if number > 1 else None
             opened, language, reason = number, fence[1], told[1] if told else None
         elif fence:
-            found.append(Block(page, opened, language, "\n".join(lines[opened : number - 1]), reason))
+            text = "\n".join(lines[opened : number - 1])
+            found.append(Block(page, opened, language or "sh", text, reason or never_run(text)))
             opened = None
     assert opened is None, f"{page.name}:{opened} is never closed"
     return found
+
+
+def never_run(text: str) -> str | None:
+    """Why tests only parse such a block wherever it stands."""
+    return next((why for what, why in NEVER_RUN if re.search(what, text, re.MULTILINE)), None)
 
 
 def stood_in(text: str) -> str:

@@ -67,7 +67,7 @@ def forget():
             vars(registry).pop(known, None)
 
 
-def test_every_block_says_its_language():
+def test_every_block_is_of_a_known_language():
     assert len(BLOCKS) > 40
     assert not [block.place for block in BLOCKS if block.language not in LANGUAGES]
 
