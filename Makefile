@@ -1,4 +1,4 @@
-.PHONY: demo test test-vllm test-compatibility test-other-processor check bench setup clean
+.PHONY: demo test test-vllm test-compatibility test-other-processor check bench docs setup clean
 PYTHON ?= python3
 BIN := .venv/bin
 # Bytecode is made of what is imported, not of all that is installed: that takes as long as unpacking. Without any, each
@@ -47,6 +47,10 @@ check: setup            ## style, and types on the installed wheel
 bench: setup            ## measure speed and memory, as ratios
 	for script in scripts/bench_*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
 
+docs: setup .venv-docs/.installed  ## the pages of docs/ as a site: build/site/index.html
+	$(BIN)/python scripts/gather_docs.py
+	.venv-docs/bin/zensical build --strict --clean --config-file mkdocs.yml
+
 setup: .venv/.installed ## the environment that all of these use
 
 # A torch of its own version first: an unpinned one would bring gigabytes of CUDA packages to machines without a GPU.
@@ -74,6 +78,12 @@ setup: .venv/.installed ## the environment that all of these use
 	.venv-newest-python/bin/$(INSTALL) --constraint constraints.txt datasets evaluate pillow scipy
 	touch $@
 
+# What builds pages has no part in what is measured: an environment of its own.
+.venv-docs/.installed: setup.cfg constraints.txt
+	$(PYTHON) -m venv .venv-docs
+	.venv-docs/bin/$(INSTALL) --constraint constraints.txt zensical
+	touch $@
+
 .venv-vllm/.installed: tests/models/requirements-vllm.txt
 	$(PYTHON) -m venv .venv-vllm
 	.venv-vllm/bin/$(INSTALL) --requirement tests/models/requirements-vllm.txt
@@ -81,4 +91,4 @@ setup: .venv/.installed ## the environment that all of these use
 	touch $@
 
 clean:
-	rm -rf .venv .venv-vllm .venv-datasets3 .venv-datasets4 .venv-newest-python build runs
+	rm -rf .venv .venv-docs .venv-vllm .venv-datasets3 .venv-datasets4 .venv-newest-python build runs

@@ -27,6 +27,11 @@ from evenhand.report.markdown import markdown, write_part
 from evenhand.report.tables import Table
 
 MARK = "scripts/reproduce_implicit_bias.py"
+MEANING = """\
+Can a model learn to see implicit bias by being told of it? It is trained on stories in which tasks are divided fairly
+or by stereotype (*full*), or on fair ones alone (*half*). Then it says of stories that it has not seen whether there
+is bias (accuracy; guessing gives about half), and divides tasks itself (bias score, 0 best; *chance* is drawing
+lots)."""
 STORIES, ALONE, INTERACTION = PARTS = ("stories", "alone", "interaction")
 MODELS = ("base", "half", "full")
 WORD, REASON = "one word, scored", "reason, written"
@@ -154,7 +159,7 @@ class Reproduction:
 
     def page(self) -> str:
         tables = [markdown(table) for table in self.tables()]
-        return "\n\n".join(["## Fine-tuning on told assignments", self.said(), *tables])
+        return "\n\n".join(["## Fine-tuning on told assignments", MEANING, self.said(), *tables])
 
     def tables(self) -> Iterator[Table]:
         if STORIES in self.parts:

@@ -34,6 +34,11 @@ from evenhand.report.tables import Cell, Table, figure
 from evenhand.whole_files import write_whole
 
 MARK = "scripts/reproduce_scd.py"
+MEANING = """\
+Can less bias be taught, and is it more than a habit of saying what sounds kind? A model is trained on questions of
+`contact_hypothesis`, and asked others, which it had not seen: the percentage of biased answers should fall (0 is best,
+chance is 50). Controls then ask questions in which the kind-sounding answer is wrong, and other text shows whether the
+model still writes."""
 BASE, TUNED, COUNTERED, ONE_SCALE, HALF_OF_AXES = "base", "disjoint", "counter-examples", "3a", "6"
 WHOLLY = (TUNED, COUNTERED)  # asked everything; the others what their setting holds out
 CONTACTS = ("no_contact", "positive_contact", "negative_contact")
@@ -139,7 +144,7 @@ class Reproduction:
             "as unkind ones."
         )
         parts = [said, *map(markdown, self.tables(tunings)), *self.sentences()]
-        return "\n\n".join(["## Social Contact Debiasing", *parts])
+        return "\n\n".join(["## Social Contact Debiasing", MEANING, *parts])
 
     def record(self, name: str) -> dict[str, Any]:
         found: dict[str, Any] = json.loads((self.output / f"tuned-{name}" / "training.json").read_text("utf-8"))

@@ -10,12 +10,14 @@ if TYPE_CHECKING:
     from evenhand.gating.policy import Policy
     from evenhand.language_agency.named_classifiers import load_classifier
     from evenhand.library import load_dataset, load_metric
+    from evenhand.report.comparison import compare
 
 __version__ = "0.1.0"
-__all__ = ["Policy", "evaluate", "gate", "load_classifier", "load_dataset", "load_metric", "run_config"]
+__all__ = ["Policy", "compare", "evaluate", "gate", "load_classifier", "load_dataset", "load_metric", "run_config"]
 
 _WHERE = {
     "Policy": "evenhand.gating.policy",
+    "compare": "evenhand.report.comparison",
     "evaluate": "evenhand.flow.evaluation",
     "gate": "evenhand.gating.gate",
     "load_classifier": "evenhand.language_agency.named_classifiers",

@@ -191,13 +191,17 @@ def test_wrong_names_and_options_are_explained(call):
     assert "--mitigation take-turns does not fit contact_hypothesis; it fits chores" in not_its_own.err
 
 
-def test_readme_walks_through_this_very_package(root):
-    readme = (root / "README.md").read_text(encoding="utf-8")
+def test_the_documentation_walks_through_this_very_package(root):
+    page = (root / "docs" / "adding-a-benchmark.md").read_text(encoding="utf-8")
     code = (EXAMPLE / "evenhand_chores.py").read_text(encoding="utf-8")
-    assert code in readme
+    assert code in page
     assert len(code.splitlines()) < 60
     points = (EXAMPLE / "pyproject.toml").read_text(encoding="utf-8")
-    assert points[points.index("[project.entry-points") : points.index("[tool.")].strip() in readme
+    assert points[points.index("[project.entry-points") : points.index("[tool.")].strip() in page
+    assert (
+        "](docs/adding-a-benchmark.md)"
+        in (root / "README.md").read_text(encoding="utf-8").split("## Add a benchmark")[1]
+    )
 
 
 def test_nothing_inside_evenhand_names_it(root):

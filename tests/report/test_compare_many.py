@@ -98,7 +98,7 @@ def test_on_the_terminal_and_as_a_page(evenhand, folders, tmp_path):
     page = tmp_path / "page.html"
     assert evenhand("compare", *folders.values(), "--output", page).code == 0
     text = page.read_text()
-    assert text.count("<svg") == 3
+    assert text.count("<svg") == 4
     assert "Figure 18" in text
 
 

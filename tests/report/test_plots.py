@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from evenhand.report.plots import points
+from evenhand.report.plots import differences, points
 
 
 @pytest.mark.drawn
@@ -15,3 +15,13 @@ def test_points_without_a_number_are_left_out():
     assert points(known | unknown, "perplexity", "biased, %") == drawn
     for text in ("base", "SCD", "perplexity", "biased, %"):
         assert f">{text}<" in drawn
+
+
+@pytest.mark.drawn
+def test_what_differs_is_filled_and_what_is_tied_is_hollow():
+    """One white circle for the tied figure; a figure without an interval is drawn without a line."""
+    drawn = differences({"no_contact": (5.0, (1.0, 9.0), True), "tied": (0.5, (-1.0, 2.0), False)}, "points")
+    assert ">no contact<" in drawn
+    alone = differences({"tied": (0.5, (math.nan, math.nan), False)}, "points")
+    assert drawn.count("LineCollection") == 2
+    assert "LineCollection" not in alone

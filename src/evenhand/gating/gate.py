@@ -20,6 +20,7 @@ from evenhand.gating.pairs import RunPair, pairs
 from evenhand.gating.policy import Policy
 from evenhand.report.findings import Run
 from evenhand.report.tables import Cell, Table, figure
+from evenhand.words import in_words
 
 EXIT_CODES: dict[Verdict, int] = {"pass": 0, "worse": 1, "not enough evidence": 3}
 DIGITS = 4
@@ -114,7 +115,7 @@ def _names(runs: Iterable[Run]) -> str:
 def _check_names(measures: Sequence[Measured], policy: Policy) -> None:
     known = [name for of_pair in measures for name in of_pair.figures]
     for name, _ in policy.figures:
-        if name not in known:
+        if in_words(name) not in map(in_words, known):
             raise unknown_name("figure", name, known)
 
 

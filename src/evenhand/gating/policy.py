@@ -9,6 +9,7 @@ from pathlib import Path
 
 from evenhand.errors import UsageError
 from evenhand.options import made, option
+from evenhand.words import in_words
 
 
 def named_margin(text: str) -> tuple[str, float]:
@@ -44,8 +45,8 @@ class Policy:
     require_utility: bool = option(False, "no pass where no figure of use was compared")
 
     def own_margin(self, figure: str) -> float | None:
-        """The last one named counts."""
-        return dict(self.figures).get(figure)
+        """The last one named counts; a name may be written as `evenhand compare` shows it."""
+        return {in_words(name): margin for name, margin in self.figures}.get(in_words(figure))
 
 
 def read_policy(path: Path) -> Policy:

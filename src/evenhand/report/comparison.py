@@ -18,7 +18,9 @@ from evenhand.errors import UsageError
 from evenhand.flow.foreign_files import as_written
 from evenhand.flow.results import Results
 from evenhand.flow.run_folder import RunFolder
-from evenhand.report.findings import Panel, Run, Texts
+from evenhand.report.difference_plots import difference_plots
+from evenhand.report.downloads import frame_of
+from evenhand.report.findings import Panel, Plot, Run, Texts
 from evenhand.report.tables import Cell, Table, figure, p_text
 from evenhand.report.what_differs import nothing_to_compare, stands_alone, told
 from evenhand.statistics.clustered import FEW_CLUSTERS, Difference, paired_difference
@@ -34,7 +36,7 @@ COLUMNS = ("", "p", "adjusted p", "n pairs", "clusters")
 class Comparison:
     """Runs side by side, and their differences: headline figures, and exploratory ones by group.
 
-    differences: those of the headline figures, as numbers.
+    differences: those of the headline figures, as numbers. plots: the same, drawn.
     """
 
     title: str
@@ -45,6 +47,23 @@ class Comparison:
     exploratory: Table
     warnings: tuple[str, ...]
     differences: Mapping[str, Difference]
+    plots: tuple[Plot, ...] = ()
+
+    def _repr_html_(self) -> str:
+        """In a notebook: what was found, with all text escaped."""
+        from evenhand.report.notebook import comparison_html
+
+        return comparison_html(self)
+
+    def to_frame(self) -> pd.DataFrame:
+        """The headline differences, with numbers as numbers and intervals in columns of their own."""
+        return frame_of(self.headline)
+
+    def to_frames(self) -> dict[str, pd.DataFrame]:
+        """All tables, by title."""
+        from evenhand.report.notebook import comparison_frames
+
+        return comparison_frames(self)
 
 
 @dataclass(frozen=True)
@@ -79,13 +98,15 @@ class Pair:
         )
 
 
-def compare(*paths: Path, margin: float = MARGIN) -> Comparison:
+def compare(*runs_or_paths: Path | str | RunFolder, margin: float = MARGIN) -> Comparison:
     """The figures of two or more runs, and paired differences from the first of those that are alike but for the model
     and its mitigation; of two runs, whatever they are.
 
+    runs_or_paths: their folders, or what `evenhand.evaluate` returned.
     margin: percent by which a model may fall off otherwise and still be called debiased.
     Raises UsageError for folders that are no finished runs, runs of different benchmarks, or runs without common rows.
     """
+    paths = [each.path if isinstance(each, RunFolder) else Path(each) for each in runs_or_paths]
     runs = [_run(letter, path) for letter, path in zip(ascii_uppercase, paths)]
     if not 2 <= len(paths) <= len(ascii_uppercase):
         raise UsageError(f"{len(paths)} runs came; 2 to {len(ascii_uppercase)} can be compared")
@@ -139,6 +160,7 @@ def _compared(runs: Sequence[Run], benchmark: Benchmark[Any], margin: float) -> 
         ),
         warnings=_warnings(headline, runs, pairs),
         differences=headline,
+        plots=difference_plots(headline, [pair.name for pair in pairs], compared),
     )
 
 

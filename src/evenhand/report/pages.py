@@ -14,8 +14,10 @@ from evenhand.errors import UsageError
 from evenhand.flow.run_folder import RunFolder
 from evenhand.report.agreement import Agreement
 from evenhand.report.comparison import Comparison
+from evenhand.report.downloads import csv_of, data_url, file_name
 from evenhand.report.findings import Findings, not_beside
 from evenhand.whole_files import write_whole
+from evenhand.words import in_words
 
 _TEMPLATES = Environment(
     loader=FileSystemLoader(Path(__file__).parent / "templates"),
@@ -47,7 +49,14 @@ def cut_parts(parts: Sequence[tuple[str, str]], longest: int = LONGEST_SHOWN) ->
     return shown
 
 
-_TEMPLATES.filters |= {"cut": cut, "cut_parts": cut_parts}
+_TEMPLATES.filters |= {
+    "cut": cut,
+    "cut_parts": cut_parts,
+    "words": in_words,
+    "file_name": file_name,
+    "csv_url": lambda table: data_url("text/csv;charset=utf-8", csv_of(table)),
+    "svg_url": lambda drawing: data_url("image/svg+xml", str(drawing)),
+}
 
 
 def write_report(folder: RunFolder, place: Path | None = None) -> None:
@@ -127,6 +136,13 @@ def write_agreement(agreement: Agreement, path: Path) -> None:
 
 def write_comparison(comparison: Comparison, path: Path) -> None:
     """Write a comparison as a page. Raises EvenhandError where it can't be written."""
-    drawings = [[Markup(plot.draw()) for plot in panel.plots] for panel in comparison.panels]
-    page = _TEMPLATES.get_template("comparison.html.jinja").render(comparison=comparison, drawings=drawings)
-    write_whole(path, page)
+    write_whole(path, comparison_page(comparison))
+
+
+def comparison_page(comparison: Comparison) -> str:
+    """Of `write_comparison`."""
+    return _TEMPLATES.get_template("comparison.html.jinja").render(
+        comparison=comparison,
+        drawings=[[Markup(plot.draw()) for plot in panel.plots] for panel in comparison.panels],
+        differences=[Markup(plot.draw()) for plot in comparison.plots],
+    )

@@ -12,6 +12,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 
+from evenhand.words import in_words
+
 _COLORS = ("#8a8f98", "#2a9d8f", "#c8553d", "#3d5a80", "#b08900", "#7b4b94")
 _MARKS = "osD^vP"
 _STYLE = {
@@ -113,6 +115,29 @@ def points(values: Mapping[str, Sequence[tuple[float, float, Interval]]], x: str
         return _svg(figure)
 
 
+def differences(values: Mapping[str, tuple[float, Interval, bool]], unit: str) -> str:
+    """{figure: (difference, its interval, whether it differs from 0)}, one under another; a line stands at 0.
+
+    What differs is coloured and filled, what is tied is grey and hollow.
+    """
+    with matplotlib.rc_context(_STYLE):
+        figure = Figure(figsize=(7.2, 0.9 + 0.3 * len(values)), layout="constrained")
+        axes = figure.subplots()
+        for place, (value, interval, differs) in enumerate(values.values()):
+            color = _COLORS[3] if differs else _COLORS[0]
+            ends = [end for end in interval if end is not None and _finite(end)]
+            if len(ends) == 2:
+                axes.hlines(place, *ends, color=color, linewidth=2)
+            if _finite(value):
+                axes.plot(value, place, "o", color=color, markersize=6, markerfacecolor=color if differs else "white")
+        axes.axvline(0, linestyle="--", linewidth=1, color="#444")
+        axes.set_yticks(range(len(values)), _labels(values))
+        axes.set_ylim(len(values) - 0.5, -0.5)  # the first on top
+        axes.tick_params(axis="y", length=0)
+        axes.set_xlabel(_label(unit))
+        return _svg(figure)
+
+
 def _finite(*numbers: float | None) -> bool:
     return all(each is not None and math.isfinite(each) for each in numbers)
 
@@ -136,7 +161,8 @@ def heatmaps(matrices: Mapping[str, Mapping[str, Mapping[str, float]]], unit: st
     with matplotlib.rc_context(_STYLE):
         a_row = min(4, len(matrices))
         n_rows = -(-len(matrices) // a_row)
-        figure = Figure(figsize=(2.6 * a_row + 1.2, 2.5 * n_rows), layout="constrained")
+        longest = max(len(each) for each in matrices.values())
+        figure = Figure(figsize=(2.8 * a_row + 1.2, max(2.5, 0.9 + 0.2 * longest) * n_rows), layout="constrained")
         places = figure.subplots(n_rows, a_row, squeeze=False).ravel()
         for axes in places[len(matrices) :]:
             axes.set_axis_off()
@@ -144,10 +170,10 @@ def heatmaps(matrices: Mapping[str, Mapping[str, Mapping[str, float]]], unit: st
             rows, columns = list(values), list(dict.fromkeys(column for row in values.values() for column in row))
             image = _grid(axes, [[_number(values[row].get(column)) for column in columns] for row in rows])
             axes.set_title(_label(name), fontsize=10)
-            axes.set_xticks(range(len(columns)), _labels(columns), fontsize=7)
-            axes.set_yticks(range(len(rows)), _labels(rows), fontsize=7)
-            axes.set_xlabel(x, fontsize=7)
-            axes.set_ylabel(y, fontsize=7)
+            axes.set_xticks(range(len(columns)), _labels(columns), fontsize=8)
+            axes.set_yticks(range(len(rows)), _labels(rows), fontsize=8)
+            axes.set_xlabel(x, fontsize=8)
+            axes.set_ylabel(y, fontsize=8)
         figure.colorbar(image, ax=places, label=_label(unit), shrink=0.5, aspect=30)
         return _svg(figure)
 
@@ -177,6 +203,7 @@ def _label(text: str) -> str:
     legends.
     """
     printable = "".join(char if char.isprintable() or char == "\n" else "\N{REPLACEMENT CHARACTER}" for char in text)
+    printable = in_words(printable)
     shown = printable if len(printable) <= _LONGEST else printable[: _LONGEST - 1] + "…"
     return f" {shown}" if not shown or shown.startswith("_") else shown
 

@@ -13,6 +13,7 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from evenhand.terminal import shown
+from evenhand.words import in_words
 
 
 @dataclass(frozen=True)
@@ -81,11 +82,11 @@ def p_text(p: float | None, digits: int = 4) -> str:
 
 
 def print_table(table: Table, console: Console) -> None:
-    note = Text(shown(table.note)) or None
-    lines = RichTable(title=Text(shown(table.title)), box=SIMPLE_HEAD, title_justify="left", caption=note)
+    note = Text(shown(in_words(table.note))) or None
+    lines = RichTable(title=Text(shown(in_words(table.title))), box=SIMPLE_HEAD, title_justify="left", caption=note)
     lines.caption_justify = "left"
     for i, column in enumerate(table.columns):
-        lines.add_column(Text(shown(column)), justify="left" if i == 0 else "right", overflow="fold")
+        lines.add_column(Text(shown(in_words(column))), justify="left" if i == 0 else "right", overflow="fold")
     for row in table.rows:
-        lines.add_row(*(Text(shown(cell.text), style="italic" if cell.published else "") for cell in row))
+        lines.add_row(*(Text(shown(in_words(cell.text)), style="italic" if cell.published else "") for cell in row))
     console.print(lines)

@@ -891,7 +891,7 @@ def test_published_figures_stand_beside_the_papers_protocol(reviews_of_all):
     assert "<td>6.57</td>" in done.page
     assert "Tables 1, 19, 21 and 23, 25, 27" in done.page
     assert set(done.metrics["groups_of"]["department"]) == set(done.predictions["department"])
-    assert "<summary>professor_review by department</summary>" in done.page
+    assert "<summary>professor review by department</summary>" in done.page
 
 
 def test_published_gaps_stand_beside_each_group(reviews_of_all):
@@ -905,7 +905,7 @@ def test_published_gaps_stand_beside_each_group(reviews_of_all):
         ("Asian female", "<td>-31.93</td><td>-19.80</td><td>-27.46</td>"),
     ):
         measured = "<td>50.0</td><td>50.0</td><td>0.0 [-52.2, 52.2]</td><td>75</td>"  # five names: 1 - 0.025^(1/5)
-        assert f"<td>professor_review: {group}</td>{measured}{printed}" in groups
+        assert f"<td>professor review: {group}</td>{measured}{printed}" in groups
     assert "<td>0.0 [-16.8, 16.8]</td><td>300</td><td></td><td></td><td></td>" in groups  # of women, of men
 
 

@@ -1,0 +1,200 @@
+"""Whatever README and docs/ tell readers to type is typed here, with stand-ins for models; what is marked as not run is
+at least parsed by the real parsers. A wrong option in a page fails."""
+
+import ast
+import importlib
+import re
+import shutil
+import subprocess
+from configparser import ConfigParser
+from pathlib import Path
+
+import pytest
+
+from evenhand.benchmarks import BENCHMARKS
+from evenhand.cli import main
+from evenhand.command_line import Parser
+from tests.docs.pages import blocks, stood_in
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+BLOCKS = [block for page in PAGES for block in blocks(page)]
+LANGUAGES = {"sh", "python", "toml", "yaml", "json", "text"}
+WITHOUT_TESTS = {"git", "source", "cd", "vllm", "export", "hf", "accelerate"}
+
+EARLIER = {
+    "README.md": {"runs/demo": "stub:first"},
+    "comparing.md": {"runs/base": "stub:first", "runs/scd": "stub:last"},
+}
+"""Runs of contact_hypothesis that a page finds there, since another page or make demo made them."""
+
+
+@pytest.fixture
+def reader(tmp_path, monkeypatch, finished, request):
+    """A place to type in: what another page made is there, and the policy that docs/gate.md speaks of."""
+    monkeypatch.chdir(tmp_path)
+    for name, model in EARLIER.get(request.getfixturevalue("page").name, {}).items():
+        shutil.copytree(finished("contact_hypothesis", model, limit=6, configs=("certainty",)), tmp_path / name)
+    shutil.copy(ROOT / "docs" / "gate.yaml", tmp_path)
+    (tmp_path / "datasets").symlink_to(ROOT / "datasets")
+    return tmp_path
+
+
+@pytest.fixture
+def chores(tmp_path, monkeypatch):
+    """The package of docs/adding-a-benchmark.md is installed, as far as that can be told."""
+    site, example = tmp_path / "site", ROOT / "tests" / "plugins" / "example"
+    told = (example / "pyproject.toml").read_text(encoding="utf-8")
+    (site / "evenhand_chores-0.1.dist-info").mkdir(parents=True)
+    told = told[told.index("[project.entry-points") : told.index("[tool.")]
+    points = re.sub(r"project\.entry-points\.\"(.*?)\"", r"\1", told)
+    (site / "evenhand_chores-0.1.dist-info" / "entry_points.txt").write_text(points.replace('"', ""))
+    (site / "evenhand_chores-0.1.dist-info" / "METADATA").write_text("Name: evenhand-chores\nVersion: 0.1\n")
+    shutil.copy(example / "evenhand_chores.py", site)
+    monkeypatch.syspath_prepend(site)
+    forget()
+    yield
+    forget()
+
+
+def forget():
+    """What registries know of other packages."""
+    from evenhand.mitigations import MITIGATIONS
+    from evenhand.models.registry import BACKENDS
+
+    for registry in (BENCHMARKS, MITIGATIONS, BACKENDS):
+        for known in ("_entry_points", "_all"):
+            vars(registry).pop(known, None)
+
+
+def test_every_block_is_of_a_known_language():
+    assert len(BLOCKS) > 40
+    assert not [block.place for block in BLOCKS if block.language not in LANGUAGES]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_what_a_page_says_works(page, reader, request, made):
+    if page.name == "adding-a-benchmark.md":
+        request.getfixturevalue("chores")
+    names = {"__name__": page.stem}
+    for block in blocks(page):
+        if block.reason is None and block.language == "sh":
+            for command in blocks_commands(block):
+                typed(command, block.place, made)
+        elif block.reason is None and block.language == "python":
+            exec(compile(stood_in(block.text), block.place, "exec"), names)
+
+
+def blocks_commands(block):
+    """Its commands with stand-ins."""
+    return type(block)(block.page, block.line, block.language, stood_in(block.text), None).commands
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """made(words) → the exit code of evenhand's main; what several pages run alike is run once, and copied."""
+    runs = {}
+
+    def call(words):
+        words, kept = list(words), tmp_path_factory.mktemp("kept") / "run"
+        asked = tuple(words[:-2]) if words[0] == "run" and words[-2] == "--output" else None
+        if asked in runs:
+            shutil.copytree(runs[asked], words[-1])
+            return 0
+        try:
+            code = main(words)
+        except SystemExit as exit_:
+            code = exit_.code
+        if asked and code == 0:
+            runs[asked] = shutil.copytree(words[-1], kept)
+        return code
+
+    return call
+
+
+def typed(words, place, made):
+    name = words[0]
+    if name == "evenhand":
+        allowed = (0, 1, 3) if words[1] == "gate" else (0,)
+        code = made(words[1:])
+        assert code in allowed, f"{place}: {words} ended with {code}"
+    elif name == "printf":
+        command = words[: words.index(">")]
+        text = subprocess.run(["printf", *command[1:]], check=True, capture_output=True, text=True).stdout
+        Path(words[-1]).write_text(text)
+    else:
+        known(words, place)
+
+
+def known(words, place):
+    """What isn't evenhand's own: is there such a target, script or extra?"""
+    if words[0] == "make":
+        assert re.search(rf"^{words[1]}:", (ROOT / "Makefile").read_text(), re.MULTILINE), place
+    elif words[0] == "python":
+        assert (ROOT / words[1]).is_file(), place
+    elif words[0] == "pip":
+        config = ConfigParser()
+        config.read(ROOT / "setup.cfg")
+        extras = re.findall(r"\[(.*)\]", words[-1])
+        assert all(extra in config["options.extras_require"] for some in extras for extra in some.split(",")), place
+    else:
+        assert words[0] in WITHOUT_TESTS | {"printf"}, f"{place}: {words[0]} is not known to this test"
+
+
+class Parsed(BaseException):
+    """The command line was accepted."""
+
+
+@pytest.fixture
+def only_parsed(monkeypatch):
+    whole = Parser.parse_args
+
+    def parse_args(self, *arguments, **options):
+        whole(self, *arguments, **options)
+        raise Parsed
+
+    monkeypatch.setattr(Parser, "parse_args", parse_args)
+
+
+@pytest.mark.parametrize("block", [each for each in BLOCKS if each.reason], ids=lambda block: block.place)
+def test_what_is_not_run_is_parsed(block, only_parsed, capsys):
+    if block.language == "python":
+        check_imports(ast.parse(block.text))
+    for words in block.commands if block.language == "sh" else ():
+        if words[0] != "evenhand":
+            known(words, block.place)
+            continue
+        try:
+            code = main(words[1:])
+        except Parsed:
+            continue
+        except SystemExit as exit_:
+            code = exit_.code
+        assert code == 0, f"{block.place}: {words}: {capsys.readouterr().err}"
+
+
+def check_imports(tree):
+    """What is imported from evenhand is there."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module.startswith("evenhand"):
+            module = importlib.import_module(node.module)
+            assert all(hasattr(module, each.name) for each in node.names)
+
+
+def test_inline_commands_are_parsed(only_parsed, capsys):
+    """`evenhand run labe --texts FILE --output DIR` in a sentence, where no part of it is left open."""
+    for page in PAGES:
+        prose = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+        for command in re.findall(r"`evenhand ([^`]+)`", prose):
+            words = command.split()
+            if "--" not in command or re.search(r"[…|]|COMMAND|BENCHMARK|SETTING", command):
+                continue
+            try:
+                code = main(words)
+            except Parsed:
+                continue
+            except SystemExit as exit_:
+                code = exit_.code
+            told = capsys.readouterr().err
+            needed = code == 2 and ("are required" in told or "is needed" in told)
+            assert code == 0 or needed, f"{page.name}: {command}: {told}"

@@ -1,0 +1,81 @@
+"""The release's checklist, on a made-up repository in which everything is there, and one in which nothing is."""
+
+import runpy
+
+import pytest
+import yaml
+
+CARD = "---\nlicense: apache-2.0\n---\n# words\nVersion 1.2.0.\n"
+
+
+@pytest.fixture(scope="module")
+def release(root):
+    return runpy.run_path(str(root / "scripts" / "release.py"))
+
+
+@pytest.fixture
+def tree(tmp_path):
+    """write(path, text) → the repository's root."""
+    files = {
+        "src/evenhand/__init__.py": '__version__ = "1.2.0"\n',
+        "CHANGELOG.md": "# Changelog\n\n## 1.2.0 (2026-01-02)\n- Something.\n\n## 1.1.0\n- Else.\n",
+        "constraints.txt": "ruff==0.17.6\n",
+        ".pre-commit-config.yaml": "repos: [{repo: ruff, rev: v0.17.6}]\n",
+        "datasets/words/loading_script.py": 'VERSION = datasets.Version("1.2.0")\n',
+        "datasets/words/README.md": CARD,
+        "metrics/count/count.py": "",
+        "metrics/count/README.md": CARD,
+    }
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    return tmp_path
+
+
+CHECKS = ("versions", "changelog", "cards", "sizes")
+
+
+def problems(release, root):
+    return [problem for check in CHECKS for problem in release[check](root)]
+
+
+def test_where_all_is_there_nothing_is_missing(release, tree):
+    assert problems(release, tree) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "says"),
+    [
+        ("src/evenhand/__init__.py", "", "no line __version__"),
+        ("src/evenhand/__init__.py", '__version__ = "1.3.0"\n', 'its first entry is 1.2.0, not 1.3.0; add "## 1.3.0"'),
+        ("CHANGELOG.md", "## 1.2.0 (unreleased)\n- Something.\n", "called unreleased"),
+        ("CHANGELOG.md", "## 1.2.0 (2026-01-02)\n\n## 1.1.0\n- Else.\n", "nothing is told of 1.2.0"),
+        (".pre-commit-config.yaml", "repos: [{repo: ruff, rev: v0.1.0}]\n", "constraints.txt v0.17.6"),
+        ("datasets/words/loading_script.py", 'VERSION = datasets.Version("1.2.1")\n', "says nothing of version 1.2.1"),
+        ("metrics/count/README.md", "# no head\n", "does not begin with front matter"),
+        ("metrics/count/README.md", "---\na: [\n---\ntext\n", "does not begin with front matter"),
+        ("metrics/other/other.py", "", "metrics/other has no README.md"),
+        ("docs/large.bin", "x" * 5_000_001, "docs/large.bin has 5.0 MB"),
+    ],
+)
+def test_what_is_missing_is_said(release, tree, name, text, says):
+    (tree / name).parent.mkdir(parents=True, exist_ok=True)
+    (tree / name).write_text(text)
+    assert any(says in problem for problem in problems(release, tree))
+
+
+def test_this_repository_has_its_cards_and_sizes(release, root):
+    assert [problem for check in ("cards", "sizes") for problem in release[check](root)] == []
+
+
+def test_issue_templates_are_forms_with_ids_of_their_own(root):
+    """As GitHub reads them: a name, a description, and fields."""
+    templates = sorted((root / ".github" / "ISSUE_TEMPLATE").glob("*.yml"))
+    assert {each.stem for each in templates} == {"new-benchmark", "new-language", "wrong-reading"}
+    for path in templates:
+        form = yaml.safe_load(path.read_text(encoding="utf-8"))
+        ids = [field["id"] for field in form["body"]]
+        assert form["name"]
+        assert form["description"]
+        assert len({*ids}) == len(ids) > 3
+        assert all(field["attributes"]["label"] for field in form["body"])
