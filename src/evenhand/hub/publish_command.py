@@ -1,8 +1,8 @@
-"""evenhand publish dataset|metric|model NAME …: shows what it will do, and does it."""
+"""evenhand publish dataset|metric|model|leaderboard NAME …: shows what it will do, and does it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
@@ -23,7 +23,11 @@ if TYPE_CHECKING:
 
 KINDS: tuple[Kind, ...] = get_args(Kind)
 SHOWN = 20  # paths of each sort; more are counted
-USAGE = "usage: evenhand publish dataset|metric|model NAME … --namespace NS [--create-pr] [--private] [--dry-run]"
+USAGE = (
+    "usage: evenhand publish dataset|metric|model|leaderboard NAME … --namespace NS [--create-pr] [--private] "
+    "[--dry-run]"
+)
+FOLDERS = {"model": "folders of checkpoints", "leaderboard": "folders that evenhand leaderboard wrote"}
 
 
 @dataclass(frozen=True)
@@ -32,6 +36,11 @@ class PublishOptions:
     create_pr: bool = option(False, "open a pull request, or go on with an open one, in place of a commit to main")
     private: bool = option(False, "make a new repository private")
     dry_run: bool = option(False, "show what would be done, and do nothing")
+
+
+@dataclass(frozen=True)
+class LeaderboardOptions(PublishOptions):
+    name: str | None = option(None, "of the Space; the folder's by default", metavar="NAME")
 
 
 @dataclass(frozen=True)
@@ -44,6 +53,9 @@ class ModelOptions(PublishOptions):
     version: str = option("1.0.0", "its tag is v<version>; other weights need another", metavar="X.Y.Z")
 
 
+OPTIONS: Mapping[str, type[PublishOptions]] = {"model": ModelOptions, "leaderboard": LeaderboardOptions}
+
+
 def publish(arguments: Sequence[str], console: Console) -> None:
     """One repository after the other; what they are to hold is made and looked through before anything is sent."""
     kind, rest = (arguments[0], arguments[1:]) if arguments else ("", [])
@@ -54,10 +66,10 @@ def publish(arguments: Sequence[str], console: Console) -> None:
         raise UsageError(f"what to publish is needed first: {', '.join(KINDS)} ({USAGE})")
     if kind not in KINDS:
         raise unknown_name("kind of repository", kind, KINDS, USAGE)
-    options: type[PublishOptions] = ModelOptions if kind == "model" else PublishOptions
+    options = OPTIONS.get(kind, PublishOptions)
 
     def add_names(parser: argparse.ArgumentParser) -> None:
-        what = "folders of checkpoints" if kind == "model" else f"{kind}s of evenhand"
+        what = FOLDERS.get(kind, f"{kind}s of evenhand")
         parser.add_argument("names", nargs="+", metavar="NAME", help=what)
 
     groups = {"options": Group("options", options)}
@@ -68,7 +80,9 @@ def publish(arguments: Sequence[str], console: Console) -> None:
     names = list(dict.fromkeys(parsed.names))
     of_one = [flag for flag in ("name", "base", "runs") if getattr(asked, flag, None)]
     if len(names) > 1 and of_one:
-        raise UsageError(f"--{' and --'.join(of_one)} would be of one model, and {len(names)} came; publish one by one")
+        raise UsageError(
+            f"--{' and --'.join(of_one)} would be of one {kind}, and {len(names)} came; publish one by one"
+        )
     made_of = _makers()[kind]
     all_contents = [made_of(name, asked) for name in names]
 
@@ -135,12 +149,16 @@ def _counted(found: Changes) -> str:
 def _makers() -> dict[str, Callable[[str, Any], Contents]]:
     """Of each kind, what makes the contents of a name."""
     from evenhand.hub.of_dataset import dataset_contents
+    from evenhand.hub.of_leaderboard import leaderboard_contents
     from evenhand.hub.of_metric import metric_contents
     from evenhand.hub.of_model import model_contents
 
     return {
         "dataset": lambda name, asked: dataset_contents(name, asked.namespace, asked.private),
         "metric": lambda name, asked: metric_contents(name, asked.namespace, asked.private),
+        "leaderboard": lambda name, asked: leaderboard_contents(
+            typed_path(name), asked.namespace, asked.private, asked.name
+        ),
         "model": lambda name, asked: model_contents(
             name, asked.namespace, asked.private, asked.name, asked.base, asked.version, asked.runs
         ),

@@ -1,0 +1,44 @@
+"""A run folder: read as the record that `evenhand submit` would make of it, under its checks."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+
+from evenhand.errors import EvenhandError
+from evenhand.flow.foreign_files import as_written, shortened
+from evenhand.hub.leaderboard.every_eval_ever import Found, Origin, results_of
+from evenhand.hub.leaderboard.records import Refusal
+from evenhand.hub.submission.dates import of_seconds
+from evenhand.hub.submission.every_eval_ever import About, record
+from evenhand.hub.submission.figures import measured
+from evenhand.hub.submission.finished_run import FinishedRun
+from evenhand.hub.submission.identity import commit_of, shown
+from evenhand.hub.submission.validation import check_figures, check_run
+
+
+def results_of_run(path: Path, model: str | None, origin: Origin, now: datetime) -> Iterator[tuple[str, Found]]:
+    """model: its id on the Hub, where that was said. Raises Refusal for what is not published either."""
+    try:
+        run = FinishedRun.read(path)
+        with as_written(path):
+            of = model or _name(run)
+            check_run(run, of, under_another_name=True)
+            found = measured(run)
+            check_figures(run, found)
+            about = About(of, of_seconds(run.written), "unknown", "other", None, None)
+            made = record(run, found, about)
+    except (EvenhandError, OSError, OverflowError) as error:
+        raise Refusal(shortened(error)) from error
+    return results_of(made, replace(origin, run=str(path)), now)
+
+
+def _name(run: FinishedRun) -> str:
+    """A folder may have the name of any model: what didn't come from the Hub is told apart by its fingerprint."""
+    name = shown(run.results.model)
+    if commit_of(run):
+        return name
+    return f"{name} (not from the Hub, {hashlib.sha256(run.results.model_identity.encode()).hexdigest()[:8]})"
