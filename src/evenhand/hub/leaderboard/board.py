@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from evenhand.benchmarks import BENCHMARKS
 from evenhand.hub.leaderboard.paired import Answers, paired
 from evenhand.hub.leaderboard.ranks import Ranks, ranks
 from evenhand.hub.leaderboard.records import Column, Record
@@ -87,10 +89,11 @@ def board(records: Sequence[Record], n_refused: int, made: datetime) -> Board:
 
 
 def _order(column: Column) -> tuple[object, ...]:
-    """Our benchmarks first; of each its whole first, then bias, then utility."""
+    """Our benchmarks first, in their own order; of each its whole first, then bias, then utility."""
+    known = BENCHMARKS.names.index(column.benchmark) if column.benchmark in BENCHMARKS else len(BENCHMARKS.names)
     whole = not column.task.removeprefix("new_").startswith(WHOLE)
     return (
-        column.library != OURS, column.benchmark == "utility", column.benchmark, whole, column.utility,
+        column.library != OURS, known, column.benchmark, whole, column.utility,
         column.task, column.metric, column.setting, column.dataset, column.library, column.unit, column.lower_is_better,
     )  # fmt: skip
 
@@ -108,11 +111,17 @@ def _rows(records: Sequence[Record]) -> tuple[Row, ...]:
         if base := bases[name]:
             variants.setdefault(base, []).append(name)
 
-    def key(name: str) -> tuple[str, bool, str]:
+    def key(name: str) -> tuple[list[tuple[bool, int, str]], bool, list[tuple[bool, int, str]]]:
         base = bases[name]
-        return ((base or name).casefold(), base is not None, name.casefold())
+        return _natural(base or name), base is not None, _natural(name)
 
     return tuple(Row(name, bases[name], tuple(variants.get(name, ()))) for name in sorted(names, key=key))
+
+
+def _natural(name: str) -> list[tuple[bool, int, str]]:
+    """A key by which model-2 goes before model-10."""
+    parts = re.split(r"([0-9]{1,18})", name.casefold())
+    return [(True, int(part), "") if k % 2 else (False, 0, part) for k, part in enumerate(parts)]
 
 
 def _overview(columns: Sequence[Column], counts: Mapping[Column, int]) -> list[Column]:

@@ -6,7 +6,7 @@ A line leads from a base to what was made of it.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from evenhand.hub.leaderboard.board import Board
@@ -16,8 +16,28 @@ WIDTH, HEIGHT = 640.0, 400.0
 LEFT, RIGHT, TOP, BOTTOM = 64.0, 16.0, 16.0, 52.0
 FRAME = {"width": WIDTH, "height": HEIGHT, "left": LEFT, "top": TOP, "right": WIDTH - RIGHT, "bottom": HEIGHT - BOTTOM}
 """Pixels: of the drawing, and the ends of its axes."""
-MOST_WITH_INTERVALS, MOST_NAMED = 60, 12
+MOST_WITH_INTERVALS, MOST_NAMED, MOST_APART = 60, 40, 300
+LONGEST_LABEL = 28
 MOST_PLOTS = 6
+
+
+@dataclass(frozen=True)
+class Label:
+    """anchor: which end of the text is at x, as SVG has it."""
+
+    text: str
+    x: float
+    y: float
+    anchor: str
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        width = 6.5 * len(self.text)
+        return (self.x, self.x + width) if self.anchor == "start" else (self.x - width, self.x)
+
+    def meets(self, other: Label) -> bool:
+        one, two = self.ends, other.ends
+        return abs(self.y - other.y) < 14 and one[0] < two[1] and two[0] < one[1]
 
 
 @dataclass(frozen=True)
@@ -30,7 +50,7 @@ class Point:
     y: float
     ends: tuple[float, float] | None
     is_variant: bool
-    named: bool
+    label: Label | None
 
 
 @dataclass(frozen=True)
@@ -41,16 +61,19 @@ class Tick:
 
 @dataclass(frozen=True)
 class Plot:
+    """together: of very many points, those of bases and of variants as one path each; else nothing."""
+
     bias: Column
     utility: Column
     points: tuple[Point, ...]
+    together: tuple[str, str]
     links: tuple[tuple[Point, Point], ...]
     x_ticks: tuple[Tick, ...]
     y_ticks: tuple[Tick, ...]
 
 
 def plots(board: Board) -> list[Plot]:
-    """Of each bias of the overview, against the utility that most models of it have; none without two models."""
+    """Of each bias of the overview, against utility, or another accuracy that most models have of it."""
     found = [_plot(board, column) for column in board.overview.columns if not column.utility]
     return sorted((each for each in found if each), key=lambda each: -len(each.points))[:MOST_PLOTS]
 
@@ -58,9 +81,10 @@ def plots(board: Board) -> list[Plot]:
 def _plot(board: Board, bias: Column) -> Plot | None:
     able = [column for column in board.columns if column.utility and column.metric == "accuracy"]
     shared = {column: [row for row in board.rows if _both(board, row.name, bias, column)] for column in able}
-    utility = max(able, key=lambda column: len(shared[column]), default=None)
-    if utility is None or len(shared[utility]) < 2:
+    enough = [column for column in able if len(shared[column]) >= 2]
+    if not enough:
         return None
+    utility = max(enough, key=lambda column: (column.benchmark == "utility", len(shared[column])))
     rows = shared[utility]
     of_bias = {row.name: board.cells[bias, row.name].record for row in rows}
     of_utility = {row.name: board.cells[utility, row.name].record for row in rows}
@@ -78,25 +102,40 @@ def _plot(board: Board, bias: Column) -> Plot | None:
     def ends(interval: Interval | None) -> tuple[float, float] | None:
         return (up(interval[0]), up(interval[1])) if with_ends and interval is not None else None
 
-    points = {
-        row.name: Point(
+    points: dict[str, Point] = {}
+    for row in rows:
+        x, y = across(of_utility[row.name].value), up(of_bias[row.name].value)
+        points[row.name] = Point(
             row.name,
             f"{row.name}: {bias.metric.replace('_', ' ')} {of_bias[row.name].value:.4g}, "
             f"{utility.metric.replace('_', ' ')} {of_utility[row.name].value:.4g}",
-            across(of_utility[row.name].value),
-            up(of_bias[row.name].value),
+            x,
+            y,
             ends(of_bias[row.name].interval),
             row.base is not None,
-            len(rows) <= MOST_NAMED,
+            _label(row.name, x, y, points.values()) if len(rows) <= MOST_NAMED else None,
         )
-        for row in rows
-    }
+    many = len(points) > MOST_APART
     links = tuple((points[row.base], points[row.name]) for row in rows if row.base in points)
     return Plot(
-        bias, utility, tuple(points.values()), links,
+        bias, utility, tuple(points.values()), (_path(points.values(), False), _path(points.values(), True))
+        if many else ("", ""), links,
         tuple(Tick(across(value), text) for value, text in x_ticks),
         tuple(Tick(up(value), text) for value, text in y_ticks),
     )  # fmt: skip
+
+
+def _label(name: str, x: float, y: float, others: Iterable[Point]) -> Label | None:
+    """What stands at a point; None where another's label is in its way."""
+    text = name if len(name) <= LONGEST_LABEL else f"{name[: LONGEST_LABEL - 1]}…"
+    to_the_right = x < 0.6 * WIDTH
+    label = Label(text, x + 8 if to_the_right else x - 8, y - 6, "start" if to_the_right else "end")
+    return None if any(each.label and each.label.meets(label) for each in others) else label
+
+
+def _path(points: Iterable[Point], variants: bool) -> str:
+    """Lines of no length, whose round ends are the points: a drawing of thousands stays small."""
+    return "".join(f"M{each.x} {each.y}h0" for each in points if each.is_variant == variants)
 
 
 def _both(board: Board, row: str, bias: Column, utility: Column) -> bool:
@@ -113,8 +152,8 @@ def _axis(values: list[float]) -> tuple[float, float, list[tuple[float, str]]]:
 
 
 def _ticks(low: float, high: float) -> Iterator[tuple[float, str]]:
-    raw = (high - low) / 4
+    raw = (high - low) / 5
     power = 10.0 ** math.floor(math.log10(raw))
-    step = next(power * each for each in (1, 2, 5, 10) if power * each >= raw)
+    step = next(power * each for each in (1, 2, 2.5, 5, 10) if power * each >= raw)
     for k in range(math.ceil(low / step), math.floor(high / step) + 1):
         yield k * step, f"{round(k * step, 10):g}"
