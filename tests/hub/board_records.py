@@ -24,7 +24,7 @@ def result(name, metric, unit, lower, score, interval=None, version="2.3.0", **d
     }
 
 
-def record(model, *results, date="2026-01-31T10:00:00Z", base=None, library="evenhand"):
+def record(model, *results, date="2025-01-31T10:00:00Z", base=None, library="evenhand"):
     of = {} if base is None else {"base_model": base}
     return {
         "schema_version": "0.2.2",

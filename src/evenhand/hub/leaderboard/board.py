@@ -13,7 +13,8 @@ from evenhand.hub.leaderboard.paired import Answers, paired
 from evenhand.hub.leaderboard.ranks import Ranks, ranks
 from evenhand.hub.leaderboard.records import Column, Record
 
-MOST_OVERVIEW, MOST_COLUMNS = 12, 40  # of the first table, and of a benchmark's; leaderboard.csv has all
+MOST_OVERVIEW, MOST_COLUMNS = 12, 40  # columns of the first table, and of a benchmark's; leaderboard.csv has all
+MOST_SECTIONS = 30  # benchmarks with a table of their own
 WHOLE = "all"  # how tasks begin that are of a whole benchmark
 OURS = "evenhand"
 
@@ -45,7 +46,7 @@ class Section:
 
 @dataclass(frozen=True)
 class Board:
-    """cells: by (column, row's name). made: when it was."""
+    """cells: by (column, row's name). n_left_out: benchmarks that have no table of their own. made: when it was."""
 
     rows: tuple[Row, ...]
     columns: tuple[Column, ...]
@@ -53,6 +54,7 @@ class Board:
     ranks: Mapping[Column, Ranks]
     overview: Section
     sections: tuple[Section, ...]
+    n_left_out: int
     n_refused: int
     made: datetime
 
@@ -85,7 +87,8 @@ def board(records: Sequence[Record], n_refused: int, made: datetime) -> Board:
     ]
     first = Section("All models", tuple(overview[:MOST_OVERVIEW]), rows, max(0, len(overview) - MOST_OVERVIEW))
     more = tuple(each for each in sections if not {*each.columns} <= {*first.columns})
-    return Board(rows, tuple(columns), cells, of_columns, first, more, n_refused, made)
+    shown, left_out = more[:MOST_SECTIONS], max(0, len(more) - MOST_SECTIONS)
+    return Board(rows, tuple(columns), cells, of_columns, first, shown, left_out, n_refused, made)
 
 
 def _order(column: Column) -> tuple[object, ...]:

@@ -9,7 +9,7 @@ from datetime import date, datetime
 from urllib.parse import urlsplit
 
 from evenhand.errors import UsageError
-from evenhand.hub.leaderboard.records import Record, Refusal
+from evenhand.hub.leaderboard.records import Interval, Record, Refusal
 from evenhand.hub.refusals import MOST_UNREAD
 from evenhand.hub.submission.dates import checked_date, of_seconds
 from evenhand.hub.submission.figures import ACCURACY, AGAINST, ASSIGNED, BIAS_SCORE, BIASED, REFUSALS, Figure
@@ -125,9 +125,17 @@ def checked(record: Record, low: float | None = None, high: float | None = None)
             raise Refusal(f"{end:g} lies outside of its range ({_end(low)} to {_end(high)})")
     if record.interval is not None and record.interval[0] > record.interval[1]:
         raise Refusal("its interval's lower end is above its upper one")
+    if record.interval is not None and not _near(record.value, record.interval):
+        raise Refusal("its interval lies far from its figure")
     if record.base == record.model:
         return replace(record, base=None)
     return record
+
+
+def _near(value: float, interval: Interval) -> bool:
+    """Whether the interval holds it, or all but: of figures from which chance is taken off some don't."""
+    low, high = interval
+    return low - (high - low) - ROUNDING <= value <= high + (high - low) + ROUNDING
 
 
 def _end(value: float | None) -> str:

@@ -28,12 +28,15 @@ Found = Record | Refusal
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a record comes from. base: as the model's repository names it. Others as in Record."""
+    """Where a record comes from. base: as the model's repository names it; model: whose repository it is. Others as in
+    Record.
+    """
 
     source: str
     place: str
     link: str | None = None
     base: str | None = None
+    model: str | None = None
     file: str | None = None
     run: str | None = None
 
@@ -74,6 +77,8 @@ def _about(record: Mapping[str, Any], origin: Origin, now: datetime) -> _About:
     dates = [record[key] for key in ("evaluation_timestamp", "retrieved_timestamp") if key in record]
     if not dates:
         raise Refusal("it has no date")
+    if origin.model not in (None, model["id"]):
+        raise Refusal(f"it says to be of {text(model['id'], 100)}, and lies in the repository of {origin.model}")
     base = details.get("base_model", origin.base)
     who = text(of.get("source_organization_name", "unknown"), 80)
     notes = [

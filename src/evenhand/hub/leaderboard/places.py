@@ -76,7 +76,8 @@ def _origin(place: Place, path: Path) -> Origin:
     within = path.relative_to(place.root).as_posix() if path != place.root else path.name
     repository = path.parent.parent if path.suffix == ".yaml" else place.root
     base = base_named(repository / CARD) if (repository / CARD).is_file() and path.is_file() else None
-    return Origin(place.source, within, place.link(within), base, str(path) if path.is_file() else None)
+    file = str(path) if path.is_file() else None
+    return Origin(place.source, within, place.link(within), base, place.model, file)
 
 
 def _model(place: Place, folder: Path) -> str | None:
