@@ -93,7 +93,7 @@ def test_two_thousand_models_load_sort_and_filter(visit):
     page.get_by_label("Model", exact=True).fill("lab-3/ 77")
     assert shown(page)
     assert all("lab-3/" in name and "77" in name for name in shown(page))
-    page.get_by_label("Kind").select_option("variant")
+    page.get_by_label("Kind", exact=True).select_option("variant")
     assert page.locator("#status").inner_text().startswith(f"{len(shown(page))} of 2,000 models")
     page.get_by_role("button", name="Clear filters").click()
     page.get_by_role("button", name="Show all 2,000 models").click()
