@@ -187,6 +187,10 @@ def test_files_that_are_no_records(tmp_path, text):
         "a: &a [*a]", "- {dataset: {id: a/b, task_id: t}, value: .nan, date: 2025-01-01}", "- 3", "x: [", "\x07",
         "- {dataset: {id: a/b, task_id: t}, value: 0.5, date: 2999-01-01}",
         "- {dataset: {id: a/b, task_id: t}, value: 1}",
+        "- {dataset: {id: a/b, task_id: t}, value: 0x" + "f" * 5000 + ", date: 2025-01-01}",
+        "- {dataset: {id: a/b, task_id: t, revision: [1]}, value: 0.5, date: 2025-01-01}",
+        "- {dataset: {id: a/b, task_id: t}, value: 0.5, date: [1]}",
+        "a: &a [x, x]\nb: &b [*a, *a]", "- 1\n" * 60_000, "{" * 5000,
         "!!python/object/apply:os.system ['true']", "- {dataset: {id: 7, task_id: t}, value: 0.5, date: 2025-01-01}",
     ],
 )  # fmt: skip
@@ -284,6 +288,12 @@ def test_a_run_is_opened_as_a_report_written_anew(evenhand, contact, tmp_path):
     assert f'href="reports/{report.name}"' in page
     assert "lab/base, not on the board" in page
     assert str(tmp_path) not in page
+
+    done = evenhand("leaderboard", contact, "--output", tmp_path / "out", "--without-reports")
+    assert done.code == 0, done.err
+    assert [*(tmp_path / "out/reports").iterdir()] == []
+    [copy] = (tmp_path / "out/records").iterdir()
+    assert json.loads(copy.read_text())["model_info"]["id"] == MODEL
 
 
 def test_nothing_at_all_is_a_page_too(evenhand, tmp_path):

@@ -43,6 +43,9 @@ def name(text: object, what: str, longest: int = LONGEST_NAME) -> str:
 
 def text(value: object, longest: int = LONGEST_TEXT) -> str:
     """What stands beside a result, cut and with a space for each character that can't be seen."""
+    if not isinstance(value, (str, float, bool, date)) and value is not None:
+        # Others are not spelled out: a list may be endless, a whole number too long for `str`.
+        value = f"{value}" if isinstance(value, int) and abs(value) <= LARGEST else f"a value ({type(value).__name__})"
     shown = "".join(each if each.isprintable() else " " for each in str(value)[:longest])
     return " ".join(shown.split())
 
@@ -77,6 +80,8 @@ def day(value: object, now: datetime) -> str:
             raise Refusal(f"the date {text(value, 40)!r} is none") from None
     if isinstance(moment, date):  # what YAML makes of one without quotes
         moment = moment.isoformat()
+    if not isinstance(moment, str):
+        raise Refusal(f"the date is {text(moment, 40)}")
     try:
         return checked_date(moment, now, "the date")
     except UsageError as error:

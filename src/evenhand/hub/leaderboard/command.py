@@ -30,7 +30,9 @@ class LeaderboardOptions:
         (), "FOLDER=ORG/NAME: whose results a folder's are, where its files don't say", metavar="PAIR", repeated=True
     )
     base: tuple[str, ...] = option((), "MODEL=BASE: what a model was made of", metavar="PAIR", repeated=True)
-    without_reports: bool = option(False, "write no reports of run folders, which takes a while of large ones")
+    without_reports: bool = option(
+        False, "a run's figures open its record in place of its report, which takes longer and may name this machine"
+    )
 
 
 def leaderboard(arguments: Sequence[str], console: Console) -> None:

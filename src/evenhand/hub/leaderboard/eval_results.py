@@ -28,6 +28,7 @@ def results_of(content: object, model: str, origin: Origin, now: datetime) -> It
     """Each entry's task with what was read of it, or why it was refused. Raises Refusal for the whole file."""
     if not isinstance(content, list):
         raise Refusal("it is no list of results")
+    model = name(model, "the model's id")
     if len(content) > MOST_ENTRIES:
         raise Refusal(f"it has {len(content):,} results; {MOST_ENTRIES:,} are accepted")
     for k, entry in enumerate(content):
@@ -51,7 +52,7 @@ def _result(entry: object, model: str, origin: Origin, now: datetime) -> Record:
     if of.get("date") is None:
         raise Refusal("it has no date")
     known = _NOTES.fullmatch(notes) if notes else None
-    shown = {
+    shown: dict[str, Any] = {
         "date": day(of["date"], now),
         "link": address(source.get("url")) or origin.link,
         "model": model,
@@ -62,7 +63,7 @@ def _result(entry: object, model: str, origin: Origin, now: datetime) -> Record:
         "file": origin.file,
     }
     if known is None:
-        revision = dataset.get("revision")
+        revision = None if dataset.get("revision") is None else name(dataset["revision"], "the dataset's revision")
         return checked(
             Record(
                 column=Column(

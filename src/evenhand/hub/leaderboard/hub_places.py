@@ -100,7 +100,7 @@ def fetched(repository: Repository, source: str) -> Iterator[tuple[Place, list[R
 
 def _may_hold(path: str, kind: str) -> bool:
     """Of a model's repository its two folders and its card."""
-    if ".." in path.split("/") or path.startswith((".cache/", "/")):
+    if not path.isprintable() or ".." in path.split("/") or path.startswith((".cache/", "/")):
         return False
     if kind == "model":
         of_records = path.startswith(f"{RECORDS}/") and path.endswith(".json")

@@ -16,6 +16,7 @@ from evenhand.flow.foreign_files import as_written
 from evenhand.flow.run_folder import RunFolder
 from evenhand.hub.leaderboard.reading import json_of
 from evenhand.hub.leaderboard.records import Record, Refusal
+from evenhand.hub.leaderboard.run_folders import record_of_run
 from evenhand.whole_files import explained, write_whole
 
 REPORTS, RECORDS = "reports", "records"
@@ -25,7 +26,7 @@ OURS = re.compile(r"[0-9a-f]{16}\.(html|json|txt)")
 def write_opened(
     records: Sequence[Record], folder: Path, say: Callable[[str], None], reports: bool = True
 ) -> dict[tuple[str, str], str]:
-    """{(source, place): path beside the page}. reports: of runs; without them runs have no page."""
+    """{(source, place): path beside the page}. reports: of runs; without them a run's record is opened."""
     links: dict[tuple[str, str], str] = {}
     written: set[Path] = set()
     for each in records:
@@ -49,9 +50,11 @@ def write_opened(
 
 def _write(record: Record, folder: Path, reports: bool) -> Path | None:
     name = hashlib.sha256(f"{record.source}\n{record.place}\n{record.row}".encode()).hexdigest()[:16]
+    if record.run is not None and not reports:
+        path = _place(folder / RECORDS) / f"{name}.json"
+        write_whole(path, json.dumps(record_of_run(Path(record.run), record.model), indent=2))
+        return path
     if record.run is not None:
-        if not reports:
-            return None
         from evenhand.report.pages import write_report
 
         path = _place(folder / REPORTS) / f"{name}.html"

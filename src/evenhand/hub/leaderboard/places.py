@@ -74,7 +74,7 @@ def _each(origin: Origin, found: Callable[[], Iterator[tuple[str, Found]]]) -> I
 
 def _origin(place: Place, path: Path) -> Origin:
     within = path.relative_to(place.root).as_posix() if path != place.root else path.name
-    repository = path.parent.parent if path.suffix == ".yaml" else place.root
+    repository = path.parent.parent if path.suffix in (".yaml", ".yml") else place.root
     base = base_named(repository / CARD) if (repository / CARD).is_file() and path.is_file() else None
     file = str(path) if path.is_file() else None
     return Origin(place.source, within, place.link(within), base, place.model, file)

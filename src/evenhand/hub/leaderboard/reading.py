@@ -11,13 +11,14 @@ from evenhand.flow.foreign_files import read_object, shortened
 from evenhand.hub.leaderboard.checking import LONGEST_NAME
 from evenhand.hub.leaderboard.records import Refusal
 
-LARGEST = 2_000_000  # bytes of a file
+LARGEST, LARGEST_YAML = 2_000_000, 200_000  # bytes of a file
+_DEEPEST = 20  # levels of nesting in YAML
 _FRONT = re.compile(r"\A---\r?\n(.*?)\r?\n---\s*$", re.DOTALL | re.MULTILINE)
 
 
-def refuse_large(size: int) -> None:
-    if size > LARGEST:
-        raise Refusal(f"it has {size:,} bytes; {LARGEST:,} are accepted")
+def refuse_large(size: int, largest: int = LARGEST) -> None:
+    if size > largest:
+        raise Refusal(f"it has {size:,} bytes; {largest:,} are accepted")
 
 
 def json_of(path: Path) -> Mapping[str, object]:
@@ -31,7 +32,7 @@ def json_of(path: Path) -> Mapping[str, object]:
 
 def yaml_of(path: Path) -> object:
     """What a YAML file holds, of plain types. Raises Refusal."""
-    refuse_large(_size(path))
+    refuse_large(_size(path), LARGEST_YAML)
     try:
         return _yaml(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
@@ -43,7 +44,7 @@ def base_named(card: Path) -> str | None:
     try:
         refuse_large(_size(card))
         front = _FRONT.match(card.read_text(encoding="utf-8"))
-        told = _yaml(front[1]) if front else None
+        told = _yaml(front[1]) if front and len(front[1]) <= LARGEST_YAML else None
     except (OSError, ValueError):
         return None
     named = told.get("base_model") if isinstance(told, Mapping) else None
@@ -58,9 +59,22 @@ def _yaml(text: str) -> object:
     import yaml  # type: ignore[import-untyped]
 
     try:
+        _refuse_bombs(text)
         return yaml.safe_load(text)
     except (yaml.YAMLError, RecursionError, ArithmeticError) as error:
         raise ValueError(shortened(error)) from error
+
+
+def _refuse_bombs(text: str) -> None:
+    """A few lines of aliases can stand for more than any memory holds, and deep nesting takes the parser minutes."""
+    import yaml
+
+    depth = 0
+    for event in yaml.parse(text, yaml.SafeLoader):
+        depth += isinstance(event, (yaml.MappingStartEvent, yaml.SequenceStartEvent))
+        depth -= isinstance(event, (yaml.MappingEndEvent, yaml.SequenceEndEvent))
+        if isinstance(event, yaml.AliasEvent) or depth > _DEEPEST:
+            raise ValueError(f"it has aliases, or is nested more than {_DEEPEST} levels deep")
 
 
 def _size(path: Path) -> int:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from evenhand.errors import EvenhandError
 from evenhand.flow.foreign_files import as_written, shortened
@@ -22,6 +23,11 @@ from evenhand.hub.submission.validation import check_figures, check_run
 
 def results_of_run(path: Path, model: str | None, origin: Origin, now: datetime) -> Iterator[tuple[str, Found]]:
     """model: its id on the Hub, where that was said. Raises Refusal for what is not published either."""
+    return results_of(record_of_run(path, model), replace(origin, run=str(path)), now)
+
+
+def record_of_run(path: Path, model: str | None) -> dict[str, Any]:
+    """Of Every Eval Ever, without anything of this machine. Raises Refusal."""
     try:
         run = FinishedRun.read(path)
         with as_written(path):
@@ -29,11 +35,9 @@ def results_of_run(path: Path, model: str | None, origin: Origin, now: datetime)
             check_run(run, of, under_another_name=True)
             found = measured(run)
             check_figures(run, found)
-            about = About(of, of_seconds(run.written), "unknown", "other", None, None)
-            made = record(run, found, about)
+            return record(run, found, About(of, of_seconds(run.written), "unknown", "other", None, None))
     except (EvenhandError, OSError, OverflowError) as error:
         raise Refusal(shortened(error)) from error
-    return results_of(made, replace(origin, run=str(path)), now)
 
 
 def _name(run: FinishedRun) -> str:
