@@ -302,6 +302,12 @@ def test_nothing_at_all_is_a_page_too(evenhand, tmp_path):
     assert (done.code, "0 models" in done.out) == (0, True)
 
 
+def test_what_is_no_board_is_not_published(evenhand, tmp_path):
+    (tmp_path / "index.html").write_text("<html>")
+    done = evenhand("publish", "leaderboard", tmp_path, "--namespace", "lab")
+    assert (done.code, "is no leaderboard" in done.err) == (2, True)
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

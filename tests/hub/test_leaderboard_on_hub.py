@@ -61,12 +61,3 @@ def test_models_and_datasets_of_the_hub(hub, command, sources, tmp_path):
     space = hub.store.repositories["space", "lab/bias"]
     assert space.sdk == "gradio"
     assert {*space.files} == {".gitattributes", "README.md", "app.py", "index.html", "leaderboard.csv"}
-    again = command("publish", "leaderboard", "board", "--namespace", "lab", "--name", "bias", "--dry-run")
-    assert "up to date" in again.out
-
-
-def test_what_is_no_board_is_not_published(command, tmp_path):
-    (tmp_path / "board").mkdir()
-    (tmp_path / "board/index.html").write_text("<html>")
-    done = command("publish", "leaderboard", "board", "--namespace", "lab")
-    assert (done.code, "is no leaderboard" in done.err) == (2, True)

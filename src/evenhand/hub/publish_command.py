@@ -149,17 +149,20 @@ def _counted(found: Changes) -> str:
 def _makers() -> dict[str, Callable[[str, Any], Contents]]:
     """Of each kind, what makes the contents of a name."""
     from evenhand.hub.of_dataset import dataset_contents
-    from evenhand.hub.of_leaderboard import leaderboard_contents
     from evenhand.hub.of_metric import metric_contents
     from evenhand.hub.of_model import model_contents
 
     return {
         "dataset": lambda name, asked: dataset_contents(name, asked.namespace, asked.private),
         "metric": lambda name, asked: metric_contents(name, asked.namespace, asked.private),
-        "leaderboard": lambda name, asked: leaderboard_contents(
-            typed_path(name), asked.namespace, asked.private, asked.name
-        ),
+        "leaderboard": _leaderboard,
         "model": lambda name, asked: model_contents(
             name, asked.namespace, asked.private, asked.name, asked.base, asked.version, asked.runs
         ),
     }
+
+
+def _leaderboard(name: str, asked: LeaderboardOptions) -> Contents:
+    from evenhand.hub.of_leaderboard import leaderboard_contents
+
+    return leaderboard_contents(typed_path(name), str(asked.namespace), asked.private, asked.name)
