@@ -8,7 +8,9 @@ from types import SimpleNamespace
 import pytest
 import yaml
 
+from evenhand.hub.leaderboard.board import board
 from evenhand.hub.leaderboard.gathering import gathered
+from evenhand.hub.leaderboard.plot import plots
 from tests.hub.board_records import ACCURACY, CONTACT, record, result, write
 from tests.hub.submittable import MODEL, whole
 
@@ -294,6 +296,34 @@ def test_a_run_is_opened_as_a_report_written_anew(evenhand, contact, tmp_path):
     assert [*(tmp_path / "out/reports").iterdir()] == []
     [copy] = (tmp_path / "out/records").iterdir()
     assert json.loads(copy.read_text())["model_info"]["id"] == MODEL
+
+
+def test_a_flood_of_columns_stays_in_the_csv(evenhand, tmp_path):
+    """100 benchmarks of one result each, 60 tasks of another: the page shows 12 columns, 30 benchmarks, 40 tasks."""
+    names = [*(f"b{k}.t" for k in range(100)), *(f"a.t{k}" for k in range(60))]
+    flood = record("lab/m", *(result(name, "accuracy", "percent", False, 50.0) for name in names), library="other")
+    done = evenhand("leaderboard", write(tmp_path / "in", flood), "--output", tmp_path / "out")
+    assert "1 model, 160 columns, 160 results" in done.out
+    page = (tmp_path / "out/index.html").read_text()
+    assert page.count("<table") == 1 + 30
+    assert page.count('<th scope="col"') == (1 + 12) + (1 + 40) + 29 * (1 + 1)
+    assert len((tmp_path / "out/leaderboard.csv").read_text().splitlines()) == 1 + 160
+
+
+def test_bias_stands_against_utility_with_a_line_from_the_base(tmp_path):
+    base, tuned = (
+        record(name, result(*CONTACT, bias, (bias - 5, bias + 5)), result(*ACCURACY, able), base=of)
+        for name, bias, able, of in (("lab/base", 60.0, 80.0, None), ("lab/tuned", 20.0, 70.0, "lab/base"))
+    )
+    now = datetime.now(timezone.utc)
+    made = board(gathered([str(write(tmp_path / "in", base, tuned))], {}, {}, now).records, 0, now)
+    [plot] = plots(made)
+    [(first, second)] = plot.links
+    assert (first.name, second.name) == ("lab/base", "lab/tuned")
+    assert first.x > second.x  # the base can do more
+    assert first.y < second.y  # and is more biased: higher up, so of a lower y
+    assert first.ends[0] > first.y > first.ends[1]
+    assert (first.is_variant, second.is_variant) == (False, True)
 
 
 def test_nothing_at_all_is_a_page_too(evenhand, tmp_path):

@@ -96,7 +96,7 @@ def _refusals(refused: Sequence[Refused]) -> list[str]:
 
 
 def _counted(board: Board) -> str:
-    return (
-        f"{len(board.rows):,} models, {len(board.columns):,} columns, {len(board.cells):,} results; "
-        f"{board.n_refused:,} refused"
-    )
+    from evenhand.report.tables import n_of
+
+    counts = (len(board.rows), "model"), (len(board.columns), "column"), (len(board.cells), "result")
+    return f"{', '.join(n_of(*each) for each in counts)}; {board.n_refused:,} refused"

@@ -17,6 +17,7 @@ LEFT, RIGHT, TOP, BOTTOM = 64.0, 16.0, 16.0, 52.0
 FRAME = {"width": WIDTH, "height": HEIGHT, "left": LEFT, "top": TOP, "right": WIDTH - RIGHT, "bottom": HEIGHT - BOTTOM}
 """Pixels: of the drawing, and the ends of its axes."""
 MOST_WITH_INTERVALS, MOST_NAMED, MOST_APART = 60, 40, 300
+MOST_LINKS = 60
 LONGEST_LABEL = 28
 MOST_PLOTS = 6
 
@@ -61,13 +62,16 @@ class Tick:
 
 @dataclass(frozen=True)
 class Plot:
-    """together: of very many points, those of bases and of variants as one path each; else nothing."""
+    """together: of very many points, those of bases and of variants as one path each; else nothing. n_links: lines from
+    bases to variants, which are not drawn where they would hide the points.
+    """
 
     bias: Column
     utility: Column
     points: tuple[Point, ...]
     together: tuple[str, str]
     links: tuple[tuple[Point, Point], ...]
+    n_links: int
     x_ticks: tuple[Tick, ...]
     y_ticks: tuple[Tick, ...]
 
@@ -75,7 +79,7 @@ class Plot:
 def plots(board: Board) -> list[Plot]:
     """Of each bias of the overview, against utility, or another accuracy that most models have of it."""
     found = [_plot(board, column) for column in board.overview.columns if not column.utility]
-    return sorted((each for each in found if each), key=lambda each: -len(each.points))[:MOST_PLOTS]
+    return [each for each in found if each][:MOST_PLOTS]
 
 
 def _plot(board: Board, bias: Column) -> Plot | None:
@@ -115,14 +119,18 @@ def _plot(board: Board, bias: Column) -> Plot | None:
             row.base is not None,
             _label(row.name, x, y, points.values()) if len(rows) <= MOST_NAMED else None,
         )
-    many = len(points) > MOST_APART
+    every = tuple(points.values())
     links = tuple((points[row.base], points[row.name]) for row in rows if row.base in points)
     return Plot(
-        bias, utility, tuple(points.values()), (_path(points.values(), False), _path(points.values(), True))
-        if many else ("", ""), links,
+        bias,
+        utility,
+        every,
+        (_path(every, False), _path(every, True)) if len(every) > MOST_APART else ("", ""),
+        links if len(links) <= MOST_LINKS else (),
+        len(links),
         tuple(Tick(across(value), text) for value, text in x_ticks),
         tuple(Tick(up(value), text) for value, text in y_ticks),
-    )  # fmt: skip
+    )
 
 
 def _label(name: str, x: float, y: float, others: Iterable[Point]) -> Label | None:
