@@ -330,6 +330,7 @@ def test_nothing_at_all_is_a_page_too(evenhand, tmp_path):
     (tmp_path / "in").mkdir()
     done = evenhand("leaderboard", tmp_path / "in", "--output", tmp_path / "out")
     assert (done.code, "0 models" in done.out) == (0, True)
+    assert "in, all of it: no run, record or .eval_results was found there" in done.out.replace("\n", "")
 
 
 def test_what_is_no_board_is_not_published(evenhand, tmp_path):

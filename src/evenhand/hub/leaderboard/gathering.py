@@ -29,7 +29,10 @@ def gathered(sources: Sequence[str], models: Mapping[Path, str], bases: Mapping[
     refused: list[Refused] = []
     for source in dict.fromkeys(sources):
         own: list[Record] = []
-        for each in _read(source, models, now):
+        found = list(_read(source, models, now))
+        if not found:
+            refused.append(Refused(source, "all of it", "no run, record or .eval_results was found there"))
+        for each in found:
             if isinstance(each, Refused):
                 refused.append(each)
             else:

@@ -7,6 +7,10 @@ model among n is compared with n - 1 others, so these distances are widened to a
 model's range then holds its true rank with a probability of 95 % or more (Mogstad et al. 2024, "Inference for Ranks",
 by Bonferroni's inequality). Answers of two models to the same rows are alike rather than not, so such ranges are wide
 rather than narrow; where both runs are here, `paired.py` gives the difference itself.
+
+Simulated 3,000 times, with normal errors of one standard deviation: the range of a model among twelve that are all
+alike misses its true ranks 4.4 % of the times at most; of twelve that are one deviation apart 0.1 %, of 40 that are a
+quarter apart 0.1 %.
 """
 
 from __future__ import annotations
