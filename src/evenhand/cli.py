@@ -60,8 +60,13 @@ COMMANDS: Mapping[str, Command] = {
         "evenhand.tools.caption_audit.commands:audit_captions",
         "gender terms beside occupations and descriptors in captions",
     ),
-    "publish": Command("evenhand.hub.publish_command:publish", "datasets, metrics and models on the Hugging Face Hub"),
+    "publish": Command(
+        "evenhand.hub.publish_command:publish", "datasets, metrics, models and leaderboards on the Hugging Face Hub"
+    ),
     "submit": Command("evenhand.hub.submission.command:submit", "results of runs to their model, in a pull request"),
+    "leaderboard": Command(
+        "evenhand.hub.leaderboard.command:leaderboard", "results from many places in one table, as a page and a Space"
+    ),
     "app": Command(
         "evenhand.hub.apps.app_command:app", "a metric's page on this machine: paste answers, see the score"
     ),

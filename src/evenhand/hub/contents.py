@@ -10,8 +10,8 @@ from typing import Literal
 
 from evenhand.errors import UsageError
 
-Kind = Literal["dataset", "metric", "model"]
-REPO_TYPES: Mapping[Kind, str] = {"dataset": "dataset", "metric": "space", "model": "model"}
+Kind = Literal["dataset", "metric", "model", "leaderboard"]
+REPO_TYPES: Mapping[Kind, str] = {"dataset": "dataset", "metric": "space", "model": "model", "leaderboard": "space"}
 SPACE_SDK = "gradio"
 
 

@@ -1,9 +1,9 @@
-"""evenhand publish dataset|metric|model NAME …: shows what it will do, and does it."""
+"""evenhand publish dataset|metric|model|leaderboard NAME …: shows what it will do, and does it."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
@@ -24,7 +24,11 @@ if TYPE_CHECKING:
 
 KINDS: tuple[Kind, ...] = get_args(Kind)
 SHOWN = 20  # paths of each sort; more are counted
-USAGE = "usage: evenhand publish dataset|metric|model NAME … --namespace NS [--create-pr] [--private] [--dry-run]"
+USAGE = (
+    "usage: evenhand publish dataset|metric|model|leaderboard NAME … --namespace NS [--create-pr] [--private] "
+    "[--dry-run]"
+)
+FOLDERS = {"model": "folders of checkpoints", "leaderboard": "folders that evenhand leaderboard wrote"}
 
 
 @dataclass(frozen=True)
@@ -43,6 +47,11 @@ def _version(text: str) -> str:
 
 
 @dataclass(frozen=True)
+class LeaderboardOptions(PublishOptions):
+    name: str | None = option(None, "of the Space; the folder's by default", metavar="NAME")
+
+
+@dataclass(frozen=True)
 class ModelOptions(PublishOptions):
     name: str | None = option(None, "of the repository; the folder's by default", metavar="NAME")
     base: str | None = option(None, "the base model's id on the Hub, where it was tuned from a folder", metavar="ID")
@@ -50,6 +59,9 @@ class ModelOptions(PublishOptions):
         (), "of the checkpoint, and of its base in the same settings, for the card", metavar="DIR", parse=typed_path
     )
     version: str = option("1.0.0", "its tag is v<version>; other weights need another", metavar="X.Y.Z", parse=_version)
+
+
+OPTIONS: Mapping[str, type[PublishOptions]] = {"model": ModelOptions, "leaderboard": LeaderboardOptions}
 
 
 def publish(arguments: Sequence[str], console: Console) -> None:
@@ -62,10 +74,10 @@ def publish(arguments: Sequence[str], console: Console) -> None:
         raise UsageError(f"what to publish is needed first: {', '.join(KINDS)} ({USAGE})")
     if kind not in KINDS:
         raise unknown_name("kind of repository", kind, KINDS, USAGE)
-    options: type[PublishOptions] = ModelOptions if kind == "model" else PublishOptions
+    options = OPTIONS.get(kind, PublishOptions)
 
     def add_names(parser: argparse.ArgumentParser) -> None:
-        what = "folders of checkpoints" if kind == "model" else f"{kind}s of evenhand"
+        what = FOLDERS.get(kind, f"{kind}s of evenhand")
         parser.add_argument("names", nargs="+", metavar="NAME", help=what)
 
     groups = {"options": Group("options", options)}
@@ -76,7 +88,9 @@ def publish(arguments: Sequence[str], console: Console) -> None:
     names = list(dict.fromkeys(parsed.names))
     of_one = [flag for flag in ("name", "base", "runs") if getattr(asked, flag, None)]
     if len(names) > 1 and of_one:
-        raise UsageError(f"--{' and --'.join(of_one)} would be of one model, and {len(names)} came; publish one by one")
+        raise UsageError(
+            f"--{' and --'.join(of_one)} would be of one {kind}, and {len(names)} came; publish one by one"
+        )
     made_of = _makers()[kind]
     all_contents = [made_of(name, asked) for name in names]
 
@@ -152,7 +166,14 @@ def _makers() -> dict[str, Callable[[str, Any], Contents]]:
     return {
         "dataset": lambda name, asked: dataset_contents(name, asked.namespace, asked.private),
         "metric": lambda name, asked: metric_contents(name, asked.namespace, asked.private),
+        "leaderboard": _leaderboard,
         "model": lambda name, asked: model_contents(
             name, asked.namespace, asked.private, asked.name, asked.base, asked.version, asked.runs
         ),
     }
+
+
+def _leaderboard(name: str, asked: LeaderboardOptions) -> Contents:
+    from evenhand.hub.of_leaderboard import leaderboard_contents
+
+    return leaderboard_contents(typed_path(name), str(asked.namespace), asked.private, asked.name)

@@ -118,6 +118,8 @@ def _model(run: FinishedRun, about: About) -> dict[str, Any]:
     }
     if commit := commit_of(run):
         details["revision"] = commit
+    if base := dict(run.results.option("model_options") or ()).get("base"):
+        details["base_model"] = shown(str(base))
     return {
         "name": shown(run.results.model_name),
         "id": about.model_id,

@@ -1,0 +1,148 @@
+"""The table itself: rows are models, columns are figures under one setting, cells have their ranks."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from evenhand.benchmarks import BENCHMARKS
+from evenhand.hub.leaderboard.paired import Answers, paired
+from evenhand.hub.leaderboard.ranks import Ranks, ranks
+from evenhand.hub.leaderboard.records import Column, Record
+
+MOST_OVERVIEW, MOST_COLUMNS = 12, 40  # columns of the first table, and of a benchmark's; leaderboard.csv has all
+MOST_SECTIONS = 30  # benchmarks with a table of their own
+WHOLE = "all"  # how tasks begin that are of a whole benchmark
+OURS = "evenhand"
+
+
+@dataclass(frozen=True)
+class Row:
+    """base: a row's name, on the board or not. variants: rows on the board of which this is the base."""
+
+    name: str
+    base: str | None
+    variants: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Cell:
+    record: Record
+    rank: str
+
+
+@dataclass(frozen=True)
+class Section:
+    """One table. left_out: how many columns there are beyond those that are shown."""
+
+    title: str
+    columns: tuple[Column, ...]
+    rows: tuple[Row, ...]
+    left_out: int
+
+
+@dataclass(frozen=True)
+class Board:
+    """cells: by (column, row's name). n_left_out: benchmarks that have no table of their own. made: when it was."""
+
+    rows: tuple[Row, ...]
+    columns: tuple[Column, ...]
+    cells: Mapping[tuple[Column, str], Cell]
+    ranks: Mapping[Column, Ranks]
+    overview: Section
+    sections: tuple[Section, ...]
+    n_left_out: int
+    n_refused: int
+    made: datetime
+
+
+def board(records: Sequence[Record], n_refused: int, made: datetime) -> Board:
+    """records: without duplicates."""
+    answers = Answers()
+    by_column: dict[Column, list[Record]] = {}
+    for each in records:
+        by_column.setdefault(each.column, []).append(each)
+    columns = sorted(by_column, key=_order)
+    cells: dict[tuple[Column, str], Cell] = {}
+    of_columns: dict[Column, Ranks] = {}
+    for column in columns:
+        own = by_column[column]
+        of_columns[column] = found = ranks(
+            [each.value for each in own],
+            [each.interval for each in own],
+            column.lower_is_better,
+            paired(column, own, answers),
+        )
+        for place, each in enumerate(own):
+            cells[column, each.row] = Cell(each, found.text(place))
+    rows = _rows(records)
+    counts = Counter(each.column for each in records)
+    overview = _overview(columns, counts)
+    benchmarks = dict.fromkeys(column.benchmark for column in columns)
+    sections = [
+        _section(name, [each for each in columns if each.benchmark == name], rows, cells) for name in benchmarks
+    ]
+    first = Section("All models", tuple(overview[:MOST_OVERVIEW]), rows, max(0, len(overview) - MOST_OVERVIEW))
+    more = tuple(each for each in sections if not {*each.columns} <= {*first.columns})
+    shown, left_out = more[:MOST_SECTIONS], max(0, len(more) - MOST_SECTIONS)
+    return Board(rows, tuple(columns), cells, of_columns, first, shown, left_out, n_refused, made)
+
+
+def _order(column: Column) -> tuple[object, ...]:
+    """Our benchmarks first, in their own order; of each its whole first, then bias, then utility."""
+    known = BENCHMARKS.names.index(column.benchmark) if column.benchmark in BENCHMARKS else len(BENCHMARKS.names)
+    whole = not column.task.removeprefix("new_").startswith(WHOLE)
+    return (
+        column.library != OURS, known, column.benchmark, whole, column.utility,
+        column.task, column.metric, column.setting, column.dataset, column.library, column.unit, column.lower_is_better,
+    )  # fmt: skip
+
+
+def _rows(records: Sequence[Record]) -> tuple[Row, ...]:
+    """By name, variants behind their base."""
+    bases: dict[str, str | None] = {}
+    for each in records:
+        bases[each.row] = bases.get(each.row) or each.base_row
+        if each.mitigation is not None and each.base is not None:
+            bases.setdefault(each.model, each.base)
+    names = {each.row for each in records}
+    variants: dict[str, list[str]] = {}
+    for name in sorted(names):
+        if base := bases[name]:
+            variants.setdefault(base, []).append(name)
+
+    def key(name: str) -> tuple[list[tuple[bool, int, str]], bool, list[tuple[bool, int, str]]]:
+        base = bases[name]
+        return _natural(base or name), base is not None, _natural(name)
+
+    return tuple(Row(name, bases[name], tuple(variants.get(name, ()))) for name in sorted(names, key=key))
+
+
+def _natural(name: str) -> list[tuple[bool, int, str]]:
+    """A key by which model-2 goes before model-10."""
+    parts = re.split(r"([0-9]{1,18})", name.casefold())
+    return [(True, int(part), "") if k % 2 else (False, 0, part) for k, part in enumerate(parts)]
+
+
+def _overview(columns: Sequence[Column], counts: Mapping[Column, int]) -> list[Column]:
+    """Of each metric of a benchmark the column that most models have; of as many, the first."""
+    first: dict[tuple[str, str, str], Column] = {}
+    for column in columns:
+        key = (column.library, column.benchmark, column.metric)
+        if key not in first or counts[column] > counts[first[key]]:
+            first[key] = column
+    shown = list(first.values())
+    return (
+        sorted(shown, key=lambda each: (each.library != OURS, -counts[each])) if len(shown) > MOST_OVERVIEW else shown
+    )
+
+
+def _section(
+    benchmark: str, columns: Sequence[Column], rows: Sequence[Row], cells: Mapping[tuple[Column, str], Cell]
+) -> Section:
+    shown = tuple(columns[:MOST_COLUMNS])
+    own = tuple(row for row in rows if any((column, row.name) in cells for column in shown))
+    return Section(benchmark, shown, own, len(columns) - len(shown))

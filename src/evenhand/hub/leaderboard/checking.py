@@ -1,0 +1,147 @@
+"""What is looked at before anything comes onto the board: texts, numbers, ranges, dates, addresses."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import date, datetime
+from urllib.parse import urlsplit
+
+from evenhand.errors import UsageError
+from evenhand.hub.leaderboard.records import Interval, Record, Refusal
+from evenhand.hub.refusals import MOST_UNREAD
+from evenhand.hub.submission.dates import checked_date, of_seconds
+from evenhand.hub.submission.figures import ACCURACY, AGAINST, ASSIGNED, BIAS_SCORE, BIASED, REFUSALS, Figure
+
+LONGEST_NAME, LONGEST_TEXT, LONGEST_ADDRESS = 120, 400, 500  # characters
+LARGEST = 1e9  # of any score
+ROUNDING = 1e-6
+
+KNOWN: Mapping[tuple[str, str], Figure] = {
+    ("contact_hypothesis", "biased_percentage"): BIASED,
+    ("contact_controls", "against_ideal"): AGAINST,
+    ("utility", "accuracy"): ACCURACY,
+    ("utility", "refusal_rate"): REFUSALS,
+    ("bbq", "accuracy"): ACCURACY,
+    ("bbq", "bias_score"): BIAS_SCORE,
+    ("implicit_bias", "bias_score"): ASSIGNED,
+}
+"""{(benchmark, metric): its figure}: a record of evenhand's that contradicts it is refused."""
+
+
+def name(text: object, what: str, longest: int = LONGEST_NAME) -> str:
+    """A text of one line without what can't be seen. Raises Refusal."""
+    if not isinstance(text, str) or not text.strip():
+        raise Refusal(f"{what} is missing or no text")
+    if len(text) > longest:
+        raise Refusal(f"{what} has {len(text):,} characters; {longest} are accepted")
+    if not text.isprintable():
+        raise Refusal(f"{what} holds characters that can't be seen")
+    return text.strip()
+
+
+def text(value: object, longest: int = LONGEST_TEXT) -> str:
+    """What stands beside a result, cut and with a space for each character that can't be seen."""
+    if not isinstance(value, (str, float, bool, date)) and value is not None:
+        # Others are not spelled out: a list may be endless, a whole number too long for `str`.
+        value = f"{value}" if isinstance(value, int) and abs(value) <= LARGEST else f"a value ({type(value).__name__})"
+    shown = "".join(each if each.isprintable() else " " for each in str(value)[:longest])
+    return " ".join(shown.split())
+
+
+def number(value: object, what: str) -> float:
+    """Raises Refusal for what is none, or not finite."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise Refusal(f"{what} is {text(value, 40)!r}, and no number")
+    try:
+        found = float(value)
+    except OverflowError:
+        found = math.inf
+    if not math.isfinite(found) or abs(found) > LARGEST:
+        raise Refusal(f"{what} is {text(value, 40)}, and not a number that can be compared")
+    return found
+
+
+def count(value: object, what: str) -> int:
+    found = number(value, what)
+    if found < 0 or found != int(found):
+        raise Refusal(f"{what} is {found:g}, and no count")
+    return int(found)
+
+
+def day(value: object, now: datetime) -> str:
+    """ISO 8601, of that or of seconds since 1970 as a text. Raises Refusal for none, and for one still to come."""
+    moment = value
+    if isinstance(value, str) and value.isascii() and value.isdigit():
+        try:
+            moment = of_seconds(float(value))
+        except (OverflowError, ValueError, OSError):
+            raise Refusal(f"the date {text(value, 40)!r} is none") from None
+    if isinstance(moment, date):  # what YAML makes of one without quotes
+        moment = moment.isoformat()
+    if not isinstance(moment, str):
+        raise Refusal(f"the date is {text(moment, 40)}")
+    try:
+        return checked_date(moment, now, "the date")
+    except UsageError as error:
+        raise Refusal(str(error)) from None
+
+
+def address(value: object) -> str | None:
+    """Where a browser may go: http and https, without a user's name in it; None for anything else."""
+    if not isinstance(value, str) or len(value) > LONGEST_ADDRESS or not value.isprintable() or " " in value:
+        return None
+    try:
+        parts = urlsplit(value)
+        usable = parts.scheme in ("http", "https") and parts.hostname and not (parts.username or parts.password)
+    except ValueError:
+        return None
+    return value if usable else None
+
+
+def read_enough(unread_rate: float | None) -> None:
+    """Raises Refusal where most answers could not be read."""
+    if unread_rate is not None and not unread_rate <= MOST_UNREAD:
+        raise Refusal(
+            f"{100 * unread_rate:.0f} % of its answers could not be read ({100 * MOST_UNREAD:.0f} % are the most)"
+        )
+
+
+def checked(record: Record, low: float | None = None, high: float | None = None) -> Record:
+    """The same, without an interval that can't be one of 95 %. low, high: between which the figure lies, by its source.
+
+    Raises Refusal for a figure out of its range, one that contradicts what its metric is, and made-up answers.
+    """
+    column = record.column
+    if record.model.lower().startswith("stub:"):
+        raise Refusal("a stub's answers are made up")
+    known = KNOWN.get((column.benchmark, column.metric)) if column.library == "evenhand" else None
+    if known is not None:
+        if column.lower_is_better != known.lower_is_better or column.unit != known.unit:
+            raise Refusal(f"{column.metric} of {column.benchmark} is another figure than evenhand's of that name")
+        low, high = known.low, known.high
+    elif column.unit == "percent":
+        low, high = 0.0 if low is None else low, 100.0 if high is None else high
+    if low is not None and high is not None and not low < high:
+        raise Refusal(f"its range, from {low:g} to {high:g}, is none")
+    for end in (record.value, *(record.interval or ())):
+        if (low is not None and end < low - ROUNDING) or (high is not None and end > high + ROUNDING):
+            raise Refusal(f"{end:g} lies outside of its range ({_end(low)} to {_end(high)})")
+    if record.interval is not None and record.interval[0] > record.interval[1]:
+        raise Refusal("its interval's lower end is above its upper one")
+    if record.interval is not None and not _near(record.value, record.interval):
+        raise Refusal("its interval lies far from its figure")
+    if record.base == record.model:
+        return replace(record, base=None)
+    return record
+
+
+def _near(value: float, interval: Interval) -> bool:
+    """Whether the interval holds it, or all but: of figures from which chance is taken off some don't."""
+    low, high = interval
+    return low - (high - low) - ROUNDING <= value <= high + (high - low) + ROUNDING
+
+
+def _end(value: float | None) -> str:
+    return "no end" if value is None else f"{value:g}"

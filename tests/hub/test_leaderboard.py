@@ -1,0 +1,355 @@
+"""evenhand leaderboard: what comes onto the board, from where, and what is refused."""
+
+import csv
+import json
+from datetime import datetime, timezone
+from types import SimpleNamespace
+
+import pytest
+import yaml
+
+from evenhand.hub.leaderboard.board import board
+from evenhand.hub.leaderboard.gathering import gathered
+from evenhand.hub.leaderboard.plot import plots
+from tests.hub.board_records import ACCURACY, CONTACT, record, result, write
+from tests.hub.submittable import MODEL, whole
+
+LABE = ("labe.all", "agency_gap.gender_variance", "squared percent", True)
+
+
+def gather(*sources, models=None, bases=None):
+    found = gathered(list(map(str, sources)), models or {}, bases or {}, datetime.now(timezone.utc))
+    cells = {
+        (each.row, f"{each.column.benchmark}.{each.column.task}", each.column.metric): each for each in found.records
+    }
+    assert len(cells) == len(found.records)
+    return SimpleNamespace(cells=cells, refused=[each.reason for each in found.refused], all=found)
+
+
+def one(tmp_path, *results, **told):
+    """Of a single record of MODEL."""
+    return gather(write(tmp_path / "in", record(MODEL, *results, **told)))
+
+
+@pytest.fixture
+def contact(finished, tmp_path):
+    return whole(finished("contact_hypothesis", "stub:random", limit=60), tmp_path / "run")
+
+
+# The same result by every way
+
+
+def as_seen(record):
+    return (
+        record.column, record.row, round(record.value, 3), None if record.interval is None else
+        tuple(round(end, 1) for end in record.interval), record.n_read, record.date,
+    )  # fmt: skip
+
+
+def test_a_run_is_the_same_as_its_submission(contact, evenhand, tmp_path):
+    """Run folder → .eval_results and Every Eval Ever → the same columns, figures, intervals and dates."""
+    sent = tmp_path / "sent"
+    done = evenhand("submit", contact, "--model-id", MODEL, "--namespace", "lab", "--output", sent)
+    assert done.code == 0, done.err
+    run = gather(contact)
+    assert run.refused == []
+    assert len(run.cells) == 10  # nine tasks, and all of them
+
+    records = gather(sent / "every_eval_ever")
+    assert records.refused == []
+    assert {*map(as_seen, records.cells.values())} == {*map(as_seen, run.cells.values())}
+    exact = {key: (each.value, each.interval) for key, each in run.cells.items()}
+    assert {key: (each.value, each.interval) for key, each in records.cells.items()} == exact
+
+    boards = gather(*(sent / ".eval_results").glob("*.yaml"), models={sent.resolve(): MODEL})
+    assert boards.refused == []
+    assert {*map(as_seen, boards.cells.values())} == {
+        seen for seen in map(as_seen, run.cells.values()) if seen[0].task != "all"
+    }
+
+    both = gather(sent)
+    assert {*map(as_seen, both.cells.values())} == {*map(as_seen, run.cells.values())}
+    assert len(both.refused) == 9
+    assert all(each.startswith("a duplicate: the same result as ") for each in both.refused)
+
+
+def test_a_mitigation_makes_a_row_of_its_own(tmp_path):
+    """Its own options are the row's, and part no columns."""
+    plain = result(*LABE, 80.0)
+    rewritten = result(*LABE, 20.0, mitigation="selective-rewrite", rewrite_mode="sentence")
+    found = one(tmp_path, plain, rewritten)
+    assert {(each.row, each.base_row) for each in found.cells.values()} == {
+        (MODEL, None), (f"{MODEL} + selective-rewrite, rewrite mode sentence", MODEL),
+    }  # fmt: skip
+    assert len({each.column for each in found.cells.values()}) == 1
+
+
+def test_other_versions_and_protocols_stand_in_other_columns(tmp_path):
+    asked = {
+        "1": {"version": "2.2.0"},
+        "2": {},
+        "3": {"protocol": "generate"},
+        "4": {"order": "balanced"},
+        "5": {"seed": "7"},
+    }
+    folder = write(
+        tmp_path / "in", *(record(f"lab/{name}", result(*CONTACT, 50.0, **told)) for name, told in asked.items())
+    )
+    columns = {}
+    for (model, *_), each in gather(folder).cells.items():
+        columns.setdefault((each.column.dataset, each.column.setting), []).append(model)
+    assert columns == {
+        ("contact_hypothesis 2.2.0", "protocol choose"): ["lab/1"],
+        ("contact_hypothesis 2.3.0", "protocol choose"): ["lab/2", "lab/5"],  # seeds part nothing
+        ("contact_hypothesis 2.3.0", "protocol generate"): ["lab/3"],
+        ("contact_hypothesis 2.3.0", "order balanced, protocol choose"): ["lab/4"],
+    }
+
+
+def test_the_source_named_first_stands_then_the_youngest(tmp_path):
+    old = record("lab/m", result(*CONTACT, 10.0), date="2025-01-01")
+    young = record("lab/m", result(*CONTACT, 20.0), date="2025-02-01")
+    both, other = write(tmp_path / "both", old, young), write(tmp_path / "other", old)
+    key = ("lab/m", "contact_hypothesis.all", "biased_percentage")
+    assert gather(both).cells[key].value == 20
+    first = gather(other, both)
+    assert first.cells[key].value == 10
+    assert [each.partition(",")[0] for each in first.refused] == [
+        "a duplicate: another result of the model in this column stands",
+        "a duplicate: the same result as " + str(other),
+    ]
+
+
+# Hostile
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"score_details.score": "NaN"}, "'NaN' is not of type 'number'"),
+        ({"score_details.score": 101.0}, "101 lies outside of its range (0 to 100)"),
+        ({"score_details.score": 1e999}, "is no JSON"),
+        ({"score_details.score": 10**400}, "not a number that can be compared"),
+        ({"score_details.score": True}, "True is not of type 'number'"),
+        ({"score_details.uncertainty.confidence_interval.lower": 99.0}, "lower end is above its upper one"),
+        ({"score_details.uncertainty.confidence_interval.upper": -5.0}, "lies outside of its range"),
+        ({"metric_config.lower_is_better": False}, "another figure than evenhand's of that name"),
+        ({"metric_config.lower_is_better": "no"}, "'no' is not of type 'boolean'"),
+        ({"evaluation_name": "a\u202eb"}, "holds characters that can't be seen"),
+        ({"evaluation_name": "x" * 500}, "500 characters; 120 are accepted"),
+        ({"score_details.details": {"unread_rate": "0.9"}}, "90 % of its answers could not be read"),
+        ({"score_details.details": {"unread_rate": "lots"}}, "the unread rate is 'lots'"),
+        ({"generation_config.additional_details.limit": "60"}, "of a part of the rows, or a rehearsal"),
+        ({"generation_config.additional_details": [[]]}, "[[]] is not of type 'object'"),
+    ],
+)
+def test_a_hostile_result_is_refused_and_the_next_one_stands(tmp_path, change, reason):
+    of = result(*CONTACT, 40.0, (35.0, 45.0))
+    for dotted, value in change.items():
+        *outer, last = dotted.split(".")
+        place = of
+        for name in outer:
+            place = place[name]
+        place[last] = value
+    found = one(tmp_path, of, result(*ACCURACY, 70.0))
+    assert len(found.refused) == 1
+    assert reason in found.refused[0]
+    whole_file = "is no JSON" in reason  # infinity: nothing of such a file is taken
+    assert [each[1] for each in found.cells] == ([] if whole_file else ["utility.questions"])
+
+
+@pytest.mark.parametrize(
+    ("told", "reason"),
+    [
+        ({"date": "2999-11-24T00:00:00Z"}, "is still to come"),
+        ({"date": "99999999999999999999"}, "is none"),
+        ({"date": "1970-01-01"}, "before the first run"),
+        ({"date": "yesterday"}, "no date"),
+    ],
+)
+def test_dates(tmp_path, told, reason):
+    found = one(tmp_path, result(*CONTACT, 40.0), **told)
+    assert found.cells == {}
+    assert reason in found.refused[0]
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{", '{"a": NaN}', "[" * 100_000, '{"evaluation_results": {}}', "\x00", "\ud800"]
+)
+def test_files_that_are_no_records(tmp_path, text):
+    (tmp_path / "x.json").write_bytes(text.encode(errors="surrogatepass"))
+    found = gather(tmp_path)
+    assert len(found.refused) == 1
+    assert found.cells == {}
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "a: &a [*a]", "- {dataset: {id: a/b, task_id: t}, value: .nan, date: 2025-01-01}", "- 3", "x: [", "\x07",
+        "- {dataset: {id: a/b, task_id: t}, value: 0.5, date: 2999-01-01}",
+        "- {dataset: {id: a/b, task_id: t}, value: 1}",
+        "- {dataset: {id: a/b, task_id: t}, value: 0x" + "f" * 5000 + ", date: 2025-01-01}",
+        "- {dataset: {id: a/b, task_id: t, revision: [1]}, value: 0.5, date: 2025-01-01}",
+        "- {dataset: {id: a/b, task_id: t}, value: 0.5, date: [1]}",
+        "a: &a [x, x]\nb: &b [*a, *a]", "- 1\n" * 60_000, "{" * 5000,
+        "!!python/object/apply:os.system ['true']", "- {dataset: {id: 7, task_id: t}, value: 0.5, date: 2025-01-01}",
+    ],
+)  # fmt: skip
+def test_eval_results_that_are_none(tmp_path, content):
+    folder = tmp_path / "model" / ".eval_results"
+    folder.mkdir(parents=True)
+    (folder / "x.yaml").write_text(content)
+    found = gather(tmp_path, models={(tmp_path / "model").resolve(): MODEL})
+    assert len(found.refused) == 1
+    assert found.cells == {}
+
+
+def test_eval_results_of_others_and_the_base_on_the_card(tmp_path):
+    folder = tmp_path / "model" / ".eval_results"
+    folder.mkdir(parents=True)
+    (tmp_path / "model/README.md").write_text("---\nbase_model: lab/base\n---\n")
+    notes = (
+        "value = 1 - biased_percentage / 100; biased_percentage 10.0 [9.0, 11.0], 0 is best; 5 of 5 answers read; x 1"
+    )
+    entries = [
+        {"dataset": {"id": "openai/gsm8k", "task_id": "main"}, "value": 0.5, "date": "2025-01-01",
+         "source": {"url": "javascript:alert(1)"}},
+        {"dataset": {"id": "lab/contact_hypothesis", "task_id": "all"}, "value": 0.5, "date": "2025-01-01",
+         "notes": notes},
+    ]  # fmt: skip
+    (folder / "x.yaml").write_text(yaml.safe_dump(entries))
+    found = gather(tmp_path, models={(tmp_path / "model").resolve(): MODEL})
+    [record] = found.cells.values()
+    assert (record.column.utility, record.base, record.link) == (True, "lab/base", None)
+    assert found.refused == ["its value says 50.0000, and its notes 10.0"]
+
+
+@pytest.mark.parametrize(
+    ("changed", "reason"),
+    [
+        ({"config.limit": 60}, "limited to 60 rows"),
+        ({"model": "stub:random"}, "a run of a stub"),
+        ({"metrics.rehearsal": True}, "holds a rehearsal"),
+        ({"metrics.unread_rate": 0.8}, "80 % of the answers could not be read"),
+        ({"config": {}}, "damaged"),
+    ],
+)
+def test_runs_that_are_not_for_others(finished, tmp_path, changed, reason):
+    source = finished("contact_hypothesis", "stub:random", limit=60)
+    found = gather(whole(source, tmp_path / "run", **changed))
+    assert found.cells == {}
+    assert reason in found.refused[0]
+
+
+# The command
+
+
+def test_the_command(evenhand, tmp_path):
+    evil = '=HYPERLINK("http://x")<img src=x onerror=alert(1)>'
+    folder = write(
+        tmp_path / "in",
+        record(evil, result(*CONTACT, 10.0, (8.0, 12.0)), result(*ACCURACY, 60.0)),
+        record("lab/tuned", result(*CONTACT, 50.0, (48.0, 52.0)), result(*ACCURACY, 50.0), base=evil),
+        record("lab/tied", result(*CONTACT, 51.0, (47.0, 55.0))),
+        record("lab/late", result(*CONTACT, 1.0), date="2999-01-01"),
+    )
+    done = evenhand("leaderboard", folder, "--output", tmp_path / "out", "--title", "<b>Board</b>")
+    assert done.code == 0, done.err
+    assert "is still to come" in done.out
+    assert "3 models, 2 columns, 5 results; 1 refused" in done.out
+    page = (tmp_path / "out/index.html").read_text()
+    assert "<img" not in page
+    assert "<b>Board" not in page
+    assert page.count("<script") == 2
+    with (tmp_path / "out/leaderboard.csv").open(newline="") as file:
+        rows = {(row["model"], row["benchmark"]): row for row in csv.DictReader(file)}
+    assert {key: row["rank"] for key, row in rows.items() if key[1] == "contact_hypothesis"} == {
+        (f"'{evil}", "contact_hypothesis"): "1",
+        ("lab/tuned", "contact_hypothesis"): "2–3",
+        ("lab/tied", "contact_hypothesis"): "2–3",
+    }
+    assert rows["lab/tuned", "utility"]["rank"] == ""  # no interval, no rank
+    assert rows["lab/tuned", "utility"]["base"] == f"'{evil}"
+    copy = json.loads((tmp_path / "out" / rows["lab/tuned", "utility"]["link"]).read_text())
+    assert copy["model_info"]["id"] == "lab/tuned"
+    with (tmp_path / "out/refused.csv").open(newline="") as file:
+        [refused] = csv.DictReader(file)
+    assert refused["place"] == "00003.json"
+    assert evenhand("leaderboard", folder, "--output", tmp_path / "out").code == 0  # over its own
+    assert len([*(tmp_path / "out/records").iterdir()]) == 3
+
+
+def test_a_run_is_opened_as_a_report_written_anew(evenhand, contact, tmp_path):
+    (contact / "report.html").write_text("<script>alert(1)</script>")
+    done = evenhand("leaderboard", contact, "--output", tmp_path / "out", "--base", f"{MODEL}=lab/base")
+    assert done.code == 0, done.err
+    [report] = (tmp_path / "out/reports").iterdir()
+    assert "<script>" not in report.read_text()
+    page = (tmp_path / "out/index.html").read_text()
+    assert f'href="reports/{report.name}"' in page
+    assert "lab/base, not on the board" in page
+    assert str(tmp_path) not in page
+
+    done = evenhand("leaderboard", contact, "--output", tmp_path / "out", "--without-reports")
+    assert done.code == 0, done.err
+    assert [*(tmp_path / "out/reports").iterdir()] == []
+    [copy] = (tmp_path / "out/records").iterdir()
+    assert json.loads(copy.read_text())["model_info"]["id"] == MODEL
+
+
+def test_a_flood_of_columns_stays_in_the_csv(evenhand, tmp_path):
+    """100 benchmarks of one result each, 60 tasks of another: the page shows 12 columns, 30 benchmarks, 40 tasks."""
+    names = [*(f"b{k}.t" for k in range(100)), *(f"a.t{k}" for k in range(60))]
+    flood = record("lab/m", *(result(name, "accuracy", "percent", False, 50.0) for name in names), library="other")
+    done = evenhand("leaderboard", write(tmp_path / "in", flood), "--output", tmp_path / "out")
+    assert "1 model, 160 columns, 160 results" in done.out
+    page = (tmp_path / "out/index.html").read_text()
+    assert page.count("<table") == 1 + 30
+    assert page.count('<th scope="col"') == (1 + 12) + (1 + 40) + 29 * (1 + 1)
+    assert len((tmp_path / "out/leaderboard.csv").read_text().splitlines()) == 1 + 160
+
+
+def test_bias_stands_against_utility_with_a_line_from_the_base(tmp_path):
+    base, tuned = (
+        record(name, result(*CONTACT, bias, (bias - 5, bias + 5)), result(*ACCURACY, able), base=of)
+        for name, bias, able, of in (("lab/base", 60.0, 80.0, None), ("lab/tuned", 20.0, 70.0, "lab/base"))
+    )
+    now = datetime.now(timezone.utc)
+    made = board(gathered([str(write(tmp_path / "in", base, tuned))], {}, {}, now).records, 0, now)
+    [plot] = plots(made)
+    [(first, second)] = plot.links
+    assert (first.name, second.name) == ("lab/base", "lab/tuned")
+    assert first.x > second.x  # the base can do more
+    assert first.y < second.y  # and is more biased: higher up, so of a lower y
+    assert first.ends[0] > first.y > first.ends[1]
+    assert (first.is_variant, second.is_variant) == (False, True)
+
+
+def test_nothing_at_all_is_a_page_too(evenhand, tmp_path):
+    (tmp_path / "in").mkdir()
+    done = evenhand("leaderboard", tmp_path / "in", "--output", tmp_path / "out")
+    assert (done.code, "0 models" in done.out) == (0, True)
+    assert "in, all of it: no run, record or .eval_results was found there" in done.out.replace("\n", "")
+
+
+def test_what_is_no_board_is_not_published(evenhand, tmp_path):
+    (tmp_path / "index.html").write_text("<html>")
+    done = evenhand("publish", "leaderboard", tmp_path, "--namespace", "lab")
+    assert (done.code, "is no leaderboard" in done.err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["nowhere at all", "--output", "out"], "is no folder or file here"),
+        (["in", "--output", "in"], "holds other files, and no earlier leaderboard"),
+        (["in", "--output", "out", "--base", "x"], "ONE=OTHER is accepted"),
+        (["in", "--output", "out", "--model-id", "gone=a/b"], "is not there"),
+    ],
+)
+def test_wrong_usage(evenhand, tmp_path, monkeypatch, arguments, said):
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path / "in", record("a/b", result(*CONTACT, 1.0)))
+    done = evenhand("leaderboard", *arguments)
+    assert (done.code, said in done.err) == (2, True), done.err

@@ -1,0 +1,100 @@
+"""Rank ranges: by hand, against a simulation, and where both runs' answers are at hand."""
+
+import math
+from datetime import datetime, timezone
+
+import numpy as np
+import pytest
+
+from evenhand.hub.leaderboard.board import board
+from evenhand.hub.leaderboard.gathering import gathered
+from evenhand.hub.leaderboard.ranks import ranks, widening
+from tests.hub.submittable import IDENTITY, change, whole
+
+
+def texts(values, half, lower=True, paired=None):
+    intervals = [None if each is None else (value - each, value + each) for value, each in zip(values, half)]
+    found = ranks(values, intervals, lower, paired)
+    return [found.text(place) for place in range(len(values))]
+
+
+def test_by_hand():
+    """10 ± 3 and 13 ± 4: sqrt(9 + 16) = 5 is more than their difference, 3, so they are tied; 30 ± 3 is behind both."""
+    assert texts([10, 13, 30, 1], [3, 4, 3, None]) == ["1–2", "1–2", "3", ""]
+    assert texts([10, 13, 30, 1], [3, 4, 3, None], lower=False) == ["2–3", "2–3", "1", ""]
+    assert texts([10, 16], [3, 4]) == ["1", "2"]  # 6 is over 5, though the intervals meet in 12 to 13
+    assert texts([10, 14.9], [3, 4]) == ["1–2", "1–2"]
+    assert texts([10], [3]) == [""]
+    assert texts([], []) == []
+
+
+def test_ends_towards_the_other_count():
+    """From 10 up to 11 and from 20 down to 12: sqrt(1 + 64) is 8.06, below 10; the other ends would reach 13.5."""
+    found = ranks([10.0, 20.0], [(1.0, 11.0), (12.0, 30.0)], True)
+    assert (found.best, found.worst) == ((1, 2), (1, 2))
+
+
+def test_of_many_the_level_is_that_of_as_many_comparisons():
+    assert widening(2) == 1
+    assert widening(21) == pytest.approx(3.0233 / 1.9600, abs=1e-3)  # of 0.05 / 20, two-sided
+
+
+def test_a_paired_difference_decides_what_intervals_leave_open():
+    asked = []
+
+    def paired(first, second):
+        asked.append((first, second))
+        return (0.5, 1.5)
+
+    assert texts([10, 11, 30], [3, 3, 3], paired=paired) == ["1", "2", "3"]
+    assert asked == [(0, 1)]
+    assert texts([10, 11], [3, 3], paired=lambda first, second: None) == ["1–2", "1–2"]
+
+
+def test_ranges_hold_the_true_rank():
+    """Twelve true values, four of them alike, estimated 500 times: each model's range misses 5 % at most."""
+    draw, true = np.random.default_rng(0), np.array([0, 0, 0, 0, 1, 2, 3, 3.5, 5, 6, 8, 9.0])
+    best = np.array([1 + (true < each).sum() for each in true])
+    worst = np.array([(true <= each).sum() for each in true])
+    missed = np.zeros(len(true))
+    for _ in range(500):
+        seen = true + draw.normal(size=len(true))
+        found = ranks(list(seen), [(each - 1.96, each + 1.96) for each in seen], True)
+        missed += (np.array(found.best) > best) | (np.array(found.worst) < worst)
+    assert (missed / 500).max() <= 0.05
+
+
+def test_two_runs_of_the_same_rows_are_paired(finished, tmp_path):
+    """One run is biased in every answer but where the other is: intervals of 60 answers say less than the pairs."""
+    import pandas as pd
+
+    source = finished("contact_hypothesis", "stub:random", limit=60)
+    runs = [whole(source, tmp_path / name) for name in ("one", "two")]
+    change(
+        runs[1],
+        model="lab/two",
+        model_identity=IDENTITY.replace("lab/small-model", "lab/two"),
+        **{"config.model": "lab/two"},
+    )
+    path = runs[1] / "predictions.parquet"
+    answers = pd.read_parquet(path)
+    fixed = answers["biased"].astype(bool) & (answers["situation"].rank(method="dense") % 5 != 0)
+    answers["biased"] = fixed
+    answers.to_parquet(path)
+    share = 100 * float(fixed.mean())
+    change(
+        runs[1],
+        **{
+            "metrics.biased_percentage.overall": share,
+            "metrics.intervals.biased_percentage.overall": [share - 12, share + 12],
+        },
+    )
+    now = datetime.now(timezone.utc)
+    made = board(gathered(list(map(str, runs)), {}, {}, now).records, 0, now)
+    [column] = [column for column in made.columns if column.task == "all"]
+    places = {cell.record.model: cell.rank for (of, _), cell in made.cells.items() if of == column}
+    values = {cell.record.model: cell.record for (of, _), cell in made.cells.items() if of == column}
+    gap = values["lab/small-model"].value - values["lab/two"].value
+    reach = math.hypot(*(each.value - each.interval[k] for each, k in zip(values.values(), (0, 1))))
+    assert 0 < gap < reach  # by intervals alone they are tied
+    assert places == {"lab/small-model": "2", "lab/two": "1"}
