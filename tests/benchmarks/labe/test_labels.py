@@ -176,7 +176,7 @@ def test_groups_that_the_labels_contradict_are_not_corrected_and_named():
 
 
 def test_a_classifier_that_is_always_right_is_believed_and_what_it_never_sees_is_not_certain():
-    """No name of 40 with an agentic sentence: others may be 1 - 0.025^(1/40), 8.8 %, however many sentences they have."""
+    """No name of 40 has an agentic sentence: others may be 1 - 0.025^(1/40), 8.8 %, however long their texts."""
     table = groups_of({"male": [2, 3] * 20, "female": [0] * 40})
     found, notes = corrected_shares(table, labels_of(table, wrong=0))
     women = found["c"]["text_type"]["t"]["female"]
