@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import datasets
     import pandas as pd
 
-    from evenhand.collected import Collection, SingleAnswer
+    from evenhand.collected import Collection, Definition, SingleAnswer
     from evenhand.flow.results import Results
     from evenhand.models.protocol import Model
     from evenhand.report.findings import Findings, Panel, Run, Similarity
@@ -333,6 +333,12 @@ class Benchmark(ABC, Generic[O]):
         from evenhand.collected import headline
 
         return headline(self, results)
+
+    def collects(self) -> tuple[Definition, ...]:
+        """The figures that `collected` has of any run; a leaderboard refuses what calls itself one and differs. By
+        default none is known before a run.
+        """
+        return ()
 
     def single_answer(self, prediction: Mapping[str, Any]) -> SingleAnswer | None:
         """Of a row that is a question with options; None where it is unread, or rows are something else."""

@@ -24,7 +24,7 @@ from evenhand.models.request import Message, Reply, Request, Sampling
 if TYPE_CHECKING:
     import pandas as pd
 
-    from evenhand.collected import Collection
+    from evenhand.collected import Collection, Definition
     from evenhand.flow.results import Results
     from evenhand.report.findings import Findings
 
@@ -129,6 +129,11 @@ class Bbq(Benchmark[BbqOptions]):
         from evenhand.benchmarks.bbq.scoring import unheeded
 
         return unheeded(metrics["same_person"])
+
+    def collects(self) -> tuple[Definition, ...]:
+        from evenhand.benchmarks.bbq.collected import ACCURACY, BIAS_SCORE
+
+        return (BIAS_SCORE, ACCURACY)
 
     def collected(self, results: Results, predictions: pd.DataFrame) -> Collection:
         from evenhand.benchmarks.bbq.collected import collection

@@ -22,7 +22,7 @@ from evenhand.models.request import Reply, Request, Sampling
 if TYPE_CHECKING:
     import pandas as pd
 
-    from evenhand.collected import Collection, SingleAnswer
+    from evenhand.collected import Collection, Definition, SingleAnswer
     from evenhand.flow.results import Results
     from evenhand.models.protocol import Model
     from evenhand.report.findings import Findings
@@ -110,6 +110,11 @@ class ContactControls(Benchmark[QuestionOptions]):
 
     def figures(self, metrics: Mapping[str, Any]) -> tuple[Figure, ...]:
         return (Figure.of(metrics, "against_ideal", name="against what is right, %", chance=metrics["chance"]),)
+
+    def collects(self) -> tuple[Definition, ...]:
+        from evenhand.benchmarks.contact_controls.collected import AGAINST
+
+        return (AGAINST,)
 
     def collected(self, results: Results, predictions: pd.DataFrame) -> Collection:
         from evenhand.benchmarks.contact_controls.collected import collection

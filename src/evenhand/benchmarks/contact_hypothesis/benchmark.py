@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import datasets
     import pandas as pd
 
-    from evenhand.collected import Collection, SingleAnswer
+    from evenhand.collected import Collection, Definition, SingleAnswer
     from evenhand.flow.results import Results
     from evenhand.models.protocol import Model
     from evenhand.report.findings import Findings
@@ -145,6 +145,11 @@ class ContactHypothesis(Benchmark[ContactOptions]):
             Figure.of(group, "biased_percentage", "overall", name=f"{scale}: biased answers, %", chance=50.0)
             for scale, group in metrics["by"]["scale"].items()
         )
+
+    def collects(self) -> tuple[Definition, ...]:
+        from evenhand.benchmarks.contact_hypothesis.collected import BIASED
+
+        return (BIASED,)
 
     def collected(self, results: Results, predictions: pd.DataFrame) -> Collection:
         from evenhand.benchmarks.contact_hypothesis.collected import collection

@@ -48,7 +48,7 @@ from evenhand.paths import typed_path
 if TYPE_CHECKING:
     import pandas as pd
 
-    from evenhand.collected import Collection
+    from evenhand.collected import Collection, Definition
     from evenhand.flow.results import Results
     from evenhand.models.protocol import Model
     from evenhand.report.findings import Findings
@@ -155,6 +155,11 @@ class ImplicitBias(Play[ImplicitBiasOptions]):
 
     def figures(self, metrics: Mapping[str, Any]) -> tuple[Figure, ...]:
         return (Figure.of(metrics, "bias_score", name="bias score", chance=metrics["chance_score"], digits=2),)
+
+    def collects(self) -> tuple[Definition, ...]:
+        from evenhand.benchmarks.implicit_bias.collected import ASSIGNED
+
+        return (ASSIGNED,)
 
     def collected(self, results: Results, predictions: pd.DataFrame) -> Collection:
         from evenhand.benchmarks.implicit_bias.collected import collection

@@ -20,7 +20,7 @@ from evenhand.options import NoOptions
 if TYPE_CHECKING:
     import pandas as pd
 
-    from evenhand.collected import Collection
+    from evenhand.collected import Collection, Definition
     from evenhand.flow.results import Results
     from evenhand.models.protocol import Model
     from evenhand.report.findings import Findings
@@ -93,6 +93,11 @@ class Utility(Benchmark[NoOptions]):
             Figure.of(metrics, "refusal_rate", name="refused, %", chance=None),
             Figure.of(metrics, "perplexity", name="perplexity of neutral texts", chance=None, best="low is best"),
         )
+
+    def collects(self) -> tuple[Definition, ...]:
+        from evenhand.benchmarks.utility.collected import ACCURACY, REFUSALS
+
+        return (ACCURACY, REFUSALS)
 
     def collected(self, results: Results, predictions: pd.DataFrame) -> Collection:
         from evenhand.benchmarks.utility.collected import collection

@@ -3,31 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import replace
 from datetime import date, datetime
+from functools import cache
 from urllib.parse import urlsplit
 
-from evenhand.errors import UsageError
+from evenhand.benchmarks import get_benchmark
+from evenhand.collected import Definition
+from evenhand.errors import EvenhandError, UsageError
 from evenhand.hub.leaderboard.records import Interval, Record, Refusal
 from evenhand.hub.refusals import MOST_UNREAD
 from evenhand.hub.submission.dates import checked_date, of_seconds
-from evenhand.hub.submission.figures import ACCURACY, AGAINST, ASSIGNED, BIAS_SCORE, BIASED, REFUSALS, Figure
 
 LONGEST_NAME, LONGEST_TEXT, LONGEST_ADDRESS = 120, 400, 500  # characters
 LARGEST = 1e9  # of any score
 ROUNDING = 1e-6
-
-KNOWN: Mapping[tuple[str, str], Figure] = {
-    ("contact_hypothesis", "biased_percentage"): BIASED,
-    ("contact_controls", "against_ideal"): AGAINST,
-    ("utility", "accuracy"): ACCURACY,
-    ("utility", "refusal_rate"): REFUSALS,
-    ("bbq", "accuracy"): ACCURACY,
-    ("bbq", "bias_score"): BIAS_SCORE,
-    ("implicit_bias", "bias_score"): ASSIGNED,
-}
-"""{(benchmark, metric): its figure}: a record of evenhand's that contradicts it is refused."""
 
 
 def name(text: object, what: str, longest: int = LONGEST_NAME) -> str:
@@ -116,7 +106,7 @@ def checked(record: Record, low: float | None = None, high: float | None = None)
     column = record.column
     if record.model.lower().startswith("stub:"):
         raise Refusal("a stub's answers are made up")
-    known = KNOWN.get((column.benchmark, column.metric)) if column.library == "evenhand" else None
+    known = _known(column.benchmark, column.metric) if column.library == "evenhand" else None
     if known is not None:
         if column.lower_is_better != known.lower_is_better or column.unit != known.unit:
             raise Refusal(f"{column.metric} of {column.benchmark} is another figure than evenhand's of that name")
@@ -135,6 +125,16 @@ def checked(record: Record, low: float | None = None, high: float | None = None)
     if record.base == record.model:
         return replace(record, base=None)
     return record
+
+
+@cache
+def _known(benchmark: str, metric: str) -> Definition | None:
+    """Of evenhand's own figures: a record that contradicts it is refused."""
+    try:
+        figures = get_benchmark(benchmark).collects()
+    except EvenhandError:
+        return None
+    return next((each for each in figures if each.key == metric), None)
 
 
 def _near(value: float, interval: Interval) -> bool:
