@@ -272,7 +272,7 @@ def _left_out(run: Prepared) -> list[str]:
 def _as_the_papers(run: Prepared, differs: Sequence[str]) -> bool:
     """Whether published figures stand beside a run: it differs in nothing, or in few rows that can't be asked at all.
 
-    Those are named beside the figures: four of the 111 scenarios that implicit_bias's authors published, say.
+    Those are named beside the figures: four of the 111 scenarios that a benchmark's authors published, say.
     """
     few = run.rows.left_out <= MOST_LEFT_OUT * (len(run.rows.rows) + run.rows.left_out)
     return not differs or (few and list(differs) == _left_out(run))
