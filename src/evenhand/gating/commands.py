@@ -35,7 +35,7 @@ def gate(arguments: Sequence[str], console: Console) -> int:
     for file in filter(None, (parsed.junit, parsed.summary)):
         check_output(file, read, "a gate's", _is_ours, parsed.overwrite)
     found = judged(parsed.base, parsed.candidate, _policy(parsed.policy_file, values["policy"]))
-    print_table(found.table, console)
+    print_table(found.table, console, spoken=True)
     for warning in found.warnings:
         console.print(f"Warning: {warning}", soft_wrap=True)
     for sentence in found.sentences:

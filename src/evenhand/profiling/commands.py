@@ -51,7 +51,7 @@ def profile(arguments: Sequence[str], console: Console) -> None:
     models = list(dict.fromkeys(parsed.model))
     settings = ask_all(models, list(dict.fromkeys(benchmarks)), options, parsed.output, say, _bar)
     found = found_in(parsed.output, settings)
-    print_table(overview(found), console)
+    print_table(overview(found), console, spoken=True)
     for sentence in found.left_out:
         say(f"Left out: {sentence}")
     write_profile(found, parsed.output / PAGE)

@@ -37,7 +37,7 @@ def compare(arguments: Sequence[str], console: Console) -> None:
     comparison = compared(*parsed.runs, margin=parsed.margin)
     side_by_side = [table for panel in comparison.panels for table in panel.tables]
     for table in (*side_by_side, comparison.headline, *comparison.more):
-        print_table(table, console)
+        print_table(table, console, spoken=True)
     for warning in comparison.warnings:
         console.print(f"Warning: {warning}", soft_wrap=True)
     for sentence in comparison.sentences:
@@ -69,7 +69,7 @@ def agree(arguments: Sequence[str], console: Console) -> None:
     with as_written(*parsed.runs):
         found = agreement(*parsed.runs)
     for table in found.tables:
-        print_table(table, console)
+        print_table(table, console, spoken=True)
     for warning in found.warnings:
         console.print(f"Warning: {warning}", soft_wrap=True)
     for sentence in found.sentences:
@@ -109,7 +109,7 @@ def print_found(folder: RunFolder, console: Console) -> None:
     results = folder.read_results()
     findings = get_benchmark(results.benchmark).findings(folder.read_predictions(), results)
     for table in findings.tables:
-        print_table(table, console)
+        print_table(table, console, spoken=True)
     for warning in findings.warnings:
         console.print(f"Warning: {warning}", soft_wrap=True)
     for sentence in filter(None, (*findings.sentences, not_beside(results))):

@@ -81,12 +81,14 @@ def p_text(p: float | None, digits: int = 4) -> str:
     return f"<{10.0**-digits:.{digits}f}" if p is not None and p < 0.5 * 10.0**-digits else figure(p, digits=digits)
 
 
-def print_table(table: Table, console: Console) -> None:
-    note = Text(shown(in_words(table.note))) or None
-    lines = RichTable(title=Text(shown(in_words(table.title))), box=SIMPLE_HEAD, title_justify="left", caption=note)
+def print_table(table: Table, console: Console, spoken: bool = False) -> None:
+    """spoken: names of columns and groups are shown in words; else as they are typed."""
+    said = in_words if spoken else str
+    note = Text(shown(said(table.note))) or None
+    lines = RichTable(title=Text(shown(said(table.title))), box=SIMPLE_HEAD, title_justify="left", caption=note)
     lines.caption_justify = "left"
     for i, column in enumerate(table.columns):
-        lines.add_column(Text(shown(in_words(column))), justify="left" if i == 0 else "right", overflow="fold")
+        lines.add_column(Text(shown(said(column))), justify="left" if i == 0 else "right", overflow="fold")
     for row in table.rows:
-        lines.add_row(*(Text(shown(in_words(cell.text)), style="italic" if cell.published else "") for cell in row))
+        lines.add_row(*(Text(shown(said(cell.text)), style="italic" if cell.published else "") for cell in row))
     console.print(lines)
