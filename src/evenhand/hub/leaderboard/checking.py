@@ -8,24 +8,29 @@ from dataclasses import replace
 from datetime import date, datetime
 from urllib.parse import urlsplit
 
+from evenhand.benchmarks.bbq import collected as bbq
+from evenhand.benchmarks.contact_controls import collected as contact_controls
+from evenhand.benchmarks.contact_hypothesis import collected as contact_hypothesis
+from evenhand.benchmarks.implicit_bias import collected as implicit_bias
+from evenhand.benchmarks.utility import collected as utility
+from evenhand.collected import Definition
 from evenhand.errors import UsageError
 from evenhand.hub.leaderboard.records import Interval, Record, Refusal
 from evenhand.hub.refusals import MOST_UNREAD
 from evenhand.hub.submission.dates import checked_date, of_seconds
-from evenhand.hub.submission.figures import ACCURACY, AGAINST, ASSIGNED, BIAS_SCORE, BIASED, REFUSALS, Figure
 
 LONGEST_NAME, LONGEST_TEXT, LONGEST_ADDRESS = 120, 400, 500  # characters
 LARGEST = 1e9  # of any score
 ROUNDING = 1e-6
 
-KNOWN: Mapping[tuple[str, str], Figure] = {
-    ("contact_hypothesis", "biased_percentage"): BIASED,
-    ("contact_controls", "against_ideal"): AGAINST,
-    ("utility", "accuracy"): ACCURACY,
-    ("utility", "refusal_rate"): REFUSALS,
-    ("bbq", "accuracy"): ACCURACY,
-    ("bbq", "bias_score"): BIAS_SCORE,
-    ("implicit_bias", "bias_score"): ASSIGNED,
+KNOWN: Mapping[tuple[str, str], Definition] = {
+    ("contact_hypothesis", "biased_percentage"): contact_hypothesis.BIASED,
+    ("contact_controls", "against_ideal"): contact_controls.AGAINST,
+    ("utility", "accuracy"): utility.ACCURACY,
+    ("utility", "refusal_rate"): utility.REFUSALS,
+    ("bbq", "accuracy"): bbq.ACCURACY,
+    ("bbq", "bias_score"): bbq.BIAS_SCORE,
+    ("implicit_bias", "bias_score"): implicit_bias.ASSIGNED,
 }
 """{(benchmark, metric): its figure}: a record of evenhand's that contradicts it is refused."""
 

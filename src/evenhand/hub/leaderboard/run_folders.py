@@ -15,7 +15,7 @@ from evenhand.hub.leaderboard.every_eval_ever import Found, Origin, results_of
 from evenhand.hub.leaderboard.records import Refusal
 from evenhand.hub.submission.dates import of_seconds
 from evenhand.hub.submission.every_eval_ever import About, record
-from evenhand.hub.submission.figures import measured
+from evenhand.hub.submission.figures import collection
 from evenhand.hub.submission.finished_run import FinishedRun
 from evenhand.hub.submission.identity import commit_of, shown
 from evenhand.hub.submission.validation import check_figures, check_run
@@ -33,7 +33,7 @@ def record_of_run(path: Path, model: str | None) -> dict[str, Any]:
         with as_written(path):
             of = model or _name(run)
             check_run(run, of, under_another_name=True)
-            found = measured(run)
+            found = collection(run).figures
             check_figures(run, found)
             return record(run, found, About(of, of_seconds(run.written), "unknown", "other", None, None))
     except (EvenhandError, OSError, OverflowError) as error:
