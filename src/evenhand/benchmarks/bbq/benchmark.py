@@ -112,7 +112,7 @@ class Bbq(Benchmark[BbqOptions]):
         return max(known, default=None)
 
     def figures(self, metrics: Mapping[str, Any]) -> tuple[Figure, ...]:
-        from evenhand.benchmarks.bbq.scoring import IN_WORDS
+        from evenhand.metrics.bbq_bias.scores import IN_WORDS
 
         accuracy = Figure.of(
             metrics, "accuracy", "disambig", name="accuracy, disambiguated, %", chance=metrics["chance"],
