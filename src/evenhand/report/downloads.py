@@ -63,7 +63,8 @@ def csv_of(table: Table) -> str:
     columns, rows = spread(table)
     file = io.StringIO(newline="")
     writer = csv.writer(file, lineterminator="\r\n")
-    writer.writerows([_cell(each) for each in row] for row in [columns, *rows])
+    writer.writerow([_cell(name) for name in columns])
+    writer.writerows([_cell(each) for each in row] for row in rows)
     return file.getvalue()
 
 
