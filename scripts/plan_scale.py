@@ -1,9 +1,8 @@
 """How long whole runs would take on GPUs that are not here: a calculation, not a measurement.
 
 Tokens are what `evenhand run BENCHMARK --plan` says of the embedded model's tokenizer. Reading is bound by arithmetic:
-2 operations for each parameter and token. Writing is bound by memory: each step reads the weights once, and the keys and
-values of all texts that are written together. Each GPU reaches a share of its peak. docs/scale.md has the table, between
-two marks.
+2 operations for each parameter and token. Writing is bound by memory: each step reads the weights once, and the keys
+and values of all texts that are written together. Each GPU reaches a share of its peak. docs/scale.md has the table.
 """
 
 import argparse
