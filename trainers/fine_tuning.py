@@ -86,7 +86,7 @@ def fine_tune(prepared: Prepared, output: Path, on_progress: OnProgress = unhear
     unfinished = output / UNFINISHED
     made = trainer_of(prepared, unfinished, on_progress, watching)
     trainer = made.trainer
-    done = newest_complete(unfinished)
+    done = newest_complete(unfinished, lambda said: on_progress(said, 0, 0))
     with _memory_explained(how):
         result = trainer.train(resume_from_checkpoint=str(done) if done else None)
     logs = tuple(log for log in trainer.state.log_history if "loss" in log)

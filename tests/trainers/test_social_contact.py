@@ -136,19 +136,6 @@ def test_a_training_that_was_cut_off_ends_with_the_same_weights(tuned, tiny_chec
     assert all(torch.equal(first[name], second[name]) for name in first)
 
 
-@pytest.mark.parametrize("file", ["rng_state.pth", "optimizer.pt", "trainer_state.json"])
-def test_a_checkpoint_that_lacks_a_part_is_not_taken(tmp_path, file):
-    folder = tmp_path / "checkpoint-7"
-    folder.mkdir()
-    names = ("optimizer.pt", "scheduler.pt", "training_args.bin", "rng_state.pth", "model.safetensors")
-    for name in names:
-        (folder / name).touch()
-    (folder / "trainer_state.json").write_text('{"global_step": 7}')
-    assert newest_complete(tmp_path) == folder
-    (folder / file).unlink()
-    assert newest_complete(tmp_path) is None
-
-
 def test_what_is_held_out_is_measured_and_changes_nothing(tiny_checkpoint, tmp_path):
     """Before the first step, every so many, after the last; dropout's and the order's chance are as without it."""
     output, asked = tmp_path / "measured", options(tiny_checkpoint, setting="6", max_steps=3)
