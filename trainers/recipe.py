@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from evenhand.errors import UsageError
 from evenhand.trainers.options import TuningOptions, check_method
 from evenhand.trainers.prepared import Prepared
-from evenhand.trainers.processes import is_main, n_processes
+from evenhand.trainers.processes import check_measuring, is_main, n_processes, passes_each
 from evenhand.trainers.progress import OnProgress, TrainingBar, unheard
 
 if TYPE_CHECKING:
@@ -82,22 +82,24 @@ class Recipe(ABC, Generic[O]):
     def tuned(self, options: O, output: Path, on_progress: OnProgress = unheard) -> dict[str, Any]:
         """The checkpoint in output; returns what its training.json says. Goes on where a training was cut off."""
         self.check(options)
+        check_measuring(options.measure_every)
+        passes_each(options.accumulation)
         from evenhand.trainers.training_folder import begun, refuse_other
         from evenhand.training_record import RECORD
 
-        asked = {**asdict(options), "plan": False}
+        asked = {**asdict(options), "plan": False, "processes": n_processes()}
         refuse_other(asked, output, RECORD)
         prepared = self.prepared(options, on_progress)
-        from evenhand.trainers.fine_tuning import fine_tune, remove_unfinished
+        from evenhand.trainers.fine_tuning import fine_tune
+        from evenhand.trainers.full_disk import full_disk_explained
         from evenhand.trainers.saving import save
 
         read = {"learned from": prepared.data, "base": prepared.checkpoint.identity}
-        with begun({**asked, **read}, output, RECORD):
+        with begun({**asked, **read}, output, RECORD), full_disk_explained(output):
             done = fine_tune(prepared, output, on_progress)
             record = self._record(prepared, done)
             if is_main():
                 save(done, prepared.checkpoint, options.model, record, output, options.merge)
-                remove_unfinished(output)
         return record
 
     def _record(self, prepared: Prepared, done: Tuned) -> dict[str, Any]:
