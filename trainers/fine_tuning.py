@@ -199,6 +199,6 @@ def _memory_explained(options: TuningOptions) -> Iterator[None]:
     except (torch.OutOfMemoryError, MemoryError) as error:
         raise EvenhandError(
             f"memory does not suffice for {options.batch_size} examples a pass: a smaller --batch-size with a larger "
-            "--accumulation learns the same; --quantization 4bit takes less for the weights on a GPU. A folder that holds "
-            "checkpoints already goes on with its own options alone: choose another --output then"
+            "--accumulation learns the same; --quantization 4bit takes less for the weights on a GPU. A folder that "
+            "holds checkpoints already goes on with its own options alone: choose another --output then"
         ) from error

@@ -27,7 +27,9 @@ def check_tokenizer(model: PreTrainedModel, checkpoint: Checkpoint) -> None:
 def check_targets(model: PreTrainedModel, targets: str) -> None:
     """targets: as --targets has it. Raises UsageError where no adapter can stand there."""
     kind = str(model.config.model_type)
-    linear = {name.rpartition(".")[2] for name, layer in model.named_modules() if isinstance(layer, (nn.Linear, Conv1D))}
+    linear = {
+        name.rpartition(".")[2] for name, layer in model.named_modules() if isinstance(layer, (nn.Linear, Conv1D))
+    }
     accepted = ", ".join(sorted(linear - {"lm_head"}))
     if targets == "default" and kind not in TRANSFORMERS_MODELS_TO_LORA_TARGET_MODULES_MAPPING:
         raise UsageError(f"--targets default: peft has none for {kind}; accepted: all-linear, or of {accepted}")

@@ -25,8 +25,8 @@ def check_measuring(measure_every: int) -> None:
     """Raises UsageError where the main process would wait for the others' parts, and they for it."""
     if measure_every and in_parts():
         raise UsageError(
-            f"--measure-every {measure_every}: under FSDP and DeepSpeed no process has the whole model to measure it on "
-            "the way; --measure-every 0 is accepted, and what was learned is measured afterwards (evenhand run)"
+            f"--measure-every {measure_every}: under FSDP and DeepSpeed no process has the whole model to measure it "
+            "on the way; --measure-every 0 is accepted, and what was learned is measured afterwards (evenhand run)"
         )
 
 

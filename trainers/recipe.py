@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shlex
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
@@ -74,7 +75,7 @@ class Recipe(ABC, Generic[O]):
         """What it would take, in sentences; nothing is written. Raises UsageError for bad input."""
         self.check(options)
         with TrainingBar() as bar:
-            prepared = self.prepared(options, bar.update)
+            prepared = self._prepared(options, bar.update)
             from evenhand.trainers.planning import plan
 
             return plan(prepared, bar.update).lines()
@@ -89,7 +90,7 @@ class Recipe(ABC, Generic[O]):
 
         asked = {**asdict(options), "plan": False, "processes": n_processes()}
         refuse_other(asked, output, RECORD)
-        prepared = self.prepared(options, on_progress)
+        prepared = self._prepared(options, on_progress)
         from evenhand.trainers.fine_tuning import fine_tune
         from evenhand.trainers.full_disk import full_disk_explained
         from evenhand.trainers.saving import save
@@ -102,6 +103,12 @@ class Recipe(ABC, Generic[O]):
                 save(done, prepared.checkpoint, options.model, record, output, options.merge)
         return record
 
+    def _prepared(self, options: O, on_progress: OnProgress) -> Prepared:
+        prepared = self.prepared(options, on_progress)
+        if prepared.note:
+            on_progress(prepared.note, 0, 0)
+        return prepared
+
     def _record(self, prepared: Prepared, done: Tuned) -> dict[str, Any]:
         record = {
             "trainer": self.name,
@@ -113,7 +120,7 @@ class Recipe(ABC, Generic[O]):
             "processes": n_processes(),
             "packing": done.packing,
             "computed_tokens": asdict(done.computed),
-            "note": ". ".join(filter(None, (done.note, self.note(done.logs)))),
+            "note": ". ".join(filter(None, (prepared.note, done.note, self.note(done.logs)))),
             "seconds_since_last_start": done.seconds,
             "losses": list(done.losses),
             "over_steps": self.over_steps(done.logs),
@@ -127,12 +134,13 @@ class Recipe(ABC, Generic[O]):
         from evenhand.trainers.before_and_after import before_and_after
 
         losses = record["losses"]
-        tail = losses[-10:]
+        tail = losses[1:][-10:]
+        last = (f", mean of the last {len(tail)}", f", {sum(tail) / len(tail):.3f}") if tail else ("", "")
         rows = (
             *self.lines(record),
             ("steps, batches", f"{record['steps']:,}, {record['packing']}"),
             ("tokens computed to learn, otherwise", "{learned:,}, {otherwise:,}".format(**record["computed_tokens"])),
-            ("loss of the first step, mean of the last ten", f"{losses[0]:.3f}, {sum(tail) / len(tail):.3f}"),
+            (f"loss of the first step{last[0]}", f"{losses[0]:.3f}{last[1]}"),
             *(
                 (f"held out: {name}", f"{before} before, {after} after")
                 for name, before, after in before_and_after(record["measured"])
@@ -143,8 +151,9 @@ class Recipe(ABC, Generic[O]):
         which = (
             " (it learned from some of these rows)" if self.learned_too(record) else " on what it was not trained on"
         )
-        note += f"To measure it{which}: {record['measured_by']} --model {output}"
-        return Table(self.title, ("", ""), tuple((Cell(a), Cell(b)) for a, b in rows), note)
+        note += f"To measure it{which}:"
+        command = f"{record['measured_by']} --model {shlex.quote(str(output))}"
+        return Table(self.title, ("", ""), tuple((Cell(a), Cell(b)) for a, b in rows), note, command)
 
 
 def fingerprint(ids: Iterable[str]) -> str:

@@ -22,9 +22,9 @@ FULL = Path("/dev/full")  # on it every write ends as on a full disk
     ],
 )
 def test_a_full_disk_is_told_in_a_sentence(written, tmp_path):
-    with pytest.raises(EvenhandError, match="the disk is full at .*: free space and run the same command again"):
-        with full_disk_explained(tmp_path):
-            written()
+    says = r"the disk is full at .*: free space and run the same command again"
+    with pytest.raises(EvenhandError, match=says), full_disk_explained(tmp_path):
+        written()
 
 
 def test_what_safetensors_says_is_known(tmp_path):

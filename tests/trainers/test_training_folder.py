@@ -9,12 +9,18 @@ from evenhand.whole_files import PREFIX, SUFFIX
 ASKED_FOR = {"model": "m", "targets": ("q_proj",), "learned from": {"sha256": "a"}}
 
 
+def killed(output, files):
+    """files: that it wrote until then."""
+    (output / UNFINISHED).mkdir()
+    for name in files:
+        (output / UNFINISHED / name).write_text("a part")
+    raise RuntimeError
+
+
 @pytest.fixture
 def cut_off(tmp_path):
     with pytest.raises(RuntimeError), begun(ASKED_FOR, tmp_path, "training.json"):
-        (tmp_path / UNFINISHED).mkdir()
-        (tmp_path / UNFINISHED / "optimizer.pt").write_text("a pickle")
-        raise RuntimeError("killed")
+        killed(tmp_path, ["optimizer.pt"])
     assert (tmp_path / ASKED).is_file()
     return tmp_path
 
@@ -49,9 +55,8 @@ def test_where_nothing_was_learned_the_folder_is_free_again(tmp_path, there):
     output = tmp_path / "output"
     if there:
         output.mkdir()
-    with pytest.raises(UsageError), begun(ASKED_FOR, output, "training.json"):
-        (output / UNFINISHED).mkdir()
-        raise UsageError("--targets nope")
+    with pytest.raises(RuntimeError), begun(ASKED_FOR, output, "training.json"):
+        killed(output, [])
     assert output.exists() == there
     with begun({**ASKED_FOR, "model": "n"}, output, "training.json"):
         assert (output / ASKED).is_file()
@@ -68,8 +73,8 @@ def test_a_training_killed_while_it_tidied_up_is_tidied_by_its_own_command_alone
 
 
 def test_what_a_killed_process_was_saving_is_removed(cut_off):
-    killed = cut_off / "merged" / f"{PREFIX}a1b2{SUFFIX}"
-    killed.mkdir(parents=True)
-    (killed / "model.safetensors").write_text("a part")
+    saved = cut_off / "merged" / f"{PREFIX}a1b2{SUFFIX}"
+    saved.mkdir(parents=True)
+    (saved / "model.safetensors").write_text("a part")
     with begun(ASKED_FOR, cut_off, "training.json"):
-        assert not killed.exists()
+        assert not saved.exists()
