@@ -297,7 +297,7 @@ def test_without_a_chat_template_it_says_so(tiny_checkpoint, tmp_path):
     assert "the model has no chat template" in record["note"]
     assert record["note"].partition(". ")[0] in said
     assert record["note"] in (tmp_path / "m" / "README.md").read_text()
-    assert "template" not in train(replace(asked, layout="published"), tmp_path / "p", unheard)["note"]
+    assert SocialContactTrainer().prepared(replace(asked, layout="published"), unheard).note == ""
 
 
 def test_targets_that_are_not_there_leave_nothing(tiny_checkpoint, tmp_path):
