@@ -111,7 +111,7 @@ class _Killed(Exception):
     pass
 
 
-def test_a_training_that_was_cut_off_ends_with_the_same_weights(tuned, tiny_checkpoint, tmp_path):
+def test_a_training_that_was_cut_off_ends_with_the_same_weights(tuned, tiny_checkpoint, tmp_path, monkeypatch):
     """Dropout and the order of examples go on, too; a half-written checkpoint is not taken."""
     whole, _ = tuned
     asked = options(tiny_checkpoint, merge=True, save_every=2)
@@ -132,6 +132,10 @@ def test_a_training_that_was_cut_off_ends_with_the_same_weights(tuned, tiny_chec
     assert newest_complete(unfinished) == newest
     with pytest.raises(UsageError, match="holds a training with other options"):
         train(options(tiny_checkpoint, rank=8), output, unheard)
+    monkeypatch.setenv("WORLD_SIZE", "2")  # each would have random numbers of its own: other weights
+    with pytest.raises(UsageError, match=r"that was cut off \(processes\)"):
+        train(asked, output, unheard)
+    monkeypatch.delenv("WORLD_SIZE")
     record = train(asked, output, unheard)
     assert record["steps"] == 6
     first, second = (load_file(each / "adapter_model.safetensors") for each in (whole, output))
