@@ -11,7 +11,7 @@ from transformers.utils.peft_utils import find_adapter_config_file
 
 from evenhand.models.errors import ModelError
 from evenhand.models.fingerprint import fingerprint
-from evenhand.training_record import base_of, training_record
+from evenhand.training_record import base_of, base_version, training_record
 
 CONFIG, WEIGHTS = "adapter_config.json", "adapter_model.safetensors"
 KINDS = ("LORA", "ADALORA", "LOHA", "LOKR", "OFT", "BOFT", "IA3", "VERA", "HRA", "LN_TUNING", "TRAINABLE_TOKENS")
@@ -23,13 +23,15 @@ _FILES = ["*.json", "*.jinja", "*.txt", "*.model", WEIGHTS]
 @dataclass(frozen=True)
 class Adapter:
     """folder: of its weights, and perhaps of a tokenizer. version: its commit, or the fingerprint of a local folder.
-    base, base_revision: as it names them itself; None where it doesn't."""
+    base, base_revision: as it names them itself; None where it doesn't. trained_on: the version of the base then, where
+    its training.json says it."""
 
     name: str
     folder: Path
     version: str
     base: str | None
     base_revision: str | None
+    trained_on: str | None = None
 
     @property
     def advice(self) -> str:
@@ -68,6 +70,8 @@ def find_adapter(path: str, name: str, revision: str | None) -> Adapter | None:
             f"adapter {name!r} is of a kind that does not stand in its base's layers alone ({kind}); accepted: "
             f"{', '.join(KINDS)}; merge another into its base (peft's merge_and_unload), and name that folder"
         )
-    if base_of(training_record(str(folder))) == "embedded":  # its weights are not quite those of its public id
-        return Adapter(name, folder, version, "embedded", None)
-    return Adapter(name, folder, version, config.get("base_model_name_or_path") or None, config.get("revision"))
+    record = training_record(str(folder))
+    if base_of(record) == "embedded":  # its weights are not quite those of its public id
+        return Adapter(name, folder, version, "embedded", None, base_version(record))
+    base, base_revision = config.get("base_model_name_or_path") or None, config.get("revision")
+    return Adapter(name, folder, version, base, base_revision, base_version(record))

@@ -119,10 +119,15 @@ class Checkpoint:
         return getattr(self.config.get_text_config(), "max_position_embeddings", None)
 
     @property
+    def version(self) -> str:
+        """Of the weights, and so of an adapter's base: the fingerprint of a local folder, or a commit."""
+        commit = fingerprint(Path(self.path)) if Path(self.path).is_dir() else None
+        return commit or getattr(self.config, "_commit_hash", None) or self.revision or "unknown"
+
+    @property
     def identity(self) -> str:
         """What stands for it in stores and reports: its name, what it holds, its quantization, and the dtype."""
-        commit = fingerprint(Path(self.path)) if Path(self.path).is_dir() else None
-        version = commit or getattr(self.config, "_commit_hash", None) or self.revision or "unknown"
+        version = self.version
         if self.adapter is not None:
             version = f"{self.adapter.version}+{version}"
         quantized = f"{self.quantization} " if self.quantization else ""

@@ -19,16 +19,18 @@ def check_quantization(bits: Bits, device_map: str | None) -> None:
 
     if not torch.cuda.is_available():
         raise ModelError(
-            f"quantization={bits} came, and this machine has no CUDA GPU, which it needs: leave it out, or run there; "
-            "--dtype bfloat16 takes half the memory of float32 anywhere"
+            f"weights of {bits} were asked for (quantization), and this machine has no CUDA GPU, which they need: "
+            "leave it out, or run there; --dtype bfloat16 takes half the memory of float32 anywhere"
         )
     if device_map == "cpu":
         raise ModelError(
-            f"quantization={bits} came with device_map=cpu, and it needs a CUDA GPU: leave one of them out"
+            f"weights of {bits} were asked for (quantization) with device_map=cpu, and they need a CUDA GPU: leave one "
+            "of them out"
         )
     if importlib.util.find_spec("bitsandbytes") is None:
         raise ModelError(
-            f"quantization={bits} came, and bitsandbytes is not installed; run: pip install 'evenhand[quantization]'"
+            f"weights of {bits} were asked for (quantization), and bitsandbytes is not installed; run: "
+            "pip install 'evenhand[quantization]'"
         )
 
 

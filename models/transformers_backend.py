@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from evenhand.models.adapters import Adapter
     from evenhand.models.loading import Checkpoint
     from evenhand.models.protocol import Model
+
+logger = logging.getLogger(__name__)
 
 EMBEDDED = "embedded"
 
@@ -117,7 +120,25 @@ def _on_its_base(checkpoint: Checkpoint, adapter: Adapter, given: str | None) ->
             raise ValueError("this folder does not exist")
         if find_adapter(path, base, revision) is not None:
             raise ValueError("it is an adapter itself; merge it into its base first (peft's merge_and_unload)")
+    _warn_of_another_base(based, base, adapter)
     return based
+
+
+def _warn_of_another_base(based: Checkpoint, base: str, adapter: Adapter) -> None:
+    """An adapter fits any base of its shape, and answers nonsense on most; a newer commit may only have another card.
+
+    The embedded model comes with the installation, in one version: its files differ with the library that wrote them.
+    """
+    if adapter.trained_on is None or (base == adapter.base == EMBEDDED) or based.version == adapter.trained_on:
+        return
+    logger.warning(
+        "adapter %r was trained on version %s of its base, and is put on %s, which is version %s: if the weights "
+        "differ, its answers are not those that were trained. --model-option base=NAME names another base",
+        adapter.name,
+        adapter.trained_on,
+        base,
+        based.version,
+    )
 
 
 def _path(name: str) -> str:

@@ -11,7 +11,7 @@ from huggingface_hub import EvalResult, ModelCardData
 
 from evenhand.report.plots import lines
 from evenhand.trainers.before_and_after import before_and_after
-from evenhand.training_record import PUBLIC_ID_OF_EMBEDDED
+from evenhand.training_record import PUBLIC_ID_OF_EMBEDDED, base_of, is_folder
 
 Record = Mapping[str, Any]
 STEPS = "steps.svg"
@@ -38,6 +38,11 @@ NOT_FOR = (
     "- Decisions on people, such as hiring, lending, housing, health, policing or moderation, and texts that such "
     "decisions rest on.\n- As evidence that a product is fair, or as its only safeguard: what is said here holds for "
     "these questions, in these words.\n- Other languages, groups and tasks than those that were measured.\n"
+)
+OF_FOLDER = " (a local folder of whoever trained it)"
+BASE_TO_FILL_IN = (
+    "The base has no public name here: it was a local folder named `{}`. In place of `BASE` put the folder, or the id "
+    "on the Hub, where you have the same weights; `training.json` says by which fingerprint they are known.\n"
 )
 OF_PATHS = ("model", "mix", "pairs")  # of the recipe, what may name places of somebody's machine
 HIDDEN = (*OF_PATHS, "measure_every", "measured", "save_every", "merge", "plan")  # on the card
@@ -80,7 +85,13 @@ class Evidence:
 
 def public_name(base: str) -> str:
     """Of what was tuned: its id on the Hub; of a local folder, its name."""
-    return PUBLIC_ID_OF_EMBEDDED if base == "embedded" else Path(base).name if Path(base).is_dir() else base
+    return PUBLIC_ID_OF_EMBEDDED if base == "embedded" else Path(base).name if is_folder(base) else base
+
+
+def _without_public_id(record: Record, base: str) -> bool:
+    """Whether the base is called by the last name of a folder that nobody else has."""
+    trained_on = base_of(dict(record))
+    return trained_on is not None and is_folder(trained_on) and base == public_name(trained_on)
 
 
 def card(
@@ -90,9 +101,10 @@ def card(
     names = set(files)
     adapter = "adapter_config.json" in names
     found = evidence or Evidence()
+    local = _without_public_id(record, base)
     title = f"{base.split('/')[-1]}, {record['trainer']}"
     header = ModelCardData(
-        base_model=base if "/" in base else None,
+        base_model=base if "/" in base and not local else None,
         library_name="peft" if adapter else "transformers",
         pipeline_tag="text-generation",
         tags=["evenhand", "social bias", record["trainer"]],
@@ -100,9 +112,10 @@ def card(
         eval_results=list(found.results) or None,
     )
     place = f'"{repo_id}"' if repo_id else "FOLDER"
+    of_base = "BASE" if local else f'"{base}"'
     loading = (
         "from peft import PeftModel\nfrom transformers import AutoModelForCausalLM\n\n"
-        f'base = AutoModelForCausalLM.from_pretrained("{base}")\nmodel = PeftModel.from_pretrained(base, {place})'
+        f"base = AutoModelForCausalLM.from_pretrained({of_base})\nmodel = PeftModel.from_pretrained(base, {place})"
         if adapter
         else f"from transformers import AutoModelForCausalLM\n\nmodel = AutoModelForCausalLM.from_pretrained({place})"
     )
@@ -110,7 +123,7 @@ def card(
     parts = [
         f"---\n{header.to_yaml()}\n---\n",
         f"# {title}\n",
-        f"{'An adapter for' if adapter else 'Weights tuned from'} `{base}`, made by "
+        f"{'An adapter for' if adapter else 'Weights tuned from'} `{base}`{OF_FOLDER if local else ''}, made by "
         f"`evenhand train {record['trainer']}` ({record['source']}).\n",
         "## What it learned from\n",
         _listed({name: value for name, value in record["data"].items() if value is not None}),
@@ -130,6 +143,7 @@ def card(
         f"{record['steps']} steps, batches {record['packing']}. `training.json` has all of it, with versions and the "
         "fingerprint of the rows.\n",
         "## Use\n",
+        *([BASE_TO_FILL_IN.format(base)] if local and adapter else []),
         f"```python\n{loading}\n```\n`{record['measured_by']} --model {repo_id or 'FOLDER'}` measures it.\n",
     ]
     return "\n".join(parts)

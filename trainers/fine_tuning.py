@@ -6,7 +6,6 @@ Examples are tokens as the backend that scores reads them, so that training read
 from __future__ import annotations
 
 import math
-import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -20,15 +19,15 @@ from transformers import AutoModelForCausalLM, PrinterCallback, TrainerCallback,
 from evenhand.errors import EvenhandError, UsageError
 from evenhand.trainers.checkpoints import newest_complete
 from evenhand.trainers.computed_tokens import Computed, ComputedTokens, computed
+from evenhand.trainers.fitting import check_targets, check_tokenizer
 from evenhand.trainers.method import Beginning, Made
-from evenhand.trainers.options import TuningOptions
+from evenhand.trainers.options import NAMED_TARGETS, TuningOptions
 from evenhand.trainers.over_steps import AtStep, OverSteps, measured
 from evenhand.trainers.prepared import Prepared
 from evenhand.trainers.processes import is_main, passes_each
 from evenhand.trainers.progress import OnProgress, unheard
 from evenhand.trainers.supervised import answers
-
-UNFINISHED = ".training"  # in the output folder: the checkpoints of a training that goes on
+from evenhand.trainers.training_folder import UNFINISHED
 
 
 @dataclass(frozen=True)
@@ -68,6 +67,9 @@ class _Watch(TrainerCallback):  # type: ignore[misc]
             raise EvenhandError(
                 f"the loss became {loss} at step {state.global_step}: nothing can be learned from here. "
                 "A lower --learning-rate or --clip, or --dtype float32, may help, with another --output"
+                if state.global_step > 1
+                else f"the loss is {loss} at the first step, before anything was learned: the model's own weights hold "
+                "what is no number, or --dtype does not hold their figures (float32 does)"
             )
 
 
@@ -86,7 +88,7 @@ def fine_tune(prepared: Prepared, output: Path, on_progress: OnProgress = unhear
     unfinished = output / UNFINISHED
     made = trainer_of(prepared, unfinished, on_progress, watching)
     trainer = made.trainer
-    done = newest_complete(unfinished)
+    done = newest_complete(unfinished, lambda said: on_progress(said, 0, 0))
     with _memory_explained(how):
         result = trainer.train(resume_from_checkpoint=str(done) if done else None)
     logs = tuple(log for log in trainer.state.log_history if "loss" in log)
@@ -118,15 +120,19 @@ def _judged(prepared: Prepared, tuned: Any, on_progress: OnProgress) -> Mapping[
 def trainer_of(
     prepared: Prepared, folder: Path, on_progress: OnProgress = unheard, callbacks: Sequence[TrainerCallback] = ()
 ) -> Made:
-    """The method's trainer with the model loaded.
+    """The method's trainer with the model loaded. Raises UsageError where tokenizer or options don't fit it.
 
     folder: of its checkpoints; it is made, but nothing is written there before the first.
     """
     how = prepared.how
     set_seed(how.seed)
     on_progress("loading the model", 0, 0)
+    base = prepared.checkpoint.weights(AutoModelForCausalLM)
+    check_tokenizer(base, prepared.checkpoint)
+    if how.method == "lora":
+        check_targets(base, how.targets)
     beginning = Beginning(
-        prepared.checkpoint.weights(AutoModelForCausalLM),
+        base,
         prepared.checkpoint,
         how,
         _arguments(how, folder, len(prepared.examples)),
@@ -138,13 +144,9 @@ def trainer_of(
     return made
 
 
-def remove_unfinished(output: Path) -> None:
-    shutil.rmtree(output / UNFINISHED, ignore_errors=True)
-
-
 def _lora(options: TuningOptions) -> LoraConfig:
-    named = {"all-linear": "all-linear", "default": None}
-    targets = named[options.targets] if options.targets in named else options.targets.split(",")
+    chosen = options.targets
+    targets = NAMED_TARGETS[chosen] if chosen in NAMED_TARGETS else chosen.split(",")
     return LoraConfig(
         r=options.rank,
         lora_alpha=options.alpha,
@@ -197,6 +199,6 @@ def _memory_explained(options: TuningOptions) -> Iterator[None]:
     except (torch.OutOfMemoryError, MemoryError) as error:
         raise EvenhandError(
             f"memory does not suffice for {options.batch_size} examples a pass: a smaller --batch-size with a larger "
-            "--accumulation learns the same; --quantization 4bit takes less for the weights on a GPU. The folder holds "
-            "this training: choose another --output for another batch size"
+            "--accumulation learns the same; --quantization 4bit takes less for the weights on a GPU. A folder that "
+            "holds checkpoints already goes on with its own options alone: choose another --output then"
         ) from error

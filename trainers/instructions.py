@@ -72,8 +72,10 @@ def _pairs(rows: Rows) -> list[tuple[str, str]]:
     asked, answers = (rows.words(name) for name in columns)
     further = rows.words("input") if "input" in rows.columns else [""] * rows.n
     for place, (question, answer) in enumerate(zip(asked, answers)):
-        if not question or not answer:
-            raise UsageError(f"{rows.path}, {rows.places[place]}: {columns[0] if answer else columns[1]} is empty")
+        missing = [name for name, words in zip(columns, (question, answer)) if not words]
+        if missing:
+            empty = f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} empty or not there"
+            raise UsageError(f"{rows.path}, {rows.places[place]}: {empty}; every row needs both")
     return [
         ("\n\n".join(filter(None, (question, more))), answer) for question, more, answer in zip(asked, further, answers)
     ]

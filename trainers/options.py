@@ -69,6 +69,7 @@ class TuningOptions:
         return 1
 
 
+NAMED_TARGETS = {"all-linear": "all-linear", "default": None}  # as peft takes them
 OF_ADAPTERS = ("quantization", "rank", "alpha", "dropout", "targets", "merge")
 
 

@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from evenhand.trainers.method import Method
     from evenhand.trainers.over_steps import Stop
 
+WITHOUT_TEMPLATE = (
+    "the model has no chat template: in layout chat its prompts are plain paragraphs, here as when it is measured"
+)
+
 
 @dataclass(frozen=True)
 class Prepared:
@@ -33,3 +37,9 @@ class Prepared:
     stop: Stop | None = None
     judged: Callable[..., Mapping[str, Any]] | None = None
     told: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def note(self) -> str:
+        """What a person should know before it begins; no full stop."""
+        plain = self.checkpoint.tokenizer.chat_template is None and getattr(self.how, "layout", None) == "chat"
+        return WITHOUT_TEMPLATE if plain else ""

@@ -16,6 +16,20 @@ def n_processes() -> int:
     return int(os.environ.get("WORLD_SIZE", "1"))
 
 
+def in_parts() -> bool:
+    """Whether `accelerate launch` was told that processes hold the model's state in parts (FSDP, DeepSpeed)."""
+    return any(os.environ.get(f"ACCELERATE_USE_{name}", "").lower() in ("true", "1") for name in ("FSDP", "DEEPSPEED"))
+
+
+def check_measuring(measure_every: int) -> None:
+    """Raises UsageError where the main process would wait for the others' parts, and they for it."""
+    if measure_every and in_parts():
+        raise UsageError(
+            f"--measure-every {measure_every}: under FSDP and DeepSpeed no process has the whole model to measure it "
+            "on the way; --measure-every 0 is accepted, and what was learned is measured afterwards (evenhand run)"
+        )
+
+
 def passes_each(accumulation: int) -> int:
     """Passes a step that each process makes, so that a step has the same examples however many share it.
 

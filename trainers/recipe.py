@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shlex
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from evenhand.errors import UsageError
 from evenhand.trainers.options import TuningOptions, check_method
 from evenhand.trainers.prepared import Prepared
-from evenhand.trainers.processes import is_main, n_processes
+from evenhand.trainers.processes import check_measuring, is_main, n_processes, passes_each
 from evenhand.trainers.progress import OnProgress, TrainingBar, unheard
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ class Recipe(ABC, Generic[O]):
         """What it would take, in sentences; nothing is written. Raises UsageError for bad input."""
         self.check(options)
         with TrainingBar() as bar:
-            prepared = self.prepared(options, bar.update)
+            prepared = self._prepared(options, bar.update)
             from evenhand.trainers.planning import plan
 
             return plan(prepared, bar.update).lines()
@@ -82,23 +83,31 @@ class Recipe(ABC, Generic[O]):
     def tuned(self, options: O, output: Path, on_progress: OnProgress = unheard) -> dict[str, Any]:
         """The checkpoint in output; returns what its training.json says. Goes on where a training was cut off."""
         self.check(options)
+        check_measuring(options.measure_every)
+        passes_each(options.accumulation)
         from evenhand.trainers.training_folder import begun, refuse_other
         from evenhand.training_record import RECORD
 
-        asked = {**asdict(options), "plan": False}
+        asked = {**asdict(options), "plan": False, "processes": n_processes()}
         refuse_other(asked, output, RECORD)
-        prepared = self.prepared(options, on_progress)
-        from evenhand.trainers.fine_tuning import fine_tune, remove_unfinished
+        prepared = self._prepared(options, on_progress)
+        from evenhand.trainers.fine_tuning import fine_tune
+        from evenhand.trainers.full_disk import full_disk_explained
         from evenhand.trainers.saving import save
 
         read = {"learned from": prepared.data, "base": prepared.checkpoint.identity}
-        with begun({**asked, **read}, output, RECORD):
+        with begun({**asked, **read}, output, RECORD), full_disk_explained(output):
             done = fine_tune(prepared, output, on_progress)
             record = self._record(prepared, done)
             if is_main():
                 save(done, prepared.checkpoint, options.model, record, output, options.merge)
-                remove_unfinished(output)
         return record
+
+    def _prepared(self, options: O, on_progress: OnProgress) -> Prepared:
+        prepared = self.prepared(options, on_progress)
+        if prepared.note:
+            on_progress(prepared.note, 0, 0)
+        return prepared
 
     def _record(self, prepared: Prepared, done: Tuned) -> dict[str, Any]:
         record = {
@@ -111,7 +120,7 @@ class Recipe(ABC, Generic[O]):
             "processes": n_processes(),
             "packing": done.packing,
             "computed_tokens": asdict(done.computed),
-            "note": ". ".join(filter(None, (done.note, self.note(done.logs)))),
+            "note": ". ".join(filter(None, (prepared.note, done.note, self.note(done.logs)))),
             "seconds_since_last_start": done.seconds,
             "losses": list(done.losses),
             "over_steps": self.over_steps(done.logs),
@@ -125,12 +134,13 @@ class Recipe(ABC, Generic[O]):
         from evenhand.trainers.before_and_after import before_and_after
 
         losses = record["losses"]
-        tail = losses[-10:]
+        tail = losses[1:][-10:]
+        last = (f", mean of the last {len(tail)}", f", {sum(tail) / len(tail):.3f}") if tail else ("", "")
         rows = (
             *self.lines(record),
             ("steps, batches", f"{record['steps']:,}, {record['packing']}"),
             ("tokens computed to learn, otherwise", "{learned:,}, {otherwise:,}".format(**record["computed_tokens"])),
-            ("loss of the first step, mean of the last ten", f"{losses[0]:.3f}, {sum(tail) / len(tail):.3f}"),
+            (f"loss of the first step{last[0]}", f"{losses[0]:.3f}{last[1]}"),
             *(
                 (f"held out: {name}", f"{before} before, {after} after")
                 for name, before, after in before_and_after(record["measured"])
@@ -141,8 +151,9 @@ class Recipe(ABC, Generic[O]):
         which = (
             " (it learned from some of these rows)" if self.learned_too(record) else " on what it was not trained on"
         )
-        note += f"To measure it{which}: {record['measured_by']} --model {output}"
-        return Table(self.title, ("", ""), tuple((Cell(a), Cell(b)) for a, b in rows), note)
+        note += f"To measure it{which}:"
+        command = f"{record['measured_by']} --model {shlex.quote(str(output))}"
+        return Table(self.title, ("", ""), tuple((Cell(a), Cell(b)) for a, b in rows), note, command)
 
 
 def fingerprint(ids: Iterable[str]) -> str:

@@ -7,6 +7,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Mapping
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +18,10 @@ from evenhand.models.loading import Checkpoint
 from evenhand.trainers.card import STEPS, card, public_name, steps_drawn
 from evenhand.trainers.fine_tuning import Tuned
 from evenhand.training_record import PUBLIC_ID_OF_EMBEDDED, RECORD
-from evenhand.whole_files import write_whole
+from evenhand.whole_files import PREFIX, SUFFIX, write_whole
 
 MERGED = "merged"
+LEARNING = ("trl", "peft", "accelerate", "tokenizers", "safetensors")  # what training rests on beside evenhand's own
 
 
 def save(tuned: Tuned, checkpoint: Checkpoint, base: str, record: Mapping[str, Any], output: Path, merge: bool) -> None:
@@ -28,12 +30,16 @@ def save(tuned: Tuned, checkpoint: Checkpoint, base: str, record: Mapping[str, A
     if isinstance(model, PeftModel):
         model.peft_config["default"].base_model_name_or_path = PUBLIC_ID_OF_EMBEDDED if base == "embedded" else base
         model.peft_config["default"].revision = checkpoint.revision
-    written = {**record, "base": {"model": base, "identity": checkpoint.identity}, "versions": versions()}
+    written = {**record, "base": {"model": base, "identity": checkpoint.identity}, "versions": _versions()}
     _place(model, checkpoint, output, tuned.state)
     if merge and isinstance(model, PeftModel):
         _place(model.merge_and_unload(), checkpoint, output / MERGED)
         _tell(written, output / MERGED)
     _tell(written, output)
+
+
+def _versions() -> dict[str, str]:
+    return versions() | {name: metadata.version(name) for name in LEARNING}
 
 
 def _tell(record: Mapping[str, Any], folder: Path) -> None:
@@ -46,10 +52,11 @@ def _tell(record: Mapping[str, Any], folder: Path) -> None:
 
 def _place(model: Any, checkpoint: Checkpoint, folder: Path, state: dict[str, Any] | None = None) -> None:
     """Written beside its place first, then moved there, file by file; without the card that peft makes up."""
+    model.config.use_cache = getattr(checkpoint.config, "use_cache", True)  # TRL switches it off to train
     folder.mkdir(parents=True, exist_ok=True)
     os.umask(mask := os.umask(0))
     readable = 0o666 & ~mask
-    with tempfile.TemporaryDirectory(dir=folder, prefix=".saving-") as scratch:
+    with tempfile.TemporaryDirectory(dir=folder, prefix=PREFIX, suffix=SUFFIX) as scratch:
         model.save_pretrained(scratch, safe_serialization=True, state_dict=state)
         checkpoint.tokenizer.save_pretrained(scratch)
         (Path(scratch) / "README.md").unlink(missing_ok=True)

@@ -19,8 +19,21 @@ def training_record(model: str) -> dict[str, Any]:
     return record if isinstance(record, dict) else {}
 
 
+def is_folder(model: str) -> bool:
+    """Whether it names a local folder: a path that is there, or that no id on the Hub could be."""
+    return Path(model).exists() or model.startswith((".", "/", "~")) or model.count("/") > 1
+
+
 def base_of(record: dict[str, Any]) -> str | None:
     """What was tuned, as --model named it."""
     base = record.get("base")
     model = base.get("model") if isinstance(base, dict) else None
     return model if isinstance(model, str) else None
+
+
+def base_version(record: dict[str, Any]) -> str | None:
+    """Commit, or fingerprint of the local folder, of what was tuned; None where it isn't known."""
+    base = record.get("base")
+    identity = base.get("identity") if isinstance(base, dict) else None
+    version = identity.rpartition("@")[2].split(" ")[0] if isinstance(identity, str) else ""
+    return version if version not in ("", "unknown") else None

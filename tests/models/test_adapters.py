@@ -13,6 +13,7 @@ from safetensors.torch import load_file, save_file
 
 from evenhand.errors import UsageError
 from evenhand.models.errors import ModelError
+from evenhand.models.loading import Checkpoint
 from evenhand.models.protocol import replies
 from evenhand.models.registry import load_model
 from evenhand.models.request import Message, Request, Sampling
@@ -140,6 +141,15 @@ def test_another_base_may_be_given(copied, model, tiny_checkpoint):
     for own in ("no-such/base", "/no/such/base", None):
         given = loaded(named(copied, own), base=str(tiny_checkpoint))
         np.testing.assert_array_equal(log_probs(given), log_probs(model))
+
+
+def test_a_base_that_it_was_not_trained_on_is_warned_of(copied, tiny_checkpoint, caplog):
+    identity = Checkpoint(str(tiny_checkpoint), "tiny @ home", dtype="float32").identity
+    for trained_on, warned in ((identity, False), ("tiny @ home@0123456789abcdef float32", True), (None, False)):
+        caplog.clear()
+        (copied / "training.json").write_text(json.dumps({"base": {"model": "tiny", "identity": trained_on}}))
+        loaded(copied)
+        assert ("was trained on version 0123456789abcdef of its base" in caplog.text) == warned
 
 
 @pytest.mark.parametrize(

@@ -88,13 +88,18 @@ def test_quantization_is_part_of_what_the_model_is(gpu, given, tiny_checkpoint):
 @pytest.mark.parametrize("bits", ["4bit", "8bit"])
 def test_a_machine_without_a_gpu_says_so_before_anything_is_loaded(monkeypatch, given, tiny_checkpoint, bits):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    with pytest.raises(ModelError, match=rf"quantization={bits} came, and this machine has no CUDA GPU.*leave it out"):
+    with pytest.raises(
+        ModelError,
+        match=rf"weights of {bits} were asked for \(quantization\), and this machine has no CUDA GPU.*leave it out",
+    ):
         load(tiny_checkpoint, quantization=bits)
     assert given == {}
 
 
 def test_a_model_on_the_cpu_is_not_quantized(gpu, given, tiny_checkpoint):
-    with pytest.raises(ModelError, match=r"quantization=4bit came with device_map=cpu.*leave one of them out"):
+    with pytest.raises(
+        ModelError, match=r"weights of 4bit were asked for \(quantization\) with device_map=cpu.*leave one of them out"
+    ):
         load(tiny_checkpoint, quantization="4bit", device_map="cpu")
 
 

@@ -3,7 +3,7 @@
 import pytest
 import yaml
 
-from evenhand.trainers.card import card, steps_drawn
+from evenhand.trainers.card import card, public_name, steps_drawn
 
 RECORD = {
     "trainer": "social-contact",
@@ -36,6 +36,16 @@ def test_a_card_has_its_base_its_rows_and_both_measurements():
         assert words in text
     assert "/private" not in text
     assert "mixed" not in text
+
+
+def test_a_base_in_a_local_folder_is_no_name_to_load(tmp_path):
+    record = {**RECORD, "base": {"model": str(tmp_path / "llama"), "identity": "llama@0123 float32"}}
+    text = card(record, public_name(record["base"]["model"]), ["adapter_config.json"])
+    assert "An adapter for `llama` (a local folder of whoever trained it)" in text
+    assert "from_pretrained(BASE)" in text
+    assert "In place of `BASE` put" in text
+    assert str(tmp_path) not in text
+    assert 'from_pretrained("someone/base")' in card(record, "someone/base", ["adapter_config.json"])
 
 
 def test_of_what_was_not_measured_it_says_so():

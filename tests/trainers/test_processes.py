@@ -13,7 +13,7 @@ from safetensors.torch import load_file
 from evenhand.errors import UsageError
 from evenhand.trainers import social_contact as trainer
 from evenhand.trainers.accelerate_configs import CONFIGS
-from evenhand.trainers.processes import is_main, n_processes, passes_each
+from evenhand.trainers.processes import check_measuring, is_main, n_processes, passes_each
 from evenhand.trainers.progress import unheard
 from evenhand.trainers.social_contact import SocialContactOptions, SocialContactTrainer
 from tests.trainers.few_rows import FEW
@@ -65,6 +65,15 @@ def test_passes_that_cannot_be_shared_are_refused(monkeypatch):
     assert (is_main(), passes_each(4)) == (False, 2)
     with pytest.raises(UsageError, match="a multiple of 2 is accepted"):
         passes_each(3)
+
+
+@pytest.mark.parametrize("parts", ["FSDP", "DEEPSPEED"])
+def test_where_no_process_has_the_whole_model_it_is_not_measured_on_the_way(monkeypatch, parts):
+    check_measuring(50)
+    monkeypatch.setenv(f"ACCELERATE_USE_{parts}", "true")
+    check_measuring(0)
+    with pytest.raises(UsageError, match="--measure-every 0 is accepted"):
+        check_measuring(50)
 
 
 @pytest.mark.parametrize("name", ["ddp", "fsdp", "deepspeed"])

@@ -1,6 +1,7 @@
 """`evenhand train social-contact`: checkpoints that answer, equal weights after a crash, sentences for bad input."""
 
 import json
+import shlex
 import shutil
 from dataclasses import replace
 
@@ -69,6 +70,8 @@ def test_the_loss_falls_and_the_record_says_what_was_done(tuned, tiny_checkpoint
     assert written["data"]["distinct_tokens"] < 0.5 * written["data"]["tokens"]
     assert written["packing"] == "tree"
     assert written["base"]["model"] == str(tiny_checkpoint)
+    assert {"trl", "peft", "accelerate", "tokenizers", "safetensors", "torch"} <= written["versions"].keys()
+    assert json.loads((folder / "merged" / "config.json").read_text())["use_cache"] is True
 
 
 def test_a_checkpoint_holds_no_pickle_and_nothing_unfinished(tuned):
@@ -107,7 +110,7 @@ class _Killed(Exception):
     pass
 
 
-def test_a_training_that_was_cut_off_ends_with_the_same_weights(tuned, tiny_checkpoint, tmp_path):
+def test_a_training_that_was_cut_off_ends_with_the_same_weights(tuned, tiny_checkpoint, tmp_path, monkeypatch):
     """Dropout and the order of examples go on, too; a half-written checkpoint is not taken."""
     whole, _ = tuned
     asked = options(tiny_checkpoint, merge=True, save_every=2)
@@ -128,24 +131,15 @@ def test_a_training_that_was_cut_off_ends_with_the_same_weights(tuned, tiny_chec
     assert newest_complete(unfinished) == newest
     with pytest.raises(UsageError, match="holds a training with other options"):
         train(options(tiny_checkpoint, rank=8), output, unheard)
+    monkeypatch.setenv("WORLD_SIZE", "2")  # each would have random numbers of its own: other weights
+    with pytest.raises(UsageError, match=r"that was cut off \(processes\)"):
+        train(asked, output, unheard)
+    monkeypatch.delenv("WORLD_SIZE")
     record = train(asked, output, unheard)
     assert record["steps"] == 6
     first, second = (load_file(each / "adapter_model.safetensors") for each in (whole, output))
     assert first.keys() == second.keys()
     assert all(torch.equal(first[name], second[name]) for name in first)
-
-
-@pytest.mark.parametrize("file", ["rng_state.pth", "optimizer.pt", "trainer_state.json"])
-def test_a_checkpoint_that_lacks_a_part_is_not_taken(tmp_path, file):
-    folder = tmp_path / "checkpoint-7"
-    folder.mkdir()
-    names = ("optimizer.pt", "scheduler.pt", "training_args.bin", "rng_state.pth", "model.safetensors")
-    for name in names:
-        (folder / name).touch()
-    (folder / "trainer_state.json").write_text('{"global_step": 7}')
-    assert newest_complete(tmp_path) == folder
-    (folder / file).unlink()
-    assert newest_complete(tmp_path) is None
 
 
 def test_what_is_held_out_is_measured_and_changes_nothing(tiny_checkpoint, tmp_path):
@@ -218,7 +212,11 @@ def test_general_instructions_are_mixed_in(tiny_checkpoint, tmp_path, layout):
     ("rows", "says"),
     [
         ([{"text": "hello"}], "has the columns text"),
-        ([{"instruction": "Go on.", "output": " "}], "output is empty"),
+        ([{"instruction": "Go on.", "output": " "}], "line 1: output is empty or not there; every row needs both"),
+        (
+            [{"instruction": "Go on.", "output": "On."}, {"text": "a"}],
+            "line 2: instruction and output are empty or not there",
+        ),
         ([{"messages": [{"role": "user", "content": "hello"}]}], "ends with the assistant's"),
         ([{"messages": "hello"}], "ends with the assistant's"),
         ([{"messages": [{"role": "user", "content": "a"}, {"role": 7, "content": "b"}]}], "ends with the assistant's"),
@@ -283,12 +281,32 @@ def test_what_was_tuned_on_the_embedded_model_is_put_on_it(tuned, tmp_path):
 
 
 def test_the_command_prints_its_table_alone(evenhand, tiny_checkpoint, tmp_path):
-    arguments = ("--model", str(tiny_checkpoint), "--dtype", "float32", "--limit", "4", "--output", str(tmp_path / "t"))
-    called = evenhand("train", "social-contact", *arguments)
+    output = tmp_path / "a folder of many words, whose name is long enough to be broken"
+    arguments = ("--model", str(tiny_checkpoint), "--dtype", "float32", "--limit", "4", "--output", str(output))
+    called = evenhand("train", "social-contact", *arguments, "--batch-size", "4")
     assert called.code == 0
-    assert "loss of the first step" in called.out
+    assert "loss of the first step, mean of the last 1 " in called.out
     assert "grad_norm" not in called.out
-    assert "evenhand run contact_hypothesis --held-out 1 --layout chat" in " ".join(called.out.split())
+    command = f"evenhand run contact_hypothesis --held-out 1 --layout chat --model {shlex.quote(str(output))}"
+    assert command in called.out.splitlines()
+
+
+def test_without_a_chat_template_it_says_so(tiny_checkpoint, tmp_path):
+    plain = shutil.copytree(tiny_checkpoint, tmp_path / "plain")
+    (plain / "chat_template.jinja").unlink()
+    said = []
+    asked = options(plain, max_steps=1, measure_every=0)
+    record = train(asked, tmp_path / "m", lambda what, done, steps: said.append(what))
+    assert "the model has no chat template" in record["note"]
+    assert record["note"].partition(". ")[0] in said
+    assert record["note"] in (tmp_path / "m" / "README.md").read_text()
+    assert SocialContactTrainer().prepared(replace(asked, layout="published"), unheard).note == ""
+
+
+def test_targets_that_are_not_there_leave_nothing(tiny_checkpoint, tmp_path):
+    with pytest.raises(UsageError, match="has no layer 'nope'"):
+        train(options(tiny_checkpoint, targets="nope"), tmp_path / "m", unheard)
+    assert not (tmp_path / "m").exists()
 
 
 def test_full_weights_can_be_tuned(tiny_checkpoint, tmp_path):

@@ -10,7 +10,7 @@ from typing import Any
 from evenhand.errors import UsageError
 from evenhand.hub.contents import Contents, files_of, repository_id
 from evenhand.paths import typed_path
-from evenhand.training_record import PUBLIC_ID_OF_EMBEDDED, RECORD, base_of, training_record
+from evenhand.training_record import PUBLIC_ID_OF_EMBEDDED, RECORD, base_of, is_folder, training_record
 
 ADAPTER, CARD, UNFINISHED = "adapter_config.json", "README.md", ".asked.json"
 WEIGHTS = ("*.safetensors", "*.safetensors.index.json")
@@ -92,14 +92,9 @@ def _public_base(folder: Path, record: Mapping[str, Any]) -> str | None:
     if (folder / ADAPTER).is_file():
         named = json.loads((folder / ADAPTER).read_text(encoding="utf-8")).get("base_model_name_or_path")
     named = named or base_of(dict(record))
-    if not named or _is_local(named):
+    if not named or is_folder(named):
         return None
     return PUBLIC_ID_OF_EMBEDDED if named == "embedded" else str(named)
-
-
-def _is_local(named: str) -> bool:
-    """A path that is there, or that no id could be."""
-    return Path(named).exists() or named.startswith((".", "/", "~")) or named.count("/") > 1
 
 
 def _with_base(config: Path, base: str) -> bytes:
@@ -110,12 +105,12 @@ def _with_base(config: Path, base: str) -> bytes:
 def _without_places(record: Mapping[str, Any], base: str | None) -> dict[str, Any]:
     """Of paths their last part stays, as on the card; the base is the public one where it is known."""
     recipe = {
-        name: Path(value).name if name in _OF_PLACES and isinstance(value, str) and _is_local(value) else value
+        name: Path(value).name if name in _OF_PLACES and isinstance(value, str) and is_folder(value) else value
         for name, value in record.get("recipe", {}).items()
     }
     of_base = dict(record.get("base") or {})
     model = of_base.get("model")
-    if isinstance(model, str) and _is_local(model):
+    if isinstance(model, str) and is_folder(model):
         of_base["model"] = base or Path(model).name
     return {**record, "recipe": recipe, "base": of_base}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -58,7 +59,8 @@ class AgencyTrainer:
         """on_progress: None is a bar on standard error. Raises UsageError for unknown names, and a folder in use."""
         with TrainingBar() as bar:
             table = table_of(train(options, output, on_progress or bar.update))
-        return replace(table, note=f"{table.note}To use them: evenhand run labe --classifiers {output}")
+        command = f"evenhand run labe --classifiers {shlex.quote(str(output))}"
+        return replace(table, note=f"{table.note}To use them:", command=command)
 
 
 def train(options: AgencyOptions, output: Path, on_progress: OnProgress = unheard) -> dict[str, Any]:

@@ -26,12 +26,14 @@ class Cell:
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of cells under column names; the first column names the row."""
+    """Rows of cells under column names; the first column names the row. command: what the note ends with, for a shell,
+    which is never broken over lines."""
 
     title: str
     columns: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
     note: str = ""
+    command: str = ""
 
 
 def figure(value: float | None, interval: list[float | None] | None = None, digits: int = 1) -> str:
@@ -92,3 +94,5 @@ def print_table(table: Table, console: Console, spoken: bool = False) -> None:
     for row in table.rows:
         lines.add_row(*(Text(shown(said(cell.text)), style="italic" if cell.published else "") for cell in row))
     console.print(lines)
+    if table.command:
+        console.print(Text(shown(table.command)), soft_wrap=True)

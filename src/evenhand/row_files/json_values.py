@@ -76,7 +76,7 @@ def json_value(text: str, first_line: int = 1) -> object:
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
-        more = f"{error.msg} at line {first_line + error.lineno - 1}, column {error.colno}"
+        more = f"{error.msg.removesuffix(' at')} at line {first_line + error.lineno - 1}, column {error.colno}"
     except (ValueError, RecursionError) as error:  # a number of too many digits, too deep a nesting
         more = f"{error} at line {first_line}"
     return Skipped(NOT_JSON.reason, more)
