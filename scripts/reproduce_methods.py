@@ -33,6 +33,11 @@ from evenhand.statistics.families import holm
 from evenhand.whole_files import write_whole
 
 MARK = "scripts/reproduce_methods.py"
+MEANING = """\
+Which way of making a model less biased gives most for the same work, and what does it cost elsewhere? Each training learns
+from as many tokens; then all are asked the same questions: situations and groups that none has seen (0 % is best, chance
+is 50), controls in which what sounds kind is wrong, other benchmarks, and plain questions and texts, which show whether the
+model still works."""
 BASE, INSTRUCTION = UNTRAINED = ("base", "instruction")
 RATE = 3e-4  # Raj et al.'s, for all: none of the methods' own was looked for
 TRAININGS = {
@@ -173,6 +178,8 @@ class Methods:
     def page(self, done: Sequence[Checkpoint], drawing: str, quick: bool) -> str:
         trained = [of for of in done if not of.untrained]
         records = [self.record(of) for of in trained]
+        versions = self.results(done[0], HELD_OUT).versions
+        rows = ", ".join(f"{name.removeprefix('dataset ')} {of}" for name, of in versions.items() if "dataset " in name)
         tokens = "" if self.tokens == self.size.tokens else f" --tokens {self.tokens}"
         said = (
             f"{'**A quick run.** ' if quick else ''}`python {MARK}{' --quick' * quick}{tokens}`: "
@@ -181,12 +188,12 @@ class Methods:
             f"Each training ended at the first step after which {self.tokens:,} tokens had been computed to learn from "
             f"(a step of SCD has some {STEP}): what prompts share is computed once where batches are trees (SCD, "
             "expected score), so that the same tokens hold more answers there. A seed draws the cut, the order and the "
-            "adapter's beginning. Brackets: 95 % interval; with so few seeds none of it is over seeds."
+            f"adapter's beginning. Brackets: 95 % interval; with so few seeds none of it is over seeds. Rows: {rows}."
         )
         of_bbq = [self.bbq(done)] if self.categories else []
         tables = (self.bias(done), self.axes(done), *of_bbq, self.otherwise(done), cost(records))
         drawn = f"![biased answers held out, against perplexity of neutral text]({drawing})"
-        return "\n\n".join(["## Methods with the same tokens", said, *map(markdown, tables), drawn])
+        return "\n\n".join(["## Methods with the same tokens", MEANING, said, *map(markdown, tables), drawn])
 
     def bias(self, done: Sequence[Checkpoint]) -> Table:
         """Answers on contact_hypothesis, with paired differences from the base, and controls."""
