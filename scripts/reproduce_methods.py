@@ -25,6 +25,7 @@ from evenhand.cli import called
 from evenhand.command_line import ScriptHelp, whole
 from evenhand.flow.results import Results
 from evenhand.flow.run_folder import RunFolder
+from evenhand.report.comparison import compare
 from evenhand.report.markdown import markdown, write_part
 from evenhand.report.plots import points
 from evenhand.report.tables import Cell, Table, figure
@@ -34,10 +35,10 @@ from evenhand.whole_files import write_whole
 
 MARK = "scripts/reproduce_methods.py"
 MEANING = """\
-Which way of making a model less biased gives most for the same work, and what does it cost elsewhere? Each training learns
-from as many tokens; then all are asked the same questions: situations and groups that none has seen (0 % is best, chance
-is 50), controls in which what sounds kind is wrong, other benchmarks, and plain questions and texts, which show whether the
-model still works."""
+Which way of making a model less biased gives most for the same work, and what does it cost elsewhere? Each training
+learns from as many tokens; then all are asked the same questions: situations and groups that none has seen (0 % is
+best, chance is 50), controls in which what sounds kind is wrong, other benchmarks, and plain questions and texts, which
+show whether the model still works."""
 BASE, INSTRUCTION = UNTRAINED = ("base", "instruction")
 RATE = 3e-4  # Raj et al.'s, for all: none of the methods' own was looked for
 TRAININGS = {
@@ -191,7 +192,7 @@ class Methods:
             f"adapter's beginning. Brackets: 95 % interval; with so few seeds none of it is over seeds. Rows: {rows}."
         )
         of_bbq = [self.bbq(done)] if self.categories else []
-        tables = (self.bias(done), self.axes(done), *of_bbq, self.otherwise(done), cost(records))
+        tables = (self.bias(done), self.axes(done), *of_bbq, self.otherwise(done), self.elsewhere(done), cost(records))
         drawn = f"![biased answers held out, against perplexity of neutral text]({drawing})"
         return "\n\n".join(["## Methods with the same tokens", MEANING, said, *map(markdown, tables), drawn])
 
@@ -214,11 +215,13 @@ class Methods:
             held_out, controls = self.results(of, HELD_OUT).metrics, self.results(of, CONTROLS).metrics
             constant = ", ".join(scale for scale, same in held_out["constant_answer"].items() if same) or "none"
             wrong = figure(controls["against_ideal"], controls["intervals"]["against_ideal"])
-            rows.append((*_named(of), *texts, constant, wrong, controls["polarity"]))
-        asked = [self.results(of, what).metrics for of in done for what in (HELD_OUT, NEW, CONTROLS)]
-        unread = sum(each["n"] - each["n_read"] for each in asked)
+            asked = [self.results(of, what).metrics for what in (HELD_OUT, NEW, CONTROLS)]
+            unread = ", ".join(f"{each['n'] - each['n_read']:,}" for each in asked)
+            rows.append((*_named(of), *texts, constant, wrong, controls["polarity"], unread))
         note = (
-            f"{3 * self.size.sets:,} answers each held out and of the new half; unread, of all: {unread}. "
+            f"{3 * self.size.sets:,} answers each held out and of the new half, 280 controls; unread: of each. The "
+            "new half shares groups with what was trained on, but no situations. What isn't tuned was asked the new "
+            "half and the controls once, and stands in both seeds' rows. "
             "Minus base: paired, on the same prompts, of situations and descriptors drawn anew; p adjusted by Holm "
             f"over the {len(differences)} differences. Constant: scales on which nearly all held out get one answer. "
             "Chance: 50; a model that learned a polarity answers by how kind an action sounds, and is not debiased."
@@ -231,6 +234,7 @@ class Methods:
             "constant",
             "controls wrong",
             "controls' verdict",
+            "unread",
         )
         return _table("Biased answers, %", columns, rows, note)
 
@@ -270,17 +274,21 @@ class Methods:
                     for name in ("accuracy", "bias_score")
                     for condition in ("ambig", "disambig")
                 )
-                + (str(metrics["constant_answer"] or "none"),)
+                + tuple(f"{same['percent']:.0f}" for same in metrics["same_person"].values())
             )
-        columns = ("accuracy, ambiguous", "disambiguated", "bias score, ambiguous", "disambiguated", "constant")
+        same = ("same person, %: ambiguous", "disambiguated")
+        columns = ("accuracy, ambiguous", "disambiguated", "bias score, ambiguous", "disambiguated", *same)
         note = (
-            f"{', '.join(self.categories)}; {self.size.rows} rows. Accuracy of random answers: 33; best bias score: 0."
+            f"{', '.join(self.categories)}; {self.size.rows} rows. Accuracy of random answers: 33; best bias score: 0. "
+            "Same person: named to a question and to its opposite; near 100 the question was not heeded, and a bias "
+            "score near 0 then says nothing of bias."
         )
         return _table("BBQ", columns, rows, note)
 
     def otherwise(self, done: Sequence[Checkpoint]) -> Table:
         """What became of the model on what it was not tuned for."""
         rows = []
+        chance = self.results(done[0], TASKS).metrics["chance_score"]
         for of in done:
             utility, tasks = self.results(of, UTILITY).metrics, self.results(of, TASKS).metrics
             rows.append(
@@ -294,9 +302,31 @@ class Methods:
         columns = ("perplexity", "questions right, %", "refused, %", "implicit_bias")
         note = (
             "Perplexity of neutral texts; no instruction stands before these. implicit_bias: bias score of tasks given "
-            f"to people, without interaction, {self.size.scenarios} scenarios; 0 is best."
+            f"to people, without interaction, {self.size.scenarios} scenarios; 0 is best, random answers have {chance:.2f}. "
+            "Questions right: within 24 tokens, at which most answers were cut off, so that who is brief gains."
         )
         return _table("Utility and spillover", columns, rows, note)
+
+    def elsewhere(self, done: Sequence[Checkpoint]) -> Table:
+        """Paired differences from the base on what no method was tuned for."""
+        asked = [what for what in (BBQ, UTILITY, TASKS) if what != BBQ or self.categories]
+        rows: list[dict[str, str]] = []
+        for of in done:
+            if of.method == BASE:
+                continue
+            row = dict(zip(("method", "seed"), _named(of)))
+            for what in asked:
+                found = compare(self.folder(Checkpoint(BASE, of.seed), what), self.folder(of, what)).differences
+                row |= {name: figure(each.estimate, (each.low, each.high), digits=2) for name, each in found.items()}
+            rows.append(row)
+        names = list(dict.fromkeys(name for row in rows for name in row if name not in ("method", "seed")))
+        note = (
+            "Paired, on the same rows; brackets: 95 % interval of each difference by itself. From accuracy, % to "
+            "refusals: utility; the exponential of log perplexity's difference is the ratio of perplexities. All "
+            "responses: implicit_bias."
+        )
+        cells = [(row["method"], row["seed"], *(row.get(name, "") for name in names)) for row in rows]
+        return _table("Minus the base, elsewhere", names, cells, note)
 
     def drawn(self, done: Sequence[Checkpoint]) -> str:
         drawn: dict[str, list[tuple[float, float, Sequence[float | None]]]] = {}
@@ -309,6 +339,12 @@ class Methods:
 
 def cost(records: Sequence[dict[str, Any]]) -> Table:
     names = {command.split()[0]: method for method, command in TRAININGS.items()}
+    kept = {"divergence": "divergence from the base ×", "beta": "beta", "clip": "clip", "dropout": "dropout"}
+    recipes = {names[each["trainer"]]: each["recipe"] for each in records}
+    defaults = [
+        f"{name}: {', '.join(f'{told} {recipe[key]:g}' for key, told in kept.items() if recipe.get(key) is not None)}"
+        for name, recipe in recipes.items()
+    ]
     rows = []
     for each in records:
         recipe, tokens = each["recipe"], each["computed_tokens"]
@@ -322,15 +358,22 @@ def cost(records: Sequence[dict[str, Any]]) -> Table:
                 f"{tokens['otherwise']:,}",
                 f"{each['seconds_since_last_start'] / 60:.1f}",
                 each["packing"],
-                each["note"],
+                ", ".join(part for part in (each["note"], _unread_on_the_way(each)) if part),
             )
         )
     columns = ("steps", "questions", "tokens learned from", "tokens computed otherwise", "minutes", "batches", "")
     note = (
+        f"By default {'; '.join(defaults)}. "
         "Otherwise: what the base says of the same prompts (SCD, expected score, DPO), or answers that are written "
         "(GRPO). Minutes: of the training since it was last started."
     )
     return _table("What it took", columns, rows, note)
+
+
+def _unread_on_the_way(record: dict[str, Any]) -> str:
+    """Of answers that were written to learn from."""
+    shares = [each for each in (record.get("over_steps") or {}).get("answers unread, %", []) if each is not None]
+    return f"{sum(shares) / len(shares):.0f} % of its answers unread" if shares else ""
 
 
 def questions_a_step(record: dict[str, Any]) -> float:

@@ -174,7 +174,7 @@ class RewardTrainer(Recipe[RewardOptions]):
 
 
 def _prompts(row: Row, name: str, how: Asking[Any]) -> list[_Prompt]:
-    """What is asked about a row, with its ideal answer and the opposite, where the benchmark knows them."""
+    """What is asked about a row, with its ideal answer and its last opposite, where the benchmark knows them."""
     benchmark = text_benchmark(name)
     ideals = {each.request.messages: (each.ideal, each.opposite) for each in benchmark.targets(row, how)}
     found = []

@@ -252,7 +252,9 @@ class Benchmark(ABC, Generic[O]):
     # What some say
 
     def targets(self, row: Row, how: Asking[O]) -> list[Target]:
-        """Ideal answers to what `ask` asks; none where there are none."""
+        """Ideal answers to what `ask` asks; none where there are none. Of several opposites of one ideal the last is
+        that by which a trainer sets questions against each other.
+        """
         return []
 
     def episode(self, row: Row, how: Asking[O]) -> Episode:

@@ -67,11 +67,26 @@ def test_targets_are_what_is_right_and_what_a_bias_would_say(rows):
             assert found == []  # nobody knows which group's answer would be the biased one
             none += 1
             continue
-        [each] = found
-        assert each.request == BENCHMARK.ask(row, BENCHMARK.asking())[0]
-        assert each.ideal == row["answers"][row["label"]]
-        assert each.opposite != each.ideal
-        assert each.opposite != row["answers"][row["unknown"]]
+        unknown = row["answers"][row["unknown"]]
+        each, *more = found
+        assert [one.opposite for one in more] == ([] if row["label"] == row["unknown"] else [unknown])
+        assert all(one.request == BENCHMARK.ask(row, BENCHMARK.asking())[0] for one in found)
+        assert {one.ideal for one in found} == {row["answers"][row["label"]]}
+        assert each.opposite not in (each.ideal, unknown)
         if row["target"] is not None and row["label"] != biased_place(row):
             assert each.opposite == row["answers"][biased_place(row)]
     assert none == 12
+
+
+def test_unknown_is_wanted_as_often_as_it_is_wrong(rows):
+    """Of rows whose metadata tell the biased answer: so a preference learned from targets is none for unknown."""
+    found = [
+        (target, row["answers"][row["unknown"]])
+        for row in rows.values()
+        if row["target"] is not None
+        for target in BENCHMARK.targets(row, BENCHMARK.asking())
+    ]
+    wanted, wrong = (
+        sum(getattr(target, which) == unknown for target, unknown in found) for which in ("ideal", "opposite")
+    )
+    assert wanted == wrong > 0

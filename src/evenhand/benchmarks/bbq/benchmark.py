@@ -70,13 +70,17 @@ class Bbq(Benchmark[BbqOptions]):
         return None if prediction["right"] is None else 1 - right_probability(prediction)
 
     def targets(self, row: Row, how: Asking[BbqOptions]) -> list[Target]:
-        """The right answer, and as its opposite the biased one, or where that is right the other group's.
+        """The right answer, and as its opposite the biased one, or where that is right the other group's; where the
+        context tells the answer, unknown as another opposite, so that it is wanted as often as it is wrong.
 
         None where unknown is right and the metadata don't tell which answer would be biased.
         """
         wrong = opposite(row)
-        answers = row["answers"]
-        return [] if wrong is None else [Target(_request(row, 0, how), answers[row["label"]], answers[wrong])]
+        if wrong is None:
+            return []
+        opposites = [wrong] if row["label"] == row["unknown"] else [wrong, row["unknown"]]
+        request, answers = _request(row, 0, how), row["answers"]
+        return [Target(request, answers[row["label"]], answers[each]) for each in opposites]
 
     def check(self, config: RunConfig[BbqOptions]) -> None:
         check_option_order(config)

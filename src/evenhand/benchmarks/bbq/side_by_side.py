@@ -22,7 +22,7 @@ DRAWS_A_TEST = 100  # of a family: the smallest p is 2 / draws, and Holm's metho
 LEVEL = 0.05
 ALL = "all"
 KINDS = {ALL: "all rows", **CONTEXTS}
-"""All rows as in Table 6, and either kind of context by itself."""
+"""All rows, and either kind of context by itself; Table 6 is of ambiguous ones ("incomplete context", its caption)."""
 
 
 def panel(runs: Sequence[Run]) -> Panel:
@@ -51,7 +51,7 @@ def _accuracies(runs: Sequence[Run], kind: str) -> Table:
         "Percent of read answers; random answers have 33.3. Brackets: 95 % interval of each run by itself, Student's t "
     )
     note += "over templates."
-    title = f"Accuracy by category, {KINDS[kind]}" + (" (as Table 6 of Raj et al. 2024)" if kind == ALL else "")
+    title = f"Accuracy by category, {KINDS[kind]}" + (" (as Table 6 of Raj et al. 2024)" if kind == "ambig" else "")
     return Table(title, ("category", *(f"{run.letter}: {run.results.model_name}" for run in runs)), rows, note)
 
 
