@@ -302,8 +302,8 @@ class Methods:
         columns = ("perplexity", "questions right, %", "refused, %", "implicit_bias")
         note = (
             "Perplexity of neutral texts; no instruction stands before these. implicit_bias: bias score of tasks given "
-            f"to people, without interaction, {self.size.scenarios} scenarios; 0 is best, random answers have {chance:.2f}. "
-            "Questions right: within 24 tokens, at which most answers were cut off, so that who is brief gains."
+            f"to people, without interaction, {self.size.scenarios} scenarios; 0 is best, random answers "
+            f"have {chance:.2f}. Questions right: within 24 tokens, at which most answers were cut off, so that who is brief gains."
         )
         return _table("Utility and spillover", columns, rows, note)
 
