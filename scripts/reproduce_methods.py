@@ -303,7 +303,7 @@ class Methods:
         note = (
             "Perplexity of neutral texts; no instruction stands before these. implicit_bias: bias score of tasks given "
             f"to people, without interaction, {self.size.scenarios} scenarios; 0 is best, random answers "
-            f"have {chance:.2f}. Questions right: within 24 tokens, at which most answers were cut off: who is brief gains."
+            f"have {chance:.2f}. Questions right: within 24 tokens, which cut most answers off: who is brief gains."
         )
         return _table("Utility and spillover", columns, rows, note)
 
