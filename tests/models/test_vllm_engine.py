@@ -102,7 +102,7 @@ class TestOnTheCpu:
         ("benchmark", "settings"),
         [
             ("contact_hypothesis", {"limit": ROWS}),
-            ("labe", {"sample": 2, "max_new_tokens": 16, "options": {"classifiers": ("lexicon",)}}),
+            ("labe", {"sample": 8, "max_new_tokens": 16, "options": {"classifiers": ("lexicon",)}}),
             ("implicit_bias", {"limit": 1, "protocol": "rank", "runs": 1, "max_new_tokens": 12}),
         ],
     )
@@ -110,7 +110,7 @@ class TestOnTheCpu:
         options = settings.pop("options", {}) | {key: settings.pop(key) for key in ("sample",) if key in settings}
         folder = evaluate(run_config(benchmark, "vllm:embedded", **settings, **options), tmp_path / "run", engine)
         metrics = folder.read_results().metrics
-        assert metrics["n_read"] == metrics["n"] > 0
+        assert metrics["n_read"] >= 0.8 * metrics["n"] > 0  # some texts of 16 tokens have no word of the lexicon
 
     def test_an_adapter_is_put_on_its_base(self, tmp_path, here, questions):
         from peft import LoraConfig, get_peft_model
