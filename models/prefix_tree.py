@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -24,6 +24,12 @@ class Continuation:
     @property
     def read(self) -> Tokens:
         return self.prompt + self.answer[:-1]
+
+    @property
+    def steps(self) -> list[tuple[Tokens, int]]:
+        """What is read before each token of the answer, and that token."""
+        whole = self.prompt + self.answer
+        return [(whole[:place], whole[place]) for place in range(len(self.prompt), len(whole))]
 
 
 @dataclass(frozen=True)
@@ -94,6 +100,15 @@ def distinct_tokens(continuations: Sequence[Continuation]) -> int:
     """Nodes of the one tree of all continuations: what has to be computed at least."""
     reads = sorted({continuation.read for continuation in continuations})
     return sum(len(read) - shared_length(before, read) for before, read in zip([(), *reads], reads))
+
+
+def wanted_after(continuations: Iterable[Continuation]) -> dict[Tokens, list[int]]:
+    """Of each distinct prefix at which answers begin or go on the tokens that come next, each once."""
+    after: dict[Tokens, dict[int, None]] = {}
+    for each in continuations:
+        for prefix, token in each.steps:
+            after.setdefault(prefix, {})[token] = None
+    return {prefix: list(tokens) for prefix, tokens in after.items()}
 
 
 class Forks:

@@ -25,6 +25,7 @@ BACKENDS = Registry(
         "stub": "evenhand.models.stub:StubBackend",
         "http": "evenhand.models.openai_server:ServerBackend",
         "https": "evenhand.models.openai_server:ServerBackend",
+        "vllm": "evenhand.models.vllm_backend:VllmBackend",
         "transformers": "evenhand.models.transformers_backend:TransformersBackend",
     },
 )
@@ -33,7 +34,8 @@ _OF_URLS = ("http", "https")  # which are whole names
 
 ACCEPTED = (
     "embedded, a Hub id or a local folder (of a model, or of an adapter as peft saves it), a server "
-    "(http://HOST:PORT/v1#NAME), or stub:first|last|random|silent|say:TEXT|random:TEXT|TEXT|…"
+    "(http://HOST:PORT/v1#NAME), vllm:NAME for vLLM's engine here, or "
+    "stub:first|last|random|silent|say:TEXT|random:TEXT|TEXT|…"
 )
 """evenhand's own names, to be shown without importing a backend."""
 

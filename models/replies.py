@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from transformers import PreTrainedModel, PreTrainedTokenizerBase
+from transformers import GenerationConfig, PreTrainedModel, PreTrainedTokenizerBase
 
 from evenhand.models.request import Reply, Sampling
 
@@ -19,11 +19,10 @@ def end_tokens(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> li
     return [] if ends is None else ends if isinstance(ends, list) else [ends]
 
 
-def own_sampling(model: PreTrainedModel, asked: Sampling) -> Sampling:
+def own_sampling(own: GenerationConfig | None, asked: Sampling) -> Sampling:
     """As the checkpoint's generation settings say, where `asked` leaves it to them; greedy where they don't say to."""
     if asked.temperature is not None:
         return asked
-    own = model.generation_config
     if own is None or not own.do_sample:
         return replace(asked, temperature=0.0)
     top_k = DEFAULT_TOP_K if own.top_k is None else own.top_k

@@ -18,7 +18,7 @@ from typing import Literal, TypeAlias
 from evenhand.models.errors import LimitReached, ModelError, Unanswerable
 from evenhand.models.openai_http import NeverPassed, Unreachable
 from evenhand.models.openai_replies import Malformed, Withheld
-from evenhand.models.prefix_tree import Continuation, Tokens
+from evenhand.models.prefix_tree import Continuation, Tokens, wanted_after
 from evenhand.models.request import Message, Request
 from evenhand.models.scoring import LogProbs
 from evenhand.models.server_tokens import Ask, LocalReader, Reader, ServerReader
@@ -62,7 +62,7 @@ class ServerChoices:
     def _by_ids(self, continuations: Sequence[Continuation], together: Together) -> tuple[LogProbs, ...]:
         asked = [
             (prefix, wanted[start : start + MOST_IDS])
-            for prefix, wanted in _wanted(continuations).items()
+            for prefix, wanted in wanted_after(continuations).items()
             for start in range(0, len(wanted), MOST_IDS)
         ]
         bodies = [
@@ -73,7 +73,7 @@ class ServerChoices:
         with together(bodies) as ask:
             for body, (prefix, some) in zip(bodies, asked):
                 after[prefix] |= ask("/completions", body, partial(_of_ids, wanted=some))
-        return tuple(tuple(after[prefix][token] for prefix, token in _steps(each)) for each in continuations)
+        return tuple(tuple(after[prefix][token] for prefix, token in each.steps) for each in continuations)
 
     def _echoed(self, continuations: Sequence[Continuation], together: Together) -> tuple[LogProbs, ...]:
         bodies = [{**self._body(each.prompt + each.answer), "echo": True, "logprobs": 1} for each in continuations]
@@ -127,21 +127,6 @@ def _says_nothing(error: Exception) -> bool:
 
 
 _ADVICE = "--tokenizer NAME names the model's, where /v1/completions gives log-probabilities"
-
-
-def _steps(continuation: Continuation) -> list[tuple[Tokens, int]]:
-    """What is read before each token of the answer, and that token."""
-    whole = continuation.prompt + continuation.answer
-    return [(whole[:place], whole[place]) for place in range(len(continuation.prompt), len(whole))]
-
-
-def _wanted(continuations: Sequence[Continuation]) -> dict[Tokens, list[int]]:
-    """Of each distinct prefix the tokens that come next, each once."""
-    after: dict[Tokens, dict[int, None]] = {}
-    for each in continuations:
-        for prefix, token in _steps(each):
-            after.setdefault(prefix, {})[token] = None
-    return {prefix: list(tokens) for prefix, tokens in after.items()}
 
 
 def _of_ids(content: object, wanted: Sequence[int]) -> dict[int, float]:

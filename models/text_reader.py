@@ -9,7 +9,8 @@ from transformers import PreTrainedTokenizerBase
 
 from evenhand.models.errors import Unanswerable, too_long
 from evenhand.models.layout import Prompt, lay_out
-from evenhand.models.prefix_tree import Continuation, Tokens, shared_length
+from evenhand.models.prefix_tree import Continuation, Tokens, distinct_tokens, shared_length
+from evenhand.models.protocol import TokenCount
 from evenhand.models.request import Request
 
 
@@ -55,6 +56,19 @@ class TextReader:
             except Unanswerable as error:
                 outcomes.append(error)
         return outcomes
+
+    def count(self, requests: Sequence[Request]) -> TokenCount:
+        """Of a call with these requests; what is generated is not read, and generation shares no prefixes."""
+        scored = [
+            continuation
+            for read in self.continuations([request for request in requests if request.choices])
+            if not isinstance(read, Unanswerable)
+            for continuation in read
+        ]
+        generated = self.prompts([request for request in requests if not request.choices])
+        prompts = sum(len(tokens) for tokens in generated if not isinstance(tokens, Unanswerable))
+        read = sum(len(continuation.read) for continuation in scored)
+        return TokenCount(read=prompts + read, distinct=prompts + distinct_tokens(scored))
 
     def _continuation(self, prompt: Tokens, choice: str, whole: Tokens) -> Continuation:
         if exceeding := self._exceeding(len(whole)):

@@ -56,7 +56,7 @@ class TransformersBackend:
         from evenhand.models.transformers_model import TransformersModel
 
         checkpoint = checkpoint_of(name, loading, options)
-        if loading.pictures or _only_sees(checkpoint):
+        if loading.pictures or only_sees(checkpoint):
             from evenhand.models.vision_model import ACCEPTED as SEEING
             from evenhand.models.vision_model import VisionModel
 
@@ -152,7 +152,7 @@ def _is_missing_folder(name: str) -> bool:
     return name.startswith((".", "/", "~")) and not typed_path(name).is_dir()
 
 
-def _only_sees(checkpoint: Checkpoint) -> bool:
+def only_sees(checkpoint: Checkpoint) -> bool:
     """Whether it is an image-text-to-text model, and transformers has no text model for its kind."""
     from transformers import MODEL_FOR_CAUSAL_LM_MAPPING, MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING
 

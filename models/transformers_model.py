@@ -23,7 +23,7 @@ from evenhand.models.errors import Unanswerable
 from evenhand.models.loading import Checkpoint
 from evenhand.models.local_model import LocalModel
 from evenhand.models.padded_scoring import left_padded
-from evenhand.models.prefix_tree import Tokens, distinct_tokens
+from evenhand.models.prefix_tree import Tokens
 from evenhand.models.protocol import Ability, Answers, Kind, OnTokens, TokenCount, unheard
 from evenhand.models.replies import end_tokens, own_sampling, reply_of
 from evenhand.models.request import Reply, Request, Sampling
@@ -95,17 +95,7 @@ class TransformersModel(LocalModel):
         self.__dict__.pop("scoring", None)
 
     def count_tokens(self, requests: Sequence[Request]) -> TokenCount:
-        """Of a call with these requests; what is generated is not read, and generation shares no prefixes."""
-        scored = [
-            continuation
-            for read in self.reader.continuations([request for request in requests if request.choices])
-            if not isinstance(read, Unanswerable)
-            for continuation in read
-        ]
-        generated = self.reader.prompts([request for request in requests if not request.choices])
-        prompts = sum(len(tokens) for tokens in generated if not isinstance(tokens, Unanswerable))
-        read = sum(len(continuation.read) for continuation in scored)
-        return TokenCount(read=prompts + read, distinct=prompts + distinct_tokens(scored))
+        return self.reader.count(requests)
 
     @cached_property
     def scoring(self) -> ChoiceScoring:
@@ -168,7 +158,7 @@ class TransformersModel(LocalModel):
                 like = request.sampling, request.schema is not None
                 alike.setdefault(like, {}).setdefault(tokens, []).append((place, request))
         for (chosen, _), rows in alike.items():
-            sampling = own_sampling(self.model, chosen)
+            sampling = own_sampling(self.model.generation_config, chosen)
             ordered = [(tokens, *each) for tokens in sorted(rows, key=len) for each in rows[tokens]]
             for start in range(0, len(ordered), self.batch_size):
                 prompts, places, some = zip(*ordered[start : start + self.batch_size])

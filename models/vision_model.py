@@ -107,7 +107,7 @@ class VisionModel(LocalModel):
         checkpoint = replace(checkpoint, accepted=ACCEPTED)
         path, revision = checkpoint.source_of("processor_config.json")
         with checkpoint.explained():
-            _check_kind(checkpoint.config)
+            check_kind(checkpoint.config)
             processor = load_processor(path, revision, checkpoint.config)
         return cls(
             lambda: checkpoint.weights(AutoModelForImageTextToText),
@@ -261,7 +261,7 @@ class VisionModel(LocalModel):
 
     def _generated(self, rows: Sequence[Row], inputs: BatchFeature, on_tokens: OnTokens) -> list[Reply]:
         """Each samples from its own seed."""
-        sampling = own_sampling(self.model, rows[0].request.sampling)
+        sampling = own_sampling(self.model.generation_config, rows[0].request.sampling)
         ends = end_tokens(self.model, self.tokenizer)
         drawing = [SeededSampling(sampling, [row.request.seed for row in rows])] if sampling.temperature else []
         written = self.write(
@@ -308,7 +308,7 @@ class VisionModel(LocalModel):
             raise Unanswerable("not_understood", first_line(error)) from error
 
 
-def _check_kind(config: PreTrainedConfig) -> None:
+def check_kind(config: PreTrainedConfig) -> None:
     """Raises ValueError for a model that takes no pictures, or doesn't write on from its prompt."""
     if type(config) not in MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING:
         raise ValueError(f"a {config.model_type} model is no image-text-to-text model")
