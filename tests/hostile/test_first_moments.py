@@ -263,6 +263,7 @@ def test_a_training_that_was_cut_off_goes_on_with_what_is_missing(tmp_path, monk
                     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
                 trained.append(seed)
                 (output / f"seed-{seed}").mkdir()
+                (output / f"seed-{seed}" / "config.json").write_text("{}")
         (output / "agency.json").write_text("{}")
         return {}
 
