@@ -56,12 +56,12 @@ class VllmEngine:
 
         Raises ModelError where the engine itself has ended.
         """
-        found: SimpleQueue[tuple[K, RequestOutput | BaseException]] = SimpleQueue()
+        found: SimpleQueue[tuple[K, RequestOutput | Exception]] = SimpleQueue()
         under_way = asyncio.run_coroutine_threadsafe(self._all(asked, found), self._loop)
         try:
             for _ in asked:
                 key, output = found.get()
-                yield key, self._refused(output) if isinstance(output, BaseException) else output
+                yield key, self._refused(output) if isinstance(output, Exception) else output
         finally:
             under_way.cancel()
 
@@ -76,7 +76,7 @@ class VllmEngine:
         await asyncio.gather(*(self._one(each, found) for each in asked))
 
     async def _one(self, asked: Asked[K], found: SimpleQueue[Any]) -> None:
-        last: RequestOutput | BaseException = RuntimeError("vLLM ended without an answer")
+        last: RequestOutput | Exception = RuntimeError("vLLM ended without an answer")
         try:
             answer = self._engine.generate(
                 dict(asked.prompt), asked.sampling, str(uuid.uuid4()), lora_request=self._adapter
@@ -87,7 +87,7 @@ class VllmEngine:
             last = error
         found.put((asked.key, last))
 
-    def _refused(self, error: BaseException) -> Unanswerable:
+    def _refused(self, error: Exception) -> Unanswerable:
         from vllm.exceptions import VLLMClientError
 
         if isinstance(error, (ValueError, TypeError, VLLMClientError)):  # of a schema, a picture, a prompt
