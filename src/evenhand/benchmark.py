@@ -66,6 +66,11 @@ class Card:
     ends: tuple[float, float] | None = None
     sees: bool = False
 
+    @property
+    def within(self) -> tuple[float, float] | None:
+        """Between which an answer's score lies: the ends, else 0 and 1 where figures are shares; None: not known."""
+        return self.ends or ((0.0, 1.0) if self.shares else None)
+
 
 @dataclass(frozen=True)
 class Target:
@@ -224,9 +229,8 @@ class PairedMeans(Comparison):
 
     def judged(self, figure: str) -> Judged | None:
         """Between the card's ends; else a share, from 0 to 1."""
-        card = self.benchmark.card
-        low, high = card.ends or (0.0, 1.0 if card.shares else None)
-        return Judged(span=None if high is None else high - low)
+        within = self.benchmark.card.within
+        return Judged(span=None if within is None else within[1] - within[0])
 
 
 class Benchmark(ABC, Generic[O]):

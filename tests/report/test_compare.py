@@ -76,7 +76,7 @@ def test_higher_is_said_where_interval_and_test_agree_alone():
     assert few.p_value == 1 / 16
     assert (_word(few), _word(many)) == ("unclear", "higher")
     assert _found({"few": few}, [math.nan]) == (
-        "Whether they differ can't be told. The interval leaves out 0, and p is 0.05 or more: few."
+        "Whether they differ can't be told. Interval and p disagree whether it is 0: few."
     )
     assert _found({"few": few, "many": many}, [math.nan, 0.002]).startswith(
         "Different at the 5 % level over the headline figures (Holm): many. Each by itself: many."

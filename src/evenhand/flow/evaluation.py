@@ -72,6 +72,10 @@ def evaluate(
     model: answers in place of those that the configuration names.
     Raises UsageError for a configuration that doesn't fit, EvenhandError for what failed on the way.
     """
+    if not isinstance(config, RunConfig):
+        raise UsageError(
+            f"a configuration is accepted first, as evenhand.run_config(benchmark, model, …) makes; {config!r} came"
+        )
     output = Path(output)
     RunFolder(output).refuse_occupied()
     run = prepare(config, model)

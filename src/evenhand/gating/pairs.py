@@ -34,8 +34,10 @@ def pairs(base: Path, candidate: Path) -> list[RunPair]:
     """Of two run folders, or of all runs in two folders.
 
     Raises UsageError for folders without finished runs, runs that have no counterpart, and counterparts that were asked
-    other rows, in another way, or read by other helpers.
+    other rows, in another way, or read by other helpers, and for one folder named twice.
     """
+    if base.resolve() == candidate.resolve():
+        raise UsageError(f"{base} came as base and as candidate; name the runs of two models")
     one, other = _runs("A", base), _runs("B", candidate)
     if len(one) == len(other) == 1:
         found = [RunPair(one[0], other[0], one[0].results.benchmark)]

@@ -204,11 +204,11 @@ def _found(headline: dict[str, Difference], adjusted: list[float]) -> str:
     if not any(difference.n for difference in headline.values()):
         return "Nothing can be compared: no answer was read in both runs of a pair."
     unknown = [name for name, difference in headline.items() if math.isnan(difference.estimate)]
-    without = f" Nothing to compare in both runs: {', '.join(unknown)}." if unknown else ""
+    without = f" Nothing to compare in both runs: {'; '.join(unknown)}." if unknown else ""
     unsure = [name for name, each in headline.items() if name not in unknown and not each.known]
-    without += f" Too few clusters for an interval: {', '.join(unsure)}." if unsure else ""
+    without += f" Too few clusters for an interval: {'; '.join(unsure)}." if unsure else ""
     unclear = [name for name, each in headline.items() if _word(each) == UNCLEAR]
-    without += f" The interval leaves out 0, and p is {LEVEL:g} or more: {', '.join(unclear)}." if unclear else ""
+    without += f" Interval and p disagree whether it is 0: {'; '.join(unclear)}." if unclear else ""
     differ = [name for name, each in headline.items() if each.differs]
     if not differ and len(unknown) + len(unsure) + len(unclear) == len(headline):
         return f"Whether they differ can't be told.{without}"
@@ -216,7 +216,7 @@ def _found(headline: dict[str, Difference], adjusted: list[float]) -> str:
         return f"Tied on every {'other ' if unknown or unsure or unclear else ''}headline figure.{without}"
     certain = [name for name, p in zip(headline, adjusted) if p < LEVEL and headline[name].differs]
     sentence = f"Different at the {100 * LEVEL:.0f} % level over the headline figures (Holm): "
-    return f"{sentence}{', '.join(certain) or 'none'}. Each by itself: {', '.join(differ)}.{without}"
+    return f"{sentence}{'; '.join(certain) or 'none'}. Each by itself: {'; '.join(differ)}.{without}"
 
 
 def _differences(first: pd.DataFrame, second: pd.DataFrame) -> dict[str, Difference]:
@@ -278,7 +278,8 @@ def _table(
     rows = tuple(_row(*named, p, digits) for named, p in zip(differences.items(), adjusted))
     note = (
         "Brackets: 95 % interval, paired, of clusters drawn anew, on pairs that both runs answered readably; tied: it "
-        f"holds 0; {UNCLEAR}: it doesn't, and p is {LEVEL:g} or more. p: that nothing differs, by the same clusters. "
+        f"holds 0, and p is {LEVEL:g} or more; {UNCLEAR}: the two disagree. p: that nothing differs, by the same "
+        "clusters. "
     )
     note += family
     return Table(title, ("figure", *named, *COLUMNS), rows, note)
@@ -307,13 +308,13 @@ def _word(difference: Difference) -> str:
     if not difference.known:
         return "no interval"
     if difference.tied:
-        return "tied"
+        return UNCLEAR if difference.p_value < LEVEL else "tied"
     return UNCLEAR if not difference.differs else "higher" if difference.estimate > 0 else "lower"
 
 
 def _warnings(differences: dict[str, Difference], runs: Sequence[Run], pairs: Sequence[Pair]) -> tuple[str, ...]:
     few = [name for name, difference in differences.items() if difference.n_clusters < FEW_CLUSTERS]
-    warnings = [f"fewer than {FEW_CLUSTERS} clusters, rough intervals: {', '.join(few)}"] if few else []
+    warnings = [f"fewer than {FEW_CLUSTERS} clusters, rough intervals: {'; '.join(few)}"] if few else []
     for pair in pairs:
         helpers = [_helpers(run.results) for run in (pair.base, pair.second)]
         if helpers[0] != helpers[1]:

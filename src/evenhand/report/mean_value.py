@@ -21,15 +21,16 @@ EXAMPLES = 6
 
 
 def values(benchmark: Benchmark[Any], predictions: pd.DataFrame) -> pd.DataFrame:
-    """Columns figure, id, value (NaN: unread) and cluster, a row a prediction."""
+    """Columns figure, id, value (NaN: unread) and cluster, a row a prediction; least and most, where they are known."""
     found = [benchmark.value(record) for record in _records(predictions)]
-    cluster = benchmark.card.cluster
+    cluster, within = benchmark.card.cluster, benchmark.card.within
     return pd.DataFrame(
         {
             "figure": FIGURE,
             "id": predictions["id"],
             "value": [math.nan if each is None else float(each) for each in found],
             "cluster": predictions[cluster].fillna(predictions["id"]) if cluster in predictions else predictions["id"],
+            **({} if within is None else {"least": within[0], "most": within[1]}),
         }
     )
 
@@ -44,7 +45,7 @@ def _records(predictions: pd.DataFrame) -> list[dict[str, Any]]:
 def score(benchmark: Benchmark[Any], predictions: pd.DataFrame) -> dict[str, Any]:
     """`mean_value` over read answers with its 95 % interval over clusters, and what was unread."""
     of = values(benchmark, predictions)
-    mean = clustered_mean(of["value"], of["cluster"])
+    mean = clustered_mean(of["value"], of["cluster"], benchmark.card.within)
     notes = []
     if not mean.n:
         notes.append("no read answer: there is no score")

@@ -117,7 +117,8 @@ def checked(record: Record, low: float | None = None, high: float | None = None)
         raise Refusal(f"its range, from {low:g} to {high:g}, is none")
     for end in (record.value, *(record.interval or ())):
         if (low is not None and end < low - ROUNDING) or (high is not None and end > high + ROUNDING):
-            raise Refusal(f"{end:g} lies outside of its range ({_end(low)} to {_end(high)})")
+            distance = "; its distance from 0 is accepted, without a sign" if known is not None and known.signed else ""
+            raise Refusal(f"{end:g} lies outside of its range ({_end(low)} to {_end(high)}{distance})")
     if record.interval is not None and record.interval[0] > record.interval[1]:
         raise Refusal("its interval's lower end is above its upper one")
     if record.interval is not None and not _near(record.value, record.interval):

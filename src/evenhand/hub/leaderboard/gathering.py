@@ -49,6 +49,10 @@ def _read(source: str, models: Mapping[Path, str], now: datetime) -> Iterator[Re
         yield from read(Place(source, here, models), now)
         return
     repository = repository_named(source)
+    if repository is not None and here.parent.is_dir() and here.parent != Path():
+        raise UsageError(
+            f"{source!r} is not there, though {here.parent} is; for a repository of the Hub write hf://{source}"
+        )
     if repository is None:
         raise UsageError(
             f"{source!r} is no folder or file here, and no id of the Hub; name run folders, records of Every Eval "
