@@ -89,9 +89,9 @@ def test_constant_answers_are_no_pass(evenhand, base, run):
     assert "the candidate's answers are constant (certainty)" in found.out
 
 
-def test_few_clusters_are_no_pass(evenhand, finished):
+def test_few_clusters_are_no_pass(evenhand, finished, tmp_path):
     few = finished("contact_hypothesis", "stub:random", limit=6)
-    found = evenhand("gate", few, few, "--max-increase", 90)
+    found = evenhand("gate", few, shutil.copytree(few, tmp_path / "again"), "--max-increase", 90)
     assert found.code == 3
     assert "only 2 clusters" in found.out
 
@@ -251,9 +251,16 @@ def test_an_empty_policy_is_the_default(tmp_path):
     assert read_policy(tmp_path / "gate.yaml") == Policy() == policy({})
 
 
-def test_variances_need_margins_of_their_own(evenhand, finished):
+def test_a_run_is_not_held_against_itself(evenhand, base):
+    """A slip in a path would be a pass for good."""
+    found = evenhand("gate", base, base.parent / "." / base.name)
+    assert found.code == 2
+    assert "came as base and as candidate" in found.err
+
+
+def test_variances_need_margins_of_their_own(evenhand, finished, tmp_path):
     texts = finished("labe", "stub:say:She led. He helped.", limit=48, classifiers=("lexicon",))
-    found = evenhand("gate", texts, texts)
+    found = evenhand("gate", texts, shutil.copytree(texts, tmp_path / "again"))
     assert found.code == 2
     assert "name its margin in its own unit" in found.err
 

@@ -59,13 +59,14 @@ def test_actions_tell_first_from_last(run, first):
 
 
 def test_what_differs_by_its_own_interval_is_not_yet_different_over_the_family():
-    def differing(low, high):
-        return Difference(40.0, 50.0, 10.0, low, high, p_value=0.02, n=100, n_clusters=40)
+    def differing(low, high, p_value):
+        return Difference(40.0, 50.0, 10.0, low, high, p_value=p_value, n=100, n_clusters=40)
 
-    headline = {"one": differing(1.0, 19.0), "two": differing(-1.0, 21.0)}
+    headline = {"one": differing(1.0, 19.0, 0.02), "two": differing(-1.0, 21.0, 0.08)}
     assert _found(headline, [0.01, 0.2]).endswith("(Holm): one. Each by itself: one.")
     assert _found(headline, [0.06, 0.2]).endswith("(Holm): none. Each by itself: one.")
     assert _found({"two": headline["two"]}, [0.2]) == "Tied on every headline figure."
+    assert _word(differing(-1.0, 21.0, 0.02)) == "unclear"  # not tied: the test takes it for a difference
 
 
 def test_higher_is_said_where_interval_and_test_agree_alone():
