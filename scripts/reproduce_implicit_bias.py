@@ -196,14 +196,13 @@ class Reproduction:
         label = "**A quick run: a short training and few scenarios, to see it work.** " if self.quick else ""
         parts = "" if self.parts == list(PARTS) else f" --parts {' '.join(self.parts)}"
         scenarios, runs = self.size.alone
-        versions = Finished.of(next(folder for folder, _ in self.commands())).results.versions
-        rows = ", ".join(f"{name.removeprefix('dataset ')} {of}" for name, of in versions.items() if "dataset " in name)
+        asked = Finished.of(next(folder for folder, _ in self.commands())).results
         return (
             f"{label}`python {MARK}{' --quick' * self.quick}{parts}`: {records['full']['base']['identity']}, LoRA r "
             f"{recipe['rank']}, {recipe['learning_rate']:g} constant, {recipe['batch_size']} stories a step, not "
             f"packed; {trained}. Without interaction: {scenarios} scenarios, {runs} runs; with it: {self.scenarios} "
             f"scenarios, {self.runs} runs, {self.tokens} new tokens an utterance. The goal is a task that is a man's "
-            f"by stereotype. Rows: {rows}."
+            f"by stereotype. Rows: {asked.rows_in_words}."
         )
 
 

@@ -179,8 +179,6 @@ class Methods:
     def page(self, done: Sequence[Checkpoint], drawing: str, quick: bool) -> str:
         trained = [of for of in done if not of.untrained]
         records = [self.record(of) for of in trained]
-        versions = self.results(done[0], HELD_OUT).versions
-        rows = ", ".join(f"{name.removeprefix('dataset ')} {of}" for name, of in versions.items() if "dataset " in name)
         tokens = "" if self.tokens == self.size.tokens else f" --tokens {self.tokens}"
         said = (
             f"{'**A quick run.** ' if quick else ''}`python {MARK}{' --quick' * quick}{tokens}`: "
@@ -189,7 +187,8 @@ class Methods:
             f"Each training ended at the first step after which {self.tokens:,} tokens had been computed to learn from "
             f"(a step of SCD has some {STEP}): what prompts share is computed once where batches are trees (SCD, "
             "expected score), so that the same tokens hold more answers there. A seed draws the cut, the order and the "
-            f"adapter's beginning. Brackets: 95 % interval; with so few seeds none of it is over seeds. Rows: {rows}."
+            "adapter's beginning. Brackets: 95 % interval; with so few seeds none of it is over seeds. "
+            f"Rows: {self.results(done[0], HELD_OUT).rows_in_words}."
         )
         of_bbq = [self.bbq(done)] if self.categories else []
         tables = (self.bias(done), self.axes(done), *of_bbq, self.otherwise(done), self.elsewhere(done), cost(records))

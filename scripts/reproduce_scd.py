@@ -135,15 +135,13 @@ class Reproduction:
     def page(self, tunings: Sequence[str], quick: bool) -> str:
         record = self.record(TUNED)
         recipe = record["recipe"]
-        versions = results(self.held_out(TUNED, BASE)).versions
-        rows = ", ".join(f"{name.removeprefix('dataset ')} {of}" for name, of in versions.items() if "dataset " in name)
         said = (
             f"{'**A quick run.** ' if quick else ''}`python {MARK}{' --quick' * quick}`: {record['base']['identity']}, "
             f"LoRA r {recipe['rank']}, all linear layers, {recipe['learning_rate']:g} constant, clip {recipe['clip']}, "
             f"divergence from the base × {recipe['divergence']:g}, {record['data']['prompt_sets']} prompt sets, "
             f"{recipe['batch_size']} examples a step, batches {record['packing']}. Percentages of biased answers of "
             "those read, brackets: 95 % interval. Chance: 50, but for single axes, which have not as many kind actions "
-            f"as unkind ones. Rows: {rows}."
+            f"as unkind ones. Rows: {results(self.held_out(TUNED, BASE)).rows_in_words}."
         )
         parts = [said, *map(markdown, self.tables(tunings)), *self.sentences()]
         return "\n\n".join(["## Social Contact Debiasing", MEANING, *parts])

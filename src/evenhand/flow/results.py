@@ -19,6 +19,7 @@ from evenhand.library import dataset_names, dataset_version
 if TYPE_CHECKING:
     from jsonschema import ValidationError
 
+OF_ROWS = "dataset "  # before a dataset's name among the versions
 SCHEMA_VERSION = 1
 """Of results.json; results.schema.json beside this file says what one is, here and to other people's tools."""
 
@@ -56,6 +57,12 @@ class Results:
             if name in part:
                 return part[name]
         return None
+
+    @property
+    def rows_in_words(self) -> str:
+        """ "NAME 2.3.0"; "of no known version" where they are not packaged, or the run is older."""
+        known = [f"{name.removeprefix(OF_ROWS)} {of}" for name, of in self.versions.items() if name.startswith(OF_ROWS)]
+        return ", ".join(known) or "of no known version"
 
     @property
     def asked(self) -> dict[str, Any]:
@@ -116,7 +123,7 @@ def _schema() -> dict[str, Any]:
 
 def versions(dataset: str = "") -> dict[str, str]:
     """dataset: whose rows were asked; of one that is not packaged, no version is known."""
-    of_rows = {f"dataset {dataset}": dataset_version(dataset)} if dataset in dataset_names() else {}
+    of_rows = {f"{OF_ROWS}{dataset}": dataset_version(dataset)} if dataset in dataset_names() else {}
     return {"python": platform.python_version()} | {name: metadata.version(name) for name in VERSIONED} | of_rows
 
 
