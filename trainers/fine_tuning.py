@@ -58,6 +58,9 @@ class _Watch(TrainerCallback):  # type: ignore[misc]
     def __init__(self, on_progress: OnProgress):
         self.on_progress = on_progress
 
+    def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        self.on_progress("training", state.global_step, state.max_steps)
+
     def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         self.on_progress("training", state.global_step, state.max_steps)
 
@@ -112,9 +115,9 @@ def fine_tune(prepared: Prepared, output: Path, on_progress: OnProgress = unhear
 def _judged(prepared: Prepared, tuned: Any, on_progress: OnProgress) -> Mapping[str, Any] | None:
     if prepared.judged is None or not prepared.how.measure_every or not is_main():
         return None
-    on_progress("asking what was learned", 0, 0)
     tuned.eval()
-    return prepared.judged(tuned.get_base_model() if hasattr(tuned, "get_base_model") else tuned)
+    asked = tuned.get_base_model() if hasattr(tuned, "get_base_model") else tuned
+    return prepared.judged(asked, lambda done, rows: on_progress("asking what was learned", done, rows))
 
 
 def trainer_of(

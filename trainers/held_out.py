@@ -14,6 +14,7 @@ from evenhand.flow.draw import draw
 from evenhand.models.loading import Checkpoint
 from evenhand.models.protocol import Model, replies
 from evenhand.models.transformers_model import TransformersModel
+from evenhand.trainers.progress import Heard, unheard_steps
 
 Row = Mapping[str, Any]
 
@@ -29,9 +30,13 @@ def as_it_is(model: PreTrainedModel, checkpoint: Checkpoint) -> TransformersMode
     return TransformersModel(lambda: model, checkpoint.tokenizer, "in training", checkpoint.context)
 
 
-def predictions(benchmark: Benchmark[Any], rows: Sequence[Row], how: Asking[Any], model: Model) -> Iterator[Any]:
-    """Of each row in its order, as the benchmark reads the model's replies; unread ones, too."""
+def predictions(
+    benchmark: Benchmark[Any], rows: Sequence[Row], how: Asking[Any], model: Model, heard: Heard = unheard_steps
+) -> Iterator[Any]:
+    """Of each row in its order, as the benchmark reads the model's replies; unread ones, too. heard: told of rows."""
     asked = [benchmark.ask(row, how) for row in rows]
     answered = iter(replies(model, [request for requests in asked for request in requests]))
-    for row, requests in zip(rows, asked):
+    for done, (row, requests) in enumerate(zip(rows, asked)):
+        heard(done, len(rows))
         yield from benchmark.read(row, [next(answered) for _ in requests], how)
+    heard(len(rows), len(rows))

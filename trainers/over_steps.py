@@ -12,11 +12,12 @@ from typing import Any
 from accelerate.utils import broadcast_object_list
 from transformers import PreTrainedModel, TrainerCallback, TrainerControl, TrainerState
 
-from evenhand.trainers.progress import OnProgress
+from evenhand.trainers.progress import Heard, OnProgress
 
 Figures = Mapping[str, float]
-Measure = Callable[[PreTrainedModel], Figures]
-"""Figures of a model that is being trained, by name; the model computes as it will when it is asked."""
+Measure = Callable[[PreTrainedModel, Heard], Figures]
+"""Figures of a model that is being trained, by name; the model computes as it will when it is asked. It tells how many
+rows were asked, and of how many."""
 
 Stop = Callable[[Sequence["AtStep"]], bool]
 """Whether a training ends here, by all that was measured in it."""
@@ -61,12 +62,12 @@ class OverSteps(TrainerCallback):  # type: ignore[misc]
     def _at(self, state: TrainerState, model: Any) -> None:
         if not state.is_world_process_zero:
             return
-        self._on_progress(f"measuring after step {state.global_step}", 0, 0)
+        what = f"measuring after step {state.global_step}"
         asked = model.get_base_model() if hasattr(model, "get_base_model") else model
         was_training = model.training
         model.eval()
         try:
-            figures = dict(self._measure(asked))
+            figures = dict(self._measure(asked, lambda done, rows: self._on_progress(what, done, rows)))
         finally:
             model.train(was_training)
         state.log_history.append({"step": state.global_step, MEASURED: figures})

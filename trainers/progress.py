@@ -1,11 +1,15 @@
-"""How far a training is: what it tells, and a bar of that."""
+"""How far a training is: what it tells, and bars of that."""
 
 from __future__ import annotations
 
 import sys
+import threading
 from collections.abc import Callable
 from types import TracebackType
 from typing import TYPE_CHECKING
+
+from evenhand.at_work import AtWork, Ticking
+from evenhand.terminal import drawn_every, shown
 
 if TYPE_CHECKING:
     from tqdm import tqdm
@@ -13,50 +17,88 @@ if TYPE_CHECKING:
 OnProgress = Callable[[str, int, int], None]
 """Told what is being done, how many of its steps are done, and of how many; 0 of 0: it has no steps to count."""
 
+Heard = Callable[[int, int], None]
+"""Likewise, of the one thing that is being done."""
+
 
 def unheard(what: str, done: int, steps: int) -> None:
     """For those who don't listen."""
 
 
+def unheard_steps(done: int, steps: int) -> None:
+    """For those who don't listen."""
+
+
 class TrainingBar:
-    """A line for each thing that is done, or a bar of its steps and the time left; on standard error."""
+    """A line for each thing that is done, or a bar of its steps and the time left; on standard error.
+
+    What is told before another's last step stands below it and goes with its end, as a measurement within a training.
+    The time moves between steps, too.
+    """
 
     def __init__(self) -> None:
-        self._what = ""
-        self._bar: tqdm[None] | None = None
+        self._bars: list[tqdm[None]] = []
+        self._without_steps: tuple[str, AtWork] | None = None
+        self._lock = threading.Lock()
+        self._ticking = Ticking(self._tick)
 
     def update(self, what: str, done: int, steps: int) -> None:
+        what = shown(what)
+        with self._lock:
+            if steps:
+                self._counted(what, done, steps)
+            elif self._without_steps is None or self._without_steps[0] != what:
+                self._begin_without_steps(what)
+
+    def _begin_without_steps(self, what: str) -> None:
         from tqdm import tqdm
 
-        from evenhand.terminal import drawn_every, shown
+        self._close(lambda bar: bar.n >= bar.total)
+        tqdm.write(what, file=sys.stderr)
+        self._without_steps = what, AtWork(what)
+        self._without_steps[1].__enter__()
 
-        what = shown(what)
-        if what != self._what:
-            self._close()
-            self._what = what
-            if steps:
-                self._bar = tqdm(
+    def _counted(self, what: str, done: int, steps: int) -> None:
+        from tqdm import tqdm
+
+        if what in [bar.desc for bar in self._bars]:
+            self._close(lambda bar: bar.desc != what)
+        else:
+            self._close(lambda bar: bar.n >= bar.total)
+            self._bars.append(
+                tqdm(
                     total=steps,
                     initial=done,
                     desc=what,
                     unit="step",
                     dynamic_ncols=True,
+                    smoothing=0,  # the time left is by all steps, with what is measured between them
                     mininterval=drawn_every(),
+                    leave=not self._bars,
                 )
-            else:
-                tqdm.write(what, file=sys.stderr)
-        if self._bar is not None:
-            self._bar.update(done - self._bar.n)
+            )
+        self._bars[-1].update(done - self._bars[-1].n)
 
-    def _close(self) -> None:
-        if self._bar is not None:
-            self._bar.close()
-            self._bar = None
+    def _close(self, ended: Callable[[tqdm[None]], bool]) -> None:
+        """What has no steps, and the newest bars that have ended."""
+        if self._without_steps is not None:
+            self._without_steps[1].__exit__()
+            self._without_steps = None
+        while self._bars and ended(self._bars[-1]):
+            self._bars.pop().close()
+
+    def _tick(self) -> None:
+        with self._lock:
+            if self._bars and self._without_steps is None:
+                self._bars[-1].refresh()
 
     def __enter__(self) -> TrainingBar:
+        self._ticking.__enter__()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._close()
+        self._ticking.__exit__()
+        with self._lock:
+            self._close(lambda bar: True)

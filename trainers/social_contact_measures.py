@@ -16,6 +16,7 @@ from evenhand.models.loading import Checkpoint
 from evenhand.models.protocol import Model
 from evenhand.trainers.held_out import Row, as_it_is, predictions
 from evenhand.trainers.neutral_text import neutral_perplexity
+from evenhand.trainers.progress import Heard, unheard_steps
 
 DESIGN = ("scale", "action", "situation")
 
@@ -34,15 +35,15 @@ class HeldOut:
     layout: str
     checkpoint: Checkpoint
 
-    def __call__(self, model: PreTrainedModel) -> dict[str, float]:
+    def __call__(self, model: PreTrainedModel, heard: Heard = unheard_steps) -> dict[str, float]:
         asked = as_it_is(model, self.checkpoint)
-        return {**_figures(self._answers(asked)), PERPLEXITY: neutral_perplexity(asked)}
+        return {**_figures(self._answers(asked, heard)), PERPLEXITY: neutral_perplexity(asked)}
 
-    def _answers(self, model: Model) -> Iterator[dict[str, Any]]:
+    def _answers(self, model: Model, heard: Heard) -> Iterator[dict[str, Any]]:
         """Those that were read, with their `value`."""
         benchmark = get_benchmark("contact_hypothesis")
         how = Asking(replace(benchmark.Options(), layout=self.layout), "choose", benchmark.card.sampling)
-        for each in predictions(benchmark, self.rows, how, model):
+        for each in predictions(benchmark, self.rows, how, model, heard):
             if each["biased"] is not None:
                 yield {**each, "value": benchmark.value(each)}
 
@@ -67,7 +68,7 @@ class Controls:
     layout: str
     checkpoint: Checkpoint
 
-    def __call__(self, model: PreTrainedModel) -> dict[str, Any]:
+    def __call__(self, model: PreTrainedModel, heard: Heard = unheard_steps) -> dict[str, Any]:
         """`verdict` and `sentence`, by the benchmark's own rule, and the shares that it judges by, in percent."""
         from evenhand.benchmarks.contact_controls.findings import verdict_sentence
         from evenhand.flow.configuration import RunConfig
@@ -77,7 +78,7 @@ class Controls:
         config = benchmark.filled(RunConfig(benchmark="contact_controls", options=options))
         how = Asking(options, "choose", benchmark.card.sampling)
         asked = as_it_is(model, self.checkpoint)
-        found = pd.DataFrame(predictions(benchmark, list(benchmark.load(config).rows), how, asked))
+        found = pd.DataFrame(predictions(benchmark, list(benchmark.load(config).rows), how, asked, heard))
         metrics = benchmark.score(found, config)
         return {
             "verdict": metrics["polarity"],

@@ -8,6 +8,7 @@ import logging
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -32,10 +33,13 @@ WIDTH_ELSEWHERE = 128
 
 @dataclass(frozen=True)
 class Command:
-    """where: "module:function" of (arguments, console), imported when it is called; it may return an exit code."""
+    """where: "module:function" of (arguments, console), imported when it is called; it may return an exit code.
+    tells: whether it says by itself how far it is.
+    """
 
     where: str
     help: str
+    tells: bool = False
 
     def __call__(self, arguments: Sequence[str], console: Console) -> int:
         module, _, name = self.where.partition(":")
@@ -45,13 +49,15 @@ class Command:
 
 COMMANDS: Mapping[str, Command] = {
     "list": Command("evenhand.commands:list_all", "benchmarks, datasets, mitigations, trainers and backends"),
-    "run": Command("evenhand.flow.commands:run", "run a benchmark on a model"),
+    "run": Command("evenhand.flow.commands:run", "run a benchmark on a model", tells=True),
     "compare": Command("evenhand.report.commands:compare", "runs of one benchmark side by side, and their differences"),
     "agree": Command("evenhand.report.commands:agree", "whether runs of several benchmarks rank models alike"),
     "gate": Command("evenhand.gating.commands:gate", "may a candidate take its base's place? for CI"),
-    "profile": Command("evenhand.profiling.commands:profile", "all benchmarks that a model can do, on one page"),
+    "profile": Command(
+        "evenhand.profiling.commands:profile", "all benchmarks that a model can do, on one page", tells=True
+    ),
     "report": Command("evenhand.report.commands:report", "write a run's report.html again"),
-    "train": Command("evenhand.commands:train", "train a classifier or a debiased model"),
+    "train": Command("evenhand.commands:train", "train a classifier or a debiased model", tells=True),
     "annotate": Command(
         "evenhand.tools.annotation.commands:annotate", "texts to people who label them, their labels and agreement"
     ),
@@ -59,6 +65,7 @@ COMMANDS: Mapping[str, Command] = {
     "audit-captions": Command(
         "evenhand.tools.caption_audit.commands:audit_captions",
         "gender terms beside occupations and descriptors in captions",
+        tells=True,
     ),
     "publish": Command(
         "evenhand.hub.publish_command:publish", "datasets, metrics, models and leaderboards on the Hugging Face Hub"
@@ -68,7 +75,9 @@ COMMANDS: Mapping[str, Command] = {
         "evenhand.hub.leaderboard.command:leaderboard", "results from many places in one table, as a page and a Space"
     ),
     "app": Command(
-        "evenhand.hub.apps.app_command:app", "a metric's page on this machine: paste answers, see the score"
+        "evenhand.hub.apps.app_command:app",
+        "a metric's page on this machine: paste answers, see the score",
+        tells=True,
     ),
 }
 
@@ -114,16 +123,20 @@ def _run(arguments: list[str]) -> int:
     if name not in COMMANDS:
         print(f"evenhand: {_unknown(name)}", file=sys.stderr)
         return WRONG_USAGE
-    return _called(COMMANDS[name], given)
+    return _called(name, given)
 
 
-def _called(command: Command, arguments: Sequence[str]) -> int:
+def _called(name: str, arguments: Sequence[str]) -> int:
+    from evenhand.at_work import AtWork
     from evenhand.terminal import Terminal
+
+    command = COMMANDS[name]
 
     errors = Terminal(stderr=True, soft_wrap=True)
     _quiet_libraries()
     try:
-        return command(arguments, _console())
+        with nullcontext() if command.tells else AtWork(f"evenhand {name}"):
+            return command(arguments, _console())
     except (EvenhandError, ModelError) as error:
         if _is_interrupt(error):
             raise

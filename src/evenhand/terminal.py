@@ -10,7 +10,8 @@ import logging
 import re
 import sys
 from collections.abc import Iterable
-from typing import IO
+from contextlib import nullcontext
+from typing import IO, Any
 
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
@@ -42,7 +43,10 @@ def _picture(found: re.Match[str]) -> str:
 
 
 class Terminal(Console):
-    """A console that shows texts as they are: no markup, no emoji codes, no controls but rich's own."""
+    """A console that shows texts as they are: no markup, no emoji codes, no controls but rich's own.
+
+    What it prints stands above progress bars.
+    """
 
     def __init__(
         self, *, stderr: bool = False, soft_wrap: bool = False, width: int | None = None, file: IO[str] | None = None
@@ -50,6 +54,11 @@ class Terminal(Console):
         super().__init__(
             stderr=stderr, soft_wrap=soft_wrap, width=width, file=file, highlight=False, markup=False, emoji=False
         )
+
+    def print(self, *objects: Any, **how: Any) -> None:
+        tqdm = sys.modules.get("tqdm")  # where nobody has imported it, nobody draws a bar
+        with tqdm.tqdm.external_write_mode() if tqdm else nullcontext():
+            super().print(*objects, **how)
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         """All that is printed passes here, before rich adds its colours."""

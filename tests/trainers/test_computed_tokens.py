@@ -70,10 +70,23 @@ class _Killed(Exception):
 
 
 def test_a_budget_ends_a_training_and_the_last_step_is_measured(tuned):
-    """Four steps of six examples each would be made: one token needs one of them."""
-    record = tuned(SocialContactOptions, accumulation=1, epochs=2, max_tokens=1, measure_every=3, measured=1)
+    """Four steps of six examples each would be made: one token needs one of them. How far each part is, is told."""
+    told = []
+    how = {"accumulation": 1, "epochs": 2, "max_tokens": 1, "measure_every": 3, "measured": 1}
+    record = tuned(SocialContactOptions, lambda *each: told.append(each), **how)
     assert record["steps"] == len(record["losses"]) == 1
     assert [each["step"] for each in record["measured"]] == [0, 1]
+    parts = (
+        ("measuring after step 0", 1),
+        ("training", 4),
+        ("measuring after step 1", 1),
+        ("asking what was learned", 280),
+    )
+    counted = [each for each in told if each[2]]
+    assert list(dict.fromkeys((what, of) for what, _, of in counted)) == list(parts)
+    for part in parts:
+        last = [done for what, done, of in counted if (what, of) == part][-1]
+        assert last == (1 if part[0] == "training" else part[1])
 
 
 def test_what_was_computed_before_a_cut_counts(tuned, tmp_path):

@@ -24,9 +24,12 @@ def run(arguments: Sequence[str], console: Console) -> None:
     """Parses, calls, prints."""
     config, parsed = asked(arguments)
     if parsed.plan:
+        from evenhand.at_work import AtWork
         from evenhand.flow.plan import plan
 
-        for line in plan(config).lines():
+        with AtWork("counting tokens"):
+            lines = plan(config).lines()
+        for line in lines:
             console.print(line, soft_wrap=True)
         return
     if parsed.output is None:
@@ -34,13 +37,15 @@ def run(arguments: Sequence[str], console: Console) -> None:
             "--output DIR is needed: the folder where the run is kept (or --plan, to see what it would cost)"
         )
 
+    from evenhand.at_work import AtWork
     from evenhand.flow.evaluation import evaluate
     from evenhand.flow.progress import ProgressBar
     from evenhand.report.commands import print_found
 
     with ProgressBar(config.benchmark) as bar:
         folder = evaluate(config, parsed.output, on_progress=bar.update)
-    print_found(folder, console)
+    with AtWork("reading what was found"):
+        print_found(folder, console)
     for took in bar.took:
         console.print(f"Asked by this command, of {took}", soft_wrap=True)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from tqdm import tqdm
 
+from evenhand.at_work import AtWork, Ticking
 from evenhand.terminal import drawn_every, shown
 
 if TYPE_CHECKING:
@@ -17,14 +18,16 @@ if TYPE_CHECKING:
 class ProgressBar:
     """Rows that come out of the store count as done at once; the speed is of what is asked now.
 
-    A row may take minutes to write: tokens move the bar's figures, too. Nothing is drawn before the run has begun: what
-    is refused until then is a sentence alone.
+    A row may take minutes to write: tokens move the bar's figures, too, and time moves by itself. Nothing is drawn
+    before the run has begun, but for a line where that takes long: what is refused until then is a sentence alone.
     """
 
     def __init__(self, name: str):
         self._name = shown(name)
         self._bar: tqdm[None] | None = None
         self._lock = threading.Lock()  # tokens are told from any thread
+        self._preparing = AtWork(f"preparing {name}")
+        self._ticking = Ticking(self._tick)
         self._replied = self._tokens = 0
         self._began = time.monotonic()
         self.took: tuple[str, ...] = ()
@@ -34,6 +37,7 @@ class ProgressBar:
         """`rows` in all; what has come to pass since the last time."""
         with self._lock:
             if self._bar is None:
+                self._preparing.__exit__()
                 self._bar = tqdm(
                     total=rows,
                     unit="row",
@@ -56,9 +60,18 @@ class ProgressBar:
             self._bar.set_postfix_str(said, refresh=False)
             self._bar.update(step.finished)
 
+    def _tick(self) -> None:
+        with self._lock:
+            if self._bar is not None:
+                self._bar.refresh()
+
     def __enter__(self) -> ProgressBar:
+        self._preparing.__enter__()
+        self._ticking.__enter__()
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._preparing.__exit__()
+        self._ticking.__exit__()
         if self._bar is not None:
             self._bar.close()

@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from evenhand.at_work import AtWork
 from evenhand.benchmarks import get_benchmark
 from evenhand.errors import EvenhandError, UsageError
 from evenhand.flow.configuration import NEEDS, RunConfig, run_config
@@ -111,7 +112,8 @@ def _planned(
             if not math.isinf(budget(options.budget)):
                 say(f"{model}, {count} of {len(new)}: timing {name}, for a budget of {options.budget}")
             try:
-                cost = _cost(model, name, options, loaded)
+                with AtWork(f"timing {name}"):
+                    cost = _cost(model, name, options, loaded)
             except (EvenhandError, ModelError) as error:
                 if not loaded.holds and not get_benchmark(name).card.sees:
                     raise

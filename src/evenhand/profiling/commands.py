@@ -40,6 +40,7 @@ def profile(arguments: Sequence[str], console: Console) -> None:
     given["model_options"] = tuple(sorted((*given.get("model_options", ()), *of_servers)))
     options = made(ProfileOptions, given)
 
+    from evenhand.at_work import AtWork
     from evenhand.profiling.asking import ask_all
     from evenhand.profiling.found import found_in
     from evenhand.profiling.page import overview, write_profile
@@ -50,11 +51,12 @@ def profile(arguments: Sequence[str], console: Console) -> None:
 
     models = list(dict.fromkeys(parsed.model))
     settings = ask_all(models, list(dict.fromkeys(benchmarks)), options, parsed.output, say, _bar)
-    found = found_in(parsed.output, settings)
-    print_table(overview(found), console, spoken=True)
-    for sentence in found.left_out:
-        say(f"Left out: {sentence}")
-    write_profile(found, parsed.output / PAGE)
+    with AtWork("putting the runs together"):
+        found = found_in(parsed.output, settings)
+        print_table(overview(found), console, spoken=True)
+        for sentence in found.left_out:
+            say(f"Left out: {sentence}")
+        write_profile(found, parsed.output / PAGE)
     say(f"Page: {parsed.output / PAGE}")
 
 
