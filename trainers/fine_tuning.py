@@ -58,10 +58,13 @@ class _Watch(TrainerCallback):  # type: ignore[misc]
     def __init__(self, on_progress: OnProgress):
         self.on_progress = on_progress
 
-    def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-        self.on_progress("training", state.global_step, state.max_steps)
+    def on_step_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        self._tell(state)  # the first step takes long, and its time counts
 
     def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        self._tell(state)
+
+    def _tell(self, state: Any) -> None:
         self.on_progress("training", state.global_step, state.max_steps)
 
     def on_log(self, args: Any, state: Any, control: Any, logs: dict[str, Any] | None = None, **kwargs: Any) -> None:
@@ -140,7 +143,7 @@ def trainer_of(
         how,
         _arguments(how, folder, len(prepared.examples)),
         _lora(how) if how.method == "lora" else None,
-        [*callbacks, _Watch(on_progress)],
+        [_Watch(on_progress), *callbacks],  # a step is told before anything is measured after it
     )
     made = (prepared.method or answers)(beginning, prepared.examples)
     made.trainer.remove_callback(PrinterCallback)  # it prints every step's loss among the command's own lines

@@ -106,6 +106,29 @@ def test_it_loads_with_plain_transformers_and_peft(tuned, tiny_checkpoint):
     assert with_adapter.peft_config["default"].base_model_name_or_path == str(tiny_checkpoint)
 
 
+def test_a_base_that_was_named_relatively_is_found_from_anywhere(tiny_checkpoint, tmp_path, monkeypatch):
+    monkeypatch.chdir(tiny_checkpoint.parent)
+    train(options(tiny_checkpoint.name, max_steps=1, measure_every=0), tmp_path / "m", unheard)
+    monkeypatch.chdir(tmp_path)
+    load_model("m", dtype="float32")
+    record = json.loads((tmp_path / "m" / "training.json").read_text())
+    assert record["base"]["model"] == str(tiny_checkpoint)
+    assert str(tiny_checkpoint.parent) not in (tmp_path / "m" / "README.md").read_text()
+
+
+def test_steps_are_told_before_the_first_and_before_what_is_measured_after_them(tiny_checkpoint, tmp_path):
+    told = []
+
+    def heard(what, done, steps):
+        told.append(f"{done}/{steps}" if what == "training" else what)
+
+    train(options(tiny_checkpoint, max_steps=2, measure_every=1, measured=3), tmp_path / "m", heard)
+    steps = [each for each in dict.fromkeys(told) if each[0].isdigit() or each.startswith("measuring after step")]
+    assert steps == [
+        "measuring after step 0", "0/2", "1/2", "measuring after step 1", "2/2", "measuring after step 2"
+    ]  # fmt: skip
+
+
 class _Killed(Exception):
     pass
 
