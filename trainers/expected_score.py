@@ -79,10 +79,10 @@ class ExpectedScoreTrainer(Recipe[ExpectedScoreOptions]):
         from evenhand.trainers.questions import asked_of, balanced
         from evenhand.trainers.reading import base_of
 
+        checkpoint = base_of(options)
         on_progress(f"reading the rows of {options.benchmark}", 0, 0)
         benchmark, how = text_benchmark(options.benchmark), asking(options, "choose")
         rows = training_rows(options)
-        checkpoint = base_of(options)
         reader = TextReader(checkpoint.tokenizer, checkpoint.context)
         balance = balanced((asked_of(benchmark, row, how) for row in rows.train), reader, options.model, options.seed)
         read = read_of(balance.groups)

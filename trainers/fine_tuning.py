@@ -19,7 +19,7 @@ from transformers import AutoModelForCausalLM, PrinterCallback, TrainerCallback,
 from evenhand.errors import EvenhandError, UsageError
 from evenhand.trainers.checkpoints import newest_complete
 from evenhand.trainers.computed_tokens import Computed, ComputedTokens, computed
-from evenhand.trainers.fitting import check_targets, check_tokenizer
+from evenhand.trainers.disk_space import check_disk
 from evenhand.trainers.method import Beginning, Made
 from evenhand.trainers.options import NAMED_TARGETS, TuningOptions
 from evenhand.trainers.over_steps import AtStep, OverSteps, measured
@@ -94,6 +94,8 @@ def fine_tune(prepared: Prepared, output: Path, on_progress: OnProgress = unhear
     unfinished = output / UNFINISHED
     made = trainer_of(prepared, unfinished, on_progress, watching)
     trainer = made.trainer
+    if is_main():
+        check_disk(output, unfinished, trainer.model, how, n_steps(how, len(prepared.examples)))
     done = newest_complete(unfinished, lambda said: on_progress(said, 0, 0))
     with _memory_explained(how):
         result = trainer.train(resume_from_checkpoint=str(done) if done else None)
@@ -126,7 +128,7 @@ def _judged(prepared: Prepared, tuned: Any, on_progress: OnProgress) -> Mapping[
 def trainer_of(
     prepared: Prepared, folder: Path, on_progress: OnProgress = unheard, callbacks: Sequence[TrainerCallback] = ()
 ) -> Made:
-    """The method's trainer with the model loaded. Raises UsageError where tokenizer or options don't fit it.
+    """The method's trainer with the model loaded. Raises UsageError where options don't fit it.
 
     folder: of its checkpoints; it is made, but nothing is written there before the first.
     """
@@ -134,9 +136,6 @@ def trainer_of(
     set_seed(how.seed)
     on_progress("loading the model", 0, 0)
     base = prepared.checkpoint.weights(AutoModelForCausalLM)
-    check_tokenizer(base, prepared.checkpoint)
-    if how.method == "lora":
-        check_targets(base, how.targets)
     beginning = Beginning(
         base,
         prepared.checkpoint,

@@ -85,11 +85,13 @@ class Recipe(ABC, Generic[O]):
         self.check(options)
         check_measuring(options.measure_every)
         passes_each(options.accumulation)
-        from evenhand.trainers.training_folder import begun, refuse_other
+        from evenhand.trainers.training_folder import begun, check_place, refuse_other
         from evenhand.training_record import RECORD
 
         asked = {**asdict(options), "plan": False, "processes": n_processes()}
         refuse_other(asked, output, RECORD)
+        if is_main():
+            check_place(output)
         prepared = self._prepared(options, on_progress)
         from evenhand.trainers.fine_tuning import fine_tune
         from evenhand.trainers.full_disk import full_disk_explained
