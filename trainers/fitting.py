@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import torch
 from peft.utils import TRANSFORMERS_MODELS_TO_LORA_TARGET_MODULES_MAPPING
 from torch import nn
 from transformers import AutoModelForCausalLM, PreTrainedModel
@@ -10,7 +9,6 @@ from transformers.pytorch_utils import Conv1D
 
 from evenhand.errors import UsageError
 from evenhand.models.loading import Checkpoint
-from evenhand.models.without_code import without_code
 from evenhand.trainers.options import NAMED_TARGETS, TuningOptions
 
 _ADAPTED = (nn.Linear, Conv1D, nn.Embedding)  # of a text model's layers, those that take LoRA; of 4 bits are Linear too
@@ -18,8 +16,7 @@ _ADAPTED = (nn.Linear, Conv1D, nn.Embedding)  # of a text model's layers, those 
 
 def check_fit(checkpoint: Checkpoint, options: TuningOptions) -> None:
     """Of the model without its weights. Raises UsageError, and ModelError for what is no causal language model."""
-    with checkpoint.explained(), torch.device("meta"), without_code():
-        model = AutoModelForCausalLM.from_config(checkpoint.config, trust_remote_code=False)
+    model = checkpoint.layers(AutoModelForCausalLM)
     check_tokenizer(model, checkpoint)
     if options.method == "lora":
         check_targets(model, options.targets)
