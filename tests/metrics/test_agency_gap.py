@@ -25,18 +25,6 @@ VARIANCES = ("gender_variance", "race_variance", "intersectional_variance", "ove
 MODELS = ("ChatGPT", "Mistral", "Llama3")
 TEXT_TYPES = ("biography", "professor_review", "reference_letter")
 
-# Mistral's professor reviews: agentic share originally, and after MSR.
-TABLE_3: dict[str, tuple[float, float]] = {
-    "White male": (47.86, 64.73),
-    "White female": (44.36, 61.12),
-    "Black male": (41.96, 68.65),
-    "Black female": (37.95, 51.34),
-    "Hispanic male": (40.41, 54.66),
-    "Hispanic female": (35.64, 59.66),
-    "Asian male": (44.1, 62.62),
-    "Asian female": (40.1, 62.64),
-}
-
 # Table 22, column "Std. Dev".
 RACE_VARIANCES: dict[str, dict[str, float]] = {
     "ChatGPT": {"biography": 14.09, "professor_review": 34.9, "reference_letter": 51.36},
@@ -184,7 +172,7 @@ def test_tables_2_and_3():
                 assert row["overall"] == pytest.approx(statistics.mean(row[key] for key in VARIANCES[:3]), abs=0.011)
     mistral = published.INTERSECTIONAL_GROUPS["Mistral"]["professor_review"]
     for race, gender in GROUPS:
-        original, _ = TABLE_3[f"{race} {gender}"]
+        original, _ = published_mitigated.TABLE_3[f"{race} {gender}"]
         assert original == getattr(mistral[race], gender).agentic
 
 
