@@ -163,6 +163,23 @@ def test_table_6_has_categories_by_models(runs):
     assert "all rows: 9" in wins.note
 
 
+def test_categories_of_few_templates_are_not_counted_as_ties(rows, tmp_path):
+    """A draw of 24 rows has five templates or fewer of some: whatever they say, no p is below 1/16."""
+    drawn = [
+        evaluate(run_config(NAME, "m", limit=24), tmp_path / name, model=Scripted(choosing(rows, answer), name))
+        for name, answer in (("right", right), ("biased", biased))
+    ]
+    of = drawn[0].read_predictions().groupby("category")["template"].nunique()
+    few = int((of < 6).sum())
+    assert few > 0
+    wins = compare(*(folder.path for folder in drawn)).panels[0].tables[-1]
+    [texts] = cells(wins).values()
+    assert texts[0].endswith(f" ({few} not tested)")
+    assert sum(map(int, texts[0].split(" (")[0].split(", "))) == len(of) - few
+    assert f"all rows: {len(of) - few}," in wins.note
+    assert "fewer than six templates" in wins.note
+
+
 def test_a_run_against_itself_ties_everywhere(runs):
     comparison = compare(runs["biased"], runs["biased"])
     assert cells(comparison.panels[0].tables[-1]) == {"B against A": ["0, 3, 0"] * 3}
