@@ -61,8 +61,8 @@ class Recipe(ABC, Generic[O]):
     def measured_by(self, record: Mapping[str, Any]) -> str:
         """The command, but for its --model, that measures the checkpoint."""
 
-    def learned_too(self, record: Mapping[str, Any]) -> bool:
-        """Whether that command asks rows, too, that were learned from."""
+    def learned_too(self, record: Mapping[str, Any]) -> bool | None:
+        """Whether that command asks rows, too, that were learned from; None: nobody knows."""
         return False
 
     def train(self, options: O, output: Path, on_progress: OnProgress | None = None) -> Table:
@@ -150,9 +150,9 @@ class Recipe(ABC, Generic[O]):
             *([("controls", record["judged"]["sentence"])] if record["judged"] else []),
         )
         note = f"{record['note']}. " if record["note"] else ""
-        which = (
-            " (it learned from some of these rows)" if self.learned_too(record) else " on what it was not trained on"
-        )
+        which = {True: " (it learned from some of these rows)", False: " on what it was not trained on", None: ""}[
+            self.learned_too(record)
+        ]
         note += f"To measure it{which}:"
         command = f"{record['measured_by']} --model {shlex.quote(str(output))}"
         return Table(self.title, ("", ""), tuple((Cell(a), Cell(b)) for a, b in rows), note, command)

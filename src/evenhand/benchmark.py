@@ -261,6 +261,14 @@ class Benchmark(ABC, Generic[O]):
         """
         return []
 
+    def counterparts(self, row: Row) -> list[Row]:
+        """Rows that are learned from together with this one, it among them, where their options are of this row alone.
+
+        Over all of them each place among the options has the same mean value: no constant answer is worth more than
+        another. None by default: questions that offer the same options are set against each other.
+        """
+        return []
+
     def episode(self, row: Row, how: Asking[O]) -> Episode:
         """Conversations, and what asks helpers, override this."""
         replies = yield self.ask(row, how)

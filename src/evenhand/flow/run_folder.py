@@ -123,6 +123,8 @@ class RunFolder:
                 raise UsageError(f"{file} is no file; move it away, and {AGAIN}")
         missing = [file.name for file in (folder.predictions, folder.results) if not file.is_file()]
         if missing:
+            if not folder.store.is_file() and "benchmark" not in folder.begun():
+                raise UsageError(f"{path} is no run folder of evenhand: its config.json is of something else")
             raise UsageError(
                 f"the run in {path} has not finished: {', '.join(missing)} missing; repeat its evenhand run command"
             )
