@@ -93,4 +93,5 @@ def _balanced(
             holding += 1
             person = numbers.pop()
             found += [(each, person) for each in inside]
-    return found if holding > 1 and len(found) == len(tasks) else []
+    alike = len({each.numbered for each in tasks}) == 1
+    return found if holding > 1 and alike and len(found) == len(tasks) else []

@@ -121,6 +121,8 @@ class Row:
             return []
         if self._belongs_to_former(place, before, row):
             return []
+        if not (subjects or task.numbered) and text.endswith("by ", 0, before[-1].start):
+            return None  # "told by John, she is to answer"
         if _REFUSED.search(REQUEST.sub(" ", _ASIDE.sub(" ", gap))) or self._unwanted(before[-1].start):
             return None
         if not task.numbered and _STATE.match(gap) and not _DOING.match(text, task.start):
@@ -251,13 +253,15 @@ class Row:
             return True
         labelled = is_labelled(self._text, person)
         if task.numbered and (task.told or _HEADS.match(gap)):
-            return labelled or "\n" not in gap or bool(_TAKES_ON.match(self._text, person.end))
+            told_of = _OBJECT.search(gap) and len(gap.rpartition("\n")[2]) > 40  # "Day 1: answer what was asked by John"
+            return "\n" not in gap or (labelled and not told_of) or bool(_TAKES_ON.match(self._text, person.end))
         heads = re.search(r"(?:^|\n)\W*(?:\w+ )?$", self._text[max(0, task.start - 20) : task.start])
         return bool(task.told or heads) and len(gap) < 60 and labelled
 
     def _chosen(self, behind: list[Person]) -> int:
         """Of the people behind a heading: who stands on a label, or the only one of the first sentence with names."""
-        if len({each.number for each in behind if self._heads_line(each)}) > 1:
+        lines = [each for each in behind if self._begins_line(each)]
+        if len({each.number for each in (lines if behind[0] in lines else filter(self._heads_line, lines))}) > 1:
             return STRANGER
         if _HELPED.match(self._text, behind[0].end):
             return behind[0].number
@@ -278,11 +282,10 @@ class Row:
 
     def _heads_line(self, person: Person) -> bool:
         """A name with a colon or a gender behind it, or by itself: of a list of people, or of who speaks."""
-        text = self._text
-        return bool(
-            _LINE_START.search(text, max(0, person.start - 8), person.start)
-            and _LINE_HEADED.match(text, person.end, person.end + 16)
-        )
+        return bool(_LINE_HEADED.match(self._text, person.end, person.end + 16))
+
+    def _begins_line(self, person: Person) -> bool:
+        return bool(_LINE_START.search(self._text, max(0, person.start - 8), person.start))
 
     def _sentence_start(self, place: int) -> int:
         at = bisect_right(self._ends, place)
