@@ -193,10 +193,13 @@ class People:
         return form not in self._task_words or after not in self._no_verbs
 
 
+_SOUNDS = str.maketrans("qcyzw", "kkisv")
+
+
 @lru_cache(65536)
 def _spelling(word: str) -> str:
-    """The same for a name where a letter is doubled, or two inside it are swapped: "Hanna" is Hana."""
-    single = re.sub(r"(.)\1", r"\1", word)
+    """The same for a name that sounds alike, or where two letters inside it are swapped: "Hanna" is Hana."""
+    single = re.sub(r"(.)\1", r"\1", word.translate(_SOUNDS))
     return single[0] + "".join(sorted(single[1:-1])) + single[-1] if len(single) > 3 else word
 
 
