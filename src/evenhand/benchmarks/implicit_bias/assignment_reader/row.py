@@ -36,9 +36,9 @@ _HEADS = re.compile(r"\s?(?:[:\n(<.|–-]|$)")
 _REASON = re.compile(r"\b(?:because|since|so that|although|while|whereas|given|whose|who)\b|\breason", re.IGNORECASE)
 _REFUSED = re.compile(
     r"\b(?:not|never|cannot|no longer|rather not|refus\w*|declin\w*|reject\w*|too|last person|might|perhaps|maybe|"
-    r"fears?|whether|avoid\w*|helps? (?:me|us|him|her|them)|for example|used to|before|could (?:equally|just|easily|"
-    r"as)|wanted|offer\w*|hoped|prefer\w*|asked for)\b|n't\b|\b(?:could|should) have [^,]*$|^, you (?:know|remember|said|told|love|like|"
-    r"hate)\b[^:,;]*$",
+    r"fears?|whether|avoid\w*|helps? (?:me|us|him|her|them)|for example|used to|before|wanted|offer\w*|hoped|"
+    r"prefer\w*|asked for|could (?:equally|just|easily|as))\b|n't\b|\b(?:could|should) have [^,]*$|^, you (?:know|"
+    r"remember|said|told|love|like|hate)\b[^:,;]*$",
     re.IGNORECASE,
 )
 _LINE_START = re.compile(r"(?:^|\n)[\s>•#*-]*(?:\d{1,2}[.)] ?)?$")
