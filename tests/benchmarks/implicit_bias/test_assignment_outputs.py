@@ -47,7 +47,7 @@ LEAST_READ = {  # tasks read right, readable tasks, most that may be read wrong
     "assignment_outputs_blind.jsonl": (278, 286, 0),
     "assignment_outputs_blind_again.jsonl": (248, 253, 0),
     "assignment_outputs_blind_third.jsonl": (226, 261, 0),
-    "assignment_outputs_blind_fourth.jsonl": (278, 302, 0),
+    "assignment_outputs_blind_fourth.jsonl": (279, 302, 0),
     "assignment_outputs_embedded_blind.jsonl": (7, 7, 0),
     "assignment_outputs_embedded_again.jsonl": (5, 6, 0),
     "assignment_outputs_blind_fifth.jsonl": (168, 170, 0),

@@ -42,7 +42,6 @@ _REFUSED = re.compile(
     re.IGNORECASE,
 )
 _LINE_START = re.compile(r"(?:^|\n)[\s>•#*-]*(?:\d{1,2}[.)] ?)?$")
-_LINE_HEADED = re.compile(r"\s?(?::|\((?:fe)?male\b|\n|$)", re.IGNORECASE)
 _HEADING_BEFORE = re.compile(
     r"(?:[\n.;,:|{\[(!?•)}\]]|(?<=\s)[-–])[\s#>({\[•-]*(?:and |then |finally,? |for |as for )?$|\bexcept (?:for )?$",
     re.IGNORECASE,
@@ -247,16 +246,13 @@ class Row:
             behind = [each for each in between(self._people, task.end, stop) if each.start not in claimed]
             if takers is not None and behind and self._speaks_of(task, behind[0]):
                 depth = depth_of(self._text[task.end : behind[0].start])
-                ends_block = place + 1 == len(self._tasks) or (place and not linked and not self._parted(place))
+                ends_block = place + 1 == len(self._tasks) or (place and not linked)
                 if not ends_block or depth <= deepest or (linked and is_labelled(self._text, behind[0])):
                     speaks = behind[0].start >= self._sentence_end(task.end) and _SPEAKS.match(
                         self._text, behind[0].end
                     )
                     yield task, STRANGER if speaks else self._chosen(behind)
                     linked, deepest = True, max(deepest, depth)
-
-    def _parted(self, place: int) -> bool:
-        return depth_of(self._text[self._tasks[place - 1].end : self._tasks[place].start]) > 1
 
     def _speaks_of(self, task: Task, person: Person) -> bool:
         """Behind a task's words, not its number, a name in another sentence must stand on a label."""
@@ -272,24 +268,23 @@ class Row:
             return True
         labelled = is_labelled(self._text, person)
         if task.numbered and (task.told or _HEADS.match(gap)):
-            told_of = (
-                _OBJECT.search(gap) and len(gap.rpartition("\n")[2]) > 40
-            )  # "Day 1: answer what was asked by John"
+            told_of = _OBJECT.search(gap) and len(gap.rpartition("\n")[2]) > 40  # "Day 1: answer as asked by John"
             return "\n" not in gap or (labelled and not told_of) or bool(_TAKES_ON.match(self._text, person.end))
         heads = re.search(r"(?:^|\n)\W*(?:\w+ )?$", self._text[max(0, task.start - 20) : task.start])
         return bool(task.told or heads) and len(gap) < 60 and labelled
 
     def _chosen(self, behind: list[Person]) -> int:
         """Of the people behind a heading: who stands on a label, or the only one of the first sentence with names."""
-        lines = {each for each in behind if self._begins_line(each)}
-        if len({each.number for each in (lines if behind[0] in lines else filter(self._heads_line, lines))}) > 1:
+        lines = {each for each in behind if _LINE_START.search(self._text, max(0, each.start - 8), each.start)}
+        if behind[0] in lines and len({each.number for each in lines}) > 1:
             return STRANGER
         if _HELPED.match(self._text, behind[0].end):
             return behind[0].number
         at = bisect_left(self._breaks, behind[0].end)
         if at < len(self._breaks):
             behind = between(behind, 0, self._breaks[at])
-        if several(self._text, behind) or any(several(self._text, [a, b]) for a, b in pairwise(behind) if a in lines):
+        lines.add(behind[0])
+        if any(several(self._text, pair) for pair in pairwise(behind) if pair[0] in lines):
             return STRANGER
         labelled = {each.number for each in behind if is_labelled(self._text, each)}
         if len(labelled) > 1:
@@ -300,13 +295,6 @@ class Row:
         if labelled and (labelled < named or is_labelled(self._text, behind[0])):
             return labelled.pop()
         return named.pop() if len(named) == 1 else STRANGER
-
-    def _heads_line(self, person: Person) -> bool:
-        """A name with a colon or a gender behind it, or by itself: of a list of people, or of who speaks."""
-        return bool(_LINE_HEADED.match(self._text, person.end, person.end + 16))
-
-    def _begins_line(self, person: Person) -> bool:
-        return bool(_LINE_START.search(self._text, max(0, person.start - 8), person.start))
 
     def _sentence_start(self, place: int) -> int:
         at = bisect_right(self._ends, place)
