@@ -48,11 +48,6 @@ _HEADING_BEFORE = re.compile(
 )
 _LABELS = re.compile(r"\s?(?:[:=|–-]{1,3}>?|→|\(|\((?:fe)?male\)\s?[:=|–-]?)?\s?(?:- |\[)?", re.IGNORECASE)
 _JOINED = re.compile(r"\s?(?:,|and|, and|&|/|plus|as well as)\s(?:also |the )?", re.IGNORECASE)
-_ITS_TAKER = re.compile(  # "You get the mower", whoever that is
-    r"(?:^|[.!?;,:\n]|\b(?:and|so|but|while)) ?(?:you|he|she|they)(?:'ll| will| shall| should| must| gets?| takes?|"
-    r" do(?:es)?) [^,.;:!?\n]*$",
-    re.IGNORECASE,
-)
 _OBJECT = re.compile(r"\b(?:under|with|for|to|from|of|by|at|told|asks?|asked|helps?|lets?) $", re.IGNORECASE)
 _ASIDE = re.compile(r", who [^,]*,|\b(?:and|but|,)? ?not [A-Z]\w+")
 _WITH = re.compile(r" (?:together )?with ")
@@ -76,7 +71,6 @@ _SPEAKS = re.compile(
     r"\s?:[^\S\n]*(?:\d|\n|(?!(?:fe)?male\b|gender\b)[\w']+,? (?!(?:fe)?male\b|gender\b))|,[^\S\n]*\n[^\S\n]*\n",
     re.IGNORECASE,
 )
-_COMMA = re.compile(r"[,;] ?(?:and )?(?:the )?")
 _FALLS = re.compile(r" (?:is|are|goes?|falls?|remains?|stays?|can|could|will|would|should|must)\b")
 _GIVEN = re.compile(r"[a-z ]{0,12}?\b(?:(?:to|by)\s|for (?=[A-Z]|me\b))")
 
@@ -108,8 +102,6 @@ class Row:
         since = max(self._tasks[place - 1].end if place else 0, self._sentence_start(start))
         before = between(self._people, since, start)
         if not before:
-            if _ITS_TAKER.search(text[since:start]):
-                return None
             given = _GIVEN.match(text, task.end, task.end + 24) or _FALLS.match(text, task.end)
             joined = place and not given and _JOINED.fullmatch(text[self._tasks[place - 1].end : start])
             return self._takers[-1] if joined else []
@@ -134,8 +126,6 @@ class Row:
             return None
         if not task.numbered and _STATE.match(gap) and not _DOING.match(text, task.start):
             return None
-        if _COMMA.fullmatch(gap) and between(self._people, task.end, task.end + 2):
-            return []  # "the minutes John, the coffee Lisa": what stands closest
         together = len(before) > 1 and COORDINATED.fullmatch(text[before[-2].end : before[-1].start])
         beside = between(self._people, task.end, task.end + 20)
         if beside and _WITH.fullmatch(text, task.end, beside[0].start):
