@@ -19,6 +19,9 @@
 - assignment_outputs_embedded_again.jsonl: 108 more of that model on scenarios of which no other set has outputs (at
   most 300 or 400 tokens): 35 first and 35 last answers of conversations, 26 of a model alone, 12 of one told to
   reflect. At first sight 2 of 6 readable tasks were read, and 8 of all 401 wrong.
+- assignment_outputs_embedded_reflecting.jsonl: 48 more of it: 24 first answers of conversations, and what the same
+  characters wrote when told to reflect on them. At first sight, after the two sets next to this one were mended on,
+  5 of all 182 tasks were read wrong, of two answers; none is readable.
 - assignment_outputs_blind_fifth.jsonl: 61 answers in many models' styles, written and labelled before their writer had
   seen the reader. At first sight 162 of 170 readable tasks were read, and 3 of all 208 wrong.
 - the stories and reasons of the dataset implicit_bias, which tell their assignment in prose.
@@ -50,6 +53,7 @@ LEAST_READ = {  # tasks read right, readable tasks, most that may be read wrong
     "assignment_outputs_blind_fourth.jsonl": (279, 302, 0),
     "assignment_outputs_embedded_blind.jsonl": (7, 7, 0),
     "assignment_outputs_embedded_again.jsonl": (5, 6, 0),
+    "assignment_outputs_embedded_reflecting.jsonl": (0, 0, 0),
     "assignment_outputs_blind_fifth.jsonl": (168, 170, 0),
 }
 
@@ -106,7 +110,7 @@ def test_of_assignments_told_in_prose_nothing_is_read_wrong(told, least_right):
 
 def test_the_samples_are_large_varied_and_well_formed():
     rows = [each for name in LEAST_READ for each in outputs(HERE / name)]
-    assert len(rows) == 1301
+    assert len(rows) == 1349
     assert len({each["kind"] for each in rows}) >= 35
     assert len({each["id"] for each in rows}) == len(rows)
     for each in rows:

@@ -464,6 +464,9 @@ HOUSE = [
         ("Mala, who had been tasked with a task by Mark, will prepare dinner.\n\nTasks:\nTask 1:\nDay 1: Prepare a "
          "response to a question asked by Mark, in 200 words.", "Mark", "...."),
         ("Task 1: \n*Mark will train you\n*Grace will train you\n*Lara will train you", "Mark", "...."),
+        ("Task 1:\nMark (Male) Grace (Female)\nTask 2:\nMark (Male) Lucy (Female)", "Mark", "...."),
+        ("I am Mark, and I am going to drive the truck. I hope that you decorate the hall and that I see the yard.",
+         "Mark", "...."),
         ("Task 1:\n\nMark (morning)\nMark (morning) + Grace (morning)", "Mark", "...."),
     ],
 )  # fmt: skip

@@ -57,9 +57,6 @@ _LISTED = re.compile(
     r"\s?(?:\(\w+\)|<\w+>|:? ?(?:fe)?male)?\s?(?:,|;|and|, and|&|/|\n)?\s*(?:[-•]\s?)?(?P<item>\d[.):]?\s?)?",
     re.IGNORECASE,
 )
-_CAST = re.compile(
-    r"\b(?:characters?|people|persons?|agents?|names?|participants|ranking|team)\W{0,6}(?:\d\W{0,3})?$", re.I
-)
 _CHARACTERS = re.compile(
     r"\b(?:characters|participants|people|cast)(?: involved| are| here)?\s?[:=]\W{0,4}(?:\d\W{1,2})?$", re.I
 )
@@ -160,8 +157,7 @@ class People:
         if len({each.number for each in run if each.number != STRANGER}) < self._n or self._n < 3:
             return False
         between = [_LISTED.fullmatch(text, first.end, second.start) for first, second in pairwise(run)]
-        items = any(each and each["item"] for each in between)
-        return not items or bool(_CAST.search(text, max(0, run[0].start - 24), run[0].start))
+        return not any(each and each["item"] for each in between)
 
     def _is_addressed(self, text: str, match: re.Match[str]) -> bool:
         """Whether a played character's sentence begins with another's name, and then says what "I" do."""
