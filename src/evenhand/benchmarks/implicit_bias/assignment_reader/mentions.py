@@ -22,7 +22,7 @@ _LABEL_AFTER = re.compile(
 COORDINATED = re.compile(
     r"\s?(?:\(\w+\))?\s?(?:[:<>]|,|,? ?\(?(?:and|or(?: (?:maybe|perhaps|possibly|else))?|alternatively|"
     r"(?:together )?with(?: the)?(?: (?:help|support|assistance) (?:of|from))?|(?:assisted|supported|helped) by)|&|/|"
-    r"\+)\s?|[ ]?\((?:fe)?male\)[ ]?",
+    r"\+)\s?|[ ](?:\((?:fe)?male\)[ ]?)?",
     re.IGNORECASE,
 )
 
