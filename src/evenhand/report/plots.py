@@ -26,6 +26,7 @@ _STYLE = {
     "text.parse_math": False,  # a "$" in a name is a "$"
 }
 _LONGEST = 80  # characters of a label
+_ON_COLOR = "#010101"  # text within coloured cells: unlike black text, a page's dark theme leaves it as it is
 Interval = Sequence[float | None]
 
 
@@ -143,7 +144,7 @@ def _finite(*numbers: float | None) -> bool:
 
 
 def heatmap(values: Mapping[str, Mapping[str, float]], unit: str) -> str:
-    """{row: {column: percent}} as a colored grid with its numbers; cells without data stay white."""
+    """{row: {column: percent}} as a colored grid with its numbers; cells without data stay empty."""
     with matplotlib.rc_context(_STYLE):
         rows, columns = list(values), list(dict.fromkeys(column for row in values.values() for column in row))
         grid = [[_number(values[row].get(column)) for column in columns] for row in rows]
@@ -179,13 +180,13 @@ def heatmaps(matrices: Mapping[str, Mapping[str, Mapping[str, float]]], unit: st
 
 
 def _grid(axes: Axes, grid: Sequence[Sequence[float]]) -> AxesImage:
-    """Colored cells with their numbers; those without data stay white."""
+    """Colored cells with their numbers; those without data stay empty."""
     image = axes.imshow(grid, vmin=0, vmax=100, cmap="RdYlBu_r", aspect="auto")
     axes.tick_params(length=0)
     for i, row in enumerate(grid):
         for j, value in enumerate(row):
             if not math.isnan(value):
-                color = "white" if abs(value - 50) > 35 else "black"
+                color = "white" if abs(value - 50) > 35 else _ON_COLOR
                 axes.text(j, i, f"{value:.0f}", ha="center", va="center", fontsize=8, color=color)
     for spine in axes.spines.values():
         spine.set_visible(False)
