@@ -132,7 +132,7 @@ def _variance(
     freedom = np.where(variance > 0, ratio(variance**2, (squares**2 / freedoms).sum(axis=0)), freedoms.sum(axis=0))
     with_a_say = _sums((counts > 0).astype(float), stratum)
     freedom = np.where(with_a_say.sum(axis=0) >= FEWEST_CLUSTERS, np.fmax(freedom, 1), 0.0)
-    return variance, freedom, with_a_say.min(axis=0, initial=np.inf)
+    return variance, freedom, with_a_say.min(axis=0, initial=len(codes))
 
 
 def _sums(values: npt.NDArray[np.float64], codes: IntArray) -> FloatArray:

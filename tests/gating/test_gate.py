@@ -223,7 +223,7 @@ def test_names_with_commas_are_told_apart(evenhand, base, candidate):
     """Headline figures are called "certainty, overall": a list of such names says where one ends."""
     found = evenhand("gate", base, candidate, "--figure", "use=15")
     assert found.code == 2
-    assert "accepted: 'certainty, overall', 'certainty, no_contact'" in found.err
+    assert "accepted: 'certainty, overall', 'likelihood, overall', " in found.err
     found = evenhand("gate", base, candidate, "--figure", "certainty,", "overall=15")  # quotes forgotten
     assert found.code == 2
     assert "in quotes where the name has spaces, as 'certainty, overall=8'" in found.err

@@ -42,6 +42,9 @@ def _acceptance(predictions: pd.DataFrame) -> pd.DataFrame:
     parts = {ALL: (predictions, "affirms")}
     parts |= {told: (predictions[predictions["kind"] == kind], "against_ideal") for kind, told in BY_SOUND.items()}
     return pd.concat(
-        pd.DataFrame({"figure": told, "id": some["id"], "value": percent(some[column]), "cluster": some["item"]})
+        pd.DataFrame(
+            {"figure": told, "id": some["id"], "value": percent(some[column]), "cluster": some["item"]}
+            | {"least": 0.0, "most": 100.0}
+        )
         for told, (some, column) in parts.items()
     )
