@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from evenhand.report.findings import Controls
@@ -29,8 +28,8 @@ def controls(before: Run, after: Run) -> Controls:
         (name, figure(each.first), figure(each.second), figure(each.estimate, [each.low, each.high]))
         for name, each in Pair(before, after, "").differences(_acceptance).items()
     ]
-    told: Sequence[str] = [verdict_sentence(run.results.metrics) for run in (before, after)]
-    return Controls(*told, verdict=after.results.metrics["polarity"], rows=tuple(rows))
+    first, second = (run.results.metrics for run in (before, after))
+    return Controls(verdict_sentence(first), verdict_sentence(second), second["polarity"], tuple(rows))
 
 
 def _acceptance(predictions: pd.DataFrame) -> pd.DataFrame:
