@@ -15,27 +15,32 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
-from .resampling import FEWEST_CLUSTERS, LEVELS, ROUNDING, FloatArray, IntArray, freedom_of, ratio, students_intervals
+from .resampling import FEWEST_CLUSTERS, LEVELS, FloatArray, IntArray, freedom_of, ratio, students_intervals
 
 
 class Errors(NamedTuple):
-    """Standard errors (figures,), NaN where clusters are too few, and the degrees of freedom of Student's t."""
+    """Standard errors (figures,), NaN where clusters are too few, and the degrees of freedom of Student's t.
+
+    fewest: clusters with a say in the smallest stratum, or those of what is crossed where these are fewer.
+    """
 
     errors: FloatArray
     freedom: FloatArray
+    fewest: FloatArray
 
     def interval(self, figures: FloatArray) -> FloatArray:
         """95 % intervals (figures, 2)."""
         return figures[:, None] + self._quantiles() * self.errors[:, None]
 
     def interval_of_shares(self, shares: FloatArray) -> FloatArray:
-        """95 % intervals (figures, 2) of shares from 0 to 1, which stay there; those of 0 and 1 have a width, too.
+        """95 % intervals (figures, 2) of shares from 0 to 1, which stay there; without an error they have a width, too.
 
-        A share between them without any error is one that the design balances, and a point.
+        Shares of 0 and 1 are as sure as all clusters are many. One between them without an error is what strata make of
+        clusters that are alike in each, as 50 % of a model that affirms everything: a single stratum moves it where
+        others of its clusters, unseen so far, say otherwise, so that its own number counts.
         """
-        ends = students_intervals(shares, self.errors, self.freedom, self.freedom + 1)
-        by_design = (self.errors <= ROUNDING) & (shares > 0) & (shares < 1)
-        return np.where(by_design[:, None], shares[:, None], ends)
+        alike = np.where((shares > 0) & (shares < 1), self.fewest, self.freedom + 1)
+        return students_intervals(shares, self.errors, self.freedom, alike)
 
     def p_values(self, figures: FloatArray) -> FloatArray:
         """Two-sided, of figures (figures,) that are 0 where there is no effect; 1 where nothing differs at all.
@@ -90,20 +95,22 @@ def errors(
     cells move figures by within their stratum, for what is crossed, which meets all strata.
     """
     within = influence if within is None else within
-    by_cluster, freedom = _variance(influence, wholes, clusters, strata)
-    by_crossed, others = _variance(within, wholes, crossed, None)
+    by_cluster, freedom, fewest = _variance(influence, wholes, clusters, strata)
+    by_crossed, others, as_few = _variance(within, wholes, crossed, None)
     n_cells = (wholes > 0).sum(axis=0)
     both = (within**2).sum(axis=0) * ratio(n_cells, n_cells - 1)
     variance = by_cluster + by_crossed - both
     variance = np.where(variance > 0, variance, np.fmax(by_cluster, by_crossed))
     freedom = np.fmin(freedom, others)
-    return Errors(np.where(freedom > 0, np.sqrt(variance), np.nan), np.fmax(freedom, 1))
+    deviations = np.where(freedom > 0, np.sqrt(variance), np.nan)
+    return Errors(deviations, np.fmax(freedom, 1), np.fmax(np.fmin(fewest, as_few), 1))
 
 
 def _variance(
     influence: FloatArray, wholes: FloatArray, codes: IntArray, strata: IntArray | None
-) -> tuple[FloatArray, FloatArray]:
-    """(variance of figures (figures,), its degrees of freedom: 0 where fewer than FEWEST_CLUSTERS have a say).
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """(variance of figures (figures,), its degrees of freedom: 0 where fewer than FEWEST_CLUSTERS have a say, and how
+    many have one in the smallest stratum).
 
     A cluster with much to say pulls the figure towards itself, so that its departure comes out too small: its square is
     divided by the share that the figure leaves ("CR2", Bell and McCaffrey 2002; of equal clusters n / (n - 1)).
@@ -123,7 +130,9 @@ def _variance(
     freedoms = np.array([freedom_of(shares[stratum == each]) for each in range(len(sizes))]).reshape(squares.shape)
     variance = squares.sum(axis=0)
     freedom = np.where(variance > 0, ratio(variance**2, (squares**2 / freedoms).sum(axis=0)), freedoms.sum(axis=0))
-    return variance, np.where((counts > 0).sum(axis=0) >= FEWEST_CLUSTERS, np.fmax(freedom, 1), 0.0)
+    with_a_say = _sums((counts > 0).astype(float), stratum)
+    freedom = np.where(with_a_say.sum(axis=0) >= FEWEST_CLUSTERS, np.fmax(freedom, 1), 0.0)
+    return variance, freedom, with_a_say.min(axis=0, initial=len(codes))
 
 
 def _sums(values: npt.NDArray[np.float64], codes: IntArray) -> FloatArray:

@@ -47,6 +47,11 @@ class RunFolder:
         self.report = path / "report.html"
         self.pictures = path / "pictures"
 
+    def __repr__(self) -> str:
+        """In a Python shell: where it is, and whether there are results."""
+        state = "finished" if self.report.is_file() else "not finished"
+        return f"RunFolder({str(self.path)!r}), {state}"
+
     def _repr_html_(self) -> str:
         """In a notebook: what was found, with all text escaped."""
         from evenhand.report.notebook import run_html
