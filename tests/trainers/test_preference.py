@@ -226,3 +226,9 @@ def test_a_plan_and_bad_input(evenhand, tiny_checkpoint, tmp_path):
         assert called.code == 2, (arguments, called.err)
         assert says in called.err, (arguments, called.err)
     assert not (tmp_path / "p").exists()
+
+
+@pytest.mark.parametrize("pairs", ["absent.jsonl", "absent"])
+def test_pairs_that_are_not_there_are_told_before_anything_is_read(pairs):
+    with pytest.raises(UsageError, match=f"{pairs} does not exist"):
+        PreferenceTrainer().check(PreferenceOptions(model="embedded", pairs=(pairs,)))
