@@ -30,9 +30,9 @@ def check_disk(output: Path, unfinished: Path, model: nn.Module, options: Tuning
 def needed(model: nn.Module, options: TuningOptions, steps: int) -> int:
     """Bytes: of checkpoints on the way, of what is saved at the end, and of merged weights."""
     weights = list(model.parameters())
-    learned = sum(each.nbytes for each in weights if each.requires_grad)
+    learned: int = sum(each.nbytes for each in weights if each.requires_grad)
     checkpoints = min(KEPT, math.ceil(steps / options.save_every))
-    merged = sum(each.nbytes for each in weights) if options.merge else 0
+    merged: int = sum(each.nbytes for each in weights) if options.merge else 0
     return checkpoints * (1 + OF_ADAM) * learned + learned + merged
 
 
