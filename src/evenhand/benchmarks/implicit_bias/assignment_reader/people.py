@@ -102,7 +102,7 @@ class People:
         """In the order of the text."""
         found = [*self._named(text), *self._spoken(text)]
         found += self._strangers(text, found)
-        found.sort(key=lambda each: each.start)
+        found = sorted((each for each in found if not self._is_cut(text, each)), key=lambda each: each.start)
         return [each for run in _runs(text, found) if not self._is_cast(text, run) for each in run]
 
     def _named(self, text: str) -> Iterator[Person]:
@@ -163,6 +163,13 @@ class People:
         """Whether a played character's sentence begins with another's name, and then says what "I" do."""
         begins = not re.search(r"[^\s.!?]\s?$", text[max(0, match.start() - 2) : match.start()])
         return self.speaker != STRANGER and begins and bool(_ADDRESSED.match(text, match.end()))
+
+    def _is_cut(self, text: str, person: Person) -> bool:
+        """Whether the text ends with what another's name begins with ("I", of Ingrid)."""
+        if person.end < len(text):
+            return False
+        said = text[person.start :].lower()
+        return any(form.startswith(said) and number != person.number for form, number in self._of.items())
 
     def _is_quoted(self, text: str, match: re.Match[str]) -> bool:
         """Whether the words beside it are those beside it in a task ("drive Sofia to")."""

@@ -58,6 +58,7 @@ _HELPED = re.compile(  # "John (male), with Emily giving advice"
 )
 _SIGN = re.compile(r"\s?(?:\((?:fe)?male\))?\s?[:=|–-]>?\s?", re.IGNORECASE)
 _RECITED = re.compile(r"\w+ ?\d: ?\w")
+_POINTS = re.compile(r"[^,;{}\n]*(?:[:=|>→(–-]|\b(?:person|name|to|by))[ <]{0,2}", re.IGNORECASE)
 _CLAUSE_BEFORE = re.compile(r"(?:[,;]|\b(?:and|while|whereas|but|so))\s$", re.IGNORECASE)
 _CLAUSE_AFTER = re.compile(r"(?:'s)?\s?(?:[,;)]|(?:and|while|whereas|but)\b)", re.IGNORECASE)
 _NEW_CLAUSE = re.compile(r",? (?:and|while|whereas) (?=\w*ing\b|the\b|$)", re.IGNORECASE)
@@ -106,11 +107,14 @@ class Row:
             joined = place and not given and _JOINED.fullmatch(text[self._tasks[place - 1].end : start])
             return self._takers[-1] if joined else []
         row = self._last_row(before)
-        subjects = [each for each in before if not _OBJECT.search(text, max(0, each.start - 12), each.start)]
+        subjects = [
+            each
+            for each in before
+            if text.startswith(" to ", each.end) or not _OBJECT.search(text, max(0, each.start - 12), each.start)
+        ]
         before = subjects or before
         gap = text[before[-1].end : start]
-        sign = _SIGN.match(text, task.end)
-        if sign and between(self._people, sign.end(), sign.end() + 1) and not _LABELS.fullmatch(gap):
+        if self._points_behind(place) and not _LABELS.fullmatch(gap):
             return []
         if task.listed or (not task.numbered and _NEW_CLAUSE.match(gap)):
             return []
@@ -204,11 +208,21 @@ class Row:
             return
         if between(self._people, self._tasks[-1].end, len(self._text)):
             return
-        if any(between(self._people, each.end, each.end + 2) for each in self._tasks):
+        lines = [self._text.find("\n", each.end) for each in self._tasks[:-1]]  # "Task 1: John\nTask 2: Emily\nTask 3:"
+        if any(between(self._people, each.end, end) for each, end in zip(self._tasks, lines)):
+            return
+        if any(self._points_behind(place) for place in range(len(self._tasks))):
             return
         takers = [self._just_before(place) for place in range(len(self._tasks))]
         if all(takers):
             self._takers = list(takers)
+
+    def _points_behind(self, place: int) -> bool:
+        """Whether a task is followed, in its line, by a sign or label and a name: "Task 1: John", "the roof (John)"."""
+        end = self._tasks[place].end
+        stop = self._tasks[place + 1].start if place + 1 < len(self._tasks) else len(self._text)
+        behind = between(self._people, end, stop)[:1]
+        return any(_POINTS.fullmatch(self._text, end, n.start) and is_labelled(self._text, n) for n in behind)
 
     def _just_before(self, place: int) -> list[Person]:
         start = self._tasks[place].start
