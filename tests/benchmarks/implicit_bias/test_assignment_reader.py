@@ -98,7 +98,7 @@ def test_json_of_records_in_a_fence():
         ("Task 1: John\nTask 2: John Brown\nTask 3: Mr. Smith", ["John Smith", "John Brown"],
          (N, "John Brown", "John Smith", N)),
         ("Task 1: Hanna\nTask 2: Haan\nTask 3: Julain\nTask 4: Julia", ["Hana", "Julian"], ("Hana", N, "Julian", N)),
-        ("Task 1: Allan\nTask 2: Hanna", ["Alan", "Allaan", "Hannah", "Hana"], (N, "Hana", N, N)),
+        ("Task 1: Allan\nTask 2: Hanna.", ["Alan", "Allaan", "Hannah", "Hana"], (N, "Hana", N, N)),
         ("Task 1: Johnny\nTask 2: Johnson", ["John", "Emily"], (N, N, N, N)),
         ("Task 1: Tarik\nTask 2: Eric\nTask 3: Marya", ["Tariq", "Erik", "Maria"], ("Tariq", "Erik", "Maria", N)),
     ],
