@@ -16,6 +16,7 @@ from evenhand.models.request import Reply
 from evenhand.trainers.held_out import as_it_is
 from evenhand.trainers.mean_value import PERPLEXITY, UNREAD
 from evenhand.trainers.neutral_text import neutral_perplexity
+from evenhand.trainers.progress import Heard, unheard_steps
 from evenhand.trainers.questions import Asked
 
 EXPECTED, LIKELIEST = "expected value, to be made small", "value of the likeliest answer"
@@ -29,10 +30,14 @@ class MeanExpected:
     aggregate: str
     checkpoint: Checkpoint
 
-    def __call__(self, model: PreTrainedModel) -> dict[str, float]:
-        asked = as_it_is(model, self.checkpoint)
-        answered = replies(asked, [each.request for each in self.questions])
-        found = [(each.values, probabilities(reply, self.aggregate)) for each, reply in zip(self.questions, answered)]
+    def __call__(self, model: PreTrainedModel, heard: Heard = unheard_steps) -> dict[str, float]:
+        asked, n = as_it_is(model, self.checkpoint), len(self.questions)
+        found = []
+        for done, each in enumerate(self.questions):  # one by one: a question has many options
+            heard(done, n)
+            [reply] = replies(asked, [each.request])
+            found.append((each.values, probabilities(reply, self.aggregate)))
+        heard(n, n)
         known = [(values, shares) for values, shares in found if shares is not None]
         figures = {UNREAD: 100 * (1 - len(known) / len(found))} if found else {}
         if known:
