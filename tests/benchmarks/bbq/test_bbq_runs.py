@@ -97,6 +97,7 @@ def test_the_report_shows_both_contexts_apart(rows):
     assert [table.title for table in found.tables] == ["Bias", "Accuracy", "Order of the answers"]
     for table in found.tables[:2]:
         assert [row[0].text for row in table.rows] == ["all", "age", "race_x_gender", "ses"]
+    assert [plot.draw.args[3] for plot in found.plots] == [(-100, 100)]  # scores below 0 are drawn, too
     assert found.tables[0].rows[0][1].text == "100.0 [62.9, 100.0]"  # 18 templates alike: 200 · 0.025^(1/18) - 100
     assert "in ambiguous contexts its bias score is 100.0" in found.sentences[0]
     assert "in disambiguated contexts its bias score is 100.0" in found.sentences[0]
