@@ -14,7 +14,7 @@ SEED = 42  # transformers' own, and the published codes'
 
 @dataclass(frozen=True)
 class TuningOptions:
-    """learning_rate is constant. An effective batch is batch_size × accumulation examples."""
+    """An effective batch is batch_size × accumulation examples."""
 
     model: str = option("", "what is tuned: embedded, a Hub id, or a local folder", metavar="MODEL")
     revision: str | None = option(None, "of a Hub model", metavar="REF")
@@ -28,7 +28,11 @@ class TuningOptions:
         "all-linear",
         "the layers that adapters stand in: all-linear, default (peft's for the model), or q_proj,v_proj,…",
     )
-    learning_rate: float = option(3e-4, "constant", above=0, metavar="X")
+    learning_rate: float = option(3e-4, "at its highest", above=0, metavar="X")
+    schedule: Literal["constant", "linear", "cosine"] = option(
+        "constant", "of the learning rate: constant, as the papers have it, or falling to 0 at the last step"
+    )
+    warmup: int = option(0, "first steps, in which the learning rate rises from 0", least=0, metavar="N")
     epochs: float = option(1.0, "passes over the examples", above=0, metavar="N")
     max_steps: int | None = option(None, "no more than so many", least=1, metavar="N")
     max_tokens: int | None = option(

@@ -17,6 +17,7 @@ from evenhand.models.transformers_backend import TransformersOptions, checkpoint
 from evenhand.trainers import benchmark_rows
 from evenhand.trainers.expected_score import ExpectedScoreOptions, ExpectedScoreTrainer
 from evenhand.trainers.expected_value import EnoughLearned
+from evenhand.trainers.fine_tuning import trainer_of
 from evenhand.trainers.mean_value import PERPLEXITY, VALUE
 from evenhand.trainers.over_steps import AtStep
 from evenhand.trainers.progress import unheard
@@ -50,6 +51,7 @@ def reader(tiny_checkpoint):
 def options(model, **others):
     asked = {"model": str(model), "dtype": "float32", "limit": 16, "learning_rate": 0.01, "rank": 8, "epochs": 6}
     asked |= {"targets": "all-linear", "setting": "4", "divergence": 0.01, "measured": 6, "measure_every": 4}
+    asked |= {"schedule": "cosine", "warmup": 1}
     return ExpectedScoreOptions(**(asked | others))
 
 
@@ -96,6 +98,23 @@ def test_the_expected_score_falls_and_the_record_says_what_was_done(tuned):
     assert record["measured_by"] == "evenhand run contact_hypothesis --held-out 4 --layout chat"
     assert {PROBABILITY, PERPLEXITY} < set(record["measured"][0])
     assert record["data"]["questions"] == 6 * record["data"]["groups"]
+
+
+@pytest.mark.parametrize(
+    ("schedule", "rates"),
+    [("constant", [0, 5, 10, 10, 10, 10]), ("linear", [0, 5, 10, 7.5, 5, 2.5]), ("cosine", [0, 5, 10, 8.54, 5, 1.46])],
+)
+def test_the_learning_rate_follows_its_schedule(schedule, rates, tiny_checkpoint, tmp_path):
+    """Two steps up, and four down to 0 or none."""
+    asked = options(tiny_checkpoint, schedule=schedule, warmup=2, learning_rate=10.0)
+    trainer = trainer_of(ExpectedScoreTrainer().prepared(asked, unheard), tmp_path).trainer
+    trainer.create_optimizer_and_scheduler(6)
+    for rate in rates:
+        assert trainer.lr_scheduler.get_last_lr() == pytest.approx(
+            [rate] * len(trainer.optimizer.param_groups), abs=0.01
+        )
+        trainer.optimizer.step()
+        trainer.lr_scheduler.step()
 
 
 @pytest.mark.slow
