@@ -36,7 +36,7 @@ class TransformersOptions:
     )
     prompt_memory: float | None = option(
         None,
-        "GB of what was read of prompts, kept on a CPU for those that begin alike; by default a quarter of what is free",
+        "GB of prompts that were read, kept on a CPU for those that begin alike; by default a quarter of what is free",
         metavar="GB",
         least=0,
         incidental=True,
