@@ -101,14 +101,17 @@ def takes_roomy_layers(model: PreTrainedModel) -> bool:
 
 
 @contextmanager
-def decoding(model: PreTrainedModel) -> Iterator[dict[str, Cache]]:
-    """What model.generate takes besides, for as long as it writes; nothing where the model has other layers."""
+def decoding(model: PreTrainedModel, read: Cache | None = None) -> Iterator[dict[str, Cache]]:
+    """What model.generate takes besides, for as long as it writes; nothing where the model has other layers.
+
+    read: of RoomyLayers, what of the prompts was read before.
+    """
     if not takes_roomy_layers(model):
         yield {}
         return
     config = model.config.get_text_config()
     config._attn_implementation = NAME
     try:
-        yield {"past_key_values": Cache(layers=[RoomyLayer() for _ in range(config.num_hidden_layers)])}
+        yield {"past_key_values": read or Cache(layers=[RoomyLayer() for _ in range(config.num_hidden_layers)])}
     finally:
         config._attn_implementation = BASE

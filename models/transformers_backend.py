@@ -34,6 +34,13 @@ class TransformersOptions:
     scoring: Literal["auto", "padded"] = option(
         "auto", "of choices: each shared prefix computed once where the model allows it, or plain padded batches"
     )
+    prompt_memory: float | None = option(
+        None,
+        "GB of prompts that were read, kept on a CPU for those that begin alike; by default a quarter of what is free",
+        metavar="GB",
+        least=0,
+        incidental=True,
+    )
     attn_implementation: str | None = option(
         None, "eager, sdpa, flash_attention_2 or another that transformers knows", metavar="NAME"
     )
@@ -66,7 +73,7 @@ class TransformersBackend:
                     "(http://HOST:PORT/v1#NAME), or a stub"
                 )
             return VisionModel.from_checkpoint(checkpoint, loading.batch_size)
-        return TransformersModel.from_checkpoint(checkpoint, loading.batch_size, options.scoring)
+        return TransformersModel.from_checkpoint(checkpoint, loading.batch_size, options.scoring, options.prompt_memory)
 
     def without_effect(self, name: str) -> Mapping[str, str]:
         if name == EMBEDDED:

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Literal
 
 import torch
+from psutil import virtual_memory
 from transformers import (
     AutoModelForCausalLM,
     GenerationConfig,
@@ -15,11 +16,13 @@ from transformers import (
     PreTrainedTokenizerBase,
     StoppingCriteriaList,
 )
+from transformers.cache_utils import Cache
 
 from evenhand.models.choice_scoring import ChoiceScoring
 from evenhand.models.constrained_writing import Grammars, can_constrain
-from evenhand.models.decoding import decoding
+from evenhand.models.decoding import decoding, takes_roomy_layers
 from evenhand.models.errors import Unanswerable
+from evenhand.models.kept_prompts import KeptPrompts, shared_end
 from evenhand.models.loading import Checkpoint
 from evenhand.models.local_model import LocalModel
 from evenhand.models.padded_scoring import left_padded
@@ -55,20 +58,28 @@ class TransformersModel(LocalModel):
         batch_size: int = 16,
         scoring: Literal["auto", "padded"] = "auto",
         name: str | None = None,
+        prompt_memory: float | None = None,
     ):
+        """prompt_memory: GB of keys and values of prompts that stay for others which begin alike; None: a quarter of
+        what is free, on a CPU."""
         super().__init__(load, identity, name, context, batch_size)
         self.tokenizer = tokenizer
         if can_constrain(tokenizer):
             self.can = TransformersModel.can | {"constrain"}
         self.reader = TextReader(tokenizer, context)
         self._way = scoring
+        self._prompt_memory = prompt_memory
         self._padding: int = next(
             token for token in (tokenizer.pad_token_id, tokenizer.eos_token_id, 0) if token is not None
         )
 
     @classmethod
     def from_checkpoint(
-        cls, checkpoint: Checkpoint, batch_size: int = 16, scoring: Literal["auto", "padded"] = "auto"
+        cls,
+        checkpoint: Checkpoint,
+        batch_size: int = 16,
+        scoring: Literal["auto", "padded"] = "auto",
+        prompt_memory: float | None = None,
     ) -> TransformersModel:
         """Raises ModelError saying what could not be loaded; of the weights, when the first question comes."""
         return cls(
@@ -79,6 +90,7 @@ class TransformersModel(LocalModel):
             batch_size,
             scoring,
             name=checkpoint.name or checkpoint.path,
+            prompt_memory=prompt_memory,
         )
 
     def at_once(self, kind: Kind) -> int:
@@ -92,7 +104,8 @@ class TransformersModel(LocalModel):
 
     def close(self) -> None:
         super().close()
-        self.__dict__.pop("scoring", None)
+        for name in ("scoring", "kept_prompts"):
+            self.__dict__.pop(name, None)
 
     def count_tokens(self, requests: Sequence[Request]) -> TokenCount:
         return self.reader.count(requests)
@@ -108,6 +121,14 @@ class TransformersModel(LocalModel):
             self.batch_size,
             self._way,
         )
+
+    @cached_property
+    def kept_prompts(self) -> KeptPrompts | None:
+        """None where prompts are read in padded batches: by layers of other kinds, and on a GPU, which these fill."""
+        gigabytes = self._prompt_memory
+        if self.model.device.type != "cpu" or not takes_roomy_layers(self.model):
+            return None
+        return KeptPrompts(self.model, virtual_memory().available // 4 if gigabytes is None else int(1e9 * gigabytes))
 
     @cached_property
     def grammars(self) -> Grammars:
@@ -168,7 +189,7 @@ class TransformersModel(LocalModel):
         self, prompts: Sequence[Tokens], sampling: Sampling, requests: Sequence[Request], on_tokens: OnTokens
     ) -> list[Reply]:
         device = self.model.get_input_embeddings().weight.device
-        input_ids, attention_mask = (each.to(device) for each in left_padded(prompts, self._padding))
+        input_ids, attention_mask, read = self._read(prompts)
         ends = end_tokens(self.model, self.tokenizer)
         processors = LogitsProcessorList()
         schemas = [request.schema for request in requests if request.schema is not None]
@@ -177,11 +198,11 @@ class TransformersModel(LocalModel):
             processors.append(self.grammars.keeping(schemas))  # first: what is drawn rules out all else
         if sampling.temperature:
             processors.append(SeededSampling(sampling, [request.seed for request in requests]))
-        with torch.inference_mode(), decoding(self.model) as kept:
+        with torch.inference_mode(), decoding(self.model, read) as kept:
             output = self.model.generate(
                 **kept,
-                input_ids=input_ids,
-                attention_mask=attention_mask,
+                input_ids=input_ids.to(device),
+                attention_mask=attention_mask.to(device),
                 logits_processor=processors,
                 stopping_criteria=StoppingCriteriaList([CountsWritten(on_tokens, ends, self._padding)]),
                 tokenizer=self.tokenizer,
@@ -195,3 +216,15 @@ class TransformersModel(LocalModel):
             )
         written = output[:, input_ids.shape[1] :].tolist()
         return [reply_of(self.tokenizer, row, ends, sampling) for row in written]
+
+    def _read(self, prompts: Sequence[Tokens]) -> tuple[torch.Tensor, torch.Tensor, Cache | None]:
+        """Token ids and attention mask (prompts, longest), and what of them was read before, from the first on."""
+        ends = [shared_end(prompt) for prompt in prompts]
+        if not any(ends) or self.kept_prompts is None:
+            return *left_padded(prompts, self._padding), None
+        parts = [
+            left_padded([prompt[:end] for prompt, end in zip(prompts, ends)], self._padding),
+            left_padded([prompt[end:] for prompt, end in zip(prompts, ends)], self._padding),
+        ]
+        input_ids, attention_mask = (torch.cat(each, dim=-1) for each in zip(*parts))
+        return input_ids, attention_mask, self.kept_prompts.cache(prompts)

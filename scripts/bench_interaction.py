@@ -2,12 +2,14 @@
 
 Both hold the same implicit_bias conversations (--protocol generate) with the same model at temperature 0 in float32:
 
-- together: the runner asks whatever all conversations wait for, in batches
-- alone: one conversation after another, one request at a time, as the published loop does
+- together: the runner asks whatever all conversations wait for, in batches; what prompts share is read once
+- alone: one conversation after another, one request at a time, each prompt read whole, as the published loop does
 
 Prints new tokens a second, the ratio, and how many statements differ; and the same for the forward passes that read
 prompts and those that write, apart. Batches speed up writing, where a single sequence leaves the processor waiting for
-weights; reading a prompt that has grown with its conversation fills a CPU by itself, and bounds the whole.
+weights. Reading a prompt that has grown with its conversation fills a CPU by itself, and bounds the whole: an agent's
+prompt is its former one and what was said since, and agents of a conversation share nothing, for each prompt begins with
+its agent's name.
 """
 
 import argparse
@@ -142,6 +144,7 @@ def main() -> None:
         return model
 
     batched, single = loaded(arguments.batch_size), loaded(1)
+    single.kept_prompts = None
     hold("warm-up", rows[:1], how, Timed(batched, arguments.batch_size), 1)
     together = hold("together", rows, how, Timed(batched, arguments.batch_size), len(rows))
     alone = hold("alone", rows[: arguments.alone], how, Timed(single, 1), 1)
