@@ -8,7 +8,7 @@ Both hold the same implicit_bias conversations (--protocol generate) with the sa
 Prints new tokens a second, the ratio, and how many statements differ; and the same for the forward passes that read
 prompts and those that write, apart. Batches speed up writing, where a single sequence leaves the processor waiting for
 weights. Reading a prompt that has grown with its conversation fills a CPU by itself, and bounds the whole: an agent's
-prompt is its former one and what was said since, and agents of a conversation share nothing, for each prompt begins with
+prompt is its former one and what was said since, and agents of a conversation share nothing, for a prompt begins with
 its agent's name.
 """
 
