@@ -2,13 +2,15 @@
 
 Resampling both multiplies what neither explains: such an interval is up to sqrt(3) times too wide. So the errors of
 both are added, and what both count is taken off once (Cameron, Gelbach and Miller 2011, "Robust inference with multiway
-clustering", equation 2.7). docs/statistics.md says how well that covers.
+clustering", equation 2.7). What is left may cancel where rows of a situation make up for each other, so it is no less
+than the larger of both. docs/statistics.md says how well that covers.
 
 Metrics stand alone on the Hub, so a metric that uses it has a copy; `python scripts/copy_into_metrics.py` renews it.
 """
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -19,21 +21,36 @@ from .resampling import FEWEST_CLUSTERS, LEVELS, ROUNDING, FloatArray, IntArray,
 
 
 class Errors(NamedTuple):
-    """Standard errors (figures,), NaN where clusters are too few, and the degrees of freedom of Student's t."""
+    """Standard errors (figures,), NaN where clusters are too few, and the degrees of freedom of Student's t.
+
+    alike: how many clusters a way has of which all say the same (figures,); inf where both ways vary, or (default) all.
+    """
 
     errors: FloatArray
     freedom: FloatArray
+    alike: FloatArray | float = math.inf
 
     def interval(self, figures: FloatArray) -> FloatArray:
         """95 % intervals (figures, 2)."""
         return figures[:, None] + self._quantiles() * self.errors[:, None]
+
+    def interval_between(self, figures: FloatArray, least: float, most: float) -> FloatArray:
+        """95 % intervals (figures, 2) of figures from least to most, which stay there (`students_intervals`).
+
+        Where all clusters of a way say the same, they are no narrower than those of this way by itself.
+        """
+        low, high = np.moveaxis(
+            students_intervals(figures, self.errors, self.freedom, self.freedom + 1, least, most), -1, 0
+        )
+        lower, higher = np.moveaxis(students_intervals(figures, 0 * self.errors, 1, self.alike, least, most), -1, 0)
+        return np.stack([np.fmin(low, lower), np.fmax(high, higher)], axis=-1) + 0 * low[:, None]
 
     def interval_of_shares(self, shares: FloatArray) -> FloatArray:
         """95 % intervals (figures, 2) of shares from 0 to 1, which stay there; those of 0 and 1 have a width, too.
 
         A share between them without any error is one that the design balances, and a point.
         """
-        ends = students_intervals(shares, self.errors, self.freedom, self.freedom + 1)
+        ends = self.interval_between(shares, 0.0, 1.0)
         by_design = (self.errors <= ROUNDING) & (shares > 0) & (shares < 1)
         return np.where(by_design[:, None], shares[:, None], ends)
 
@@ -94,10 +111,13 @@ def errors(
     by_crossed, others = _variance(within, wholes, crossed, None)
     n_cells = (wholes > 0).sum(axis=0)
     both = (within**2).sum(axis=0) * ratio(n_cells, n_cells - 1)
-    variance = by_cluster + by_crossed - both
-    variance = np.where(variance > 0, variance, np.fmax(by_cluster, by_crossed))
+    variance = np.fmax(by_cluster + by_crossed - both, np.fmax(by_cluster, by_crossed))
+    # Where cells of a way make up for each other, rounding is left: little beside what they have.
+    alike = [
+        np.where(own <= ROUNDING * both, n + 1, np.inf) for own, n in ((by_cluster, freedom), (by_crossed, others))
+    ]
     freedom = np.fmin(freedom, others)
-    return Errors(np.where(freedom > 0, np.sqrt(variance), np.nan), np.fmax(freedom, 1))
+    return Errors(np.where(freedom > 0, np.sqrt(variance), np.nan), np.fmax(freedom, 1), np.fmin(*alike))
 
 
 def _variance(

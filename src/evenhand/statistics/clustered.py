@@ -214,7 +214,11 @@ def _crossed_difference(
     estimate = ratio(part.sum(axis=0), whole.sum(axis=0))
     [p_value], [freedom], [error] = found.p_values(estimate), found.freedom, found.errors
     smallest = float(0.5**freedom)
-    low, high = _ends(float(estimate[0]), float(error), float(freedom), freedom + 1, smallest, within)
+    if within is None:
+        low, high = _ends(float(estimate[0]), float(error), float(freedom), freedom + 1, smallest, within)
+    else:
+        span = within[1] - within[0]
+        low, high = map(float, found.interval_between(estimate, -span, span)[0])
     return Difference(
         first=float(first.mean()) if n else math.nan,
         second=float(second.mean()) if n else math.nan,
