@@ -1,6 +1,6 @@
 """How well intervals cover that few clusters carry, or whose rows cluster twice.
 
-python scripts/simulate_rare.py [--data-sets N] [--only differences corrected crossed]
+python scripts/simulate_rare.py [--data-sets N] [--only differences twice corrected crossed]
 
 Rates of clusters are drawn from a beta distribution, and each answer by itself: differences between a run and another
 (`paired_difference`), and shares as a classifier sees them, corrected by people's labels. Where rows cluster twice, the
@@ -32,6 +32,13 @@ SHARES = (  # true share, alike within a name by, sensitivity, specificity, labe
     (0.05, 0.5, 0.9, 0.95, 200),
     (0.3, 0.2, 0.85, 0.9, 200),
     (0.05, 0.05, 0.9, 0.95, 400),
+)
+TWICE = (  # situations, descriptors, how many of them each situation has, share, and which way it is alike by 0.5
+    (60, 40, 8, 0.03, "situations"),
+    (60, 40, 8, 0.05, "situations"),
+    (30, 25, 4, 0.08, "situations"),
+    (20, 46, 5, 0.1, "situations"),
+    (60, 12, 6, 0.05, "descriptors"),
 )
 CROSSED = ((60, 40, ""), (60, 40, "situations"), (60, 40, "both"), (20, 20, "both"), (12, 30, "situations"))
 SPREADS = ((0.8, 0.8), (0.01, 0.8), (0.8, 0.01))
@@ -69,6 +76,23 @@ def _answers(share: float, sizes: npt.NDArray[np.int64], rng: np.random.Generato
         return pd.Series(np.zeros(sizes.sum()))
     drawn = rng.random(sizes.sum())
     return pd.Series(1.0 * (drawn < np.repeat(rates(share, ALIKE, len(sizes), rng), sizes)))
+
+
+def twice(data_sets: int) -> Iterator[str]:
+    """Differences from never of rows that cluster twice."""
+    rng = np.random.default_rng(4)
+    for n, others, drawn, share, way in TWICE:
+        held = 0
+        for _ in range(data_sets):
+            situation = np.repeat(np.arange(n), drawn)
+            other = np.concatenate([rng.choice(others, drawn, replace=False) for _ in range(n)])
+            of = (situation, n) if way == "situations" else (other, others)
+            after = pd.Series(1.0 * (rng.random(len(situation)) < rates(share, 0.5, of[1], rng)[of[0]]))
+            ways = pd.Series(situation), None, pd.Series(other)
+            found = clustered.paired_difference(after * 0, after, *ways, within=(0.0, 1.0))
+            held += found.low <= share <= found.high
+        told = f"0 to {100 * share:.0f} %, {n} situations × {drawn} of {others} descriptors, alike by {way}"
+        yield _row(told, [100 * held / data_sets])
 
 
 def corrected(data_sets: int) -> Iterator[str]:
@@ -134,6 +158,7 @@ def _row(name: str, covered: list[float]) -> str:
 
 PARTS: dict[str, Callable[[int], Iterator[str]]] = {
     "differences": differences,
+    "twice": twice,
     "corrected": corrected,
     "crossed": crossed,
 }
@@ -145,7 +170,7 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS), metavar="PART")
     arguments = parser.parse_args()
     for name in arguments.only:
-        told = CROSSED if name == "crossed" else CLUSTERS
+        told = {"crossed": CROSSED, "twice": ("coverage",)}.get(name, CLUSTERS)
         print(f"{name}: {', '.join(map(str, told))}")
         for row in PARTS[name](arguments.data_sets):
             print(row, flush=True)

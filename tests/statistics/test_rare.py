@@ -53,3 +53,16 @@ def test_what_never_fell_does_not_hide_a_rise(monkeypatch):
     found = clustered.paired_difference(after * 0, after, clusters, within=(0.0, 1.0))
     assert found.low > 0
     assert found.differs
+
+
+@pytest.mark.parametrize("way", ["situations", "descriptors"])
+def test_rare_changes_of_rows_that_cluster_twice_reach_as_far_as_of_either_way(way):
+    """One of 30 situations, or of 30 descriptors, changes a tenth of its rows: the others may change, too."""
+    one, other = (pd.Series(codes.ravel()) for codes in np.indices((30, 30)))
+    after = pd.Series(1.0 * ((one == 0) & (other < 3)))
+    ways = (one, other) if way == "situations" else (other, one)
+    found = clustered.paired_difference(after * 0, after, ways[0], None, ways[1], within=(0.0, 1.0))
+    alone = clustered.paired_difference(after * 0, after, one, within=(0.0, 1.0))
+    assert alone.high == pytest.approx(stats.beta.ppf(0.975, 2, 29))
+    assert found.high >= alone.high
+    assert found.low <= 0

@@ -219,6 +219,9 @@ def _crossed_difference(
     else:
         span = within[1] - within[0]
         low, high = map(float, found.interval_between(estimate, -span, span)[0])
+        if not math.isnan(low):
+            for way in (clusters, crossed):
+                low, high = _as_far_as_rare_changes(second - first, way, span, low, high)
     return Difference(
         first=float(first.mean()) if n else math.nan,
         second=float(second.mean()) if n else math.nan,
