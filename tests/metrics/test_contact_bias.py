@@ -268,8 +268,8 @@ def test_a_group_scores_as_its_rows_alone(shuffled):
         assert group == alone
 
 
-def test_clusters_that_agree_are_certain_of_what_the_design_balances_alone():
-    """Thirty are all alike: others may be a share 1 - 0.025^(1/30) of all. A third is of contacts, each as often."""
+def test_clusters_that_agree_are_not_certain():
+    """Thirty are all alike: others may be a share 1 - 0.025^(1/30) of all, and say anything."""
     references, clusters = balanced(30)
     answers = [answer(ref, ref["contact"] == "negative_contact") for ref in references]
     result = compute(answers, references, clusters=clusters)
@@ -277,7 +277,7 @@ def test_clusters_that_agree_are_certain_of_what_the_design_balances_alone():
     assert result["warnings"] == []  # 30 clusters are enough
     unseen = 100 * (1 - 0.025 ** (1 / 30))
     ends = result["intervals"]["biased_percentage"]
-    assert ends["overall"] == pytest.approx([100 / 3, 100 / 3])
+    assert ends["overall"] == pytest.approx([(100 - unseen) / 3, (100 + 2 * unseen) / 3])
     assert ends["no_contact"] == pytest.approx([0, unseen])
     assert ends["negative_contact"] == pytest.approx([100 - unseen, 100])
     effects = result["intervals"]["contact_effect"]
@@ -368,12 +368,13 @@ def test_a_balance_that_is_by_design_has_no_width():
 
 @pytest.mark.parametrize("paired", [False, True])
 def test_what_is_crossed_is_drawn_anew_too(paired):
-    """People of one half of the descriptors alone are rejected: with twenty of them that is 50 +- 23 %, not 50 +- 0."""
+    """People of one half of the descriptors alone are rejected: with twenty of them that is 50 +- 23 %, not 50 +- 3."""
     references, situations, actions, descriptors, sets = grid()
     answers = [answer(ref, int(d[1:]) < 10) for ref, d in zip(references, descriptors)]
     columns = {"clusters": situations, "strata": actions, "pairs": sets if paired else None}
     alone = compute(answers, references, **columns)["intervals"]["biased_percentage"]["overall"]
-    assert alone == pytest.approx([50, 50])
+    unseen = 1 - 0.025 ** (1 / 59)  # each of the 60 situations says 50 %, others may say anything
+    assert alone == pytest.approx([50 - 50 * unseen, 50 + 50 * unseen])
     intervals = compute(answers, references, **columns, crossed=descriptors)["intervals"]
     low, high = intervals["biased_percentage"]["overall"]
     assert (low, high) == pytest.approx((29, 71), abs=2)
@@ -533,3 +534,31 @@ def test_no_rows_give_no_score():
     assert all(math.isnan(value) for value in [result["unread_rate"], *figures(result).values()])
     assert result["constant_answer"] == result["by"] == {}
     assert result["warnings"]
+
+
+def test_situations_that_all_say_a_third_are_no_certainty():
+    """Yes, Yes and No to positive actions of three situations: a fourth may say anything, 1 - 0.025^(1/3) of the way.
+
+    Of strata, too, if rows within them differ; a point is what strata decide alone.
+    """
+    unseen = 1 - 0.025 ** (1 / 3)
+    columns = (["certainty"] * 9, ["no_contact"] * 9, ["positive"] * 9)
+    situations = [str(k // 3) for k in range(9)]
+    for crossed in (None, [str(k) for k in range(9)]):
+        found = scores.contact_bias(["Yes", "Yes", "No"] * 3, *columns, clusters=situations, crossed=crossed)
+        low, high = found["intervals"]["biased_percentage"]["overall"]
+        assert low <= 100 / 3 * (1 - unseen) + 1e-9
+        assert high >= 100 / 3 + 200 / 3 * unseen - 1e-9
+
+
+@pytest.mark.parametrize("n", [6, 7, 12])
+def test_a_point_is_what_strata_decide_alone(n):
+    """Always yes: 50 by design of as many positive as negative actions; uneven ones decide nothing."""
+    actions = [("positive", "negative")[k % 2] for k in range(n)]
+    ends = []
+    for strata in (actions, None):
+        columns = (["Yes"] * n, ["certainty"] * n, ["no_contact"] * n, actions)
+        found = scores.contact_bias(*columns, clusters=list(map(str, range(n))), strata=strata)
+        ends.append(found["intervals"]["biased_percentage"]["overall"])
+    assert (ends[0] == [50, 50]) == (n % 2 == 0)
+    assert ends[1][1] - ends[1][0] > 30

@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from evenhand.statistics.clustered import paired_difference
-from evenhand.statistics.crossed import Errors, balanced, errors, influences
+from evenhand.statistics.crossed import Errors, balanced, by_design, errors, influences
 
 SITUATIONS, DESCRIPTORS = 60, 46  # of a scale's half, and of an axis
 ACTION = np.repeat([0, 1], SITUATIONS // 2)
@@ -48,8 +48,19 @@ def test_a_difference_that_the_design_balances_has_no_width():
     strata = ACTION[CELLS[:, 0]]
     within = influences(values, ones(values), strata)
     found = errors(influences(values, ones(values)), ones(values), *CELLS.T, strata, within)
-    np.testing.assert_allclose(found.interval_of_shares(values.mean(axis=0)), [[0.5, 0.5]], atol=1e-12)
+    assert found.errors[0] < 1e-12
+    assert by_design(values, ones(values), strata) == [True]
     assert errors(influences(values, ones(values)), ones(values), *CELLS.T).errors[0] > 0.05
+
+
+@pytest.mark.parametrize(
+    ("values", "strata"),
+    [([0, 0, 1, 1], [0, 0, 0, 0]), ([1, 1, 1, 1], [0, 0, 1, 1]), ([1 / 3] * 4, [0, 0, 1, 1])],
+    ids=["without strata", "all alike", "strata in which rows differ"],
+)
+def test_nothing_else_is_decided_by_design(values, strata):
+    values = np.array(values, dtype=float)[:, None]
+    assert by_design(values, ones(values), np.array(strata)) == [False]
 
 
 def test_answers_that_are_missing_have_a_width():
@@ -107,7 +118,7 @@ def test_fewer_than_three_clusters_of_either_way_have_no_interval(n):
 
 def test_shares_stay_shares():
     found = Errors(np.array([0.05, 0.05, 0.0, math.nan]), np.array([5.0] * 4))
-    ends = found.interval_of_shares(np.array([0.1, 0.9, 1.0, 0.5]))
+    ends = found.interval_between(np.array([0.1, 0.9, 1.0, 0.5]), 0.0, 1.0)
     assert (ends[:2] > 0).all()
     assert (ends[:2] < 1).all()
     np.testing.assert_allclose(ends[0], 1 - ends[1][::-1])

@@ -34,7 +34,7 @@ class Errors(NamedTuple):
         """95 % intervals (figures, 2)."""
         return figures[:, None] + self._quantiles() * self.errors[:, None]
 
-    def interval_between(self, figures: FloatArray, least: float, most: float) -> FloatArray:
+    def interval_between(self, figures: FloatArray, least: npt.ArrayLike, most: npt.ArrayLike) -> FloatArray:
         """95 % intervals (figures, 2) of figures from least to most, which stay there (`students_intervals`).
 
         Where all clusters of a way say the same, they are no narrower than those of this way by itself.
@@ -44,15 +44,6 @@ class Errors(NamedTuple):
         )
         lower, higher = np.moveaxis(students_intervals(figures, 0 * self.errors, 1, self.alike, least, most), -1, 0)
         return np.stack([np.fmin(low, lower), np.fmax(high, higher)], axis=-1) + 0 * low[:, None]
-
-    def interval_of_shares(self, shares: FloatArray) -> FloatArray:
-        """95 % intervals (figures, 2) of shares from 0 to 1, which stay there; those of 0 and 1 have a width, too.
-
-        A share between them without any error is one that the design balances, and a point.
-        """
-        ends = self.interval_between(shares, 0.0, 1.0)
-        by_design = (self.errors <= ROUNDING) & (shares > 0) & (shares < 1)
-        return np.where(by_design[:, None], shares[:, None], ends)
 
     def p_values(self, figures: FloatArray) -> FloatArray:
         """Two-sided, of figures (figures,) that are 0 where there is no effect; 1 where nothing differs at all.
@@ -79,6 +70,15 @@ def balanced(strata: IntArray, n: FloatArray) -> IntArray:
     sizes = np.bincount(np.unique(strata, return_inverse=True)[1], n)
     even = sizes.sum() and np.ptp(sizes / sizes.sum()) < UNBALANCED
     return strata if even else np.zeros_like(strata)
+
+
+def by_design(parts: FloatArray, wholes: FloatArray, strata: IntArray) -> npt.NDArray[np.bool_]:
+    """Which ratios of sums parts / wholes (both: cells, figures) strata (cells,) leave nothing to chance: (figures,).
+
+    Each stratum is 0 or 1 throughout, but not all are the same: who is drawn within them changes nothing.
+    """
+    shares = ratio(_sums(parts, strata), _sums(wholes, strata))
+    return np.asarray(((shares == 0) | (shares == 1)).all(axis=0) & (np.ptp(shares, axis=0) == 1))
 
 
 def influences(parts: FloatArray, wholes: FloatArray, strata: IntArray | None = None) -> FloatArray:
