@@ -109,8 +109,7 @@ def errors(
     within = influence if within is None else within
     by_cluster, freedom = _variance(influence, wholes, clusters, strata)
     by_crossed, others = _variance(within, wholes, crossed, None)
-    n_cells = (wholes > 0).sum(axis=0)
-    both = (within**2).sum(axis=0) * ratio(n_cells, n_cells - 1)
+    both, _ = _variance(within, wholes, np.arange(len(wholes)), None)
     variance = np.fmax(by_cluster + by_crossed - both, np.fmax(by_cluster, by_crossed))
     # Where cells of a way make up for each other, rounding is left: little beside what they have.
     alike = [
