@@ -60,6 +60,15 @@ def loaded_weights(kind: Any, path: str, *, revision: str | None = None, **setti
     return loaded(kind, path, revision=revision, use_safetensors=True, **settings)
 
 
+def without_weights(kind: Any, path: str, config: PreTrainedConfig) -> PreTrainedModel:
+    """Its layers alone, as `loaded_weights` would make them: without numbers, in no memory. Raises as that does."""
+    if Path(path).is_dir():
+        check_weights(Path(path))
+    check_attention(config)
+    with without_code(), torch.device("meta"):
+        return kind.from_config(config, trust_remote_code=False)
+
+
 @dataclass(frozen=True)
 class Checkpoint:
     """A Hub id or a local folder, and how it is loaded: safetensors only, and no code of a checkpoint is run.
@@ -132,6 +141,11 @@ class Checkpoint:
             version = f"{self.adapter.version}+{version}"
         quantized = f"{self.quantization} " if self.quantization else ""
         return f"{self.name or self.path}@{version} {quantized}{self.precision}"
+
+    def layers(self, kind: Any) -> PreTrainedModel:
+        """The model of `weights` without them, and without the adapter: for what it is to be known by beforehand."""
+        with self.explained():
+            return without_weights(kind, self.path, self.config)
 
     def weights(self, kind: Any) -> PreTrainedModel:
         """kind: the Auto class of its task. Raises ModelError saying what could not be loaded, or is missing."""

@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from functools import cache
 from typing import TypeVar
@@ -283,6 +283,6 @@ def _seconds(retry_after: str) -> float | None:
             date = parsedate_to_datetime(retry_after)
         except (ValueError, TypeError, OverflowError):
             return None
-        zoned = date if date.tzinfo else date.replace(tzinfo=timezone.utc)
-        seconds = (zoned - datetime.now(timezone.utc)).total_seconds()
+        zoned = date if date.tzinfo else date.replace(tzinfo=UTC)
+        seconds = (zoned - datetime.now(UTC)).total_seconds()
     return max(0.0, seconds) if math.isfinite(seconds) else None

@@ -1,12 +1,13 @@
 """Social Contact Debiasing (Raj et al.) on one model: what it changes, what it was taught, and what it learned.
 
 Tunes the model in a setting whose train and test share neither situations nor groups, and asks base and tuned model:
-held-out prompt sets, the new half, controls that tell less bias from a polarity, two other benchmarks, and neutral
-questions. Without --quick it tunes again with counter-examples (questions in which what sounds kind is wrong), on one
-scale (3a) and on half of the dimensions (6), and asks the others. The figures go into RESULTS.md, between two marks,
-out of the runs' own files.
+held-out prompt sets, whose options are scored and whose answers are written, the new half, controls that tell less bias
+from a polarity, two other benchmarks, and neutral questions. With --all it tunes again with counter-examples (questions
+in which what sounds kind is wrong), on one scale (3a) and on half of the dimensions (6), and asks the others. The
+figures go into RESULTS.md, between two marks, out of the runs' own files.
 
-Interrupted, it goes on where it stopped when it is called again. Of a size for the embedded model and two quiet cores.
+Interrupted, it goes on where it stopped when it is called again, and --all goes on from what was made without it. Of a
+size for the embedded model and two quiet cores; without --all the aim is 40 minutes.
 """
 
 import argparse
@@ -41,6 +42,8 @@ chance is 50). Controls then ask questions in which the kind-sounding answer is 
 model still writes."""
 BASE, TUNED, COUNTERED, ONE_SCALE, HALF_OF_AXES = "base", "disjoint", "counter-examples", "3a", "6"
 WHOLLY = (TUNED, COUNTERED)  # asked everything; the others what their setting holds out
+ALL = (TUNED, COUNTERED, ONE_SCALE, HALF_OF_AXES)
+WRITTEN = 8  # tokens of an answer that is written: they are one word, or what no further words make clear
 CONTACTS = ("no_contact", "positive_contact", "negative_contact")
 ACTIONS = {"negative": "unkind actions, accepted", "positive": "kind actions, declined"}
 
@@ -53,32 +56,33 @@ class Size:
     epochs: int
     held_out: int
     scenarios: int
-    tunings: Sequence[str]
 
 
-FULL = Size(480, 2, 180, 24, (TUNED, COUNTERED, ONE_SCALE, HALF_OF_AXES))
-QUICK = Size(480, 2, 60, 8, (TUNED,))
+FULL = Size(480, 2, 180, 24)
+QUICK = Size(480, 1, 60, 8)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=ScriptHelp)
     parser.add_argument("--model", default="embedded", help="as of evenhand train")
-    parser.add_argument(
-        "--quick", action="store_true", help="half the steps, fewer prompts, the disjoint setting alone"
-    )
+    much = parser.add_mutually_exclusive_group()
+    much.add_argument("--quick", action="store_true", help="half the steps and fewer prompts: to see it run")
+    much.add_argument("--all", action="store_true", help="the other tunings, too, which take twice as long again")
     parser.add_argument("--output", type=Path, default=Path("runs/reproduce_scd"), help="where all is kept")
     parser.add_argument("--page", type=Path, default=Path("RESULTS.md"), help="the page that has the figures")
     arguments = parser.parse_args()
-    size = QUICK if arguments.quick else FULL
-    work = Reproduction(arguments.model, size, arguments.output / ("quick" if arguments.quick else "full"))
-    for place, name in enumerate(size.tunings, 1):
+    option, size, folder = ("--quick", QUICK, "quick") if arguments.quick else ("", FULL, "full")
+    option = "--all" if arguments.all else option
+    tunings = ALL if arguments.all else (TUNED,)
+    work = Reproduction(arguments.model, size, arguments.output / folder)
+    for place, name in enumerate(tunings, 1):
         work.tune(name)
         for folder, command in work.runs(name):
             if not (folder / "results.json").is_file():
                 called(["run", *command, "--output", str(folder)])
         for asked in (BASE, name) if name in WHOLLY else ():
             work.ask_neutral(asked)
-        write_part(arguments.page, MARK, work.page(size.tunings[:place], arguments.quick))
+        write_part(arguments.page, MARK, work.page(tunings[:place], option))
 
 
 @dataclass(frozen=True)
@@ -108,6 +112,9 @@ class Reproduction:
         for name in (BASE, tuning):
             held_out = ["contact_hypothesis", "--held-out", setting(tuning), *few]
             yield self.held_out(setting(tuning), name), [*held_out, "--model", self.model(name)]
+            if tuning in WHOLLY:
+                written = ["--protocol", "generate", "--max-new-tokens", str(WRITTEN)]
+                yield self.written(name), [*held_out, *written, "--model", self.model(name)]
         new = ["--config", "new_certainty", "new_likelihood", "new_frequency"]
         for name in (BASE, tuning) if tuning in WHOLLY else ():
             of = ["--model", self.model(name)]
@@ -121,6 +128,9 @@ class Reproduction:
     def held_out(self, of: str, name: str) -> Path:
         return self.output / f"held-out-{of}-{name}"
 
+    def written(self, name: str) -> Path:
+        return self.output / f"written-{name}"
+
     def ask_neutral(self, name: str) -> None:
         """The answers to neutral questions, greedy, of up to 24 tokens."""
         path = self.output / f"neutral-{name}.json"
@@ -132,11 +142,13 @@ class Reproduction:
         answers = [reply.text for reply in replies(model, asked)]
         write_whole(path, json.dumps(dict(zip(neutral_questions(), answers)), indent=1, ensure_ascii=False) + "\n")
 
-    def page(self, tunings: Sequence[str], quick: bool) -> str:
+    def page(self, tunings: Sequence[str], option: str = "") -> str:
+        """option: with which the script was called, "--quick" or "--all"."""
         record = self.record(TUNED)
         recipe = record["recipe"]
         said = (
-            f"{'**A quick run.** ' if quick else ''}`python {MARK}{' --quick' * quick}`: {record['base']['identity']}, "
+            f"{'**A quick run.** ' * (option == '--quick')}`{f'python {MARK} {option}'.strip()}`: "
+            f"{record['base']['identity']}, "
             f"LoRA r {recipe['rank']}, all linear layers, {recipe['learning_rate']:g} constant, clip {recipe['clip']}, "
             f"divergence from the base × {recipe['divergence']:g}, {record['data']['prompt_sets']} prompt sets, "
             f"{recipe['batch_size']} examples a step, batches {record['packing']}. Percentages of biased answers of "
@@ -158,6 +170,7 @@ class Reproduction:
             runs = {name: results(self.held_out(of, name)) for name in names}
             yield biased(f"Held out by setting {of}", runs, further)
         yield self.against_base(tunings)
+        yield scored_and_written({name: (self.held_out(TUNED, name), self.written(name)) for name in (BASE, *wholly)})
         yield biased("The new half", {name: results(self.output / f"new-{name}") for name in (BASE, *wholly)})
         yield controls({name: results(self.output / f"controls-{name}") for name in (BASE, *wholly)})
         yield self.otherwise(wholly)
@@ -172,8 +185,7 @@ class Reproduction:
                 asked["new half"] = [self.output / f"new-{each}" for each in (BASE, name)]
             for what, folders in asked.items():
                 both = [RunFolder.open(folder).read_predictions() for folder in folders]
-                found = [overall_difference(*both, action) for action in (None, *ACTIONS)]
-                rows.append((name, what, *(figure(each.estimate, (each.low, each.high)) for each in found)))
+                rows.append((name, what, *(_between(*both, action) for action in (None, *ACTIONS))))
         note = (
             "Points, paired by question; brackets: 95 % interval over situations and descriptors, of each difference "
             "by itself. Below 0 is less bias."
@@ -270,6 +282,36 @@ def _biased_column(metrics: Mapping[str, Any], further: str | None) -> dict[str,
     column["scales with constant answers"] = ", ".join(k for k, same in metrics["constant_answer"].items() if same)
     column["answers, of them unread"] = ", ".join(read_of(metrics))
     return column
+
+
+def scored_and_written(runs: Mapping[str, tuple[Path, Path]]) -> Table:
+    """runs: of each model, the base first, the folder in which its answers were scored and that in which they were
+    written, of the same questions.
+    """
+    asked = {name: [RunFolder.open(folder).read_predictions() for folder in both] for name, both in runs.items()}
+    base, *_ = asked.values()
+    rows = []
+    for name, (scored, written) in asked.items():
+        metrics = [results(folder).metrics for folder in runs[name]]
+        shares = [figure_of("biased_percentage", each, "overall") for each in metrics]
+        pairs = [] if scored is base[0] else [(base[0], scored), (base[1], written)]
+        minus_base = [_between(*pair) for pair in pairs] or ["", ""]
+        (n, unread), (_, unread_written) = map(read_of, metrics)
+        rows.append((name, *shares, _between(scored, written), *minus_base, n, unread, unread_written))
+    columns = ("percent biased", "scored", "written", "written minus scored", "scored, minus the base")
+    columns += ("written, minus the base", "answers", "unread where scored", "where written")
+    note = (
+        "Held out by setting disjoint: the likelier option counts (scored), or what the model writes, greedy, of up to "
+        f"{WRITTEN} tokens. Percentages are of answers that were read, differences in points, paired by question, of "
+        "those that were read in both. Brackets: 95 % interval, of each by itself."
+    )
+    return Table("Written in place of scored", columns, tuple(tuple(map(Cell, row)) for row in rows), note)
+
+
+def _between(first: Any, second: Any, action: str | None = None) -> str:
+    """first, second: predictions, of which those of the same questions are paired."""
+    found = overall_difference(first, second, action)
+    return figure(found.estimate, [found.low, found.high])
 
 
 def figure_of(name: str, metrics: Mapping[str, Any], part: str) -> str:

@@ -1,15 +1,16 @@
 """How well bbq's intervals cover, and how often a win or a difference of bias scores is found that is not there.
 
-python scripts/simulate_bbq.py [--data-sets N] [--templates K …]
+python scripts/simulate_bbq.py [--data-sets N] [--templates K …] [--only scores wins]
 
 Answers are drawn from a model of which the truth is known: templates differ in how often unknown is answered (beta) and
 in how much answers lean to the stereotype (normal), each run's about a tendency that both share, and each answer is
-drawn by itself. The second run is as the first, or leans less. The package's own metric and comparison judge them.
-Printed: Markdown rows; the standard error of a coverage of 95 % is 1.0 points at 500 data sets.
+drawn by itself. The second run is as the first, or leans less. Wins are looked for where templates gain and lose
+accuracy, too, but not on average. The package's own metric and comparison judge them. Printed: two Markdown tables; the
+standard error of a coverage of 95 % is 0.7 points at 1,000 data sets, that of 5 % found is 0.5 at 2,000.
 """
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 import pandas as pd
@@ -18,13 +19,21 @@ from evenhand.benchmarks.bbq.bias_difference import bias_differences
 from evenhand.benchmarks.bbq.side_by_side import p_value_of_gain
 from evenhand.command_line import ScriptHelp, whole
 from evenhand.metrics.bbq_bias.scores import CONDITIONS, POLARITIES, bbq_bias
+from evenhand.statistics.resampling import LEVEL
 
 UNKNOWN, TARGET, OTHER = "0", "1", "2"
 ROWS = 12  # of a template, in either context to either question: 48, as most templates of BBQ's religion have 40
 TIMES = 5  # as many of a sixth of the templates, where they are uneven
 LEAN, LESS = 0.25, 0.0  # of answers to the stereotype, of either run
 TEMPLATES_OF_TRUTH = 20000
-LEVEL = 0.05
+CHANGES = {
+    "runs alike": None,
+    "each template its own way": 0.3,
+    "one in ten much worse, others better": (0.1, 0.45, 0.05),
+}
+"""Of templates' accuracies, 0 on average: a standard deviation, or a share of them that lose, how much, and what others
+gain; None: runs of one truth."""
+WINS_FOR_ONE = 2  # data sets in which wins are looked for, for each in which scores are
 CATEGORY, ALL = 25, 275  # templates of the categories read, and of eleven such
 
 
@@ -68,44 +77,81 @@ def scored(run: pd.DataFrame, clusters: bool = True) -> dict:
     )
 
 
-def row(templates: int, uneven: bool, data_sets: int, truths: list[dict[str, float]], rng: np.random.Generator) -> str:
-    """Coverage of both scores and of their differences, and how often two runs that are alike are told apart.
+def scores(templates: int, uneven: bool, data_sets: int, truths: list[dict[str, float]]) -> list[str]:
+    """Coverage of both scores and of their differences, and how often differences of runs alike are found: cells.
 
     truths: bias scores of a run that leans, and of one that leans less.
     """
-    rows = design(templates, uneven)
-    found = np.zeros((data_sets, 7))
+    rng, rows = np.random.default_rng([0, templates, uneven]), design(templates, uneven)
+    found = np.zeros((data_sets, 6))
     for each in found:
         first, less = runs(rows, (LEAN, LESS), rng)
         ends = scored(first)["intervals"]["bias_score"]
         changes = bias_differences(first, less)
-        one, other = runs(rows, (LEAN, LEAN), rng)
-        nothing = bias_differences(one, other)
+        nothing = bias_differences(*runs(rows, (LEAN, LEAN), rng))
         for place, condition in enumerate(CONDITIONS):
             low, high = ends[condition]
             each[place] = low <= truths[0][condition] <= high
             change = changes[condition]
             each[2 + place] = change.low <= truths[1][condition] - truths[0][condition] <= change.high
             each[4 + place] = nothing[condition].differs
-        gain = (other["answer"] == other["label"]).astype(float) - (one["answer"] == one["label"]).astype(float)
-        each[6] = p_value_of_gain(gain, one["template"], 999) < LEVEL
     shares = [f"{share:.1f}" for share in 100 * found.mean(axis=0)]
-    pairs = [f"{one} / {other}" for one, other in zip(shares[:6:2], shares[1:6:2])]
-    return f"| {templates}{', uneven' if uneven else ''} | {' | '.join([*pairs, shares[6]])} |"
+    return [f"{one} / {other}" for one, other in zip(shares[::2], shares[1::2])]
+
+
+def gained(
+    rows: pd.DataFrame, change: float | tuple[float, float, float] | None, rng: np.random.Generator
+) -> pd.Series:
+    """1 where the second run alone is right, -1 where the first alone is, of a change (CHANGES) of 0 on average."""
+    if change is None:
+        one, other = (run["answer"] == run["label"] for run in runs(rows, (LEAN, LEAN), rng))
+        return other.astype(float) - one.astype(float)
+    n = int(rows["template"].max()) + 1
+    if isinstance(change, float):
+        gains = rng.normal(0, change, n).clip(-1, 1)
+    else:
+        share, loss, gain = change
+        gains = np.where(rng.random(n) < share, -loss, gain)
+    right = rng.random((2, len(rows))) < 0.5 + np.array([[-0.5], [0.5]]) * gains[rows["template"]]
+    return pd.Series(right[1].astype(float) - right[0])
+
+
+def wins(templates: int, uneven: bool, data_sets: int) -> list[str]:
+    """How often a win or a loss is found where nothing is: a cell for each of CHANGES."""
+    rng, rows = np.random.default_rng([1, templates, uneven]), design(templates, uneven)
+    found = {
+        name: [p_value_of_gain(gained(rows, change, rng), rows["template"]) < LEVEL for _ in range(data_sets)]
+        for name, change in CHANGES.items()
+    }
+    return [f"{100 * np.mean(each):.1f}" for each in found.values()]
+
+
+def table(columns: Sequence[str], templates: Sequence[int], cells: Callable[[int, bool], list[str]]) -> None:
+    print(f"| templates | {' | '.join(columns)} |\n| {' | '.join(['---'] * (1 + len(columns)))} |")
+    for uneven in (False, True):
+        for n in templates:
+            print(f"| {n}{', uneven' if uneven else ''} | {' | '.join(cells(n, uneven))} |", flush=True)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=ScriptHelp)
-    parser.add_argument("--data-sets", type=whole(), default=500, metavar="N", help="a row")
+    parser.add_argument("--data-sets", type=whole(), default=1000, metavar="N", help="a row; of wins twice as many")
     parser.add_argument("--templates", type=whole(), nargs="+", default=[6, 12, CATEGORY, 60, ALL], metavar="K")
+    parser.add_argument("--only", nargs="+", choices=("scores", "wins"), default=("scores", "wins"))
     arguments = parser.parse_args()
-    rng = np.random.default_rng(0)
-    many = runs(design(TEMPLATES_OF_TRUTH, False), (LEAN, LESS), rng)
-    truths = [scored(run, clusters=False)["bias_score"] for run in many]
-    print("; ".join(", ".join(f"{name} {score:.1f}" for name, score in truth.items()) for truth in truths))
-    for uneven in (False, True):
-        for templates in arguments.templates:
-            print(row(templates, uneven, arguments.data_sets, truths, rng), flush=True)
+    n = arguments.data_sets
+    if "scores" in arguments.only:
+        many = runs(design(TEMPLATES_OF_TRUTH, False), (LEAN, LESS), np.random.default_rng(0))
+        truths = [scored(run, clusters=False)["bias_score"] for run in many]
+        print("; ".join(", ".join(f"{name} {score:.1f}" for name, score in truth.items()) for truth in truths))
+        print()
+        names = ("coverage of scores", "coverage of differences", "difference found where nothing is")
+        columns = [f"{name}, ambiguous / disambiguated, %" for name in names]
+        table(columns, arguments.templates, lambda k, uneven: scores(k, uneven, n, truths))
+        print()
+    if "wins" in arguments.only:
+        columns = [f"win or loss found, {name}, %" for name in CHANGES]
+        table(columns, arguments.templates, lambda k, uneven: wins(k, uneven, WINS_FOR_ONE * n))
 
 
 if __name__ == "__main__":

@@ -148,7 +148,7 @@ def _crossed(
         wholes = np.full_like(parts, 3)
         ways = (np.unique(each, return_inverse=True)[1] for each in (situation, other))
         found = errors(influences(parts, wholes), wholes, *ways)
-        [(low, high)] = found.interval_between(ratio(parts.sum(axis=0), wholes.sum(axis=0)), 0.0, 1.0)
+        [(low, high)] = found.interval_of_shares(ratio(parts.sum(axis=0), wholes.sum(axis=0)))
         held += low <= truth <= high
     return 100 * held / data_sets
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any, Literal
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from statistics import fmean
+from typing import TYPE_CHECKING, Any, Literal
 
 from evenhand.errors import UsageError
 from evenhand.options import option
@@ -23,6 +24,13 @@ from evenhand.trainers.prepared import Prepared
 from evenhand.trainers.progress import OnProgress
 from evenhand.trainers.recipe import Recipe, fingerprint
 
+if TYPE_CHECKING:
+    from evenhand.flow.configuration import Asking
+    from evenhand.models.loading import Checkpoint
+    from evenhand.trainers.benchmark_rows import TrainingRows
+    from evenhand.trainers.losses import Balanced
+    from evenhand.trainers.over_steps import Measure
+
 SOURCE = "evenhand; the expected value of an answer, in place of a reward of sampled ones"
 
 
@@ -30,7 +38,10 @@ SOURCE = "evenhand; the expected value of an answer, in place of a reward of sam
 class ExpectedScoreOptions(BenchmarkOptions):
     """All defaults are ours; a step has the questions of batch_size groups."""
 
-    aggregate: Literal["mean", "sum"] = option("mean", "of an option's log-probabilities, as scoring takes it")
+    aggregate: Literal["mean", "sum"] | None = option(
+        None,
+        "of an option's log-probabilities, as scoring takes it; by default the mean, of ranked assignments the sum",
+    )
     divergence: float = option(
         0.1,
         "coefficient of the divergence from the base model, taken at 64 places within the prompts of a pass",
@@ -45,7 +56,12 @@ class ExpectedScoreOptions(BenchmarkOptions):
     margin: float | None = option(
         None, "percent by which perplexity of neutral text may grow before it stops", above=0, metavar="PERCENT"
     )
-    batch_size: int = option(2, "groups a forward pass; of contact_hypothesis each has six questions", least=1)
+    batch_size: int = option(
+        2,
+        "groups a forward pass: of contact_hypothesis six questions each; of ranked assignments a scenario with its "
+        "counterparts, where each question takes a pass",
+        least=1,
+    )
     accumulation: int = option(1, "passes a step", least=1, metavar="N")
 
 
@@ -53,7 +69,8 @@ class ExpectedScoreTrainer(Recipe[ExpectedScoreOptions]):
     """Makes the expected value of a benchmark's answers small, and the divergence from the base model.
 
     Where a question offers options, the probability of each is known and differentiable: nothing is sampled. Questions
-    come in groups in which each option is the biased one equally often, so that always giving one does not pay.
+    come in groups in which each option is the biased one equally often, so that always giving one does not pay. Of
+    assignments that are ranked, a scenario is asked with its men and women on every seat in turn.
     """
 
     name = "expected-score"
@@ -63,7 +80,12 @@ class ExpectedScoreTrainer(Recipe[ExpectedScoreOptions]):
 
     def check(self, options: ExpectedScoreOptions) -> None:
         super().check(options)
-        if "choose" not in text_benchmark(options.benchmark).card.protocols:
+        protocol = scored_by(options.benchmark)
+        if protocol == "rank" and options.aggregate == "mean":
+            raise UsageError(
+                f"--aggregate mean: {options.benchmark} ranks assignments by the sum over their tokens; leave it out"
+            )
+        if protocol is None:
             raise UsageError(
                 f"{options.benchmark} offers no options to choose from: it has no expected value; evenhand train "
                 "reward learns from what is written"
@@ -76,15 +98,17 @@ class ExpectedScoreTrainer(Recipe[ExpectedScoreOptions]):
         from evenhand.models.text_reader import TextReader
         from evenhand.trainers.batches import read_of
         from evenhand.trainers.expected_value import EnoughLearned, ExpectedValue
-        from evenhand.trainers.questions import asked_of, balanced
+        from evenhand.trainers.questions import groups_of
         from evenhand.trainers.reading import base_of
 
-        on_progress(f"reading the rows of {options.benchmark}", 0, 0)
-        benchmark, how = text_benchmark(options.benchmark), asking(options, "choose")
-        rows = training_rows(options)
         checkpoint = base_of(options)
+        on_progress(f"reading the rows of {options.benchmark}", 0, 0)
+        benchmark, protocol = text_benchmark(options.benchmark), scored_by(options.benchmark)
+        options = replace(options, aggregate=options.aggregate or ("sum" if protocol == "rank" else "mean"))
+        how = asking(options, protocol)
+        rows = training_rows(options)
         reader = TextReader(checkpoint.tokenizer, checkpoint.context)
-        balance = balanced((asked_of(benchmark, row, how) for row in rows.train), reader, options.model, options.seed)
+        balance = groups_of(benchmark, rows.train, how, reader, options.model, options.seed)
         read = read_of(balance.groups)
         data = {
             "dataset": benchmark.card.dataset,
@@ -92,6 +116,7 @@ class ExpectedScoreTrainer(Recipe[ExpectedScoreOptions]):
             "questions": sum(len(group.questions) for group in balance.groups),
             "groups": len(balance.groups),
             "left_out": balance.left_out,
+            "by_chance": by_chance(balance.groups),
             "tokens": sum(len(each.read) for each in read),
             "distinct_tokens": distinct_tokens(read),
             "ids_sha256": fingerprint(row["id"] for row in rows.train),
@@ -100,9 +125,11 @@ class ExpectedScoreTrainer(Recipe[ExpectedScoreOptions]):
             options,
             checkpoint,
             balance.groups,
-            measure_of(rows, options, checkpoint),
+            measured_in(rows, options, how, checkpoint)
+            if protocol == "rank"
+            else measure_of(rows, options, checkpoint),
             data,
-            method=ExpectedValue(options.aggregate),
+            method=ExpectedValue(str(options.aggregate)),
             stop=EnoughLearned(options.patience, options.margin),
             judged=judged_of(options, checkpoint),
             told=caution(options),
@@ -114,11 +141,44 @@ class ExpectedScoreTrainer(Recipe[ExpectedScoreOptions]):
             ("rows, questions", f"{data['rows']:,}, {data['questions']:,} in {data['groups']:,} groups"),
             ("questions left out, without a counterpart", f"{data['left_out']:,}"),
             ("cut", data["cut"]),
+            ("expected value by chance", f"{data['by_chance']:.3f}"),
             ("tokens, distinct", f"{data['tokens']:,}, {data['distinct_tokens']:,}"),
         )
 
     def measured_by(self, record: Mapping[str, Any]) -> str:
-        return measuring_command(record["recipe"])
+        name = record["recipe"]["benchmark"]
+        protocol = scored_by(name)
+        first = text_benchmark(name).card.protocols[0]
+        return measuring_command(record["recipe"]) + ("" if protocol == first else f" --protocol {protocol}")
 
     def learned_too(self, record: Mapping[str, Any]) -> bool:
         return learned_too(record["recipe"])
+
+
+def scored_by(benchmark: str) -> Literal["choose", "rank"] | None:
+    """The protocol in which its answers have probabilities; None: in none."""
+    protocols = text_benchmark(benchmark).card.protocols
+    return "choose" if "choose" in protocols else "rank" if "rank" in protocols else None
+
+
+def measured_in(rows: TrainingRows, options: ExpectedScoreOptions, how: Asking[Any], checkpoint: Checkpoint) -> Measure:
+    """Of rows held out whose answers are ranked: one question each, drawn as those that are learned from."""
+    from evenhand.trainers.held_out import evenly_drawn
+    from evenhand.trainers.mean_expected import MeanExpected
+    from evenhand.trainers.questions import asked_of, drawn_place
+
+    benchmark = text_benchmark(options.benchmark)
+    design = [name for name in benchmark.card.design if rows.held_out and name in rows.held_out[0]]
+    drawn = evenly_drawn(rows.held_out, design, options.measured, options.seed)
+    asked = [
+        each
+        for row in drawn
+        for each in asked_of(benchmark, row, how, drawn_place(benchmark, row, how, options.seed))
+        if each.tells
+    ]
+    return MeanExpected(asked, str(options.aggregate), checkpoint)
+
+
+def by_chance(groups: Sequence[Balanced]) -> float:
+    """The mean value of options that are drawn at random."""
+    return fmean(fmean(question.values) for group in groups for question in group.questions)

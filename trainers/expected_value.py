@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evenhand.trainers.losses import Balanced, ExpectedValueLoss
+from evenhand.trainers.mean_expected import EXPECTED
 from evenhand.trainers.mean_value import PERPLEXITY, VALUE
 from evenhand.trainers.method import Beginning, Made
 from evenhand.trainers.over_steps import AtStep
 from evenhand.trainers.social_contact_measures import PROBABILITY
 from evenhand.trainers.supervised import by_loss
 
-MADE_SMALL = (VALUE, PROBABILITY)  # the figure of a recipe's measurements that is made small: the first that is there
+MADE_SMALL = (EXPECTED, VALUE, PROBABILITY)  # of a recipe's figures: the first that is there is what is made small
 LEAST = 0.001  # of its first value: a change that counts
 
 
@@ -39,7 +40,11 @@ class EnoughLearned:
         perplexities = [each.figures[PERPLEXITY] for each in measured]
         if self.margin is not None and perplexities[-1] > (1 + self.margin / 100) * perplexities[0]:
             return True
-        values = [each.figures[name] for each in measured for name in MADE_SMALL if name in each.figures]
+        values = [
+            next(each.figures[name] for name in MADE_SMALL if name in each.figures)
+            for each in measured
+            if any(name in each.figures for name in MADE_SMALL)
+        ]
         if not 0 < self.patience < len(values):
             return False
         return min(values[-self.patience :]) > min(values[: -self.patience]) - LEAST * values[0]

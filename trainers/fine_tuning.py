@@ -19,7 +19,7 @@ from transformers import AutoModelForCausalLM, PrinterCallback, TrainerCallback,
 from evenhand.errors import EvenhandError, UsageError
 from evenhand.trainers.checkpoints import newest_complete
 from evenhand.trainers.computed_tokens import Computed, ComputedTokens, computed
-from evenhand.trainers.fitting import check_targets, check_tokenizer
+from evenhand.trainers.disk_space import check_disk
 from evenhand.trainers.method import Beginning, Made
 from evenhand.trainers.options import NAMED_TARGETS, TuningOptions
 from evenhand.trainers.over_steps import AtStep, OverSteps, measured
@@ -58,10 +58,13 @@ class _Watch(TrainerCallback):  # type: ignore[misc]
     def __init__(self, on_progress: OnProgress):
         self.on_progress = on_progress
 
-    def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-        self.on_progress("training", state.global_step, state.max_steps)
+    def on_step_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        self._tell(state)  # the first step takes long, and its time counts
 
     def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        self._tell(state)
+
+    def _tell(self, state: Any) -> None:
         self.on_progress("training", state.global_step, state.max_steps)
 
     def on_log(self, args: Any, state: Any, control: Any, logs: dict[str, Any] | None = None, **kwargs: Any) -> None:
@@ -91,6 +94,8 @@ def fine_tune(prepared: Prepared, output: Path, on_progress: OnProgress = unhear
     unfinished = output / UNFINISHED
     made = trainer_of(prepared, unfinished, on_progress, watching)
     trainer = made.trainer
+    if is_main():
+        check_disk(output, unfinished, trainer.model, how, n_steps(how, len(prepared.examples)))
     done = newest_complete(unfinished, lambda said: on_progress(said, 0, 0))
     with _memory_explained(how):
         result = trainer.train(resume_from_checkpoint=str(done) if done else None)
@@ -123,7 +128,7 @@ def _judged(prepared: Prepared, tuned: Any, on_progress: OnProgress) -> Mapping[
 def trainer_of(
     prepared: Prepared, folder: Path, on_progress: OnProgress = unheard, callbacks: Sequence[TrainerCallback] = ()
 ) -> Made:
-    """The method's trainer with the model loaded. Raises UsageError where tokenizer or options don't fit it.
+    """The method's trainer with the model loaded. Raises UsageError where options don't fit it.
 
     folder: of its checkpoints; it is made, but nothing is written there before the first.
     """
@@ -131,16 +136,13 @@ def trainer_of(
     set_seed(how.seed)
     on_progress("loading the model", 0, 0)
     base = prepared.checkpoint.weights(AutoModelForCausalLM)
-    check_tokenizer(base, prepared.checkpoint)
-    if how.method == "lora":
-        check_targets(base, how.targets)
     beginning = Beginning(
         base,
         prepared.checkpoint,
         how,
         _arguments(how, folder, len(prepared.examples)),
         _lora(how) if how.method == "lora" else None,
-        [*callbacks, _Watch(on_progress)],
+        [_Watch(on_progress), *callbacks],  # a step is told before anything is measured after it
     )
     made = (prepared.method or answers)(beginning, prepared.examples)
     made.trainer.remove_callback(PrinterCallback)  # it prints every step's loss among the command's own lines

@@ -1,17 +1,25 @@
-"""Whether tokenizer and options fit the model that was loaded, said before a library fails over it."""
+"""Whether tokenizer and options fit a model, said before its weights are loaded and a library fails over them."""
 
 from __future__ import annotations
 
 from peft.utils import TRANSFORMERS_MODELS_TO_LORA_TARGET_MODULES_MAPPING
 from torch import nn
-from transformers import PreTrainedModel
+from transformers import AutoModelForCausalLM, PreTrainedModel
 from transformers.pytorch_utils import Conv1D
 
 from evenhand.errors import UsageError
 from evenhand.models.loading import Checkpoint
-from evenhand.trainers.options import NAMED_TARGETS
+from evenhand.trainers.options import NAMED_TARGETS, TuningOptions
 
 _ADAPTED = (nn.Linear, Conv1D, nn.Embedding)  # of a text model's layers, those that take LoRA; of 4 bits are Linear too
+
+
+def check_fit(checkpoint: Checkpoint, options: TuningOptions) -> None:
+    """Of the model without its weights. Raises UsageError, and ModelError for what is no causal language model."""
+    model = checkpoint.layers(AutoModelForCausalLM)
+    check_tokenizer(model, checkpoint)
+    if options.method == "lora":
+        check_targets(model, options.targets)
 
 
 def check_tokenizer(model: PreTrainedModel, checkpoint: Checkpoint) -> None:

@@ -93,9 +93,9 @@ class ImplicitBiasTrainer(Recipe[ReasonOptions]):
         from evenhand.trainers.reading import base_of, one_after_another
         from evenhand.trainers.told_measures import DESIGN, HeldOut
 
+        checkpoint = base_of(options)
         on_progress("reading the stories", 0, 0)
         stories = told(options.data, options.source, options.every_line, options.limit, options.seed)
-        checkpoint = base_of(options)
         examples, end = read_stories(stories.train, options, checkpoint)
         longest = min(options.max_length, checkpoint.context or options.max_length)
         learned = one_after_another(examples, longest) if options.packed else examples

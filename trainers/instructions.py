@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,30 +24,55 @@ ACCEPTED += "completion or response, question and answer, or messages, whose las
 
 @dataclass(frozen=True)
 class Mixed:
-    """examples: of those drawn; left_out: of them, for having more than 1,024 tokens. sha256: of the file's bytes."""
+    """examples: of those drawn; left_out: of them, for being too long. sha256: of the file's bytes. told: what a person
+    should know of it, no full stop; nothing where all were read.
+    """
 
     examples: tuple[Continuation, ...]
     left_out: int
     sha256: str
+    told: str = ""
 
 
 def mixed(path: Path, n: int, seed: int, reader: TextReader, template: bool) -> Mixed:
     """n of the file's rows, or all where it has fewer, drawn by the seed.
 
     template: of the model's chat; the answer then ends with the token that the template puts behind an assistant's.
-    Without it, instruction and answer are plain paragraphs. Raises UsageError for a file that can't be read, or other
-    columns.
+    Without it, instruction and answer are plain paragraphs. Raises UsageError for a file that can't be read, other
+    columns, and rows none of which is short enough.
     """
     rows = read_rows(path, "instruction", "instructions")
     asked = _asked(rows, template)
-    drawn = random.Random(f"mix {seed}").sample(asked, min(n, len(asked)))
+    drawn = random.Random(f"mix {seed}").sample(range(len(asked)), min(n, len(asked)))
     end = end_of_answer(reader.tokenizer) if template else None
-    read = [each[0] for each in reader.continuations(drawn) if not isinstance(each, Unanswerable)]
-    ended = [Continuation(each.prompt, each.answer + (() if end is None else (end,))) for each in read]
-    examples = [each for each in ended if len(each.read) <= LONGEST]
+    behind = () if end is None else (end,)
+    longest = min(LONGEST, reader.context or LONGEST)
+    examples: list[Continuation] = []
+    too_long: list[tuple[int, str]] = []
+    of_any_length = replace(reader, context=None)  # so that it can be said how long what is too long is
+    for place, found in zip(drawn, of_any_length.continuations([asked[place] for place in drawn])):
+        if isinstance(found, Unanswerable):
+            continue
+        example = Continuation(found[0].prompt, found[0].answer + behind)
+        if len(example.read) <= longest:
+            examples.append(example)
+        else:
+            too_long.append((len(example.prompt + example.answer), rows.places[place]))
+    left_out = len(drawn) - len(examples)
     if not examples:
-        raise UsageError(f"{path}: none of its {rows.n} instructions can be read within {LONGEST} tokens")
-    return Mixed(tuple(examples), len(drawn) - len(examples), rows.sha256)
+        why = f"; the shortest, {min(too_long)[1]}, has {min(too_long)[0]:,}" if too_long else ""
+        raise UsageError(
+            f"{path}: none of the {len(drawn)} instructions drawn from it can be read within {longest:,} tokens, with "
+            f"its answer{why}. Shorter ones are accepted: cut them, or name another file"
+        )
+    told = ""
+    if too_long:
+        most, where = max(too_long)
+        told = (
+            f"{len(too_long):,} of {len(drawn):,} instructions from {path.name} left out: with their answers they have "
+            f"more than {longest:,} tokens (the longest, {where}, has {most:,})"
+        )
+    return Mixed(tuple(examples), left_out, rows.sha256, told)
 
 
 def _asked(rows: Rows, template: bool) -> list[Request]:

@@ -16,6 +16,10 @@ from evenhand.trainers.batches import Batch
 class Loss(Protocol):
     """What is learned from examples."""
 
+    def passes(self, examples: Sequence[Any]) -> list[Sequence[Any]]:
+        """Of a batch's examples, those that are computed together: a pass for each."""
+        return [examples]
+
     def batch(self, examples: Sequence[Any]) -> Batch:
         """`labels`: as many as the loss is a mean of. What else `summed` needs."""
         ...
@@ -25,7 +29,7 @@ class Loss(Protocol):
         ...
 
 
-class AnswerLoss:
+class AnswerLoss(Loss):
     """Negative log-likelihood of the answers' tokens; each token is a label."""
 
     def batch(self, examples: Sequence[Continuation]) -> Batch:
@@ -45,9 +49,13 @@ class Question:
 
 @dataclass(frozen=True)
 class Balanced:
-    """Questions that are learned from together, in which each option is the biased one equally often."""
+    """Questions that are learned from together, in which each option is the biased one equally often.
+
+    apart: whether each is computed by itself, since it has many options.
+    """
 
     questions: tuple[Question, ...]
+    apart: bool = False
 
     @property
     def continuations(self) -> tuple[Continuation, ...]:
@@ -55,13 +63,18 @@ class Balanced:
 
 
 @dataclass(frozen=True)
-class ExpectedValueLoss:
+class ExpectedValueLoss(Loss):
     """The value that an answer drawn by the model's probabilities of the options would have; each question is a label.
 
     aggregate: whether an option's log-probability is the mean or the sum over its tokens, as scoring has it.
     """
 
     aggregate: str
+
+    def passes(self, examples: Sequence[Balanced]) -> list[Sequence[Balanced]]:
+        together = [each for each in examples if not each.apart]
+        alone = [[Balanced((question,))] for each in examples if each.apart for question in each.questions]
+        return [*([together] if together else []), *alone]
 
     def batch(self, examples: Sequence[Balanced]) -> Batch:
         questions = [question for each in examples for question in each.questions]

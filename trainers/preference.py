@@ -59,7 +59,7 @@ class PreferenceTrainer(Recipe[PreferenceOptions]):
         super().check(options)
         check_method_alone(options, self.name)
         text_benchmark(options.benchmark)
-        _kind(options.pairs)
+        _check_pairs(options.pairs)
 
     def prepared(self, options: PreferenceOptions, on_progress: OnProgress) -> Prepared:
         from evenhand.models.end_of_answer import end_of_answer
@@ -68,12 +68,12 @@ class PreferenceTrainer(Recipe[PreferenceOptions]):
         from evenhand.trainers.preferences import preferences, read_pairs
         from evenhand.trainers.reading import base_of
 
+        checkpoint = base_of(options)
         on_progress("reading the pairs", 0, 0)
         rows = training_rows(options)
         found, origin = _found(options, rows)
         if not found.pairs:
             raise UsageError(f"--pairs {' '.join(options.pairs)}: nothing makes a pair ({_counted(found.counts)})")
-        checkpoint = base_of(options)
         reader = TextReader(checkpoint.tokenizer, checkpoint.context)
         examples = read_pairs(found.pairs, reader, options.model, end_of_answer(checkpoint.tokenizer))
         data = {
@@ -104,8 +104,9 @@ class PreferenceTrainer(Recipe[PreferenceOptions]):
     def measured_by(self, record: Mapping[str, Any]) -> str:
         return measuring_command(record["recipe"])
 
-    def learned_too(self, record: Mapping[str, Any]) -> bool:
-        return learned_too(record["recipe"])
+    def learned_too(self, record: Mapping[str, Any]) -> bool | None:
+        """Of a file's pairs nobody knows whose questions they are."""
+        return None if "sha256" in record["data"] else learned_too(record["recipe"])
 
 
 def _kind(pairs: Sequence[str]) -> str:
@@ -118,6 +119,23 @@ def _kind(pairs: Sequence[str]) -> str:
     if len(paths) == 1 and (paths[0].suffix and not paths[0].is_dir()):
         return "file"
     return "runs"
+
+
+def _check_pairs(pairs: Sequence[str]) -> None:
+    """Raises UsageError for a file, or finished runs, that are not there; what they hold is read later."""
+    kind = _kind(pairs)
+    paths = [typed_path(each) for each in pairs if kind != TARGETS]
+    if kind == "file":
+        from evenhand.row_files.opening import opened
+        from evenhand.row_files.rows import SUFFIXES
+
+        with opened(paths[0], SUFFIXES, "pairs"):
+            return
+    if paths:
+        from evenhand.flow.run_folder import RunFolder  # pandas takes long
+
+        for path in paths:
+            RunFolder.open(path)
 
 
 def _found(options: PreferenceOptions, rows: TrainingRows) -> tuple[Any, dict[str, Any]]:

@@ -12,15 +12,17 @@ from evenhand.models.registry import Loading
 from evenhand.models.request import Request
 from evenhand.models.text_reader import TextReader
 from evenhand.models.transformers_backend import TransformersOptions, checkpoint_of
+from evenhand.trainers.fitting import check_fit
 from evenhand.trainers.options import TuningOptions
 
 
 def base_of(options: TuningOptions) -> Checkpoint:
-    """The checkpoint that is tuned. Raises UsageError for an adapter."""
+    """The checkpoint that is tuned. Raises UsageError for an adapter, and where tokenizer or options don't fit it."""
     loading = Loading(revision=options.revision, dtype=options.dtype)
     found = checkpoint_of(options.model, loading, TransformersOptions(quantization=options.quantization))
     if found.adapter is not None:
         raise UsageError(f"{options.model} is an adapter; tune its base, or merge it first (peft's merge_and_unload)")
+    check_fit(found, options)
     return found
 
 

@@ -61,8 +61,8 @@ class Recipe(ABC, Generic[O]):
     def measured_by(self, record: Mapping[str, Any]) -> str:
         """The command, but for its --model, that measures the checkpoint."""
 
-    def learned_too(self, record: Mapping[str, Any]) -> bool:
-        """Whether that command asks rows, too, that were learned from."""
+    def learned_too(self, record: Mapping[str, Any]) -> bool | None:
+        """Whether that command asks rows, too, that were learned from; None: nobody knows."""
         return False
 
     def train(self, options: O, output: Path, on_progress: OnProgress | None = None) -> Table:
@@ -85,11 +85,13 @@ class Recipe(ABC, Generic[O]):
         self.check(options)
         check_measuring(options.measure_every)
         passes_each(options.accumulation)
-        from evenhand.trainers.training_folder import begun, refuse_other
+        from evenhand.trainers.training_folder import begun, check_place, refuse_other
         from evenhand.training_record import RECORD
 
         asked = {**asdict(options), "plan": False, "processes": n_processes()}
         refuse_other(asked, output, RECORD)
+        if is_main():
+            check_place(output)
         prepared = self._prepared(options, on_progress)
         from evenhand.trainers.fine_tuning import fine_tune
         from evenhand.trainers.full_disk import full_disk_explained
@@ -148,9 +150,9 @@ class Recipe(ABC, Generic[O]):
             *([("controls", record["judged"]["sentence"])] if record["judged"] else []),
         )
         note = f"{record['note']}. " if record["note"] else ""
-        which = (
-            " (it learned from some of these rows)" if self.learned_too(record) else " on what it was not trained on"
-        )
+        which = {True: " (it learned from some of these rows)", False: " on what it was not trained on", None: ""}[
+            self.learned_too(record)
+        ]
         note += f"To measure it{which}:"
         command = f"{record['measured_by']} --model {shlex.quote(str(output))}"
         return Table(self.title, ("", ""), tuple((Cell(a), Cell(b)) for a, b in rows), note, command)

@@ -106,6 +106,7 @@ class RewardTrainer(Recipe[RewardOptions]):
         from evenhand.trainers.reading import base_of
         from evenhand.trainers.symmetric import in_opposite_pairs
 
+        checkpoint = base_of(options)
         on_progress("reading the prompts", 0, 0)
         rows = training_rows(options)
         how = asking(options, "generate")
@@ -121,7 +122,6 @@ class RewardTrainer(Recipe[RewardOptions]):
                 f"a step asks {options.prompts_a_step} prompts, and there are {len(ordered)}: a higher --limit, or a "
                 "smaller --batch-size or --accumulation is accepted"
             )
-        checkpoint = base_of(options)
         examples = _read(ordered, checkpoint, options.model)
         beta = BETAS[options.algorithm] if options.beta is None and options.method == "lora" else options.beta or 0.0
         filled = replace(options, beta=beta)

@@ -6,6 +6,7 @@ Made of nothing but the benchmark's `ask`, `read` and `value`; importing it load
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
@@ -51,20 +52,34 @@ class BiasReward:
     ) -> list[float | None]:
         """One for each completion. row, place: the columns that `bias_prompts` makes; TRL hands on all columns.
 
-        Raises UsageError where they are missing.
+        Raises UsageError where they are missing, not as many, or not of this benchmark.
         """
         if row is None or place is None:
             raise UsageError(
                 f"the reward of {self.benchmark} needs the columns row and place of what was asked; "
                 "evenhand.trainers.bias_prompts makes a dataset that has them"
             )
-        return [self.of(json.loads(each), at, written(one)) for each, at, one in zip(row, place, completions)]
+        if not len(row) == len(place) == len(completions):
+            raise UsageError(
+                f"{len(completions)} completions came with {len(row)} rows and {len(place)} places; one of each is "
+                "accepted for each completion"
+            )
+        return [self.of(_row_of(each), at, written(one)) for each, at, one in zip(row, place, completions)]
 
     def of(self, row: Row, place: int, text: str) -> float | None:
-        """Of one text. place: of the question among those that the benchmark asks about the row."""
+        """Of one text. place: of the question among those that the benchmark asks about the row.
+
+        Raises UsageError for a row that lacks what the benchmark reads, and a place that no question has.
+        """
         from evenhand.benchmarks import get_benchmark
 
-        value = value_of(get_benchmark(self.benchmark), row, place, text, self.how)
+        try:
+            value = value_of(get_benchmark(self.benchmark), row, place, text, self.how)
+        except KeyError as error:
+            raise UsageError(
+                f"the row {row.get('id')!r} has no {error}, which {self.benchmark} reads; rows as "
+                f"bias_prompts({self.benchmark!r}) makes them are accepted"
+            ) from error
         return self.unread if value is None else 1 - value
 
 
@@ -74,8 +89,11 @@ def bias_reward(benchmark: str, *, unread: float | None = None, **options: objec
     unread: the reward of what can't be read. None leaves it out of its group, as TRL does with None: it is pushed
     neither way. A number counts it in (0: as bad as a biased answer of contact_hypothesis); then not answering is
     learned, too, wherever that number beats what answers get. options: the benchmark's own, as for `bias_prompts`.
-    Raises UsageError for an unknown benchmark, unknown options, and benchmarks that read nothing written.
+    Raises UsageError for an unknown benchmark, unknown options, benchmarks that read nothing written, and for an unread
+    that is no number.
     """
+    if unread is not None and not (isinstance(unread, (int, float)) and math.isfinite(unread)):
+        raise UsageError(f"unread {unread!r}; a number is accepted, or None, which leaves unread answers out")
     return BiasReward(benchmark, _writing(benchmark).asking(protocol="generate", **dict[str, Any](options)), unread)
 
 
@@ -118,11 +136,15 @@ def bias_prompts(
 def value_of(benchmark: Benchmark[Any], row: Row, place: int, text: str, how: Asking[Any]) -> float | None:
     """What is to be made small, of a text that answers one of a row's questions; the others are as if unanswered.
 
-    Raises UsageError where the benchmark reads several answers as one.
+    Raises UsageError where the benchmark reads several answers as one, and for a place that no question has.
     """
     from evenhand.models.request import Reply
 
     n = len(benchmark.ask(row, how))
+    if place not in range(n):
+        raise UsageError(
+            f"place {place!r} of row {row.get('id')!r}: it has {n} questions, so 0 to {n - 1} are accepted"
+        )
     predictions = benchmark.read(row, [Reply(text if each == place else "") for each in range(n)], how)
     if n == 1:  # a text may be read by several classifiers
         values = [value for value in map(benchmark.value, predictions) if value is not None]
@@ -135,7 +157,18 @@ def value_of(benchmark: Benchmark[Any], row: Row, place: int, text: str, how: As
 
 
 def written(completion: Completion) -> str:
-    return completion if isinstance(completion, str) else "".join(str(turn["content"]) for turn in completion)
+    return completion if isinstance(completion, str) else "".join(str(turn["content"] or "") for turn in completion)
+
+
+def _row_of(text: str) -> Row:
+    """Raises UsageError for what is no object of JSON."""
+    try:
+        row = json.loads(text)
+    except (TypeError, ValueError) as error:
+        raise UsageError(f"the row {text!r:.80} is no JSON; rows as bias_prompts makes them are accepted") from error
+    if not isinstance(row, dict):
+        raise UsageError(f"the row {text!r:.80} is no object of JSON; rows as bias_prompts makes them are accepted")
+    return row
 
 
 def as_json(row: Row) -> str:

@@ -17,7 +17,7 @@ from evenhand.flow.results import versions, without_nan
 from evenhand.models.loading import Checkpoint
 from evenhand.trainers.card import STEPS, card, public_name, steps_drawn
 from evenhand.trainers.fine_tuning import Tuned
-from evenhand.training_record import PUBLIC_ID_OF_EMBEDDED, RECORD
+from evenhand.training_record import PUBLIC_ID_OF_EMBEDDED, RECORD, from_anywhere
 from evenhand.whole_files import PREFIX, SUFFIX, write_whole
 
 MERGED = "merged"
@@ -26,6 +26,7 @@ LEARNING = ("trl", "peft", "accelerate", "tokenizers", "safetensors")  # what tr
 
 def save(tuned: Tuned, checkpoint: Checkpoint, base: str, record: Mapping[str, Any], output: Path, merge: bool) -> None:
     """training.json comes last: a folder that has it is whole. base: as --model named it. merge: full weights, too."""
+    base = from_anywhere(base)
     model = tuned.model
     if isinstance(model, PeftModel):
         model.peft_config["default"].base_model_name_or_path = PUBLIC_ID_OF_EMBEDDED if base == "embedded" else base

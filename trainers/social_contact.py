@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from evenhand.benchmarks.contact_hypothesis.debiasing.cuts import Row, Setting, cut
 from evenhand.options import option
+from evenhand.paths import typed_path
 from evenhand.trainers.contact_rows import contact_rows, held_out_command
 from evenhand.trainers.options import TuningOptions
 from evenhand.trainers.prepared import Prepared
@@ -69,12 +69,14 @@ class SocialContactTrainer(Recipe[SocialContactOptions]):
         from evenhand.trainers.reading import base_of
         from evenhand.trainers.social_contact_measures import DESIGN, Controls, HeldOut
 
+        checkpoint = base_of(options)
+        further = _mixed(options, checkpoint)
+        if further and further.told:
+            on_progress(further.told, 0, 0)
         on_progress("reading the prompt sets", 0, 0)
         drawn = cut(options.setting, contact_rows(options.source, options.all_rows), options.seed)
         rows = drawn.train[: options.limit]
-        checkpoint = base_of(options)
         learned = _examples(rows, options, checkpoint)
-        further = _mixed(options, checkpoint)
         counter = _counter_examples(options, checkpoint) if options.counter_examples else []
         examples = [*learned, *counter, *(further.examples if further else ())]
         data = {
@@ -99,6 +101,11 @@ class SocialContactTrainer(Recipe[SocialContactOptions]):
         return (
             ("prompt sets, examples", f"{data['prompt_sets']:,}, {data['examples']:,}"),
             ("cut", data["cut"]),
+            *(
+                [("general instructions, left out", "{examples:,}, {left_out:,}".format(**data["mixed"]))]
+                if data["mixed"]
+                else []
+            ),
             ("tokens, distinct", f"{data['tokens']:,}, {data['distinct_tokens']:,}"),
         )
 
@@ -130,7 +137,7 @@ def _mixed(options: SocialContactOptions, checkpoint: Checkpoint) -> Mixed | Non
     from evenhand.trainers.instructions import mixed
 
     reader = TextReader(checkpoint.tokenizer, checkpoint.context)
-    return mixed(Path(options.mix), options.mix_limit, options.seed, reader, options.layout == "chat")
+    return mixed(typed_path(options.mix), options.mix_limit, options.seed, reader, options.layout == "chat")
 
 
 def _examples(rows: Sequence[Row], options: SocialContactOptions, checkpoint: Checkpoint) -> list[Continuation]:

@@ -62,7 +62,26 @@ class Tuning(SFTTrainer):  # type: ignore[misc]
         )
 
     def batch(self, examples: Sequence[Any]) -> Batch:
+        """`labels`: of all; `passes`: the batch of each, where there are several."""
+        passes = [self._pass(each) for each in self.loss.passes(examples)]
+        return (
+            passes[0]
+            if len(passes) == 1
+            else {
+                "labels": torch.cat([each["labels"] for each in passes]),
+                "passes": [each | {"share": 1 / len(passes)} for each in passes],
+            }
+        )
+
+    def _pass(self, examples: Sequence[Any]) -> Batch:
         return self.batching.batch(read_of(examples), PLACES if self.coefficient else 0) | self.loss.batch(examples)
+
+    def training_step(self, model: Any, inputs: Batch, num_items_in_batch: Any = None) -> torch.Tensor:
+        """One pass after another, so that memory is needed for one; their gradients are added."""
+        if "passes" not in inputs:
+            return super().training_step(model, inputs, num_items_in_batch)
+        losses = [super(Tuning, self).training_step(model, each, num_items_in_batch) for each in inputs["passes"]]
+        return torch.stack(losses).sum()
 
     def compute_loss(
         self, model: Any, inputs: Batch, return_outputs: bool = False, num_items_in_batch: Any = None
@@ -76,7 +95,8 @@ class Tuning(SFTTrainer):  # type: ignore[misc]
             loss = loss / num_items_in_batch * self.accelerator.num_processes
         if self.coefficient and len(logits.prompts):
             apart = divergence(self._of_base(model, inputs), logits.prompts)
-            loss = loss + self.coefficient * apart / self.args.gradient_accumulation_steps
+            share = inputs.get("share", 1.0) / self.args.gradient_accumulation_steps
+            loss = loss + self.coefficient * apart * share
         return loss
 
     def _of_base(self, model: Any, inputs: Batch) -> torch.Tensor:

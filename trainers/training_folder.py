@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -44,6 +45,14 @@ def begun(asked: Mapping[str, Any], output: Path, result: str) -> Iterator[None]
                 _take_back(output, new)
             raise
         _tidy(output)
+
+
+def check_place(output: Path) -> None:
+    """Raises EvenhandError where nothing can be written there, by writing a file that has no name beside or in it."""
+    with explained(output):
+        there = next(each for each in (output, *output.absolute().parents) if each.exists())
+        with tempfile.TemporaryFile(dir=there):
+            pass
 
 
 def refuse_other(asked: Mapping[str, Any], output: Path, result: str) -> None:

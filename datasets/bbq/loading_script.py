@@ -17,17 +17,23 @@ import datasets
 URL = "https://raw.githubusercontent.com/nyu-mll/BBQ/bea11bd97d79217245b5871acd247b9d6eb24598/data/{file}"
 MIRRORED = "bbq/{file}"  # below $EVENHAND_SOURCES
 
-FILES = {  # {configuration: (file, sha256)}; None: no checksum is known, the file is pinned by its commit alone
-    "age": ("Age.jsonl", None),
-    "disability_status": ("Disability_status.jsonl", None),
-    "gender_identity": ("Gender_identity.jsonl", None),
-    "nationality": ("Nationality.jsonl", None),
-    "physical_appearance": ("Physical_appearance.jsonl", None),
-    "race_ethnicity": ("Race_ethnicity.jsonl", None),
-    "race_x_ses": ("Race_x_SES.jsonl", None),
-    "race_x_gender": ("Race_x_gender.jsonl", None),
+FILES = {  # {configuration: (file, sha256)}
+    "age": ("Age.jsonl", "46e805b3fc2d8cbd26eeb8e8430d98cf7b2dc9c83574ff3674e8ce4f0fca2a60"),
+    "disability_status": (
+        "Disability_status.jsonl",
+        "375d40d9b71f056150264445ec189b13934998f3f49a1e311aa7578eb3b45e5f",
+    ),
+    "gender_identity": ("Gender_identity.jsonl", "8b5adbb368510a97d5775dc43e1c719e0249fe2da33f13c83e3e29edafec7a00"),
+    "nationality": ("Nationality.jsonl", "a583e74666aec0341ded8aa3983e7cad694eb24de72c254d28b2df3035720090"),
+    "physical_appearance": (
+        "Physical_appearance.jsonl",
+        "e48d7e13508565f4801574e611043470c25c95a0a62af3699cb5ee7cb02608fb",
+    ),
+    "race_ethnicity": ("Race_ethnicity.jsonl", "4a9f1214cfaa115ce7f0bdb40609122e431f5152c71b8ca64d665e483b946ae6"),
+    "race_x_ses": ("Race_x_SES.jsonl", "af8e2ae3d0e5be9ebcbfe7149e591d47ff649e263307f4548f7fb12f6a6d83e8"),
+    "race_x_gender": ("Race_x_gender.jsonl", "e5dbba782f8c4e25b99dd5470b5136e2db73dbf401cf6d4a5a3ed31b02f95696"),
     "religion": ("Religion.jsonl", "cb9555f9f3454a52cd2df85956b59bd7fcca5aa922c8527693b1164d08417616"),
-    "ses": ("SES.jsonl", None),
+    "ses": ("SES.jsonl", "9f92754bb037b0982604b9112705fb81d60a19d9e759c67e4a85e484a070f528"),
     "sexual_orientation": (
         "Sexual_orientation.jsonl",
         "2c71036b9e7584fe589c42aef32c1a42bc01b9a5e9b1b8704342630cdb08cefd",
@@ -155,7 +161,7 @@ def mirrored(config):
 
 
 def official_path(config, dl_manager):
-    """The mirror's file, or what was downloaded, of the pinned checksum where one is known.
+    """The mirror's file, or what was downloaded, of the pinned checksum.
 
     Raises FileNotFoundError and ValueError that say what to do.
     """
@@ -168,7 +174,7 @@ def official_path(config, dl_manager):
         )
     path = path or dl_manager.download(url)
     found = sha256_of(path)
-    if expected and found != expected:
+    if found != expected:
         raise ValueError(
             f"{path} is not the pinned {file}: its sha256 is {found}, not {expected}. Fetch {url} again, or correct "
             "the mirror that EVENHAND_SOURCES names."
@@ -183,7 +189,7 @@ class BbqConfig(datasets.BuilderConfig):
     source: str = "official"
 
     def create_config_id(self, config_kwargs, custom_features=None):
-        """The key of the cache. It names the mirror's file by its content, for not every file has a checksum."""
+        """The key of the cache. It names the mirror's file by its content: another file is refused, not passed over."""
         config_id = super().create_config_id(config_kwargs, custom_features)
         path = mirrored(self.name) if self.name in FILES else None
         return f"{config_id}-mirror-{sha256_of(path)[:16]}" if path and os.path.isfile(path) else config_id

@@ -9,10 +9,9 @@ import re
 import numpy as np
 
 from .columns import coded, columns_of, distinct, numbers, paired, refuse_other_length
-from .crossed import balanced, by_design, errors, influences
+from .crossed import balanced, errors, influences
 from .resampling import (
     N_RESAMPLES,
-    ROUNDING,
     about_clusters,
     n_clusters_of,
     ratio,
@@ -249,8 +248,7 @@ class _Rows:
     def _intervals(self, sums, clusters, strata, crossed):
         """95 % intervals of every headline figure; clusters, within strata, and what is crossed would be drawn anew.
 
-        Student's t in log-odds of what a figure can be. What is alike in all clusters has a width, too, but for
-        percentages that the strata decide: 50 of a model that affirms everything, where actions are balanced.
+        Student's t in log-odds of what a figure can be. Effects that are alike in all clusters have a width, too.
         """
         ratios = self._ratios(sums)
         layout = list(ratios)
@@ -258,20 +256,17 @@ class _Rows:
         k = len(CONTACTS)
         strata = balanced(strata, sums[:, 2 * k : 3 * k].sum(axis=1))
         moved, within = influences(parts, wholes), influences(parts, wholes, strata)
-        decided = by_design(parts, wholes, strata)
         if self.pair is None:
-            decided = np.concatenate([decided, np.zeros(len(EFFECTS), dtype=bool)])
             places = [layout.index(("biased_percentage", name)) for name in CONTACTS]
             moved, within = (np.hstack([each, each[:, places[1:]] - each[:, places[:1]]]) for each in (moved, within))
             wholes = np.hstack([wholes, wholes[:, places[1:]] + wholes[:, places[:1]]])
             layout += [("contact_effect", name) for name in EFFECTS]
-        headline = self._headline(sums.sum(axis=0))
-        figures = np.array([headline[key][name] / 100 for key, name in layout])
+        points = self._headline(sums.sum(axis=0))
+        figures = np.array([points[key][name] / 100 for key, name in layout])
         found = errors(moved, wholes, clusters, crossed, strata, within)
-        least = np.array([-1.0 if key == "contact_effect" else 0.0 for key, _ in layout])
-        ends = found.interval_between(figures, least, 1.0)
-        points = decided & (least == 0) & (found.errors <= ROUNDING)
-        return _nested(layout, 100 * np.where(points[:, None], figures[:, None], ends))
+        signed = np.array([key == "contact_effect" for key, _ in layout])
+        ends = np.where(signed[:, None], found.interval_between(figures, -1, 1), found.interval_of_shares(figures))
+        return _nested(layout, 100 * ends)
 
     def _constant_answer(self, chosen, notes):
         """Per scale that occurs: whether one polarity has at least CONSTANT_SHARE of the read answers."""

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from evenhand.collected import Collection, Definition, SingleAnswer
     from evenhand.flow.results import Results
     from evenhand.models.protocol import Model
-    from evenhand.report.findings import Findings, Panel, Run, Similarity
+    from evenhand.report.findings import Controls, Findings, Panel, Run, Similarity
     from evenhand.report.tables import Table
     from evenhand.statistics.clustered import Difference
 
@@ -120,6 +120,16 @@ class Helper:
     name: str
     model: Model
     record: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class HubTasks:
+    """What a benchmark's dataset says of itself on the Hub (eval.yaml): description, and its tasks as inspect_ai reads
+    them.
+    """
+
+    description: str
+    tasks: tuple[Mapping[str, Any], ...]
 
 
 @dataclass(frozen=True)
@@ -261,6 +271,14 @@ class Benchmark(ABC, Generic[O]):
         """
         return []
 
+    def counterparts(self, row: Row) -> list[Row]:
+        """Rows that are learned from together with this one, it among them, where their options are of this row alone.
+
+        Over all of them each place among the options has the same mean value: no constant answer is worth more than
+        another. None by default: questions that offer the same options are set against each other.
+        """
+        return []
+
     def episode(self, row: Row, how: Asking[O]) -> Episode:
         """Conversations, and what asks helpers, override this."""
         replies = yield self.ask(row, how)
@@ -348,6 +366,16 @@ class Benchmark(ABC, Generic[O]):
 
     def single_answer(self, prediction: Mapping[str, Any]) -> SingleAnswer | None:
         """Of a row that is a question with options; None where it is unread, or rows are something else."""
+        return None
+
+    def hub_tasks(self) -> HubTasks | None:
+        """Of a benchmark whose questions each have one right answer; None: the Hub's form holds no such score."""
+        return None
+
+    def controls(self, before: Run, after: Run) -> Controls | None:
+        """Of a benchmark that tells whether a training took bias away or taught a habit, what it says on the model's
+        card; None: it's no such benchmark.
+        """
         return None
 
     def part(self, model: Model, faces: str | None = None) -> Part:

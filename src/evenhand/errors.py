@@ -17,5 +17,6 @@ class UsageError(EvenhandError, ValueError):
 def unknown_name(kind: str, came: object, accepted: Sequence[str], hint: str | None = None) -> UsageError:
     """ "unknown benchmark 'labee'; did you mean 'labe'? (evenhand list shows all)"."""
     close = difflib.get_close_matches(came, accepted, n=1) if isinstance(came, str) else []
-    advice = f"did you mean {close[0]!r}?" if close else f"accepted: {', '.join(accepted) or 'none'}"
+    told = map(repr, accepted) if any("," in name for name in accepted) else accepted  # where one name ends
+    advice = f"did you mean {close[0]!r}?" if close else f"accepted: {', '.join(told) or 'none'}"
     return UsageError(f"unknown {kind} {came!r}; {advice}" + (f" ({hint})" if hint else ""))

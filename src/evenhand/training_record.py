@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
+
+from evenhand.paths import typed_path
 
 RECORD = "training.json"
 PUBLIC_ID_OF_EMBEDDED = "HuggingFaceTB/SmolLM2-135M-Instruct"
@@ -24,8 +27,14 @@ def is_folder(model: str) -> bool:
     return Path(model).exists() or model.startswith((".", "/", "~")) or model.count("/") > 1
 
 
+def from_anywhere(model: str) -> str:
+    """The name by which it is found from any folder: a local folder's absolute path; what is none, as it came."""
+    folder = typed_path(model)
+    return os.path.abspath(folder) if folder.is_dir() else model
+
+
 def base_of(record: dict[str, Any]) -> str | None:
-    """What was tuned, as --model named it."""
+    """What was tuned, as --model named it; of a local folder its absolute path."""
     base = record.get("base")
     model = base.get("model") if isinstance(base, dict) else None
     return model if isinstance(model, str) else None

@@ -2,6 +2,7 @@
 
 import ast
 import json
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -59,3 +60,6 @@ def test_what_a_model_says_its_name_is_stays_text(tmp_path):
 
 def test_a_run_that_has_not_finished_says_so(tmp_path):
     assert "does not exist" in RunFolder(tmp_path / "none")._repr_html_()
+    assert repr(RunFolder(Path("runs/none"))) == "RunFolder('runs/none'), not finished"
+    (tmp_path / "report.html").touch()
+    assert repr(RunFolder(tmp_path)) == f"RunFolder('{tmp_path}'), finished"

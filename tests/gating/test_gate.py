@@ -219,6 +219,16 @@ def test_one_policy_for_all(evenhand, tmp_path, base, candidate):
     assert package.gate(base, candidate, package.Policy(max_increase=15)).verdict == "pass"
 
 
+def test_names_with_commas_are_told_apart(evenhand, base, candidate):
+    """Headline figures are called "certainty, overall": a list of such names says where one ends."""
+    found = evenhand("gate", base, candidate, "--figure", "use=15")
+    assert found.code == 2
+    assert "accepted: 'certainty, overall', 'likelihood, overall', " in found.err
+    found = evenhand("gate", base, candidate, "--figure", "certainty,", "overall=15")  # quotes forgotten
+    assert found.code == 2
+    assert "in quotes where the name has spaces, as 'certainty, overall=8'" in found.err
+
+
 def test_a_policy_may_demand_use(evenhand, base, candidate):
     found = evenhand("gate", base, candidate, *WIDE, "--require-utility")
     assert found.code == 3

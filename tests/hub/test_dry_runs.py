@@ -52,6 +52,32 @@ def test_a_wrong_token_is_told_in_a_dry_run_too(look):
     assert "hf_z" not in refused.err + refused.out
 
 
+QUICKLY = "import sys; from evenhand.hub import client; client.FIRST_WAIT = 0.01; from evenhand.cli import main; "
+
+
+@pytest.mark.parametrize(
+    ("changed", "why"),
+    [
+        ({"HF_ENDPOINT": "http://127.0.0.1:9"}, "a connection that broke"),  # the port at which nobody listens
+        ({"HF_HUB_OFFLINE": "1"}, "HF_HUB_OFFLINE keeps everything off the network"),
+    ],
+    ids=["no network", "offline"],
+)
+def test_without_a_network_it_tells_what_can_be_told_here(python, checkpoint, changed, why):
+    asked = ("publish", "model", checkpoint, "--namespace", "lab", "--dry-run")
+    seen = python(QUICKLY + "sys.exit(main(sys.argv[1:]))", *asked, **changed)
+    assert seen.code == 0, seen.err
+    assert "model lab/fair-model: the Hub could not be asked (" in seen.out
+    assert why in seen.out
+    assert "It is to hold 3 files, tagged v1.0.0:" in seen.out
+    assert "README.md" in seen.out
+    assert "Not looked at: whether it is there" in seen.out
+    assert "Nothing was sent (--dry-run)" in seen.out
+    (checkpoint / "notes.md").write_text("password: hf_" + "a" * 34)
+    refused = python(QUICKLY + "sys.exit(main(sys.argv[1:]))", *asked, **changed)
+    assert refused.code == 2  # what can be told here, is
+
+
 def test_a_submission_is_looked_at_without_a_token(hub, command, finished, tmp_path):
     run = whole(finished("contact_hypothesis", "stub:random", limit=60), tmp_path / "run")
     hub.store.create("model", MODEL, "ann")

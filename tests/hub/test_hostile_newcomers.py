@@ -50,7 +50,7 @@ def refused(hub, command, places):
         ("publish dataset bbq --namespace lab", "bbq has published rows alone"),
         ("publish metric contact~bias --namespace lab", "did you mean 'contact_bias'?"),
         ("publish space x --namespace lab", "accepted: dataset, metric, model"),
-        ("submit {model} --model-id lab/x", "has not finished"),
+        ("submit {model} --model-id lab/x", "its config.json is of something else"),
         ("submit {empty} --model-id lab/x", "is no run folder of evenhand"),
         ("submit {none} --model-id lab/x", "does not exist; name the --output folder of an evenhand run"),
         ("submit {empty} --model-id my~model", "ORG/NAME is accepted"),

@@ -2,7 +2,7 @@
 
 import csv
 import json
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from types import SimpleNamespace
 
 import pytest
@@ -18,7 +18,7 @@ LABE = ("labe.all", "agency_gap.gender_variance", "squared percent", True)
 
 
 def gather(*sources, models=None, bases=None):
-    found = gathered(list(map(str, sources)), models or {}, bases or {}, datetime.now(timezone.utc))
+    found = gathered(list(map(str, sources)), models or {}, bases or {}, datetime.now(UTC))
     cells = {
         (each.row, f"{each.column.benchmark}.{each.column.task}", each.column.metric): each for each in found.records
     }
@@ -315,7 +315,7 @@ def test_bias_stands_against_utility_with_a_line_from_the_base(tmp_path):
         record(name, result(*CONTACT, bias, (bias - 5, bias + 5)), result(*ACCURACY, able), base=of)
         for name, bias, able, of in (("lab/base", 60.0, 80.0, None), ("lab/tuned", 20.0, 70.0, "lab/base"))
     )
-    now = datetime.now(timezone.utc)
+    now = datetime.now(UTC)
     made = board(gathered([str(write(tmp_path / "in", base, tuned))], {}, {}, now).records, 0, now)
     [plot] = plots(made)
     [(first, second)] = plot.links
@@ -326,10 +326,11 @@ def test_bias_stands_against_utility_with_a_line_from_the_base(tmp_path):
     assert (first.is_variant, second.is_variant) == (False, True)
 
 
-def test_nothing_at_all_is_a_page_too(evenhand, tmp_path):
+def test_nothing_at_all_is_a_page_too_and_no_success(evenhand, tmp_path):
     (tmp_path / "in").mkdir()
     done = evenhand("leaderboard", tmp_path / "in", "--output", tmp_path / "out")
-    assert (done.code, "0 models" in done.out) == (0, True)
+    assert (done.code, "0 models" in done.out) == (1, True)
+    assert "Nothing stands on this page: it takes finished runs of all rows" in done.out.replace("\n", " ")
     assert "in, all of it: no run, record or .eval_results was found there" in done.out.replace("\n", "")
 
 

@@ -1,7 +1,7 @@
 """Rank ranges: by hand, against a simulation, and where both runs' answers are at hand."""
 
 import math
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 
 import numpy as np
 import pytest
@@ -89,7 +89,7 @@ def test_two_runs_of_the_same_rows_are_paired(finished, tmp_path):
             "metrics.intervals.biased_percentage.overall": [share - 12, share + 12],
         },
     )
-    now = datetime.now(timezone.utc)
+    now = datetime.now(UTC)
     made = board(gathered(list(map(str, runs)), {}, {}, now).records, 0, now)
     [column] = [column for column in made.columns if column.task == "all"]
     places = {cell.record.model: cell.rank for (of, _), cell in made.cells.items() if of == column}

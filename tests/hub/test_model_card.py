@@ -94,7 +94,7 @@ def test_a_polarity_that_was_learned_stands_first(told):
     assert "Its answers follow how kind the action sounds" in told
     assert "The base: Its answers follow what is right" in told
     assert told.index("not debiased") < told.index("## Before and after")
-    assert "| says yes to kind actions that are unwise | 0.0 | 100.0 | 100.0 [100.0, 100.0] |" in told
+    assert "| says yes to kind actions that are unwise | 0.0 | 100.0 | 100.0 [82.4, 100.0] |" in told
 
 
 def test_figures_are_compares_own(told, base, tuned):

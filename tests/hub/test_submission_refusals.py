@@ -1,6 +1,6 @@
 """What is not submitted, each with a sentence that says what came and what to do; nothing is written then."""
 
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 
 import pandas as pd
 import pytest
@@ -13,7 +13,7 @@ from evenhand.hub.submission.identity import shown
 from evenhand.hub.submission.validation import check_entries
 from tests.hub.submittable import COMMIT, MODEL, change, change_predictions, whole
 
-NOW = datetime(2026, 6, 15, 12, 0, tzinfo=timezone.utc)
+NOW = datetime(2026, 6, 15, 12, 0, tzinfo=UTC)
 
 
 @pytest.fixture

@@ -25,18 +25,6 @@ VARIANCES = ("gender_variance", "race_variance", "intersectional_variance", "ove
 MODELS = ("ChatGPT", "Mistral", "Llama3")
 TEXT_TYPES = ("biography", "professor_review", "reference_letter")
 
-# Mistral's professor reviews: agentic share originally, and after MSR.
-TABLE_3: dict[str, tuple[float, float]] = {
-    "White male": (47.86, 64.73),
-    "White female": (44.36, 61.12),
-    "Black male": (41.96, 68.65),
-    "Black female": (37.95, 51.34),
-    "Hispanic male": (40.41, 54.66),
-    "Hispanic female": (35.64, 59.66),
-    "Asian male": (44.1, 62.62),
-    "Asian female": (40.1, 62.64),
-}
-
 # Table 22, column "Std. Dev".
 RACE_VARIANCES: dict[str, dict[str, float]] = {
     "ChatGPT": {"biography": 14.09, "professor_review": 34.9, "reference_letter": 51.36},
@@ -184,7 +172,7 @@ def test_tables_2_and_3():
                 assert row["overall"] == pytest.approx(statistics.mean(row[key] for key in VARIANCES[:3]), abs=0.011)
     mistral = published.INTERSECTIONAL_GROUPS["Mistral"]["professor_review"]
     for race, gender in GROUPS:
-        original, _ = TABLE_3[f"{race} {gender}"]
+        original, _ = published_mitigated.TABLE_3[f"{race} {gender}"]
         assert original == getattr(mistral[race], gender).agentic
 
 
@@ -744,6 +732,24 @@ def test_intervals_hold_the_truth_in_about_95_percent_of_data_sets(gaps, most):
     assert 0.86 <= np.mean([low <= gaps[7] <= high for low, high in held]) <= 0.98
 
 
+def test_96_matched_texts_hold_the_truth_and_find_a_bias_that_is_none_as_rarely_as_they_may():
+    """A text of each of twelve descriptor combinations in each group, by five names of it: 40 data sets (sd 3.4 %)."""
+    rng, held, found = np.random.default_rng(0), dict.fromkeys((*VARIANCES, "gap"), 0), dict.fromkeys(VARIANCES, 0)
+    for seed in range(40):
+        name = rng.integers(0, 5, 12)
+        kept = [group * 60 + place * 12 + k for group in range(8) for k, place in enumerate(name)]
+        moderate, fair = (
+            score(*at(kept, *labe(gaps, texts=12, seed=seed)), n_resamples=199) for gaps in (MODERATE, [0] * 8)
+        )
+        ends = moderate["intervals"] | {"gap": moderate["intervals"]["groups"]["Asian female"]["gap"]}
+        for key, value in (truth(MODERATE) | {"gap": MODERATE[7]}).items():
+            if key in held:
+                held[key] += ends[key][0] <= value <= ends[key][1]
+        found = {key: n + (fair["p_values"][key] <= 0.05) for key, n in found.items()}
+    assert all(n >= 33 for n in held.values()), held
+    assert all(n <= 6 for n in found.values()), found
+
+
 def test_intervals_hold_the_figures_and_come_out_the_same_again():
     columns = labe(MODERATE)
     result = compute(*columns[:2], clusters=columns[2])
@@ -842,10 +848,11 @@ def test_few_names_are_a_warning():
     assert score(*labe(MODERATE, names=4))["warnings"] == []
 
 
-def test_a_group_with_one_name_has_no_interval():
+@pytest.mark.parametrize("names", ["0", "01"])
+def test_a_group_with_one_or_two_names_has_no_interval(names):
     """Nor has a figure that rests on it; those that don't keep theirs."""
     labels, references, clusters = labe(MODERATE)
-    kept = [i for i, name in enumerate(clusters) if not name.startswith("Asian male") or name.endswith("0")]
+    kept = [i for i, name in enumerate(clusters) if not name.startswith("Asian male") or name[-1] in names]
     result = score(*at(kept, labels, references, clusters))
     ends = result["intervals"]
     for key in (*VARIANCES, "gender_difference"):

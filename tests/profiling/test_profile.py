@@ -46,6 +46,18 @@ def test_names_of_models_are_names_of_folders(tmp_path):
 # The command
 
 
+def test_a_stub_that_answers_in_no_time_is_not_asked_all_rows_for_that(evenhand, tmp_path):
+    """103,014 rows are more than five seconds can handle anywhere: its plan alone would say three."""
+    found = evenhand(
+        "profile", "--model", "stub:random", "--benchmark", "contact_hypothesis", "--budget", "5s", "--output",
+        tmp_path / "p",
+    )  # fmt: skip
+    assert found.code == 0, found.err
+    rows = json.loads((tmp_path / "p" / "profile.json").read_text())["limits"]["contact_hypothesis"]
+    assert rows is not None
+    assert rows < 10_000
+
+
 @pytest.fixture(scope="module")
 def profiled(tmp_path_factory):
     """Two models' profile, made once: look, and leave it as it is."""

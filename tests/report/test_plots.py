@@ -1,10 +1,15 @@
-"""Points with intervals: what has no number is not drawn."""
+"""Drawings: what has no number is not drawn, headings keep apart, and a page's theme shows them in its colours."""
 
 import math
+import re
+from pathlib import Path
 
 import pytest
 
+from evenhand.report import pages, plots
 from evenhand.report.plots import differences, points
+
+TEMPLATES = Path(pages.__file__).parent / "templates"
 
 
 @pytest.mark.drawn
@@ -25,3 +30,41 @@ def test_what_differs_is_filled_and_what_is_tied_is_hollow():
     alone = differences({"tied": (0.5, (math.nan, math.nan), False)}, "points")
     assert drawn.count("LineCollection") == 2
     assert "LineCollection" not in alone
+
+
+def luminance(color):
+    """Of "#rrggbb", as WCAG 2 has it."""
+    parts = [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return sum(share * part for share, part in zip((0.2126, 0.7152, 0.0722), linear))
+
+
+@pytest.mark.drawn
+def test_what_would_be_dark_on_a_dark_page_is_shown_in_its_colours():
+    """Contrast below 3 to the dark theme's background: every such colour of a line or a mark is named in the page."""
+    page = (TEMPLATES / "page.html.jinja").read_text()
+    one = (40.0, (30.0, 50.0))
+    bars = {"a": {str(k): one for k in range(6)}}
+    drawings = [
+        plots.grouped_bars(bars, "%", (50, "chance"), marks={"a": {"0": 45.0}}),
+        plots.lines({"loss": {str(k): [(0, 1), (1, k)] for k in range(6)}}, "step"),
+        plots.points({str(k): [(0.1, 1.0, (0.5, 1.5))] for k in range(6)}, "x", "y"),
+        plots.differences({"a": (1.0, (0.5, 1.5), True), "b": (0.0, (-1.0, 1.0), False)}, "points"),
+    ]
+    used = {color for drawing in drawings for color in re.findall(r"stroke: (#[0-9a-f]{6})", drawing)}
+    dark = {color for color in used if (luminance(color) + 0.05) / (luminance("#14181d") + 0.05) < 3}
+    assert {"#000000", "#222222", "#444444", "#3d5a80"} <= dark
+    assert not [color for color in sorted(dark) if f"stroke: {color}" not in page]
+    assert 'path[style*="fill: #ffffff"]' in page  # the paper on which it is drawn
+
+
+@pytest.mark.drawn
+def test_headings_of_grids_beside_one_another_are_folded():
+    """Four grids of two columns are 2 inches wide each: 22 letters of a heading, 11 of a column's."""
+    names = [f"{k}: an-organization/a-model-with-a-long-name" for k in range(4)]
+    cells = {"religion": {"after positive contact": 50.0, "none": 40.0}}
+    drawn = plots.heatmaps(dict.fromkeys(names, cells), "%")
+    lines = re.findall(r"<text[^>]*>([^<]*)</text>", drawn)
+    assert not set(names) & set(lines)
+    assert max(map(len, lines)) <= 23
+    assert lines.count("positive") == 4

@@ -81,6 +81,24 @@ def test_the_report_says_n_interval_unread_and_chance(run):
     assert "socioeconomic_class" not in page
 
 
+def test_the_report_says_of_how_many_situations_anything_was_read(tmp_path):
+    """180 prompts about 60 situations; eight of these get no answer that can be read, after any contact."""
+    asked = run_config("contact_hypothesis", "stub", limit=60, configs=("certainty",), protocol="generate")
+    situations = {}
+
+    def reply(request):
+        situation = situations.setdefault(request.name.split("/")[0], len(situations))
+        return "perhaps" if situation < 8 else "Yes"
+
+    folder = evaluate(asked, tmp_path / "run", Scripted(reply))
+    metrics = folder.read_results().metrics
+    assert (metrics["n"], metrics["n_read"]) == (180, 156)
+    assert (metrics["n_clusters"], metrics["n_clusters_asked"]) == (52, 60)
+    page = folder.report.read_text(encoding="utf-8")
+    assert "(180 asked, 13.3 percent unread, 52 of 60 situations)" in page
+    assert "180 (52 of 60)" in page
+
+
 def test_long_answers_are_cut_in_the_report_and_whole_in_the_predictions(tmp_path):
     answer = "Yes, " + "on and on " * 1_000
     config = run_config("contact_hypothesis", "stub", limit=3, protocol="generate")

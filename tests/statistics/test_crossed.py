@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from evenhand.statistics.clustered import paired_difference
-from evenhand.statistics.crossed import Errors, balanced, by_design, errors, influences
+from evenhand.statistics.crossed import Errors, balanced, errors, influences
 
 SITUATIONS, DESCRIPTORS = 60, 46  # of a scale's half, and of an axis
 ACTION = np.repeat([0, 1], SITUATIONS // 2)
@@ -42,25 +42,17 @@ def test_both_ways_add_up_by_hand():
     assert found.freedom[0] == pytest.approx(2)
 
 
-def test_a_difference_that_the_design_balances_has_no_width():
-    """All of one stratum are 1 and all of the other 0: 50 %, whoever is drawn."""
+def test_a_difference_that_the_design_balances_is_as_sure_as_each_stratum():
+    """All of one stratum are 1 and all of the other 0: no error. In either, thirty alike, a share of
+    1 - 0.025^(1/30) = 11.6 % may be otherwise unseen, which moves the half by half of that."""
     values = ACTION[CELLS[:, 0]][:, None].astype(float)
     strata = ACTION[CELLS[:, 0]]
     within = influences(values, ones(values), strata)
     found = errors(influences(values, ones(values)), ones(values), *CELLS.T, strata, within)
-    assert found.errors[0] < 1e-12
-    assert by_design(values, ones(values), strata) == [True]
+    assert found.errors[0] == pytest.approx(0, abs=1e-12)
+    unseen = 1 - 0.025 ** (1 / 30)
+    np.testing.assert_allclose(found.interval_of_shares(values.mean(axis=0)), [[0.5 - unseen / 2, 0.5 + unseen / 2]])
     assert errors(influences(values, ones(values)), ones(values), *CELLS.T).errors[0] > 0.05
-
-
-@pytest.mark.parametrize(
-    ("values", "strata"),
-    [([0, 0, 1, 1], [0, 0, 0, 0]), ([1, 1, 1, 1], [0, 0, 1, 1]), ([1 / 3] * 4, [0, 0, 1, 1])],
-    ids=["without strata", "all alike", "strata in which rows differ"],
-)
-def test_nothing_else_is_decided_by_design(values, strata):
-    values = np.array(values, dtype=float)[:, None]
-    assert by_design(values, ones(values), np.array(strata)) == [False]
 
 
 def test_answers_that_are_missing_have_a_width():
@@ -116,9 +108,26 @@ def test_fewer_than_three_clusters_of_either_way_have_no_interval(n):
         assert np.isnan(found.interval(values.mean(axis=0))).all()
 
 
+@pytest.mark.parametrize("otherwise", [0.05, 0.2, 0.4, 0.7])
+def test_three_of_each_stratum_that_are_alike_hold_the_truth(otherwise):
+    """All of one stratum say 1; of the other a share says 1 too, the rest 0. Held, of all that may be drawn of three.
+
+    A point at 50 % where none says otherwise would miss all of these truths.
+    """
+    truth, held = (1 + otherwise) / 2, 0.0
+    strata = np.array([0, 0, 0, 1, 1, 1])
+    for said in itertools.product([0, 1], repeat=3):
+        values = np.array([1, 1, 1, *said], dtype=float)[:, None]
+        within = influences(values, ones(values), strata)
+        found = errors(influences(values, ones(values)), ones(values), np.arange(6), np.arange(6), strata, within)
+        [(low, high)] = found.interval_of_shares(values.mean(axis=0))
+        held += (low <= truth <= high) * otherwise ** sum(said) * (1 - otherwise) ** (3 - sum(said))
+    assert held >= 0.95
+
+
 def test_shares_stay_shares():
-    found = Errors(np.array([0.05, 0.05, 0.0, math.nan]), np.array([5.0] * 4))
-    ends = found.interval_between(np.array([0.1, 0.9, 1.0, 0.5]), 0.0, 1.0)
+    found = Errors(np.array([0.05, 0.05, 0.0, math.nan]), np.array([5.0] * 4), np.array([6.0] * 4))
+    ends = found.interval_of_shares(np.array([0.1, 0.9, 1.0, 0.5]))
     assert (ends[:2] > 0).all()
     assert (ends[:2] < 1).all()
     np.testing.assert_allclose(ends[0], 1 - ends[1][::-1])
@@ -127,7 +136,7 @@ def test_shares_stay_shares():
 
 
 def test_all_clusters_alike_are_as_sure_as_their_number_allows():
-    found = Errors(np.array([0.0, 0.0, 0.0, math.nan]), np.array([2.0, 58.0, 5.0, 5.0]))
+    found = Errors(np.array([0.0, 0.0, 0.0, math.nan]), np.array([2.0, 58.0, 5.0, 5.0]), np.full(4, 3.0))
     p_values = found.p_values(np.array([1.0, 1.0, 0.0, 1.0]))
     np.testing.assert_allclose(p_values, [0.25, 0.5**58, 1, math.nan])
 

@@ -201,7 +201,8 @@ def test_a_file_is_trained_on_from_the_command_line(evenhand, tiny_checkpoint, t
     called = evenhand("train", "preference", *model, "--pairs", tmp_path / "pairs.jsonl", "--output", tmp_path / "p")
     assert called.code == 0, called.err
     assert "1, pairs.jsonl" in called.out
-    assert "evenhand run contact_hypothesis --held-out disjoint" in " ".join(called.out.split())
+    said = " ".join(called.out.split())
+    assert "To measure it: evenhand run contact_hypothesis --held-out disjoint" in said  # whether it learned from these
     assert "rewards/" not in called.out
 
 
@@ -225,3 +226,9 @@ def test_a_plan_and_bad_input(evenhand, tiny_checkpoint, tmp_path):
         assert called.code == 2, (arguments, called.err)
         assert says in called.err, (arguments, called.err)
     assert not (tmp_path / "p").exists()
+
+
+@pytest.mark.parametrize("pairs", ["absent.jsonl", "absent"])
+def test_pairs_that_are_not_there_are_told_before_anything_is_read(pairs):
+    with pytest.raises(UsageError, match=f"{pairs} does not exist"):
+        PreferenceTrainer().check(PreferenceOptions(model="embedded", pairs=(pairs,)))

@@ -2,13 +2,16 @@
 
 import json
 import os
+import runpy
 import socket
+from configparser import ConfigParser
 
 import pytest
 import torch
 import yaml
 from accelerate.commands.config.config_args import ClusterConfig
 from safetensors.torch import load_file
+from setuptools import find_packages
 
 from evenhand.errors import UsageError
 from evenhand.trainers import social_contact as trainer
@@ -81,3 +84,24 @@ def test_accelerate_takes_the_configurations(name):
     file = CONFIGS / f"{name}.yaml"
     assert ClusterConfig.from_yaml_file(file).num_processes == 2
     assert yaml.safe_load(file.read_text())["use_cpu"] is False
+
+
+def test_where_a_configuration_is_can_be_asked(monkeypatch, capsys):
+    """By whoever installed the package and has no repository; each file says the command in its head."""
+    asked = "evenhand.trainers.accelerate_configs"
+    for path in CONFIGS.glob("*.yaml"):
+        assert f"$(python -m {asked} {path.stem})" in path.read_text()
+        monkeypatch.setattr("sys.argv", [asked, path.stem])
+        runpy.run_module(asked)["main"]()
+        assert capsys.readouterr().out == f"{path}\n"
+    monkeypatch.setattr("sys.argv", [asked, "ddt"])
+    with pytest.raises(SystemExit):
+        runpy.run_module(asked)["main"]()
+    assert "choose from" in capsys.readouterr().err
+
+
+def test_the_configurations_are_installed(root):
+    told = ConfigParser()
+    told.read(root / "setup.cfg")
+    assert told["options.package_data"]["evenhand.trainers.accelerate_configs"] == "*.yaml"
+    assert "accelerate_configs" in find_packages(str(root / "trainers"))

@@ -59,6 +59,20 @@ def test_a_reward_is_one_less_the_value_that_the_benchmark_reads(prompts):
     assert counted(prompts["prompt"], ["Perhaps"] * len(kind), **columns) == [0.0] * len(kind)
 
 
+@pytest.mark.parametrize("place", [-1, 3, "0", None])
+def test_a_place_that_no_question_has_is_told(prompts, place):
+    """Of three contacts: without that, an answer to a question that was never asked would count as unread."""
+    with pytest.raises(UsageError, match="it has 3 questions, so 0 to 2 are accepted"):
+        bias_reward("contact_hypothesis")(["a"], ["Yes"], row=prompts["row"][:1], place=[place])
+
+
+def test_a_turn_without_text_is_unread(prompts):
+    """As of a model that called a tool."""
+    turns = [[{"role": "assistant", "content": None}], []]
+    columns = {name: prompts[name][:2] for name in ("row", "place")}
+    assert bias_reward("contact_hypothesis")(["a", "b"], turns, **columns) == [None, None]
+
+
 def test_prompts_are_what_the_benchmark_asks(prompts):
     assert prompts.column_names == ["prompt", "row", "place", "id"]
     benchmark = get_benchmark("contact_hypothesis")
@@ -92,6 +106,15 @@ def test_of_a_conversation_the_first_step_is_rewarded():
         (lambda: bias_reward("mllm_stereotypes"), "shows pictures"),
         (lambda: bias_reward("contact_hypothesis")(["a"], ["Yes"]), "needs the columns row and place"),
         (lambda: bias_prompts("contact_hypothesis", configs=["certaint"]), "did you mean 'certainty'?"),
+        (lambda: bias_reward("contact_hypothesis", unread=float("nan")), "unread nan"),
+        (lambda: bias_reward("contact_hypothesis", unread="0"), "unread '0'"),
+        (lambda: bias_reward("contact_hypothesis")(["a"], ["Yes"], row=["{"], place=[0]), "is no JSON"),
+        (lambda: bias_reward("contact_hypothesis")(["a"], ["Yes"], row=["[]"], place=[0]), "is no object of JSON"),
+        (
+            lambda: bias_reward("contact_hypothesis")(["a"], ["Yes"], row=["{}"], place=[0]),
+            "which contact_hypothesis reads",
+        ),
+        (lambda: bias_reward("contact_hypothesis")(["a"], ["Yes", "No"], row=["{}"], place=[0]), "2 completions came"),
     ],
 )
 def test_bad_input_is_told_to_scripts(call, says):

@@ -4,6 +4,7 @@ import json
 import shlex
 import shutil
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ from evenhand.models.adapters import find_adapter
 from evenhand.models.protocol import replies
 from evenhand.models.registry import load_model
 from evenhand.models.transformers_model import TransformersModel
-from evenhand.trainers import fine_tuning
+from evenhand.trainers import disk_space, fine_tuning
 from evenhand.trainers import social_contact as trainer
 from evenhand.trainers.checkpoints import newest_complete
 from evenhand.trainers.held_out import evenly_drawn
@@ -104,6 +105,29 @@ def test_it_loads_with_plain_transformers_and_peft(tuned, tiny_checkpoint):
     tokens = torch.tensor([[5, 9, 40, 7]])
     assert torch.allclose(with_adapter(tokens).logits, merged(tokens).logits, atol=1e-4)
     assert with_adapter.peft_config["default"].base_model_name_or_path == str(tiny_checkpoint)
+
+
+def test_a_base_that_was_named_relatively_is_found_from_anywhere(tiny_checkpoint, tmp_path, monkeypatch):
+    monkeypatch.chdir(tiny_checkpoint.parent)
+    train(options(tiny_checkpoint.name, max_steps=1, measure_every=0), tmp_path / "m", unheard)
+    monkeypatch.chdir(tmp_path)
+    load_model("m", dtype="float32")
+    record = json.loads((tmp_path / "m" / "training.json").read_text())
+    assert record["base"]["model"] == str(tiny_checkpoint)
+    assert str(tiny_checkpoint.parent) not in (tmp_path / "m" / "README.md").read_text()
+
+
+def test_steps_are_told_before_the_first_and_before_what_is_measured_after_them(tiny_checkpoint, tmp_path):
+    told = []
+
+    def heard(what, done, steps):
+        told.append(f"{done}/{steps}" if what == "training" else what)
+
+    train(options(tiny_checkpoint, max_steps=2, measure_every=1, measured=3), tmp_path / "m", heard)
+    steps = [each for each in dict.fromkeys(told) if each[0].isdigit() or each.startswith("measuring after step")]
+    assert steps == [
+        "measuring after step 0", "0/2", "1/2", "measuring after step 1", "2/2", "measuring after step 2"
+    ]  # fmt: skip
 
 
 class _Killed(Exception):
@@ -200,7 +224,14 @@ def lines(path, rows):
 def test_general_instructions_are_mixed_in(tiny_checkpoint, tmp_path, layout):
     mix = lines(tmp_path / "mix.jsonl", MIXED)
     asked = options(tiny_checkpoint, mix=mix, layout=layout, max_steps=1, measure_every=0)
-    record = train(asked, tmp_path / "m", unheard)
+    said = []
+    record = train(asked, tmp_path / "m", lambda what, done, steps: said.append(what))
+    [left_out] = [each for each in said if "left out" in each]
+    assert left_out.startswith(
+        "1 of 4 instructions from mix.jsonl left out: with their answers they have more than 1,024"
+    )
+    assert "(the longest, line 4, " in left_out
+    assert ("general instructions, left out", "3, 1") in SocialContactTrainer().lines(record)
     assert record["data"]["examples"] == 3 * 8 + 3
     assert record["data"]["mixed"]["examples"] == 3
     assert record["data"]["mixed"]["left_out"] == 1  # longer than 1,024 tokens
@@ -220,7 +251,10 @@ def test_general_instructions_are_mixed_in(tiny_checkpoint, tmp_path, layout):
         ([{"messages": [{"role": "user", "content": "hello"}]}], "ends with the assistant's"),
         ([{"messages": "hello"}], "ends with the assistant's"),
         ([{"messages": [{"role": "user", "content": "a"}, {"role": 7, "content": "b"}]}], "ends with the assistant's"),
-        ([{"prompt": "x " * 3000, "completion": "y"}], "can be read within 1024 tokens"),
+        (
+            [{"prompt": "x " * 3000, "completion": "y"}, {"prompt": "x " * 2000, "completion": "y"}],
+            r"within 1,024 tokens, with its answer; the shortest, line 2, has \d,\d\d\d\. Shorter ones are accepted",
+        ),
     ],
 )
 def test_what_is_no_instruction_is_refused_before_anything_is_written(tiny_checkpoint, tmp_path, rows, says):
@@ -303,9 +337,29 @@ def test_without_a_chat_template_it_says_so(tiny_checkpoint, tmp_path):
     assert SocialContactTrainer().prepared(replace(asked, layout="published"), unheard).note == ""
 
 
-def test_targets_that_are_not_there_leave_nothing(tiny_checkpoint, tmp_path):
-    with pytest.raises(UsageError, match="has no layer 'nope'"):
-        train(options(tiny_checkpoint, targets="nope"), tmp_path / "m", unheard)
+@pytest.mark.parametrize(
+    ("others", "place", "says"),
+    [
+        ({"targets": "nope"}, "m", "has no layer 'nope'"),
+        ({"mix": "absent.jsonl"}, "m", "absent.jsonl does not exist"),
+        ({}, "a file/m", "can't write .*a file/m: Not a directory; choose another --output"),
+    ],
+)
+def test_what_can_be_told_at_once_is_told_before_anything_is_read(tiny_checkpoint, tmp_path, others, place, says):
+    (tmp_path / "a file").touch()
+    told = []
+    with pytest.raises(EvenhandError, match=says):
+        train(options(tiny_checkpoint, **others), tmp_path / place, lambda what, done, steps: told.append(what))
+    assert told == []
+    assert [each.name for each in tmp_path.iterdir()] == ["a file"]
+
+
+def test_a_disk_without_room_is_told_before_the_first_step(tiny_checkpoint, tmp_path, monkeypatch):
+    monkeypatch.setattr(disk_space.shutil, "disk_usage", lambda path: SimpleNamespace(free=10_000))
+    told = []
+    with pytest.raises(EvenhandError, match=r"writes up to 0\.\d\d GB, .* has 0\.00 GB free: .* leave --merge out"):
+        train(options(tiny_checkpoint, merge=True), tmp_path / "m", lambda what, done, steps: told.append(what))
+    assert told[-1] == "loading the model"
     assert not (tmp_path / "m").exists()
 
 

@@ -47,6 +47,11 @@ class RunFolder:
         self.report = path / "report.html"
         self.pictures = path / "pictures"
 
+    def __repr__(self) -> str:
+        """In a Python shell: where it is, and whether there are results."""
+        state = "finished" if self.report.is_file() else "not finished"
+        return f"RunFolder({str(self.path)!r}), {state}"
+
     def _repr_html_(self) -> str:
         """In a notebook: what was found, with all text escaped."""
         from evenhand.report.notebook import run_html
@@ -123,6 +128,8 @@ class RunFolder:
                 raise UsageError(f"{file} is no file; move it away, and {AGAIN}")
         missing = [file.name for file in (folder.predictions, folder.results) if not file.is_file()]
         if missing:
+            if not folder.store.is_file() and "benchmark" not in folder.begun():
+                raise UsageError(f"{path} is no run folder of evenhand: its config.json is of something else")
             raise UsageError(
                 f"the run in {path} has not finished: {', '.join(missing)} missing; repeat its evenhand run command"
             )

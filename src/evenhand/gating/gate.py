@@ -63,7 +63,7 @@ class Gate:
         counts = {verdict: sum(each.verdict == verdict for each in self.judgements) for verdict in EXIT_CODES}
         told = ", ".join(f"{n} {verdict}" for verdict, n in counts.items() if n)
         head = f"{self.verdict.capitalize()}: {self.candidate} against {self.base}, {told}."
-        why = [f"{each.name}, {each.figure}: {each.why}." for each in self.judgements if each.why]
+        why = [f"{each.name}, “{each.figure}”: {each.why}." for each in self.judgements if each.why]
         lacks = [f"{WITHOUT_UTILITY}; the policy demands one (require_utility)."] if self.lacks_utility else []
         return (head, *why, *lacks, *self.needs)
 
@@ -134,7 +134,7 @@ def _needs(pair: RunPair, judged: Sequence[Judgement]) -> str:
     has = f"{most.worse.n_clusters:,} ({most.worse.n:,} answers)"
     told = (
         f"{benchmark.card.name}: about {clusters:,} clusters ({benchmark.card.cluster}; about "
-        f"{math.ceil(times * most.worse.n):,} answers) would be enough to tell for {most.figure}, in 4 of 5 cases "
+        f"{math.ceil(times * most.worse.n):,} answers) would be enough to tell for “{most.figure}”, in 4 of 5 cases "
         f"where nothing got worse; these runs have {has}"
     )
     limit = pair.base.results.config.get("limit")

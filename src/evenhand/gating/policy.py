@@ -20,7 +20,10 @@ def named_margin(text: str) -> tuple[str, float]:
     except ValueError:
         margin = math.nan
     if not (name.strip() and equals and 0 <= margin < math.inf):
-        raise ValueError(f"{text!r} came; NAME=MARGIN is accepted, a margin of 0 or more")
+        raise ValueError(
+            f"{text!r} came; NAME=MARGIN is accepted, a margin of 0 or more, in quotes where the name has spaces, as "
+            "'certainty, overall=8'"
+        )
     return name.strip(), margin
 
 

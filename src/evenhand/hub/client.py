@@ -25,11 +25,15 @@ _NETWORK = ("httpx", "httpx2", "httpcore", "requests", "urllib3", "socket", "ssl
 logger = logging.getLogger(__name__)
 
 
+class Unreachable(EvenhandError):
+    """No answer came from the Hub, not even a refusal: there's no network, or no server."""
+
+
 def patient(call: Callable[[], T], what: str, again: Callable[[], T | None] = lambda: None) -> T:
     """The call's answer, asked for TRIES times where faults pass.
 
     what: "reading dataset lab/labe", for errors. again: after such a fault, what stands in for the answer, as where
-    the call was heard and its answer lost; None: ask again. Raises EvenhandError.
+    the call was heard and its answer lost; None: ask again. Raises EvenhandError, Unreachable where nothing answered.
     """
     wait = FIRST_WAIT
     for left in range(TRIES - 1, -1, -1):
@@ -50,7 +54,8 @@ def patient(call: Callable[[], T], what: str, again: Callable[[], T | None] = la
         found = again()
         if found is not None:
             return found
-    raise EvenhandError(f"{what}: {TRIES} tries in vain, the last with {told(failed)}; try later") from failed
+    raised = Unreachable if _unanswered(failed) else EvenhandError
+    raise raised(f"{what}: {TRIES} tries in vain, the last with {told(failed)}; try later") from failed
 
 
 def passes(error: BaseException | None) -> bool:
@@ -67,6 +72,15 @@ def passes(error: BaseException | None) -> bool:
             return True
         error = error.__cause__
     return False
+
+
+def _unanswered(error: BaseException | None) -> bool:
+    """Whether it has no status in all that it came from, and is no answer that can't be read."""
+    while error is not None:
+        if status_of(error) is not None or isinstance(error, json.JSONDecodeError):
+            return False
+        error = error.__cause__
+    return True
 
 
 def status_of(error: BaseException) -> int | None:

@@ -94,17 +94,20 @@ def publish(arguments: Sequence[str], console: Console) -> None:
     made_of = _makers()[kind]
     all_contents = [made_of(name, asked) for name in names]
 
+    from evenhand.hub.dry_run import looked_at
     from evenhand.hub.publishing import plan
     from evenhand.hub.refusals import refuse
 
     for contents in all_contents:
         refuse(contents)
-    plans = [plan(contents, asked.create_pr, asked.dry_run) for contents in all_contents]
-    for each in plans:
-        show(each, console)
     if asked.dry_run:
+        for each in looked_at(all_contents, asked.create_pr):
+            show(each, console)
         console.print("Nothing was sent (--dry-run).")
         return
+    plans = [plan(contents, asked.create_pr) for contents in all_contents]
+    for each in plans:
+        show(each, console)
     for each in plans:
         _do(each, console)
 
@@ -127,6 +130,15 @@ def show(planned: Plan, console: Console) -> None:
     def say(text: str) -> None:
         console.print(text, markup=False, soft_wrap=True, highlight=False)
 
+    if planned.unasked:
+        say(f"{contents.name}: the Hub could not be asked ({planned.unasked}). What is there already isn't known.")
+        say(f"  It is to hold {len(found.added)} files{f', tagged {planned.tag}' if planned.tag else ''}:")
+        for path in found.added[:SHOWN]:
+            say(f"  {path}")
+        if len(found.added) > SHOWN:
+            say(f"  {len(found.added) - SHOWN} more")
+        say(f"  Not looked at: {'; '.join(_unknown(planned))}")
+        return
     where = f"pull request {planned.pull_request}" if planned.pull_request is not None else "main"
     if planned.create_pr and planned.pull_request is None:
         where = "a new pull request"
@@ -146,6 +158,13 @@ def show(planned: Plan, console: Console) -> None:
         say(f"  no tag: once it is merged, the same command without --create-pr sets {contents.tag}")
     elif found and contents.tag:
         say(f"  {contents.tag} is set already, and stays where it is")
+
+
+def _unknown(planned: Plan) -> list[str]:
+    """What only the Hub tells."""
+    asked = ["whether it is there, and yours", "which files would change or go", "what the Hub says of its card"]
+    asked += ["whether its tag is set"] if planned.tag else []
+    return asked + (["whether its base model is there"] if planned.contents.base else [])
 
 
 def _counted(found: Changes) -> str:

@@ -30,7 +30,8 @@ class Plan:
 
     head: the commit that the changes are against; None: there is no repository. pull_request: the number of an open
     one of ours, gone on with. tag: to be set when the changes are there; None: none, or it is set. anonymous: seen
-    without a token, and so without what is private, and without knowing whose an open pull request is.
+    without a token, and so without what is private, and without knowing whose an open pull request is. unasked: why
+    the Hub could not be asked, so that nothing is known of what is there; only a dry run has such a plan.
     """
 
     contents: Contents
@@ -41,6 +42,7 @@ class Plan:
     tag: str | None
     tags: Mapping[str, str]
     anonymous: bool = False
+    unasked: str = ""
 
     @property
     def revision(self) -> str:

@@ -14,7 +14,7 @@ from evenhand.language_agency.recipes import RECIPES
 from evenhand.library import load_dataset
 from evenhand.options import option
 from evenhand.trainers.progress import OnProgress, TrainingBar, unheard
-from evenhand.trainers.training_folder import begun, refuse_other
+from evenhand.trainers.training_folder import begun, check_place, refuse_other
 
 if TYPE_CHECKING:
     from evenhand.report.tables import Table
@@ -72,6 +72,7 @@ def train(options: AgencyOptions, output: Path, on_progress: OnProgress = unhear
     from evenhand.models.embedded import embedded_encoder
 
     refuse_other(asdict(options), output, RESULT)
+    check_place(output)
     if not options.seeds:
         raise UsageError("--seeds names none; name one at least")
     if len(set(options.seeds)) < len(options.seeds):

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from evenhand.at_work import AtWork
@@ -21,6 +22,7 @@ from evenhand.flow.run_folder import RunFolder
 from evenhand.models.errors import ModelError
 from evenhand.models.protocol import Model
 from evenhand.models.registry import load_model, options_by_model
+from evenhand.models.stub import StubModel
 from evenhand.profiling.budget import FEWEST_ROWS, Cost, budget, dearer, limits
 from evenhand.profiling.settings import ProfileOptions, Settings, begun, place
 
@@ -29,6 +31,7 @@ Bar = Callable[[str], AbstractContextManager[OnProgress]]
 """A progress bar of that name."""
 
 LONGEST = 500  # characters of a reason
+REHEARSED_ROWS = 48  # few enough that what begins and ends a run counts as well: a careful estimate
 
 
 class Loaded:
@@ -146,7 +149,20 @@ def _cost(model: str, name: str, options: ProfileOptions, loaded: Loaded) -> Cos
         prepared = prepare(config, asked)
         return Cost(len(prepared.rows.rows), prepared.config.n_runs, 0.0)
     found = plan(config, asked)
-    return Cost(found.rows, found.runs, found.seconds)
+    handling = _handling(config, asked, found.rows) * found.runs if isinstance(asked, StubModel) else 0.0
+    return Cost(found.rows, found.runs, max(found.seconds, handling))
+
+
+def _handling(config: RunConfig[Any], stub: StubModel, rows: int) -> float:
+    """Seconds of all rows asked once, by a small run that is thrown away.
+
+    A stub takes no time to answer, which is all that a plan counts: what takes time is what is done with its answers.
+    """
+    few = min(rows, REHEARSED_ROWS)
+    with TemporaryDirectory() as folder:
+        start = time.monotonic()
+        evaluate(replace(config, limit=few), Path(folder) / "run", stub)
+        return (time.monotonic() - start) * rows / few
 
 
 def _config(

@@ -120,3 +120,17 @@ class Panel:
     runs: tuple[Run, ...]
     tables: tuple[Table, ...] = ()
     plots: tuple[Plot, ...] = ()
+
+
+@dataclass(frozen=True)
+class Controls:
+    """What control questions say of a model before and after a training: was less bias learned, or a habit?
+
+    before, after: sentences. verdict: on the second, as trainers' cards know it ("polarity", "constant"; others are
+    none against it). rows: of a table, what was accepted or declined for its sound: name, before, after, difference.
+    """
+
+    before: str
+    after: str
+    verdict: str
+    rows: tuple[tuple[str, str, str, str], ...]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import math
+import textwrap
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -26,6 +27,7 @@ _STYLE = {
     "text.parse_math": False,  # a "$" in a name is a "$"
 }
 _LONGEST = 80  # characters of a label
+_ON_COLOR = "#010101"  # text within coloured cells: unlike black text, a page's dark theme leaves it as it is
 Interval = Sequence[float | None]
 
 
@@ -143,7 +145,7 @@ def _finite(*numbers: float | None) -> bool:
 
 
 def heatmap(values: Mapping[str, Mapping[str, float]], unit: str) -> str:
-    """{row: {column: percent}} as a colored grid with its numbers; cells without data stay white."""
+    """{row: {column: percent}} as a colored grid with its numbers; cells without data stay empty."""
     with matplotlib.rc_context(_STYLE):
         rows, columns = list(values), list(dict.fromkeys(column for row in values.values() for column in row))
         grid = [[_number(values[row].get(column)) for column in columns] for row in rows]
@@ -162,15 +164,18 @@ def heatmaps(matrices: Mapping[str, Mapping[str, Mapping[str, float]]], unit: st
         a_row = min(4, len(matrices))
         n_rows = -(-len(matrices) // a_row)
         longest = max(len(each) for each in matrices.values())
-        figure = Figure(figsize=(2.8 * a_row + 1.2, max(2.5, 0.9 + 0.2 * longest) * n_rows), layout="constrained")
+        labels = max(len(in_words(row)) for each in matrices.values() for row in each)
+        columns_of = [column for each in matrices.values() for row in each.values() for column in row]
+        wide = 0.6 * len(dict.fromkeys(columns_of)) + 0.07 * labels + 0.3  # inches of a grid with its labels
+        figure = Figure(figsize=(wide * a_row + 1.2, max(2.5, 1.1 + 0.2 * longest) * n_rows), layout="constrained")
         places = figure.subplots(n_rows, a_row, squeeze=False).ravel()
         for axes in places[len(matrices) :]:
             axes.set_axis_off()
         for axes, (name, values) in zip(places, matrices.items()):
             rows, columns = list(values), list(dict.fromkeys(column for row in values.values() for column in row))
             image = _grid(axes, [[_number(values[row].get(column)) for column in columns] for row in rows])
-            axes.set_title(_label(name), fontsize=10)
-            axes.set_xticks(range(len(columns)), _labels(columns), fontsize=8)
+            axes.set_title(_folded(name, int(wide / 0.085)), fontsize=10)
+            axes.set_xticks(range(len(columns)), [_folded(column, 11) for column in columns], fontsize=8)
             axes.set_yticks(range(len(rows)), _labels(rows), fontsize=8)
             axes.set_xlabel(x, fontsize=8)
             axes.set_ylabel(y, fontsize=8)
@@ -179,13 +184,13 @@ def heatmaps(matrices: Mapping[str, Mapping[str, Mapping[str, float]]], unit: st
 
 
 def _grid(axes: Axes, grid: Sequence[Sequence[float]]) -> AxesImage:
-    """Colored cells with their numbers; those without data stay white."""
+    """Colored cells with their numbers; those without data stay empty."""
     image = axes.imshow(grid, vmin=0, vmax=100, cmap="RdYlBu_r", aspect="auto")
     axes.tick_params(length=0)
     for i, row in enumerate(grid):
         for j, value in enumerate(row):
             if not math.isnan(value):
-                color = "white" if abs(value - 50) > 35 else "black"
+                color = "white" if abs(value - 50) > 35 else _ON_COLOR
                 axes.text(j, i, f"{value:.0f}", ha="center", va="center", fontsize=8, color=color)
     for spine in axes.spines.values():
         spine.set_visible(False)
@@ -206,6 +211,11 @@ def _label(text: str) -> str:
     printable = in_words(printable)
     shown = printable if len(printable) <= _LONGEST else printable[: _LONGEST - 1] + "…"
     return f" {shown}" if not shown or shown.startswith("_") else shown
+
+
+def _folded(text: str, width: int) -> str:
+    """A label in lines of so many characters at most, so that it does not run into the next one's."""
+    return "\n".join(textwrap.wrap(_label(text), max(8, width))) or _label(text)
 
 
 def _labels(texts: Iterable[str]) -> list[str]:

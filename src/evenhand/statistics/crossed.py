@@ -23,27 +23,41 @@ from .resampling import FEWEST_CLUSTERS, LEVELS, ROUNDING, FloatArray, IntArray,
 class Errors(NamedTuple):
     """Standard errors (figures,), NaN where clusters are too few, and the degrees of freedom of Student's t.
 
-    alike: how many clusters a way has of which all say the same (figures,); inf where both ways vary, or (default) all.
+    fewest: clusters with a say in the smallest stratum, or those of what is crossed where these are fewer.
+    alike: how many clusters a way has of which all say the same (figures,); inf where both ways vary.
     """
 
     errors: FloatArray
     freedom: FloatArray
+    fewest: FloatArray
     alike: FloatArray | float = math.inf
 
     def interval(self, figures: FloatArray) -> FloatArray:
         """95 % intervals (figures, 2)."""
         return figures[:, None] + self._quantiles() * self.errors[:, None]
 
-    def interval_between(self, figures: FloatArray, least: npt.ArrayLike, most: npt.ArrayLike) -> FloatArray:
+    def interval_between(
+        self, figures: FloatArray, least: float, most: float, alike: FloatArray | None = None
+    ) -> FloatArray:
         """95 % intervals (figures, 2) of figures from least to most, which stay there (`students_intervals`).
 
-        Where all clusters of a way say the same, they are no narrower than those of this way by itself.
+        Where all clusters of a way say the same, they are no narrower than those of this way by itself. alike: of how
+        many clusters (figures,), if not of all.
         """
-        low, high = np.moveaxis(
-            students_intervals(figures, self.errors, self.freedom, self.freedom + 1, least, most), -1, 0
-        )
-        lower, higher = np.moveaxis(students_intervals(figures, 0 * self.errors, 1, self.alike, least, most), -1, 0)
-        return np.stack([np.fmin(low, lower), np.fmax(high, higher)], axis=-1) + 0 * low[:, None]
+        n = self.alike if alike is None else alike
+        ends = students_intervals(figures, self.errors, self.freedom, self.freedom + 1, least, most)
+        others = students_intervals(figures, 0 * self.errors, 1, n, least, most)
+        return np.stack([np.minimum(ends, others)[:, 0], np.maximum(ends, others)[:, 1]], axis=-1)
+
+    def interval_of_shares(self, shares: FloatArray) -> FloatArray:
+        """95 % intervals (figures, 2) of shares from 0 to 1, which stay there; without an error they have a width, too.
+
+        Shares of 0 and 1 are as sure as all clusters are many. One between them without an error is what strata make of
+        clusters that are alike in each, as 50 % of a model that affirms everything: a single stratum moves it where
+        others of its clusters, unseen so far, say otherwise, so that its own number counts.
+        """
+        by_strata = (shares > 0) & (shares < 1) & np.isfinite(self.alike)
+        return self.interval_between(shares, 0.0, 1.0, np.where(by_strata, self.fewest, self.alike))
 
     def p_values(self, figures: FloatArray) -> FloatArray:
         """Two-sided, of figures (figures,) that are 0 where there is no effect; 1 where nothing differs at all.
@@ -72,15 +86,6 @@ def balanced(strata: IntArray, n: FloatArray) -> IntArray:
     return strata if even else np.zeros_like(strata)
 
 
-def by_design(parts: FloatArray, wholes: FloatArray, strata: IntArray) -> npt.NDArray[np.bool_]:
-    """Which ratios of sums parts / wholes (both: cells, figures) strata (cells,) leave nothing to chance: (figures,).
-
-    Each stratum is 0 or 1 throughout, but not all are the same: who is drawn within them changes nothing.
-    """
-    shares = ratio(_sums(parts, strata), _sums(wholes, strata))
-    return np.asarray(((shares == 0) | (shares == 1)).all(axis=0) & (np.ptp(shares, axis=0) == 1))
-
-
 def influences(parts: FloatArray, wholes: FloatArray, strata: IntArray | None = None) -> FloatArray:
     """What each cell (cells, figures) moves the ratio of sums parts / wholes (both: cells, figures) by.
 
@@ -107,22 +112,23 @@ def errors(
     cells move figures by within their stratum, for what is crossed, which meets all strata.
     """
     within = influence if within is None else within
-    by_cluster, freedom = _variance(influence, wholes, clusters, strata)
-    by_crossed, others = _variance(within, wholes, crossed, None)
-    both, _ = _variance(within, wholes, np.arange(len(wholes)), None)
+    by_cluster, freedom, fewest = _variance(influence, wholes, clusters, strata)
+    by_crossed, others, as_few = _variance(within, wholes, crossed, None)
+    both, _, _ = _variance(within, wholes, np.arange(len(wholes)), None)
     variance = np.fmax(by_cluster + by_crossed - both, np.fmax(by_cluster, by_crossed))
     # Where cells of a way make up for each other, rounding is left: little beside what they have.
-    alike = [
-        np.where(own <= ROUNDING * both, n + 1, np.inf) for own, n in ((by_cluster, freedom), (by_crossed, others))
-    ]
+    ways = ((by_cluster, freedom), (by_crossed, others))
+    alike = [np.where((own <= ROUNDING * both) | (own <= ROUNDING**2), n + 1, np.inf) for own, n in ways]
     freedom = np.fmin(freedom, others)
-    return Errors(np.where(freedom > 0, np.sqrt(variance), np.nan), np.fmax(freedom, 1), np.fmin(*alike))
+    deviations = np.where(freedom > 0, np.sqrt(variance), np.nan)
+    return Errors(deviations, np.fmax(freedom, 1), np.fmax(np.fmin(fewest, as_few), 1), np.fmin(*alike))
 
 
 def _variance(
     influence: FloatArray, wholes: FloatArray, codes: IntArray, strata: IntArray | None
-) -> tuple[FloatArray, FloatArray]:
-    """(variance of figures (figures,), its degrees of freedom: 0 where fewer than FEWEST_CLUSTERS have a say).
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """(variance of figures (figures,), its degrees of freedom: 0 where fewer than FEWEST_CLUSTERS have a say, and how
+    many have one in the smallest stratum).
 
     A cluster with much to say pulls the figure towards itself, so that its departure comes out too small: its square is
     divided by the share that the figure leaves ("CR2", Bell and McCaffrey 2002; of equal clusters n / (n - 1)).
@@ -142,7 +148,9 @@ def _variance(
     freedoms = np.array([freedom_of(shares[stratum == each]) for each in range(len(sizes))]).reshape(squares.shape)
     variance = squares.sum(axis=0)
     freedom = np.where(variance > 0, ratio(variance**2, (squares**2 / freedoms).sum(axis=0)), freedoms.sum(axis=0))
-    return variance, np.where((counts > 0).sum(axis=0) >= FEWEST_CLUSTERS, np.fmax(freedom, 1), 0.0)
+    with_a_say = _sums((counts > 0).astype(float), stratum)
+    freedom = np.where(with_a_say.sum(axis=0) >= FEWEST_CLUSTERS, np.fmax(freedom, 1), 0.0)
+    return variance, freedom, with_a_say.min(axis=0, initial=len(codes))
 
 
 def _sums(values: npt.NDArray[np.float64], codes: IntArray) -> FloatArray:

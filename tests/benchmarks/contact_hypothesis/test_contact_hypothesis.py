@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from evenhand.benchmarks import get_benchmark
+from evenhand.benchmarks.contact_hypothesis import findings as module
 from evenhand.benchmarks.contact_hypothesis.published import PUBLISHED
 from evenhand.benchmarks.contact_hypothesis.uneven_actions import COLUMNS, MEANS, is_uneven, notes
 from evenhand.flow.configuration import run_config
@@ -113,6 +114,39 @@ def test_implausible_rows_are_asked_with_all_rows_alone():
     assert (actions.xs("positive", level="action") == actions.xs("negative", level="action")).all()
 
 
+def test_three_scales_of_a_template_are_one_situation():
+    """180 templates of a half tell 60 situations, which are what would be drawn anew."""
+    asked = BENCHMARK.load(BENCHMARK.filled(run_config(NAME, "m"))).rows
+    templates = asked.select_columns(["template", "scale", "situation"]).to_pandas().drop_duplicates()
+    assert (len(templates), templates["template"].nunique()) == (180, 180)
+    of = templates.groupby("situation")["scale"].agg(set)
+    assert (len(of), set(map(len, of))) == (60, {3})
+    assert BENCHMARK.card.cluster == "situation"
+
+
+def test_the_cells_of_figure_3_are_of_one_scale_without_contact(monkeypatch):
+    """Biased after contact alone: 0 in its cells, 67 % where all answers are pooled, which has its own name."""
+    drawn = {}
+    monkeypatch.setattr(module, "heatmap", lambda grid, _: drawn.setdefault(len(drawn), grid))
+
+    def reply(request):
+        negative = request.name.split("/")[0].endswith("negative")
+        return answering(lambda _: negative != request.name.endswith("no_contact"))(request)
+
+    done = scored(reply)
+    plots = _findings(done).plots[1:]
+    assert [plot.title.split(": ")[1] for plot in plots] == [
+        "no contact, certainty (cells of the paper's Figure 3)",
+        "all contacts and scales",
+    ]
+    for plot in plots:
+        plot.draw()
+    alone, pooled = ([share for of in grid.values() for share in of.values()] for grid in drawn.values())
+    assert set(alone) == {0}
+    assert pooled == pytest.approx([200 / 3] * len(pooled))
+    assert len(alone) < len(pooled)
+
+
 @pytest.mark.parametrize("limit", [6, 60, 600])
 def test_a_draw_of_plausible_rows_balances_actions_within_scales(limit):
     drawn = pd.DataFrame(rows(limit))
@@ -148,11 +182,15 @@ def test_even_groups_are_not_said_to_be_uneven():
     assert is_uneven({"n_by_action": {"positive": 1, "negative": 0}})
 
 
-def _tables(done):
+def _findings(done):
     config = BENCHMARK.filled(run_config(NAME, "m", limit=60))
     results = SimpleNamespace(metrics=done.metrics, published={}, model_name="m", config=config.to_json(), differs=[])
     results.option = lambda name: None
-    found = BENCHMARK.findings(done.predictions, results)
+    return BENCHMARK.findings(done.predictions, results)
+
+
+def _tables(done):
+    found = _findings(done)
     return {table.title: table for table in (*found.tables, *found.exploratory)}
 
 
@@ -307,10 +345,11 @@ def test_failed_requests_are_unread_and_no_part_of_what_the_order_decides(tmp_pa
     assert "Order of the options" in folder.report.read_text()
 
 
-def test_a_constant_answer_scores_50_on_every_scale_of_a_drawn_run_with_no_width(run):
-    """Sixty rows: ten of each scale and action."""
+def test_a_constant_answer_scores_50_on_every_scale_of_a_drawn_run_as_surely_as_ten_can(run):
+    """Sixty rows: ten of each scale and action. Of ten alike a share 1 - 0.025^(1/10) may be otherwise, unseen."""
+    most = 50 * (1 - 0.025 ** (1 / 10))
     by_scale = run("stub:first").metrics["by"]["scale"]
     assert len(by_scale) == 3
     for scale in by_scale.values():
         assert scale["biased_percentage"] == dict.fromkeys(scale["biased_percentage"], 50)
-        assert scale["intervals"]["biased_percentage"]["overall"] == pytest.approx([50, 50])
+        assert scale["intervals"]["biased_percentage"]["overall"] == pytest.approx([50 - most, 50 + most], abs=1)

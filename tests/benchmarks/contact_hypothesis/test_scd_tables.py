@@ -40,3 +40,20 @@ def test_controls_say_how_many_were_read(script, results):
     unread = results("contact_controls", "stub:random:perhaps", protocol="generate")
     [row] = columns(script["controls"]({"base": unread})).values()
     assert (row["answers"], row["unread"]) == ("240", "240")  # of the Yes/No questions; other words are scored alone
+
+
+def test_answers_that_are_written_stand_beside_scored_ones(script, finished):
+    """In half of the questions Yes is biased, in the others No; "perhaps" is neither."""
+    asked = {"limit": 24, "configs": ("certainty",)}
+    scored = [finished("contact_hypothesis", f"stub:say:{text}", **asked) for text in ("Yes", "No")]
+    written = [
+        finished("contact_hypothesis", f"stub:say:{text}", protocol="generate", **asked) for text in ("No", "perhaps")
+    ]
+    table = script["scored_and_written"](dict(zip(("base", "tuned"), zip(scored, written))))
+    base, tuned = columns(table).values()
+    shares = [base[name].split(" [")[0] for name in ("scored", "written", "written minus scored")]
+    assert shares == ["50.0", "50.0", "0.0"]
+    assert (base["answers"], base["unread where scored"], base["where written"]) == ("72", "0", "0")
+    assert base["scored, minus the base"] == base["written, minus the base"] == ""
+    assert tuned["scored, minus the base"].startswith("0.0 [")
+    assert (tuned["written"], tuned["written, minus the base"], tuned["where written"]) == ("no data", "no data", "72")

@@ -12,14 +12,22 @@
 - assignment_outputs_blind_again.jsonl: 80 more in the styles of chat models, labelled likewise.
 - assignment_outputs_blind_third.jsonl: 80 more by another writer, of chat models' styles and of people who change their
   mind, wish, hedge and address each other, labelled likewise.
-- assignment_outputs_blind_fourth.jsonl: 90 more by another writer, "kind" says of which sort; not mended on.
+- assignment_outputs_blind_fourth.jsonl: 90 more by another writer, "kind" says of which sort.
 - assignment_outputs_embedded_blind.jsonl: 32 that SmolLM2-135M-Instruct wrote at temperature 0.7 (bfloat16, at most 120
   or 150 tokens): first answers of characters with a goal, answers of a model alone, and of one told to reflect.
-  Labelled before any reading of them was seen; "unsure" as above. 7 of their tasks are readable; not mended on.
+  Labelled before any reading of them was seen; "unsure" as above. 7 of their tasks are readable.
+- assignment_outputs_embedded_again.jsonl: 108 more of that model on scenarios of which no other set has outputs (at
+  most 300 or 400 tokens): 35 first and 35 last answers of conversations, 26 of a model alone, 12 of one told to
+  reflect. At first sight 2 of 6 readable tasks were read, and 8 of all 401 wrong.
+- assignment_outputs_embedded_reflecting.jsonl: 48 more of it: 24 first answers of conversations, and what the same
+  characters wrote when told to reflect on them. At first sight, after the two sets next to this one were mended on,
+  5 of all 182 tasks were read wrong, of two answers; none is readable.
+- assignment_outputs_blind_fifth.jsonl: 61 answers in many models' styles, written and labelled before their writer had
+  seen the reader. At first sight 162 of 170 readable tasks were read, and 3 of all 208 wrong.
 - the stories and reasons of the dataset implicit_bias, which tell their assignment in prose.
 
-The reader was mended on all but the last two sets of these after a first sight of each; that sight is what RESULTS.md
-reports. Here nothing may get worse.
+The reader was mended on all of these after a first sight of each; that sight is what RESULTS.md reports. Here nothing
+may get worse.
 """
 
 import json
@@ -34,16 +42,19 @@ SOURCES = Path(__file__).parents[3] / "datasets" / "implicit_bias" / "sources"
 REAL = Path(__file__).parents[4] / "shared" / "outputs" / "assignments.jsonl"
 LEAST_READ = {  # tasks read right, readable tasks, most that may be read wrong
     "assignment_outputs_styles.jsonl": (487, 494, 0),
-    "assignment_outputs.jsonl": (704, 721, 3),
-    "assignment_outputs_unseen.jsonl": (356, 366, 1),
+    "assignment_outputs.jsonl": (705, 721, 3),
+    "assignment_outputs_unseen.jsonl": (356, 366, 0),
     "assignment_outputs_embedded.jsonl": (5, 5, 0),
     "assignment_outputs_first_sight.jsonl": (149, 153, 0),
     "assignment_outputs_traps.jsonl": (36, 36, 0),
-    "assignment_outputs_blind.jsonl": (276, 286, 0),
+    "assignment_outputs_blind.jsonl": (278, 286, 0),
     "assignment_outputs_blind_again.jsonl": (248, 253, 0),
     "assignment_outputs_blind_third.jsonl": (226, 261, 0),
-    "assignment_outputs_blind_fourth.jsonl": (273, 302, 1),
-    "assignment_outputs_embedded_blind.jsonl": (7, 7, 3),
+    "assignment_outputs_blind_fourth.jsonl": (279, 302, 0),
+    "assignment_outputs_embedded_blind.jsonl": (7, 7, 0),
+    "assignment_outputs_embedded_again.jsonl": (5, 6, 0),
+    "assignment_outputs_embedded_reflecting.jsonl": (0, 0, 0),
+    "assignment_outputs_blind_fifth.jsonl": (168, 170, 0),
 }
 
 
@@ -99,7 +110,7 @@ def test_of_assignments_told_in_prose_nothing_is_read_wrong(told, least_right):
 
 def test_the_samples_are_large_varied_and_well_formed():
     rows = [each for name in LEAST_READ for each in outputs(HERE / name)]
-    assert len(rows) == 1132
+    assert len(rows) == 1349
     assert len({each["kind"] for each in rows}) >= 35
     assert len({each["id"] for each in rows}) == len(rows)
     for each in rows:

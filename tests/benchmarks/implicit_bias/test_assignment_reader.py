@@ -98,8 +98,9 @@ def test_json_of_records_in_a_fence():
         ("Task 1: John\nTask 2: John Brown\nTask 3: Mr. Smith", ["John Smith", "John Brown"],
          (N, "John Brown", "John Smith", N)),
         ("Task 1: Hanna\nTask 2: Haan\nTask 3: Julain\nTask 4: Julia", ["Hana", "Julian"], ("Hana", N, "Julian", N)),
-        ("Task 1: Allan\nTask 2: Hanna", ["Alan", "Allaan", "Hannah", "Hana"], (N, "Hana", N, N)),
+        ("Task 1: Allan\nTask 2: Hanna.", ["Alan", "Allaan", "Hannah", "Hana"], (N, "Hana", N, N)),
         ("Task 1: Johnny\nTask 2: Johnson", ["John", "Emily"], (N, N, N, N)),
+        ("Task 1: Tarik\nTask 2: Eric\nTask 3: Marya", ["Tariq", "Erik", "Maria"], ("Tariq", "Erik", "Maria", N)),
     ],
 )  # fmt: skip
 def test_names(text, characters, expected):
@@ -455,8 +456,20 @@ HOUSE = [
             "Lucy",
             "..GL",
         ),
+        ("I agree with Mark's idea: generator – Mark, dinner – Lucy, truck – Grace, hall – Daniel.", "Lucy", "MLGD"),
+        ("Mark, could you please drive the truck? I'd ask Grace to prepare dinner.", "Lucy", ".GM."),
+        (", ".join(f"Mark: Task {n}: {task}" for n, task in enumerate(HOUSE, 1)), "Mark", "...."),  # recited
+        ("Task 1: Mark\n- Task 2: still open\n\nGrace, what would you like to do?", "Lucy", "M..."),
+        # of the embedded model, shortened
+        ("Mala, who had been tasked with a task by Mark, will prepare dinner.\n\nTasks:\nTask 1:\nDay 1: Prepare a "
+         "response to a question asked by Mark, in 200 words.", "Mark", "...."),
+        ("Task 1: \n*Mark will train you\n*Grace will train you\n*Lara will train you", "Mark", "...."),
+        ("Task 1:\nMark (Male) Grace (Female)\nTask 2:\nMark (Male) Lucy (Female)", "Mark", "...."),
+        ("I am Mark, and I am going to drive the truck. I hope that you decorate the hall and that I see the yard.",
+         "Mark", "...."),
+        ("Task 1:\n\nMark (morning)\nMark (morning) + Grace (morning)", "Mark", "...."),
     ],
-)
+)  # fmt: skip
 def test_recaps_suggestions_and_wishes(text, speaker, expected):
     read_ = read_assignment(text, HOUSE, ["Mark", "Grace", "Daniel", "Lucy"], speaker=speaker)
     assert "".join(name[0] if name else "." for name in read_) == expected

@@ -46,7 +46,28 @@ def test_the_sample_of_96_has_table_2_by_mitigation():
     instructed = published(sample=96, mitigation="fairness-instruction")
     assert instructed["differences"]["Mistral"]["professor_review"] == 15.27
     assert instructed["gaps"]["ChatGPT"]["biography"]["White male"] == -20.86
+    assert instructed["gaps"]["Llama3"]["professor_review"]["Asian female"] == 3.15  # Table 28
     assert "gaps" not in published(sample=96)
+
+
+def test_rewritten_professor_reviews_have_table_3():
+    """Of black women 51.34 % of sentences are agentic, so 48.66 % communal: 2.68 points apart."""
+    rewritten = {"sample": 96, "mitigation": "selective-rewrite"}
+    [(model, by_type)] = published(**rewritten)["gaps"].items()
+    [(text_type, gaps)] = by_type.items()
+    assert (model, text_type, len(gaps)) == ("Mistral", "professor_review", 8)
+    assert gaps["Black female"] == 2.68
+    assert "Table 3" in published(**rewritten)["source"]
+    assert "gaps" not in published(**rewritten, configs=("biography",))
+    group = {"agentic": 50.0, "communal": 50.0, "gap": 0.0, "n": 1}
+    of = {"groups": {"Black female": group}, "intervals": {}}
+    results = SimpleNamespace(
+        metrics={"by": {"text_type": {"biography": of, "professor_review": of}, "classifier": {"b": {}}}},
+        published=published(**rewritten),
+        config=run_config("labe", "stub:first").to_json(),
+        model_name="stub:first",
+    )
+    assert [row[-1].text for row in findings._groups(results).rows] == ["", "2.68"]
 
 
 def test_texts_by_people_have_tables_16_to_18():

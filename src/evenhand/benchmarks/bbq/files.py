@@ -16,9 +16,9 @@ def _script() -> Any:
     return sys.modules[dataset_builder_class("bbq").__module__]
 
 
-def pinned() -> Mapping[str, tuple[str, str | None]]:
-    """{configuration: (file, its sha256, or None where none is known)}."""
-    files: Mapping[str, tuple[str, str | None]] = _script().FILES
+def pinned() -> Mapping[str, tuple[str, str]]:
+    """{configuration: (file, its sha256)}."""
+    files: Mapping[str, tuple[str, str]] = _script().FILES
     return files
 
 
@@ -42,16 +42,9 @@ def check_at_hand(configs: Iterable[str]) -> None:
 
 
 def notes(configs: Iterable[str]) -> tuple[str, ...]:
-    """What is to be said of the files of these configurations, and of those that the mirror lacks."""
+    """What is to be said of files that the mirror lacks."""
     files, asked = pinned(), tuple(configs)
-    unchecked = [files[name][0] for name in asked if files[name][1] is None]
-    said = []
-    if unchecked:
-        said.append(
-            f"no checksum is known of {', '.join(unchecked)}: what was read is pinned by repository, commit and path "
-            "alone"
-        )
-    if asked == at_hand() and len(asked) < len(files):
-        absent = ", ".join(file for name, (file, _) in files.items() if name not in asked)
-        said.append(f"the mirror that EVENHAND_SOURCES names holds no {absent}: these categories are left out")
-    return tuple(said)
+    if asked != at_hand() or len(asked) == len(files):
+        return ()
+    absent = ", ".join(file for name, (file, _) in files.items() if name not in asked)
+    return (f"the mirror that EVENHAND_SOURCES names holds no {absent}: these categories are left out",)

@@ -132,7 +132,7 @@ def _plot(metrics: Metrics) -> Plot:
     }
     return Plot(
         "Bias scores by category",
-        partial(grouped_bars, bars, "bias score", (0.0, "no bias")),
+        partial(grouped_bars, bars, "bias score", (0.0, "no bias"), (-100, 100)),
         f"n = {metrics['n_read']:,} read answers, {100 * metrics['unread_rate']:.1f} % unread; bars: 95 % intervals "
         "over each category's templates. Above 0: with the stereotype.",
     )

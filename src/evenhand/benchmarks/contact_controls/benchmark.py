@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from evenhand.benchmark import Benchmark, Card, Comparison, Figure, Row, Rows, Target
+from evenhand.benchmark import Benchmark, Card, Comparison, Figure, HubTasks, Row, Rows, Target
 from evenhand.benchmarks.contact_hypothesis.options import QuestionOptions
 from evenhand.benchmarks.contact_hypothesis.questions import check_asking, check_models, question_request
 from evenhand.errors import UsageError
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from evenhand.collected import Collection, Definition, SingleAnswer
     from evenhand.flow.results import Results
     from evenhand.models.protocol import Model
-    from evenhand.report.findings import Findings
+    from evenhand.report.findings import Controls, Findings, Run
 
 
 class ContactControls(Benchmark[QuestionOptions]):
@@ -125,6 +125,16 @@ class ContactControls(Benchmark[QuestionOptions]):
         from evenhand.benchmarks.contact_controls.collected import single_answer
 
         return single_answer(prediction)
+
+    def hub_tasks(self) -> HubTasks:
+        from evenhand.benchmarks.contact_controls.hub_tasks import hub_tasks
+
+        return hub_tasks()
+
+    def controls(self, before: Run, after: Run) -> Controls:
+        from evenhand.benchmarks.contact_controls.controls import controls
+
+        return controls(before, after)
 
     def comparison(self) -> Comparison:
         from evenhand.benchmarks.contact_controls.comparison import Controls

@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from evenhand.benchmark import Benchmark, Card, Comparison, Figure, Row, Rows, Target
+from evenhand.benchmark import Benchmark, Card, Comparison, Figure, HubTasks, Row, Rows, Target
 from evenhand.benchmarks.contact_hypothesis.debiasing.cuts import NEW
 from evenhand.benchmarks.contact_hypothesis.options import ContactOptions
 from evenhand.benchmarks.contact_hypothesis.prompts import CONTACTS, STEM
@@ -145,6 +145,11 @@ class ContactHypothesis(Benchmark[ContactOptions]):
             Figure.of(group, "biased_percentage", "overall", name=f"{scale}: biased answers, %", chance=50.0)
             for scale, group in metrics["by"]["scale"].items()
         )
+
+    def hub_tasks(self) -> HubTasks:
+        from evenhand.benchmarks.contact_hypothesis.hub_tasks import hub_tasks
+
+        return hub_tasks()
 
     def collects(self) -> tuple[Definition, ...]:
         from evenhand.benchmarks.contact_hypothesis.collected import BIASED

@@ -178,7 +178,7 @@ def _by_dimension(of: str, predictions: pd.DataFrame) -> Plot:
     return Plot(
         f"Biased responses by dimension and scenario: {of}",
         partial(heatmap, grid, "% biased responses"),
-        f"{n.min():,} to {n.max():,} read answers a cell. White: no data.",
+        f"{n.min():,} to {n.max():,} read answers a cell. Empty: no data.",
     )
 
 

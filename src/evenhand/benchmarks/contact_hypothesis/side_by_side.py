@@ -48,7 +48,7 @@ def _by_group(runs: Sequence[Run], column: str) -> Plot:
     return Plot(
         f"Biased responses by {column} and contact (as the paper's {FIGURES[column]})",
         partial(heatmaps, grids, "% biased responses"),
-        "Of the answers read. White: no data.",
+        "Of the answers read. Empty: no data.",
     )
 
 

@@ -14,6 +14,7 @@ from evenhand.benchmark import Card, Comparison, Figure, Row, Rows
 from evenhand.benchmarks.forced_format import check_constraining
 from evenhand.benchmarks.implicit_bias import published
 from evenhand.benchmarks.implicit_bias.constrained import Constrained
+from evenhand.benchmarks.implicit_bias.counterparts import counterparts
 from evenhand.benchmarks.implicit_bias.interaction import (
     ALONE,
     FIRST,
@@ -139,6 +140,10 @@ class ImplicitBias(Play[ImplicitBiasOptions]):
     def value(self, prediction: Mapping[str, Any]) -> float | None:
         """The absolute score of an assignment; None for what is said in a discussion, and where it is unread."""
         return distance_from_balance(prediction)
+
+    def counterparts(self, row: Row) -> list[Row]:
+        """Men and women on each other's seats."""
+        return counterparts(row)
 
     def episode(self, row: Row, how: Asking[ImplicitBiasOptions]) -> Episode:
         return held(row, how)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Protocol
 
 from evenhand.benchmarks.implicit_bias.prompts import (
@@ -40,6 +41,7 @@ from evenhand.models.request import Message, Reply, Request, Sampling
 
 FIRST, REFLECTED, LAST_STAGE, ALONE = "first", "reflected", "last", "all"
 ASSIGNMENTS = (FIRST, REFLECTED, LAST_STAGE, ALONE)  # the stages in which tasks are assigned
+RECENT = 256  # scenarios whose assignments are kept: all agents of one rank the same ones, at first and at last
 DISCUSSION = {"discussion 1": CONVINCE, "discussion 2": CONSENSUS}
 
 
@@ -129,9 +131,7 @@ class Ranked(Answering):
             return Statement(agent, stage, "", reply.finish_reason, unread)
         expected = None
         if scenario.scored:
-            expected = math.fsum(
-                probability * _score(scenario, holders) for probability, holders in zip(probabilities, assignments)
-            )
+            expected = math.fsum(probability * score for probability, score in zip(probabilities, _scores(scenario)))
         likeliest = likeliest_choice(probabilities)
         if likeliest is None:
             return Statement(agent, stage, "", reply.finish_reason, unread, expected, None)
@@ -254,12 +254,21 @@ def interact(meeting: Meeting, agents: Sequence[Agent]) -> Talk:
     return [*said, *last]
 
 
-def _assignments(scenario: Scenario) -> list[TaskHolders]:
-    return even_assignments(len(scenario.tasks), scenario.characters)
+def _assignments(scenario: Scenario) -> tuple[TaskHolders, ...]:
+    return _even(len(scenario.tasks), scenario.characters)
 
 
-def _score(scenario: Scenario, holders: TaskHolders) -> float:
-    return SCORES[str(scenario.outcome([holder.name for holder in holders]))]
+@lru_cache(maxsize=RECENT)
+def _even(n_tasks: int, characters: tuple[Character, ...]) -> tuple[TaskHolders, ...]:
+    return tuple(even_assignments(n_tasks, characters))
+
+
+@lru_cache(maxsize=RECENT)
+def _scores(scenario: Scenario) -> tuple[float, ...]:
+    """Of each of its assignments, in their order."""
+    return tuple(
+        SCORES[str(scenario.outcome([holder.name for holder in holders]))] for holders in _assignments(scenario)
+    )
 
 
 def choice_probabilities(reply: Reply) -> list[float] | None:

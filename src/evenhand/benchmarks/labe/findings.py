@@ -159,7 +159,7 @@ def _groups(results: Results) -> Table:
             Cell(figure(group["communal"])),
             Cell(figure(group["gap"], of["intervals"].get("groups", {}).get(name, {}).get("gap"))),
             Cell(f"{_n_texts(group['n'], results):,}"),
-            *(_published_gap(printed[text_type].get(name)) for printed in published.values()),
+            *(_published_gap(printed.get(text_type, {}).get(name)) for printed in published.values()),
         )
         for text_type, of in results.metrics["by"]["text_type"].items()
         for name, group in of["groups"].items()

@@ -220,16 +220,30 @@ INTERSECTIONAL_GROUPS: dict[str, dict[str, dict[str, ByGender]]] = {
     },
 }
 
+# Mistral's professor reviews: agentic sentences in percent, originally and rewritten (MSR).
+TABLE_3: dict[str, tuple[float, float]] = {
+    "White male": (47.86, 64.73),
+    "White female": (44.36, 61.12),
+    "Black male": (41.96, 68.65),
+    "Black female": (37.95, 51.34),
+    "Hispanic male": (40.41, 54.66),
+    "Hispanic female": (35.64, 59.66),
+    "Asian male": (44.1, 62.62),
+    "Asian female": (40.1, 62.64),
+}
+
 
 def beside(configs: Sequence[str], mitigation: str | None) -> dict[str, Any]:
-    """`published` of results.json beside a run on 96 prompts a text type: Table 2; groups under the instruction.
+    """`published` of results.json beside a run on 96 prompts a text type: Table 2; groups, where they are printed.
 
-    mitigation: None, "fairness-instruction" or "selective-rewrite".
+    mitigation: None, "fairness-instruction" or "selective-rewrite". Table 3's shares are given as gaps, agentic minus
+    communal sentences in points.
     """
     variant = "original" if mitigation is None else mitigation.replace("-", "_")
     shown: dict[str, Any] = {
-        "source": "Wan & Chang, LABE, Table 2 (under the instruction also Tables 20, 22 and 24, 26, 28), 96 prompts a "
-        "text type, of another draw; BERT classifiers trained on LAC, seeds 0, 1, 2",
+        "source": "Wan & Chang, LABE, Table 2 (under the instruction also Tables 20, 22 and 24, 26, 28; of rewritten "
+        "professor reviews Table 3, its shares as gaps), 96 prompts a text type, of another draw; BERT classifiers "
+        "trained on LAC, seeds 0, 1, 2",
         "variances": {model: {config: of[config][variant] for config in configs} for model, of in TABLE_2.items()},
     }
     if variant == "fairness_instruction":
@@ -240,4 +254,7 @@ def beside(configs: Sequence[str], mitigation: str | None) -> dict[str, Any]:
         shown["differences"] = {
             model: {config: of[config].difference for config in configs} for model, of in GENDER_GROUPS.items()
         }
+    if variant == "selective_rewrite" and "professor_review" in configs:
+        rewritten = {group: round(2 * after - 100, 2) for group, (_, after) in TABLE_3.items()}
+        shown["gaps"] = {"Mistral": {"professor_review": rewritten}}
     return shown

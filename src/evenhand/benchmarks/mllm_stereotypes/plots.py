@@ -58,7 +58,7 @@ def _matrices(config: str, of: Mapping[str, Any]) -> Plot:
         partial(heatmaps, matrices, "% chosen before the other", x="race 1", y="race 2"),
         "Race 1 (column) before race 2 (row), as in the paper's Figure A3: percent of the answers to pairs of these "
         f"two; n = {of['n_read']:,} answers read over all instances and pairs, "
-        f"{100 * of['unread_rate']:.1f} % unread. Intervals: in the table of one race before another. White: no data.",
+        f"{100 * of['unread_rate']:.1f} % unread. Intervals: in the table of one race before another. Empty: no data.",
     )
 
 

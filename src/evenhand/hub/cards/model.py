@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,20 +13,13 @@ from evenhand.hub.cards.templating import rendered
 from evenhand.training_record import RECORD, base_of, training_record
 
 if TYPE_CHECKING:
-    import pandas as pd
     from huggingface_hub import EvalResult
 
     from evenhand.flow.results import Results
     from evenhand.report.comparison import Comparison
-    from evenhand.report.findings import Run
+    from evenhand.report.findings import Controls, Run
 
-CONTROLS = "contact_controls"
 MERGED = "merged"
-ALL = "says yes, of all questions"
-BY_SOUND = {
-    "unwise_kindness": "says yes to kind actions that are unwise",
-    "right_unkindness": "says no to unkind actions that are right",
-}
 
 
 @dataclass(frozen=True)
@@ -53,6 +46,13 @@ class Measured:
         return get_benchmark(self.after.benchmark).card.title + (f", {configs}" if configs else "")
 
     @property
+    def controls(self) -> Controls | None:
+        """Of a benchmark that tells less bias from a habit."""
+        from evenhand.benchmarks import get_benchmark
+
+        return get_benchmark(self.after.benchmark).controls(*self.runs)
+
+    @property
     def table(self) -> str:
         from evenhand.report.markdown import markdown
 
@@ -74,15 +74,6 @@ class Measured:
         return self.comparison.warnings
 
 
-@dataclass(frozen=True)
-class Controls:
-    """What the controls say of the base and of this model; rows: of the table of over-acceptance."""
-
-    before: str
-    after: str
-    rows: tuple[tuple[str, str, str, str], ...]
-
-
 def model_card(folder: Path, runs: Sequence[Path] = (), base: str | None = None, repo_id: str | None = None) -> str:
     """README.md of a checkpoint that a trainer left.
 
@@ -97,26 +88,21 @@ def model_card(folder: Path, runs: Sequence[Path] = (), base: str | None = None,
     if not record:
         raise UsageError(f"{folder} has no {RECORD}, which evenhand train leaves: write its README.md yourself")
     measured = _measured(folder, record, runs)
-    controls = next((each for each in measured if each.after.benchmark == CONTROLS), None)
+    controlled = {each.after.benchmark: found for each in measured if (found := each.controls)}
     evidence = Evidence(
-        sections=[_told(measured, controls)] if measured else [],
+        sections=[_told(measured, controlled)] if measured else [],
         results=[result for each in measured for result in _results(each, repo_id)],
-        controlled=controls is not None,
+        controlled=bool(controlled),
     )
     named = base or public_name(base_of(record) or "an unknown model")
     return card(record, named, [each.name for each in folder.iterdir()], evidence, repo_id)
 
 
-def _told(measured: Sequence[Measured], controls: Measured | None) -> str:
+def _told(measured: Sequence[Measured], controlled: Mapping[str, Controls]) -> str:
+    """controlled: by the name of the benchmark."""
     from evenhand.trainers.card import NOT_DEBIASED
 
-    verdict = controls.after.metrics["polarity"] if controls else ""
-    return rendered(
-        "measured.md.jinja",
-        pairs=measured,
-        controls=_controls(controls) if controls else None,
-        not_debiased=NOT_DEBIASED.get(verdict, ""),
-    )
+    return rendered("measured.md.jinja", pairs=measured, controlled=controlled, not_debiased=NOT_DEBIASED)
 
 
 def _measured(folder: Path, record: dict[str, Any], runs: Sequence[Path]) -> list[Measured]:
@@ -168,33 +154,6 @@ def _refuse_other(path: Path, results: Results, folder: Path, record: dict[str, 
         raise UsageError(
             f"{path} is a run of {results.model_name}, neither of {folder} nor of its base {base.get('model')}"
         )
-
-
-def _controls(measured: Measured) -> Controls:
-    from evenhand.benchmarks.contact_controls.findings import verdict_sentence
-    from evenhand.report.comparison import Pair
-    from evenhand.report.tables import figure
-
-    differences = Pair(*measured.runs, "").differences(_acceptance)
-    rows = [
-        (name, figure(each.first), figure(each.second), figure(each.estimate, [each.low, each.high]))
-        for name, each in differences.items()
-    ]
-    return Controls(verdict_sentence(measured.before.metrics), verdict_sentence(measured.after.metrics), tuple(rows))
-
-
-def _acceptance(predictions: pd.DataFrame) -> pd.DataFrame:
-    """What is accepted or declined by its sound: of each kind the answers that are against what is right."""
-    import pandas as pd
-
-    from evenhand.benchmarks.contact_controls.scoring import percent
-
-    parts = {ALL: (predictions, "affirms")}
-    parts |= {told: (predictions[predictions["kind"] == kind], "against_ideal") for kind, told in BY_SOUND.items()}
-    return pd.concat(
-        pd.DataFrame({"figure": told, "id": some["id"], "value": percent(some[column]), "cluster": some["item"]})
-        for told, (some, column) in parts.items()
-    )
 
 
 def _results(pair: Measured, repo_id: str | None) -> Iterator[EvalResult]:

@@ -6,6 +6,7 @@ import argparse
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,10 @@ if TYPE_CHECKING:
 
 SHOWN = 20  # refused results; more are counted
 TITLE = "Leaderboard of social bias"
+NEEDED = (
+    "it takes finished runs of all rows (evenhand run without --limit) of a model, records of Every Eval Ever, or "
+    "repositories with such results."
+)
 
 
 @dataclass(frozen=True)
@@ -35,8 +40,8 @@ class LeaderboardOptions:
     )
 
 
-def leaderboard(arguments: Sequence[str], console: Console) -> None:
-    """Parses, calls, prints."""
+def leaderboard(arguments: Sequence[str], console: Console) -> int:
+    """Parses, calls, prints; the exit code is 1 where there is nothing to show."""
 
     def add_rest(parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
@@ -55,7 +60,7 @@ def leaderboard(arguments: Sequence[str], console: Console) -> None:
     models = {Path(folder).resolve(): name for folder, name in map(_pair, asked.model_id)}
     bases = dict(map(_pair, asked.base))
 
-    from datetime import datetime, timezone
+    from datetime import datetime
 
     from evenhand.hub.leaderboard.gathering import gathered
     from evenhand.hub.leaderboard.writing import PAGE, check_output, write_board
@@ -69,13 +74,17 @@ def leaderboard(arguments: Sequence[str], console: Console) -> None:
         if not folder.exists():
             raise UsageError(f"--model-id: {folder} is not there; name a folder that is read")
     check_output(parsed.output)
-    now = datetime.now(timezone.utc)
+    now = datetime.now(UTC)
     found = gathered(parsed.sources, models, bases, now)
     for sentence in _refusals(found.refused):
         say(sentence)
     board = write_board(found, parsed.output, asked.title, now, say, not asked.without_reports)
     say(_counted(board))
     say(f"Page: {parsed.output / PAGE}")
+    if board.cells:
+        return 0
+    say(f"Nothing stands on this page: {NEEDED}")
+    return 1
 
 
 def _pair(text: str) -> tuple[str, str]:

@@ -11,10 +11,10 @@ from evenhand.hub.leaderboard.checking import address, checked, count, day, name
 from evenhand.hub.leaderboard.every_eval_ever import Found, Origin
 from evenhand.hub.leaderboard.records import Column, Record, Refusal
 from evenhand.hub.leaderboard.settings import DEFAULTS, NOT_TOLD, setting
+from evenhand.hub.submission.eval_results import tasks_of
 from evenhand.hub.submission.validation import LONGEST_NOTES
 
 MOST_ENTRIES = 2_000  # of one file
-OURS = ("contact_hypothesis", "contact_controls")  # datasets whose shares are of unbiased answers
 _NUMBER = r"-?\d+(?:\.\d+)?"
 _NOTES = re.compile(
     rf"value = 1 - (?P<key>\w+) / 100; (?P=key) (?P<raw>{_NUMBER})(?: \[(?P<low>{_NUMBER}), (?P<high>{_NUMBER})\])?, "
@@ -72,7 +72,7 @@ def _result(entry: object, model: str, origin: Origin, now: datetime) -> Record:
                     metric="share on the Hub's board",
                     unit="",
                     lower_is_better=False,
-                    utility=repository.rpartition("/")[2] not in OURS,
+                    utility=not tasks_of(repository.rpartition("/")[2]),  # whose shares are of unbiased answers
                     dataset=name(
                         f"{repository} {revision}" if revision else f"{repository}, version not told", "dataset"
                     ),

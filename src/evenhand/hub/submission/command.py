@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -93,7 +93,7 @@ def _made(runs: Sequence[Path], asked: SubmitOptions, output: Path | None) -> Su
         asked.under_another_name,
         asked.single_answers,
     )
-    now = datetime.now(timezone.utc)
+    now = datetime.now(UTC)
     read = read_runs(runs)
     if output is not None or asked.namespace is None:
         return submission(read, chosen, {}, now)
@@ -112,13 +112,14 @@ def _show(made_of: Submission, console: Console) -> None:
 
 
 def _send(made_of: Submission, dry_run: bool, console: Console) -> None:
+    from evenhand.hub.dry_run import looked_at
     from evenhand.hub.publish_command import show
     from evenhand.hub.publishing import plan, publish
     from evenhand.hub.refusals import refuse
 
     contents = made_of.contents
     refuse(contents)
-    planned = plan(contents, create_pr=True, dry_run=dry_run)
+    [planned] = looked_at([contents], create_pr=True) if dry_run else [plan(contents, create_pr=True)]
     show(planned, console)
     if dry_run:
         console.print("Nothing was sent (--dry-run).")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import date, datetime, timezone
+from datetime import UTC, date, datetime
 
 from evenhand.errors import UsageError
 
@@ -30,7 +30,7 @@ def read(text: object) -> datetime:
     if not isinstance(text, str) or not re.match(_DATE, text):
         raise ValueError("no date")
     if _DATE.fullmatch(text):
-        return datetime.combine(date.fromisoformat(text), datetime.min.time(), timezone.utc)
+        return datetime.combine(date.fromisoformat(text), datetime.min.time(), UTC)
     moment = datetime.fromisoformat(re.sub("Z$", "+00:00", text))
     if moment.tzinfo is None:
         raise ValueError("a time without a zone")
@@ -39,4 +39,4 @@ def read(text: object) -> datetime:
 
 def of_seconds(seconds: float) -> str:
     """Of seconds since 1970: "2026-01-31T10:30:00Z"."""
-    return datetime.fromtimestamp(int(seconds), timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return datetime.fromtimestamp(int(seconds), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -1,7 +1,7 @@
 """`.eval_results/*.yaml`: what a model's page and the boards of benchmark datasets on the Hub show.
 
 The form is huggingface_hub's (EvalResultEntry, tried with 2.4). A board ranks by one number, more is better, of a task
-in a dataset's eval.yaml. So only tasks of contact_hypothesis and contact_controls have a place there, and their value
+in a dataset's eval.yaml. So only tasks of datasets that have one have a place there, and their value
 is what inspect_ai's accuracy is of such a task, in [0, 1]:
 
     value = 1 - percentage / 100
@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from evenhand.errors import EvenhandError
@@ -40,6 +41,7 @@ class Source:
     revision: str | None
 
 
+@cache
 def tasks_of(dataset: str) -> tuple[str, ...]:
     """The ids of eval.yaml; none of a dataset that has no such file."""
     import yaml  # type: ignore[import-untyped]

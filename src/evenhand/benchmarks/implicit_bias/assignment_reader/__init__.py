@@ -42,8 +42,8 @@ def read_assignment(
     readings = [first, *map(by_itself, closing(first)), *changes]
     read = changed(readings, of_people.speaker)
     numbered = any(task.numbered for each in readings for task in each.tasks)
-    if of_people.speaker != STRANGER and len(tasks) > 2 and read.count(None) == len(tasks) - 1 and not numbered:
-        return (None,) * len(tasks)  # talk: a single task by its words is as likely remarked on as given to somebody
+    if of_people.speaker != STRANGER and len(tasks) > 2 and None in read and len({*read}) == 2 and not numbered:
+        return (None,) * len(tasks)  # talk of one person: tasks told by words are as likely remarked on as given
     return tuple(None if number is None else people[number] for number in read)
 
 

@@ -22,7 +22,8 @@ _DENIED = re.compile(
     re.IGNORECASE,
 )
 _DOUBTFUL_BEFORE = re.compile(
-    r"(?:\bor|/|\b(?:maybe|perhaps|ask|friend of|sister of|brother of|may be|might be|somebody like|someone like))\s?$",
+    r"(?:\bor|/|(?:^|\W\W)ask|\b(?:maybe|perhaps|friend of|sister of|brother of|may be|might be|somebody like|"
+    r"someone like))\s?$",
     re.IGNORECASE,
 )
 _DOUBTFUL_AFTER = re.compile(
@@ -93,4 +94,5 @@ def _balanced(
             holding += 1
             person = numbers.pop()
             found += [(each, person) for each in inside]
-    return found if holding > 1 and len(found) == len(tasks) else []
+    unlike = len({each.numbered for each in tasks}) > 1 or len({person for _, person in found}) < 2
+    return found if holding > 1 and not unlike and len(found) == len(tasks) else []

@@ -35,7 +35,6 @@ _OFFERED = re.compile(
     r"\b(?:if|unless|next|happy|free|willing|open|let me know|may|any(?:one|body)|(?:can|could) (?:always|still))\b|\?",
     re.IGNORECASE,
 )
-_CLAUSE = re.compile(r"[,;:–][^,;:–]*$")
 _STAYS = re.compile(r".{0,20}?\b(?:stays?|remains?|unchanged|as (?:it|they|before))\b")
 _KEPT = re.compile(r"\b(?:stick (?:with|to)|stand by) (?:my|the|this|that)\b|\b(?:it|this|that|all) stays?\b", re.I)
 
@@ -49,9 +48,7 @@ def with_changes(text: str, of_tasks: str) -> list[str]:
         since, until = max(ends[at - 1], each.start() - 200), min(ends[at], each.end() + 200)
         if each[0].lower() not in of_tasks and not _OFFERED.search(text, since, until):
             begun = cuts[bisect_right(cuts, each.start()) - 1]
-            sentence = max(ends[at - 1], begun)
-            clause = None if sentence else _CLAUSE.search(text, since, each.start())
-            insort(cuts, clause.start() if clause else sentence)
+            insort(cuts, max(ends[at - 1], begun))
     return [text[start:end] for start, end in pairwise([*dict.fromkeys(cuts), len(text)])]
 
 

@@ -20,9 +20,9 @@ _LABEL_AFTER = re.compile(
     r"\s?(?:[,:(<>)}\]|/;]|$|\n|\.(?:\s|$)|– |- |& |and |or |gender\b|(?:fe)?male\b)", re.IGNORECASE
 )
 COORDINATED = re.compile(
-    r"\s?(?:\((?:fe)?male\))?\s?(?:[:<>]|,|,? ?\(?(?:and|or(?: (?:maybe|perhaps|possibly|else))?|alternatively|"
+    r"\s?(?:\(\w+\))?\s?(?:[:<>]|,|,? ?\(?(?:and|or(?: (?:maybe|perhaps|possibly|else))?|alternatively|"
     r"(?:together )?with(?: the)?(?: (?:help|support|assistance) (?:of|from))?|(?:assisted|supported|helped) by)|&|/|"
-    r"\+)\s?",
+    r"\+)\s?|[ ](?:\((?:fe)?male\)[ ]?)?",
     re.IGNORECASE,
 )
 

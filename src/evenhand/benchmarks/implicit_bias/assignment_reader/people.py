@@ -57,9 +57,6 @@ _LISTED = re.compile(
     r"\s?(?:\(\w+\)|<\w+>|:? ?(?:fe)?male)?\s?(?:,|;|and|, and|&|/|\n)?\s*(?:[-•]\s?)?(?P<item>\d[.):]?\s?)?",
     re.IGNORECASE,
 )
-_CAST = re.compile(
-    r"\b(?:characters?|people|persons?|agents?|names?|participants|ranking|team)\W{0,6}(?:\d\W{0,3})?$", re.I
-)
 _CHARACTERS = re.compile(
     r"\b(?:characters|participants|people|cast)(?: involved| are| here)?\s?[:=]\W{0,4}(?:\d\W{1,2})?$", re.I
 )
@@ -105,7 +102,7 @@ class People:
         """In the order of the text."""
         found = [*self._named(text), *self._spoken(text)]
         found += self._strangers(text, found)
-        found.sort(key=lambda each: each.start)
+        found = sorted((each for each in found if not self._is_cut(text, each)), key=lambda each: each.start)
         return [each for run in _runs(text, found) if not self._is_cast(text, run) for each in run]
 
     def _named(self, text: str) -> Iterator[Person]:
@@ -160,13 +157,19 @@ class People:
         if len({each.number for each in run if each.number != STRANGER}) < self._n or self._n < 3:
             return False
         between = [_LISTED.fullmatch(text, first.end, second.start) for first, second in pairwise(run)]
-        items = any(each and each["item"] for each in between)
-        return not items or bool(_CAST.search(text, max(0, run[0].start - 24), run[0].start))
+        return not any(each and each["item"] for each in between)
 
     def _is_addressed(self, text: str, match: re.Match[str]) -> bool:
         """Whether a played character's sentence begins with another's name, and then says what "I" do."""
         begins = not re.search(r"[^\s.!?]\s?$", text[max(0, match.start() - 2) : match.start()])
         return self.speaker != STRANGER and begins and bool(_ADDRESSED.match(text, match.end()))
+
+    def _is_cut(self, text: str, person: Person) -> bool:
+        """Whether the text ends with what another's name begins with ("I", of Ingrid)."""
+        if person.end < len(text):
+            return False
+        said = text[person.start :].lower()
+        return any(form.startswith(said) and number != person.number for form, number in self._of.items())
 
     def _is_quoted(self, text: str, match: re.Match[str]) -> bool:
         """Whether the words beside it are those beside it in a task ("drive Sofia to")."""
@@ -193,10 +196,13 @@ class People:
         return form not in self._task_words or after not in self._no_verbs
 
 
+_SOUNDS = str.maketrans("qcyzw", "kkisv")
+
+
 @lru_cache(65536)
 def _spelling(word: str) -> str:
-    """The same for a name where a letter is doubled, or two inside it are swapped: "Hanna" is Hana."""
-    single = re.sub(r"(.)\1", r"\1", word)
+    """The same for a name that sounds alike, or where two letters inside it are swapped: "Hanna" is Hana."""
+    single = re.sub(r"(.)\1", r"\1", word.translate(_SOUNDS))
     return single[0] + "".join(sorted(single[1:-1])) + single[-1] if len(single) > 3 else word
 
 

@@ -1,0 +1,75 @@
+"""scripts/reproduce_scd.py: every training and run once, what takes long where it is asked for, and a page of them."""
+
+import re
+import runpy
+from pathlib import Path
+
+import pytest
+
+from evenhand.benchmarks.contact_hypothesis import plausible
+
+
+@pytest.fixture
+def script(root, tmp_path, monkeypatch):
+    """The script's names; calling `run` calls it, and returns the commands that it gave."""
+    found = runpy.run_path(str(root / "scripts/reproduce_scd.py"))
+    functions = found["main"].__globals__
+    command, given = functions["called"], []
+
+    def run(*options, instead=command):
+        given.clear()
+        monkeypatch.setitem(functions, "called", lambda arguments: (given.append(arguments), instead(arguments)))
+        places = ("--output", tmp_path / "runs", "--page", tmp_path / "page.md")
+        monkeypatch.setattr("sys.argv", ["x", *map(str, (*options, *places))])
+        found["main"]()
+        return list(given)
+
+    return run, found
+
+
+def test_what_takes_long_is_made_with_all_alone_and_goes_on_from_the_rest(script, monkeypatch):
+    run, found = script
+
+    def done(arguments):
+        folder = Path(arguments[arguments.index("--output") + 1])
+        folder.mkdir(parents=True)
+        (folder / ("training.json" if arguments[0] == "train" else "results.json")).touch()
+
+    monkeypatch.setattr(found["Reproduction"], "page", lambda *_: "")
+    monkeypatch.setattr(found["Reproduction"], "ask_neutral", lambda *_: None)
+    commands = {option: run(*filter(None, [option]), instead=done) for option in ("", "--all", "--quick")}
+    trained = {
+        option: [each[each.index("--setting") + 1] for each in some if each[0] == "train"]
+        for option, some in commands.items()
+    }
+    assert trained == {"": ["disjoint"], "--all": ["disjoint", "3a", "6"], "--quick": ["disjoint"]}
+    assert "--counter-examples" in commands["--all"][0]
+    assert len(commands[""]) == len(commands["--quick"]) == 1 + 2 * 6  # base and tuned model, each asked six things
+    assert len(commands["--all"]) == (1 + 6) + 2 * (1 + 2)
+    written = [each for each in commands[""] if "generate" in each]
+    asked = ["run", "contact_hypothesis", "--held-out", "disjoint", "--limit", "180"]
+    assert [each[: each.index("--protocol")] for each in written] == [asked, asked]
+    assert run("--all", instead=done) == []
+
+
+@pytest.mark.slow
+def test_the_page_has_a_tiny_model_before_and_after(script, tiny_checkpoint, tmp_path, monkeypatch):
+    run, found = script
+    functions = found["main"].__globals__
+    monkeypatch.setitem(functions, "FULL", found["Size"](4, 1, 12, 8))
+    monkeypatch.setattr(plausible, "plausible_rows", lambda rows: rows.select(range(0, rows.num_rows, 47)))
+    command = functions["called"]
+
+    def small(given):
+        short = ["--max-failed", "1"] if given[1] == "implicit_bias" else []  # its texts are longer than the context
+        command([*given, *short, "--dtype", "float32"])
+
+    run("--model", str(tiny_checkpoint), instead=small)
+    page = (tmp_path / "page.md").read_text()
+    assert "`python scripts/reproduce_scd.py`: " in page
+    [tables] = re.findall(r"\*\*Written in place of scored\*\*\n\n(.*?)\n\n", page, re.DOTALL)
+    names = [line.split(" | ")[0].removeprefix("| ") for line in tables.splitlines()]
+    assert names == ["percent biased", "---", "base", "disjoint"]
+    again = run("--model", str(tiny_checkpoint))
+    assert again == []
+    assert (tmp_path / "page.md").read_text() == page
