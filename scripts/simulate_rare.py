@@ -1,6 +1,6 @@
 """How well intervals cover that few clusters carry, or whose rows cluster twice.
 
-python scripts/simulate_rare.py [--data-sets N] [--only differences twice corrected crossed]
+python scripts/simulate_rare.py [--data-sets N] [--only means differences twice corrected crossed]
 
 Rates of clusters are drawn from a beta distribution, and each answer by itself: differences between a run and another
 (`paired_difference`), and shares as a classifier sees them, corrected by people's labels. Where rows cluster twice, the
@@ -26,6 +26,7 @@ from evenhand.statistics.resampling import ratio
 CLUSTERS = (6, 12, 30, 60, 200)
 ROWS, TIMES, ALIKE = 5, 10, 0.2
 TEXTS, SENTENCES = 4, 12
+MEANS = ((0.02, 0.3, False), (0.04, 0.7, False), (0.04, 0.7, True), (0.4, 0.3, True), (0.93, 0.5, True))
 CHANGES = ((0.0, 0.03, False), (0.0, 0.03, True), (0.02, 0.05, True), (0.3, 0.6, True), (0.05, 0.05, False))
 SHARES = (  # true share, alike within a name by, sensitivity, specificity, labels
     (0.05, 0.5, 1.0, 1.0, 200),
@@ -49,6 +50,22 @@ def rates(share: float, alike: float, n: int, rng: np.random.Generator) -> Float
     """Of n clusters, whose rows have this intraclass correlation."""
     whole = 1 / alike - 1
     return rng.beta(share * whole, (1 - share) * whole, n)
+
+
+def means(data_sets: int) -> Iterator[str]:
+    """Shares; uneven: half of the clusters have 2 rows, the others 15."""
+    rng = np.random.default_rng(4)
+    for share, alike, uneven in MEANS:
+        covered = []
+        for n in CLUSTERS:
+            sizes = np.where(np.arange(n) < n // 2, 2, 15) if uneven else np.full(n, ROWS)
+            codes, held = pd.Series(np.repeat(np.arange(n), sizes)), 0
+            for _ in range(data_sets):
+                answers = pd.Series(1.0 * (rng.random(len(codes)) < rates(share, alike, n, rng)[codes]))
+                found = clustered.clustered_mean(answers, codes, (0.0, 1.0))
+                held += found.low <= share <= found.high
+            covered.append(100 * held / data_sets)
+        yield _row(f"{100 * share:.0f} %, alike by {alike}{', uneven' if uneven else ''}", covered)
 
 
 def differences(data_sets: int) -> Iterator[str]:
@@ -158,6 +175,7 @@ def _row(name: str, covered: list[float]) -> str:
 
 
 PARTS: dict[str, Callable[[int], Iterator[str]]] = {
+    "means": means,
     "differences": differences,
     "twice": twice,
     "corrected": corrected,
