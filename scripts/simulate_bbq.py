@@ -1,6 +1,6 @@
 """How well bbq's intervals cover, and how often a win or a difference of bias scores is found that is not there.
 
-python scripts/simulate_bbq.py [--data-sets N] [--templates K …] [--only scores wins]
+python scripts/simulate_bbq.py [--data-sets N] [--templates K …] [--only scores unequal wins]
 
 Answers are drawn from a model of which the truth is known: templates differ in how often unknown is answered (beta) and
 in how much answers lean to the stereotype (normal), each run's about a tendency that both share, and each answer is
@@ -33,7 +33,9 @@ CHANGES = {
 }
 """Of templates' accuracies, 0 on average: a standard deviation, or a share of them that lose, how much, and what others
 gain; None: runs of one truth."""
+UNEQUAL = (((1, 9), 0.3), ((9, 1), 1.5))  # of either run: how often unknown (beta), how much templates differ
 WINS_FOR_ONE = 2  # data sets in which wins are looked for, for each in which scores are
+PARTS = ("scores", "unequal", "wins")
 CATEGORY, ALL = 25, 275  # templates of the categories read, and of eleven such
 
 
@@ -94,9 +96,31 @@ def scores(templates: int, uneven: bool, data_sets: int, truths: list[dict[str, 
             each[place] = low <= truths[0][condition] <= high
             change = changes[condition]
             each[2 + place] = change.low <= truths[1][condition] - truths[0][condition] <= change.high
-            each[4 + place] = nothing[condition].differs
+            each[4 + place] = nothing[condition].p_value < LEVEL
     shares = [f"{share:.1f}" for share in 100 * found.mean(axis=0)]
     return [f"{one} / {other}" for one, other in zip(shares[::2], shares[1::2])]
+
+
+def unequal(templates: int, uneven: bool, data_sets: int) -> list[str]:
+    """Coverage of no difference of disambiguated scores, and how often p finds one, of runs that are unequally sure.
+
+    Neither leans; the second seldom names a group, unevenly, and its templates differ five times as much (log-odds).
+    """
+    rng, rows = np.random.default_rng([2, templates, uneven]), design(templates, uneven)
+    rows = rows[rows["context_condition"] == "disambig"]
+    held, found = [], []
+    for _ in range(data_sets):
+        both = []
+        for silent, spread in UNEQUAL:
+            says_unknown = rng.random(len(rows)) < rng.beta(*silent, templates)[rows["template"]]
+            odds = np.exp(rng.normal(0, spread, templates))[rows["template"]]
+            leaning = np.where(rng.random(len(rows)) < odds / (1 + odds), rows["biased"], rows["counter"])
+            both.append(rows.assign(answer=np.where(says_unknown, UNKNOWN, leaning)))
+        change = bias_differences(*both)["disambig"]
+        if change.known:
+            held.append(change.low <= 0 <= change.high)
+            found.append(change.p_value < LEVEL)
+    return [f"{100 * np.mean(each):.1f}" for each in (held, found)]
 
 
 def gained(
@@ -137,7 +161,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=ScriptHelp)
     parser.add_argument("--data-sets", type=whole(), default=1000, metavar="N", help="a row; of wins twice as many")
     parser.add_argument("--templates", type=whole(), nargs="+", default=[6, 12, CATEGORY, 60, ALL], metavar="K")
-    parser.add_argument("--only", nargs="+", choices=("scores", "wins"), default=("scores", "wins"))
+    parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS)
     arguments = parser.parse_args()
     n = arguments.data_sets
     if "scores" in arguments.only:
@@ -148,6 +172,9 @@ def main() -> None:
         names = ("coverage of scores", "coverage of differences", "difference found where nothing is")
         columns = [f"{name}, ambiguous / disambiguated, %" for name in names]
         table(columns, arguments.templates, lambda k, uneven: scores(k, uneven, n, truths))
+        print()
+    if "unequal" in arguments.only:
+        table(("coverage, %", "found, %"), arguments.templates, lambda k, uneven: unequal(k, uneven, n))
         print()
     if "wins" in arguments.only:
         columns = [f"win or loss found, {name}, %" for name in CHANGES]

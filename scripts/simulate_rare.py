@@ -1,6 +1,6 @@
 """How well intervals cover that few clusters carry, or whose rows cluster twice.
 
-python scripts/simulate_rare.py [--data-sets N] [--only differences corrected crossed]
+python scripts/simulate_rare.py [--data-sets N] [--only means differences twice corrected crossed]
 
 Rates of clusters are drawn from a beta distribution, and each answer by itself: differences between a run and another
 (`paired_difference`), and shares as a classifier sees them, corrected by people's labels. Where rows cluster twice, the
@@ -26,12 +26,20 @@ from evenhand.statistics.resampling import ratio
 CLUSTERS = (6, 12, 30, 60, 200)
 ROWS, TIMES, ALIKE = 5, 10, 0.2
 TEXTS, SENTENCES = 4, 12
+MEANS = ((0.02, 0.3, False), (0.04, 0.7, False), (0.04, 0.7, True), (0.4, 0.3, True), (0.93, 0.5, True))
 CHANGES = ((0.0, 0.03, False), (0.0, 0.03, True), (0.02, 0.05, True), (0.3, 0.6, True), (0.05, 0.05, False))
 SHARES = (  # true share, alike within a name by, sensitivity, specificity, labels
     (0.05, 0.5, 1.0, 1.0, 200),
     (0.05, 0.5, 0.9, 0.95, 200),
     (0.3, 0.2, 0.85, 0.9, 200),
     (0.05, 0.05, 0.9, 0.95, 400),
+)
+TWICE = (  # situations, descriptors, how many of them each situation has, share, and which way it is alike by 0.5
+    (60, 40, 8, 0.03, "situations"),
+    (60, 40, 8, 0.05, "situations"),
+    (30, 25, 4, 0.08, "situations"),
+    (20, 46, 5, 0.1, "situations"),
+    (60, 12, 6, 0.05, "descriptors"),
 )
 CROSSED = ((60, 40, ""), (60, 40, "situations"), (60, 40, "both"), (20, 20, "both"), (12, 30, "situations"))
 SPREADS = ((0.8, 0.8), (0.01, 0.8), (0.8, 0.01))
@@ -42,6 +50,22 @@ def rates(share: float, alike: float, n: int, rng: np.random.Generator) -> Float
     """Of n clusters, whose rows have this intraclass correlation."""
     whole = 1 / alike - 1
     return rng.beta(share * whole, (1 - share) * whole, n)
+
+
+def means(data_sets: int) -> Iterator[str]:
+    """Shares; uneven: half of the clusters have 2 rows, the others 15."""
+    rng = np.random.default_rng(4)
+    for share, alike, uneven in MEANS:
+        covered = []
+        for n in CLUSTERS:
+            sizes = np.where(np.arange(n) < n // 2, 2, 15) if uneven else np.full(n, ROWS)
+            codes, held = pd.Series(np.repeat(np.arange(n), sizes)), 0
+            for _ in range(data_sets):
+                answers = pd.Series(1.0 * (rng.random(len(codes)) < rates(share, alike, n, rng)[codes]))
+                found = clustered.clustered_mean(answers, codes, (0.0, 1.0))
+                held += found.low <= share <= found.high
+            covered.append(100 * held / data_sets)
+        yield _row(f"{100 * share:.0f} %, alike by {alike}{', uneven' if uneven else ''}", covered)
 
 
 def differences(data_sets: int) -> Iterator[str]:
@@ -71,10 +95,27 @@ def _answers(share: float, sizes: npt.NDArray[np.int64], rng: np.random.Generato
     return pd.Series(1.0 * (drawn < np.repeat(rates(share, ALIKE, len(sizes), rng), sizes)))
 
 
+def twice(data_sets: int) -> Iterator[str]:
+    """Differences from never of rows that cluster twice."""
+    rng = np.random.default_rng(4)
+    for n, others, drawn, share, way in TWICE:
+        held = 0
+        for _ in range(data_sets):
+            situation = np.repeat(np.arange(n), drawn)
+            other = np.concatenate([rng.choice(others, drawn, replace=False) for _ in range(n)])
+            of = (situation, n) if way == "situations" else (other, others)
+            after = pd.Series(1.0 * (rng.random(len(situation)) < rates(share, 0.5, of[1], rng)[of[0]]))
+            ways = pd.Series(situation), None, pd.Series(other)
+            found = clustered.paired_difference(after * 0, after, *ways, within=(0.0, 1.0))
+            held += found.low <= share <= found.high
+        told = f"0 to {100 * share:.0f} %, {n} situations × {drawn} of {others} descriptors, alike by {way}"
+        yield _row(told, [100 * held / data_sets])
+
+
 def corrected(data_sets: int) -> Iterator[str]:
     rng = np.random.default_rng(4)
     for share, alike, sensitivity, specificity, n_labels in SHARES:
-        covered = []
+        covered, contradicted = [], 0
         for n in CLUSTERS:
             held = given = 0
             for _ in range(data_sets):
@@ -93,8 +134,9 @@ def corrected(data_sets: int) -> Iterator[str]:
                 given += not math.isnan(low)
                 held += low <= share <= high
             covered.append(100 * held / max(1, given))
+            contradicted += data_sets - given
         told = f"{100 * share:.0f} %, alike by {alike}, sensitivity {sensitivity}, specificity {specificity}"
-        yield _row(f"{told}, {n_labels} labels", covered)
+        yield _row(f"{told}, {n_labels} labels (contradicted: {contradicted})", covered)
 
 
 def crossed(data_sets: int) -> Iterator[str]:
@@ -133,7 +175,9 @@ def _row(name: str, covered: list[float]) -> str:
 
 
 PARTS: dict[str, Callable[[int], Iterator[str]]] = {
+    "means": means,
     "differences": differences,
+    "twice": twice,
     "corrected": corrected,
     "crossed": crossed,
 }
@@ -145,7 +189,7 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS), metavar="PART")
     arguments = parser.parse_args()
     for name in arguments.only:
-        told = CROSSED if name == "crossed" else CLUSTERS
+        told = {"crossed": CROSSED, "twice": ("coverage",)}.get(name, CLUSTERS)
         print(f"{name}: {', '.join(map(str, told))}")
         for row in PARTS[name](arguments.data_sets):
             print(row, flush=True)

@@ -16,7 +16,6 @@ from .resampling import (
     n_clusters_of,
     ratio,
     refuse_n_resamples,
-    students_intervals,
     words,
 )
 
@@ -266,8 +265,7 @@ class _Rows:
         figures = np.array([points[key][name] / 100 for key, name in layout])
         found = errors(moved, wholes, clusters, crossed, strata, within)
         signed = np.array([key == "contact_effect" for key, _ in layout])
-        effects = students_intervals(figures, found.errors, found.freedom, found.freedom + 1, -1, 1)
-        ends = np.where(signed[:, None], effects, found.interval_of_shares(figures))
+        ends = np.where(signed[:, None], found.interval_between(figures, -1, 1), found.interval_of_shares(figures))
         return _nested(layout, 100 * ends)
 
     def _constant_answer(self, chosen, notes):

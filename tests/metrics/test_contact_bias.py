@@ -538,3 +538,15 @@ def test_no_rows_give_no_score():
     assert all(math.isnan(value) for value in [result["unread_rate"], *figures(result).values()])
     assert result["constant_answer"] == result["by"] == {}
     assert result["warnings"]
+
+
+def test_situations_that_all_say_a_third_are_no_certainty():
+    """Yes, Yes and No to positive actions of three situations: a fourth may say anything."""
+    unseen = 1 - 0.025 ** (1 / 3)
+    columns = (["certainty"] * 9, ["no_contact"] * 9, ["positive"] * 9)
+    situations = [str(k // 3) for k in range(9)]
+    for crossed in (None, [str(k) for k in range(9)]):
+        found = scores.contact_bias(["Yes", "Yes", "No"] * 3, *columns, clusters=situations, crossed=crossed)
+        low, high = found["intervals"]["biased_percentage"]["overall"]
+        assert low <= 100 / 3 * (1 - unseen) + 1e-9
+        assert high >= 100 / 3 + 200 / 3 * unseen - 1e-9

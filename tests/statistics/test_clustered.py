@@ -201,7 +201,7 @@ def test_rare_and_frequent_shares_are_held_in_at_least_93_of_100_cases(n):
     truths = np.linspace(0.01, 0.3, 59)
     held = [sum(stats.binom.pmf(k, n, p) for k in ones if found[k].low <= p <= found[k].high) for p in truths]
     assert min(held) > 0.93
-    assert 0.94 < np.mean(held) < 0.98
+    assert 0.94 < np.mean(held) < 0.985
 
 
 def test_a_cluster_with_many_rows_by_hand():
@@ -241,3 +241,16 @@ def test_below_six_situations_that_all_say_the_same_show_no_interval(n, known):
     assert found.estimate == 100
     assert found.p_value == pytest.approx(0.5 ** (n - 1))
     assert found.known == known
+
+
+def test_missing_clusters_are_one_and_missing_strata_are_one():
+    """As if they had a name, in estimates and in what is counted."""
+    values, names = series(0, 1, 0, 1, 1, 0, 1, 0), pd.Series(["a", "b", "c", "d", "e", "f", None, None], dtype=object)
+    strata = pd.Series(["x"] * 3 + [None] * 5, dtype=object)
+    others = (names.fillna("g"), strata.fillna("y"))
+    assert clustered.clustered_mean(values, names, (0, 1)) == clustered.clustered_mean(values, others[0], (0, 1))
+    for crossed in (None, pd.Series([*"uvwuvwu", None], dtype=object)):
+        known = None if crossed is None else crossed.fillna("z")
+        one = paired_difference(values * 0, values, names, strata, crossed, (0, 1))
+        assert one == paired_difference(values * 0, values, *others, known, (0, 1))
+        assert (one.n, one.n_clusters, one.estimate) == (8, 7, 0.5)

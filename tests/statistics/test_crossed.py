@@ -30,15 +30,15 @@ def test_a_mean_of_independent_clusters_has_students_interval():
 
 
 def test_both_ways_add_up_by_hand():
-    """A grid of 3 x 3: situations 0, 3, 6 and descriptors 0, 1, 2, added.
+    """A grid of 3 x 3: situations 0, 3, 6 and descriptors 0, 3, 6, added.
 
-    Situations move the mean by -1, 0, 1 and descriptors by -1/3, 0, 1/3: variances 3/2 x 2 and 3/2 x 2/9. Each cell
-    moves it by a ninth of -4, -3, -2, -1, 0, 1, 2, 3, 4: 9/8 x 60/81.
+    Either moves the mean by -1, 0, 1: variances 3/2 x 2. Each cell moves it by a ninth of -6, -3, -3, 0, 0, 0, 3, 3, 6:
+    9/8 x 108/81.
     """
-    grid = np.array([[3 * s + d] for s in range(3) for d in range(3)], dtype=float)
+    grid = np.array([[3 * s + 3 * d] for s in range(3) for d in range(3)], dtype=float)
     places = np.arange(9)
     found = errors(influences(grid, ones(grid)), ones(grid), places // 3, places % 3)
-    assert found.errors[0] ** 2 == pytest.approx(3 / 2 * 2 + 3 / 2 * 2 / 9 - 9 / 8 * 60 / 81)
+    assert found.errors[0] ** 2 == pytest.approx(3 / 2 * 2 + 3 / 2 * 2 - 9 / 8 * 108 / 81)
     assert found.freedom[0] == pytest.approx(2)
 
 
@@ -62,6 +62,35 @@ def test_answers_that_are_missing_have_a_width():
     within = influences(values * wholes, wholes, strata)
     found = errors(influences(values * wholes, wholes), wholes, *CELLS.T, strata, within)
     assert 0.02 < found.errors[0] < 0.1
+
+
+@pytest.mark.parametrize("rows", [[100, 100, 0], [100, 0, 0, 0, 0], [100, 0]], ids=str)
+def test_rows_that_make_up_for_each_other_in_all_situations_are_no_certainty(rows):
+    """Every situation says the same, each row has a descriptor of its own; what is left of the sum is rounding.
+
+    No narrower than what situations alone leave open, 1 - 0.025^(1/n) to either end, nor than rows by themselves do.
+    """
+    k = len(rows)
+    for n in range(5, 32):
+        situations, own = pd.Series(np.repeat(np.arange(n), k)), pd.Series(np.arange(n * k))
+        change = pd.Series(np.tile(rows, n), dtype=float)
+        found = paired_difference(change * 0, change, situations, None, own, within=(0.0, 100.0))
+        mean, unseen = np.mean(rows), 1 - 0.025 ** (1 / n)
+        half = stats.t.ppf(0.975, n * k - 1) * stats.sem(change)
+        assert found.low <= min(mean - unseen * (mean + 100), mean - 0.9 * half) + 1e-9
+        assert found.high >= min(mean + unseen * (100 - mean), 100) - 1e-9
+        assert found.high - found.low < 220 * unseen + 4 * half
+
+
+def test_neither_way_is_narrower_by_itself():
+    """A grid of 3 x 3 whose cells alone differ: rows and columns of 1, 1, 1 show no variance, cells do."""
+    values = np.array([[0.0, 0, 1], [0, 1, 0], [1, 0, 0]]).reshape(-1, 1)
+    places = np.arange(9)
+    found = errors(influences(values, ones(values)), ones(values), places // 3, places % 3)
+    assert found.alike == pytest.approx(3)
+    np.testing.assert_allclose(
+        found.interval_between(np.array([1 / 3]), 0, 1), [[0.025 ** (1 / 3) / 3, 1 - 2 / 3 * 0.025 ** (1 / 3)]]
+    )
 
 
 def test_strata_that_a_draw_left_uneven_are_no_design():

@@ -2,35 +2,52 @@
 
 Resampling both multiplies what neither explains: such an interval is up to sqrt(3) times too wide. So the errors of
 both are added, and what both count is taken off once (Cameron, Gelbach and Miller 2011, "Robust inference with multiway
-clustering", equation 2.7). docs/statistics.md says how well that covers.
+clustering", equation 2.7). What is left may cancel where rows of a situation make up for each other, so it is no less
+than the larger of both. docs/statistics.md says how well that covers.
 
 Metrics stand alone on the Hub, so a metric that uses it has a copy; `python scripts/copy_into_metrics.py` renews it.
 """
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
-from .resampling import FEWEST_CLUSTERS, LEVELS, FloatArray, IntArray, freedom_of, ratio, students_intervals
+from .resampling import FEWEST_CLUSTERS, LEVELS, ROUNDING, FloatArray, IntArray, freedom_of, ratio, students_intervals
 
 
 class Errors(NamedTuple):
     """Standard errors (figures,), NaN where clusters are too few, and the degrees of freedom of Student's t.
 
     fewest: clusters with a say in the smallest stratum, or those of what is crossed where these are fewer.
+    alike: how many clusters a way has of which all say the same (figures,); inf where both ways vary.
     """
 
     errors: FloatArray
     freedom: FloatArray
     fewest: FloatArray
+    alike: FloatArray | float = math.inf
 
     def interval(self, figures: FloatArray) -> FloatArray:
         """95 % intervals (figures, 2)."""
         return figures[:, None] + self._quantiles() * self.errors[:, None]
+
+    def interval_between(
+        self, figures: FloatArray, least: float, most: float, alike: FloatArray | None = None
+    ) -> FloatArray:
+        """95 % intervals (figures, 2) of figures from least to most, which stay there (`students_intervals`).
+
+        Where all clusters of a way say the same, they are no narrower than those of this way by itself. alike: of how
+        many clusters (figures,), if not of all.
+        """
+        n = self.alike if alike is None else alike
+        ends = students_intervals(figures, self.errors, self.freedom, self.freedom + 1, least, most)
+        others = students_intervals(figures, 0 * self.errors, 1, n, least, most)
+        return np.stack([np.minimum(ends, others)[:, 0], np.maximum(ends, others)[:, 1]], axis=-1)
 
     def interval_of_shares(self, shares: FloatArray) -> FloatArray:
         """95 % intervals (figures, 2) of shares from 0 to 1, which stay there; without an error they have a width, too.
@@ -39,8 +56,8 @@ class Errors(NamedTuple):
         clusters that are alike in each, as 50 % of a model that affirms everything: a single stratum moves it where
         others of its clusters, unseen so far, say otherwise, so that its own number counts.
         """
-        alike = np.where((shares > 0) & (shares < 1), self.fewest, self.freedom + 1)
-        return students_intervals(shares, self.errors, self.freedom, alike)
+        by_strata = (shares > 0) & (shares < 1) & np.isfinite(self.alike)
+        return self.interval_between(shares, 0.0, 1.0, np.where(by_strata, self.fewest, self.alike))
 
     def p_values(self, figures: FloatArray) -> FloatArray:
         """Two-sided, of figures (figures,) that are 0 where there is no effect; 1 where nothing differs at all.
@@ -97,13 +114,14 @@ def errors(
     within = influence if within is None else within
     by_cluster, freedom, fewest = _variance(influence, wholes, clusters, strata)
     by_crossed, others, as_few = _variance(within, wholes, crossed, None)
-    n_cells = (wholes > 0).sum(axis=0)
-    both = (within**2).sum(axis=0) * ratio(n_cells, n_cells - 1)
-    variance = by_cluster + by_crossed - both
-    variance = np.where(variance > 0, variance, np.fmax(by_cluster, by_crossed))
+    both, _, _ = _variance(within, wholes, np.arange(len(wholes)), None)
+    variance = np.fmax(by_cluster + by_crossed - both, np.fmax(by_cluster, by_crossed))
+    # Where cells of a way make up for each other, rounding is left: little beside what they have.
+    ways = ((by_cluster, freedom), (by_crossed, others))
+    alike = [np.where((own <= ROUNDING * both) | (own <= ROUNDING**2), n + 1, np.inf) for own, n in ways]
     freedom = np.fmin(freedom, others)
     deviations = np.where(freedom > 0, np.sqrt(variance), np.nan)
-    return Errors(deviations, np.fmax(freedom, 1), np.fmax(np.fmin(fewest, as_few), 1))
+    return Errors(deviations, np.fmax(freedom, 1), np.fmax(np.fmin(fewest, as_few), 1), np.fmin(*alike))
 
 
 def _variance(

@@ -10,9 +10,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+import pandas as pd
 from scipy import optimize, stats
 
-from evenhand.statistics.clustered import Error
+from evenhand.statistics.clustered import Error, clustered_error
 
 FEWEST_LABELS = 10  # of either kind
 LEAST_ERROR = 1e-6  # of a share
@@ -41,12 +42,17 @@ def _seen(share: Error | Seen) -> Seen:
 
 @dataclass(frozen=True)
 class Judged:
-    """How a classifier did on labelled entries: of those of the class, and of the others, how many it got right."""
+    """How a classifier did on labelled entries: of those of the class, and of the others, how many it got right.
+
+    worth_positive, worth_negative: of an entry of either kind, beside one drawn by itself (`worth_of`).
+    """
 
     n_positive: int
     right_positive: int
     n_negative: int
     right_negative: int
+    worth_positive: float = 1.0
+    worth_negative: float = 1.0
 
     @property
     def sensitivity(self) -> float:
@@ -61,9 +67,13 @@ class Judged:
     @property
     def why_not(self) -> str | None:
         """Why nothing can be corrected by these labels; None where it can."""
-        for n, kind in ((self.n_positive, "of the class"), (self.n_negative, "of others")):
-            if n < FEWEST_LABELS:
-                return f"{n} labels {kind}, {FEWEST_LABELS} are needed"
+        for n, worth, kind in (
+            (self.n_positive, self.worth_positive, "of the class"),
+            (self.n_negative, self.worth_negative, "of others"),
+        ):
+            if n * worth < FEWEST_LABELS:
+                alike = f", worth {n * worth:.1f} drawn each by itself" if n >= FEWEST_LABELS else ""
+                return f"{n} labels {kind}{alike}, {FEWEST_LABELS} are needed"
         (one, error), (other, of_other) = self._smoothed
         if one + other - 1 <= stats.norm.ppf(HALF) * math.hypot(error, of_other):
             return "the classifier is no better than chance on these labels"
@@ -83,7 +93,7 @@ class Judged:
         all labels, and sees none or nothing else, is no contradiction.
         """
         seen = _seen(share)
-        if self.why_not or math.isnan(seen.below):
+        if self.why_not or math.isnan(seen.mean + seen.below + seen.freedom):
             return False
         best = self.corrected(seen.mean)
         return bool(self._misfit(best, seen) > self._quantile(best, seen) ** 2)
@@ -96,7 +106,7 @@ class Judged:
         few. Of 500 data sets each with true shares from 0 to 1 it held 95 to 98 %. NaN where the labels contradict it.
         """
         seen = _seen(share)
-        if self.why_not or math.isnan(seen.below) or self.contradicts(seen):
+        if self.why_not or math.isnan(seen.mean + seen.below + seen.freedom) or self.contradicts(seen):
             return math.nan, math.nan
         best = self.corrected(seen.mean)
         most = self._misfit(best, seen) + self._quantile(best, seen) ** 2
@@ -113,7 +123,8 @@ class Judged:
 
         Lagrange's condition gives both rates from how far the share seen lies above the one expected; that is found.
         """
-        wrong = self.n_negative - self.right_negative
+        (right, n_positive), (correct, n_negative) = self._counts
+        wrong = n_negative - correct
 
         def variance(above: float) -> float:
             return max(share.below if above > 0 else share.over, LEAST_ERROR) ** 2
@@ -121,8 +132,8 @@ class Judged:
         def rates(above: float) -> tuple[float, float]:
             pull = above / variance(above)
             return (
-                _best_rate(self.right_positive, self.n_positive, true * pull),
-                _best_rate(wrong, self.n_negative, (1 - true) * pull),
+                _best_rate(right, n_positive, true * pull),
+                _best_rate(wrong, n_negative, (1 - true) * pull),
             )
 
         def excess(above: float) -> float:
@@ -132,29 +143,55 @@ class Judged:
         above = optimize.brentq(excess, -1.0, 1.0, xtol=1e-15, rtol=1e-14)
         seen, falsely = rates(above)
         found = above**2 / variance(above)
-        found += _lacking(self.right_positive, self.n_positive, seen) + _lacking(wrong, self.n_negative, falsely)
+        found += _lacking(right, n_positive, seen) + _lacking(wrong, n_negative, falsely)
         return max(0.0, float(found))
 
     def _quantile(self, true: float, share: Seen) -> float:
         """Of Student's t: degrees of freedom by Satterthwaite, over the share's clusters and the labels."""
+        (_, n_positive), (_, n_negative) = self._counts
         parts = (
             (max(share.below, share.over, LEAST_ERROR) ** 2, share.freedom),
-            (true**2 * self.sensitivity * (1 - self.sensitivity) / self.n_positive, self.n_positive),
-            ((1 - true) ** 2 * self.specificity * (1 - self.specificity) / self.n_negative, self.n_negative),
+            (true**2 * self.sensitivity * (1 - self.sensitivity) / n_positive, n_positive),
+            ((1 - true) ** 2 * self.specificity * (1 - self.specificity) / n_negative, n_negative),
         )
         freedom = sum(part for part, _ in parts) ** 2 / sum(part**2 / n for part, n in parts)
         return float(stats.t.ppf(HALF, freedom))
 
     @property
+    def _counts(self) -> tuple[tuple[float, float], tuple[float, float]]:
+        """Of either kind, in entries drawn each by itself: how many were right, of how many."""
+        one, other = self.worth_positive, self.worth_negative
+        return (self.right_positive * one, self.n_positive * one), (
+            self.right_negative * other,
+            self.n_negative * other,
+        )
+
+    @property
     def _smoothed(self) -> tuple[tuple[float, float], tuple[float, float]]:
         """Both rates and their standard errors, of one right and one wrong entry more."""
-        counts = ((self.right_positive, self.n_positive), (self.right_negative, self.n_negative))
-        rates = [((right + 1) / (n + 2), n + 2) for right, n in counts]
+        rates = [((right + 1) / (n + 2), n + 2) for right, n in self._counts]
         one, other = ((rate, math.sqrt(rate * (1 - rate) / n)) for rate, n in rates)
         return one, other
 
 
-def _best_rate(k: int, n: int, pull: float) -> float:
+def worth_of(right: pd.Series, names: pd.Series) -> float:
+    """What a labelled entry is worth, 1 at most, where a name's entries are right or wrong (right, 1 or 0: (n,)) alike.
+
+    The variance of as many entries drawn each by itself over that between names (`clustered_error`), widened for few of
+    them as Student's t is. Below three names each is worth one entry. Where all are right, it isn't known: 1.
+    """
+    n = len(right)
+    if right.nunique() < 2:
+        return 1.0
+    found = clustered_error(right.astype(float), names)
+    if math.isnan(found.error):
+        return float(names.nunique(dropna=False)) / n
+    widened = (found.error * float(stats.t.ppf(HALF, found.freedom) / stats.norm.ppf(HALF))) ** 2
+    alone = found.mean * (1 - found.mean) / n
+    return float(min(1.0, alone / widened)) if widened else 1.0
+
+
+def _best_rate(k: float, n: float, pull: float) -> float:
     """The rate x in [0, 1] at which k / x - (n - k) / (1 - x) = -pull: that of k among n, pulled up or down."""
     middle = n - pull
     root = math.sqrt(max(0.0, middle**2 + 4 * pull * k))
@@ -163,7 +200,7 @@ def _best_rate(k: int, n: int, pull: float) -> float:
     return min(1.0, (root - middle) / (2 * pull))
 
 
-def _lacking(k: int, n: int, rate: float) -> float:
+def _lacking(k: float, n: float, rate: float) -> float:
     """Twice the log-likelihood that a rate lacks against the one of k among n."""
     parts = ((k, rate), (n - k, 1 - rate))
     if any(part and chance <= 0 for part, chance in parts):

@@ -11,31 +11,67 @@ import math
 
 from scipy import stats
 
-from evenhand.statistics.resampling import FEWEST_CLUSTERS, LEVELS, FloatArray, freedom_of, students_intervals
+from evenhand.statistics.resampling import FEWEST_CLUSTERS, LEVELS, ROUNDING, FloatArray, students_intervals
 
 FEW = 20.0  # clusters that carry a mean; of more, their variance says enough
+
+
+def reaching(low: float, high: float, values: FloatArray, counts: FloatArray) -> tuple[float, float]:
+    """Ends of an interval of a mean of values (clusters,) from 0 to 1, further away where few clusters carry it.
+
+    Or where few keep it from being 1. counts (clusters,): rows. NaN stays.
+    """
+    low, high = float(low), float(high)
+    if math.isnan(low + high):
+        return low, high
+    low = min(low, 1 - reach(1 - values, counts), _least(values, counts))
+    return low, max(high, reach(values, counts), 1 - _least(1 - values, counts))
 
 
 def reach(values: FloatArray, counts: FloatArray) -> float:
     """The upper end of a 95 % interval of a mean of values (clusters,) from 0 to 1, where few clusters carry it.
 
-    counts (clusters,): rows. 0 where many carry it, or each has something, so that Student's t says enough.
+    counts (clusters,): rows. 0 where many carry it, or clusters of half the rows, so that Student's t says enough.
 
-    Upper ends are taken of the share of clusters that say anything (Clopper and Pearson, of as many clusters as even
-    ones would be worth as much) and of what those say (Student's t in log-odds), and their distances from what was seen
-    squared and added (Zou and Donner 2008). Where one or two say anything, those that are unseen may say all.
+    Upper ends are taken of the share that clusters which say anything have of rows (Clopper and Pearson, of as many
+    clusters as even ones would be worth as much) and of what those say (Student's t in log-odds), and their distances
+    from what was seen squared and added (Zou and Donner 2008). Where one or two say anything, those that are unseen may
+    say all.
     """
-    weights = counts / counts.sum()
-    says = values > 0
-    carried = weights * values
-    if says.all() or (says.any() and carried.sum() ** 2 >= FEW * (carried**2).sum()):
+    total, mean, carriers = _carried(values, counts)
+    if not _few(total, mean, carriers):
         return 0.0
-    if says.sum() < FEWEST_CLUSTERS:
-        return float(stats.beta.ppf(LEVELS[1], says.sum() + 1, (~says).sum()))
-    share, worth = float(weights[says].sum()), float(1 / (weights**2).sum())
+    if carriers < FEWEST_CLUSTERS:
+        return float(stats.beta.ppf(LEVELS[1], carriers + 1, len(values) - carriers))
+    share, weights = total / mean, counts / counts.sum()
+    worth = float(1 / (weights**2).sum())
     most = float(stats.beta.ppf(LEVELS[1], worth * share + 1, worth * (1 - share)))
-    within = weights[says] / share
-    mean = float((within * values[says]).sum())
-    error = math.sqrt(float(((within * (values[says] - mean)) ** 2 / (1 - within)).sum()))
-    high = float(students_intervals(mean, error, freedom_of(within), float(says.sum()))[1])
-    return share * mean + math.hypot(mean * (most - share), share * (high - mean))
+    spread = math.sqrt(float((weights * values * (values - mean) ** 2).sum()) / total)
+    high = float(students_intervals(mean, spread / math.sqrt(carriers - 1), carriers - 1, carriers)[1])
+    return total + math.hypot(mean * (most - share), share * (high - mean))
+
+
+def _least(values: FloatArray, counts: FloatArray) -> float:
+    """The lower end likewise, for how many clusters say anything; 1 where many do, or none."""
+    total, mean, carriers = _carried(values, counts)
+    if not (carriers and _few(total, mean, carriers)):
+        return 1.0
+    least = float(stats.beta.ppf(LEVELS[0], carriers, len(values) - carriers + 1))
+    return total * least * len(values) / carriers
+
+
+def _carried(values: FloatArray, counts: FloatArray) -> tuple[float, float, float]:
+    """(the mean, that of the clusters that carry it, how many do): of clusters of which each has the same, or nothing.
+
+    What others have beside little changes little.
+    """
+    carried = counts * values / counts.sum()
+    total = float(carried.sum())
+    if total <= ROUNDING:
+        return 0.0, 0.0, 0.0
+    return total, float((carried * values).sum()) / total, total**2 / float((carried**2).sum())
+
+
+def _few(total: float, mean: float, carriers: float) -> bool:
+    """Fewer than FEW, which have less than half of all rows."""
+    return not carriers or (carriers < FEW and 2 * total < mean)

@@ -6,17 +6,16 @@ import math
 
 import numpy as np
 import pandas as pd
+from scipy import stats
 
 from evenhand.benchmarks.bbq.scoring import columns
 from evenhand.metrics.bbq_bias.scores import CONDITIONS, Sums, counts
-from evenhand.statistics.clustered import PERMUTATIONS, Difference, smallest_p
+from evenhand.statistics.clustered import Difference, smallest_p
 from evenhand.statistics.resampling import (
     FEWEST_CLUSTERS,
     FloatArray,
     IntArray,
-    exchanges,
     freedom_of,
-    p_value,
     students_intervals,
 )
 
@@ -27,7 +26,9 @@ def bias_differences(first: pd.DataFrame, second: pd.DataFrame) -> dict[str, Dif
     """{condition: second minus first}, in points of the bias score; NaN where one of them has none.
 
     Interval: Student's t over templates, of what each moves the difference by, symmetric in log-odds of where it stands
-    between the least and the most that it can be. p: by exchanging the runs for whole templates. n_clusters: templates
+    between the least and the most that it can be. p: of the same t, no smaller than all templates that say the same
+    would give. (Exchanging the runs for whole templates would carry a run's noise along, and find too much where one
+    names groups less often, and more unevenly, than the other.) n_clusters: templates
     in which either run named a group, for no others move a score. NaN where one run named groups in fewer than three.
 
     Of 6, 12, 25, 60 and 270 templates (400 data sets each) it covers 94 to 98, 92 to 97, 93 to 97, 93 to 97 and 93 to
@@ -67,15 +68,14 @@ def _difference(condition: str, sums: list[FloatArray], n: int) -> Difference:
     named = np.array([_count(each, condition, "biased") + _count(each, condition, "counter_biased") for each in sums])
     n_clusters = int(named.any(axis=0).sum())
     low = high = p = math.nan
+    smallest = smallest_p(max(1, n_clusters))
     if (named > 0).sum(axis=1).min() >= FEWEST_CLUSTERS:
         one, other = (_moved(each, condition) for each in sums)
         shares = (named / named.sum(axis=1, keepdims=True)).mean(axis=0)
         error = float(np.sqrt(((other - one) ** 2).sum()))
         low, high = map(float, students_intervals(second - first, error, freedom_of(shares), n_clusters, -MOST, MOST))
-        exchanged = exchanges(len(sums[0]), PERMUTATIONS) @ (sums[1] - sums[0])
-        permuted = score(sums[1].sum(axis=0) - exchanged) - score(sums[0].sum(axis=0) + exchanged)
-        p = float(p_value(abs(second - first), np.abs(permuted)))
-    smallest = smallest_p(max(1, n_clusters))
+        p = float(2 * stats.t.sf(abs(second - first) / error, freedom_of(shares))) if error else 0.0
+        p = 1.0 if second == first else max(p, smallest)
     return Difference(first, second, second - first, low, high, p, n, n_clusters, smallest)
 
 

@@ -15,8 +15,8 @@ import pandas as pd
 
 from evenhand.benchmarks.labe.labels import Labels
 from evenhand.language_agency.sentences import sentence_id
-from evenhand.statistics.clustered import clustered_error
-from evenhand.statistics.misclassification import Judged, Seen
+from evenhand.statistics.clustered import FEW_CLUSTERS, clustered_error
+from evenhand.statistics.misclassification import Judged, Seen, worth_of
 from evenhand.statistics.rare import reach
 from evenhand.statistics.resampling import FloatArray, no_spread, students_intervals
 
@@ -36,12 +36,18 @@ def corrected_shares(predictions: pd.DataFrame, labels: Labels) -> tuple[dict[st
     if labels.undecided:
         notes.append(f"{labels.undecided:,} labelled sentences have no label of most: left out")
     for classifier, of in predictions.groupby("classifier", sort=False):
-        seen = _seen(of)
-        judged = _judged(seen, labels.agentic)
-        unknown = len(labels.agentic.keys() - seen.keys())
+        labelled = _labelled(of, labels.agentic)
+        judged = _judged(labelled)
+        unknown = len(labels.agentic) - len(labelled)
         if unknown:
             notes.append(
                 f"{unknown:,} of {len(labels.agentic):,} labelled sentences are in no text read by {classifier}"
+            )
+        of_names, names = (each.nunique(dropna=False) for each in (labelled["name"], of["cluster"]))
+        if of_names < min(FEW_CLUSTERS, names):
+            notes.append(
+                f"{len(labelled):,} labelled sentences are about {of_names} of {names} names: label a simple random "
+                f"sample of sentences, or how {classifier} errs on other names isn't known"
             )
         if judged.why_not:
             why = judged.why_not.replace("of the class", "as agentic").replace("of others", "as communal or neutral")
@@ -72,20 +78,24 @@ def _contradictions(classifier: str, judged: Judged, shares: Mapping[Any, Mappin
     ]
 
 
-def _seen(predictions: pd.DataFrame) -> dict[str, bool]:
-    """{sentence id: whether the classifier calls it agentic}"""
-    return {
-        sentence_id(sentence): agentic > 0.5
-        for sentences, probabilities in zip(predictions["sentences"], predictions["agentic"])
-        for sentence, agentic in zip(sentences, probabilities)
+def _labelled(predictions: pd.DataFrame, labels: Mapping[str, bool]) -> pd.DataFrame:
+    """Sentences that people labelled: `said`, by them, `seen`, by the classifier, and whose `name` they are about."""
+    found = {
+        each: (labels[each], agentic > 0.5, name)
+        for sentences, probabilities, name in zip(
+            predictions["sentences"], predictions["agentic"], predictions["cluster"]
+        )
+        for each, agentic in zip(map(sentence_id, sentences), probabilities)
+        if each in labels
     }
+    return pd.DataFrame(list(found.values()), columns=["said", "seen", "name"])
 
 
-def _judged(seen: Mapping[str, bool], labels: Mapping[str, bool]) -> Judged:
-    both = [(labels[each], seen[each]) for each in labels if each in seen]
-    of_agentic = [is_seen for is_agentic, is_seen in both if is_agentic]
-    of_others = [is_seen for is_agentic, is_seen in both if not is_agentic]
-    return Judged(len(of_agentic), sum(of_agentic), len(of_others), len(of_others) - sum(of_others))
+def _judged(labelled: pd.DataFrame) -> Judged:
+    kinds = [labelled[labelled["said"].astype(bool) == kind] for kind in (True, False)]
+    right = [(of["seen"] == of["said"]).astype(float) for of in kinds]
+    counts = [count for each in right for count in (len(each), int(each.sum()))]
+    return Judged(*counts, *(worth_of(each, of["name"]) for each, of in zip(right, kinds)))
 
 
 def _groups(texts: pd.DataFrame, judged: Judged) -> Iterator[tuple[str, dict[str, Any]]]:
