@@ -8,6 +8,7 @@ import os
 import re
 import secrets
 import socket
+import sys
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from types import MappingProxyType, ModuleType, TracebackType
@@ -25,7 +26,7 @@ from evenhand.models.request import Request
 
 INSTALL = "pip install 'evenhand[ray]'"
 ACCEPTED = "local (a cluster on this machine, for this run alone), auto (that of which this machine is part), HOST:PORT"
-ENDING = 10.0  # seconds that a replica has to end what its model started
+ENDING = 10.0  # seconds that replicas have to end what their models started
 JOINING = 5.0  # seconds for a cluster to be reached
 TRIES = 3  # to start one: on a busy machine Ray gives up after seconds (github.com/ray-project/ray/issues/65983)
 
@@ -125,7 +126,7 @@ class _RayHost:
         )
 
     def start(self) -> _Actor:
-        return _Actor(self._ray, self._actor.remote(os.getcwd()))
+        return _Actor(self._actor.remote(os.getcwd()))
 
     def ready(self, streams: Sequence[Stream], seconds: float) -> Stream | None:
         found, _ = self._ray.wait([*streams], num_returns=1, timeout=seconds)
@@ -142,6 +143,13 @@ class _RayHost:
         except errors.RayError as error:
             raise Died(_why(error)) from error
 
+    def end(self, idle: Sequence[_Actor], busy: Sequence[_Actor]) -> None:
+        closing = [each.close() for each in idle]
+        if closing:
+            self._ray.wait(closing, num_returns=len(closing), timeout=ENDING)
+        for each in (*idle, *busy):
+            self._ray.kill(each.actor)
+
     def waiting_for(self) -> str:
         free = {what: n for what, n in self._ray.available_resources().items() if what in self._needs}
         return f"each needs {_words(self._needs)}; free in the cluster now: {_words(free)}"
@@ -157,28 +165,25 @@ class _RayHost:
 class _Actor:
     """One replica; what its methods yield is streamed."""
 
-    def __init__(self, ray: ModuleType, actor: Any):
-        self._ray = ray
-        self._actor = actor
+    def __init__(self, actor: Any):
+        self.actor = actor
 
     def describe(self, spec: ModelSpec) -> Stream:
-        return self._actor.describe.options(num_returns="streaming").remote(spec)
+        return self.actor.describe.options(num_returns="streaming").remote(spec)
 
     def answer(self, spec: ModelSpec, identity: str, requests: Sequence[Request]) -> Stream:
-        return self._actor.answer.options(num_returns="streaming").remote(spec, identity, requests)
+        return self.actor.answer.options(num_returns="streaming").remote(spec, identity, requests)
 
-    def end(self) -> None:
-        """With what its models started, if it is free to end that; else its process alone."""
-        self._ray.wait([self._actor.close.options(num_returns="streaming").remote()], timeout=ENDING)
-        self._ray.kill(self._actor)
+    def close(self) -> Stream:
+        return self.actor.close.options(num_returns="streaming").remote()
 
 
 def _quiet_ray(address: str) -> ModuleType:
     """Ray, which reports to nobody."""
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
-    if address == "local" and "RAY_AUTH_MODE" not in os.environ:
-        # Its ports can be reached by others, and whoever reaches one may run anything.
+    if address == "local" and "RAY_AUTH_MODE" not in os.environ and "ray" not in sys.modules:
+        # Whoever reaches a cluster's ports may run anything. Ray reads this once, and else keeps a token on disk.
         os.environ |= {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}
     import ray
     import ray.exceptions

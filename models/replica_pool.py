@@ -31,7 +31,6 @@ class Copy(Protocol):
 
     def describe(self, spec: ModelSpec) -> Stream: ...
     def answer(self, spec: ModelSpec, identity: str, requests: Sequence[Request]) -> Stream: ...
-    def end(self) -> None: ...
 
 
 class Host(Protocol):
@@ -47,6 +46,10 @@ class Host(Protocol):
 
     def item(self, stream: Stream) -> Any:
         """The next one of a stream that is ready; None at its end. Raises Died, and what the replica raised."""
+        ...
+
+    def end(self, idle: Sequence[Any], busy: Sequence[Any]) -> None:
+        """These copies are needed no more; idle ones have time to end what their models have started."""
         ...
 
     def waiting_for(self) -> str:
@@ -143,9 +146,9 @@ class ReplicaPool:
             self._leave_unfinished()
 
     def close(self) -> None:
-        for place in self._places:
-            if place.copy is not None:
-                place.copy.end()
+        there = [place for place in self._places if place.copy is not None]
+        idle = [place.copy for place in there if place.is_free]
+        self._host.end(idle, [place.copy for place in there if not place.is_free])
         self._places = [_Place(deaths=MOST_DEATHS) for _ in self._places]
 
     def _begin(self, place: _Place, spec: ModelSpec) -> None:
@@ -197,11 +200,11 @@ class ReplicaPool:
 
     def _leave_unfinished(self) -> None:
         """What a call that ends early leaves behind: its answers have no reader."""
-        for place in self._places:
-            if place.call is not None:
-                if place.copy is not None:
-                    place.copy.end()
-                place.copy = place.stream = place.call = None
+        left = [place for place in self._places if place.call is not None]
+        if left:
+            self._host.end([], [place.copy for place in left])
+        for place in left:
+            place.copy = place.stream = place.call = None
 
     def _tell_what_is_missing(self) -> None:
         starting = [place for place in self._places if place.stream is not None and place.call is None]

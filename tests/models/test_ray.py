@@ -106,15 +106,16 @@ def replicas(of):
     return found
 
 
+@pytest.fixture(scope="module")
+def alone(tiny_checkpoint, tmp_path_factory):
+    """The run without Ray."""
+    command = Command(tiny_checkpoint, tmp_path_factory.mktemp("alone") / "run")
+    command.ended()
+    return command.output
+
+
 class TestOnACluster:
     pytestmark = needs_ray
-
-    @pytest.fixture(scope="class")
-    def alone(self, tiny_checkpoint, tmp_path_factory):
-        """The run without Ray."""
-        command = Command(tiny_checkpoint, tmp_path_factory.mktemp("alone") / "run")
-        command.ended()
-        return command.output
 
     def same(self, folder, alone):
         for name in FILES:

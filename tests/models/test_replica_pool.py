@@ -73,9 +73,6 @@ class Copy:
     def answer(self, spec, identity, requests):
         return self.items(self.replica.answer(spec, identity, requests))
 
-    def end(self):
-        self.ended = True
-
 
 class Here:
     """Whichever is ready first is drawn."""
@@ -93,6 +90,10 @@ class Here:
 
     def item(self, stream):
         return next(stream, None)
+
+    def end(self, idle, busy):
+        for copy in (*idle, *busy):
+            copy.ended = True
 
     def waiting_for(self):
         return "nothing"
