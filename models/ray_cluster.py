@@ -182,6 +182,7 @@ def _quiet_ray(address: str) -> ModuleType:
     """Ray, which reports to nobody."""
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+    os.environ.setdefault("RAY_worker_niceness", "0")  # 15 by default: behind whatever else runs on this machine
     if address == "local" and "RAY_AUTH_MODE" not in os.environ and "ray" not in sys.modules:
         # Whoever reaches a cluster's ports may run anything. Ray reads this once, and else keeps a token on disk.
         os.environ |= {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}

@@ -84,7 +84,7 @@ class Command:
 
     def until_stored(self, n):
         while self.process.poll() is None and stored(self.output) < n:
-            time.sleep(0.005)
+            time.sleep(0.02)
         assert self.process.poll() is None, f"it ended before it could be disturbed: {self.process.communicate()[1]}"
         return stored(self.output)
 
