@@ -1,4 +1,4 @@
-.PHONY: demo test test-vllm test-compatibility test-other-processor check bench docs setup clean
+.PHONY: demo test test-ray test-vllm test-compatibility test-other-processor check bench docs setup clean
 PYTHON ?= python3
 BIN := .venv/bin
 # Bytecode is made of what is imported, not of all that is installed: that takes as long as unpacking. Without any, each
@@ -27,6 +27,10 @@ test-other-processor: setup  ## the models' tests without newer instructions
 test-vllm: setup .venv-vllm/.installed  ## vLLM with the embedded model: its engine, and its server through a proxy that fails
 	.venv-vllm/bin/python -m pytest tests/models/test_vllm_engine.py
 	EVENHAND_VLLM_PYTHON=.venv-vllm/bin/python $(BIN)/python -m pytest tests/models/test_vllm_server.py
+
+# Ray's processes need their Python for themselves, and so what they load.
+test-ray: .venv-ray/.installed  ## replicas on a Ray cluster of this machine, some of which are killed
+	.venv-ray/bin/python -m pytest tests/models/test_ray.py
 
 # What people have besides the versions that are tested together. All requirements install on Python 3.13, too; torch of
 # the package index brings gigabytes of CUDA there, so this environment has what loads datasets and metrics.
@@ -85,6 +89,12 @@ setup: .venv/.installed ## the environment that all of these use
 	.venv-docs/bin/$(INSTALL) --constraint constraints.txt zensical
 	touch $@
 
+.venv-ray/.installed: setup.cfg constraints.txt
+	$(PYTHON) -m venv .venv-ray
+	.venv-ray/bin/$(INSTALL) --constraint constraints.txt torch
+	.venv-ray/bin/$(INSTALL) --constraint constraints.txt --editable '.[ray,test]'
+	touch $@
+
 .venv-vllm/.installed: tests/models/requirements-vllm.txt setup.cfg
 	$(PYTHON) -m venv .venv-vllm
 	.venv-vllm/bin/$(INSTALL) --upgrade pip
@@ -94,4 +104,4 @@ setup: .venv/.installed ## the environment that all of these use
 	touch $@
 
 clean:
-	rm -rf .venv .venv-docs .venv-vllm .venv-datasets3 .venv-datasets4 .venv-newest-python build runs
+	rm -rf .venv .venv-docs .venv-ray .venv-vllm .venv-datasets3 .venv-datasets4 .venv-newest-python build runs

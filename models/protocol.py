@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Literal, Protocol, runtime_checkable
 
@@ -21,6 +22,9 @@ OnTokens = Callable[[int], None]
 
 Answers = Generator[tuple[int, Reply], None, None]
 """(place of a request in its call, its reply)"""
+
+Parts = Generator[dict[int, Reply], None, None]
+"""Likewise, some at a time."""
 
 
 def unheard(tokens: int) -> None:
@@ -105,6 +109,26 @@ class SaysWhatItTook(Protocol):
 
     @property
     def took(self) -> str: ...
+
+
+@runtime_checkable
+class AnswersInParts(Protocol):
+    """A model that computes parts of a call apart from each other, each stored as it comes, and as a whole."""
+
+    def answer_parts(self, requests: Sequence[Request], on_tokens: OnTokens = unheard) -> Parts: ...
+
+
+def stored_together(model: Model, requests: Sequence[Request], on_tokens: OnTokens = unheard) -> Parts:
+    """All replies of one call, as they come: those together that are stored together."""
+    if isinstance(model, AnswersInParts):
+        yield from model.answer_parts(requests, on_tokens)
+        return
+    with closing(model.answer(requests, on_tokens)) as stream:
+        if model.whole_calls:
+            yield dict(stream)
+        else:
+            for place, reply in stream:
+                yield {place: reply}
 
 
 def replies(model: Model, requests: Sequence[Request], on_tokens: OnTokens = unheard) -> list[Reply]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, Protocol
@@ -15,6 +15,9 @@ from evenhand.plugins import Registry
 
 if TYPE_CHECKING:
     from evenhand.models.protocol import Model
+
+LoadModel = Callable[..., "Model"]
+"""What loads models: `load_model`, or what takes the same and loads them elsewhere."""
 
 DType = Literal["auto", "float32", "bfloat16", "float16"]
 
@@ -130,6 +133,11 @@ def without_effect(name: str) -> Mapping[str, str]:
         return dict.fromkeys(("revision", "dtype"), "a server has loaded its model")
     of_backend = getattr(backend, "without_effect", None)
     return of_backend(rest) if of_backend else {}
+
+
+def is_server(name: str) -> bool:
+    """Whether the model of that name is computed elsewhere, and asked over a network."""
+    return name.partition(":")[0].lower() in _OF_URLS
 
 
 def accepted() -> str:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import accumulate
 from typing import Literal
 
 
@@ -113,6 +115,12 @@ class Request:
             if sampling.temperature != 0:
                 content.append([sampling.temperature, sampling.top_p, sampling.top_k, self.seed])
         return hashlib.sha256(json.dumps(content, ensure_ascii=False).encode()).hexdigest()
+
+
+def fitting(requests: Sequence[Request], at_once: int) -> int:
+    """How many of these, from the first, make a call of that size: one at least."""
+    sizes = accumulate(request.size for request in requests[:at_once])
+    return max(1, sum(size <= at_once for size in sizes))
 
 
 FinishReason = Literal["stop", "length", "choice", "context_exceeded", "refused", "not_understood"]

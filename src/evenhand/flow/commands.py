@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from evenhand.benchmarks import BENCHMARKS, get_benchmark
@@ -11,8 +12,10 @@ from evenhand.command_line import Group, parse, path
 from evenhand.errors import UsageError, unknown_name
 from evenhand.flow.configuration import RunConfig, run_config
 from evenhand.mitigations import mitigations_of
+from evenhand.models.ray_options import RayOptions
+from evenhand.models.registry import LoadModel, is_server
 from evenhand.models.server_options import ServerOptions
-from evenhand.options import texts_of
+from evenhand.options import made, texts_of
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -27,6 +30,8 @@ def run(arguments: Sequence[str], console: Console) -> None:
         from evenhand.at_work import AtWork
         from evenhand.flow.plan import plan
 
+        if parsed.ray.ray is not None:
+            raise UsageError("--plan times the model here, without --ray: leave one of them out")
         with AtWork("counting tokens"):
             lines = plan(config).lines()
         for line in lines:
@@ -42,16 +47,37 @@ def run(arguments: Sequence[str], console: Console) -> None:
     from evenhand.flow.progress import ProgressBar
     from evenhand.report.commands import print_found
 
-    with ProgressBar(config.benchmark) as bar:
-        folder = evaluate(config, parsed.output, on_progress=bar.update)
+    with loading(config, parsed.ray) as load, ProgressBar(config.benchmark) as bar:
+        folder = evaluate(config, parsed.output, on_progress=bar.update, load=load)
     with AtWork("reading what was found"):
         print_found(folder, console)
     for took in bar.took:
         console.print(f"Asked by this command, of {took}", soft_wrap=True)
 
 
+@contextmanager
+def loading(config: RunConfig[Any], of_ray: RayOptions) -> Iterator[LoadModel | None]:
+    """What loads models elsewhere, where that was asked for. Raises UsageError where no model could be."""
+    if of_ray.ray is None:
+        yield None
+        return
+    benchmark = get_benchmark(config.benchmark)
+    measured = benchmark.measured(benchmark.filled(config))
+    if all(map(is_server, measured.values())):
+        what = "a server is asked from here" if measured else "no model is asked"
+        raise UsageError(f"--ray would do nothing: {what}. Leave it out")
+
+    from evenhand.models.ray_cluster import RayCluster
+
+    with RayCluster.of(of_ray) as cluster:
+        yield cluster.load_model
+
+
 def asked(arguments: Sequence[str]) -> tuple[RunConfig[Any], argparse.Namespace]:
-    """The configuration that a command line asks for. Raises UsageError, or exits with 2 and a sentence."""
+    """The configuration that a command line asks for, and what has no part in it: output, plan, ray (RayOptions).
+
+    Raises UsageError, or exits with 2 and a sentence.
+    """
     name, rest = (arguments[0], arguments[1:]) if arguments else ("", [])
     if name in ("-h", "--help"):
         print(f"{USAGE}\n\nBenchmarks: {', '.join(BENCHMARKS.names)} (evenhand list says more).")
@@ -72,6 +98,7 @@ def asked(arguments: Sequence[str]) -> tuple[RunConfig[Any], argparse.Namespace]
     groups = {
         "every_run": Group("every run", RunConfig, defaults, {"protocol": card.protocols}),
         "server": Group("--model URL, a server; or as --model-option", ServerOptions),
+        "ray": Group("--ray ADDRESS, more machines", RayOptions),
         "benchmark": Group(name, get_benchmark(name).Options),
     }
     taken = {
@@ -98,6 +125,7 @@ def asked(arguments: Sequence[str]) -> tuple[RunConfig[Any], argparse.Namespace]
             flags = ", ".join(f"--{option.replace('_', '-')}" for option in values[each])
             raise UsageError(f"{flags}: of --mitigation {each}, which was not asked for")
     given["model_options"] = (*given.get("model_options", ()), *texts_of(ServerOptions, values["server"]))
+    parsed.ray = made(RayOptions, values["ray"])
     return run_config(name, **given, **values.get(str(chosen), {})), parsed
 
 

@@ -24,7 +24,7 @@ from evenhand.mitigation import Mitigation
 from evenhand.mitigations import chosen_mitigation
 from evenhand.models.errors import LimitReached
 from evenhand.models.protocol import Model, SaysHowItScores, SaysWhatItTook
-from evenhand.models.registry import load_model, options_by_model
+from evenhand.models.registry import LoadModel, load_model, options_by_model
 from evenhand.report.pages import write_report
 
 if TYPE_CHECKING:
@@ -65,11 +65,16 @@ class Prepared:
 
 
 def evaluate(
-    config: RunConfig[Any], output: Path, model: Model | None = None, on_progress: OnProgress | None = None
+    config: RunConfig[Any],
+    output: Path,
+    model: Model | None = None,
+    on_progress: OnProgress | None = None,
+    load: LoadModel | None = None,
 ) -> RunFolder:
     """Run a benchmark to its end and leave its folder; a run that was interrupted goes on where it stopped.
 
-    model: answers in place of those that the configuration names.
+    model: answers in place of those that the configuration names. load: loads those,
+    elsewhere than here.
     Raises UsageError for a configuration that doesn't fit, EvenhandError for what failed on the way.
     """
     if not isinstance(config, RunConfig):
@@ -78,7 +83,7 @@ def evaluate(
         )
     output = Path(output)
     RunFolder(output).refuse_occupied()
-    run = prepare(config, model)
+    run = prepare(config, model, load)
     identities = {agent: each.identity for agent, each in run.models.items()}
     with RunFolder.begin(output, run.config) as folder, Store(folder.store, identities) as store:
         begun = folder.begun()
@@ -107,7 +112,7 @@ def evaluate(
     return folder
 
 
-def prepare(config: RunConfig[Any], model: Model | None = None) -> Prepared:
+def prepare(config: RunConfig[Any], model: Model | None = None, load: LoadModel | None = None) -> Prepared:
     """Load models and rows, and put defaults where nothing was chosen. Raises UsageError for what doesn't fit."""
     benchmark = get_benchmark(config.benchmark)
     filled = benchmark.filled(config)
@@ -121,7 +126,7 @@ def prepare(config: RunConfig[Any], model: Model | None = None) -> Prepared:
         check_loading(config, named.values(), further.values())
     options = options_by_model([*(() if model else named.values()), *further.values()], dict(filled.model_options))
     rows = drawn_rows(benchmark, filled)
-    measured = load_measured(benchmark, filled, options, model)
+    measured = load_measured(benchmark, filled, options, model, load)
     by_default = filled.protocol
     filled, notes = _suited(benchmark, config, filled, measured)
     if filled.protocol != by_default:  # which may read other rows
@@ -130,7 +135,10 @@ def prepare(config: RunConfig[Any], model: Model | None = None) -> Prepared:
     models = {
         **measured,
         **{agent: helper.model for agent, helper in helpers.items()},
-        **{agent: _loaded(benchmark, replace(filled, revision=None), name, options) for agent, name in further.items()},
+        **{
+            agent: _loaded(benchmark, replace(filled, revision=None), name, options, load)
+            for agent, name in further.items()
+        },
     }
     return Prepared(benchmark, mitigation, filled, rows, measured, models, helpers, (*notes, *rows.notes))
 
@@ -178,16 +186,22 @@ def _how_asked(protocol: str, note: str | None, ways: Mapping[str, str]) -> tupl
 
 
 def load_measured(
-    benchmark: Benchmark[Any], config: RunConfig[Any], options: ModelOptions, model: Model | None = None
+    benchmark: Benchmark[Any],
+    config: RunConfig[Any],
+    options: ModelOptions,
+    model: Model | None = None,
+    load: LoadModel | None = None,
 ) -> dict[str, Model]:
     """The models that are measured, by agent; each is loaded once. model: answers in place of each of them."""
     named = benchmark.measured(config)
-    loaded = {name: model or _loaded(benchmark, config, name, options) for name in dict.fromkeys(named.values())}
+    loaded = {name: model or _loaded(benchmark, config, name, options, load) for name in dict.fromkeys(named.values())}
     return {agent: loaded[name] for agent, name in named.items()}
 
 
-def _loaded(benchmark: Benchmark[Any], config: RunConfig[Any], name: str, options: ModelOptions) -> Model:
-    return load_model(
+def _loaded(
+    benchmark: Benchmark[Any], config: RunConfig[Any], name: str, options: ModelOptions, load: LoadModel | None
+) -> Model:
+    loaded: Model = (load or load_model)(
         name,
         dtype=config.dtype,
         batch_size=config.batch_size,
@@ -196,6 +210,7 @@ def _loaded(benchmark: Benchmark[Any], config: RunConfig[Any], name: str, option
         options=options[name],
         alone=len(options) == 1,
     )
+    return loaded
 
 
 def _keep_pictures(folder: RunFolder, run: Prepared) -> None:

@@ -13,13 +13,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
-from itertools import accumulate
 
 from evenhand.errors import EvenhandError
 from evenhand.flow.episode import Episode, Prediction
 from evenhand.flow.store import Store
-from evenhand.models.protocol import Kind, Model, kind_of
-from evenhand.models.request import Reply, Request
+from evenhand.models.protocol import Kind, Model, kind_of, stored_together
+from evenhand.models.request import Reply, Request, fitting
 
 _BATCHES_IN_WINDOW = 8
 
@@ -159,8 +158,8 @@ class Runner:
             alike.setdefault((request.agent, kind_of(request)), []).append((key, request))
         agent, kind = max(alike, key=lambda each: self._filled(each, alike[each]))
         at_once = self.models[agent].at_once(kind)
-        sizes = accumulate(request.size for _, request in alike[agent, kind])
-        asked = alike[agent, kind][: max(1, sum(size <= at_once for size in sizes))]
+        most = alike[agent, kind][:at_once]
+        asked = most[: fitting([request for _, request in most], at_once)]
         self._answered(self.models[agent], asked)
         self._receive(waiting, [key for key, _ in asked])
         if self._failures:
@@ -168,20 +167,14 @@ class Runner:
             self._check_failures(asked=max(len(self.store), expected))
 
     def _answered(self, model: Model, asked: Sequence[tuple[str, Request]]) -> None:
-        """Store what the model answers: a whole call in one go, or each reply as it comes, as the model has it."""
+        """Store what the model answers, in the parts that belong together."""
         requests = [request for _, request in asked]
         n = 0
-        with closing(model.answer(requests, lambda tokens: self._on_progress(Step(tokens=tokens)))) as stream:
-            if model.whole_calls:
-                replies = dict(stream)
-                self.store.put((key, replies[place]) for place, (key, _) in enumerate(asked) if place in replies)
+        with closing(stored_together(model, requests, lambda tokens: self._on_progress(Step(tokens=tokens)))) as parts:
+            for replies in parts:
+                self.store.put((asked[place][0], reply) for place, reply in sorted(replies.items()))
                 self._on_progress(Step(replied=len(replies)))
-                n = len(replies)
-            else:
-                for place, reply in stream:
-                    self.store.put([(asked[place][0], reply)])
-                    self._on_progress(Step(replied=1))
-                    n += 1
+                n += len(replies)
         if n != len(asked):
             raise RuntimeError(f"{model.identity} gave {n} replies to {len(asked)} requests")
 
