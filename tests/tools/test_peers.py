@@ -66,9 +66,10 @@ def test_prompts_and_options_are_the_runs_own(evenhand, tmp_path):
     """Of the rows that a run draws; a mitigation's instruction is in them."""
     from evenhand.flow.evaluation import prepare
 
-    told = ("--limit", LIMIT, "--seed", 3, "--mitigation", "unbiased-instruction")
+    told = ("--config", "certainty", "--limit", LIMIT, "--seed", 3, "--mitigation", "unbiased-instruction")
     evenhand("export", "lm-eval", "contact_hypothesis", *told, "--output", tmp_path / "task")
-    config = run_config("contact_hypothesis", "stub:first", limit=LIMIT, seed=3, mitigation="unbiased-instruction")
+    settings = {"configs": ("certainty",), "limit": LIMIT, "seed": 3, "mitigation": "unbiased-instruction"}
+    config = run_config("contact_hypothesis", "stub:first", **settings)
     run = prepare(config)
     requests = [request for episode in run.episodes(run.rows.rows) for request in next(episode)]
     asked = [([(each.role, each.text) for each in request.messages], [*request.choices]) for request in requests]
@@ -80,7 +81,7 @@ def test_prompts_and_options_are_the_runs_own(evenhand, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["lm-eval", "implicit_bias"], "--protocol choose"),
+        (["lm-eval", "implicit_bias"], "rules that a task file can't hold"),
         (["lm-eval", "labe"], "models take part"),
         (["lm-eval", "mllm_stereotypes"], "pictures"),
         (["lm-eval", "utility"], "rules that a task file can't hold"),
@@ -93,10 +94,12 @@ def test_prompts_and_options_are_the_runs_own(evenhand, tmp_path):
         (["inspekt", "contact_hypothesis"], "did you mean 'inspect'"),
         ([], "a harness is needed first"),
     ],
-    ids=" ".join,
+    ids=lambda each: " ".join(each) if isinstance(each, list) else "",
 )
 def test_what_a_task_file_cannot_hold_is_refused(evenhand, tmp_path, arguments, said):
-    refused = evenhand("export", *arguments, *(["--limit", 6, "--output", tmp_path / "task"] if arguments else []))
+    one = ["--config", "certainty"] if "contact_hypothesis" in arguments else []
+    where = ["--limit", 6, "--output", tmp_path / "task"] if arguments else []
+    refused = evenhand("export", *arguments, *one, *where)
     assert refused.code == 2
     assert said in refused.err
     assert not (tmp_path / "task").exists()
@@ -104,7 +107,7 @@ def test_what_a_task_file_cannot_hold_is_refused(evenhand, tmp_path, arguments, 
 
 def test_a_folder_of_something_else_stays_as_it_is(evenhand, tmp_path):
     (tmp_path / "thesis.txt").write_text("mine")
-    command = ("export", "lm-eval", "contact_hypothesis", "--limit", 6, "--output")
+    command = ("export", "lm-eval", "contact_hypothesis", "--config", "certainty", "--limit", 6, "--output")
     refused = evenhand(*command, tmp_path)
     assert (refused.code, [path.name for path in tmp_path.iterdir()]) == (2, ["thesis.txt"])
     for _ in range(2):  # over an earlier export it writes again
