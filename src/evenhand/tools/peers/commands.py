@@ -47,6 +47,6 @@ def _next(name: str, exported: object, output: str) -> list[str]:
 
     assert isinstance(exported, Exported)
     if name == "inspect":
-        return [f"inspect eval {output}/task.py --model hf/MODEL -M do_sample=false"]
+        return [f"inspect eval {output}/task.py@evenhand --model hf/MODEL -M do_sample=false"]
     asked = f"lm_eval --model hf --include_path {output} --tasks {exported.task} --model_args pretrained=MODEL"
     return [f"{asked},add_bos_token=False --apply_chat_template" if exported.template else asked]

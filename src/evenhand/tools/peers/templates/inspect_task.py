@@ -19,9 +19,10 @@ SETTINGS = json.loads((HERE / "settings.json").read_text(encoding="utf-8"))
 MESSAGES = {"system": ChatMessageSystem, "user": ChatMessageUser}
 
 
-@task(name=SETTINGS["task"])
+@task
 def evenhand() -> Task:
     return Task(
+        name=SETTINGS["task"],
         dataset=json_dataset(str(HERE / "items.jsonl"), sample),
         solver=generate(),
         scorer=option_named(),
