@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from evenhand.benchmarks.contact_hypothesis.hub_tasks import one_option
 from evenhand.errors import UsageError
 from evenhand.flow.evaluation import Prepared
-from evenhand.tools.dataset_upkeep.hub_tasks import one_option
 from evenhand.tools.peers.items import Item, items, prepared
 from evenhand.whole_files import explained, whole_file, write_whole
 
