@@ -1,4 +1,4 @@
-.PHONY: demo test test-ray test-vllm test-compatibility test-other-processor check bench docs setup clean
+.PHONY: demo test test-ray test-vllm test-peers test-compatibility test-other-processor check bench docs setup clean
 PYTHON ?= python3
 BIN := .venv/bin
 # Bytecode is made of what is imported, not of all that is installed: that takes as long as unpacking. Without any, each
@@ -31,6 +31,10 @@ test-vllm: setup .venv-vllm/.installed  ## vLLM with the embedded model: its eng
 # Ray's processes need their Python for themselves, and so what they load.
 test-ray: .venv-ray/.installed  ## replicas on a Ray cluster of this machine, some of which are killed
 	.venv-ray/bin/python -m pytest tests/models/test_ray.py
+
+# Other harnesses bring versions of their own, too.
+test-peers: .venv-peers/.installed  ## exported tasks, asked by lm-evaluation-harness and inspect_ai with a tiny model
+	.venv-peers/bin/python -m pytest tests/tools/test_peers.py tests/hub/test_inspect.py
 
 # What people have besides the versions that are tested together. All requirements install on Python 3.13, too; torch of
 # the package index brings gigabytes of CUDA there, so this environment has what loads datasets and metrics.
@@ -103,5 +107,12 @@ setup: .venv/.installed ## the environment that all of these use
 	.venv-vllm/bin/pip uninstall --quiet --yes torchvision torchaudio torchcodec
 	touch $@
 
+.venv-peers/.installed: tests/tools/requirements-peers.txt setup.cfg constraints.txt
+	$(PYTHON) -m venv .venv-peers
+	.venv-peers/bin/$(INSTALL) --upgrade pip
+	.venv-peers/bin/$(INSTALL) --constraint constraints.txt torch
+	.venv-peers/bin/$(INSTALL) --constraint constraints.txt --requirement tests/tools/requirements-peers.txt --editable '.[test]'
+	touch $@
+
 clean:
-	rm -rf .venv .venv-docs .venv-ray .venv-vllm .venv-datasets3 .venv-datasets4 .venv-newest-python build runs
+	rm -rf .venv .venv-docs .venv-peers .venv-ray .venv-vllm .venv-datasets3 .venv-datasets4 .venv-newest-python build runs

@@ -11,6 +11,8 @@ from functools import cached_property
 from itertools import accumulate
 from typing import Literal
 
+_json = json.JSONEncoder(ensure_ascii=False).encode
+
 
 @dataclass(frozen=True)
 class Image:
@@ -114,7 +116,7 @@ class Request:
             content.append([sampling.max_new_tokens, sampling.stop])
             if sampling.temperature != 0:
                 content.append([sampling.temperature, sampling.top_p, sampling.top_k, self.seed])
-        return hashlib.sha256(json.dumps(content, ensure_ascii=False).encode()).hexdigest()
+        return hashlib.sha256(_json(content).encode()).hexdigest()
 
 
 def fitting(requests: Sequence[Request], at_once: int) -> int:

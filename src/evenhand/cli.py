@@ -67,6 +67,7 @@ COMMANDS: Mapping[str, Command] = {
         "gender terms beside occupations and descriptors in captions",
         tells=True,
     ),
+    "export": Command("evenhand.tools.peers.commands:export", "a benchmark as a task of another harness"),
     "publish": Command(
         "evenhand.hub.publish_command:publish", "datasets, metrics, models and leaderboards on the Hugging Face Hub"
     ),

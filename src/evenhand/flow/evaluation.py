@@ -16,7 +16,7 @@ from evenhand.flow.configuration import NEEDS, RunConfig, chosen_protocol, diffe
 from evenhand.flow.episode import Episode
 from evenhand.flow.idle_options import check_loading, check_writing
 from evenhand.flow.results import SCHEMA_VERSION, Results, versions
-from evenhand.flow.rows import drawn_rows
+from evenhand.flow.rows import drawn_rows, each_row
 from evenhand.flow.run_folder import RunFolder
 from evenhand.flow.runner import Runner, Step, Tolerance, failures_in_words
 from evenhand.flow.store import Store
@@ -39,6 +39,7 @@ ModelOptions = Mapping[str, Mapping[str, str]]
 OnProgress = Callable[[int, Step], None]
 """Told of the number of episodes in all, and of each step."""
 
+ROWS_AT_ONCE = 500  # of text; those with pictures are decoded one by one
 MOST_LEFT_OUT = 0.05  # of the paper's rows, for want of what asking needs: so few change no figure much
 
 
@@ -57,7 +58,7 @@ class Prepared:
 
     def episodes(self, rows: datasets.Dataset, run: int = 0) -> Iterator[Episode]:
         how = self.config.asking(run)
-        for row in rows:
+        for row in each_row(rows, 1 if self.benchmark.card.sees else ROWS_AT_ONCE):
             episode = self.benchmark.episode(row, how)
             yield (
                 self.mitigation.wrap(episode, row, how, self.config.mitigation_options) if self.mitigation else episode

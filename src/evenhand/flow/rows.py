@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from evenhand.errors import EvenhandError, UsageError, unknown_name
@@ -13,7 +13,7 @@ CROSSED = " × "
 if TYPE_CHECKING:
     import datasets
 
-    from evenhand.benchmark import Benchmark, Card, Rows
+    from evenhand.benchmark import Benchmark, Card, Row, Rows
     from evenhand.flow.configuration import RunConfig
 
 
@@ -35,6 +35,14 @@ def packaged_rows(
             f"{card.name} ({', '.join(config.configs)}) has no rows; install evenhand again, or rebuild its data"
         )
     return rows
+
+
+def each_row(rows: datasets.Dataset, at_once: int) -> Iterator[Row]:
+    """Row by row, read so many at a time: to read each by itself would take longer than to ask it."""
+    for some in rows.iter(at_once):
+        names = list(some)
+        for values in zip(*some.values()):
+            yield dict(zip(names, values))
 
 
 def n_clusters(rows: datasets.Dataset, card: Card) -> int:

@@ -10,7 +10,7 @@ reply is stored as it comes, and its batches matter to nobody.)
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 
@@ -50,18 +50,26 @@ class Tolerance:
 
 @dataclass
 class _Running:
-    """An episode, what it asked last, the replies that are there, and at its end what it predicted."""
+    """An episode, the keys of what it asked last, the replies that are there, what is missing, and its predictions.
+
+    missing: {key: request}, in the order of the requests.
+    """
 
     row: int
     episode: Episode
-    requests: Sequence[Request] = ()
     keys: Sequence[str] = ()
     replies: dict[str, Reply] = field(default_factory=dict)
+    missing: dict[str, Request] = field(default_factory=dict)
     predictions: list[Prediction] | None = None
 
-    @property
-    def missing(self) -> list[tuple[str, Request]]:
-        return [(key, request) for key, request in zip(self.keys, self.requests) if key not in self.replies]
+    def ask(self, keys: Sequence[str], requests: Sequence[Request]) -> None:
+        self.keys = keys
+        self.replies = {}
+        self.missing = dict(zip(keys, requests))
+
+    def receive(self, key: str, reply: Reply) -> None:
+        self.replies[key] = reply
+        del self.missing[key]
 
 
 class Runner:
@@ -83,6 +91,7 @@ class Runner:
         self._tolerance = tolerance or Tolerance()
         self._admitted = self._first_asked = 0  # episodes, and what they asked first
         self._failures: dict[str, str] = {}  # {key: reason}
+        self._waiting_for: dict[str, list[_Running]] = {}
 
     @property
     def failures(self) -> Mapping[str, int]:
@@ -91,80 +100,106 @@ class Runner:
 
     def run(self, episodes: Iterable[Episode]) -> Iterator[list[Prediction]]:
         """Each episode's predictions, in the order of the episodes, as soon as those before it are there."""
-        waiting: list[_Running] = []
+        waiting: dict[int, _Running] = {}  # by row, in the order of the rows
         finished: dict[int, list[Prediction]] = {}
         next_row = 0
         arriving = enumerate(episodes)
+        moving: list[_Running] = []
         while True:
             places = range(self._window - len(waiting))
             admitted = [_Running(row, episode) for _, (row, episode) in zip(places, arriving)]
-            for each in admitted:
-                self._step(each, None)
+            self._first_asked += sum(self._step(each, None) for each in admitted)
             self._admitted += len(admitted)
-            self._first_asked += sum(len(each.requests) for each in admitted)
+            waiting.update((each.row, each) for each in admitted)
             self._advance(admitted)
-            running = waiting + admitted
-            finished.update((each.row, each.predictions) for each in running if each.predictions is not None)
-            waiting = [each for each in running if each.predictions is None]
+            moving += admitted
+            ended = [each for each in moving if each.predictions is not None]
+            moving = []
+            for each in ended:
+                finished[each.row] = waiting.pop(each.row).predictions or []
             while next_row in finished:
                 yield finished.pop(next_row)
                 next_row += 1
-            if len(waiting) < len(running):
+            if ended:
                 continue  # there is place for more
             if not waiting:
                 self._check_failures(asked=len(self.store))
                 return
-            self._ask(waiting)
-            self._advance([each for each in waiting if not each.missing])
+            moving = self._ask(waiting.values())
+            self._advance(moving)
 
-    def _advance(self, moving: list[_Running]) -> None:
+    def _advance(self, moving: Sequence[_Running]) -> None:
         """Send episodes as far as the store carries them; what then remains waits for replies that nobody has."""
         moving = [each for each in moving if each.predictions is None]
         while moving:
-            self._receive(moving, [key for each in moving for key, _ in each.missing])
+            stored = self._stored({key for each in moving for key in each.missing})
+            for each in moving:
+                for key in [key for key in each.missing if key in stored]:
+                    each.receive(key, stored[key])
+                for key in each.missing:
+                    self._waiting_for.setdefault(key, []).append(each)
             moving = [each for each in moving if not each.missing]
             for each in moving:
                 self._step(each, [each.replies[key] for key in each.keys])
             moving = [each for each in moving if each.predictions is None]
 
-    def _receive(self, running: Iterable[_Running], keys: Iterable[str]) -> None:
-        """Give episodes what the store has of these keys."""
-        stored = self.store.get(sorted(set(keys)))
+    def _stored(self, keys: Collection[str]) -> dict[str, Reply]:
+        """What the store has of these keys."""
+        stored = self.store.get(sorted(keys)) if keys else {}
         self._failures.update((key, reply.finish_reason) for key, reply in stored.items() if reply.failed)
-        for each in running:
-            each.replies.update((key, stored[key]) for key, _ in each.missing if key in stored)
+        return stored
 
-    def _step(self, each: _Running, replies: Sequence[Reply] | None) -> None:
-        """One step of one episode: from replies to its next requests, or to its end."""
+    def _step(self, each: _Running, replies: Sequence[Reply] | None) -> int:
+        """One step of one episode: from replies to its next requests, whose number is returned, or to its end."""
         try:
-            each.requests = next(each.episode) if replies is None else each.episode.send(replies)
+            requests = next(each.episode) if replies is None else each.episode.send(replies)
         except StopIteration as end:
             each.predictions = end.value
             self._on_progress(Step(finished=1))
-            return
-        each.keys = [request.digest(self._identities[request.agent]) for request in each.requests]
-        each.replies = {}
+            return 0
+        each.ask([request.digest(self._identities[request.agent]) for request in requests], requests)
+        return len(requests)
 
-    def _ask(self, waiting: Sequence[_Running]) -> None:
-        """The next batch: missing requests for one model and of one kind, those of which most of a call is there.
+    def _ask(self, waiting: Iterable[_Running]) -> list[_Running]:
+        """Ask the next batch. Episodes that miss nothing any more, in the order of the rows.
 
         Replies are read back from the store: what an episode sees is what a resumed run would see.
         """
-        missing: dict[str, Request] = {}
-        for each in waiting:
-            missing.update((key, request) for key, request in each.missing if key not in missing)
-        alike: dict[tuple[str, Kind], list[tuple[str, Request]]] = {}
-        for key, request in missing.items():
-            alike.setdefault((request.agent, kind_of(request)), []).append((key, request))
-        agent, kind = max(alike, key=lambda each: self._filled(each, alike[each]))
-        at_once = self.models[agent].at_once(kind)
-        most = alike[agent, kind][:at_once]
-        asked = most[: fitting([request for _, request in most], at_once)]
+        agent, asked = self._next_batch(waiting)
         self._answered(self.models[agent], asked)
-        self._receive(waiting, [key for key, _ in asked])
+        complete: dict[int, _Running] = {}
+        for key, reply in self._stored([key for key, _ in asked]).items():
+            for each in self._waiting_for.pop(key):
+                each.receive(key, reply)
+                if not each.missing:
+                    complete[each.row] = each
         if self._failures:
             expected = self._tolerance.episodes * self._first_asked // max(1, self._admitted)
             self._check_failures(asked=max(len(self.store), expected))
+        return [each for _, each in sorted(complete.items())]
+
+    def _next_batch(self, waiting: Iterable[_Running]) -> tuple[str, list[tuple[str, Request]]]:
+        """Missing requests for one model (its agent's name) and of one kind, those of which most of a call is there.
+
+        Where several fill a call, those of the first row. No more is looked at than decides that: of a run in which
+        all ask alike, as many requests as a call takes.
+        """
+        alike: dict[tuple[str, Kind], list[tuple[str, Request]]] = {}
+        sizes: dict[tuple[str, Kind], int] = {}
+        at_once: dict[tuple[str, Kind], int] = {}
+        for key, request in _distinct(waiting):
+            which = (request.agent, kind_of(request))
+            if which not in alike:
+                alike[which], sizes[which] = [], 0
+                at_once[which] = self.models[request.agent].at_once(which[1])
+            if sizes[which] < at_once[which]:
+                alike[which].append((key, request))
+                sizes[which] += request.size
+                if sizes[which] >= at_once[which] and which == next(iter(alike)):
+                    break
+        chosen = max(alike, key=lambda which: min(1.0, sizes[which] / at_once[which]))
+        most = alike[chosen]
+        return chosen[0], most[: fitting([request for _, request in most], at_once[chosen])]
 
     def _answered(self, model: Model, asked: Sequence[tuple[str, Request]]) -> None:
         """Store what the model answers, in the parts that belong together."""
@@ -188,9 +223,15 @@ class Runner:
                 "and what failed is asked again"
             )
 
-    def _filled(self, kind: tuple[str, Kind], requests: Sequence[tuple[str, Request]]) -> float:
-        """How much of a call they make, 1 at most."""
-        return min(1.0, sum(request.size for _, request in requests) / self.models[kind[0]].at_once(kind[1]))
+
+def _distinct(waiting: Iterable[_Running]) -> Iterator[tuple[str, Request]]:
+    """What is missing, each key once, in (row, step) order."""
+    seen: set[str] = set()
+    for each in waiting:
+        for key, request in each.missing.items():
+            if key not in seen:
+                seen.add(key)
+                yield key, request
 
 
 def failures_in_words(failures: Mapping[str, int]) -> str:

@@ -13,6 +13,10 @@ from evenhand.errors import EvenhandError, UsageError
 from evenhand.models.request import FAILURES, FinishReason, Reply
 
 _KEYS_A_QUERY = 500
+_CACHE_KIB = 64 * 1024
+"""Of pages: keys are hashes, and each batch touches as many places of a large store as it has replies."""
+_NUMBERS = frozenset({float, int})
+_REASONS = frozenset(get_args(FinishReason))
 _AWAY = "move it away (every reply is asked again then), or choose another --output"
 _COLUMNS = {
     "meta": ("name", "value"),
@@ -40,12 +44,14 @@ class Store:
         Raises UsageError when it holds another model's replies, EvenhandError when it is no store or the disk is full.
         """
         self.path = path
+        self._n: int | None = None  # replies; None: not counted yet, which reads the whole file
         with self._explained(), ExitStack() as undo:
             self._connection = sqlite3.connect(path, isolation_level=None)
             undo.callback(self.close)
             self._refuse_other_tables()
             self._connection.execute("PRAGMA journal_mode = WAL")
             self._connection.execute("PRAGMA synchronous = NORMAL")
+            self._connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
             self._connection.executescript(_SCHEMA)
             recorded = self._connection.execute("SELECT value FROM meta WHERE name = 'models'").fetchone()
             if recorded is None:
@@ -99,16 +105,16 @@ class Store:
         """A row as it was put. Raises EvenhandError for what no put could have written."""
         try:
             of_choices = json.loads(str(log_probs))
-            numbers = [value for of_choice in of_choices for value in of_choice]
-            if not all(of_choices) or not all(type(value) in (float, int) for value in numbers):
-                raise TypeError("log-probabilities are numbers")
-            if not isinstance(text, str) or finish_reason not in get_args(FinishReason):
+            for of_choice in of_choices:
+                if not (of_choice and _NUMBERS.issuperset(map(type, of_choice))):
+                    raise TypeError("log-probabilities are numbers")
+            if not isinstance(text, str) or finish_reason not in _REASONS:
                 raise TypeError("a text and a reason are expected")
         except (ValueError, TypeError, RecursionError) as error:
             raise EvenhandError(
                 f"{self.path} holds a reply that can't be read ({key!r}): it is damaged; {_AWAY}"
             ) from error
-        return Reply(text, cast("FinishReason", finish_reason), tuple(tuple(each) for each in of_choices))
+        return Reply(text, cast("FinishReason", finish_reason), tuple(map(tuple, of_choices)))
 
     def put(self, replies: Iterable[tuple[str, Reply]]) -> None:
         """Store a batch in one transaction. Raises EvenhandError on a full disk; nothing stored before is lost."""
@@ -117,16 +123,21 @@ class Store:
             for key, reply in replies
         ]
         with self._explained(), self._transaction():
-            self._connection.executemany("INSERT OR IGNORE INTO replies VALUES (?, ?, ?, ?)", rows)
+            stored = self._connection.executemany("INSERT OR IGNORE INTO replies VALUES (?, ?, ?, ?)", rows).rowcount
+        if self._n is not None:
+            self._n += stored
 
     def forget_failures(self) -> None:
         """Requests that failed for good count as not asked: what was in their way may be mended."""
         marks = ",".join("?" * len(FAILURES))
+        self._n = None
         with self._explained(), self._transaction():
             self._connection.execute(f"DELETE FROM replies WHERE finish_reason IN ({marks})", sorted(FAILURES))
 
     def __len__(self) -> int:
-        return int(self._connection.execute("SELECT count(*) FROM replies").fetchone()[0])
+        if self._n is None:
+            self._n = int(self._connection.execute("SELECT count(*) FROM replies").fetchone()[0])
+        return self._n
 
     def close(self) -> None:
         self._connection.close()

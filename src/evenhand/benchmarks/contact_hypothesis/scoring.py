@@ -16,17 +16,17 @@ BY = ("scale", "axis", "scenario", "principle", "action")
 
 
 def score(predictions: pd.DataFrame, config: RunConfig[ContactOptions]) -> dict[str, Any]:
-    by = {name: predictions[name].tolist() for name in BY}
-    by["axis × scenario"] = [f"{axis} × {scenario}" for axis, scenario in zip(by["axis"], by["scenario"])]
+    by = {name: _values(predictions[name]) for name in BY}
+    by["axis × scenario"] = _values(predictions["axis"] + " × " + predictions["scenario"])
     metrics: dict[str, Any] = contact_bias(
-        predictions["text"].tolist(),
-        scales=predictions["scale"].tolist(),
-        contacts=predictions["contact"].tolist(),
-        actions=predictions["action"].tolist(),
-        clusters=predictions["situation"].tolist(),
-        strata=predictions["action"].tolist(),
-        crossed=predictions["descriptor"].tolist(),
-        pairs=predictions["row"].tolist(),
+        _values(predictions["text"]),
+        scales=by["scale"],
+        contacts=_values(predictions["contact"]),
+        actions=by["action"],
+        clusters=_values(predictions["situation"]),
+        strata=by["action"],
+        crossed=_values(predictions["descriptor"]),
+        pairs=_values(predictions["row"]),
         probabilities=predictions["probability"].tolist() if config.protocol == "choose" else None,
         by=by,
     )
@@ -35,6 +35,13 @@ def score(predictions: pd.DataFrame, config: RunConfig[ContactOptions]) -> dict[
         metrics["order"] = _order(predictions)
         metrics["position_sensitivity"] = metrics["order"]["overall"]["position_sensitivity"]
     return metrics
+
+
+def _values(column: pd.Series) -> list[Any]:
+    """Equal values are one object: a list of texts of their own would take several times the memory."""
+    codes, found = pd.factorize(column, use_na_sentinel=False)
+    different = found.tolist()
+    return [different[code] for code in codes]
 
 
 def _order(predictions: pd.DataFrame) -> dict[str, Any]:

@@ -1,0 +1,142 @@
+"""What a run costs beside its model: contact_hypothesis asked of one that answers at once, in seconds and memory.
+
+Each in a process of its own, in turns, as seconds of processor time (of which other work on the machine takes none):
+
+- naive: a loop that makes each prompt, asks the model and writes the reply to a JSONL file; nothing is stored durably,
+  nothing goes on after an interruption, nothing is scored
+- evenhand: a run's asking, from rows to predictions.parquet; its scoring and report
+- again: the same command once more, whose replies are all there, up to its predictions
+
+Memory: the highest that a process came to, and how it grew from a tenth of the rows on. Rows are drawn by --rows, from
+all six configurations in both orders: 6 requests a row, 216,000 rows in all.
+"""
+
+import argparse
+import json
+import multiprocessing
+import resource
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from evenhand.benchmarks import get_benchmark
+from evenhand.command_line import ScriptHelp, whole
+from evenhand.flow.configuration import RunConfig, run_config
+from evenhand.flow.evaluation import ROWS_AT_ONCE, evaluate
+from evenhand.flow.rows import drawn_rows, each_row
+from evenhand.flow.runner import Step
+from evenhand.models.protocol import Ability, Answers, Kind, OnTokens, unheard
+from evenhand.models.request import Reply, Request
+
+BENCHMARK = "contact_hypothesis"
+REPLIES = tuple(
+    Reply(finish_reason="choice", choice_log_probs=choices)
+    for choices in (((-0.125, -0.5), (-2.25,)), ((-2.125, -1.5), (-0.25,)))
+)
+
+
+class Instant:
+    """Replies by the length of what it is asked."""
+
+    identity = name = "instant"
+    can: frozenset[Ability] = frozenset({"choose", "continue"})
+    whole_calls = True
+
+    def at_once(self, kind: Kind) -> int:
+        return 1024
+
+    def answer(self, requests: Sequence[Request], on_tokens: OnTokens = unheard) -> Answers:
+        for place, request in enumerate(requests):
+            yield place, REPLIES[len(request.messages[-1].text) % len(REPLIES)]
+
+    def close(self) -> None:
+        """There is nothing to let go of."""
+
+
+@dataclass
+class Clock:
+    """Processor time between marks, in seconds, and memory at them, in MiB."""
+
+    seconds: dict[str, float] = field(default_factory=dict)
+    memory: dict[str, float] = field(default_factory=dict)
+    last: float = field(default_factory=time.process_time)
+
+    def mark(self, name: str) -> None:
+        now = time.process_time()
+        self.seconds[name], self.last = now - self.last, now
+        self.memory[name] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10  # Linux counts in KiB
+
+
+def configuration(rows: int, everything: bool) -> RunConfig[Any]:
+    card = get_benchmark(BENCHMARK).card
+    more = {"configs": card.configs, "order": "balanced"} if everything else {}
+    n = 36_000 * (6 if everything else 3)
+    return run_config(BENCHMARK, "instant", all_rows=True, **({"limit": rows} if rows < n else {}), **more)
+
+
+def naive(config: RunConfig[Any], folder: Path) -> Clock:
+    clock, model = Clock(), Instant()
+    benchmark = get_benchmark(BENCHMARK)
+    filled = benchmark.filled(config)
+    rows, how = drawn_rows(benchmark, filled).rows, filled.asking()
+    clock.mark("rows")
+    with (folder / "naive.jsonl").open("w", encoding="utf-8") as file:
+        for row in each_row(rows, ROWS_AT_ONCE):
+            requests = benchmark.ask(row, how)
+            for request, (_, reply) in zip(requests, model.answer(requests)):
+                file.write(json.dumps({"id": request.name, "log_probs": reply.choice_log_probs}) + "\n")
+    clock.mark("asking")
+    return clock
+
+
+def run(config: RunConfig[Any], folder: Path) -> Clock:
+    clock, done = Clock(), 0
+
+    def heard(rows: int, step: Step) -> None:
+        nonlocal done
+        done += step.finished
+        if step == Step():
+            clock.mark("rows")
+        elif step.finished and done == rows // 10:
+            clock.memory["a tenth"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10
+        elif step.doing:
+            clock.mark("asking" if step.doing == "scoring" else "scoring")
+
+    evaluate(config, folder / "run", Instant(), heard)
+    clock.mark("report")
+    return clock
+
+
+def alone(work: Callable[[RunConfig[Any], Path], Clock], config: RunConfig[Any], folder: Path) -> Clock:
+    """In a process of its own, whose memory nobody else has."""
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        return pool.apply(work, (config, folder))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=ScriptHelp)
+    parser.add_argument("--rows", type=whole(), default=10_000, help="asked, 6 requests each")
+    parser.add_argument("--default-run", action="store_true", help="of the paper's three configurations, 3 a row")
+    given = parser.parse_args()
+    config = configuration(given.rows, not given.default_run)
+    n = given.rows * (3 if given.default_run else 6)
+    with tempfile.TemporaryDirectory() as place:
+        clocks = {name: alone(work, config, Path(place)) for name, work in
+                  (("naive", naive), ("evenhand", run), ("again", run))}  # fmt: skip
+    base = clocks["naive"].seconds["asking"]
+    print(f"{n:,} requests of {given.rows:,} rows")
+    for name, clock in clocks.items():
+        asking = clock.seconds["asking"]
+        print(f"  {name:9} {1e6 * asking / n:7.1f} µs a request, {asking / base:5.2f} x naive, "
+              f"{max(clock.memory.values()):7,.0f} MiB at most")  # fmt: skip
+    for name, clock in clocks.items():
+        told = ", ".join(f"{part} {seconds:.1f} s" for part, seconds in clock.seconds.items())
+        grown = ", ".join(f"{part} {mib:,.0f} MiB" for part, mib in clock.memory.items())
+        print(f"  {name:9} {told}; at most until then: {grown}")
+
+
+if __name__ == "__main__":
+    main()

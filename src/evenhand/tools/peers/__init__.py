@@ -1,0 +1,1 @@
+"""Benchmarks as tasks of other harnesses: the same rows and prompts, and figures that come out the same."""

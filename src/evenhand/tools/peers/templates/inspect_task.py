@@ -1,0 +1,67 @@
+"""A task of inspect_ai that evenhand wrote: the questions are in items.jsonl beside this file.
+
+Each figure is the mean of what answers count, as `evenhand run --protocol generate` reports it; an answer that names
+none of the options as a whole word, or several, is unread and counts in no figure but `unread`.
+"""
+
+import json
+import re
+from pathlib import Path
+
+from inspect_ai import Task, task
+from inspect_ai.dataset import Sample, json_dataset
+from inspect_ai.model import ChatMessageSystem, ChatMessageUser, GenerateConfig
+from inspect_ai.scorer import Score, metric, scorer
+from inspect_ai.solver import generate
+
+HERE = Path(__file__).parent
+SETTINGS = json.loads((HERE / "settings.json").read_text(encoding="utf-8"))
+MESSAGES = {"system": ChatMessageSystem, "user": ChatMessageUser}
+
+
+@task
+def evenhand() -> Task:
+    return Task(
+        name=SETTINGS["task"],
+        dataset=json_dataset(str(HERE / "items.jsonl"), sample),
+        solver=generate(),
+        scorer=option_named(),
+        config=GenerateConfig(temperature=SETTINGS["temperature"], max_tokens=SETTINGS["max_new_tokens"]),
+    )
+
+
+def sample(item):
+    """No answer is the right one: figures say what each counts."""
+    messages = [MESSAGES[each["role"]](content=each["content"]) for each in item["messages"]]
+    metadata = {"choices": item["choices"], "figures": item["figures"]}
+    return Sample(input=messages, target="", id=item["id"], metadata=metadata)
+
+
+@metric
+def figures():
+    def means(scores):
+        """{figure: mean of what answers count}, and the percentage of unread ones."""
+        counted = {}
+        for each in scores:
+            read = each.score.metadata["read"]
+            counted.setdefault("unread", []).append(100.0 * (read is None))
+            for name, value in (read or {}).items():
+                if value is not None:
+                    counted.setdefault(name, []).append(value)
+        return {name: sum(values) / len(values) for name, values in counted.items()}
+
+    return means
+
+
+@scorer(metrics=[figures()])
+def option_named():
+    async def score(state, target):
+        choices, text = state.metadata["choices"], state.output.completion
+        found = re.match(SETTINGS["patterns"]["/".join(choices)], text)
+        if found is None:
+            return Score(value="unread", answer=text, metadata={"read": None})
+        place = [each.lower() for each in choices].index(found[1].lower())
+        read = {each["name"]: each["values"][place] for each in state.metadata["figures"]}
+        return Score(value=choices[place], answer=choices[place], metadata={"read": read})
+
+    return score
