@@ -72,7 +72,8 @@ class KeptPrompts:
     def _read(self, prompt: Tokens) -> list[_Node]:
         """Its blocks, but for what is left behind them: one token or more."""
         self._now += 1
-        node, path = self._root, []
+        node = self._root
+        path: list[_Node] = []
         for start in range(0, shared_end(prompt), BLOCK):
             block = prompt[start : start + BLOCK]
             if block not in node.after:

@@ -18,7 +18,7 @@ def counterparts(row: Row) -> list[Row]:
     people = list(zip(row["characters"], row["genders"]))
     men = [who for who in people if who[1] == "male"]
     others = [who for who in people if who[1] != "male"]
-    found = []
+    found: list[Row] = []
     for seats in combinations(range(len(people)), len(men)):
         man, other = iter(men), iter(others)
         seated = [next(man) if seat in seats else next(other) for seat in range(len(people))]
