@@ -71,7 +71,7 @@ def test_the_incidental_options():
     }
     assert found["RunConfig"] == found["PairGeneration"] == {"batch_size", "max_failed"}
     assert {"timeout", "attempts", "backoff"} <= found["ServerOptions"]
-    assert found["TransformersOptions"] == {"device_map"}
+    assert found["TransformersOptions"] == {"device_map", "prompt_memory"}
 
 
 def test_generated_data_goes_on_likewise(tmp_path):

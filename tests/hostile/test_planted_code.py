@@ -368,4 +368,7 @@ def test_all_that_loads_does_so_in_one_place(root):
             for node in ast.walk(ast.parse(text)) if "from_" in text else ():
                 if isinstance(node, ast.Attribute) and node.attr in ("from_pretrained", "from_single_file"):
                     calls.add((path.relative_to(root).as_posix(), ast.unparse(node.value)))
-    assert {file for file, owner in calls if owner not in own} == {"models/loading.py"}
+    assert {file for file, owner in calls if owner not in own} == {
+        "models/loading.py",
+        "src/evenhand/tools/peers/templates/lm_eval_task.py",  # runs in the other harness: a tokenizer, as it loads one
+    }

@@ -66,7 +66,9 @@ def test_errors_names_of_files_and_logs(capsys, monkeypatch, tmp_path):
         logging.getLogger("evenhand.models.failures").warning("a server said %s", "\x1b[2Jhello\x07")
         raise EvenhandError("a model's name is \x1b]0;owned\x07[red]\u202e")
 
-    monkeypatch.setitem(cli.COMMANDS, "list", type("Failing", (), {"__call__": lambda self, *given: failing(*given)})())
+    monkeypatch.setitem(
+        cli.COMMANDS, "list", type("Failing", (), {"tells": False, "__call__": lambda self, *given: failing(*given)})()
+    )
     assert main(["list"]) == cli.FAILED
     with pytest.raises(SystemExit):
         main(["report", "a", "\x1b[2J"])
