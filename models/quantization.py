@@ -41,7 +41,7 @@ def quantization_config(bits: Bits, compute_dtype: str) -> BitsAndBytesConfig:
 
     if bits == "8bit":
         return BitsAndBytesConfig(load_in_8bit=True)
-    # As the published code of Raj et al. (AIES 2024) loads its model for training.
+    # QLoRA's (arXiv 2305.14314, section 3): normal floats, whose scales are quantized, too.
     return BitsAndBytesConfig(
         load_in_4bit=True,
         bnb_4bit_quant_type="nf4",

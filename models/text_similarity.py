@@ -9,16 +9,16 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 import torch
-from tqdm import tqdm
 from transformers import AutoModel, PreTrainedModel, PreTrainedTokenizerBase
 
+from evenhand.at_work import SILENT_FOR
+from evenhand.bars import Bar
 from evenhand.models.embedded import embedded_encoder
 from evenhand.models.errors import ModelError
 from evenhand.models.loading import Checkpoint
 
 LONGEST = 256  # word pieces of a sentence, as all-MiniLM-L6-v2 was trained
 BATCH = 64
-SILENT_FOR = 5  # seconds, before a bar appears
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -52,7 +52,7 @@ class TextEncoder:
         """(texts, hidden size), of length 1; NaN for a text without sentences. texts: the sentences of each."""
         distinct = sorted({sentence for text in texts for sentence in text}, key=len)
         place = {sentence: i for i, sentence in enumerate(distinct)}
-        starts = tqdm(range(0, len(distinct), BATCH), desc="sentence embeddings", unit="batch", delay=SILENT_FOR)
+        starts = Bar(range(0, len(distinct), BATCH), desc="sentence embeddings", unit="batch", delay=SILENT_FOR)
         batches = [self._sentences(distinct[start : start + BATCH]) for start in starts]
         if not batches:
             return np.full((len(texts), 1), np.nan)

@@ -1,11 +1,23 @@
 """What takes long gives a sign of life, and bars stand within each other."""
 
+import errno
+import fcntl
+import io
+import os
+import struct
+import sys
+import termios
+import threading
 import time
+from contextlib import contextmanager, redirect_stderr
 
 import pytest
 
 from evenhand.at_work import AtWork
+from evenhand.bars import Bar, write_line
 from evenhand.cli import COMMANDS, Command, main
+from evenhand.flow.configuration import run_config
+from evenhand.flow.evaluation import evaluate
 from evenhand.flow.progress import ProgressBar
 from evenhand.flow.runner import Step
 from evenhand.terminal import Terminal
@@ -15,7 +27,7 @@ from evenhand.trainers.progress import TrainingBar
 @pytest.fixture(autouse=True)
 def drawn_each_second(monkeypatch):
     """As on a terminal; in a log it would be each ten."""
-    for module in ("at_work", "trainers.progress", "flow.progress"):
+    for module in ("at_work", "bars"):
         monkeypatch.setattr(f"evenhand.{module}.drawn_every", lambda: 0.1)
 
 
@@ -50,13 +62,85 @@ def test_a_command_without_bars_of_its_own_is_watched(capsys, monkeypatch):
     assert "at work for 00:0" in main(["compare"])
 
 
-def test_what_is_printed_stands_above_the_line(capsys):
+def test_in_a_log_each_sign_of_life_is_a_line(capsys):
     with AtWork("reading", silent_for=0.01):
-        wait_for(capsys, "at work")
+        said = wait_for(capsys, "at work")
         Terminal(width=20).print("found")
-    said = capsys.readouterr()
-    assert said.out.endswith("found\n")
-    assert said.err.index(" " * 20) < said.err.index("reading")  # cleared, drawn again
+    said += capsys.readouterr().err
+    assert {line.partition(" for ")[0] for line in said.splitlines()} == {"reading: at work"}
+
+
+@contextmanager
+def terminal():
+    """One in place of standard error; the function takes what was written to it."""
+    shows, takes = os.openpty()
+    fcntl.ioctl(takes, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+    with open(takes, "w", buffering=1) as stream, redirect_stderr(stream):
+        yield lambda: os.read(shows, 100_000).decode()
+    os.close(shows)
+
+
+def test_on_a_terminal_the_line_goes_at_the_end():
+    said = ""
+    with terminal() as written:
+        with AtWork("reading", silent_for=0.01):
+            while "at work" not in said:
+                said += written()
+            Terminal(stderr=True, width=20).print("found")
+        said += written()
+    assert said.index("at work") < said.index("found\r\n") < said.rindex("at work")
+    left = said.rpartition("at work")[2].rpartition("\r")
+    assert not left[2]  # the cursor stands at the begin of
+    assert not left[0].rpartition("\r")[2].strip()  # blanks over it
+
+
+def can_draw():
+    """Whether another thread gets the lock of all bars."""
+    other = threading.Thread(target=Bar(total=1).refresh, daemon=True)
+    other.start()
+    other.join(timeout=10)
+    return not other.is_alive()
+
+
+class Gone(io.StringIO):
+    """A stream whose reader has gone away."""
+
+    def write(self, text):
+        raise BrokenPipeError(errno.EPIPE, "Broken pipe")
+
+
+@pytest.mark.parametrize("stream", [Gone(), None], ids=["its reader is gone", "closed"])
+def test_progress_that_nobody_reads_stops_no_work(monkeypatch, stream):
+    monkeypatch.setattr(sys, "stderr", stream)
+    with AtWork("reading", silent_for=0.01), ProgressBar("labe") as run, TrainingBar() as training:
+        run.update(3, Step(finished=1))
+        training.update("training", 1, 2)
+        training.update("saving", 0, 0)
+        time.sleep(0.1)
+        write_line("a line")
+        run.update(3, Step(finished=2))
+    assert run._bar.n == 3
+    assert can_draw()
+
+
+def test_a_drawing_that_is_interrupted_gives_back_the_lock(monkeypatch):
+    bar = Bar(total=3)
+    monkeypatch.setattr(bar, "display", lambda *given, **named: (_ for _ in ()).throw(KeyboardInterrupt))
+    with pytest.raises(KeyboardInterrupt):
+        bar.refresh()
+    assert can_draw()
+
+
+def test_a_bar_may_be_told_before_it_is_entered(capsys):
+    ProgressBar("labe").update(3, Step(finished=1))
+    assert "labe" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("delay", "shows"), [(0.0, True), (1e6, False)])
+def test_a_run_from_python_has_a_bar_once_it_takes_long(capsys, monkeypatch, tmp_path, delay, shows):
+    monkeypatch.setattr("evenhand.flow.evaluation.SILENT_FOR", delay)
+    evaluate(run_config("contact_hypothesis", "stub:random", limit=3), tmp_path / "run")
+    assert ("contact_hypothesis: 100%" in capsys.readouterr().err.replace(", writing the report", "")) == shows
 
 
 def test_a_measurement_stands_within_the_training(capsys):

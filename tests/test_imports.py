@@ -29,6 +29,8 @@ def python_files(*folders: str) -> list[Path]:
 
 
 NEUTRAL = {
+    "evenhand.at_work",
+    "evenhand.bars",
     "evenhand.caches",
     "evenhand.paths",
     "evenhand.errors",

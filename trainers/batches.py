@@ -155,9 +155,3 @@ def read_of(examples: Sequence[Any]) -> list[Continuation]:
     """What is read for these examples: each is a continuation, or has some."""
     found = [[each] if isinstance(each, Continuation) else each.continuations for each in examples]
     return [each for some in found for each in some]
-
-
-def distinct_share(examples: Sequence[Continuation]) -> float:
-    """Nodes of the examples' tree to the tokens of a padded batch of them."""
-    longest = max(len(each.read) for each in examples)
-    return len(grow(sorted(examples, key=lambda each: each.read), 0)) / (longest * len(examples))

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import sys
 import threading
 from collections.abc import Callable
 from types import TracebackType
 from typing import TYPE_CHECKING
 
 from evenhand.at_work import AtWork, Ticking
-from evenhand.terminal import drawn_every, shown
+from evenhand.terminal import shown
 
 if TYPE_CHECKING:
-    from tqdm import tqdm
+    from evenhand.bars import Bar
 
 OnProgress = Callable[[str, int, int], None]
 """Told what is being done, how many of its steps are done, and of how many; 0 of 0: it has no steps to count."""
@@ -37,7 +36,7 @@ class TrainingBar:
     """
 
     def __init__(self) -> None:
-        self._bars: list[tqdm[None]] = []
+        self._bars: list[Bar] = []
         self._without_steps: tuple[str, AtWork] | None = None
         self._lock = threading.Lock()
         self._ticking = Ticking(self._tick)
@@ -51,35 +50,33 @@ class TrainingBar:
                 self._begin_without_steps(what)
 
     def _begin_without_steps(self, what: str) -> None:
-        from tqdm import tqdm
+        from evenhand.bars import write_line
 
         self._close(lambda bar: bar.n >= bar.total)
-        tqdm.write(what, file=sys.stderr)
+        write_line(what)
         self._without_steps = what, AtWork(what)
         self._without_steps[1].__enter__()
 
     def _counted(self, what: str, done: int, steps: int) -> None:
-        from tqdm import tqdm
+        from evenhand.bars import Bar
 
         if what in [bar.desc for bar in self._bars]:
             self._close(lambda bar: bar.desc != what)
         else:
             self._close(lambda bar: bar.n >= bar.total)
             self._bars.append(
-                tqdm(
+                Bar(
                     total=steps,
                     initial=done,
                     desc=what,
                     unit="step",
-                    dynamic_ncols=True,
                     smoothing=0,  # the time left is by all steps, with what is measured between them
-                    mininterval=drawn_every(),
                     leave=not self._bars,
                 )
             )
         self._bars[-1].update(done - self._bars[-1].n)
 
-    def _close(self, ended: Callable[[tqdm[None]], bool]) -> None:
+    def _close(self, ended: Callable[[Bar], bool]) -> None:
         """What has no steps, and the newest bars that have ended."""
         if self._without_steps is not None:
             self._without_steps[1].__exit__()

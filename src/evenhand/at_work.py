@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import sys
 import threading
+import time
 from collections.abc import Callable
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from evenhand.terminal import drawn_every, shown
+from evenhand.terminal import drawn_every, on_terminal, shown
 
 if TYPE_CHECKING:
-    from tqdm import tqdm
+    from evenhand.bars import Bar
 
 SILENT_FOR = 10.0  # seconds: what is done by then needs no word
+_LAST_DRAWING = 5.0  # seconds: who waits longer for it waits for a lock that nobody gives back
 
 
 class Ticking:
@@ -42,7 +43,8 @@ class Ticking:
         trace: TracebackType | None = None,
     ) -> None:
         self._ended.set()
-        self._thread.join()
+        if self._thread.ident is not None:  # it may never have been entered
+            self._thread.join(_LAST_DRAWING)
 
 
 class AtWork(Ticking):
@@ -51,22 +53,29 @@ class AtWork(Ticking):
     def __init__(self, what: str, silent_for: float = SILENT_FOR):
         super().__init__(self._draw, silent_for)
         self._what = what
-        self._line: tqdm[None] | None = None
+        self._began = time.monotonic()
+        self._line: Bar | None = None
 
     def tell(self, what: str) -> None:
         """What is being done from now on."""
         self._what = what
 
-    def _draw(self) -> None:
-        from tqdm import tqdm
+    def __enter__(self) -> AtWork:
+        self._began = time.monotonic()
+        super().__enter__()
+        return self
 
-        if self._line is None:
-            self._line = tqdm(bar_format="{desc}: at work for {elapsed}", leave=False, delay=1e9)
-            self._line.start_t -= self._silent_for
-        self._line.set_description_str(shown(self._what), refresh=False)
-        self._line.refresh()
-        if not sys.stderr.isatty():
-            print(file=sys.stderr, flush=True)
+    def _draw(self) -> None:
+        """On a terminal over what stood there; in a log each is a line."""
+        from evenhand.bars import Bar, write_line
+
+        said = f"{shown(self._what)}: at work for {Bar.format_interval(time.monotonic() - self._began)}"
+        if not on_terminal():
+            write_line(said)
+        elif self._line is None:
+            self._line = Bar(bar_format="{desc}", desc=said, leave=False)
+        else:
+            self._line.set_description_str(said)
 
     def __exit__(self, *of_error: object) -> None:
         super().__exit__()

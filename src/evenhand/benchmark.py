@@ -378,8 +378,8 @@ class Benchmark(ABC, Generic[O]):
         """
         return None
 
-    def part(self, model: Model, faces: str | None = None) -> Part:
-        """What of it a profile asks a model, where that is not what a run asks by default; faces: a folder of some."""
+    def part(self, model: Model, options: Mapping[str, object]) -> Part:
+        """What of it a profile asks a model, where that is not what a run asks by default; options: those given."""
         return Part()
 
     def differs(self, config: RunConfig[O]) -> tuple[str, ...]:

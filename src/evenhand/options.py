@@ -226,6 +226,11 @@ def without_incidental(options: Any, record: Mapping[str, Any]) -> dict[str, Any
 
 def from_texts(options: type[O], texts: Mapping[str, str], of: str) -> O:
     """An options dataclass from KEY=VALUE pairs. of: whose options they are, for errors ("stub")."""
+    return options(**values_of(options, texts, of))
+
+
+def values_of(options: type, texts: Mapping[str, str], of: str) -> dict[str, object]:
+    """Of an options dataclass, by name, from KEY=VALUE pairs. Raises UsageError."""
     known = {each.flag: each for each in fields_of(options)}
     values: dict[str, object] = {}
     for key, text in texts.items():
@@ -236,7 +241,7 @@ def from_texts(options: type[O], texts: Mapping[str, str], of: str) -> O:
             values[each.name] = tuple(map(each.parsed, text.split(","))) if each.several else each.parsed(text)
         except ValueError as error:
             raise UsageError(f"{of} takes {key}=…: {error}") from error
-    return options(**values)
+    return values
 
 
 def texts_of(options: type, values: Mapping[str, object]) -> list[tuple[str, str]]:

@@ -29,7 +29,12 @@ _IN_A_LOG = 10.0  # seconds
 
 def drawn_every() -> float:
     """Seconds between two drawings of a progress bar: in a file or a CI's log every drawing is a line that stays."""
-    return 0.1 if sys.stderr.isatty() else _IN_A_LOG
+    return 0.1 if on_terminal() else _IN_A_LOG
+
+
+def on_terminal() -> bool:
+    """Whether standard error is one: it may be closed, too."""
+    return sys.stderr is not None and not sys.stderr.closed and sys.stderr.isatty()
 
 
 def shown(text: str) -> str:

@@ -9,12 +9,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from evenhand.at_work import SILENT_FOR
 from evenhand.benchmark import Benchmark, Helper, Rows
 from evenhand.benchmarks import get_benchmark
 from evenhand.errors import EvenhandError, UsageError
 from evenhand.flow.configuration import NEEDS, RunConfig, chosen_protocol, differences
 from evenhand.flow.episode import Episode
 from evenhand.flow.idle_options import check_loading, check_writing
+from evenhand.flow.progress import ProgressBar
 from evenhand.flow.results import SCHEMA_VERSION, Results, versions
 from evenhand.flow.rows import drawn_rows, each_row
 from evenhand.flow.run_folder import RunFolder
@@ -74,8 +76,8 @@ def evaluate(
 ) -> RunFolder:
     """Run a benchmark to its end and leave its folder; a run that was interrupted goes on where it stopped.
 
-    model: answers in place of those that the configuration names. load: loads those,
-    elsewhere than here.
+    model: answers in place of those that the configuration names. load: loads those, elsewhere than here.
+    on_progress: None is a bar on standard error, of what takes longer than ten seconds.
     Raises UsageError for a configuration that doesn't fit, EvenhandError for what failed on the way.
     """
     if not isinstance(config, RunConfig):
@@ -84,6 +86,15 @@ def evaluate(
         )
     output = Path(output)
     RunFolder(output).refuse_occupied()
+    if on_progress:
+        return _evaluated(config, output, model, on_progress, load)
+    with ProgressBar(config.benchmark, SILENT_FOR) as bar:
+        return _evaluated(config, output, model, bar.update, load)
+
+
+def _evaluated(
+    config: RunConfig[Any], output: Path, model: Model | None, progress: OnProgress, load: LoadModel | None
+) -> RunFolder:
     run = prepare(config, model, load)
     identities = {agent: each.identity for agent, each in run.models.items()}
     with RunFolder.begin(output, run.config) as folder, Store(folder.store, identities) as store:
@@ -91,7 +102,6 @@ def evaluate(
         if not folder.results.is_file():
             _tell_of_near_ties(run, begun)
         n_episodes, known = len(run.rows.rows) * run.config.n_runs, len(store)
-        progress = on_progress or (lambda rows, step: None)
         progress(n_episodes, Step())
         tolerance = Tolerance(run.config.max_failed, n_episodes)
         runner = Runner(run.models, store, lambda step: progress(n_episodes, step), tolerance)

@@ -6,10 +6,9 @@ import threading
 import time
 from typing import TYPE_CHECKING
 
-from tqdm import tqdm
-
 from evenhand.at_work import AtWork, Ticking
-from evenhand.terminal import drawn_every, shown
+from evenhand.bars import Bar
+from evenhand.terminal import shown
 
 if TYPE_CHECKING:
     from evenhand.flow.runner import Step
@@ -22,9 +21,11 @@ class ProgressBar:
     before the run has begun, but for a line where that takes long: what is refused until then is a sentence alone.
     """
 
-    def __init__(self, name: str):
+    def __init__(self, name: str, delay: float = 0.0):
+        """delay: seconds of a run before which nothing is drawn."""
         self._name = shown(name)
-        self._bar: tqdm[None] | None = None
+        self._delay = delay
+        self._bar: Bar | None = None
         self._lock = threading.Lock()  # tokens are told from any thread
         self._preparing = AtWork(f"preparing {name}")
         self._ticking = Ticking(self._tick)
@@ -38,15 +39,7 @@ class ProgressBar:
         with self._lock:
             if self._bar is None:
                 self._preparing.__exit__()
-                self._bar = tqdm(
-                    total=rows,
-                    unit="row",
-                    desc=self._name,
-                    dynamic_ncols=True,
-                    smoothing=0.1,
-                    mininterval=drawn_every(),
-                    miniters=0,
-                )
+                self._bar = Bar(total=rows, unit="row", desc=self._name, smoothing=0.1, miniters=0, delay=self._delay)
                 self._began = time.monotonic()
             self.took = self.took or step.took
             self._replied += step.replied
@@ -62,7 +55,7 @@ class ProgressBar:
 
     def _tick(self) -> None:
         with self._lock:
-            if self._bar is not None:
+            if self._bar is not None and time.monotonic() - self._began >= self._delay:
                 self._bar.refresh()
 
     def __enter__(self) -> ProgressBar:

@@ -23,6 +23,7 @@ from evenhand.models.errors import ModelError
 from evenhand.models.protocol import Model
 from evenhand.models.registry import load_model, options_by_model
 from evenhand.models.stub import StubModel
+from evenhand.options import made, values_of
 from evenhand.profiling.budget import FEWEST_ROWS, Cost, budget, dearer, limits
 from evenhand.profiling.settings import ProfileOptions, Settings, begun, place
 
@@ -70,6 +71,8 @@ def ask_all(
 
     Raises UsageError for a folder of something else, and ModelError for a model that can't be loaded at all.
     """
+    for key, _ in options.benchmark_options:
+        made(get_benchmark(key.partition(".")[0]).Options, _given(key.partition(".")[0], options))
     settings = begun(folder, options)
     folder.mkdir(parents=True, exist_ok=True)
     settings = replace(settings, models=tuple(dict.fromkeys((*settings.models, *models))))
@@ -88,13 +91,18 @@ def ask_all(
                 settings = settings.left(model, name, _ask(model, name, rows, options, folder, loaded, bar))
                 if _finished(folder, model, name):
                     held = loaded.get(model, get_benchmark(name).card.sees)
-                    if left_out := get_benchmark(name).part(held, options.faces).left_out:
+                    if left_out := get_benchmark(name).part(held, _given(name, options)).left_out:
                         what, why = left_out
                         settings = settings.left(model, f"{name}, {what}", why)
                 settings.write(folder)
     finally:
         loaded.close()
     return settings
+
+
+def _given(name: str, options: ProfileOptions) -> dict[str, object]:
+    """A benchmark's own options. Raises UsageError for one that it hasn't."""
+    return values_of(get_benchmark(name).Options, options.of(name), name)
 
 
 def _finished(folder: Path, model: str, name: str) -> bool:
@@ -161,7 +169,7 @@ def _handling(config: RunConfig[Any], stub: StubModel, rows: int) -> float:
     few = min(rows, REHEARSED_ROWS)
     with TemporaryDirectory() as folder:
         start = time.monotonic()
-        evaluate(replace(config, limit=few), Path(folder) / "run", stub)
+        evaluate(replace(config, limit=few), Path(folder) / "run", stub, lambda rows, step: None)
         return (time.monotonic() - start) * rows / few
 
 
@@ -176,7 +184,8 @@ def _config(
     if not any(NEEDS[each] in asked.can for each in card.protocols):  # type: ignore[index]
         needed = " or ".join(dict.fromkeys(NEEDS[each] for each in card.protocols))  # type: ignore[index]
         raise UsageError(f"{name} needs a model that can {needed}, and {model} can't")
-    own: dict[str, Any] = dict(get_benchmark(name).part(asked, options.faces).options)
+    given = _given(name, options)
+    own: dict[str, Any] = {**get_benchmark(name).part(asked, given).options, **given}
     return (
         run_config(
             name, model, limit=limit, seed=options.seed, dtype=options.dtype, batch_size=options.batch_size,

@@ -41,10 +41,6 @@ class Asked:
         return f"{self.results.metrics['n_read']:,} of {self.results.n:,}"
 
     @property
-    def all_read(self) -> bool:
-        return bool(self.results.metrics["n_read"] == self.results.n)
-
-    @property
     def says_nothing(self) -> str:
         """What of it is constant, in words; empty where nothing is."""
         if not self.constant:

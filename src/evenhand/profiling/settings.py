@@ -25,6 +25,13 @@ def _budget(text: str) -> str:
     return text
 
 
+def _of_benchmark(text: str) -> tuple[str, str]:
+    key, value = pair(text)
+    if not all(key.partition(".")):
+        raise ValueError(f"{text!r} came; BENCHMARK.KEY=VALUE is accepted")
+    return key, value
+
+
 @dataclass(frozen=True)
 class ProfileOptions:
     """What decides a profile's numbers, but for the models."""
@@ -32,9 +39,9 @@ class ProfileOptions:
     budget: str = option("10m", "for each model: a time like 10m or 1h, or full", metavar="TIME", parse=_budget)
     limit: int | None = option(None, "rows of each benchmark at most", least=1, metavar="N")
     seed: int = option(0, "of the draw and of sampling", least=0, metavar="S")
-    faces: str | None = option(
-        None, "faces, named as UTKFace's, for benchmarks that show some; what needs them is left out without",
-        metavar="DIR",
+    benchmark_options: tuple[tuple[str, str], ...] = option(
+        (), "an option of one benchmark, such as mllm_stereotypes.faces=DIR", metavar="BENCHMARK.KEY=VALUE",
+        parse=_of_benchmark, flag="benchmark-option",
     )  # fmt: skip
     dtype: Literal["auto", "float32", "bfloat16", "float16"] = option(
         "auto", "auto: bfloat16 where the hardware has it"
@@ -46,6 +53,11 @@ class ProfileOptions:
         16, "prompts in a forward pass, or requests that a server answers at once", least=1, metavar="N",
         incidental=True,
     )  # fmt: skip
+
+    def of(self, benchmark: str) -> dict[str, str]:
+        """A benchmark's own options that were given, as texts."""
+        found = ((*key.partition("."), text) for key, text in self.benchmark_options)
+        return {key: text for name, _, key, text in found if name == benchmark}
 
     def to_json(self) -> dict[str, Any]:
         """Without what decides nothing, such as how patient a server's client is."""

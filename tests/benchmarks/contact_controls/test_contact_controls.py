@@ -2,7 +2,6 @@
 
 import math
 from copy import deepcopy
-from dataclasses import replace
 from functools import cache
 from types import SimpleNamespace
 
@@ -10,7 +9,7 @@ import pandas as pd
 import pytest
 
 from evenhand.benchmarks import get_benchmark
-from evenhand.benchmarks.contact_controls.polarity import polarity_of, verdict_of
+from evenhand.benchmarks.contact_controls.polarity import verdict_of
 from evenhand.errors import EvenhandError
 from evenhand.flow.configuration import run_config
 from evenhand.flow.evaluation import evaluate
@@ -225,15 +224,12 @@ def test_what_was_found_is_told_in_a_sentence(answer, told):
     ]
 
 
-def test_polarity_is_read_from_results(finished):
-    results = RunFolder.open(finished(NAME, "stub:first")).read_results()
-    found = polarity_of(replace(results, metrics=without_nan(scored(choosing(by_polarity)).metrics)))
-    assert (found.verdict, found.learned, found.agreeing, found.differing) == ("polarity", True, 100, 100)
-    assert found.differing_interval == (pytest.approx(100 * 0.025 ** (1 / 110)), 100)  # 110 items, all alike
-    found = polarity_of(results)
-    assert (found.verdict, found.learned) == (results.metrics["polarity"], False) == ("constant", False)
-    with pytest.raises(EvenhandError, match="these results are of labe: run evenhand run contact_controls"):
-        polarity_of(replace(results, benchmark="labe"))
+def test_the_interval_of_answers_that_are_all_alike():
+    metrics = scored(choosing(by_polarity)).metrics
+    assert metrics["polarity"] == "polarity"
+    assert metrics["follows_polarity"] == {"agreeing": 100, "differing": 100}
+    interval = metrics["intervals"]["follows_polarity"]["differing"]
+    assert interval == [pytest.approx(100 * 0.025 ** (1 / 110)), 100]  # 110 items
 
 
 def test_two_runs_are_compared_on_either_part():
@@ -250,7 +246,6 @@ def test_silence_has_no_score(finished):
     assert results.metrics["against_ideal"] is None
     assert results.metrics["polarity"] == "undecided"
     assert BENCHMARK.headline(results.metrics) is None
-    assert polarity_of(results).differing is None
 
 
 @pytest.mark.parametrize("limit", [7, 28, 140])

@@ -3,54 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
-from evenhand.errors import EvenhandError
-from evenhand.flow.results import Results
-
 Verdict = Literal["polarity", "ideal", "constant", "undecided"]
-NAME = "contact_controls"
 HALF = 50.0
-
-
-@dataclass(frozen=True)
-class Polarity:
-    """What a run's answers follow. agreeing, differing: percent of read answers that are yes to an action that sounds
-    kind or no to one that sounds unkind, on items where that is right and where it is not; with 95 % intervals over
-    items. None: no answer was read.
-    """
-
-    verdict: Verdict
-    agreeing: float | None
-    agreeing_interval: tuple[float | None, float | None]
-    differing: float | None
-    differing_interval: tuple[float | None, float | None]
-
-    @property
-    def learned(self) -> bool:
-        """Whether a checkpoint of these answers is to be called one that learned a polarity."""
-        return self.verdict == "polarity"
-
-
-def polarity_of(results: Results) -> Polarity:
-    """Of a finished run of contact_controls: what its answers follow, by the rule of `verdict_of`.
-
-    A checkpoint "learned a polarity" where this says "polarity" of it. Where it says so of its base, too, tuning did
-    not bring it. Raises EvenhandError for results of another benchmark.
-    """
-    if results.benchmark != NAME:
-        raise EvenhandError(
-            f"these results are of {results.benchmark}: run evenhand run {NAME} with that model, and give its results"
-        )
-    share, interval = results.metrics["follows_polarity"], results.metrics["intervals"]["follows_polarity"]
-    return Polarity(
-        verdict_of(results.metrics),
-        share["agreeing"],
-        tuple(interval["agreeing"]),
-        share["differing"],
-        tuple(interval["differing"]),
-    )
 
 
 def verdict_of(metrics: Mapping[str, Any]) -> Verdict:

@@ -191,11 +191,11 @@ class MllmStereotypes(Benchmark[MllmStereotypesOptions]):
 
         return collection(results)
 
-    def part(self, model: Model, faces: str | None = None) -> Part:
+    def part(self, model: Model, options: Mapping[str, object]) -> Part:
         """Without faces its personas alone."""
-        if faces:
-            return Part({"faces": faces})
-        why = "they show faces, which are never shipped: --faces DIR is a folder of them"
+        if options.get("faces"):
+            return Part()
+        why = f"they show faces, which are never shipped: --benchmark-option {DATASET}.faces=DIR, a folder of them"
         return Part(left_out=("occupations and descriptors", why))
 
     def comparison(self) -> Comparison:

@@ -104,7 +104,7 @@ class Utility(Benchmark[NoOptions]):
 
         return collection(results)
 
-    def part(self, model: Model, faces: str | None = None) -> Part:
+    def part(self, model: Model, options: Mapping[str, object]) -> Part:
         """Of a model that can't say how likely a text goes on as it does, the questions alone."""
         if {"choose", "continue"} <= model.can:
             return Part()

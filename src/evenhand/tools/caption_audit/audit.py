@@ -10,8 +10,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from tqdm import tqdm
-
+from evenhand.at_work import SILENT_FOR
+from evenhand.bars import Bar
 from evenhand.errors import UsageError
 from evenhand.row_files.json_values import Skipped
 from evenhand.row_files.opening import refuse_twice
@@ -21,8 +21,6 @@ from evenhand.tools.caption_audit.findings import OVERALL, Audit, File, line
 from evenhand.tools.caption_audit.terms import Terms, normal
 from evenhand.tools.caption_audit.texts import COLUMNS, texts
 from evenhand.tools.caption_audit.word_lists import INSTANCES
-
-SILENT_FOR = 2.0  # seconds; a file that takes longer shows how far it is
 
 
 def audit(
@@ -54,7 +52,7 @@ def audit(
     for path in files:
         n_texts = 0
         skipped: Counter[Skipped] = Counter()
-        for text in tqdm(texts(path, columns), desc=shown(path.name), unit="text", delay=SILENT_FOR):
+        for text in Bar(texts(path, columns), desc=shown(path.name), unit="text", delay=SILENT_FOR):
             if isinstance(text, Skipped):
                 skipped[text] += 1
                 continue
