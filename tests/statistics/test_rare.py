@@ -1,5 +1,7 @@
 """How far what few clusters carry may reach: by hand, and how often intervals hold a rare change."""
 
+import math
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,9 +12,24 @@ from evenhand.statistics.rare import reach, reaching
 
 
 def test_one_or_two_of_twelve_clusters_say_how_many_others_may():
-    """Clopper and Pearson: 1 of 12 is 38.5 % at most, however little that one says; 2 are 48.4 %."""
+    """Clopper and Pearson: 1 of 12 that says all is 38.5 % at most; 2 are 48.4 %."""
     for k, most in ((1, 0.385), (2, 0.484)):
-        assert reach(np.array([0.1] * k + [0.0] * (12 - k)), np.ones(12)) == pytest.approx(most, abs=0.001)
+        assert reach(np.array([1.0] * k + [0.0] * (12 - k)), np.ones(12)) == pytest.approx(most, abs=0.001)
+
+
+def of_one(rows, said, n):
+    """By hand: one of n clusters says so in this part of its rows, which are alike by 0.2."""
+    worth = rows / (1 + 0.2 * (rows - 1))
+    most, high = stats.beta.ppf(0.975, 2, n - 1), stats.beta.ppf(0.975, worth * said + 1, worth * (1 - said))
+    return said / n + math.hypot(said * (most - 1 / n), (high - said) / n)
+
+
+def test_what_one_cluster_says_of_a_few_of_its_rows_goes_less_far():
+    """One changed answer of 27 in one of 20 situations is no reason to look 33 points away, but 3 to 4."""
+    found = [reach(np.array([part] + [0.0] * 19), np.full(20, 27.0)) for part in (1 / 27, 0.5, 1.0)]
+    assert found == sorted(found)
+    assert found[:2] == pytest.approx([of_one(27, 1 / 27, 20), of_one(27, 0.5, 20)])
+    assert 0.03 < found[0] < 0.04
 
 
 def test_how_many_and_how_much_are_put_together():
@@ -92,7 +109,5 @@ def test_rare_changes_of_rows_that_cluster_twice_reach_as_far_as_of_either_way(w
     after = pd.Series(1.0 * ((one == 0) & (other < 3)))
     ways = (one, other) if way == "situations" else (other, one)
     found = clustered.paired_difference(after * 0, after, ways[0], None, ways[1], within=(0.0, 1.0))
-    alone = clustered.paired_difference(after * 0, after, one, within=(0.0, 1.0))
-    assert alone.high == pytest.approx(stats.beta.ppf(0.975, 2, 29))
-    assert found.high >= alone.high
+    assert found.high >= of_one(30, 0.1, 30)
     assert found.low <= 0

@@ -13,6 +13,7 @@ from scipy import stats
 
 from evenhand.statistics.resampling import FEWEST_CLUSTERS, LEVELS, ROUNDING, FloatArray, students_intervals
 
+ALIKE = 0.2  # rows of a cluster, where too few clusters show how much
 FEW = 20.0  # clusters that carry a mean; of more, their variance says enough
 
 
@@ -34,20 +35,26 @@ def reach(values: FloatArray, counts: FloatArray) -> float:
     counts (clusters,): rows. 0 where many carry it, or clusters of half the rows, so that Student's t says enough.
 
     Upper ends are taken of the share that clusters which say anything have of rows (Clopper and Pearson, of as many
-    clusters as even ones would be worth as much) and of what those say (Student's t in log-odds), and their distances
-    from what was seen squared and added (Zou and Donner 2008). Where one or two say anything, those that are unseen may
-    say all.
+    clusters as even ones would be worth as much) and of what those say (Student's t in log-odds; of one or two, which
+    don't show how unlike clusters are, Clopper and Pearson of their rows, which
+    count for less as they are alike), and their distances from what was seen
+    squared and added (Zou and Donner 2008).
     """
     total, mean, carriers = _carried(values, counts)
     if not _few(total, mean, carriers):
         return 0.0
-    if carriers < FEWEST_CLUSTERS:
-        return float(stats.beta.ppf(LEVELS[1], carriers + 1, len(values) - carriers))
+    if not carriers:
+        return float(stats.beta.ppf(LEVELS[1], 1, len(values)))
     share, weights = total / mean, counts / counts.sum()
     worth = float(1 / (weights**2).sum())
     most = float(stats.beta.ppf(LEVELS[1], worth * share + 1, worth * (1 - share)))
-    spread = math.sqrt(float((weights * values * (values - mean) ** 2).sum()) / total)
-    high = float(students_intervals(mean, spread / math.sqrt(carriers - 1), carriers - 1, carriers)[1])
+    if carriers < FEWEST_CLUSTERS:
+        of_one = float((weights * values * counts).sum()) / total
+        rows = carriers * of_one / (1 + (of_one - 1) * ALIKE)
+        high = float(stats.beta.ppf(LEVELS[1], rows * mean + 1, rows * (1 - mean))) if mean < 1 else 1.0
+    else:
+        spread = math.sqrt(float((weights * values * (values - mean) ** 2).sum()) / total)
+        high = float(students_intervals(mean, spread / math.sqrt(carriers - 1), carriers - 1, carriers)[1])
     return total + math.hypot(mean * (most - share), share * (high - mean))
 
 
