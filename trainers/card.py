@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -154,10 +155,16 @@ def _judged(judged: Mapping[str, Any]) -> list[str]:
     return [
         "## What it learned\n",
         *([NOT_DEBIASED[judged["verdict"]] + "\n"] if judged["verdict"] in NOT_DEBIASED else []),
-        "Controls (`evenhand run contact_controls`: questions about things, people of no group, unwise kindness and "
-        f"right unkindness): {judged['sentence']} It answers {judged['against_ideal']:.1f} % of them against what is "
-        f"right. Whatever they say, {NO_PROMISE}",
+        "After the training it was asked controls (`evenhand run contact_controls`): questions about things, about "
+        "people of no group, about kindness that is unwise and unkindness that is right. "
+        f"{judged['sentence']}{_wrong(judged['against_ideal'])} Whatever the controls say, {NO_PROMISE}",
     ]
+
+
+def _wrong(percent: float | None) -> str:
+    """None, or no number: no answer was read."""
+    known = percent is not None and math.isfinite(percent)
+    return f" Of its answers to all controls {percent:.1f} % are wrong; of random ones 50." if known else ""
 
 
 def _listed(values: Mapping[str, Any]) -> str:
@@ -174,5 +181,8 @@ def _before_and_after(measured: Sequence[Mapping[str, float]], at_most: int | No
     """at_most: rows that were asked, in the proportions of those held out."""
     rows = [f"| {name} | {before} | {after} |\n" for name, before, after in before_and_after(measured)]
     head = f"| held out | before | after {measured[-1]['step']} steps |\n| --- | --- | --- |\n" if rows else ""
-    few = f"\nOf at most {at_most} rows, without intervals: the command below has them.\n" if rows and at_most else ""
-    return head + "".join(rows) + few
+    few = (
+        f"\nAt most {at_most} of the held-out rows were asked, which is too few for intervals; the command at the end "
+        "of this card asks more, and gives them.\n"
+    )
+    return head + "".join(rows) + (few if rows and at_most else "")

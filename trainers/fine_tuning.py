@@ -17,14 +17,16 @@ from peft import LoraConfig
 from transformers import AutoModelForCausalLM, PrinterCallback, TrainerCallback, set_seed
 
 from evenhand.errors import EvenhandError, UsageError
+from evenhand.trainers.batches import read_of
 from evenhand.trainers.checkpoints import newest_complete
 from evenhand.trainers.computed_tokens import Computed, ComputedTokens, computed
 from evenhand.trainers.disk_space import check_disk
+from evenhand.trainers.finite import Finite, check_finite
 from evenhand.trainers.method import Beginning, Made
 from evenhand.trainers.options import NAMED_TARGETS, TuningOptions
 from evenhand.trainers.over_steps import AtStep, OverSteps, measured
 from evenhand.trainers.prepared import Prepared
-from evenhand.trainers.processes import is_main, passes_each
+from evenhand.trainers.processes import in_parts, is_main, passes_each
 from evenhand.trainers.progress import OnProgress, unheard
 from evenhand.trainers.supervised import answers
 from evenhand.trainers.training_folder import UNFINISHED
@@ -83,12 +85,16 @@ def fine_tune(prepared: Prepared, output: Path, on_progress: OnProgress = unhear
     """The tuned model. A training that was cut off goes on from its newest whole checkpoint in output/.training.
 
     It is measured before the first step, every prepared.how.measure_every and after the last. Raises UsageError where
-    there is nothing to learn from, and EvenhandError where memory or the loss gives out.
+    there is nothing to learn from, and EvenhandError where memory or the loss gives out, or weights are no numbers.
     """
     how = prepared.how
     if not prepared.examples:
         raise UsageError("there is no example to learn from; choose another setting, or a higher --limit")
-    watching: list[TrainerCallback] = [ComputedTokens(how.max_tokens)]  # first: what ends the training is measured
+    some = [] if in_parts() else read_of(prepared.examples[: how.batch_size])
+    watching: list[TrainerCallback] = [
+        ComputedTokens(how.max_tokens),  # first: what ends the training is measured
+        Finite(some, how.measure_every),
+    ]
     if how.measure_every:
         watching.append(OverSteps(prepared.measure, how.measure_every, on_progress, prepared.stop))
     unfinished = output / UNFINISHED
@@ -99,6 +105,7 @@ def fine_tune(prepared: Prepared, output: Path, on_progress: OnProgress = unhear
     done = newest_complete(unfinished, lambda said: on_progress(said, 0, 0))
     with _memory_explained(how):
         result = trainer.train(resume_from_checkpoint=str(done) if done else None)
+        check_finite(trainer.model, some, trainer.state.global_step)
     logs = tuple(log for log in trainer.state.log_history if "loss" in log)
     sharded = trainer.is_fsdp_enabled or trainer.is_deepspeed_enabled
     tuned = trainer.accelerator.unwrap_model(trainer.model)

@@ -384,6 +384,39 @@ def test_a_loss_that_is_no_number_ends_it(tiny_checkpoint, tmp_path):
         )
 
 
+@pytest.mark.parametrize("measure_every", [0, 1])
+def test_what_overflows_after_the_last_step_is_not_saved(tiny_checkpoint, tmp_path, measure_every):
+    """No loss was ever computed with these weights: the one of the only step is of those before it."""
+    asked = options(tiny_checkpoint, max_steps=1, measure_every=measure_every, learning_rate=1e30)
+    with pytest.raises(EvenhandError, match=r"astray at step 1: .* its answers overflow. It is not saved"):
+        train(asked, tmp_path / "m", unheard)
+    assert not (tmp_path / "m").exists()
+
+
+def test_a_checkpoint_of_before_the_weights_went_astray_stays(tiny_checkpoint, tmp_path, monkeypatch):
+    """Two steps are fine; the third is of weights that somebody broke."""
+    step = torch.optim.AdamW.step
+    done = []
+
+    def breaks(self, *arguments, **named):
+        found = step(self, *arguments, **named)
+        done.append(1)
+        if len(done) == 3:
+            with torch.no_grad():
+                self.param_groups[0]["params"][0].fill_(torch.nan)
+        return found
+
+    monkeypatch.setattr(torch.optim.AdamW, "step", breaks)
+    asked = options(tiny_checkpoint, max_steps=3, save_every=1, measure_every=0)
+    with pytest.raises(EvenhandError, match="astray at step 3"):
+        train(asked, tmp_path / "m", unheard)
+    left = sorted(each.name for each in (tmp_path / "m" / ".training").glob("checkpoint-*"))
+    assert left == ["checkpoint-1", "checkpoint-2"]
+    assert not (tmp_path / "m" / "training.json").exists()
+    monkeypatch.undo()
+    assert train(asked, tmp_path / "m", unheard)["steps"] == 3
+
+
 def test_bad_input_is_told(evenhand, tuned, tmp_path):
     folder, _ = tuned
     for arguments, says in (
