@@ -11,8 +11,9 @@ from typing import Any
 from huggingface_hub import EvalResult, ModelCardData
 
 from evenhand.report.plots import lines
+from evenhand.report.tables import n_of
 from evenhand.trainers.before_and_after import before_and_after
-from evenhand.training_record import PUBLIC_ID_OF_EMBEDDED, base_of, is_folder
+from evenhand.training_record import PUBLIC_ID_OF_EMBEDDED, base_of, is_folder, without_folders
 
 Record = Mapping[str, Any]
 STEPS = "steps.svg"
@@ -127,7 +128,7 @@ def card(
         f"{'An adapter for' if adapter else 'Weights tuned from'} `{base}`{OF_FOLDER if local else ''}, made by "
         f"`evenhand train {record['trainer']}` ({record['source']}).\n",
         "## What it learned from\n",
-        _listed({name: value for name, value in record["data"].items() if value is not None}),
+        _listed(record["data"]),
         "## What became of it\n",
         _before_and_after(record["measured"], record["recipe"].get("measured"))
         or (MEASURED_BELOW if found.sections else UNMEASURED),
@@ -140,9 +141,9 @@ def card(
         "## What it is not for\n",
         NOT_FOR,
         "## How it was made\n",
-        _listed({name: value for name, value in record["recipe"].items() if name not in HIDDEN and value is not None}),
-        f"{record['steps']} steps, batches {record['packing']}. `training.json` has all of it, with versions and the "
-        "fingerprint of the rows.\n",
+        _listed({name: without_folders(value) for name, value in record["recipe"].items() if name not in HIDDEN}),
+        f"{n_of(record['steps'], 'step')}, batches {record['packing']}. `training.json` has all of it, with versions "
+        "and the fingerprint of the rows.\n",
         "## Use\n",
         *([BASE_TO_FILL_IN.format(base)] if local and adapter else []),
         f"```python\n{loading}\n```\n`{record['measured_by']} --model {repo_id or 'FOLDER'}` measures it.\n",
@@ -168,7 +169,8 @@ def _wrong(percent: float | None) -> str:
 
 
 def _listed(values: Mapping[str, Any]) -> str:
-    return "".join(f"- {name.replace('_', ' ')}: {_told(value)}\n" for name, value in values.items())
+    known = {name.replace("_", " "): value for name, value in values.items() if value is not None}
+    return "".join(f"- {name}: {_told(value)}\n" for name, value in known.items())
 
 
 def _told(value: Any) -> str:
@@ -180,7 +182,7 @@ def _told(value: Any) -> str:
 def _before_and_after(measured: Sequence[Mapping[str, float]], at_most: int | None) -> str:
     """at_most: rows that were asked, in the proportions of those held out."""
     rows = [f"| {name} | {before} | {after} |\n" for name, before, after in before_and_after(measured)]
-    head = f"| held out | before | after {measured[-1]['step']} steps |\n| --- | --- | --- |\n" if rows else ""
+    head = f"| held out | before | after {n_of(measured[-1]['step'], 'step')} |\n| --- | --- | --- |\n" if rows else ""
     few = (
         f"\nAt most {at_most} of the held-out rows were asked, which is too few for intervals; the command at the end "
         "of this card asks more, and gives them.\n"

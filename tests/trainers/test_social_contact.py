@@ -1,6 +1,7 @@
 """`evenhand train social-contact`: checkpoints that answer, equal weights after a crash, sentences for bad input."""
 
 import json
+import re
 import shlex
 import shutil
 from dataclasses import replace
@@ -271,6 +272,34 @@ def test_a_plan_tells_what_it_takes_and_writes_nothing(evenhand, tiny_checkpoint
         assert words in called.out
     assert not list(tmp_path.iterdir())
     assert "--output DIR is needed" in evenhand("train", "social-contact", "--model", "embedded").err
+
+
+@pytest.mark.parametrize(
+    ("examples", "accumulation", "epochs", "steps", "a_step"),
+    [(24, 2, 1, 2, 12), (6, 2, 1, 1, 6), (3, 2, 2, 2, 3), (30, 2, 1, 3, 10), (8, 4, 3, 3, 8)],
+)
+def test_a_step_may_have_fewer_examples_than_its_passes_hold(examples, accumulation, epochs, steps, a_step):
+    """Batches of 6: of 30 examples come 5 passes and 3 steps, the last of one pass."""
+    asked = options("m", epochs=epochs, accumulation=accumulation)
+    assert fine_tuning.n_steps(asked, examples) == steps
+    assert fine_tuning.examples_a_step(asked, examples) == a_step
+
+
+def test_a_plan_of_one_step_reads_its_examples_once(evenhand, tiny_checkpoint, tmp_path):
+    asked = ("train", "social-contact", "--model", str(tiny_checkpoint), "--limit", "2")
+    planned = evenhand(*asked, "--plan")
+    assert planned.code == 0, planned.err
+    assert "6 examples, 1 step, batches tree" in planned.out
+    [tokens] = re.findall(r"about ([\d,]+) tokens to read", planned.out)
+    record = train(options(tiny_checkpoint, limit=2, epochs=1, measure_every=0), tmp_path / "m", unheard)
+    assert int(tokens.replace(",", "")) == record["data"]["tokens"]
+
+
+def test_a_limit_of_instructions_without_any_is_refused(evenhand, tmp_path):
+    asked = ("train", "social-contact", "--model", "embedded", "--output", str(tmp_path / "m"))
+    called = evenhand(*asked, "--mix", "none", "--mix-limit", "5")
+    assert called.code == 2
+    assert "--mix-limit 5 would do nothing with --mix none" in called.err
 
 
 def test_contradicting_prompt_sets_are_trained_on_only_where_all_are_wanted():
