@@ -4,6 +4,7 @@ import re
 import runpy
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from evenhand.benchmarks.contact_hypothesis import plausible
@@ -52,6 +53,21 @@ def test_what_takes_long_is_made_with_all_alone_and_goes_on_from_the_rest(script
     assert run("--all", instead=done) == []
 
 
+def test_calibration_is_of_the_probability_of_the_unbiased_answer(script):
+    """Answers of confidence .95, .95, .75 and .65, of which the third is biased, and one unread."""
+    _, found = script
+    answers = pd.DataFrame(
+        {
+            "biased": [False, False, True, False, None],
+            "probability": [0.95, 0.95, 0.75, 0.65, None],
+        }
+        | {"situation": list("abcde")}
+    )
+    brier, *shares = found["calibration"](answers)
+    assert brier.startswith("0.172 [")  # (.0025 + .0025 + .5625 + .1225) / 4
+    assert shares == ["82.5", "75.0", "30.0", "4"]
+
+
 @pytest.mark.slow
 def test_the_page_has_a_tiny_model_before_and_after(script, tiny_checkpoint, tmp_path, monkeypatch):
     run, found = script
@@ -70,6 +86,6 @@ def test_the_page_has_a_tiny_model_before_and_after(script, tiny_checkpoint, tmp
     [tables] = re.findall(r"\*\*Written in place of scored\*\*\n\n(.*?)\n\n", page, re.DOTALL)
     names = [line.split(" | ")[0].removeprefix("| ") for line in tables.splitlines()]
     assert names == ["percent biased", "---", "base", "disjoint"]
-    again = run("--model", str(tiny_checkpoint))
-    assert again == []
-    assert (tmp_path / "page.md").read_text() == page
+    for options in ((), ("--rescore",)):
+        assert run("--model", str(tiny_checkpoint), *options) == []
+        assert (tmp_path / "page.md").read_text() == page
