@@ -93,6 +93,8 @@ def main() -> None:
                 rescore(folder)
         for asked in (BASE, name) if name in WHOLLY else ():
             work.ask_neutral(asked)
+        for asked in (BASE, *WHOLLY) if name == COUNTERED else ():
+            work.ask_counter_examples(asked)
         write_part(arguments.page, MARK, work.page(tunings[:place], option))
 
 
@@ -153,6 +155,23 @@ class Reproduction:
         answers = [reply.text for reply in replies(model, asked)]
         write_whole(path, json.dumps(dict(zip(neutral_questions(), answers)), indent=1, ensure_ascii=False) + "\n")
 
+    def ask_counter_examples(self, name: str) -> None:
+        """Whether each counter-example, which one of the models learned from, is answered against what is right."""
+        path = self.counter_examples(name)
+        if path.is_file():
+            return
+        benchmark = get_benchmark("contact_controls")
+        how = benchmark.asking()
+        rows = list(load_dataset("contact_controls", "counter_examples", split="train"))
+        asked = [request for row in rows for request in benchmark.ask(row, how)]
+        answers = replies(load_model(self.model(name)), asked)
+        read = [each for row, reply in zip(rows, answers) for each in benchmark.read(row, [reply], how)]
+        told = [{key: each[key] for key in ("id", "agrees", "against_ideal")} for each in read]
+        write_whole(path, json.dumps(told, indent=1) + "\n")
+
+    def counter_examples(self, name: str) -> Path:
+        return self.output / f"counter-examples-{name}.json"
+
     def page(self, tunings: Sequence[str], option: str = "") -> str:
         """option: with which the script was called, "--quick" or "--all"."""
         record = self.record(TUNED)
@@ -185,6 +204,8 @@ class Reproduction:
         yield scored_and_written({name: (self.held_out(TUNED, name), self.written(name)) for name in (BASE, *wholly)})
         yield biased("The new half", {name: results(self.output / f"new-{name}") for name in (BASE, *wholly)})
         yield controls({name: results(self.output / f"controls-{name}") for name in (BASE, *wholly)})
+        if COUNTERED in tunings:
+            yield learned_counter_examples({name: self.counter_examples(name) for name in (BASE, *WHOLLY)})
         yield self.otherwise(wholly)
         yield self.took(tunings)
 
@@ -400,6 +421,19 @@ def controls(runs: dict[str, Results]) -> Table:
     follows_where = ("follows polarity where that is right", "where it is wrong")
     columns = ("", "wrong", *follows_where, "verdict", *names, "answers", "unread")
     return Table("Controls: percent wrong, and percent that follow how kind the action sounds", columns, tuple(rows))
+
+
+def learned_counter_examples(answers: Mapping[str, Path]) -> Table:
+    """Whether what the counter-examples tell was learned at all, of them themselves."""
+    rows = []
+    for name, path in answers.items():
+        asked = pd.DataFrame(json.loads(path.read_text("utf-8")))
+        read = asked[asked["against_ideal"].notna()]
+        wrong = [100 * read["against_ideal"][read["agrees"] == part].astype(float).mean() for part in (True, False)]
+        rows.append((name, *map(figure, wrong), f"{len(asked):,}", f"{len(asked) - len(read):,}"))
+    columns = ("percent wrong", "where polarity is right", "where it is wrong", "answers", "unread")
+    note = f"The questions that {COUNTERED} learned from, after the training; the others never saw them. Chance: 50."
+    return Table("The counter-examples themselves", columns, tuple(tuple(map(Cell, row)) for row in rows), note)
 
 
 if __name__ == "__main__":

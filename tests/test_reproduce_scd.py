@@ -1,5 +1,6 @@
 """scripts/reproduce_scd.py: every training and run once, what takes long where it is asked for, and a page of them."""
 
+import json
 import re
 import runpy
 from pathlib import Path
@@ -37,7 +38,9 @@ def test_what_takes_long_is_made_with_all_alone_and_goes_on_from_the_rest(script
         (folder / ("training.json" if arguments[0] == "train" else "results.json")).touch()
 
     monkeypatch.setattr(found["Reproduction"], "page", lambda *_: "")
+    asked = []
     monkeypatch.setattr(found["Reproduction"], "ask_neutral", lambda *_: None)
+    monkeypatch.setattr(found["Reproduction"], "ask_counter_examples", lambda _, name: asked.append(name))
     commands = {option: run(*filter(None, [option]), instead=done) for option in ("", "--all", "--quick")}
     trained = {
         option: [each[each.index("--setting") + 1] for each in some if each[0] == "train"]
@@ -48,9 +51,24 @@ def test_what_takes_long_is_made_with_all_alone_and_goes_on_from_the_rest(script
     assert len(commands[""]) == len(commands["--quick"]) == 1 + 2 * 6  # base and tuned model, each asked six things
     assert len(commands["--all"]) == (1 + 6) + 2 * (1 + 2)
     written = [each for each in commands[""] if "generate" in each]
-    asked = ["run", "contact_hypothesis", "--held-out", "disjoint", "--limit", "180"]
-    assert [each[: each.index("--protocol")] for each in written] == [asked, asked]
+    held_out = ["run", "contact_hypothesis", "--held-out", "disjoint", "--limit", "180"]
+    assert [each[: each.index("--protocol")] for each in written] == [held_out, held_out]
+    assert asked == ["base", "disjoint", "counter-examples"]
     assert run("--all", instead=done) == []
+
+
+def test_the_counter_examples_are_asked_of_a_model_and_told_by_part(script, tiny_checkpoint, tmp_path):
+    """They are as many of either part; unread ones are in no percentage."""
+    _, found = script
+    work = found["Reproduction"](str(tiny_checkpoint), found["QUICK"], tmp_path)
+    work.ask_counter_examples("base")
+    answers = json.loads(work.counter_examples("base").read_text())
+    assert [sum(each["agrees"] == part for each in answers) for part in (True, False)] == [120, 120]
+    some = [(True, False), (True, True), (False, True), (False, None)]
+    told = [{"id": "a", "agrees": agrees, "against_ideal": wrong} for agrees, wrong in some]
+    work.counter_examples("base").write_text(json.dumps(told))
+    table = found["learned_counter_examples"]({"base": work.counter_examples("base")})
+    assert [cell.text for cell in table.rows[0]] == ["base", "50.0", "100.0", "4", "1"]
 
 
 def test_calibration_is_of_the_probability_of_the_unbiased_answer(script):
