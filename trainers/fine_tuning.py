@@ -98,7 +98,8 @@ def fine_tune(prepared: Prepared, output: Path, on_progress: OnProgress = unhear
     if how.measure_every:
         watching.append(OverSteps(prepared.measure, how.measure_every, on_progress, prepared.stop))
     unfinished = output / UNFINISHED
-    made = trainer_of(prepared, unfinished, on_progress, watching)
+    with _memory_explained(how):
+        made = trainer_of(prepared, unfinished, on_progress, watching)
     trainer = made.trainer
     if is_main():
         check_disk(output, unfinished, trainer.model, how, n_steps(how, len(prepared.examples)))
@@ -217,7 +218,10 @@ def _arguments(options: TuningOptions, folder: Path, examples: int) -> dict[str,
 def _memory_explained(options: TuningOptions) -> Iterator[None]:
     try:
         yield
-    except (torch.OutOfMemoryError, MemoryError) as error:
+    except (MemoryError, RuntimeError) as error:
+        on_cpu = "allocate memory" in str(error)  # of no kind of its own there
+        if not isinstance(error, (MemoryError, torch.OutOfMemoryError)) and not on_cpu:
+            raise
         raise EvenhandError(
             f"memory does not suffice for {options.batch_size} examples a pass: a smaller --batch-size with a larger "
             "--accumulation learns the same; --quantization 4bit takes less for the weights on a GPU. A folder that "

@@ -19,7 +19,7 @@ from evenhand.models.adapters import find_adapter
 from evenhand.models.protocol import replies
 from evenhand.models.registry import load_model
 from evenhand.models.transformers_model import TransformersModel
-from evenhand.trainers import disk_space, fine_tuning
+from evenhand.trainers import disk_space, fine_tuning, supervised
 from evenhand.trainers import social_contact as trainer
 from evenhand.trainers.checkpoints import newest_complete
 from evenhand.trainers.held_out import evenly_drawn
@@ -402,6 +402,26 @@ def test_full_weights_can_be_tuned(tiny_checkpoint, tmp_path):
     assert record["losses"][-1] < record["losses"][0]
     assert (output / "model.safetensors").is_file()
     assert not (output / "adapter_config.json").exists()
+
+
+@pytest.mark.parametrize(
+    "error", [torch.OutOfMemoryError(), MemoryError(), RuntimeError("DefaultCPUAllocator: can't allocate memory")]
+)
+def test_memory_that_does_not_suffice_ends_it_in_a_sentence(tiny_checkpoint, tmp_path, monkeypatch, error):
+    def given_out(*arguments, **named):
+        raise error
+
+    monkeypatch.setattr(supervised.Tuning, "compute_loss", given_out)
+    with pytest.raises(EvenhandError, match="memory does not suffice for 6 examples a pass: a smaller --batch-size"):
+        train(options(tiny_checkpoint, measure_every=0), tmp_path / "m", unheard)
+    assert not (tmp_path / "m").exists()
+
+
+def test_a_setting_without_examples_is_refused(tiny_checkpoint, tmp_path, monkeypatch):
+    monkeypatch.setattr(trainer, "_examples", lambda *_: [])
+    with pytest.raises(UsageError, match="there is no example to learn from"):
+        train(options(tiny_checkpoint), tmp_path / "m", unheard)
+    assert not (tmp_path / "m").exists()
 
 
 def test_a_loss_that_is_no_number_ends_it(tiny_checkpoint, tmp_path):
