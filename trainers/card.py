@@ -182,7 +182,11 @@ def _told(value: Any) -> str:
 def _before_and_after(measured: Sequence[Mapping[str, float]], at_most: int | None) -> str:
     """at_most: rows that were asked, in the proportions of those held out."""
     rows = [f"| {name} | {before} | {after} |\n" for name, before, after in before_and_after(measured)]
-    head = f"| held out | before | after {n_of(measured[-1]['step'], 'step')} |\n| --- | --- | --- |\n" if rows else ""
+    head = (
+        f"| held out | before | after {n_of(int(measured[-1]['step']), 'step')} |\n| --- | --- | --- |\n"
+        if rows
+        else ""
+    )
     few = (
         f"\nAt most {at_most} of the held-out rows were asked, which is too few for intervals; the command at the end "
         "of this card asks more, and gives them.\n"

@@ -106,10 +106,10 @@ def _without_places(record: Mapping[str, Any], base: str | None) -> dict[str, An
     """Of paths their last part stays, as on the card; the base is the public one where it is known."""
     of_base = dict(record.get("base") or {})
     model = of_base.get("model")
-    local = isinstance(model, str) and is_folder(model)
-    if local:
+    of_files = list(_OF_FILES)
+    if isinstance(model, str) and is_folder(model):
         of_base["model"] = base or Path(model).name
-    of_files = (*_OF_FILES, *(["model"] if local else []))  # a relative path may look like an id on the Hub
+        of_files.append("model")  # as it was typed: a relative path may look like an id on the Hub
     recipe = {name: without_folders(value, name in of_files) for name, value in record.get("recipe", {}).items()}
     return {**record, "recipe": recipe, "base": of_base}
 
