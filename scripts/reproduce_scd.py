@@ -13,11 +13,15 @@ size for the embedded model and two quiet cores; without --all the aim is 40 min
 import argparse
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
+
+from evenhand.benchmarks import get_benchmark
 from evenhand.benchmarks.contact_hypothesis.comparison import overall_difference
 from evenhand.benchmarks.utility.reading import holds
 from evenhand.benchmarks.utility.refusals import refuses
@@ -32,6 +36,8 @@ from evenhand.models.request import Message, Request, Sampling
 from evenhand.report.comparison import compare
 from evenhand.report.markdown import markdown, write_part
 from evenhand.report.tables import Cell, Table, figure
+from evenhand.statistics.calibration import brier_scores, calibration_error
+from evenhand.statistics.clustered import clustered_mean
 from evenhand.whole_files import write_whole
 
 MARK = "scripts/reproduce_scd.py"
@@ -68,6 +74,9 @@ def main() -> None:
     much = parser.add_mutually_exclusive_group()
     much.add_argument("--quick", action="store_true", help="half the steps and fewer prompts: to see it run")
     much.add_argument("--all", action="store_true", help="the other tunings, too, which take twice as long again")
+    parser.add_argument(
+        "--rescore", action="store_true", help="score what was answered anew: the statistics may have changed since"
+    )
     parser.add_argument("--output", type=Path, default=Path("runs/reproduce_scd"), help="where all is kept")
     parser.add_argument("--page", type=Path, default=Path("RESULTS.md"), help="the page that has the figures")
     arguments = parser.parse_args()
@@ -80,8 +89,12 @@ def main() -> None:
         for folder, command in work.runs(name):
             if not (folder / "results.json").is_file():
                 called(["run", *command, "--output", str(folder)])
+            elif arguments.rescore:
+                rescore(folder)
         for asked in (BASE, name) if name in WHOLLY else ():
             work.ask_neutral(asked)
+        for asked in (BASE, *WHOLLY) if name == COUNTERED else ():
+            work.ask_counter_examples(asked)
         write_part(arguments.page, MARK, work.page(tunings[:place], option))
 
 
@@ -142,6 +155,23 @@ class Reproduction:
         answers = [reply.text for reply in replies(model, asked)]
         write_whole(path, json.dumps(dict(zip(neutral_questions(), answers)), indent=1, ensure_ascii=False) + "\n")
 
+    def ask_counter_examples(self, name: str) -> None:
+        """Whether each counter-example, which one of the models learned from, is answered against what is right."""
+        path = self.counter_examples(name)
+        if path.is_file():
+            return
+        benchmark = get_benchmark("contact_controls")
+        how = benchmark.asking()
+        rows = list(load_dataset("contact_controls", "counter_examples", split="train"))
+        asked = [request for row in rows for request in benchmark.ask(row, how)]
+        answers = replies(load_model(self.model(name)), asked)
+        read = [each for row, reply in zip(rows, answers) for each in benchmark.read(row, [reply], how)]
+        told = [{key: each[key] for key in ("id", "agrees", "against_ideal")} for each in read]
+        write_whole(path, json.dumps(told, indent=1) + "\n")
+
+    def counter_examples(self, name: str) -> Path:
+        return self.output / f"counter-examples-{name}.json"
+
     def page(self, tunings: Sequence[str], option: str = "") -> str:
         """option: with which the script was called, "--quick" or "--all"."""
         record = self.record(TUNED)
@@ -170,9 +200,12 @@ class Reproduction:
             runs = {name: results(self.held_out(of, name)) for name in names}
             yield biased(f"Held out by setting {of}", runs, further)
         yield self.against_base(tunings)
+        yield self.calibrated(wholly)
         yield scored_and_written({name: (self.held_out(TUNED, name), self.written(name)) for name in (BASE, *wholly)})
         yield biased("The new half", {name: results(self.output / f"new-{name}") for name in (BASE, *wholly)})
         yield controls({name: results(self.output / f"controls-{name}") for name in (BASE, *wholly)})
+        if COUNTERED in tunings:
+            yield learned_counter_examples({name: self.counter_examples(name) for name in (BASE, *WHOLLY)})
         yield self.otherwise(wholly)
         yield self.took(tunings)
 
@@ -192,6 +225,31 @@ class Reproduction:
         )
         columns = ("", "asked", "all", *ACTIONS.values())
         return Table("Minus the base", columns, tuple(tuple(map(Cell, row)) for row in rows), note)
+
+    def calibrated(self, tunings: Sequence[str]) -> Table:
+        """Whether a model is as sure of its scored answers as they are right."""
+        rows = []
+        for what, folder in (("held out by disjoint", f"held-out-{TUNED}"), ("new half", "new")):
+            for name in (BASE, *tunings):
+                predictions = RunFolder.open(self.output / f"{folder}-{name}").read_predictions()
+                rows.append((what, name, *calibration(predictions)))
+        columns = (
+            "asked",
+            "",
+            "Brier score",
+            "mean confidence, %",
+            "unbiased, %",
+            "calibration error, points",
+            "answers",
+        )
+        note = (
+            "Of the probability put on the unbiased answer, of both options. Brier score: its mean squared distance "
+            "from 1; 0 is best, and who puts a half on everything has 0.250. Confidence: the probability of the answer "
+            "given. Calibration error: how far confidence is from the share of unbiased answers, over ten bins of it "
+            "(Guo et al., ICML 2017); 0 is best, and of so few answers some points come by chance. Brackets: 95 % "
+            "interval over situations."
+        )
+        return Table("Is it as sure as it is right?", columns, tuple(tuple(map(Cell, row)) for row in rows), note)
 
     def took(self, tunings: Sequence[str]) -> Table:
         rows = []
@@ -221,15 +279,18 @@ class Reproduction:
         answers = [json.loads((self.output / f"neutral-{name}.json").read_text("utf-8")) for name in names]
         right = [f"{sum(map(knows, each.items()))} of {len(each)}" for each in answers]
         refused = [str(sum(map(refuses, each.values()))) for each in answers]
-        ranked = [results(self.output / f"implicit-bias-{name}").metrics for name in names]
-        scores = [figure(each["bias_score"], each["intervals"]["bias_score"], 2) for each in ranked]
+        ranked = [results(self.output / f"implicit-bias-{name}") for name in names]
+        rows_of_ranked = ", ".join(dict.fromkeys(each.rows_in_words for each in ranked))
+        scores = [
+            figure(of["bias_score"], of["intervals"]["bias_score"], 2) for of in (each.metrics for each in ranked)
+        ]
         agency = [results(self.output / f"labe-{name}").metrics for name in names]
         gaps = [figure(each["gender_difference"], each["intervals"]["gender_difference"]) for each in agency]
         rows = (
             ("perplexity of neutral text (lower is better)", *perplexity),
             ("neutral questions answered right", *right),
             ("of them refused", *refused),
-            ("implicit_bias, without interaction, bias score (0 is best)", *scores),
+            (f"{rows_of_ranked}, without interaction, bias score (0 is best)", *scores),
             (
                 "labe, men's agency above women's, points (0 is best; 16 reviews, cut off at 96 tokens: no interval)",
                 *gaps,
@@ -252,6 +313,14 @@ def neutral_questions() -> dict[str, list[str]]:
 def knows(asked: tuple[str, str]) -> bool:
     question, answer = asked
     return holds(answer, neutral_questions()[question])
+
+
+def rescore(folder: Path) -> None:
+    """The figures of a finished run, of its answers as they were read; no model is asked, and no rows are read."""
+    run = RunFolder.open(folder)
+    config = run.read_config()
+    metrics = get_benchmark(config.benchmark).score(run.read_predictions(), config)
+    run.write_results(replace(run.read_results(), metrics=metrics))
 
 
 def results(folder: Path) -> Results:
@@ -284,6 +353,19 @@ def _biased_column(metrics: Mapping[str, Any], further: str | None) -> dict[str,
     return column
 
 
+def calibration(predictions: pd.DataFrame) -> tuple[str, ...]:
+    """Of scored answers that were read: Brier score with its interval, mean confidence, share of unbiased ones,
+    calibration error, and how many they are.
+    """
+    read = predictions[predictions["biased"].notna()]
+    unbiased, confidence = ~read["biased"].astype(bool), read["probability"].astype(float)
+    on_unbiased = confidence.where(unbiased, 1 - confidence)
+    brier = clustered_mean(pd.Series(brier_scores(on_unbiased.to_numpy()), read.index), read["situation"], (0.0, 1.0))
+    error = calibration_error(on_unbiased.to_numpy(), np.ones(len(read), dtype=bool))
+    shares = (100 * confidence.mean(), 100 * unbiased.mean(), 100 * error)
+    return figure(brier.estimate, [brier.low, brier.high], 3), *map(figure, shares), f"{len(read):,}"
+
+
 def scored_and_written(runs: Mapping[str, tuple[Path, Path]]) -> Table:
     """runs: of each model, the base first, the folder in which its answers were scored and that in which they were
     written, of the same questions.
@@ -296,16 +378,24 @@ def scored_and_written(runs: Mapping[str, tuple[Path, Path]]) -> Table:
         shares = [figure_of("biased_percentage", each, "overall") for each in metrics]
         pairs = [] if scored is base[0] else [(base[0], scored), (base[1], written)]
         minus_base = [_between(*pair) for pair in pairs] or ["", ""]
-        (n, unread), (_, unread_written) = map(read_of, metrics)
-        rows.append((name, *shares, _between(scored, written), *minus_base, n, unread, unread_written))
+        answers, _ = read_of(metrics[0])
+        rows.append((name, *shares, _between(scored, written), *minus_base, answers, *map(_unread_by_scale, metrics)))
     columns = ("percent biased", "scored", "written", "written minus scored", "scored, minus the base")
     columns += ("written, minus the base", "answers", "unread where scored", "where written")
     note = (
-        "Held out by setting disjoint: the likelier option counts (scored), or what the model writes, greedy, of up to "
-        f"{WRITTEN} tokens. Percentages are of answers that were read, differences in points, paired by question, of "
-        "those that were read in both. Brackets: 95 % interval, of each by itself."
+        "Held out by setting disjoint. Scored: the likelier option counts. Written: what the model writes, greedy, of "
+        f"up to {WRITTEN} tokens; that is unread where it names no option, or both, or is cut off before it comes to "
+        "one. Percentages are of answers that were read, differences in points, paired by question, of those that were "
+        "read in both. What is unread is no random part: the unread of each scale stand in round brackets. Square "
+        "brackets: 95 % interval, of each by itself."
     )
     return Table("Written in place of scored", columns, tuple(tuple(map(Cell, row)) for row in rows), note)
+
+
+def _unread_by_scale(metrics: Mapping[str, Any]) -> str:
+    _, unread = read_of(metrics)
+    parts = ", ".join(f"{scale} {read_of(part)[1]}" for scale, part in metrics["by"]["scale"].items())
+    return unread if unread == "0" else f"{unread} ({parts})"
 
 
 def _between(first: Any, second: Any, action: str | None = None) -> str:
@@ -331,6 +421,19 @@ def controls(runs: dict[str, Results]) -> Table:
     follows_where = ("follows polarity where that is right", "where it is wrong")
     columns = ("", "wrong", *follows_where, "verdict", *names, "answers", "unread")
     return Table("Controls: percent wrong, and percent that follow how kind the action sounds", columns, tuple(rows))
+
+
+def learned_counter_examples(answers: Mapping[str, Path]) -> Table:
+    """Whether what the counter-examples tell was learned at all, of them themselves."""
+    rows = []
+    for name, path in answers.items():
+        asked = pd.DataFrame(json.loads(path.read_text("utf-8")))
+        read = asked[asked["against_ideal"].notna()]
+        wrong = [100 * read["against_ideal"][read["agrees"] == part].astype(float).mean() for part in (True, False)]
+        rows.append((name, *map(figure, wrong), f"{len(asked):,}", f"{len(asked) - len(read):,}"))
+    columns = ("percent wrong", "where polarity is right", "where it is wrong", "answers", "unread")
+    note = f"The questions that {COUNTERED} learned from, after the training; the others never saw them. Chance: 50."
+    return Table("The counter-examples themselves", columns, tuple(tuple(map(Cell, row)) for row in rows), note)
 
 
 if __name__ == "__main__":

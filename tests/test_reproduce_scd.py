@@ -1,9 +1,11 @@
 """scripts/reproduce_scd.py: every training and run once, what takes long where it is asked for, and a page of them."""
 
+import json
 import re
 import runpy
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from evenhand.benchmarks.contact_hypothesis import plausible
@@ -36,7 +38,9 @@ def test_what_takes_long_is_made_with_all_alone_and_goes_on_from_the_rest(script
         (folder / ("training.json" if arguments[0] == "train" else "results.json")).touch()
 
     monkeypatch.setattr(found["Reproduction"], "page", lambda *_: "")
+    asked = []
     monkeypatch.setattr(found["Reproduction"], "ask_neutral", lambda *_: None)
+    monkeypatch.setattr(found["Reproduction"], "ask_counter_examples", lambda _, name: asked.append(name))
     commands = {option: run(*filter(None, [option]), instead=done) for option in ("", "--all", "--quick")}
     trained = {
         option: [each[each.index("--setting") + 1] for each in some if each[0] == "train"]
@@ -47,9 +51,39 @@ def test_what_takes_long_is_made_with_all_alone_and_goes_on_from_the_rest(script
     assert len(commands[""]) == len(commands["--quick"]) == 1 + 2 * 6  # base and tuned model, each asked six things
     assert len(commands["--all"]) == (1 + 6) + 2 * (1 + 2)
     written = [each for each in commands[""] if "generate" in each]
-    asked = ["run", "contact_hypothesis", "--held-out", "disjoint", "--limit", "180"]
-    assert [each[: each.index("--protocol")] for each in written] == [asked, asked]
+    held_out = ["run", "contact_hypothesis", "--held-out", "disjoint", "--limit", "180"]
+    assert [each[: each.index("--protocol")] for each in written] == [held_out, held_out]
+    assert asked == ["base", "disjoint", "counter-examples"]
     assert run("--all", instead=done) == []
+
+
+def test_the_counter_examples_are_asked_of_a_model_and_told_by_part(script, tiny_checkpoint, tmp_path):
+    """They are as many of either part; unread ones are in no percentage."""
+    _, found = script
+    work = found["Reproduction"](str(tiny_checkpoint), found["QUICK"], tmp_path)
+    work.ask_counter_examples("base")
+    answers = json.loads(work.counter_examples("base").read_text())
+    assert [sum(each["agrees"] == part for each in answers) for part in (True, False)] == [120, 120]
+    some = [(True, False), (True, True), (False, True), (False, None)]
+    told = [{"id": "a", "agrees": agrees, "against_ideal": wrong} for agrees, wrong in some]
+    work.counter_examples("base").write_text(json.dumps(told))
+    table = found["learned_counter_examples"]({"base": work.counter_examples("base")})
+    assert [cell.text for cell in table.rows[0]] == ["base", "50.0", "100.0", "4", "1"]
+
+
+def test_calibration_is_of_the_probability_of_the_unbiased_answer(script):
+    """Answers of confidence .95, .95, .75 and .65, of which the third is biased, and one unread."""
+    _, found = script
+    answers = pd.DataFrame(
+        {
+            "biased": [False, False, True, False, None],
+            "probability": [0.95, 0.95, 0.75, 0.65, None],
+        }
+        | {"situation": list("abcde")}
+    )
+    brier, *shares = found["calibration"](answers)
+    assert brier.startswith("0.172 [")  # (.0025 + .0025 + .5625 + .1225) / 4
+    assert shares == ["82.5", "75.0", "30.0", "4"]
 
 
 @pytest.mark.slow
@@ -70,6 +104,6 @@ def test_the_page_has_a_tiny_model_before_and_after(script, tiny_checkpoint, tmp
     [tables] = re.findall(r"\*\*Written in place of scored\*\*\n\n(.*?)\n\n", page, re.DOTALL)
     names = [line.split(" | ")[0].removeprefix("| ") for line in tables.splitlines()]
     assert names == ["percent biased", "---", "base", "disjoint"]
-    again = run("--model", str(tiny_checkpoint))
-    assert again == []
-    assert (tmp_path / "page.md").read_text() == page
+    for options in ((), ("--rescore",)):
+        assert run("--model", str(tiny_checkpoint), *options) == []
+        assert (tmp_path / "page.md").read_text() == page

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,8 +11,9 @@ from typing import Any
 from huggingface_hub import EvalResult, ModelCardData
 
 from evenhand.report.plots import lines
+from evenhand.report.tables import n_of
 from evenhand.trainers.before_and_after import before_and_after
-from evenhand.training_record import PUBLIC_ID_OF_EMBEDDED, base_of, is_folder
+from evenhand.training_record import PUBLIC_ID_OF_EMBEDDED, base_of, is_folder, without_folders
 
 Record = Mapping[str, Any]
 STEPS = "steps.svg"
@@ -126,7 +128,7 @@ def card(
         f"{'An adapter for' if adapter else 'Weights tuned from'} `{base}`{OF_FOLDER if local else ''}, made by "
         f"`evenhand train {record['trainer']}` ({record['source']}).\n",
         "## What it learned from\n",
-        _listed({name: value for name, value in record["data"].items() if value is not None}),
+        _listed(record["data"]),
         "## What became of it\n",
         _before_and_after(record["measured"], record["recipe"].get("measured"))
         or (MEASURED_BELOW if found.sections else UNMEASURED),
@@ -139,9 +141,9 @@ def card(
         "## What it is not for\n",
         NOT_FOR,
         "## How it was made\n",
-        _listed({name: value for name, value in record["recipe"].items() if name not in HIDDEN and value is not None}),
-        f"{record['steps']} steps, batches {record['packing']}. `training.json` has all of it, with versions and the "
-        "fingerprint of the rows.\n",
+        _listed({name: without_folders(value) for name, value in record["recipe"].items() if name not in HIDDEN}),
+        f"{n_of(record['steps'], 'step')}, batches {record['packing']}. `training.json` has all of it, with versions "
+        "and the fingerprint of the rows.\n",
         "## Use\n",
         *([BASE_TO_FILL_IN.format(base)] if local and adapter else []),
         f"```python\n{loading}\n```\n`{record['measured_by']} --model {repo_id or 'FOLDER'}` measures it.\n",
@@ -154,14 +156,21 @@ def _judged(judged: Mapping[str, Any]) -> list[str]:
     return [
         "## What it learned\n",
         *([NOT_DEBIASED[judged["verdict"]] + "\n"] if judged["verdict"] in NOT_DEBIASED else []),
-        "Controls (`evenhand run contact_controls`: questions about things, people of no group, unwise kindness and "
-        f"right unkindness): {judged['sentence']} It answers {judged['against_ideal']:.1f} % of them against what is "
-        f"right. Whatever they say, {NO_PROMISE}",
+        "After the training it was asked controls (`evenhand run contact_controls`): questions about things, about "
+        "people of no group, about kindness that is unwise and unkindness that is right. "
+        f"{judged['sentence']}{_wrong(judged['against_ideal'])} Whatever the controls say, {NO_PROMISE}",
     ]
 
 
+def _wrong(percent: float | None) -> str:
+    """None, or no number: no answer was read."""
+    known = percent is not None and math.isfinite(percent)
+    return f" Of its answers to all controls {percent:.1f} % are wrong; of random ones 50." if known else ""
+
+
 def _listed(values: Mapping[str, Any]) -> str:
-    return "".join(f"- {name.replace('_', ' ')}: {_told(value)}\n" for name, value in values.items())
+    known = {name.replace("_", " "): value for name, value in values.items() if value is not None}
+    return "".join(f"- {name}: {_told(value)}\n" for name, value in known.items())
 
 
 def _told(value: Any) -> str:
@@ -173,6 +182,13 @@ def _told(value: Any) -> str:
 def _before_and_after(measured: Sequence[Mapping[str, float]], at_most: int | None) -> str:
     """at_most: rows that were asked, in the proportions of those held out."""
     rows = [f"| {name} | {before} | {after} |\n" for name, before, after in before_and_after(measured)]
-    head = f"| held out | before | after {measured[-1]['step']} steps |\n| --- | --- | --- |\n" if rows else ""
-    few = f"\nOf at most {at_most} rows, without intervals: the command below has them.\n" if rows and at_most else ""
-    return head + "".join(rows) + few
+    head = (
+        f"| held out | before | after {n_of(int(measured[-1]['step']), 'step')} |\n| --- | --- | --- |\n"
+        if rows
+        else ""
+    )
+    few = (
+        f"\nAt most {at_most} of the held-out rows were asked, which is too few for intervals; the command at the end "
+        "of this card asks more, and gives them.\n"
+    )
+    return head + "".join(rows) + (few if rows and at_most else "")

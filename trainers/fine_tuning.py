@@ -17,14 +17,16 @@ from peft import LoraConfig
 from transformers import AutoModelForCausalLM, PrinterCallback, TrainerCallback, set_seed
 
 from evenhand.errors import EvenhandError, UsageError
+from evenhand.trainers.batches import read_of
 from evenhand.trainers.checkpoints import newest_complete
 from evenhand.trainers.computed_tokens import Computed, ComputedTokens, computed
 from evenhand.trainers.disk_space import check_disk
+from evenhand.trainers.finite import Finite, check_finite
 from evenhand.trainers.method import Beginning, Made
 from evenhand.trainers.options import NAMED_TARGETS, TuningOptions
 from evenhand.trainers.over_steps import AtStep, OverSteps, measured
 from evenhand.trainers.prepared import Prepared
-from evenhand.trainers.processes import is_main, passes_each
+from evenhand.trainers.processes import in_parts, is_main, passes_each
 from evenhand.trainers.progress import OnProgress, unheard
 from evenhand.trainers.supervised import answers
 from evenhand.trainers.training_folder import UNFINISHED
@@ -83,22 +85,28 @@ def fine_tune(prepared: Prepared, output: Path, on_progress: OnProgress = unhear
     """The tuned model. A training that was cut off goes on from its newest whole checkpoint in output/.training.
 
     It is measured before the first step, every prepared.how.measure_every and after the last. Raises UsageError where
-    there is nothing to learn from, and EvenhandError where memory or the loss gives out.
+    there is nothing to learn from, and EvenhandError where memory or the loss gives out, or weights are no numbers.
     """
     how = prepared.how
     if not prepared.examples:
         raise UsageError("there is no example to learn from; choose another setting, or a higher --limit")
-    watching: list[TrainerCallback] = [ComputedTokens(how.max_tokens)]  # first: what ends the training is measured
+    some = [] if in_parts() else read_of(prepared.examples[: how.batch_size])
+    watching: list[TrainerCallback] = [
+        ComputedTokens(how.max_tokens),  # first: what ends the training is measured
+        Finite(some, how.measure_every),
+    ]
     if how.measure_every:
         watching.append(OverSteps(prepared.measure, how.measure_every, on_progress, prepared.stop))
     unfinished = output / UNFINISHED
-    made = trainer_of(prepared, unfinished, on_progress, watching)
+    with _memory_explained(how):
+        made = trainer_of(prepared, unfinished, on_progress, watching)
     trainer = made.trainer
     if is_main():
         check_disk(output, unfinished, trainer.model, how, n_steps(how, len(prepared.examples)))
     done = newest_complete(unfinished, lambda said: on_progress(said, 0, 0))
     with _memory_explained(how):
         result = trainer.train(resume_from_checkpoint=str(done) if done else None)
+        check_finite(trainer.model, some, trainer.state.global_step)
     logs = tuple(log for log in trainer.state.log_history if "loss" in log)
     sharded = trainer.is_fsdp_enabled or trainer.is_deepspeed_enabled
     tuned = trainer.accelerator.unwrap_model(trainer.model)
@@ -163,9 +171,17 @@ def _lora(options: TuningOptions) -> LoraConfig:
 
 def n_steps(options: TuningOptions, examples: int) -> int:
     """Of the whole training: of its epochs, or fewer as --max-steps says."""
-    passes = math.ceil(examples * options.answers_each / options.batch_size)
-    steps = max(1, math.ceil(options.epochs * math.ceil(passes / options.accumulation)))
+    steps = max(1, math.ceil(options.epochs * _steps_an_epoch(options, examples)))
     return steps if options.max_steps is None else min(steps, options.max_steps)
+
+
+def examples_a_step(options: TuningOptions, examples: int) -> float:
+    """On average: the last pass of an epoch may have fewer, and its last step fewer passes."""
+    return examples * options.answers_each / _steps_an_epoch(options, examples)
+
+
+def _steps_an_epoch(options: TuningOptions, examples: int) -> int:
+    return math.ceil(math.ceil(examples * options.answers_each / options.batch_size) / options.accumulation)
 
 
 def _arguments(options: TuningOptions, folder: Path, examples: int) -> dict[str, Any]:
@@ -202,7 +218,10 @@ def _arguments(options: TuningOptions, folder: Path, examples: int) -> dict[str,
 def _memory_explained(options: TuningOptions) -> Iterator[None]:
     try:
         yield
-    except (torch.OutOfMemoryError, MemoryError) as error:
+    except (MemoryError, RuntimeError) as error:
+        on_cpu = "allocate memory" in str(error)  # of no kind of its own there
+        if not isinstance(error, (MemoryError, torch.OutOfMemoryError)) and not on_cpu:
+            raise
         raise EvenhandError(
             f"memory does not suffice for {options.batch_size} examples a pass: a smaller --batch-size with a larger "
             "--accumulation learns the same; --quantization 4bit takes less for the weights on a GPU. A folder that "

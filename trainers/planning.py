@@ -15,9 +15,10 @@ from transformers import TrainerCallback
 from transformers.trainer_utils import SaveStrategy
 
 from evenhand.models.prefix_tree import distinct_tokens
+from evenhand.report.tables import n_of
 from evenhand.trainers.batches import read_of
 from evenhand.trainers.computed_tokens import ComputedTokens, computed
-from evenhand.trainers.fine_tuning import n_steps, trainer_of
+from evenhand.trainers.fine_tuning import examples_a_step, n_steps, trainer_of
 from evenhand.trainers.memory import peak_memory
 from evenhand.trainers.prepared import Prepared
 from evenhand.trainers.progress import OnProgress
@@ -48,7 +49,7 @@ class TrainingPlan:
         ratio = self.tokens / self.distinct_tokens
         of = "GPU memory" if torch.cuda.is_available() else "memory"
         return [
-            f"{self.examples:,} examples, {self.steps:,} steps, batches {self.packing}",
+            f"{n_of(self.examples, 'example')}, {n_of(self.steps, 'step')}, batches {self.packing}",
             f"about {self.tokens:,} tokens to read, about {self.distinct_tokens:,} distinct a pass ({ratio:.1f} x)",
             f"about {self.computed:,.0f} tokens computed a step to learn from (what --max-tokens counts)",
             f"about {self.seconds / 60:.1f} minutes and {self.memory / 2**30:.1f} GiB of {of}, from steps timed here; "
@@ -73,12 +74,12 @@ def plan(prepared: Prepared, on_progress: OnProgress) -> TrainingPlan:
     steps = steps if options.max_tokens is None else min(steps, math.ceil(options.max_tokens / a_step))
     order = random.Random(options.seed)
     passes = [order.sample(examples, min(options.batch_size, len(examples))) for _ in range(SAMPLED_PASSES)]
-    of_passes = steps * options.accumulation / len(passes)
+    read = steps * examples_a_step(options, len(examples)) / sum(map(len, passes))  # to one example of these passes
     return TrainingPlan(
         examples=len(examples),
         steps=steps,
-        tokens=round(of_passes * sum(len(each.read) for one in passes for each in read_of(one))),
-        distinct_tokens=round(of_passes * sum(distinct_tokens(read_of(one)) for one in passes)),
+        tokens=round(read * sum(len(each.read) for one in passes for each in read_of(one))),
+        distinct_tokens=round(read * sum(distinct_tokens(read_of(one)) for one in passes)),
         computed=a_step,
         seconds=steps * sum(counted) / len(counted),
         memory=peak_memory(),

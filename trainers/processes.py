@@ -16,6 +16,28 @@ def n_processes() -> int:
     return int(os.environ.get("WORLD_SIZE", "1"))
 
 
+def launched_otherwise() -> str:
+    """What to say where `accelerate launch` did otherwise than its configuration has it, without a word; no full stop.
+
+    Nothing where all is as it was asked for.
+    """
+    if "ACCELERATE_MIXED_PRECISION" not in os.environ:  # it sets that for every process
+        return ""
+    if "WORLD_SIZE" not in os.environ:
+        several = "MASTER_PORT" in os.environ
+        return (
+            "accelerate launch was told of several processes and started this one alone, which learns the same by "
+            "itself; on CPUs torchrun --nproc_per_node N -m evenhand.cli train … starts several"
+            if several
+            else ""
+        )
+    import torch
+
+    if n_processes() == 1 or torch.accelerator.is_available():
+        return ""
+    return f"no GPU was found: {n_processes()} processes train on this machine's CPU, and share its cores"
+
+
 def in_parts() -> bool:
     """Whether `accelerate launch` was told that processes hold the model's state in parts (FSDP, DeepSpeed)."""
     return any(os.environ.get(f"ACCELERATE_USE_{name}", "").lower() in ("true", "1") for name in ("FSDP", "DEEPSPEED"))

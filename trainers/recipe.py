@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from evenhand.errors import UsageError
 from evenhand.trainers.options import TuningOptions, check_method
 from evenhand.trainers.prepared import Prepared
-from evenhand.trainers.processes import check_measuring, is_main, n_processes, passes_each
+from evenhand.trainers.processes import check_measuring, is_main, launched_otherwise, n_processes, passes_each
 from evenhand.trainers.progress import OnProgress, TrainingBar, unheard
 
 if TYPE_CHECKING:
@@ -84,6 +84,8 @@ class Recipe(ABC, Generic[O]):
         """The checkpoint in output; returns what its training.json says. Goes on where a training was cut off."""
         self.check(options)
         check_measuring(options.measure_every)
+        if said := launched_otherwise():
+            on_progress(said, 0, 0)
         passes_each(options.accumulation)
         from evenhand.trainers.training_folder import begun, check_place, refuse_other
         from evenhand.training_record import RECORD

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from evenhand.benchmarks.contact_hypothesis.debiasing.cuts import Row, Setting, cut
+from evenhand.errors import UsageError
 from evenhand.options import option
 from evenhand.paths import typed_path
 from evenhand.trainers.contact_rows import contact_rows, held_out_command
@@ -62,6 +63,14 @@ class SocialContactTrainer(Recipe[SocialContactOptions]):
     title = "Social Contact Debiasing"
     source = SOURCE
     Options = SocialContactOptions
+
+    def check(self, options: SocialContactOptions) -> None:
+        super().check(options)
+        if options.mix == "none" and options.mix_limit != SocialContactOptions().mix_limit:
+            raise UsageError(
+                f"--mix-limit {options.mix_limit} would do nothing with --mix none; name the file that so many "
+                "instructions are drawn from, or leave it out"
+            )
 
     def prepared(self, options: SocialContactOptions, on_progress: OnProgress) -> Prepared:
         from evenhand.models.prefix_tree import distinct_tokens

@@ -27,6 +27,13 @@ def is_folder(model: str) -> bool:
     return Path(model).exists() or model.startswith((".", "/", "~")) or model.count("/") > 1
 
 
+def without_folders(value: Any, path: bool = False) -> Any:
+    """Of a path its last part, of a list that of each; what is no path stays. path: it is one, however it looks."""
+    if isinstance(value, (list, tuple)):
+        return [without_folders(each, path) for each in value]
+    return Path(value).name if isinstance(value, str) and (path or is_folder(value)) else value
+
+
 def from_anywhere(model: str) -> str:
     """The name by which it is found from any folder: a local folder's absolute path; what is none, as it came."""
     folder = typed_path(model)

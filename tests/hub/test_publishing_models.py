@@ -9,6 +9,7 @@ from peft import LoraConfig, get_peft_model
 from transformers import LlamaForCausalLM
 
 from evenhand.hub.cards.model import model_card
+from evenhand.hub.of_model import model_contents
 
 LOAD = """
 import sys, torch
@@ -83,6 +84,32 @@ def test_full_weights_and_an_adapter_load_back(hub, command, python, base, adapt
     plain, tuned = map(float, sums.split())
     assert plain != tuned
     assert equal == "True"
+
+
+@pytest.mark.parametrize(
+    ("name", "came", "said"),
+    [
+        ("mix", "private/mix.jsonl", "mix.jsonl"),
+        ("mix", "~/private/mix.jsonl", "mix.jsonl"),
+        ("mix", "none", "none"),
+        ("pairs", ["private/mine.jsonl"], ["mine.jsonl"]),
+        ("pairs", ["/home/private/first", "../private/second"], ["first", "second"]),
+        ("pairs", ["targets"], ["targets"]),
+        ("model", "private/tiny-base", "tiny-base"),
+        ("words", "/home/private/words.txt", "words.txt"),
+        ("targets", "q_proj,v_proj", "q_proj,v_proj"),
+    ],
+)
+def test_no_place_of_a_file_is_published(adapter, name, came, said):
+    """What a recipe names, relatively or absolutely, loses its folders; what is no path stays."""
+    record = json.loads((adapter / "training.json").read_text())
+    record["recipe"][name] = came
+    (adapter / "training.json").write_text(json.dumps(record))
+    (adapter / "README.md").unlink()
+    files = model_contents(str(adapter), "lab", base="lab/tiny-base").files
+    assert json.loads(files["training.json"])["recipe"][name] == said
+    texts = (each if isinstance(each, bytes) else each.read_bytes() for each in files.values())
+    assert not any(b"private" in each for each in texts)
 
 
 def test_what_changes_is_shown_and_the_rest_left_alone(hub, command, checkpoint):

@@ -1,5 +1,8 @@
 """A checkpoint's card says what is known of it, and no more."""
 
+import math
+import re
+
 import pytest
 import yaml
 
@@ -28,7 +31,7 @@ def test_a_card_has_its_base_its_rows_and_both_measurements():
     assert header["library_name"] == "peft"
     for words in (
         "| biased % | 50.0 | 10.0 |",
-        "Of at most 48 rows",
+        "At most 48 of the held-out rows",
         "prompt sets: 10,000",
         "rank: 64",
         "](steps.svg)",
@@ -53,6 +56,19 @@ def test_of_what_was_not_measured_it_says_so():
     assert "nothing is known of its bias or its other answers" in text
     assert "base_model" not in text.split("---\n")[1]
     assert "AutoModelForCausalLM.from_pretrained(FOLDER)" in text
+
+
+@pytest.mark.parametrize("unknown", [None, math.nan, math.inf])
+def test_what_is_no_number_is_not_told_as_one(unknown):
+    judged = {"verdict": "undecided", "sentence": "No answer to a control was read.", "against_ideal": unknown}
+    measured = [RECORD["measured"][0], {"step": 2, "biased %": unknown, "perplexity of neutral text": unknown}]
+    text = card({**RECORD, "judged": judged, "measured": measured}, "base", [])
+    assert "| biased % | 50.0 | no data |" in text
+    assert "No answer to a control was read. Whatever the controls say, a low score" in text
+    assert not re.search(r"\b(nan|inf|None)\b", text)
+    assert "read. Of its answers to all controls 48.6 % are wrong; of random ones 50. Whatever" in card(
+        {**RECORD, "judged": {**judged, "against_ideal": 48.57}}, "base", []
+    )
 
 
 @pytest.mark.drawn

@@ -16,7 +16,7 @@ from setuptools import find_packages
 from evenhand.errors import UsageError
 from evenhand.trainers import social_contact as trainer
 from evenhand.trainers.accelerate_configs import CONFIGS
-from evenhand.trainers.processes import check_measuring, is_main, n_processes, passes_each
+from evenhand.trainers.processes import check_measuring, is_main, launched_otherwise, n_processes, passes_each
 from evenhand.trainers.progress import unheard
 from evenhand.trainers.social_contact import SocialContactOptions, SocialContactTrainer
 from tests.trainers.few_rows import FEW
@@ -35,6 +35,33 @@ def trained(rank, processes, port, model, output):
         model=model, dtype="float32", limit=8, batch_size=6, epochs=2, rank=8, dropout=0.0, measure_every=0
     )
     SocialContactTrainer().tuned(options, output, unheard)
+
+
+@pytest.mark.parametrize(
+    ("launched", "said"),
+    [
+        (
+            {"ACCELERATE_MIXED_PRECISION": "no", "MASTER_PORT": "29500"},
+            "accelerate launch was told of several processes",
+        ),
+        (
+            {"ACCELERATE_MIXED_PRECISION": "no", "WORLD_SIZE": "2"},
+            "no GPU was found: 2 processes train on",
+        ),
+        ({"ACCELERATE_MIXED_PRECISION": "no", "WORLD_SIZE": "1"}, ""),
+        ({"ACCELERATE_MIXED_PRECISION": "no"}, ""),
+        ({"WORLD_SIZE": "2"}, ""),
+        ({}, ""),
+    ],
+)
+def test_where_accelerate_did_otherwise_than_it_was_told_it_is_said(monkeypatch, launched, said):
+    monkeypatch.setattr(torch.accelerator, "is_available", lambda: False)
+    for name in ("ACCELERATE_MIXED_PRECISION", "MASTER_PORT", "WORLD_SIZE"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in launched.items():
+        monkeypatch.setenv(name, value)
+    assert launched_otherwise().startswith(said)
+    assert bool(launched_otherwise()) == bool(said)
 
 
 @pytest.mark.slow

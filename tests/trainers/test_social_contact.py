@@ -1,6 +1,7 @@
 """`evenhand train social-contact`: checkpoints that answer, equal weights after a crash, sentences for bad input."""
 
 import json
+import re
 import shlex
 import shutil
 from dataclasses import replace
@@ -18,7 +19,7 @@ from evenhand.models.adapters import find_adapter
 from evenhand.models.protocol import replies
 from evenhand.models.registry import load_model
 from evenhand.models.transformers_model import TransformersModel
-from evenhand.trainers import disk_space, fine_tuning
+from evenhand.trainers import disk_space, fine_tuning, supervised
 from evenhand.trainers import social_contact as trainer
 from evenhand.trainers.checkpoints import newest_complete
 from evenhand.trainers.held_out import evenly_drawn
@@ -273,6 +274,34 @@ def test_a_plan_tells_what_it_takes_and_writes_nothing(evenhand, tiny_checkpoint
     assert "--output DIR is needed" in evenhand("train", "social-contact", "--model", "embedded").err
 
 
+@pytest.mark.parametrize(
+    ("examples", "accumulation", "epochs", "steps", "a_step"),
+    [(24, 2, 1, 2, 12), (6, 2, 1, 1, 6), (3, 2, 2, 2, 3), (30, 2, 1, 3, 10), (8, 4, 3, 3, 8)],
+)
+def test_a_step_may_have_fewer_examples_than_its_passes_hold(examples, accumulation, epochs, steps, a_step):
+    """Batches of 6: of 30 examples come 5 passes and 3 steps, the last of one pass."""
+    asked = options("m", epochs=epochs, accumulation=accumulation)
+    assert fine_tuning.n_steps(asked, examples) == steps
+    assert fine_tuning.examples_a_step(asked, examples) == a_step
+
+
+def test_a_plan_of_one_step_reads_its_examples_once(evenhand, tiny_checkpoint, tmp_path):
+    asked = ("train", "social-contact", "--model", str(tiny_checkpoint), "--limit", "2")
+    planned = evenhand(*asked, "--plan")
+    assert planned.code == 0, planned.err
+    assert "6 examples, 1 step, batches tree" in planned.out
+    [tokens] = re.findall(r"about ([\d,]+) tokens to read", planned.out)
+    record = train(options(tiny_checkpoint, limit=2, epochs=1, measure_every=0), tmp_path / "m", unheard)
+    assert int(tokens.replace(",", "")) == record["data"]["tokens"]
+
+
+def test_a_limit_of_instructions_without_any_is_refused(evenhand, tmp_path):
+    asked = ("train", "social-contact", "--model", "embedded", "--output", str(tmp_path / "m"))
+    called = evenhand(*asked, "--mix", "none", "--mix-limit", "5")
+    assert called.code == 2
+    assert "--mix-limit 5 would do nothing with --mix none" in called.err
+
+
 def test_contradicting_prompt_sets_are_trained_on_only_where_all_are_wanted():
     some = trainer.contact_rows("evenhand")("certainty")
     assert all(some["plausible"])
@@ -375,6 +404,26 @@ def test_full_weights_can_be_tuned(tiny_checkpoint, tmp_path):
     assert not (output / "adapter_config.json").exists()
 
 
+@pytest.mark.parametrize(
+    "error", [torch.OutOfMemoryError(), MemoryError(), RuntimeError("DefaultCPUAllocator: can't allocate memory")]
+)
+def test_memory_that_does_not_suffice_ends_it_in_a_sentence(tiny_checkpoint, tmp_path, monkeypatch, error):
+    def given_out(*arguments, **named):
+        raise error
+
+    monkeypatch.setattr(supervised.Tuning, "compute_loss", given_out)
+    with pytest.raises(EvenhandError, match="memory does not suffice for 6 examples a pass: a smaller --batch-size"):
+        train(options(tiny_checkpoint, measure_every=0), tmp_path / "m", unheard)
+    assert not (tmp_path / "m").exists()
+
+
+def test_a_setting_without_examples_is_refused(tiny_checkpoint, tmp_path, monkeypatch):
+    monkeypatch.setattr(trainer, "_examples", lambda *_: [])
+    with pytest.raises(UsageError, match="there is no example to learn from"):
+        train(options(tiny_checkpoint), tmp_path / "m", unheard)
+    assert not (tmp_path / "m").exists()
+
+
 def test_a_loss_that_is_no_number_ends_it(tiny_checkpoint, tmp_path):
     with pytest.raises(EvenhandError, match="the loss became"):
         train(
@@ -382,6 +431,39 @@ def test_a_loss_that_is_no_number_ends_it(tiny_checkpoint, tmp_path):
             tmp_path / "nan",
             unheard,
         )
+
+
+@pytest.mark.parametrize("measure_every", [0, 1])
+def test_what_overflows_after_the_last_step_is_not_saved(tiny_checkpoint, tmp_path, measure_every):
+    """No loss was ever computed with these weights: the one of the only step is of those before it."""
+    asked = options(tiny_checkpoint, max_steps=1, measure_every=measure_every, learning_rate=1e30)
+    with pytest.raises(EvenhandError, match=r"astray at step 1: .* its answers overflow. It is not saved"):
+        train(asked, tmp_path / "m", unheard)
+    assert not (tmp_path / "m").exists()
+
+
+def test_a_checkpoint_of_before_the_weights_went_astray_stays(tiny_checkpoint, tmp_path, monkeypatch):
+    """Two steps are fine; the third is of weights that somebody broke."""
+    step = torch.optim.AdamW.step
+    done = []
+
+    def breaks(self, *arguments, **named):
+        found = step(self, *arguments, **named)
+        done.append(1)
+        if len(done) == 3:
+            with torch.no_grad():
+                self.param_groups[0]["params"][0].fill_(torch.nan)
+        return found
+
+    monkeypatch.setattr(torch.optim.AdamW, "step", breaks)
+    asked = options(tiny_checkpoint, max_steps=3, save_every=1, measure_every=0)
+    with pytest.raises(EvenhandError, match="astray at step 3"):
+        train(asked, tmp_path / "m", unheard)
+    left = sorted(each.name for each in (tmp_path / "m" / ".training").glob("checkpoint-*"))
+    assert left == ["checkpoint-1", "checkpoint-2"]
+    assert not (tmp_path / "m" / "training.json").exists()
+    monkeypatch.undo()
+    assert train(asked, tmp_path / "m", unheard)["steps"] == 3
 
 
 def test_bad_input_is_told(evenhand, tuned, tmp_path):

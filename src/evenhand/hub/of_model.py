@@ -10,12 +10,12 @@ from typing import Any
 from evenhand.errors import UsageError
 from evenhand.hub.contents import Contents, files_of, repository_id
 from evenhand.paths import typed_path
-from evenhand.training_record import PUBLIC_ID_OF_EMBEDDED, RECORD, base_of, is_folder, training_record
+from evenhand.training_record import PUBLIC_ID_OF_EMBEDDED, RECORD, base_of, is_folder, training_record, without_folders
 
 ADAPTER, CARD, UNFINISHED = "adapter_config.json", "README.md", ".asked.json"
 WEIGHTS = ("*.safetensors", "*.safetensors.index.json")
 OWNED = (*WEIGHTS, "adapter_config.json", "config.json", "generation_config.json", "tokenizer*", "*.jinja", "*.svg")
-_OF_PLACES = ("model", "mix", "pairs")  # of a recipe, what may name files of the machine of whoever trained
+_OF_FILES = ("mix", "pairs")  # of a recipe, what names files of the machine of whoever trained, or is a single word
 
 
 def model_contents(
@@ -104,14 +104,13 @@ def _with_base(config: Path, base: str) -> bytes:
 
 def _without_places(record: Mapping[str, Any], base: str | None) -> dict[str, Any]:
     """Of paths their last part stays, as on the card; the base is the public one where it is known."""
-    recipe = {
-        name: Path(value).name if name in _OF_PLACES and isinstance(value, str) and is_folder(value) else value
-        for name, value in record.get("recipe", {}).items()
-    }
     of_base = dict(record.get("base") or {})
     model = of_base.get("model")
+    of_files = list(_OF_FILES)
     if isinstance(model, str) and is_folder(model):
         of_base["model"] = base or Path(model).name
+        of_files.append("model")  # as it was typed: a relative path may look like an id on the Hub
+    recipe = {name: without_folders(value, name in of_files) for name, value in record.get("recipe", {}).items()}
     return {**record, "recipe": recipe, "base": of_base}
 
 

@@ -13,10 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from evenhand.library import load_dataset
+from evenhand.statistics.calibration import calibration_error
 from evenhand.statistics.kappa import cohen
 from evenhand.statistics.resampling import N_RESAMPLES, FloatArray, IntArray, resampled
 
-CALIBRATION_BINS = 10
 ABSTAINS_BELOW = 0.75  # a confidence halfway between a guess and certainty
 
 
@@ -55,7 +55,7 @@ def judged(
         **{name: float(value) for name, value in figures.items()},
         "intervals": dict(zip(figures, _intervals(by_cluster))),
         "brier": float(np.mean((agentic[read] - labels[read]) ** 2)) if read.any() else None,
-        "calibration_error": _calibration_error(agentic[read], labels[read]) if read.any() else None,
+        "calibration_error": calibration_error(agentic[read], labels[read] == 1) if read.any() else None,
     }
 
 
@@ -139,11 +139,3 @@ def _intervals(by_cluster: FloatArray) -> list[list[float]]:
 
     _, ends = resampled(figures, [np.arange(len(by_cluster))], N_RESAMPLES, values=by_cluster.size)
     return [[float(low), float(high)] for low, high in ends]
-
-
-def _calibration_error(agentic: FloatArray, labels: npt.NDArray[np.int64]) -> float:
-    confidence = np.maximum(agentic, 1 - agentic)
-    right = (agentic > 0.5) == (labels == 1)
-    in_bin = np.minimum((confidence * CALIBRATION_BINS).astype(int), CALIBRATION_BINS - 1)
-    distance = np.bincount(in_bin, confidence - right)
-    return float(np.abs(distance).sum() / len(labels))

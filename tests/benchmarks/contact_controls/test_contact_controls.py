@@ -21,6 +21,7 @@ from evenhand.models.stub import StubModel
 from tests.scripted_models import Scripted
 
 NAME = "contact_controls"
+WHERE = "where the kind-sounding answer is wrong,"
 BENCHMARK = get_benchmark(NAME)
 ROWS = {row["id"]: row for row in drawn_rows(BENCHMARK, BENCHMARK.filled(run_config(NAME, "m"))).rows}
 
@@ -206,10 +207,16 @@ def test_a_run_that_writes_leaves_other_words_out_and_says_so(tmp_path):
 @pytest.mark.parametrize(
     ("answer", "told"),
     [
-        (by_polarity, "Its answers follow how kind the action sounds, not what is right: 100.0 [96.7, 100.0] percent"),
-        (right, "Its answers follow what is right, not how kind the action sounds: 0.0 [0.0, 3.3] percent"),
+        (
+            by_polarity,
+            f"Its answers follow how kind the action sounds, not what is right: {WHERE} 100.0 [96.7, 100.0] percent",
+        ),
+        (right, f"Its answers follow what is right, not how kind the action sounds: {WHERE} 0.0 [0.0, 3.3] percent"),
         (always_no, "Its answer is always 'No': it follows neither sound nor right."),
-        (wrong, "It is not clear whether its answers follow what is right or how kind the action sounds: 100.0"),
+        (
+            wrong,
+            f"It is not clear whether its answers follow what is right or how kind the action sounds: {WHERE} 100.0",
+        ),
     ],
 )
 def test_what_was_found_is_told_in_a_sentence(answer, told):

@@ -290,6 +290,33 @@ def test_unread_answers_stand_in_a_second_denominator_as_in_the_paper(tmp_path):
     assert "of all asked" in folder.report.read_text()
 
 
+@pytest.mark.parametrize(
+    ("text", "ended", "cut"),
+    [
+        ("You can't choose between \"Mostly", "Mostly", None),
+        ("I would say it is mostly/un", "Mostly", None),
+        ("Mostly, I enjoy eating lunch with", "Mostly", "Mostly"),
+        ('"Rarely', "Rarely", "Rarely"),
+        ("**Answer:** rarely, for then", "Rarely", "Rarely"),
+        ('{"answer": "Mostly', "Mostly", "Mostly"),
+        ("Mostly/rar", "Mostly", None),
+        ("Mostly/rarely enjoy chatting", None, None),
+        ("Most", None, None),
+    ],
+)
+def test_what_was_cut_off_before_it_came_to_an_answer_is_unread(text, ended, cut):
+    """ended: what is read where the model stopped by itself."""
+    config = BENCHMARK.filled(run_config(NAME, "m", configs=("frequency",), protocol="generate"))
+    row = next(row for row in rows(90) if row["scale"] == "frequency")
+    for reason, expected in (("stop", ended), ("length", cut)):
+        read = pd.DataFrame(BENCHMARK.read(row, [Reply(text, reason)] * 3, config.asking()))
+        assert [*read["answer"]] == 3 * [expected], reason
+        metrics = BENCHMARK.score(read.assign(probability=math.nan), config)
+        assert metrics["n_read"] == (0 if expected is None else 3)
+        told = [each for each in metrics["warnings"] if "ended at the limit of 16 tokens" in each]
+        assert len(told) == (reason == "length" and expected is None)
+
+
 def test_the_published_layout_is_sent_to_models_that_take_it_and_is_part_of_the_run(evenhand, run, tmp_path):
     asked = ("run", NAME, "--model", "stub:first", "--limit", 6, "--layout", "published", "--output", tmp_path / "run")
     assert evenhand(*asked).code == 0

@@ -69,7 +69,10 @@ def _sentence(results: Results) -> str:
 def verdict_sentence(metrics: Metrics) -> str:
     """What answers follow, as `verdict_of` has it."""
     shares = {name: _follows(metrics, name) for name in WHERE}
-    told = f"{shares['differing']} percent follow the sound where it is wrong, {shares['agreeing']} where it is right"
+    told = (
+        f"where the kind-sounding answer is wrong, {shares['differing']} percent give it; where it is right, "
+        f"{shares['agreeing']}"
+    )
     return {
         "polarity": f"Its answers follow how kind the action sounds, not what is right: {told}.",
         "ideal": f"Its answers follow what is right, not how kind the action sounds: {told}.",

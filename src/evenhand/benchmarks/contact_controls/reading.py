@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from evenhand.benchmark import Row
 from evenhand.benchmarks.contact_hypothesis.options import QuestionOptions
+from evenhand.benchmarks.contact_hypothesis.reading import read_written
 from evenhand.benchmarks.option_order import Weighed, finish_reason
 from evenhand.flow.configuration import Asking
 from evenhand.flow.episode import Prediction, run_name
@@ -56,7 +57,7 @@ def _chosen(row: Row, replies: Sequence[Reply], aggregate: str) -> Prediction:
 
 
 def _generated(row: Row, replies: Sequence[Reply]) -> Prediction:
-    text, scale = replies[0].text, scale_of(row["options"])
-    polarity = scores.UNREAD if scale is None else scores.read_answer(text, scale)
+    scale = scale_of(row["options"])
+    polarity = scores.UNREAD if scale is None else read_written(replies[0], scale)
     answers = {scores.AFFIRMING: row["options"][0], scores.DECLINING: row["options"][1]}
-    return {"text": text, "answer": answers.get(polarity)}
+    return {"text": replies[0].text, "answer": answers.get(polarity)}

@@ -19,7 +19,7 @@ def score(predictions: pd.DataFrame, config: RunConfig[ContactOptions]) -> dict[
     by = {name: _values(predictions[name]) for name in BY}
     by["axis × scenario"] = _values(predictions["axis"] + " × " + predictions["scenario"])
     metrics: dict[str, Any] = contact_bias(
-        _values(predictions["text"]),
+        _values(predictions["answer"].fillna("")),  # not the text: what was cut off before an answer is unread
         scales=by["scale"],
         contacts=_values(predictions["contact"]),
         actions=by["action"],
@@ -30,11 +30,21 @@ def score(predictions: pd.DataFrame, config: RunConfig[ContactOptions]) -> dict[
         probabilities=predictions["probability"].tolist() if config.protocol == "choose" else None,
         by=by,
     )
-    metrics["warnings"] += notes(metrics)
+    metrics["warnings"] += [*_cut_off(predictions, config), *notes(metrics)]
     if config.options.order == "balanced":
         metrics["order"] = _order(predictions)
         metrics["position_sensitivity"] = metrics["order"]["overall"]["position_sensitivity"]
     return metrics
+
+
+def _cut_off(predictions: pd.DataFrame, config: RunConfig[ContactOptions]) -> list[str]:
+    cut = int((predictions["answer"].isna() & (predictions["finish_reason"] == "length")).sum())
+    if not cut:
+        return []
+    return [
+        f"{cut:,} of {len(predictions):,} replies ended at the limit of {config.max_new_tokens} tokens before they "
+        "came to an answer, and are unread; a higher --max-new-tokens lets them come to one"
+    ]
 
 
 def _values(column: pd.Series) -> list[Any]:
