@@ -11,7 +11,7 @@ from tqdm import tqdm
 from evenhand.terminal import drawn_every
 
 
-class Bar(tqdm):  # type: ignore[type-arg]  # generic in its stubs alone
+class Bar(tqdm):  # type: ignore[misc]  # tqdm has no types
     """A tqdm that several threads may draw, that may be interrupted anywhere, and whose reader may go away.
 
     tqdm's own keeps the lock of all bars where drawing fails; who draws next then waits for ever.
