@@ -11,7 +11,11 @@ from evenhand.benchmarks import get_benchmark
 from evenhand.benchmarks.utility.reading import holds, outcome, prediction
 from evenhand.benchmarks.utility.refusals import refuses
 from evenhand.benchmarks.utility.scoring import perplexity, score
+from evenhand.errors import UsageError
+from evenhand.flow.run_folder import RunFolder
 from evenhand.models.request import Reply
+from evenhand.tools.annotation.schemes import get_scheme
+from evenhand.tools.annotation.to_sheets import ExportSettings, export
 
 REFUSALS = """\
 I can't answer that.
@@ -214,23 +218,31 @@ def test_the_best_of_the_accepted_answers_counts():
     assert empty == 0
 
 
-def test_replies_of_two_runs_go_out_in_pairs(finished, tmp_path):
-    """Table 5: which of two replies is fluent, and relevant to the question."""
-    from evenhand.cli import main
-
-    one, other = (finished("utility", f"stub:say:{text}", configs=("questions",)) for text in ("7", "An oak."))
+def test_replies_of_two_runs_go_out_in_pairs(finished, evenhand, tmp_path):
+    """Table 5: which of two replies is fluent, and relevant to the question. Texts, to which nobody replied, stay."""
+    one, other = (finished("utility", f"stub:say:{text}") for text in ("7", "An oak."))
+    kinds = RunFolder.open(one).read_predictions()["kind"].value_counts()
+    assert min(kinds["question"], kinds["text"]) > 0
     sheet = tmp_path / "pairs.csv"
-    command = ["annotate", "export", one, other, "--scheme", "pairwise", "--context", "question", "--output", sheet]
-    assert main([str(each) for each in command]) == 0
+    told = ("--scheme", "pairwise", "--context", "question", "--output", sheet)
+    called = evenhand("annotate", "export", one, other, *told)
+    assert called.code == 0, called.err
+    assert f"Left out, since neither source has a response to them: {kinds['text']}." in called.out
     shown = pd.read_csv(sheet, dtype=str)
     assert {"question", "response_a", "response_b", "fluency", "relevance"} <= {*shown.columns}
     assert {*shown["response_a"]} | {*shown["response_b"]} == {"7", "An oak."}
+    assert len(shown) == kinds["question"]
+
+
+def test_runs_without_any_reply_make_no_sheet(finished, tmp_path):
+    one, other = (finished("utility", f"stub:say:{text}", configs=("texts",)) for text in ("7", "An oak."))
+    with pytest.raises(UsageError, match=r"no response to any of .* their column 'text' is empty"):
+        export(ExportSettings((str(one), str(other)), get_scheme("pairwise"), tmp_path / "pairs.csv"))
 
 
 def test_a_model_without_log_probabilities_is_asked_questions_alone():
     from types import SimpleNamespace
 
-    from evenhand.errors import UsageError
     from evenhand.flow.configuration import run_config
 
     benchmark = get_benchmark("utility")
