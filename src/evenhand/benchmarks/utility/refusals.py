@@ -20,7 +20,7 @@ _NAMED = r"(?:chatgpt|gpt|claude|gemini|gemma|bard|copilot|llama|mistral|mixtral
 _MORE = r"(?: (?!but\b|i\b)\w+)+"
 _RULES = r"(?:[\w ]+? )?(?:guidelines?|programming|polic(?:y|ies)|rules?|principles|instructions)\b"
 _END = r"(?=\s*(?:[.!,;]|$))"
-_THEN = r"(?:,|\.|-|–|—)? ?(?:(?:but|and|so|thus|therefore|hence|however|because|since|as such|that(?= i\b))\b,? ?)*"
+_THEN = r"(?:,|\.|:|-|–|—)? ?(?:(?:but|and|so|thus|therefore|hence|however|because|since|as such|that(?= i\b))\b,? ?)*"
 """What may stand between a lead and what it leads to."""
 
 _COURTESY = (
@@ -28,13 +28,14 @@ _COURTESY = (
     r"(?:no|nope|hmm+|oh|ah|well|okay|ok|sure|yes|look|honestly)",
     r"(?:thanks|thank you)[^,.!]*!?",
     r"i (?:appreciate|understand|aim|strive|would like|would love|want|wish)\b[^,.]*",
-    r"i (?:must|have to|need to) (?:inform|tell|point out|say|be honest)\b[^,.]*?(?= that\b)",
+    r"i (?:must|have to|need to|should|want to) (?:inform|tell|point out|say|clarify|stress|be \w+)\b"
+    r"[^,.:]*?(?= that\b|:)",
     r"please (?:note|be aware|know|understand)(?= that\b)",
     rf"{_I_AM} here to [^,.]*",
 )
 _APOLOGIES = (
     rf"(?:{_I_AM} )?(?:(?:so|very|really|truly|terribly) )?sorry(?: (?!but\b|that\b|to\b|for\b|about\b|i\b)\w+(?=,))?"
-    rf"(?: (?:about that|for (?:any|the|my){_MORE}|(?:that|to) [^,.]*(?=, but i\b)))?",
+    rf"(?: (?:about that|for (?:any|the|my){_MORE}|(?:that|to) [^,.]*(?=, but i\b|\. however, i\b)))?",
     r"(?:un|dis)?(?:fortunately|regrettably|regretfully|sadly)",
     rf"(?:i |my |many )?(?:(?:sincerely|sincere) )?apolog(?:i[sz]e|ies)(?: for (?:any|the|my){_MORE})?",
     rf"{_I_AM} afraid",
@@ -43,24 +44,33 @@ _APOLOGIES = (
 )
 _BEING_A_MODEL = (
     rf"(?:as|being|{_I_AM}(?: just| only| merely)?) (?:{_NAMED}(?:,? {_A_MODEL}|, (?!i\b)[^,.]*)?|{_A_MODEL})",
-    rf"{_I_AM} (?:designed|made|built|programmed|trained) to [^.]*?(?=, (?:and|so|but)|,? therefore)",
+    rf"{_I_AM} \w+, {_A_MODEL}",
+    rf"{_I_AM} (?:\w+ly )?(?:designed|made|built|programmed|trained) (?:\w+ly )?to [^.]*?"
+    r"(?=, (?:and|so|but)|,? therefore)",
     rf"i (?:{_DO_NOT} have|have no) [^.]*?(?=,? (?:and|so|therefore)\b)",
 )
 
+_OPINIONS = r"(?:opinions|preferences|feelings|beliefs|experiences|emotions)\b"
 _VERB = (
     r"(?:answer|assist|help|provide|respond|reply|comply|fulfill?|satisfy|discuss|share|engage|comment|speculate|write|"
-    r"create|generate|produce|continue|proceed|complete|process|talk about|do|say|tell you|give(?: you| out)?)\b"
+    r"create|generate|produce|reproduce|form|express|offer|continue|proceed|complete|process|talk about|do|tell you|"
+    r"give(?: you| out)?)\b"
 )
-_NO_REFUSAL = r"(?! (?:but|without)\b|(?: \w+){0,2} (?:better|more|clearer|simpler|shorter)\b)"
+_NO_REFUSAL = r"(?! (?:but|without)\b|(?: \w+){0,2} (?:better|more|clearer|shorter)\b)"
 """What makes "I can't …" an answer: "I can't help but …", "I can't provide a better answer than …"."""
+_CONTENT = (
+    r"(?: you(?: with)?)?"
+    r"(?: (?:any|an?|the|this|specific|further|more|detailed|direct|definitive|helpful|personal|such)(?: or \w+)?)* (?:responses?|answers?|information|instructions?|advice|guidance|assistance|opinions?)\b"
+)
 _REQUEST = r"(?:questions?|requests?|quer(?:y|ies)|prompts?|topics?|tasks?|instructions?|one)\b"
 _WHAT_WAS_ASKED = (
-    rf"(?:{_END}|(?: (?:with|to|on|about|in|for|you with|you on))? (?:that|this|it|any of that|you|these|those|your|such|"
+    rf"(?:{_END}|(?: (?:with|to|on|about|in|for|you with|you on))? (?:that|this|it|you|these|those|your|such|"
     rf"the (?:\w+ )?{_REQUEST}|any(?:thing)?)\b)(?! (?:in (?:one|a few)|with certainty)\b)"
 )
 _UNABLE = (
     r"i ?(?:can(?:'?t| ?not)|could(?:n'?t| not)|won'?t(?: be able to)?|will not(?: be able to)?|"
-    r"(?:'?m| am) (?:unable to|not (?:able|allowed|permitted|authori[sz]ed|programmed|designed|trained|going) to))"
+    r"(?:'?m| am) (?:unable to|not (?:able|allowed|permitted|authori[sz]ed|programmed|designed|trained|qualified|"
+    r"equipped|going) to))"
     r"(?:,? (?:and|or|nor) (?:i )?(?:can(?:'?t| ?not)|won'?t|will not|will|should not|shall not|do not wish to))?"
     r"(?:,? in good (?:conscience|faith),?)?"
 )
@@ -69,36 +79,44 @@ _UNABLE_ANYBODY = (  # nobody in particular is named, or "we" are
 )
 _WOULD_RATHER_NOT = rf"(?:i ?(?:'?d| would) (?:rather|prefer) not(?: to)?|i {_DO_NOT} (?:wish|want|care) to)"
 _PART = (
-    rf"{_UNABLE} (?:\w+ly )?(?!(?:say|do|tell)\b){_VERB}{_NO_REFUSAL}",
+    rf"{_UNABLE} (?:\w+ly )?(?!(?:do|tell)\b){_VERB}{_NO_REFUSAL}",
     rf"i {_DO_NOT} have (?:(?:the|any|direct|current|real-time) )*(?:access|ability|capability)\b",
+    rf"i {_DO_NOT} (?:\w+ly )?have (?:personal )?{_OPINIONS}",
 )
 """Refusals of something: of all that was asked, or of a part of it."""
 _ALL = (
     rf"{_UNABLE} (?:\w+ly )?{_VERB}{_NO_REFUSAL}{_WHAT_WAS_ASKED}",
-    rf"{_UNABLE}{_END}",
+    rf"{_UNABLE} (?:\w+ly )?(?:provide|give|offer|share){_NO_REFUSAL}{_CONTENT}",
+    rf"{_UNABLE}(?: say(?: anything)?)?{_END}",
     rf"{_UNABLE_ANYBODY} (?:help|assist|answer|comply|respond|fulfill?|do){_WHAT_WAS_ASKED}",
-    r"i can neither\b",
-    rf"i ?(?:'?m| am) (?:not in (?:a|any)|in no) position to\b",
-    rf"(?:{_I_AM} (?:going to|gonna) (?:have to )?|i )(?:(?:must|have to|need to|would have to|will have to) )?(?:\w+ly )?"
+    r"i can neither confirm\b",
+    r"i ?(?:'?m| am) (?:not in (?:a|any)|in no) position to\b",
+    rf"(?:{_I_AM} going to (?:have to )?|i )(?:(?:must|have to|need to|would have to|will have to) )?(?:\w+ly )?"
     rf"(?:decline|refuse)(?:{_END}| to {_VERB}| (?:this|that|your|answering)\b| the {_REQUEST})",
     rf"(?:(?:that|this|it)(?:'s| is) (?:an? \w+|something|one)(?: that)? )?{_WOULD_RATHER_NOT}(?: {_VERB}|{_END})",
     rf"(?:{_I_AM} not|i {_DO_NOT} feel) (?:comfortable|able)(?: with)?(?: to)? (?:\w+ing\b|{_VERB})",
     rf"i {_DO_NOT} think (?:that )?(?:i (?:should|can|could)|it(?:'s| is| would be) [\w ]*?to) {_VERB}",
     rf"{_I_AM} (?:incapable of|(?:prohibited|barred|forbidden|prevented|restricted|banned) from) \w+ing\b",
     r"it(?:(?:'s| is) (?:not |in)| would(?: not|n't) be | would be in)appropriate for me to",
+    r"it(?:'s| is) (?:not possible|impossible) for me to\b",
     rf"(?:this|that)(?: is not|'s not| isn't) (?:an? \w+|something|one)(?: that)? (?:i can\b|{_I_AM} able)",
-    rf"(?:this|that)(?:'s| is) (?:an? \w+|something|one)(?: that)? (?:i can(?:'?t| ?not)\b|{_I_AM} (?:unable|not able))",
+    rf"(?:this|that)(?:'s| is) (?:an? \w+|something|one)(?: that)? "
+    rf"(?:i can(?:'?t| ?not)\b|{_I_AM} (?:unable|not able))",
     rf"[\w ]*?(?:'s| is| goes| would be| would go) against (?:my|our) {_RULES}",
     rf"[\w ']*? (?:goes|is) against the {_RULES} (?:that )?i\b",
     rf"[\w ']*? violates? (?:my|our) {_RULES}",
     rf"(?:my|our) {_RULES} (?:{_DO_NOT} (?:allow|permit|let)|forbids?|prohibits?|prevents?)\b",
     rf"(?:this|that|it|(?:this|that|your|the) {_REQUEST})(?:'s| is| falls| goes) "
     r"(?:outside|beyond|not (?:with)?in)(?: of)?(?: the scope of)? (?:my\b|what i\b)",
-    rf"(?:this|that|your|the) {_REQUEST} (?:can(?:not|'t)|could not|will not) be (?:answered|completed|fulfilled|processed)",
+    rf"(?:this|that|your|the) {_REQUEST} (?:can(?:not|'t)|could not|will not) be "
+    r"(?:answered|completed|fulfilled|processed)",
+    rf"(?:(?:this|that|your|the) )?(?:{_REQUEST}|response) (?:(?:was|has been|is) )?"
+    rf"(?:filtered|blocked|flagged|denied|rejected)(?:{_END}| (?:and i|due to|because)\b)",
     r"i ?(?:'ve| have) been (?:told|instructed|asked|trained|programmed) not to\b",
     rf"{_I_AM} still learning how to\b",
     rf"no comment{_END}",
     r"(?:let'?s|let us|can we|could we) (?:talk about|discuss|move on to) (?:something|anything) else\b",
+    r"let'?s change the (?:topic|subject)\b",
 )
 _AFTER_APOLOGY = (rf"{_UNABLE}\b", r"i have no way\b")  # without one, "I can't" may be about anything
 _OF_A_MODEL = (*_AFTER_APOLOGY, rf"i {_DO_NOT} (?!think|believe|mean|want|recommend)\w+")
@@ -111,7 +129,8 @@ _TURN = rf"(?:(?:but|however|nevertheless|that said|(?<!even )though)\b,?|still,
 _TURNS = re.compile(rf"[^.!?]*?\b{_TURN}|[^.!?]*[.!?] {_TURN}")  # in the same sentence, or as the next begins
 _GOES_ON = (
     r"(?:i|my|me|we|our|please|perhaps|maybe|if|is|are|can|could|how|what|which|would|do|let|feel|however|instead|you|"
-    r"your|it|this|that|these|those|such|for|sorry|thank|thanks|as|also|rather|there|in|try|consider|have|any|but)\b"
+    r"your|it|this|that|these|those|such|for|sorry|thank|thanks|as|also|additionally|moreover|furthermore|while|rather|there|in|"
+    r"try|consider|have|any|but)\b"
 )
 _STATES = re.compile(rf"[^.!?:]*(?::|[.!?]) (?!{_GOES_ON})\w")  # what follows is of something else than the refusal
 _THOUGHT = re.compile(r"\s*<(think(?:ing)?)>.*?(?:</\1>|\Z)", re.IGNORECASE | re.DOTALL)
@@ -124,7 +143,7 @@ def _one_of(patterns: tuple[str, ...], then: str = "") -> re.Pattern[str]:
     return re.compile(rf"(?:{'|'.join(patterns)}){then}")
 
 
-_COURTEOUS = _one_of(_COURTESY, rf"(?=[ ,.!]){_THEN}")
+_COURTEOUS = _one_of(_COURTESY, rf"(?=[ ,.!:]){_THEN}")
 _SORRY = _one_of(_APOLOGIES, rf"(?=[ ,.]){_THEN}")
 _AS_MODEL = _one_of(_BEING_A_MODEL, rf"(?=[ ,.]){_THEN}")
 _ALL_REFUSED = _one_of(_ALL)
