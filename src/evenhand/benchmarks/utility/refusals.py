@@ -60,7 +60,8 @@ _NO_REFUSAL = r"(?! (?:but|without)\b|(?: \w+){0,2} (?:better|more|clearer|short
 """What makes "I can't …" an answer: "I can't help but …", "I can't provide a better answer than …"."""
 _CONTENT = (
     r"(?: you(?: with)?)?"
-    r"(?: (?:any|an?|the|this|specific|further|more|detailed|direct|definitive|helpful|personal|such)(?: or \w+)?)* (?:responses?|answers?|information|instructions?|advice|guidance|assistance|opinions?)\b"
+    r"(?: (?:any|an?|the|this|specific|further|more|detailed|direct|definitive|helpful|personal|such)(?: or \w+)?)*"
+    r" (?:responses?|answers?|information|instructions?|advice|guidance|assistance|opinions?)\b"
 )
 _REQUEST = r"(?:questions?|requests?|quer(?:y|ies)|prompts?|topics?|tasks?|instructions?|one)\b"
 _WHAT_WAS_ASKED = (
