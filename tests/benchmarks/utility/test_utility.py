@@ -14,6 +14,7 @@ from evenhand.benchmarks.utility.scoring import perplexity, score
 from evenhand.errors import UsageError
 from evenhand.flow.run_folder import RunFolder
 from evenhand.models.request import Reply
+from evenhand.models.text_similarity import TextEncoder
 from evenhand.tools.annotation.schemes import get_scheme
 from evenhand.tools.annotation.to_sheets import ExportSettings, export
 
@@ -207,6 +208,36 @@ def test_rouge_l_is_the_librarys():
     from evenhand.benchmarks.utility.likeness import rouge_l
 
     assert rouge_l(["Bees make honey."], [["honey"]]) == [0.5]
+
+
+REPLIES = ["Bees make honey and wax.", "Paris", " ", "Zebra"]
+ACCEPTED = [["honey", "bees wax"], ["Paris"], ["anything"], ["a horse", "stripes"]]
+
+
+def test_bertscore_is_the_librarys_where_it_is_installed():
+    pytest.importorskip("bert_score", reason="needs the extra utility")
+    from evenhand.benchmarks.utility import likeness
+
+    theirs = likeness.bertscore_minilm(REPLIES, ACCEPTED)
+    ours = TextEncoder.at_hand().token_f1(REPLIES, ACCEPTED)
+    assert theirs[1:3] == pytest.approx([1, 0])
+    assert theirs == pytest.approx(ours, abs=0.1)
+    assert likeness.bertscore_by().startswith("the library bert-score ")
+
+
+def test_what_computes_bertscore_stands_in_results(monkeypatch, finished):
+    """Where the library is, it is asked; where it isn't, the embedded encoder's matching is used and said."""
+    from evenhand.benchmarks.utility import likeness
+
+    monkeypatch.setattr(likeness, "_library", lambda: "9.9")
+    monkeypatch.setattr(likeness, "_by_library", lambda replies, answers: [0.25] * len(replies))
+    predictions = RunFolder.open(finished("utility", "stub:say:7")).read_predictions()
+    found = score(predictions)
+    assert (found["bertscore_minilm"], found["bertscore_by"]) == (0.25, "the library bert-score 9.9")
+    monkeypatch.setattr(likeness, "_library", lambda: None)
+    found = score(predictions)
+    assert found["bertscore_minilm"] != 0.25
+    assert found["bertscore_by"] == "evenhand's matching (bert-score is not installed)"
 
 
 def test_the_best_of_the_accepted_answers_counts():
