@@ -13,6 +13,7 @@ from evenhand.benchmarks.utility.refusals import refuses
 from evenhand.benchmarks.utility.scoring import perplexity, score
 from evenhand.errors import UsageError
 from evenhand.flow.run_folder import RunFolder
+from evenhand.models import text_similarity
 from evenhand.models.request import Reply
 from evenhand.models.text_similarity import TextEncoder
 from evenhand.tools.annotation.schemes import get_scheme
@@ -230,7 +231,7 @@ def test_what_computes_bertscore_stands_in_results(monkeypatch, finished):
     from evenhand.benchmarks.utility import likeness
 
     monkeypatch.setattr(likeness, "_library", lambda: "9.9")
-    monkeypatch.setattr(likeness, "_by_library", lambda replies, answers: [0.25] * len(replies))
+    monkeypatch.setattr(text_similarity, "library_f1", lambda replies, answers: [0.25] * len(replies))
     predictions = RunFolder.open(finished("utility", "stub:say:7")).read_predictions()
     found = score(predictions)
     assert (found["bertscore_minilm"], found["bertscore_by"]) == (0.25, "the library bert-score 9.9")

@@ -8,7 +8,6 @@ import math
 from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 
-LAYERS = 6  # of all-MiniLM-L6-v2, the last of which is taken
 Answers = Sequence[Sequence[str]]
 
 
@@ -30,12 +29,12 @@ def bertscore_minilm(replies: Sequence[str], answers: Answers) -> list[float] | 
     also matches tokens with those that begin and end a text.) The paper's figures (0.7965 and 0.7963 on WikiMovies) are
     by another model, which it does not name.
     """
-    from evenhand.models.text_similarity import TextEncoder
+    from evenhand.models.text_similarity import TextEncoder, library_f1
 
     encoder = TextEncoder.at_hand()
     if encoder is None or not replies:
         return None
-    return _by_library(replies, answers) if _library() else encoder.token_f1(replies, answers)
+    return library_f1(replies, answers) if _library() else encoder.token_f1(replies, answers)
 
 
 def bertscore_by() -> str:
@@ -50,28 +49,6 @@ def _library() -> str | None:
         return version("bert-score")
     except PackageNotFoundError:
         return None
-
-
-def _by_library(replies: Sequence[str], answers: Answers) -> list[float]:
-    """The library takes no empty text."""
-    from bert_score import score
-
-    from evenhand.models.embedded import embedded_encoder
-
-    said = [place for place, reply in enumerate(replies) if reply.strip()]
-    found = [0.0] * len(replies)
-    if said:
-        *_, f1 = score(
-            [replies[place] for place in said],
-            [list(answers[place]) for place in said],
-            model_type=str(embedded_encoder()),
-            num_layers=LAYERS,
-            use_fast_tokenizer=True,
-            device="cpu",
-        )
-        for place, value in zip(said, f1.tolist()):
-            found[place] = value
-    return found
 
 
 def similarity(replies: Sequence[str], answers: Answers) -> list[float] | None:
