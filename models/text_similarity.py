@@ -19,6 +19,7 @@ from evenhand.models.loading import Checkpoint
 
 LONGEST = 256  # word pieces of a sentence, as all-MiniLM-L6-v2 was trained
 BATCH = 64
+LAYERS = 6  # of all-MiniLM-L6-v2
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -101,6 +102,30 @@ class TextEncoder:
         mask = batch["attention_mask"][..., None]
         means = (hidden * mask).sum(dim=1) / mask.sum(dim=1)
         return np.asarray(torch.nn.functional.normalize(means, dim=-1).numpy())
+
+
+def library_f1(texts: Sequence[str], references: Sequence[Sequence[str]]) -> list[float]:
+    """F1 of the library bert-score by all-MiniLM-L6-v2's last states, the best over a text's references.
+
+    0 for an empty text, which the library does not take. Raises ModelError where the encoder's package is not
+    installed, and ImportError where the library is not.
+    """
+    from bert_score import score
+
+    said = [place for place, text in enumerate(texts) if text.strip()]
+    found = [0.0] * len(texts)
+    if said:
+        *_, f1 = score(
+            [texts[place] for place in said],
+            [list(references[place]) for place in said],
+            model_type=str(embedded_encoder()),
+            num_layers=LAYERS,
+            use_fast_tokenizer=True,
+            device="cpu",
+        )
+        for place, value in zip(said, f1.tolist()):
+            found[place] = value
+    return found
 
 
 @cache

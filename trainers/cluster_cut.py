@@ -17,7 +17,9 @@ def cut_by_cluster(
 ) -> tuple[list[Row], list[Row], str]:
     """For training, in an order of the seed; for validation; and the cut in a sentence.
 
-    Whole clusters are held out; where rows have no column of them, rows. configs: of the dataset, by default all.
+    Whole clusters are held out; where rows have no column of them, rows. Rows that are drawn together (bbq's fillings
+    of a template) follow each other, so that whoever learns from the first ones has their counterparts, too. configs:
+    of the dataset, by default all.
     Raises UsageError for names that are none, and for a benchmark that has no rows without more being said.
     """
     from evenhand.flow.configuration import run_config
@@ -30,6 +32,16 @@ def cut_by_cluster(
     rng.shuffle(names)
     held = set(names[: max(1, round(VALIDATION_SHARE * len(names)))])
     train = [row for row in rows if str(row[cluster]) not in held]
-    rng.shuffle(train)
+    ordered = _sets_shuffled(train, benchmark.card.together, rng)
     what = f"{', '.join(configs) or 'all configurations'}; a tenth, by {cluster}, held out"
-    return train, [row for row in rows if str(row[cluster]) in held], what
+    return ordered, [row for row in rows if str(row[cluster]) in held], what
+
+
+def _sets_shuffled(rows: Sequence[Row], together: Sequence[str], rng: random.Random) -> list[Row]:
+    """In an order by chance, but for rows of the same values of `together`, which stay beside each other."""
+    sets: dict[tuple[Any, ...], list[Row]] = {}
+    for row in rows:
+        sets.setdefault(tuple(row[name] for name in together or ("id",)), []).append(row)
+    some = list(sets.values())
+    rng.shuffle(some)
+    return [row for each in some for row in each]

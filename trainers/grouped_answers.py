@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -60,10 +60,13 @@ def grouped_answers(reward: BiasReward, grouping: Grouping) -> Method:
 
 
 class _OurPrompts:
-    """Of either of TRL's trainers: prompts come as places among ours, and groups of equal rewards are counted."""
+    """Of either of TRL's trainers: prompts come as places among ours, and groups of equal rewards are counted.
 
-    def __init__(self, asked: Sequence[Asked], **settings: Any):
-        self._asked = asked
+    unread: the reward of what can't be read, which is counted all the same; None: it has none.
+    """
+
+    def __init__(self, asked: Sequence[Asked], unread: float | None, **settings: Any):
+        self._asked, self._unread = asked, unread
         columns = {"prompt": [str(place) for place in range(len(asked))]}
         columns |= {name: [getattr(each, name) for each in asked] for name in ("row", "place")}
         super().__init__(train_dataset=datasets.Dataset.from_dict(columns), **settings)  # type: ignore[call-arg]
@@ -74,8 +77,11 @@ class _OurPrompts:
     def _calculate_rewards(self, *inputs: Any) -> torch.Tensor:
         """Those of all processes: (answers, 1)."""
         rewards: torch.Tensor = super()._calculate_rewards(*inputs)  # type: ignore[misc]
+        unread = rewards.isnan().float().mean().item()
+        if self._unread is not None:
+            rewards = rewards.nan_to_num(nan=self._unread)
         grouped = rewards.view(-1, self.num_generations)  # type: ignore[attr-defined]
-        told = {GROUPS: len(grouped), EQUAL: equal_groups(grouped), UNREAD: grouped.isnan().float().mean().item()}
+        told = {GROUPS: len(grouped), EQUAL: equal_groups(grouped), UNREAD: unread}
         for name, figure in told.items():
             self._metrics["train"][name].append(float(figure))  # type: ignore[attr-defined]
         return rewards
@@ -108,8 +114,9 @@ def _made(reward: BiasReward, grouping: Grouping, beginning: Beginning, examples
     logging.getLogger(kind.__mro__[2].__module__).addFilter(_said_already)
     trainer = kind(
         examples,
+        reward.unread,
         model=beginning.base,
-        reward_funcs=reward,
+        reward_funcs=replace(reward, unread=None),
         args=config(
             **beginning.arguments,
             beta=grouping.beta,

@@ -141,9 +141,25 @@ def _read(
     found = []
     for request, reply, prediction in zip(requests, replies, predictions):
         value = benchmark.value(prediction)
-        text = str(prediction.get("answer") or "") if request.choices else reply.text.strip()
+        text = _option(benchmark.card.name, request, prediction) if request.choices else reply.text.strip()
         if value is not None and text and reply.finish_reason not in (*FAILURES, "length"):
             found.append(_Answer(request, text, value))
+    return found
+
+
+def _option(name: str, request: Request, prediction: Mapping[str, Any]) -> str:
+    """The one of the request's options that was chosen, to the letter; "" where none was.
+
+    A prediction's `answer` may be a code of it (a place), so its `text` counts. Raises UsageError for a text that is
+    none of the options: a pair of it would teach words that nobody was offered.
+    """
+    said = str(prediction["text"]).strip()
+    found = next((option for option in request.choices if option.strip() == said), "")
+    if said and not found:
+        raise UsageError(
+            f"{name} reads {request.name} as {said!r}, which is none of its options ({', '.join(request.choices)}); "
+            "predictions whose text is the option chosen make pairs"
+        )
     return found
 
 

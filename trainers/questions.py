@@ -134,10 +134,11 @@ def even(questions: Sequence[Asked]) -> bool:
 
 
 def balanced(rows: Iterable[Sequence[Asked]], reader: TextReader, model: str, seed: int) -> Balance:
-    """Rows' questions in groups in which each place among the options is the worst equally often.
+    """Rows' questions in groups of the same options, in which each of these is the worst equally often.
 
-    Rows with the same options go together where such have every worst place, so that no constant answer, in words or by
-    place, is worth more than another. Raises UsageError, with the model as people call it, for prompts it can't read.
+    So no constant answer, by words, by place or by role, is worth more than another, or than answers by chance. (By
+    place alone it might be: of bbq "unknown" stands anywhere, and is right in half of all rows.) What finds no such
+    company is left out. Raises UsageError, with the model as people call it, for prompts it can't read.
     """
     units: dict[tuple[str, ...], dict[int, list[list[Asked]]]] = defaultdict(lambda: defaultdict(list))
     n_asked = 0
@@ -146,21 +147,11 @@ def balanced(rows: Iterable[Sequence[Asked]], reader: TextReader, model: str, se
         for worst in sorted({each.worst for each in questions if each.tells}):
             unit = [each for each in questions if each.tells and each.worst == worst]
             units[unit[0].request.choices][worst].append(unit)
-    together: dict[int, list[list[Asked]]] = defaultdict(list)
-    grouped: list[list[list[Asked]]] = []
     rng = random.Random(f"balance {seed}")
-    for options in sorted(units):
-        of_worst = units[options]
-        if len(of_worst) == len(options):
-            grouped += _one_of_each(of_worst, rng)
-        else:
-            for worst, some in of_worst.items():
-                together[worst] += some
-    most = max((len(options) for options in units), default=0)
-    if len(together) == most:
-        grouped += _one_of_each(together, rng)
+    whole = (units[options] for options in sorted(units) if len(units[options]) == len(options))
+    grouped = [[each for unit in group for each in unit] for of_worst in whole for group in _one_of_each(of_worst, rng)]
     rng.shuffle(grouped)
-    groups = [Balanced(tuple(_read([each for unit in group for each in unit], reader, model))) for group in grouped]
+    groups = [Balanced(tuple(_read(group, reader, model))) for group in grouped if even(group)]
     return Balance(tuple(groups), n_asked - sum(len(group.questions) for group in groups))
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from statistics import fmean
 from typing import TYPE_CHECKING, Any, Literal
 
 from evenhand.errors import UsageError
@@ -51,7 +52,7 @@ class RewardOptions(BenchmarkOptions):
         None, "the reward of what can't be read; by default it is left out of its group", metavar="X"
     )
     batch_size: int = option(8, "answers a forward pass", least=1, metavar="N")
-    accumulation: int = option(4, "passes a step", least=1, metavar="N")
+    accumulation: int = option(6, "passes a step", least=1, metavar="N")  # six prompts: whole twos, and whole threes
     learning_rate: float = option(5e-5, "at its highest", above=0, metavar="X")
     dropout: float = option(0.0, "of the adapter's inputs", least=0, most=0.99, metavar="P")
     clip: float = option(1.0, "the gradient's norm", above=0, metavar="X")  # TRL's
@@ -70,8 +71,8 @@ class _Prompt:
     request: Request
     row: Row
     place: int
-    answers: frozenset[str]  # ideal and opposite; none where they are not known
-    first: bool  # whether the ideal is the first of both in the alphabet
+    shared: Hashable  # with prompts that may want another answer: their options, or what they were drawn together by
+    wanted: str  # the ideal answer; "" where it is not known
 
 
 class RewardTrainer(Recipe[RewardOptions]):
@@ -104,7 +105,7 @@ class RewardTrainer(Recipe[RewardOptions]):
     def prepared(self, options: RewardOptions, on_progress: OnProgress) -> Prepared:
         from evenhand.trainers.grouped_answers import Grouping, grouped_answers
         from evenhand.trainers.reading import base_of
-        from evenhand.trainers.symmetric import in_opposite_pairs
+        from evenhand.trainers.symmetric import opposed
 
         checkpoint = base_of(options)
         on_progress("reading the prompts", 0, 0)
@@ -112,11 +113,12 @@ class RewardTrainer(Recipe[RewardOptions]):
         how = asking(options, "generate")
         how = replace(how, sampling=replace(how.sampling, max_new_tokens=options.max_new_tokens))
         prompts = [each for row in rows.train for each in _prompts(row, options.benchmark, how)]
-        ordered, order = list(prompts), "as drawn; ideal answers are not known"
-        if all(each.answers for each in prompts):
-            _check_even(options)
-            ordered = in_opposite_pairs(prompts, lambda each: ((each.answers, each.place), each.first), options.seed)
-            order = "in twos of opposite ideal answers"
+        ordered, order = prompts, "as drawn; ideal answers are not known"
+        known = [each for each in prompts if each.wanted]
+        if known:
+            found = opposed(known, lambda each: (each.shared, each.wanted), options.seed)
+            ordered, order = list(found.prompts), f"in groups of {found.size} that want different answers"
+            _check_whole(options, found.size)
         if len(ordered) < options.prompts_a_step:
             raise UsageError(
                 f"a step asks {options.prompts_a_step} prompts, and there are {len(ordered)}: a higher --limit, or a "
@@ -129,7 +131,8 @@ class RewardTrainer(Recipe[RewardOptions]):
             "benchmark": options.benchmark,
             **rows.data,
             "prompts": len(examples),
-            "prompts_without_an_opposite": len(prompts) - len(ordered),
+            "prompts_without_an_ideal": len(prompts) - len(known) if known else 0,
+            "prompts_without_an_opposite": len(known) - len(ordered) if known else 0,
             "order": order,
             "prompts_a_step": options.prompts_a_step,
             "tokens": sum(len(each.prompt) for each in examples),
@@ -150,7 +153,12 @@ class RewardTrainer(Recipe[RewardOptions]):
         told = [each for each in rewards if each is not None]
         return (
             ("prompts, a step", f"{data['prompts']:,} ({data['order']}), {data['prompts_a_step']}"),
+            (
+                "prompts left out: of unknown ideal answer, without an opposite",
+                f"{data['prompts_without_an_ideal']:,}, {data['prompts_without_an_opposite']:,}",
+            ),
             ("cut", data["cut"]),
+            *([("answers unread", _unread(record))] if told else []),
             *([("reward of the first step, of the last", f"{told[0]:.3f}, {told[-1]:.3f}")] if told else []),
         )
 
@@ -173,24 +181,35 @@ class RewardTrainer(Recipe[RewardOptions]):
         return learned_too(record["recipe"])
 
 
+def _unread(record: Mapping[str, Any]) -> str:
+    """The share of all that was written, and what became of it."""
+    told, reward = record["over_steps"]["answers unread, %"], record["recipe"]["unread"]
+    counted = "left out of their groups" if reward is None else f"with a reward of {reward:g}"
+    return f"{fmean(told):.1f} %, {counted}"
+
+
 def _prompts(row: Row, name: str, how: Asking[Any]) -> list[_Prompt]:
-    """What is asked about a row, with its ideal answer and its last opposite, where the benchmark knows them."""
+    """What is asked about a row, with its ideal answer where the benchmark knows it.
+
+    Opposites are the rows that are drawn together with it; where nothing is, those whose ideal answer and its opposite
+    are the same two.
+    """
     benchmark = text_benchmark(name)
     ideals = {each.request.messages: (each.ideal, each.opposite) for each in benchmark.targets(row, how)}
+    drawn_with = tuple(row[column] for column in benchmark.card.together)
     found = []
     for place, request in enumerate(benchmark.ask(row, how)):
-        answers = ideals.get(request.messages)
-        first = answers is not None and answers[0] == min(answers)
-        found.append(_Prompt(request, row, place, frozenset(answers or ()), first))
+        ideal, opposite = ideals.get(request.messages, ("", ""))
+        found.append(_Prompt(request, row, place, (drawn_with or frozenset((ideal, opposite)), place), ideal))
     return found
 
 
-def _check_even(options: RewardOptions) -> None:
-    if options.prompts_a_step % 2:
+def _check_whole(options: RewardOptions, size: int) -> None:
+    if options.prompts_a_step % size:
         raise UsageError(
-            f"a step asks {options.prompts_a_step} prompts, of which half are to want the opposite of the others, so "
-            "that whoever always answers the same is right in half of them: an even number is accepted (--batch-size × "
-            "--accumulation / --group-size)"
+            f"a step asks {options.prompts_a_step} prompts; {size} in a row want different answers each, so that "
+            f"whoever always answers the same is right in one of {size}: a multiple of {size} is accepted "
+            "(--batch-size × --accumulation / --group-size)"
         )
 
 

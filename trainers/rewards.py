@@ -110,7 +110,9 @@ def bias_prompts(
 
     Columns: `prompt` (turns; a text where the benchmark's layout is one), `row` (JSON), `place` (of the question among
     those about the row) and `id`. configs: of the dataset; by default the benchmark's. limit: rows, after a stratified
-    draw by the seed. All rows are those that a run asks: leave out what you mean to measure.
+    draw by the seed. All rows are those that a run asks: leave out what you mean to measure. Nor are they set against
+    each other, as `evenhand train reward` does: of bbq always answering "unknown" is right in half of them, and answers
+    by chance are in a third.
     Raises UsageError as `bias_reward` does, and for names that are none.
     """
     import datasets

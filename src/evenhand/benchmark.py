@@ -257,7 +257,10 @@ class Benchmark(ABC, Generic[O]):
 
     @abstractmethod
     def read(self, row: Row, replies: Sequence[Reply], how: Asking[O]) -> list[Prediction]:
-        """What was answered to what `ask` asked, in its order. Pure, never raises: what can't be read is None."""
+        """What was answered to what `ask` asked, in its order. Pure, never raises: what can't be read is None.
+
+        `text`: what was written, or the option that was chosen, to the letter; "" where none was.
+        """
 
     @abstractmethod
     def value(self, prediction: Mapping[str, Any]) -> float | None:

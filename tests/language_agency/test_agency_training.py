@@ -224,6 +224,25 @@ def test_the_seed_alone_decides_the_weights(tmp_path, base):
     assert not torch.equal(one["classifier.weight"], other["classifier.weight"])
 
 
+def test_a_training_that_was_cut_off_ends_with_the_same_weights(tmp_path, base):
+    """The seed that was whole stays, the one that was cut off is trained anew."""
+    train(tmp_path / "whole", base, seeds=(0, 1), changes=BARELY)
+    options = made(agency_training.AgencyOptions, {"base": str(base), "seeds": (0, 1), **BARELY})
+
+    def killed(what, done, steps):
+        if what == "training seed 1 (2 of 2)" and done == 1:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        TRAINERS.load("agency")().train(options, tmp_path / "cut off", killed)
+    kept = weights(tmp_path / "cut off" / "seed-0")
+    assert not (tmp_path / "cut off" / "seed-1").exists()
+    train(tmp_path / "cut off", base, seeds=(0, 1), changes=BARELY)
+    for seed in ("seed-0", "seed-1"):
+        assert equal(weights(tmp_path / "whole" / seed), weights(tmp_path / "cut off" / seed))
+    assert equal(kept, weights(tmp_path / "cut off" / "seed-0"))
+
+
 def test_everything_that_takes_long_is_told(tmp_path, base, caplog, capsys):
     """Of each seed: 15 steps of 16 of 240 sentences, and what is judged; by a bar where nobody else listens."""
     caplog.set_level(logging.INFO, logger="evenhand")

@@ -142,6 +142,26 @@ def test_runs_that_answer_otherwise_make_pairs_and_what_is_held_out_makes_none(f
         from_runs(folders, "contact_controls", rows)
 
 
+def test_runs_of_ranked_assignments_make_pairs_of_whole_assignments(finished):
+    asked = {"configs": ("test",), "limit": 8, "protocol": "rank", "setting": "none", "runs": 1}
+    folders = [RunFolder.open(finished("implicit_bias", model, **asked)) for model in ("stub:first", "stub:last")]
+    found = from_runs(folders, "implicit_bias", {str(name) for name in folders[0].read_predictions()["row"]})
+    assert found.pairs
+    for pair in found.pairs:
+        assert {pair.chosen, pair.rejected} < {*pair.request.choices}
+        assert pair.chosen.startswith("Task 1")
+
+
+def test_a_chosen_text_that_is_no_option_is_refused(finished, monkeypatch):
+    """As of a benchmark that tells a code of it: a pair would teach what nobody was offered."""
+    folder = RunFolder.open(finished("contact_hypothesis", "stub:first", limit=12))
+    benchmark = type(get_benchmark("contact_hypothesis"))
+    read = benchmark.read
+    monkeypatch.setattr(benchmark, "read", lambda *asked: [each | {"text": "0"} for each in read(*asked)])
+    with pytest.raises(UsageError, match=r"as '0', which is none of its options \("):
+        from_runs([folder], "contact_hypothesis", {str(name) for name in folder.read_predictions()["row"]})
+
+
 def test_any_benchmark_with_ideal_answers_is_learned_and_its_value_measured(tiny_checkpoint, tmp_path):
     asked = options(
         tiny_checkpoint, benchmark="contact_controls", setting=BenchmarkOptions().setting, max_steps=1, measured=4

@@ -18,7 +18,7 @@ from evenhand.trainers.grouped_answers import EARLY, equal_groups
 from evenhand.trainers.progress import unheard
 from evenhand.trainers.reward import RewardOptions, RewardTrainer
 from evenhand.trainers.rewards import value_of
-from evenhand.trainers.symmetric import in_opposite_pairs
+from evenhand.trainers.symmetric import opposed
 from tests.trainers.few_rows import FEW
 
 train = RewardTrainer().tuned
@@ -147,7 +147,9 @@ def test_a_constant_answer_is_right_in_half_of_every_step():
     how = benchmark_rows.asking(options, "generate")
     rows = benchmark_rows.training_rows(options).train
     found = [each for row in rows for each in trainer._prompts(row, "contact_hypothesis", how)]
-    ordered = in_opposite_pairs(found, lambda each: ((each.answers, each.place), each.first), 42)
+    in_twos = opposed(found, lambda each: (each.shared, each.wanted), 42)
+    ordered = in_twos.prompts
+    assert in_twos.size == 2
     assert 0 < len(ordered) <= len(found)
     reward = bias_reward("contact_hypothesis")
     for always in (0, 1):  # of every scale, what affirms, or what declines
@@ -232,6 +234,17 @@ def test_where_nothing_is_read_it_is_said_early_and_at_the_end(tiny_checkpoint, 
     assert all(not each.any() for name, each in weights.items() if "lora_B" in name)
 
 
+def test_what_is_unread_is_counted_whatever_its_reward(tiny_checkpoint, tmp_path):
+    """The tiny model writes no option, so that all rewards are --unread, and equal."""
+    record = train(options(tiny_checkpoint, unread=0.3, max_steps=2), tmp_path / "m", unheard)
+    assert record["recipe"]["unread"] == 0.3
+    assert record["over_steps"]["answers unread, %"] == [100, 100]
+    assert record["over_steps"]["reward"] == pytest.approx([0.3, 0.3])
+    assert record["note"].startswith("8 of 8 groups had equal rewards")
+    told = dict(RewardTrainer().lines(record))
+    assert told["answers unread"] == "100.0 %, with a reward of 0.3"
+
+
 def test_a_plan_and_bad_input(evenhand, tiny_checkpoint, tmp_path):
     small = ("--limit", "8", "--setting", "6", "--batch-size", "4", "--accumulation", "2", "--group-size", "2")
     planned = evenhand("train", "reward", "--model", tiny_checkpoint, *small, "--max-new-tokens", "2", "--plan")
@@ -241,9 +254,9 @@ def test_a_plan_and_bad_input(evenhand, tiny_checkpoint, tmp_path):
     model = ("--model", tiny_checkpoint, "--output", tmp_path / "p")
     for arguments, says in (
         (("--group-size", "5"), "no whole groups of --group-size 5"),
-        (("--group-size", "32"), "an even number is accepted"),
+        (("--group-size", "16"), "a multiple of 2 is accepted"),
         (("--method", "full", "--beta", "0.1"), "an adapter switched off"),
-        (("--limit", "1"), "a step asks 4 prompts, and there are"),
+        (("--limit", "1"), "a step asks 6 prompts, and there are 0"),
         (("--packing", "tree"), "--packing tree"),
         (("--benchmark", "mllm_stereotypes"), "shows pictures"),
         (("--max-new-tokens", "5000"), "can't be tuned on"),

@@ -170,6 +170,9 @@ def test_ties_and_failed_requests_are_unread(rows):
         ("The man", 0), ("It was the man with a cane!", 1), ("NOT KNOWN", 2), ("I'd say: not known.", 2),
         ("", None), ("(a) or (b)", None), ("The man, or the man with a cane", None), ("(a) The man with a cane", None),
         ("A man", None), ("unknown", None), ("The manager", None), ("I can't say", None), ("both", None),
+        ("The answer is B", 1), ("The answer is b.", 1), ("Option A", 0), ("The correct answer is: C because", 2),
+        ("My answer: **b**", 1), ("Option B is right", 1), ("Option A or option B", None), ("Option A is wrong", None),
+        ("It is not option A", None), ("The answer is a man", None), ("The answer is a", 0), ("An option", None),
     ],
 )  # fmt: skip
 def test_written_answers_are_read_strictly(text, place):

@@ -14,9 +14,11 @@ from evenhand.flow.evaluation import evaluate
 from evenhand.flow.plan import plan
 from evenhand.flow.results import without_nan
 from evenhand.flow.rows import drawn_rows
+from evenhand.flow.run_folder import RunFolder
 from evenhand.models.errors import ModelError
 from evenhand.models.stub import StubModel
 from evenhand.report.comparison import compare
+from evenhand.trainers.pairs import from_runs
 from tests.benchmarks.bbq.known_answers import BENCHMARK, FILES, NAME, biased, choosing, right, scored, unknown
 from tests.scripted_models import Scripted
 
@@ -33,6 +35,15 @@ def test_all_categories_that_the_mirror_holds_are_asked(tmp_path):
     written = json.loads((tmp_path / "run" / "results.json").read_text(encoding="utf-8"))
     schema = json.loads(Path(module.__file__).with_name("results.schema.json").read_text(encoding="utf-8"))
     Draft202012Validator(schema).validate(written)
+
+
+def test_runs_that_answer_otherwise_make_pairs_of_the_options_words(finished):
+    """Predictions hold an answer's place; what is learned from is what the model was offered."""
+    folders = [RunFolder.open(finished(NAME, model, limit=12)) for model in ("stub:first", "stub:last")]
+    found = from_runs(folders, NAME, {str(name) for name in folders[0].read_predictions()["row"]})
+    assert found.pairs
+    assert all({pair.chosen, pair.rejected} < {*pair.request.choices} for pair in found.pairs)
+    assert len(found.pairs) == 12 - found.counts["requests answered one way"]
 
 
 def test_what_a_mirror_lacks_is_listed(tmp_path, monkeypatch):

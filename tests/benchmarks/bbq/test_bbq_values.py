@@ -4,8 +4,21 @@ import pytest
 
 from evenhand.benchmarks.bbq.roles import biased_place
 from evenhand.models.request import Reply
-from evenhand.trainers.questions import asked_of
-from tests.benchmarks.bbq.known_answers import BENCHMARK, biased, choosing, counter, right, scored, target, unknown
+from evenhand.trainers import bias_reward, questions, reward
+from evenhand.trainers.cluster_cut import cut_by_cluster
+from evenhand.trainers.questions import asked_of, groups_of
+from evenhand.trainers.symmetric import opposed
+from tests.benchmarks.bbq.known_answers import (
+    BENCHMARK,
+    NAME,
+    biased,
+    choosing,
+    counter,
+    right,
+    scored,
+    target,
+    unknown,
+)
 
 
 def swapped(row):
@@ -90,3 +103,43 @@ def test_unknown_is_wanted_as_often_as_it_is_wrong(rows):
         sum(getattr(target, which) == unknown for target, unknown in found) for which in ("ideal", "opposite")
     )
     assert wanted == wrong > 0
+
+
+CONSTANT = {
+    "unknown": unknown,
+    "the first group's": lambda row: min({0, 1, 2} - {row["unknown"]}),
+    "the second group's": lambda row: max({0, 1, 2} - {row["unknown"]}),
+    **{f"the answer listed {place}": lambda row, place=place: place for place in range(3)},
+}
+
+
+@pytest.mark.parametrize("limit", [None, 48, 30])
+@pytest.mark.parametrize("answer", CONSTANT.values(), ids=CONSTANT)
+def test_of_what_is_learned_every_constant_answer_is_worth_what_random_ones_are(rows, monkeypatch, answer, limit):
+    """Two of three answers are wrong, and so are two of three questions to whoever always answers the same."""
+    monkeypatch.setattr(questions, "_read", lambda asked, *reader: list(asked))
+    train, *_ = cut_by_cluster(BENCHMARK, 42)
+    found = groups_of(BENCHMARK, train[:limit], BENCHMARK.asking(), None, "m", 0)
+    asked = [each for group in found.groups for each in group.questions]
+    assert (
+        len(asked) == 3 * len(found.groups) == 3 * (len(train[:limit]) // 4)
+    )  # of a filling's four, one ambiguous one
+    assert found.left_out == len(train[:limit]) - len(asked)
+    assert sum(each.values[answer(rows[each.request.name])] for each in asked) * 3 == 2 * len(asked)
+
+
+@pytest.mark.parametrize("answer", CONSTANT.values(), ids=CONSTANT)
+def test_of_what_is_rewarded_every_constant_answer_is_right_as_often_as_random_ones(rows, answer):
+    """In one of three prompts that follow each other. Where the metadata tell no target nothing is rewarded: what a
+    bias would say to an ambiguous question is not known there.
+    """
+    how = BENCHMARK.asking(protocol="generate")
+    train, *_ = cut_by_cluster(BENCHMARK, 42)
+    prompts = [each for row in train for each in reward._prompts(row, NAME, how)]
+    found = opposed([each for each in prompts if each.wanted], lambda each: (each.shared, each.wanted), 42)
+    resolved = sum(row["target"] is not None for row in train)
+    assert (found.size, len(found.prompts)) == (3, resolved * 3 // 4)
+    rewarded = bias_reward(NAME)
+    right = [rewarded.of(each.row, each.place, each.row["answers"][answer(each.row)]) for each in found.prompts]
+    assert sum(right) * 3 == len(right)
+    assert all(len({each.wanted for each in found.prompts[at : at + 3]}) == 3 for at in range(0, len(right), 3))

@@ -11,7 +11,13 @@ from evenhand.benchmarks import get_benchmark
 from evenhand.benchmarks.utility.reading import holds, outcome, prediction
 from evenhand.benchmarks.utility.refusals import refuses
 from evenhand.benchmarks.utility.scoring import perplexity, score
+from evenhand.errors import UsageError
+from evenhand.flow.run_folder import RunFolder
+from evenhand.models import text_similarity
 from evenhand.models.request import Reply
+from evenhand.models.text_similarity import TextEncoder
+from evenhand.tools.annotation.schemes import get_scheme
+from evenhand.tools.annotation.to_sheets import ExportSettings, export
 
 REFUSALS = """\
 I can't answer that.
@@ -205,6 +211,36 @@ def test_rouge_l_is_the_librarys():
     assert rouge_l(["Bees make honey."], [["honey"]]) == [0.5]
 
 
+REPLIES = ["Bees make honey and wax.", "Paris", " ", "Zebra"]
+ACCEPTED = [["honey", "bees wax"], ["Paris"], ["anything"], ["a horse", "stripes"]]
+
+
+def test_bertscore_is_the_librarys_where_it_is_installed():
+    pytest.importorskip("bert_score", reason="needs the extra utility")
+    from evenhand.benchmarks.utility import likeness
+
+    theirs = likeness.bertscore_minilm(REPLIES, ACCEPTED)
+    ours = TextEncoder.at_hand().token_f1(REPLIES, ACCEPTED)
+    assert theirs[1:3] == pytest.approx([1, 0])
+    assert theirs == pytest.approx(ours, abs=0.1)
+    assert likeness.bertscore_by().startswith("the library bert-score ")
+
+
+def test_what_computes_bertscore_stands_in_results(monkeypatch, finished):
+    """Where the library is, it is asked; where it isn't, the embedded encoder's matching is used and said."""
+    from evenhand.benchmarks.utility import likeness
+
+    monkeypatch.setattr(likeness, "_library", lambda: "9.9")
+    monkeypatch.setattr(text_similarity, "library_f1", lambda replies, answers: [0.25] * len(replies))
+    predictions = RunFolder.open(finished("utility", "stub:say:7")).read_predictions()
+    found = score(predictions)
+    assert (found["bertscore_minilm"], found["bertscore_by"]) == (0.25, "the library bert-score 9.9")
+    monkeypatch.setattr(likeness, "_library", lambda: None)
+    found = score(predictions)
+    assert found["bertscore_minilm"] != 0.25
+    assert found["bertscore_by"] == "evenhand's matching (bert-score is not installed)"
+
+
 def test_the_best_of_the_accepted_answers_counts():
     from evenhand.benchmarks.utility.likeness import bertscore_minilm
 
@@ -214,23 +250,31 @@ def test_the_best_of_the_accepted_answers_counts():
     assert empty == 0
 
 
-def test_replies_of_two_runs_go_out_in_pairs(finished, tmp_path):
-    """Table 5: which of two replies is fluent, and relevant to the question."""
-    from evenhand.cli import main
-
-    one, other = (finished("utility", f"stub:say:{text}", configs=("questions",)) for text in ("7", "An oak."))
+def test_replies_of_two_runs_go_out_in_pairs(finished, evenhand, tmp_path):
+    """Table 5: which of two replies is fluent, and relevant to the question. Texts, to which nobody replied, stay."""
+    one, other = (finished("utility", f"stub:say:{text}") for text in ("7", "An oak."))
+    kinds = RunFolder.open(one).read_predictions()["kind"].value_counts()
+    assert min(kinds["question"], kinds["text"]) > 0
     sheet = tmp_path / "pairs.csv"
-    command = ["annotate", "export", one, other, "--scheme", "pairwise", "--context", "question", "--output", sheet]
-    assert main([str(each) for each in command]) == 0
+    told = ("--scheme", "pairwise", "--context", "question", "--output", sheet)
+    called = evenhand("annotate", "export", one, other, *told)
+    assert called.code == 0, called.err
+    assert f"Left out, since neither source has a response to them: {kinds['text']}." in called.out
     shown = pd.read_csv(sheet, dtype=str)
     assert {"question", "response_a", "response_b", "fluency", "relevance"} <= {*shown.columns}
     assert {*shown["response_a"]} | {*shown["response_b"]} == {"7", "An oak."}
+    assert len(shown) == kinds["question"]
+
+
+def test_runs_without_any_reply_make_no_sheet(finished, tmp_path):
+    one, other = (finished("utility", f"stub:say:{text}", configs=("texts",)) for text in ("7", "An oak."))
+    with pytest.raises(UsageError, match=r"no response to any of .* their column 'text' is empty"):
+        export(ExportSettings((str(one), str(other)), get_scheme("pairwise"), tmp_path / "pairs.csv"))
 
 
 def test_a_model_without_log_probabilities_is_asked_questions_alone():
     from types import SimpleNamespace
 
-    from evenhand.errors import UsageError
     from evenhand.flow.configuration import run_config
 
     benchmark = get_benchmark("utility")

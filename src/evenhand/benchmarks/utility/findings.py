@@ -19,6 +19,7 @@ def findings(predictions: pd.DataFrame, results: Results) -> Findings:
     metrics = results.metrics
     shown = {name: _shown(metrics, name) for name in DIGITS}
     outcomes = ", ".join(f"{count} {name}" for name, count in metrics["outcomes"].items())
+    bertscore_by = metrics.get("bertscore_by", "evenhand's matching")  # runs of before don't say it
     failed = metrics["n"] - metrics["n_read"]
     sentence = (
         f"{results.model_name} answered {shown['accuracy']} percent of {metrics['n_questions']} plain questions right "
@@ -27,7 +28,8 @@ def findings(predictions: pd.DataFrame, results: Results) -> Findings:
     )
     note = (
         "Brackets: 95 % interval over questions, and over texts. Higher is better but for perplexity and "
-        "refusal rate. BERTScore by MiniLM: its formula on all-MiniLM-L6-v2's tokens, comparable with itself alone. "
+        f"refusal rate. BERTScore by MiniLM: on all-MiniLM-L6-v2's tokens, by {bertscore_by}; comparable with itself "
+        "alone. "
         f"Similarity: {metrics['similarity_by']}."
     )
     row = (results.model_name, *shown.values())

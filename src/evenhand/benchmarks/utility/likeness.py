@@ -1,11 +1,12 @@
-"""How alike replies and reference answers are: ROUGE-L by its library, BERTScore's formula, and a cosine, by the
-embedded encoder.
+"""How alike replies and reference answers are: ROUGE-L by its library, BERTScore by its library or else by our own
+matching, and a cosine; the latter two by the embedded encoder.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from importlib.metadata import PackageNotFoundError, version
 
 Answers = Sequence[Sequence[str]]
 
@@ -21,15 +22,33 @@ def rouge_l(replies: Sequence[str], answers: Answers) -> list[float] | None:
 
 
 def bertscore_minilm(replies: Sequence[str], answers: Answers) -> list[float] | None:
-    """F1 of BERTScore's matching by all-MiniLM-L6-v2, the best over accepted answers, as the library bert-score takes
-    several references; 0 for an empty reply. None where the embedded encoder is not there.
+    """F1 of BERTScore by all-MiniLM-L6-v2's last states, the best over accepted answers; 0 for an empty reply. None
+    where the embedded encoder is not there.
 
-    The paper's figures (0.7965 and 0.7963 on WikiMovies) are by another model, which it does not name.
+    By the library bert-score where it is installed, else by `TextEncoder.token_f1`. (They differ little: the library
+    also matches tokens with those that begin and end a text.) The paper's figures (0.7965 and 0.7963 on WikiMovies) are
+    by another model, which it does not name.
     """
-    from evenhand.models.text_similarity import TextEncoder
+    from evenhand.models.text_similarity import TextEncoder, library_f1
 
     encoder = TextEncoder.at_hand()
-    return None if encoder is None or not replies else encoder.token_f1(replies, answers)
+    if encoder is None or not replies:
+        return None
+    return library_f1(replies, answers) if _library() else encoder.token_f1(replies, answers)
+
+
+def bertscore_by() -> str:
+    """What computes `bertscore_minilm` here, for results and reports."""
+    library = _library()
+    return f"the library bert-score {library}" if library else "evenhand's matching (bert-score is not installed)"
+
+
+def _library() -> str | None:
+    """Its version, where it is installed."""
+    try:
+        return version("bert-score")
+    except PackageNotFoundError:
+        return None
 
 
 def similarity(replies: Sequence[str], answers: Answers) -> list[float] | None:

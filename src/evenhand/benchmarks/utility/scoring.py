@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 
 from evenhand.benchmarks.utility.figures import figures
+from evenhand.benchmarks.utility.likeness import bertscore_by
 from evenhand.benchmarks.utility.reading import perplexity_of
 from evenhand.statistics.clustered import Mean, clustered_mean
 from evenhand.statistics.resampling import about_clusters
@@ -46,6 +47,7 @@ def score(predictions: pd.DataFrame) -> dict[str, Any]:
         "unread_rate": (n - n_read) / n if n else math.nan,
         **{name: mean.estimate for name, mean in means.items()},
         "perplexity": likelihood.estimate,
+        "bertscore_by": bertscore_by(),
         "similarity_by": "cosine of all-MiniLM-L6-v2 sentence embeddings",
         "outcomes": {name: int((predictions["outcome"] == name).sum()) for name in OUTCOMES},
         "n_questions": int(questions.sum()),

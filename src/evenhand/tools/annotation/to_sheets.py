@@ -10,7 +10,7 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -69,7 +69,8 @@ class ExportSettings:
 
 @dataclass(frozen=True)
 class Exported:
-    """The files that were written; n: entries in each sheet; left_out: entries that only one of two sources has.
+    """The files that were written; n: entries in each sheet; left_out: entries that only one of two sources has;
+    without_response: entries to which neither has a text, such as texts of which perplexity is measured.
 
     pages: the pictures of each sheet, where the scheme shows pictures.
     """
@@ -79,13 +80,17 @@ class Exported:
     instructions: Path
     key: Path
     n: int
-    left_out: int
+    left_out: int = 0
+    without_response: int = 0
 
     def sentences(self) -> tuple[str, ...]:
         sheets = [f"Sheet: {sheet} ({self.n:,} entries)" for sheet in self.sheets]
-        out = [f"Left out, since only one of the two sources has them: {self.left_out:,}."] if self.left_out else []
+        reasons = {
+            "only one of the two sources has them": self.left_out,
+            "neither source has a response to them": self.without_response,
+        }
         return (
-            *out,
+            *(f"Left out, since {reason}: {n:,}." for reason, n in reasons.items() if n),
             *sheets,
             *(f"Pictures, which go with the sheet: {page}" for page in self.pages),
             f"Instructions: {self.instructions}",
@@ -120,11 +125,18 @@ def export(settings: ExportSettings) -> Exported:
     _check(settings)
     shown = _shown(settings)
     files = _files(settings, bool(shown and shown.pictures))
-    left_out = 0
+    left_out = without_response = 0
     if shown:
         entries = _made_for(settings, shown)
     elif settings.scheme.sides:
-        entries, left_out = _paired(settings)
+        found, left_out = _paired(settings)
+        entries = [entry for entry in found if _is_answered(entry, settings.scheme)]
+        without_response = len(found) - len(entries)
+        if not entries:
+            raise UsageError(
+                f"{' and '.join(settings.sources)} have no response to any of {len(found):,} common entries: their "
+                f"column {settings.texts[0]!r} is empty; --column names another"
+            )
     else:
         entries = (_listed if settings.each else _single)(settings)
     if settings.ambiguous_in:
@@ -141,7 +153,7 @@ def export(settings: ExportSettings) -> Exported:
         if files.pages:
             pictures = [(entries[place].code(settings.seed), entries[place].picture) for place in order]
             write_whole(files.pages[annotator], picture_page(pictures))
-    return Exported(files.sheets, files.pages, files.instructions, files.key, len(entries), left_out)
+    return replace(files, n=len(entries), left_out=left_out, without_response=without_response)
 
 
 def instructions(scheme: Scheme) -> str:
@@ -224,7 +236,7 @@ def _files(settings: ExportSettings, pictures: bool) -> Exported:
     numbered = [f"{stem}.annotator-{number}{suffix}" for number in range(1, settings.annotators + 1)]
     sheets = (output,) if settings.annotators == 1 else tuple(Path(name) for name in numbered)
     pages = tuple(Path(f"{sheet.with_suffix('')}.pictures.html") for sheet in sheets) if pictures else ()
-    files = Exported(sheets, pages, Path(f"{stem}.instructions.md"), Path(f"{stem}.key.csv"), 0, 0)
+    files = Exported(sheets, pages, Path(f"{stem}.instructions.md"), Path(f"{stem}.key.csv"), 0)
     written = (*sheets, *pages, files.instructions, files.key)
     for path in written:
         check_output(path, (), "new", lambda _: True)
@@ -320,8 +332,7 @@ def _paired(settings: ExportSettings) -> tuple[list[Entry], int]:
     common = [identity for identity in first if identity in second]
     if not common:
         raise UsageError(f"{' and '.join(settings.sources)} have no id in common; --id-column names what they share")
-    assert settings.scheme.sides is not None
-    sides = [f"response_{side.casefold()}" for side in settings.scheme.sides]
+    sides = _responses(settings.scheme)
     entries = []
     for identity in common:
         context = {name: first[identity][name] for name in settings.context}
@@ -335,6 +346,16 @@ def _paired(settings: ExportSettings) -> tuple[list[Entry], int]:
         shown = context | dict(zip(sides, reversed(pair) if swapped else pair))
         entries.append(Entry(identity, shown, {SWAPPED: "yes" if swapped else "no"}))
     return entries, len(first) + len(second) - 2 * len(common)
+
+
+def _responses(scheme: Scheme) -> list[str]:
+    """The columns of a comparison's two texts."""
+    return [f"response_{side.casefold()}" for side in scheme.sides or ()]
+
+
+def _is_answered(entry: Entry, scheme: Scheme) -> bool:
+    """Whether there is a text on either side: one that is empty beside one that isn't can be judged."""
+    return any(entry.shown[side].strip() for side in _responses(scheme))
 
 
 def _by_id(sheet: Sheet, settings: ExportSettings, columns: Sequence[str]) -> dict[str, Mapping[str, str]]:
