@@ -56,7 +56,7 @@ class ReasonOptions(TuningOptions):
         "the layers that adapters stand in: default (query and value projections, as published), all-linear, or names "
         "with commas",
     )
-    learning_rate: float = option(1e-3, "at its highest", above=0, metavar="X")  # appendix H.2
+    learning_rate: float = option(1e-3, "at its highest", above=0, most=1, metavar="X")  # appendix H.2
     epochs: float | None = option(  # type: ignore[assignment]
         None, "passes over the examples; by default 3 of full data and 2 of half", above=0, metavar="N"
     )

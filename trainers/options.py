@@ -28,7 +28,7 @@ class TuningOptions:
         "all-linear",
         "the layers that adapters stand in: all-linear, default (peft's for the model), or q_proj,v_proj,…",
     )
-    learning_rate: float = option(3e-4, "at its highest", above=0, metavar="X")
+    learning_rate: float = option(3e-4, "at its highest", above=0, most=1, metavar="X")
     schedule: Literal["constant", "linear", "cosine"] = option(
         "constant", "of the learning rate: constant, as the papers have it, or falling to 0 at the last step"
     )

@@ -42,7 +42,7 @@ class PreferenceOptions(BenchmarkOptions):
         metavar="targets|RUN|FILE",
     )
     beta: float = option(0.1, "how near the model stays to its base", above=0, metavar="X")  # Rafailov et al.
-    learning_rate: float = option(5e-5, "at its highest", above=0, metavar="X")
+    learning_rate: float = option(5e-5, "at its highest", above=0, most=1, metavar="X")
     dropout: float = option(0.0, "of the adapter's inputs", least=0, most=0.99, metavar="P")  # TRL: none in DPO
     clip: float = option(1.0, "the gradient's norm", above=0, metavar="X")  # TRL's
 

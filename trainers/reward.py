@@ -53,7 +53,7 @@ class RewardOptions(BenchmarkOptions):
     )
     batch_size: int = option(8, "answers a forward pass", least=1, metavar="N")
     accumulation: int = option(6, "passes a step", least=1, metavar="N")  # six prompts: whole twos, and whole threes
-    learning_rate: float = option(5e-5, "at its highest", above=0, metavar="X")
+    learning_rate: float = option(5e-5, "at its highest", above=0, most=1, metavar="X")
     dropout: float = option(0.0, "of the adapter's inputs", least=0, most=0.99, metavar="P")
     clip: float = option(1.0, "the gradient's norm", above=0, metavar="X")  # TRL's
 
