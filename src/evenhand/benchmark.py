@@ -187,6 +187,17 @@ class Comparison(ABC):
         `least` and `most`, that the figure's values can be, where that is known.
         """
 
+    def headline_of(self, predictions: pd.DataFrame, wanted: Callable[[str], bool]) -> pd.DataFrame:
+        """`headline`, of the figures with these names alone: overridden where others take long to compute."""
+        values = self.headline(predictions)
+        return values[values["figure"].map(wanted, na_action="ignore").eq(True)]
+
+    def answers_of(self, task: str, key: str) -> Callable[[str], bool] | None:
+        """Of a figure that others collect (`Benchmark.collected`), which headline figures are means over its answers,
+        so that two runs of it can be paired; None where there are none.
+        """
+        return None
+
     def exploratory(self, predictions: pd.DataFrame) -> pd.DataFrame:
         """Likewise for figures of groups; none by default."""
         import pandas as pd

@@ -244,7 +244,8 @@ def test_a_policy_may_demand_use(evenhand, base, candidate):
         ("- 3", "NAME: VALUE lines are accepted"),
         ("figures: [a]", "lines of NAME: MARGIN"),
         ("figures: {a: -1}", "a margin of 0 or more"),
-        ("{", "is no YAML"),
+        ("{", "is no policy"),
+        ("max_increase: 5\nmax_increase: 99\n", "'max_increase' stands there twice, the second time in line 2"),
         ("figures: {certainly: 1}", "unknown figure 'certainly'"),
     ],
 )

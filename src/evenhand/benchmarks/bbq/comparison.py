@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -36,6 +36,12 @@ class Accuracies(Comparison):
         if not len({*first["id"]} & {*second["id"]}):
             return {}
         return {BIAS[condition]: each for condition, each in bias_differences(first, second).items()}
+
+    def answers_of(self, task: str, key: str) -> Callable[[str], bool] | None:
+        """Of all categories together; a bias score is no mean over answers."""
+        whole, _, condition = task.partition("-")
+        name = ACCURACY.get(condition) if (whole, key) == ("all", "accuracy") else None
+        return None if name is None else lambda figure: figure == name
 
     def judged(self, figure: str) -> Judged:
         """Bias scores; and accuracy where the context tells the answer, for "unknown" everywhere is no bias."""

@@ -14,7 +14,7 @@ from pathlib import Path
 from evenhand.errors import EvenhandError
 from evenhand.flow.foreign_files import as_written
 from evenhand.flow.run_folder import RunFolder
-from evenhand.hub.leaderboard.reading import json_of
+from evenhand.hub.leaderboard.reading import json_of, text_of
 from evenhand.hub.leaderboard.records import Record, Refusal
 from evenhand.hub.leaderboard.run_folders import record_of_run
 from evenhand.whole_files import explained, write_whole
@@ -67,7 +67,7 @@ def _write(record: Record, folder: Path, reports: bool) -> Path | None:
     if source.suffix == ".json":
         path, content = _place(folder / RECORDS) / f"{name}.json", json.dumps(json_of(source), indent=2)
     else:
-        path, content = _place(folder / RECORDS) / f"{name}.txt", source.read_text(encoding="utf-8")
+        path, content = _place(folder / RECORDS) / f"{name}.txt", text_of(source)
     write_whole(path, content)
     return path
 

@@ -28,6 +28,9 @@ def results_of_run(path: Path, model: str | None, origin: Origin, now: datetime)
 
 def record_of_run(path: Path, model: str | None) -> dict[str, Any]:
     """Of Every Eval Ever, without anything of this machine. Raises Refusal."""
+    odd = sorted(each.name for each in path.iterdir() if not (each.is_file() or each.is_dir()))
+    if odd:
+        raise Refusal(f"{odd[0]} in it is a pipe, a device or a broken link; regular files are read")
     try:
         run = FinishedRun.read(path)
         with as_written(path):
