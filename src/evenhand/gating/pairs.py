@@ -69,6 +69,8 @@ def _check_one_model(runs: Sequence[Run], where: Path) -> None:
     """Raises UsageError where bias was measured of one model and use of another: neither would be judged."""
     models: dict[tuple[str, str], list[str]] = {}
     for run in runs:
+        if run.results.option("texts"):  # a file's name, which says nothing of whose texts it holds
+            continue
         models.setdefault((run.results.model_name, run.results.model_identity), []).append(run.path.name)
     if len(models) > 1:
         told = "; ".join(f"{', '.join(of)}: {name} ({identity})" for (name, identity), of in models.items())
