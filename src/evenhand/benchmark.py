@@ -369,6 +369,10 @@ class Benchmark(ABC, Generic[O]):
 
         return headline(self, results)
 
+    def task_in_words(self, task: str) -> str:
+        """A task of `collected` as people read it: "certainty-no_contact" is "certainty, no contact"."""
+        return task.replace("-", ", ").replace("_", " ")
+
     def collects(self) -> tuple[Definition, ...]:
         """The figures that `collected` has of any run; a leaderboard refuses what calls itself one and differs. By
         default none is known before a run.

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from evenhand.benchmark import Comparison, Judged
+from evenhand.benchmarks.bbq.names import category_in_words
 
 if TYPE_CHECKING:
     from evenhand.report.findings import Panel, Run
@@ -27,7 +28,8 @@ class Accuracies(Comparison):
         return _values(predictions, predictions["context_condition"].map(ACCURACY))
 
     def exploratory(self, predictions: pd.DataFrame) -> pd.DataFrame:
-        return _values(predictions, predictions["category"] + ": " + predictions["context_condition"].map(ACCURACY))
+        categories = predictions["category"].map(category_in_words)
+        return _values(predictions, categories + ": " + predictions["context_condition"].map(ACCURACY))
 
     def differences(self, first: pd.DataFrame, second: pd.DataFrame) -> Mapping[str, Difference]:
         """Of the bias scores, which are no means over rows."""

@@ -8,6 +8,7 @@ import pandas as pd
 
 from evenhand.benchmark import Comparison, Judged
 from evenhand.benchmarks.contact_controls.collected import AGAINST, TASK
+from evenhand.benchmarks.contact_controls.names import KINDS
 from evenhand.benchmarks.contact_controls.scoring import percent
 
 ALL = "against what is right"
@@ -22,7 +23,7 @@ class Controls(Comparison):
         return _values(predictions, everything, f"{ALL}, where " + part)
 
     def exploratory(self, predictions: pd.DataFrame) -> pd.DataFrame:
-        return _values(predictions, "kind: " + predictions["kind"])
+        return _values(predictions, "kind: " + predictions["kind"].map(lambda kind: KINDS.get(kind, kind)))
 
     def answers_of(self, task: str, key: str) -> Callable[[str], bool] | None:
         return (lambda figure: figure == ALL) if (task, key) == (TASK, AGAINST.key) else None

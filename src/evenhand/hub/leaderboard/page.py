@@ -126,7 +126,9 @@ def benchmark_title(name: str) -> str:
 
 def heading(column: Column) -> str:
     """ "biased percentage · all"."""
-    return f"{column.metric.replace('_', ' ')} · {column.task.replace('_', ' ')}"
+    known = column.library == "evenhand" and column.benchmark in BENCHMARKS
+    task = get_benchmark(column.benchmark).task_in_words(column.task) if known else column.task.replace("_", " ")
+    return f"{column.metric.replace('_', ' ')} · {task}"
 
 
 def direction(column: Column) -> str:
