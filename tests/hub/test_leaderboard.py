@@ -398,3 +398,17 @@ def test_wrong_usage(evenhand, tmp_path, monkeypatch, arguments, said):
     write(tmp_path / "in", record("a/b", result(*CONTACT, 1.0)))
     done = evenhand("leaderboard", *arguments)
     assert (done.code, said in done.err) == (2, True), done.err
+
+
+def test_a_rehearsal_shows_stubs_and_is_not_published(evenhand, finished, tmp_path):
+    runs = [finished("contact_controls", f"stub:{name}", limit=12) for name in ("first", "random")]
+    board = tmp_path / "board"
+    assert evenhand("leaderboard", *runs, "--output", tmp_path / "none").code == 1
+    shown = evenhand("leaderboard", *runs, "--rehearsal", "--output", board)
+    assert shown.code == 0, shown.err
+    page = (board / "index.html").read_text()
+    assert "A rehearsal." in page
+    assert {"stub:first", "stub:random"} <= {row["model"] for row in csv.DictReader((board / "leaderboard.csv").open())}
+    refused = evenhand("publish", "leaderboard", board, "--namespace", "lab", "--dry-run")
+    assert (refused.code, "is a rehearsal" in refused.err) == (2, True)
+    assert evenhand("leaderboard", *runs, "--rehearsal", "--output", board).code == 0  # over its own

@@ -51,8 +51,8 @@ def write_opened(
 def _write(record: Record, folder: Path, reports: bool) -> Path | None:
     name = hashlib.sha256(f"{record.source}\n{record.place}\n{record.row}".encode()).hexdigest()[:16]
     if record.run is not None and not reports:
-        path = _place(folder / RECORDS) / f"{name}.json"
-        write_whole(path, json.dumps(record_of_run(Path(record.run), record.model), indent=2))
+        path = _place(folder / RECORDS) / f"{name}.json"  # it was looked at when it was read
+        write_whole(path, json.dumps(record_of_run(Path(record.run), record.model, rehearsal=True), indent=2))
         return path
     if record.run is not None:
         from evenhand.report.pages import write_report
