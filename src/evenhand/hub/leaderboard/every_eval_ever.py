@@ -176,6 +176,8 @@ def _setting(generation: Mapping[str, Any], asked: Mapping[str, str], library: s
         if key in ("temperature", "top_p", "max_tokens")
     ]
     parts = [*told(asked, of_mitigation(asked.get("mitigation"))), *sampled]
+    if asked.get("limit"):  # of a rehearsal: others were refused
+        parts.append(f"limit {text(asked['limit'], 20)}")
     if not parts and library != "evenhand":
         return NOT_TOLD
     return name(setting(parts) or "as by default", "the settings", 1_000)
