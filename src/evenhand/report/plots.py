@@ -7,7 +7,6 @@ import math
 import textwrap
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 import matplotlib
 from matplotlib.axes import Axes
@@ -95,20 +94,22 @@ def _whisker(axes: Axes, place: float, interval: Interval, upright: bool) -> Non
     ends = [end for end in interval if end is not None and not math.isnan(end)]
     if len(ends) == 2:
         middle, half = sum(ends) / 2, (ends[1] - ends[0]) / 2
-        where = (place, middle, half, None) if upright else (middle, place, None, half)
-        axes.errorbar(*where, fmt="none", ecolor="#222", elinewidth=1, capsize=3)
+        across, up = (place, middle) if upright else (middle, place)
+        axes.errorbar(
+            across, up, half if upright else None, None if upright else half, fmt="none", ecolor="#222", elinewidth=1,
+            capsize=3,
+        )  # fmt: skip
 
 
 def _reference(axes: Axes, reference: tuple[float, str], upright: bool) -> None:
     """A dashed line, and its name at its end, outside of what is drawn."""
+    value, name = reference[0], _label(reference[1])
     if upright:
-        axes.axhline(reference[0], linestyle="--", linewidth=1, color="#444")
-        where: dict[str, Any] = {"xy": (1, reference[0]), "xycoords": ("axes fraction", "data"), "va": "center"}
-        axes.annotate(_label(reference[1]), xytext=(3, 0), textcoords="offset points", fontsize=9, **where)
+        axes.axhline(value, linestyle="--", linewidth=1, color="#444")
+        axes.annotate(name, (1, value), (3, 0), ("axes fraction", "data"), "offset points", va="center", fontsize=9)
     else:
-        axes.axvline(reference[0], linestyle="--", linewidth=1, color="#444")
-        where = {"xy": (reference[0], 1), "xycoords": ("data", "axes fraction"), "ha": "center"}
-        axes.annotate(_label(reference[1]), xytext=(0, 3), textcoords="offset points", fontsize=9, **where)
+        axes.axvline(value, linestyle="--", linewidth=1, color="#444")
+        axes.annotate(name, (value, 1), (0, 3), ("data", "axes fraction"), "offset points", ha="center", fontsize=9)
 
 
 def lines(panels: Mapping[str, Mapping[str, Sequence[tuple[float, float]]]], x: str) -> str:

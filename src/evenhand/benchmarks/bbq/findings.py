@@ -82,8 +82,8 @@ def _accuracy_table(results: Results) -> Table:
 def _rows(
     metrics: Metrics, row: Callable[[str, Metrics], tuple[Cell, ...]], column: str = "category"
 ) -> tuple[tuple[Cell, ...], ...]:
-    told = category_in_words if column == "category" else lambda name: POLARITIES.get(name, name)
-    return (row("all", metrics), *(row(told(name), group) for name, group in metrics["by"][column].items()))
+    groups = {POLARITIES.get(name) or category_in_words(name): of for name, of in metrics["by"][column].items()}
+    return (row("all", metrics), *(row(name, of) for name, of in groups.items()))
 
 
 def _bias_row(name: str, of: Metrics) -> tuple[Cell, ...]:
