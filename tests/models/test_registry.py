@@ -68,7 +68,7 @@ def test_a_blank_name_is_no_model(name):
 
 def test_a_name_picks_its_backend():
     assert isinstance(backend_of("stub:first"), StubBackend)
-    for name in ("embedded", "org/model", "./folder", "stub", "transformers:org/model", "org/model:main"):
+    for name in ("embedded", "org/model", "./folder", "transformers:org/model", "org/model:main"):
         assert isinstance(backend_of(name), TransformersBackend)
     with pytest.raises(UsageError, match="unknown model backend 'stubb'; did you mean 'stub'"):
         backend_of("stubb:first")
