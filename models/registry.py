@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -32,6 +33,7 @@ BACKENDS = Registry(
         "transformers": "evenhand.models.transformers_backend:TransformersBackend",
     },
 )
+EMBEDDED = "embedded"
 DEFAULT = "transformers"  # of names that pick none
 _OF_URLS = ("http", "https")  # which are whole names
 
@@ -155,6 +157,20 @@ def _picked(name: str) -> tuple[Backend, str, str]:
     if kind not in BACKENDS or not colon:
         if colon and "/" not in kind and not os.path.exists(name):  # no Hub id has a colon
             raise unknown_name("model backend", kind, BACKENDS.names)
+        _refuse_typo(name)
         kind, rest = DEFAULT, name
     made: Any = BACKENDS.make(kind)
     return made, kind, name if kind in _OF_URLS else rest
+
+
+def _refuse_typo(name: str) -> None:
+    """Of "embedded", and of a backend without what follows it: the Hub would be asked for such a model for long.
+
+    Raises UsageError.
+    """
+    if "/" in name or os.path.exists(name):
+        return
+    if name in BACKENDS:
+        raise UsageError(f"{name!r} is a kind of model and needs what follows its colon; accepted: {accepted()}")
+    if name != EMBEDDED and difflib.get_close_matches(name.lower(), [EMBEDDED], cutoff=0.8):
+        raise unknown_name("model", name, [EMBEDDED], f"a folder of that name is ./{name}, and isn't there")

@@ -16,6 +16,7 @@ from .resampling import (
     words,
 )
 
+MOST_NAMED = 4  # figures of a warning
 MOST = 100.0  # of a gap, in points, whichever way it points
 
 
@@ -60,10 +61,10 @@ def intervals(sample, points, notes, n_resamples):
     if alike:
         notes.append(
             "no interval, for no cluster departs from its group's mean, which doesn't show how others would: "
-            + ", ".join(map(words, alike))
+            + _first(list(map(words, alike)))
         )
     if without:
-        named = ", ".join(words(" ".join(key)) for key in without)
+        named = _first([words(" ".join(key)) for key in without])
         few = f"a group has fewer than {FEWEST_CLUSTERS} clusters or is missing from some draw"
         notes.append(f"no interval, for {few}: {named}")
     nested = {"gender_difference_by_race": {}, "groups": {}}
@@ -211,3 +212,9 @@ def _nested(result, path):
     for key in path:
         result = result[key]
     return result
+
+
+def _first(names: list[str]) -> str:
+    """The first few of them, and how many more there are: a warning that names them all is not read."""
+    more = len(names) - MOST_NAMED
+    return ", ".join(names[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")

@@ -187,6 +187,17 @@ class Comparison(ABC):
         `least` and `most`, that the figure's values can be, where that is known.
         """
 
+    def headline_of(self, predictions: pd.DataFrame, wanted: Callable[[str], bool]) -> pd.DataFrame:
+        """`headline`, of the figures with these names alone: overridden where others take long to compute."""
+        values = self.headline(predictions)
+        return values[values["figure"].map(wanted, na_action="ignore").eq(True)]
+
+    def answers_of(self, task: str, key: str) -> Callable[[str], bool] | None:
+        """Of a figure that others collect (`Benchmark.collected`), which headline figures are means over its answers,
+        so that two runs of it can be paired; None where there are none.
+        """
+        return None
+
     def exploratory(self, predictions: pd.DataFrame) -> pd.DataFrame:
         """Likewise for figures of groups; none by default."""
         import pandas as pd
@@ -360,6 +371,10 @@ class Benchmark(ABC, Generic[O]):
         from evenhand.collected import headline
 
         return headline(self, results)
+
+    def task_in_words(self, task: str) -> str:
+        """A task of `collected` as people read it: "certainty-no_contact" is "certainty, no contact"."""
+        return task.replace("-", ", ").replace("_", " ")
 
     def collects(self) -> tuple[Definition, ...]:
         """The figures that `collected` has of any run; a leaderboard refuses what calls itself one and differs. By

@@ -15,7 +15,7 @@ STAND_INS = (
     (r"--model NEW", "--model stub:random"),
     (r"--limit \d+", "--limit 6"),
     (r"limit=\d+", 'limit=6, configs=("certainty",)'),
-    (r"(evenhand run contact_hypothesis) ", r"\1 --config certainty "),
+    (r"(evenhand run contact_hypothesis) (?!--config)", r"\1 --config certainty "),
     (r"--n 200", "--n 6"),
     (r"(evenhand run (?:contact_controls|utility)) ", r"\1 --limit 6 "),
     (r"(evenhand profile) ", r"\1 --benchmark contact_controls "),

@@ -31,11 +31,10 @@ EARLIER = {
 
 @pytest.fixture
 def reader(tmp_path, monkeypatch, finished, request):
-    """A place to type in: what another page made is there, and the policy that docs/gate.md speaks of."""
+    """A place to type in: what another page made is there."""
     monkeypatch.chdir(tmp_path)
     for name, model in EARLIER.get(request.getfixturevalue("page").name, {}).items():
         shutil.copytree(finished("contact_hypothesis", model, limit=6, configs=("certainty",)), tmp_path / name)
-    shutil.copy(ROOT / "docs" / "gate.yaml", tmp_path)
     (tmp_path / "datasets").symlink_to(ROOT / "datasets")
     return tmp_path
 
@@ -118,6 +117,8 @@ def typed(words, place, made):
         allowed = (0, 1, 3) if words[1] == "gate" else (0,)
         code = made(words[1:])
         assert code in allowed, f"{place}: {words} ended with {code}"
+    elif name == "cp":
+        shutil.copy(ROOT / words[1], words[2])
     elif name == "printf":
         command = words[: words.index(">")]
         text = subprocess.run(["printf", *command[1:]], check=True, capture_output=True, text=True).stdout

@@ -129,7 +129,7 @@ def test_other_rows_are_refused(evenhand, base, candidate):
 def folders(tmp_path, finished, monkeypatch):
     """Two folders of two runs each, of models that say the same; a quarter of 80 questions is answered."""
     for slow in ("bertscore_minilm", "similarity"):
-        monkeypatch.setattr(figures, slow, lambda replies, answers: None)
+        monkeypatch.setitem(figures.LIKENESS, slow, lambda replies, answers: None)
     for who in ("base", "candidate"):
         shutil.copytree(finished("contact_hypothesis", "stub:random", limit=60), tmp_path / who / "bias")
         questions = finished("utility", "stub:random", configs=("questions",), limit=80)
@@ -182,6 +182,23 @@ def test_runs_of_one_benchmark_are_told_apart(evenhand, folders, finished):
     assert found.code == 0, found.out
     assert "6 pass" in found.out
     assert "contact_hypothesis (sums)" in found.out
+
+
+def test_a_folder_of_two_models_is_refused(evenhand, folders):
+    """Bias of one model and use of another say nothing of either."""
+    record(folders[0] / "bias", lambda results: results.update(model_identity="stub:random of another day"))
+    found = evenhand("gate", *folders, *WIDE)
+    assert found.code == 2
+    assert "base holds runs of 2 models (bias: stub:random (stub:random of another day); utility: " in found.err
+
+
+def test_only_what_is_judged_is_computed(evenhand, folders, monkeypatch):
+    def never(replies, answers):
+        raise AssertionError("the policy doesn't ask for likeness")
+
+    for name in figures.LIKENESS:
+        monkeypatch.setitem(figures.LIKENESS, name, never)
+    assert evenhand("gate", *folders, *WIDE).code == 0
 
 
 # Figures that are best at zero
@@ -244,7 +261,8 @@ def test_a_policy_may_demand_use(evenhand, base, candidate):
         ("- 3", "NAME: VALUE lines are accepted"),
         ("figures: [a]", "lines of NAME: MARGIN"),
         ("figures: {a: -1}", "a margin of 0 or more"),
-        ("{", "is no YAML"),
+        ("{", "is no policy"),
+        ("max_increase: 5\nmax_increase: 99\n", "'max_increase' stands there twice, the second time in line 2"),
         ("figures: {certainly: 1}", "unknown figure 'certainly'"),
     ],
 )

@@ -25,7 +25,7 @@ def test_names_are_shown_as_they_are():
 
 @pytest.mark.drawn
 def test_a_legend_has_names_that_begin_with_an_underscore():
-    svg = grouped_bars({"group": {"_model": (50.0, ())}}, "%", (50.0, "chance"))
+    svg = grouped_bars({"group": {"_model": (50.0, ()), "other": (40.0, ())}}, "%", (50.0, "chance"))
     assert [each.strip() for each in texts(svg)].count("_model") == 1
 
 

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import os
 from datetime import UTC, datetime
 from types import SimpleNamespace
 
@@ -174,7 +175,18 @@ def test_dates(tmp_path, told, reason):
 
 
 @pytest.mark.parametrize(
-    "text", ["", "[]", "{", '{"a": NaN}', "[" * 100_000, '{"evaluation_results": {}}', "\x00", "\ud800"]
+    "text",
+    [
+        "",
+        "[]",
+        "{",
+        '{"a": NaN}',
+        "[" * 100_000,
+        '{"evaluation_results": {}}',
+        "\x00",
+        "\ud800",
+        '{"evaluation_results": [], "evaluation_results": []}',
+    ],
 )
 def test_files_that_are_no_records(tmp_path, text):
     (tmp_path / "x.json").write_bytes(text.encode(errors="surrogatepass"))
@@ -193,6 +205,7 @@ def test_files_that_are_no_records(tmp_path, text):
         "- {dataset: {id: a/b, task_id: t, revision: [1]}, value: 0.5, date: 2025-01-01}",
         "- {dataset: {id: a/b, task_id: t}, value: 0.5, date: [1]}",
         "a: &a [x, x]\nb: &b [*a, *a]", "- 1\n" * 60_000, "{" * 5000,
+        "- {dataset: {id: a/b, task_id: t}, value: 0.5, value: 0.9, date: 2025-01-01}",
         "!!python/object/apply:os.system ['true']", "- {dataset: {id: 7, task_id: t}, value: 0.5, date: 2025-01-01}",
     ],
 )  # fmt: skip
@@ -203,6 +216,37 @@ def test_eval_results_that_are_none(tmp_path, content):
     found = gather(tmp_path, models={(tmp_path / "model").resolve(): MODEL})
     assert len(found.refused) == 1
     assert found.cells == {}
+
+
+def test_pipes_and_devices_are_not_waited_for(tmp_path):
+    """Nobody writes into the pipe, and the device never ends."""
+    folder = write(tmp_path / "in", record(MODEL, result(*CONTACT, 40.0)))
+    os.mkfifo(folder / "pipe.json")
+    (folder / "zero.json").symlink_to("/dev/zero")
+    os.mkfifo(folder / "README.md")
+    run = folder / "run"
+    run.mkdir()
+    (run / "config.json").write_text("{}")
+    (run / "store.sqlite").write_bytes(b"")
+    os.mkfifo(run / "results.json")
+    found = gather(folder)
+    assert len(found.cells) == 1
+    assert len(found.refused) == 3
+    assert all("regular files" in reason for reason in found.refused)
+
+
+def test_an_interval_without_width_is_no_certainty(tmp_path):
+    """0 of 100 answers may be 4 % in truth: such a model has a figure, and no rank of its own."""
+    certain = record("lab/certain", result(*CONTACT, 0.0, (0.0, 0.0)))
+    narrow = record("lab/narrow", result(*CONTACT, 1.0, (0.9, 1.1)))  # one answer is a whole percent
+    others = [record(f"lab/{name}", result(*CONTACT, 1.0, (0.0, 4.0))) for name in "ab"]
+    found = gather(write(tmp_path / "in", certain, narrow, *others))
+    made = board(found.all.records, 0, datetime.now(UTC))
+    ranks = {model: cell.rank for (_, model), cell in made.cells.items()}
+    assert ranks == {"lab/certain": "", "lab/narrow": "", "lab/a": "1–2", "lab/b": "1–2"}
+    [cell] = [cell for (_, model), cell in made.cells.items() if model == "lab/certain"]
+    assert cell.record.interval is None
+    assert "its interval is left out" in cell.record.notes
 
 
 def test_eval_results_of_others_and_the_base_on_the_card(tmp_path):
@@ -354,3 +398,17 @@ def test_wrong_usage(evenhand, tmp_path, monkeypatch, arguments, said):
     write(tmp_path / "in", record("a/b", result(*CONTACT, 1.0)))
     done = evenhand("leaderboard", *arguments)
     assert (done.code, said in done.err) == (2, True), done.err
+
+
+def test_a_rehearsal_shows_stubs_and_is_not_published(evenhand, finished, tmp_path):
+    runs = [finished("contact_controls", f"stub:{name}", limit=12) for name in ("first", "random")]
+    board = tmp_path / "board"
+    assert evenhand("leaderboard", *runs, "--output", tmp_path / "none").code == 1
+    shown = evenhand("leaderboard", *runs, "--rehearsal", "--output", board)
+    assert shown.code == 0, shown.err
+    page = (board / "index.html").read_text()
+    assert "A rehearsal." in page
+    assert {"stub:first", "stub:random"} <= {row["model"] for row in csv.DictReader((board / "leaderboard.csv").open())}
+    refused = evenhand("publish", "leaderboard", board, "--namespace", "lab", "--dry-run")
+    assert (refused.code, "is a rehearsal" in refused.err) == (2, True)
+    assert evenhand("leaderboard", *runs, "--rehearsal", "--output", board).code == 0  # over its own

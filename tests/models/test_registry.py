@@ -47,6 +47,19 @@ def test_wrong_names_say_what_is_accepted(name, says):
     assert any(accepted in str(error.value) for accepted in ("a local folder", "stub:", "http://HOST:PORT/v1"))
 
 
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("embeded", "did you mean 'embedded'"),
+        ("Embedded", "did you mean 'embedded'"),
+        ("stub", "needs what follows its colon"),
+    ],
+)
+def test_a_typo_is_not_looked_for_on_the_hub(name, says):
+    with pytest.raises(UsageError, match=says):
+        load_model(name)
+
+
 @pytest.mark.parametrize("name", ["", " ", "\n"])
 def test_a_blank_name_is_no_model(name):
     with pytest.raises(UsageError, match=r"came blank; accepted: embedded, .*stub:first"):
@@ -55,7 +68,7 @@ def test_a_blank_name_is_no_model(name):
 
 def test_a_name_picks_its_backend():
     assert isinstance(backend_of("stub:first"), StubBackend)
-    for name in ("embedded", "org/model", "./folder", "stub", "transformers:org/model", "org/model:main"):
+    for name in ("embedded", "org/model", "./folder", "transformers:org/model", "org/model:main"):
         assert isinstance(backend_of(name), TransformersBackend)
     with pytest.raises(UsageError, match="unknown model backend 'stubb'; did you mean 'stub'"):
         backend_of("stubb:first")

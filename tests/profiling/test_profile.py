@@ -174,3 +174,24 @@ def test_a_hostile_name_stays_text(evenhand, tmp_path):
     page = (tmp_path / "p/profile.html").read_text()
     assert "<script" not in page
     assert "&lt;script&gt;" in page
+
+
+def test_chance_is_of_each_models_own_design():
+    """Two designs give random answers two scores: neither stands for both."""
+    from types import SimpleNamespace
+
+    from evenhand.benchmark import Figure
+    from evenhand.profiling.found import Asked, Measure
+
+    def asked(chance):
+        figures = {
+            "bias score": Figure("bias score", 0.2, None, chance, digits=2),
+            "refused": Figure("refused", 1, None, None),
+        }
+        return Asked("m", SimpleNamespace(), SimpleNamespace(), SimpleNamespace(), figures, ())
+
+    measure = Measure(SimpleNamespace(), (asked(0.08), asked(0.11)), None)
+    assert measure.chance("bias score") is None
+    assert [run.chance("bias score") for run in measure.runs] == ["0.08", "0.11"]
+    assert measure.chance("refused") == ""
+    assert Measure(SimpleNamespace(), (asked(0.081), asked(0.08)), None).chance("bias score") == "0.08"

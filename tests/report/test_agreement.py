@@ -150,7 +150,7 @@ def test_texts_are_told_by_what_is_in_them_not_by_where_they_lie(ran):
         path.write_text(json.dumps(json.loads(path.read_text()) | {"rows_sha256": sha}))
     found = agree(*folders, ran("bbq", "m", 1.0))
     assert list(cells(found.tables[1])) == ["a.csv (texts 111111111111)", "a.csv (texts 222222222222)", "m"]
-    assert cells(found.tables[1])["a.csv (texts 111111111111)"] == ["0.5", ""]
+    assert cells(found.tables[1])["a.csv (texts 111111111111)"] == ["0.5", "not measured"]
 
 
 @pytest.mark.parametrize(
@@ -166,7 +166,7 @@ def test_a_model_is_its_name_and_its_mitigation(both, ran):
     folders = [*both([10, 20, 30, 50, 40]), ran("labe", "m1", 9.0, "mitigated", mitigation="fairness-instruction")]
     found = agree(*folders)
     assert cells(found.tables[0])["contact_hypothesis and labe"][-1] == "5"
-    assert cells(found.tables[1])["m1 with fairness-instruction"] == ["", "9"]
+    assert cells(found.tables[1])["m1 with fairness-instruction"] == ["not measured", "9"]
 
 
 def test_settings_make_measures_seeds_do_not(both, ran):
@@ -285,7 +285,7 @@ def test_a_model_that_was_not_run_in_one_way_is_not_paired(ran, usual, other, to
 def test_runs_of_one_measure_under_two_dtypes_are_not_averaged(both, ran):
     again = ran("labe", "m1", 30.0, "again", dtype="float32")
     found = agree(*both([10, 20, 30, 50, 40]), again)
-    assert cells(found.tables[1])["m1 (dtype float32)"] == ["", "30"]
+    assert cells(found.tables[1])["m1 (dtype float32)"] == ["not measured", "30"]
     assert not any("runs of labe" in warning for warning in found.warnings)
 
 
@@ -298,7 +298,7 @@ def test_what_decides_nothing_tells_no_models_apart(ran):
         {"identity": "m1@c0ffee float32", "labels": "labels.csv"},
     ]
     found = agree(*(ran("labe", "m1", 10.0, f"r{i}", **each) for i, each in enumerate(alike)), ran(*CONTACT))
-    assert cells(found.tables[1]) == {"m1": ["10", ""], "m2": ["", "1"]}
+    assert cells(found.tables[1]) == {"m1": ["10", "not measured"], "m2": ["not measured", "1"]}
     assert found.warnings == ("m1 has 4 runs of labe: the mean of their scores counts",)
 
 

@@ -25,8 +25,8 @@ def first(run):
 def test_a_model_against_itself_is_tied_everywhere(run, first):
     comparison = compare(first.folder, run("stub:first", output="again").folder)
     rows = cells(comparison.headline) | cells(comparison.exploratory)
-    assert {row[""] for row in rows.values()} <= {"tied", "no interval"}
-    assert {row[""] for row in cells(comparison.headline).values()} == {"tied"}
+    assert {row["found"] for row in rows.values()} <= {"tied", "no interval"}
+    assert {row["found"] for row in cells(comparison.headline).values()} == {"tied"}
     assert {row["B minus A"].split(" ")[0] for row in cells(comparison.headline).values()} == {"0.0"}
     for row in cells(comparison.headline).values():  # others may have changed, to the better or to the worse
         low, high = map(float, row["B minus A"].split(" ", 1)[1].strip("[]").split(", "))
@@ -54,7 +54,7 @@ def test_actions_tell_first_from_last(run, first):
     rows = cells(comparison.exploratory)
     assert rows["action: positive"]["B minus A"].startswith("100.0 [")
     assert rows["action: positive"]["B minus A"].endswith(", 100.0]")
-    assert (rows["action: positive"][""], rows["action: negative"][""]) == ("higher", "lower")
+    assert (rows["action: positive"]["found"], rows["action: negative"]["found"]) == ("higher", "lower")
     assert float(rows["action: positive"]["adjusted p"].removeprefix("<")) < 0.01
 
 
@@ -88,7 +88,7 @@ def test_what_nobody_read_is_not_tied(finished):
     """A stub writes no assignment: every answer of both is unread."""
     runs = [finished("implicit_bias", f"stub:{name}", limit=3, setting="none") for name in ("first", "last")]
     comparison = compare(*runs)
-    assert {row[""] for row in cells(comparison.headline).values()} == {"not read"}
+    assert {row["found"] for row in cells(comparison.headline).values()} == {"not read"}
     assert "Nothing can be compared: no answer was read in both runs of a pair." in comparison.sentences
 
 

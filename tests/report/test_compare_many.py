@@ -85,7 +85,7 @@ def test_drawings_are_the_same_each_time_and_have_every_run(comparison):
         [plot] = panel.plots
         drawn = plot.draw()
         assert drawn == plot.draw()
-        assert all(f">{letter}:<" in drawn for letter in letters)
+        assert all(f">{letter}: " in drawn for letter in letters)
 
 
 def test_warnings_that_runs_share_are_said_once(comparison):

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import re
+import stat
 import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -23,19 +25,43 @@ _WRONG = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeErro
 _HALF_CHARACTER = re.compile(r"\\u[dD][89a-fA-F]")
 
 
-def read_object(path: Path, advice: str) -> dict[str, Any]:
+class NotRead(ValueError):
+    """Why nothing of a file was read, in words."""
+
+
+def read_regular(path: Path, largest: int | None = None) -> bytes:
+    """Of a regular file, or a link to one. Raises OSError, and NotRead for anything else and for more bytes than
+    largest: a pipe would wait for ever, a device may never end.
+    """
+    is_none = "it is a folder, a pipe or a device, and regular files are read"
+    if not stat.S_ISREG(path.stat().st_mode):
+        raise NotRead(is_none)
+    with open(path, "rb", opener=lambda name, flags: os.open(name, flags | getattr(os, "O_NONBLOCK", 0))) as file:
+        found = os.fstat(file.fileno())
+        if not stat.S_ISREG(found.st_mode):  # it may have been exchanged
+            raise NotRead(is_none)
+        content = file.read() if largest is None else file.read(largest + 1)
+    if largest is not None and len(content) > largest:
+        raise NotRead(f"it has {max(found.st_size, len(content)):,} bytes, and {largest:,} are accepted")
+    return content
+
+
+def read_object(path: Path, advice: str, largest: int | None = None) -> dict[str, Any]:
     """The JSON object of a file that evenhand wrote. Raises EvenhandError, ending in advice, for everything else.
 
-    NaN, infinity and half characters are refused, too: evenhand writes none, and nothing else reads them.
+    NaN, infinity, half characters and names that come twice in one object are refused, too: evenhand writes none, and
+    readers differ in what they make of them. largest: bytes of the file.
     """
     try:
-        text = path.read_text(encoding="utf-8")
-        record = json.loads(text, parse_constant=_no_number, parse_float=_finite)
+        text = read_regular(path, largest).decode()
+        record = json.loads(text, parse_constant=_no_number, parse_float=_finite, object_pairs_hook=_once_each)
         if _HALF_CHARACTER.search(text):
             json.dumps(record, ensure_ascii=False).encode()
         _refuse_deep(record)
     except OSError as error:
         raise EvenhandError(f"can't read {path}: {error.strerror or error}; mend that, or name another run") from error
+    except NotRead as error:
+        raise EvenhandError(f"can't read {path}: {error}; {advice}") from error
     except (ValueError, RecursionError) as error:
         raise EvenhandError(f"{path} is no JSON ({shortened(error)}); {advice}") from error
     if not isinstance(record, dict):
@@ -72,6 +98,14 @@ def _refuse_deep(record: object) -> None:
         if not level:
             return
     raise ValueError(f"it is nested more than {_DEEPEST} levels deep")
+
+
+def _once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        name = next(name for k, (name, _) in enumerate(pairs) if name in dict(pairs[:k]))
+        raise ValueError(f"{textwrap.shorten(repr(name), 80)} stands twice in one object")
+    return found
 
 
 def _no_number(name: str) -> float:

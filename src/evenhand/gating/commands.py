@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from evenhand.command_line import Group, parse, path
 from evenhand.gating.policy import Policy, read_policy
 from evenhand.options import fields_of
+from evenhand.words import in_words
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -37,9 +38,9 @@ def gate(arguments: Sequence[str], console: Console) -> int:
     found = judged(parsed.base, parsed.candidate, _policy(parsed.policy_file, values["policy"]))
     print_table(found.table, console, spoken=True)
     for warning in found.warnings:
-        console.print(f"Warning: {warning}", soft_wrap=True)
+        console.print(f"Warning: {in_words(warning)}", soft_wrap=True)
     for sentence in found.sentences:
-        console.print(sentence, soft_wrap=True)
+        console.print(in_words(sentence), soft_wrap=True)
     if parsed.junit:
         write_whole(parsed.junit, junit(found))
     if parsed.summary:

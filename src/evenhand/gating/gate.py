@@ -15,7 +15,7 @@ from pathlib import Path
 from evenhand.benchmarks import get_benchmark
 from evenhand.errors import EvenhandError, UsageError, unknown_name
 from evenhand.flow.foreign_files import as_written
-from evenhand.gating.judgement import Judgement, Measured, Verdict, judgements, measured
+from evenhand.gating.judgement import Judgement, Measured, Verdict, judgements, measured, names_of_figures
 from evenhand.gating.pairs import RunPair, pairs
 from evenhand.gating.policy import Policy
 from evenhand.report.findings import Run
@@ -98,7 +98,7 @@ def gate(base: Path | str, candidate: Path | str, policy: Policy | None = None) 
     base, candidate = Path(base), Path(candidate)
     with as_written(base, candidate):
         found = pairs(base, candidate)
-        measures = [measured(pair) for pair in found]
+        measures = [measured(pair, policy) for pair in found]
         _check_names(measures, policy)
         judged = [each for of_pair in measures for each in judgements(of_pair, policy)]
         if not judged:
@@ -113,10 +113,10 @@ def _names(runs: Iterable[Run]) -> str:
 
 
 def _check_names(measures: Sequence[Measured], policy: Policy) -> None:
-    known = [name for of_pair in measures for name in of_pair.figures]
+    known = {in_words(name) for of_pair in measures for name in of_pair.figures}
     for name, _ in policy.figures:
-        if in_words(name) not in map(in_words, known):
-            raise unknown_name("figure", name, known)
+        if in_words(name) not in known:
+            raise unknown_name("figure", name, [each for of in measures for each in names_of_figures(of.pair)])
 
 
 def _lacking(pair: RunPair, judged: Sequence[Judgement]) -> list[Judgement]:

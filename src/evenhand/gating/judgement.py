@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -53,28 +53,39 @@ class Judgement:
 
 @dataclass(frozen=True)
 class Measured:
-    """Both runs of a pair, before any policy. figures: headline figures that a gate can judge, by name."""
+    """Both runs of a pair, before any margin. figures: headline figures that the policy judges, by
+    name.
+    """
 
     pair: RunPair
     figures: Mapping[str, _Measured]
 
 
-def measured(pair: RunPair) -> Measured:
+def measured(pair: RunPair, policy: Policy) -> Measured:
+    """Of what this policy judges; others, such as those that take embeddings, are not computed."""
     comparison = get_benchmark(pair.benchmark).comparison()
-    return Measured(pair, _figures(pair, comparison))
+
+    def wanted(figure: str) -> bool:
+        how = comparison.judged(figure)
+        return how is not None and (how.by_default or policy.own_margin(figure) is not None)
+
+    return Measured(pair, _figures(pair, comparison, wanted))
+
+
+def names_of_figures(pair: RunPair) -> list[str]:
+    """All that a policy may name."""
+    comparison, base = get_benchmark(pair.benchmark).comparison(), pair.base.predictions
+    names = (*comparison.differences(base, base), *map(str, comparison.headline(base)["figure"].dropna()))
+    return [name for name in dict.fromkeys(names) if comparison.judged(name)]
 
 
 def judgements(found: Measured, policy: Policy) -> list[Judgement]:
-    """Of all headline figures that are judged by default, and of those that the policy names.
+    """Of the figures that were measured.
 
     Raises UsageError for a figure of which no most is known, and that has no margin of its own.
     """
-    judged = []
-    for figure, each in found.figures.items():
-        own = policy.own_margin(figure)
-        if each.how.by_default or own is not None:
-            judged.append(_judged(found.pair, figure, each, _margin(figure, each.how, policy, own), policy))
-    return judged
+    margins = {name: _margin(name, each.how, policy) for name, each in found.figures.items()}
+    return [_judged(found.pair, name, each, margins[name], policy) for name, each in found.figures.items()]
 
 
 @dataclass(frozen=True)
@@ -90,33 +101,36 @@ class _Measured:
     mirrored: _Measured | None = None
 
 
-def _figures(pair: RunPair, comparison: Comparison) -> dict[str, _Measured]:
+def _figures(pair: RunPair, comparison: Comparison, wanted: Callable[[str], bool]) -> dict[str, _Measured]:
     """Also those that the base has and the candidate has nothing of: what isn't there can't pass."""
     base = pair.base.predictions
-    found = _differences(pair, comparison, base)
+    found = _differences(pair, comparison, base, wanted)
     own = comparison.differences(base, base) if type(comparison).differences is not Comparison.differences else {}
-    for name in dict.fromkeys((*own, *map(str, comparison.headline(base)["figure"].dropna()))):
-        if name not in found and (how := comparison.judged(name)):
+    for name in dict.fromkeys((*own, *map(str, comparison.headline_of(base, wanted)["figure"]))):
+        if name not in found and wanted(name) and (how := comparison.judged(name)):
             found[name] = _Measured(how, NOTHING, Unread(1.0, 0.0))
     if not any(each.how.best == "zero" and each.difference.n for each in found.values()):
         return found
-    mirrored = _differences(pair, comparison, comparison.mirrored(base))
+    mirrored = _differences(pair, comparison, comparison.mirrored(base), wanted)
     return {
         name: replace(each, mirrored=mirrored.get(name)) if each.how.best == "zero" else each
         for name, each in found.items()
     }
 
 
-def _differences(pair: RunPair, comparison: Comparison, base: pd.DataFrame) -> dict[str, _Measured]:
+def _differences(
+    pair: RunPair, comparison: Comparison, base: pd.DataFrame, wanted: Callable[[str], bool]
+) -> dict[str, _Measured]:
     second = pair.candidate.predictions
     rates = [run.results.metrics["unread_rate"] for run in (pair.base, pair.candidate)]
     least, most = sorted(1.0 if rate is None else float(rate) for rate in rates)
     unread = Unread(min(1.0, least + most), least if most < 1 else 1.0)
     found = {}
     for name, each in comparison.differences(base, second).items():
-        if how := comparison.judged(name):
+        if wanted(name) and (how := comparison.judged(name)):
             found[name] = _Measured(how, each, unread)
-    for name, values in paired_values(comparison.headline(base), comparison.headline(second)).items():
+    values_of = [comparison.headline_of(each, wanted) for each in (base, second)]
+    for name, values in paired_values(*values_of).items():
         if how := comparison.judged(name):
             read = [values[f"value_{which}"].notna() for which in ("first", "second")]
             changes = pd.DataFrame(
@@ -127,8 +141,9 @@ def _differences(pair: RunPair, comparison: Comparison, base: pd.DataFrame) -> d
     return found
 
 
-def _margin(figure: str, how: Judged, policy: Policy, own: float | None) -> float:
+def _margin(figure: str, how: Judged, policy: Policy) -> float:
     """In the figure's own unit."""
+    own = policy.own_margin(figure)
     points = policy.max_increase if how.of == "bias" else policy.max_utility_loss
     if own is not None:
         return own

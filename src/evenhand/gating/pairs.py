@@ -39,6 +39,8 @@ def pairs(base: Path, candidate: Path) -> list[RunPair]:
     if base.resolve() == candidate.resolve():
         raise UsageError(f"{base} came as base and as candidate; name the runs of two models")
     one, other = _runs("A", base), _runs("B", candidate)
+    for runs, where in ((one, base), (other, candidate)):
+        _check_one_model(runs, where)
     if len(one) == len(other) == 1:
         found = [RunPair(one[0], other[0], one[0].results.benchmark)]
     else:
@@ -61,6 +63,18 @@ def _runs(letter: str, path: Path) -> list[Run]:
         raise UsageError(f"{path} is no run folder of evenhand, and holds none")
     opened = [RunFolder.open(folder) for folder in folders]
     return [Run(letter, each.path, each.publishable().read_results(), each.read_predictions()) for each in opened]
+
+
+def _check_one_model(runs: Sequence[Run], where: Path) -> None:
+    """Raises UsageError where bias was measured of one model and use of another: neither would be judged."""
+    models: dict[tuple[str, str], list[str]] = {}
+    for run in runs:
+        if run.results.option("texts"):  # a file's name, which says nothing of whose texts it holds
+            continue
+        models.setdefault((run.results.model_name, run.results.model_identity), []).append(run.path.name)
+    if len(models) > 1:
+        told = "; ".join(f"{', '.join(of)}: {name} ({identity})" for (name, identity), of in models.items())
+        raise UsageError(f"{where} holds runs of {len(models)} models ({told}); keep the runs of one model in a folder")
 
 
 def _counterpart(run: Run, others: Sequence[Run], where: Path) -> Run:

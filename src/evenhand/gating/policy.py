@@ -8,8 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from evenhand.errors import UsageError
+from evenhand.flow.foreign_files import NotRead, read_regular
 from evenhand.options import made, option
+from evenhand.plain_yaml import plain_yaml
 from evenhand.words import in_words
+
+LARGEST = 200_000  # bytes of a gate.yaml
 
 
 def named_margin(text: str) -> tuple[str, float]:
@@ -54,14 +58,13 @@ class Policy:
 
 def read_policy(path: Path) -> Policy:
     """From gate.yaml. Raises UsageError for a file that is none, and for names and values that aren't accepted."""
-    import yaml
-
     try:
-        record = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise UsageError(f"can't read {path}: {error.strerror or error}") from error
-    except (yaml.YAMLError, ValueError) as error:
-        raise UsageError(f"{path} is no YAML: {error}") from error
+        record = plain_yaml(read_regular(path, LARGEST).decode())
+    except (OSError, NotRead) as error:
+        why = error.strerror if isinstance(error, OSError) else None
+        raise UsageError(f"can't read {path}: {why or error}") from error
+    except ValueError as error:
+        raise UsageError(f"{path} is no policy: {error}") from error
     if record is None:
         record = {}
     try:

@@ -7,7 +7,7 @@ from pathlib import Path
 from evenhand.errors import UsageError
 from evenhand.hub.contents import Contents, files_of, matches, repository_id
 from evenhand.hub.leaderboard.opened import RECORDS, REPORTS
-from evenhand.hub.leaderboard.writing import APP, CARD, PAGE, REFUSED, TABLE, is_board
+from evenhand.hub.leaderboard.writing import APP, CARD, PAGE, REFUSED, TABLE, is_board, is_rehearsal
 
 OWNED = (PAGE, APP, TABLE, f"{REPORTS}/*.html", f"{RECORDS}/*.json", f"{RECORDS}/*.txt")
 
@@ -21,6 +21,8 @@ def leaderboard_contents(
     """
     if not is_board(folder):
         raise UsageError(f"{folder} is no leaderboard; evenhand leaderboard SOURCE … --output {folder} makes one")
+    if is_rehearsal(folder):
+        raise UsageError(f"{folder} is a rehearsal (--rehearsal): it is not published; make it of runs of all rows")
     files = {path: file for path, file in files_of(folder).items() if path != REFUSED}
     if others := [path for path in files if not matches(path, (*OWNED, CARD))]:
         raise UsageError(f"{folder} holds what is not of a leaderboard ({others[0]}); take it out first")

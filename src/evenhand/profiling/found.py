@@ -55,6 +55,11 @@ class Asked:
         of = self.figures.get(figure)
         return "" if of is None else told(of.value, list(of.interval or []), of.digits)
 
+    def chance(self, figure: str) -> str:
+        """What random answers would have under this run's own design; "" where nobody knows."""
+        of = self.figures.get(figure)
+        return "" if of is None else _chance(of)
+
 
 @dataclass(frozen=True)
 class Measure:
@@ -68,6 +73,11 @@ class Measure:
     @property
     def figures(self) -> tuple[Figure, ...]:
         return tuple({name: each for run in self.runs for name, each in run.figures.items()}.values())
+
+    def chance(self, figure: str) -> str | None:
+        """Of random answers, where it is the same for all its runs; None where each has its own."""
+        known = dict.fromkeys(run.chance(figure) for run in self.runs if figure in run.figures)
+        return next(iter(known), "") if len(known) < 2 else None
 
     def of(self, model: str) -> Asked | None:
         return next((run for run in self.runs if run.model == model), None)
@@ -160,8 +170,7 @@ def _left_out(settings: Settings) -> list[str]:
     return [f"{name}{who}: {why}" for (name, why), who in told.items()]
 
 
-def chance(figure: Figure) -> str:
-    """Of random answers, in words."""
+def _chance(figure: Figure) -> str:
     if figure.chance is None or math.isnan(figure.chance):
         return ""
     return f"{figure.chance:.{figure.digits}f}"

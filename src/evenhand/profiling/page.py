@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from evenhand.profiling.found import Found, chance
+from evenhand.profiling.found import Asked, Found
 from evenhand.report.pages import rendered
 from evenhand.report.tables import Cell, Table
 from evenhand.whole_files import write_whole
 
 NOTE = (
     "Brackets: 95 % interval of each run by itself; every report says over what. Random: of answers at random under "
-    "the same design. Each figure has its own unit and meaning, so they are not added up to one number."
+    "the same design, beside each figure where designs differ. Each figure has its own unit and meaning, so they are "
+    "not added up to one number."
 )
 
 
@@ -21,13 +22,19 @@ def overview(found: Found) -> Table:
     for measure in found.measures:
         runs = [measure.of(model) for model in found.models]
         for figure in measure.figures:
-            shown = [run.shown(figure.name) if run else "" for run in runs]
-            texts = (f"{measure.card.name}: {figure.name}", *shown, chance(figure), figure.best)
+            chance = measure.chance(figure.name)
+            shown = [_shown(run, figure.name, chance is None) if run else "" for run in runs]
+            texts = (f"{measure.card.name}: {figure.name}", *shown, chance or "", figure.best)
             rows.append(tuple(map(Cell, texts)))
         rows.append(tuple(map(Cell, (" answers read", *(run.read if run else "not asked" for run in runs), "", ""))))
         if any(run and run.constant for run in runs):
             rows.append(tuple(map(Cell, (" answers", *(run.says_nothing if run else "" for run in runs), "", ""))))
     return Table("Profile", ("figure", *found.models, "random", ""), tuple(rows), NOTE)
+
+
+def _shown(run: Asked, figure: str, with_chance: bool) -> str:
+    chance = run.chance(figure)
+    return run.shown(figure) + (f" (random {chance})" if with_chance and chance else "")
 
 
 def write_profile(found: Found, path: Path) -> None:
@@ -37,7 +44,7 @@ def write_profile(found: Found, path: Path) -> None:
         for measure in found.measures
         for run in measure.runs
     }
-    write_whole(path, rendered("profile.html.jinja", found=found, links=links, chance=chance, note=NOTE))
+    write_whole(path, rendered("profile.html.jinja", found=found, links=links, note=NOTE))
 
 
 def _link(report: Path, page: Path) -> str:

@@ -98,7 +98,7 @@ def agree(*paths: Path) -> Agreement:
 def _measured(paths: Sequence[Path]) -> tuple[list[Measured], list[str]]:
     """Runs that count, and what is said of the others."""
     found, left_out = [], []
-    for path in dict.fromkeys(each.resolve() for each in paths):
+    for path in {each.resolve(): each for each in paths}.values():  # as they were named: pages are shown to others
         results = RunFolder.open(path).read_results()
         try:
             score = get_benchmark(results.benchmark).headline(results.metrics)
@@ -303,4 +303,4 @@ def _table(scores: Mapping[str, Scores]) -> Table:
 
 
 def _score(score: Any) -> str:
-    return "" if score is None else f"{score:.4g}"
+    return "not measured" if score is None else f"{score:.4g}"

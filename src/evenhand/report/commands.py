@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
+from evenhand.words import in_words
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -39,9 +41,9 @@ def compare(arguments: Sequence[str], console: Console) -> None:
     for table in (*side_by_side, comparison.headline, *comparison.more):
         print_table(table, console, spoken=True)
     for warning in comparison.warnings:
-        console.print(f"Warning: {warning}", soft_wrap=True)
+        console.print(f"Warning: {in_words(warning)}", soft_wrap=True)
     for sentence in comparison.sentences:
-        console.print(sentence, soft_wrap=True)
+        console.print(in_words(sentence), soft_wrap=True)
     if parsed.output:
         with as_written(*parsed.runs):
             write_comparison(comparison, parsed.output)
@@ -71,9 +73,9 @@ def agree(arguments: Sequence[str], console: Console) -> None:
     for table in found.tables:
         print_table(table, console, spoken=True)
     for warning in found.warnings:
-        console.print(f"Warning: {warning}", soft_wrap=True)
+        console.print(f"Warning: {in_words(warning)}", soft_wrap=True)
     for sentence in found.sentences:
-        console.print(sentence, soft_wrap=True)
+        console.print(in_words(sentence), soft_wrap=True)
     if parsed.output:
         write_agreement(found, parsed.output)
         console.print(f"Page: {parsed.output}{again}", soft_wrap=True)
@@ -111,7 +113,7 @@ def print_found(folder: RunFolder, console: Console) -> None:
     for table in findings.tables:
         print_table(table, console, spoken=True)
     for warning in findings.warnings:
-        console.print(f"Warning: {warning}", soft_wrap=True)
+        console.print(f"Warning: {in_words(warning)}", soft_wrap=True)
     for sentence in filter(None, (*findings.sentences, not_beside(results))):
-        console.print(sentence, soft_wrap=True)
+        console.print(in_words(sentence), soft_wrap=True)
     console.print(f"Report: {folder.report}", soft_wrap=True)

@@ -29,7 +29,7 @@ from evenhand.statistics.resampling import LEVEL
 
 UNCLEAR = "unclear"
 MARGIN = 5.0  # percent
-COLUMNS = ("", "p", "adjusted p", "n pairs", "clusters")
+COLUMNS = ("found", "p", "adjusted p", "n pairs", "clusters")
 
 
 @dataclass(frozen=True)

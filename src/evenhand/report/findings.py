@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+import math
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,6 +27,19 @@ class Plot:
     title: str
     draw: Callable[[], str]
     note: str = ""
+
+
+def whiskers(bars: Mapping[str, Mapping[str, tuple[object, Sequence[object]]]], told: str) -> str:
+    """Of the bars that `grouped_bars` draws, what their whiskers are, such as "95 % intervals": where there are any."""
+    every = [ends for group in bars.values() for value, ends in group.values() if _is_known(value)]
+    known = sum(len(ends) == 2 and all(map(_is_known, ends)) for ends in every)
+    if not known:
+        return "no interval is known, and no whisker drawn"
+    return f"whiskers: {told}" + (", where one is known" if known < len(every) else "")
+
+
+def _is_known(number: object) -> bool:
+    return isinstance(number, (int, float)) and math.isfinite(number)
 
 
 @dataclass(frozen=True)

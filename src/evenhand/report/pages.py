@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from markupsafe import Markup
 
 from evenhand.benchmarks import BENCHMARKS, get_benchmark
 from evenhand.errors import UsageError
+from evenhand.flow.results import Results
 from evenhand.flow.run_folder import RunFolder
 from evenhand.report.agreement import Agreement
 from evenhand.report.comparison import Comparison
@@ -28,6 +30,9 @@ _TEMPLATES = Environment(
 )
 
 _GENERATOR, _HEAD = '<meta name="generator" content="evenhand {command}">', 1000  # bytes
+BROAD = 400  # points: at two thirds of this, a phone's width, letters of ten points are still read
+_WIDTH = re.compile(r'<svg[^>]*?\bwidth="([0-9.]+)pt"')
+NOT_SHOWN = ("model", "benchmark")  # what stands above already
 LONGEST_SHOWN = 4_000  # characters of a prompt or an answer; the store and the predictions have all
 
 
@@ -49,12 +54,32 @@ def cut_parts(parts: Sequence[tuple[str, str]], longest: int = LONGEST_SHOWN) ->
     return shown
 
 
+def broad(drawing: str) -> bool:
+    """Whether an SVG drawing is too wide to be read where it is made as narrow as a phone."""
+    width = _WIDTH.search(drawing[:_HEAD])
+    return width is not None and float(width[1]) > BROAD
+
+
+def settings_in_words(results: Results) -> list[tuple[str, str]]:
+    """What a run was asked to do, without what nobody chose: ("max new tokens", "16")."""
+    shown = []
+    for name, value in results.asked.items():
+        if value is None or value == [] or name in NOT_SHOWN:
+            continue
+        every = value if isinstance(value, (list, tuple)) else [value]
+        texts = ["=".join(map(str, each)) if isinstance(each, (list, tuple)) else str(each) for each in every]
+        text = {"True": "yes", "False": "no"}.get(texts[0], texts[0]) if isinstance(value, bool) else ", ".join(texts)
+        shown.append((name.replace("_", " "), in_words(text)))
+    return shown
+
+
 _TEMPLATES.filters |= {
     "cut": cut,
     "cut_parts": cut_parts,
     "words": in_words,
     "file_name": file_name,
     "csv_url": lambda table: data_url("text/csv;charset=utf-8", csv_of(table)),
+    "broad": lambda drawing: broad(str(drawing)),
     "svg_url": lambda drawing: data_url("image/svg+xml", str(drawing)),
 }
 
@@ -72,6 +97,7 @@ def write_report(folder: RunFolder, place: Path | None = None) -> None:
         results=results,
         findings=findings,
         not_beside=not_beside(results),
+        settings=settings_in_words(results),
         drawings=[Markup(plot.draw()) for plot in findings.plots],
         pictures={name: _data_url(content) for name, content in _pictures(folder, findings)},
     )

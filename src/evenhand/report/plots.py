@@ -26,6 +26,8 @@ _STYLE = {
     "axes.spines.right": False,
     "text.parse_math": False,  # a "$" in a name is a "$"
 }
+MOST_UPRIGHT = 3  # groups of bars side by side
+WIDE, WIDEST = 5.4, 7.6  # inches: what a phone shows at two thirds is still read
 _LONGEST = 80  # characters of a label
 _ON_COLOR = "#010101"  # text within coloured cells: unlike black text, a page's dark theme leaves it as it is
 Interval = Sequence[float | None]
@@ -40,48 +42,80 @@ def grouped_bars(
 ) -> str:
     """{group: {bar: (value, interval)}} as bars with error bars, and a dashed line at (value, label).
 
-    marks: {group: {bar: value}}, a black line across a bar.
+    Few groups stand side by side, more lie one under another: a phone is narrow. marks: {group: {bar: value}}, a black
+    line across a bar.
     """
     with matplotlib.rc_context(_STYLE):
         groups, bars = list(values), list(dict.fromkeys(bar for group in values.values() for bar in group))
-        figure = Figure(figsize=(2.2 + 2.0 * len(groups), 3.4), layout="constrained")
+        upright = len(groups) <= MOST_UPRIGHT
+        names = [_folded(group, 16 if upright else 24) for group in groups]
+        folds = sum(max(0.16 * len(bars) + 0.16, 0.17 * (1 + name.count("\n"))) for name in names)
+        size = (1.4 + 1.3 * len(groups), 3.4) if upright else (WIDE, 1.3 + folds)
+        figure = Figure(figsize=size, layout="constrained")
         axes = figure.subplots()
         width = 0.8 / len(bars)
         for k, bar in enumerate(bars):
+            color = _COLORS[k % len(_COLORS)]
             places, heights = [], []
-            whiskers: list[tuple[float, float, float]] = []  # place, low, high
             for g, group in enumerate(groups):
+                place = g + (k - (len(bars) - 1) / 2) * width
                 value, interval = values[group].get(bar, (math.nan, ()))
-                if value is None or math.isnan(value):
-                    continue
-                ends = [end for end in interval if end is not None and not math.isnan(end)]
-                places.append(g + (k - (len(bars) - 1) / 2) * width)
-                heights.append(value)
-                if len(ends) == 2:  # without an interval no cap, which would look like certainty
-                    whiskers.append((places[-1], ends[0], ends[1]))
-            axes.bar(places, heights, width * 0.92, label=_label(bar), color=_COLORS[k % len(_COLORS)])
-            for g, group in enumerate(groups if marks else ()):
-                mark, place = (marks or {}).get(group, {}).get(bar), g + (k - (len(bars) - 1) / 2) * width
+                if value is not None and not math.isnan(value):
+                    places.append(place)
+                    heights.append(value)
+                    _whisker(axes, place, interval, upright)
+                mark = (marks or {}).get(group, {}).get(bar)
                 if mark is not None:
-                    axes.hlines(mark, place - width / 2, place + width / 2, color="black", linewidth=2.5)
-            for place, low, high in whiskers:
-                middle, half = (low + high) / 2, (high - low) / 2
-                axes.errorbar(place, middle, half, fmt="none", ecolor="#222", elinewidth=1, capsize=3)
-        axes.axhline(reference[0], linestyle="--", linewidth=1, color="#444")
-        axes.annotate(
-            _label(reference[1]), (1, reference[0]), (3, 2), ("axes fraction", "data"), "offset points", fontsize=8
-        )
-        axes.set_xticks(range(len(groups)), _labels(groups))
-        axes.set_ylabel(_label(unit))
-        axes.set_ylim(*limits)
-        figure.legend(frameon=False, fontsize=8, loc="outside lower center", ncols=len(bars))
+                    across = axes.hlines if upright else axes.vlines
+                    across(mark, place - width / 2, place + width / 2, color="black", linewidth=2.5)
+            draw = axes.bar if upright else axes.barh
+            draw(places, heights, width * 0.92, label=_label(bar), color=color)
+        _reference(axes, reference, upright)
+        if upright:
+            axes.set_xticks(range(len(groups)), names)
+            axes.set_ylabel(_label(unit))
+            axes.set_ylim(*limits)
+        else:
+            axes.set_yticks(range(len(groups)), names)
+            axes.set_ylim(len(groups) - 0.5, -0.5)  # the first on top
+            axes.tick_params(axis="y", length=0)
+            axes.set_xlabel(_label(unit))
+            axes.set_xlim(*limits)
+        if len(bars) > 1:
+            longest = max(len(_label(bar)) for bar in bars)
+            figure.legend(
+                frameon=False, fontsize=9, loc="outside lower center", ncols=max(1, min(len(bars), 56 // (longest + 6)))
+            )
         return _svg(figure)
+
+
+def _whisker(axes: Axes, place: float, interval: Interval, upright: bool) -> None:
+    """Without an interval no cap, which would look like certainty."""
+    ends = [end for end in interval if end is not None and not math.isnan(end)]
+    if len(ends) == 2:
+        middle, half = sum(ends) / 2, (ends[1] - ends[0]) / 2
+        across, up = (place, middle) if upright else (middle, place)
+        axes.errorbar(
+            across, up, half if upright else None, None if upright else half, fmt="none", ecolor="#222", elinewidth=1,
+            capsize=3,
+        )  # fmt: skip
+
+
+def _reference(axes: Axes, reference: tuple[float, str], upright: bool) -> None:
+    """A dashed line, and its name at its end, outside of what is drawn."""
+    value, name = reference[0], _label(reference[1])
+    if upright:
+        axes.axhline(value, linestyle="--", linewidth=1, color="#444")
+        axes.annotate(name, (1, value), (3, 0), ("axes fraction", "data"), "offset points", va="center", fontsize=9)
+    else:
+        axes.axvline(value, linestyle="--", linewidth=1, color="#444")
+        axes.annotate(name, (value, 1), (0, 3), ("data", "axes fraction"), "offset points", ha="center", fontsize=9)
 
 
 def lines(panels: Mapping[str, Mapping[str, Sequence[tuple[float, float]]]], x: str) -> str:
     """{panel: {line: [(x, y)]}}, panels one under another over one x axis; a line of few points shows them."""
     with matplotlib.rc_context(_STYLE):
-        figure = Figure(figsize=(6.4, 0.6 + 2.0 * len(panels)), layout="constrained")
+        figure = Figure(figsize=(WIDE, 0.6 + 2.0 * len(panels)), layout="constrained")
         every = figure.subplots(len(panels), 1, sharex=True, squeeze=False).ravel()
         for axes, (title, drawn) in zip(every, panels.items()):
             for k, (name, points) in enumerate(drawn.items()):
@@ -98,7 +132,7 @@ def lines(panels: Mapping[str, Mapping[str, Sequence[tuple[float, float]]]], x: 
 def points(values: Mapping[str, Sequence[tuple[float, float, Interval]]], x: str, y: str) -> str:
     """{group: [(x, y, interval of y)]}, a colour and a mark for each group; what has no number is left out."""
     with matplotlib.rc_context(_STYLE):
-        figure = Figure(figsize=(6.4, 4.0), layout="constrained")
+        figure = Figure(figsize=(WIDE, 3.8), layout="constrained")
         axes = figure.subplots()
         for k, (name, some) in enumerate(values.items()):
             color, known = _COLORS[k % len(_COLORS)], [each for each in some if _finite(*each[:2])]
@@ -123,7 +157,9 @@ def differences(values: Mapping[str, tuple[float, Interval, bool]], unit: str) -
     What differs is coloured and filled, what is tied is grey and hollow.
     """
     with matplotlib.rc_context(_STYLE):
-        figure = Figure(figsize=(7.2, 0.9 + 0.3 * len(values)), layout="constrained")
+        names = [_folded(name, 26) for name in values]
+        folds = sum(0.14 + 0.16 * (1 + name.count("\n")) for name in names)
+        figure = Figure(figsize=(WIDE, 0.9 + folds), layout="constrained")
         axes = figure.subplots()
         for place, (value, interval, differs) in enumerate(values.values()):
             color = _COLORS[3] if differs else _COLORS[0]
@@ -133,7 +169,7 @@ def differences(values: Mapping[str, tuple[float, Interval, bool]], unit: str) -
             if _finite(value):
                 axes.plot(value, place, "o", color=color, markersize=6, markerfacecolor=color if differs else "white")
         axes.axvline(0, linestyle="--", linewidth=1, color="#444")
-        axes.set_yticks(range(len(values)), _labels(values))
+        axes.set_yticks(range(len(values)), names)
         axes.set_ylim(len(values) - 0.5, -0.5)  # the first on top
         axes.tick_params(axis="y", length=0)
         axes.set_xlabel(_label(unit))
@@ -149,38 +185,49 @@ def heatmap(values: Mapping[str, Mapping[str, float]], unit: str) -> str:
     with matplotlib.rc_context(_STYLE):
         rows, columns = list(values), list(dict.fromkeys(column for row in values.values() for column in row))
         grid = [[_number(values[row].get(column)) for column in columns] for row in rows]
-        figure = Figure(figsize=(2.6 + 1.05 * len(columns), 1.1 + 0.32 * len(rows)), layout="constrained")
+        figure = Figure(figsize=(1.9 + 0.7 * max(3, len(columns)), 1.6 + 0.28 * len(rows)), layout="constrained")
         axes = figure.subplots()
         image = _grid(axes, grid)
-        axes.set_xticks(range(len(columns)), _labels(columns))
+        axes.set_xticks(range(len(columns)), [_folded(column, 11) for column in columns], fontsize=9)
         axes.set_yticks(range(len(rows)), _labels(rows))
-        figure.colorbar(image, ax=axes, label=_label(unit), shrink=0.8)
+        _scale(figure, image, axes, unit)
         return _svg(figure)
 
 
 def heatmaps(matrices: Mapping[str, Mapping[str, Mapping[str, float]]], unit: str, x: str = "", y: str = "") -> str:
-    """{name: {row: {column: percent}}} as small grids beside one another, each with its numbers. x, y: of the axes."""
+    """{name: {row: {column: percent}}} as small grids beside one another, each with its numbers. x, y: of the axes.
+
+    Grids of the same rows name them once a line.
+    """
     with matplotlib.rc_context(_STYLE):
-        a_row = min(4, len(matrices))
-        n_rows = -(-len(matrices) // a_row)
         longest = max(len(each) for each in matrices.values())
-        labels = max(len(in_words(row)) for each in matrices.values() for row in each)
+        labels = 0.075 * max(len(in_words(row)) for each in matrices.values() for row in each)
         columns_of = [column for each in matrices.values() for row in each.values() for column in row]
-        wide = 0.6 * len(dict.fromkeys(columns_of)) + 0.07 * labels + 0.3  # inches of a grid with its labels
-        figure = Figure(figsize=(wide * a_row + 1.2, max(2.5, 1.1 + 0.2 * longest) * n_rows), layout="constrained")
+        once = len({tuple(each) for each in matrices.values()}) == 1
+        wide = 0.6 * len(dict.fromkeys(columns_of)) + 0.3 + (0 if once else labels)  # inches of a grid
+        a_row = max(1, min(4, len(matrices), int((WIDEST - once * labels) / wide)))
+        n_rows = -(-len(matrices) // a_row)
+        size = (wide * a_row + once * labels, max(2.2, 0.9 + 0.2 * longest) * n_rows + 0.6)
+        figure = Figure(figsize=size, layout="constrained")
         places = figure.subplots(n_rows, a_row, squeeze=False).ravel()
         for axes in places[len(matrices) :]:
             axes.set_axis_off()
-        for axes, (name, values) in zip(places, matrices.items()):
+        for k, (axes, (name, values)) in enumerate(zip(places, matrices.items())):
             rows, columns = list(values), list(dict.fromkeys(column for row in values.values() for column in row))
             image = _grid(axes, [[_number(values[row].get(column)) for column in columns] for row in rows])
+            first = k % a_row == 0 or not once
             axes.set_title(_folded(name, int(wide / 0.085)), fontsize=10)
             axes.set_xticks(range(len(columns)), [_folded(column, 11) for column in columns], fontsize=8)
-            axes.set_yticks(range(len(rows)), _labels(rows), fontsize=8)
+            axes.set_yticks(range(len(rows)), _labels(rows) if first else [""] * len(rows), fontsize=8)
             axes.set_xlabel(x, fontsize=8)
-            axes.set_ylabel(y, fontsize=8)
-        figure.colorbar(image, ax=places, label=_label(unit), shrink=0.5, aspect=30)
+            axes.set_ylabel(y if first else "", fontsize=8)
+        _scale(figure, image, list(places), unit)
         return _svg(figure)
+
+
+def _scale(figure: Figure, image: AxesImage, axes: Axes | list[Axes], unit: str) -> None:
+    """Of the colours, below: beside the grid it would make a drawing wider than a phone."""
+    figure.colorbar(image, ax=axes, label=_label(unit), location="bottom", shrink=0.7, aspect=30)
 
 
 def _grid(axes: Axes, grid: Sequence[Sequence[float]]) -> AxesImage:

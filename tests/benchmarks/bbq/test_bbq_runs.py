@@ -107,7 +107,7 @@ def test_the_report_shows_both_contexts_apart(rows):
     found = BENCHMARK.findings(done.predictions, SimpleNamespace(metrics=without_nan(done.metrics), model_name="m"))
     assert [table.title for table in found.tables] == ["Bias", "Accuracy", "Order of the answers"]
     for table in found.tables[:2]:
-        assert [row[0].text for row in table.rows] == ["all", "age", "race_x_gender", "ses"]
+        assert [row[0].text for row in table.rows] == ["all", "age", "race by gender", "socioeconomic status"]
     assert [plot.draw.args[3] for plot in found.plots] == [(-100, 100)]  # scores below 0 are drawn, too
     assert found.tables[0].rows[0][1].text == "100.0 [62.9, 100.0]"  # 18 templates alike: 200 · 0.025^(1/18) - 100
     assert "in ambiguous contexts its bias score is 100.0" in found.sentences[0]
@@ -164,7 +164,7 @@ def test_table_6_has_categories_by_models(runs):
     comparison = compare(runs["biased"], runs["right"], runs["unknown"])
     everything, ambiguous, disambiguated, wins = comparison.panels[0].tables
     assert everything.columns == ("category", "A: biased", "B: right", "C: unknown")
-    assert list(cells(everything)) == ["all", "age", "race_x_gender", "ses"]
+    assert list(cells(everything)) == ["all", "age", "race by gender", "socioeconomic status"]
     # 6 templates that are all alike: 1 - 0.025^(1/6), 45.9 %, of the way to 0 and to 100 may go unseen
     assert cells(everything)["age"] == ["25.0 [13.5, 59.4]", "100.0 [54.1, 100.0]", "50.0 [27.0, 73.0]"]
     assert [text.split()[0] for text in cells(ambiguous)["age"]] == ["0.0", "100.0", "100.0"]

@@ -760,7 +760,7 @@ def test_two_files_of_one_name_are_compared_text_by_text(men_lead, labe, evenhan
     assert rows["texts, all"]["B minus A"].startswith("100.0 [")
     for race in RACES:
         assert rows[f"texts, {race} female"]["B minus A"] == f"200.0 [{200 - 400 * UNSEEN:.1f}, 200.0]"
-        assert (rows[f"texts, {race} female"][""], rows[f"texts, {race} male"][""]) == ("tied", "tied")
+        assert (rows[f"texts, {race} female"]["found"], rows[f"texts, {race} male"]["found"]) == ("tied", "tied")
     assert any("40 prompts in common; 0 only in A and 0 only in B" in sentence for sentence in comparison.sentences)
     called = evenhand("compare", men_lead.folder, second.folder)
     assert called.code == 0

@@ -136,6 +136,11 @@ class Bbq(Benchmark[BbqOptions]):
 
         return unheeded(metrics["same_person"])
 
+    def task_in_words(self, task: str) -> str:
+        from evenhand.benchmarks.bbq.names import task_in_words
+
+        return task_in_words(task)
+
     def collects(self) -> tuple[Definition, ...]:
         from evenhand.benchmarks.bbq.collected import ACCURACY, BIAS_SCORE
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from evenhand.benchmark import Comparison, Judged
+from evenhand.benchmarks.bbq.names import category_in_words
 
 if TYPE_CHECKING:
     from evenhand.report.findings import Panel, Run
@@ -27,7 +28,8 @@ class Accuracies(Comparison):
         return _values(predictions, predictions["context_condition"].map(ACCURACY))
 
     def exploratory(self, predictions: pd.DataFrame) -> pd.DataFrame:
-        return _values(predictions, predictions["category"] + ": " + predictions["context_condition"].map(ACCURACY))
+        categories = predictions["category"].map(category_in_words)
+        return _values(predictions, categories + ": " + predictions["context_condition"].map(ACCURACY))
 
     def differences(self, first: pd.DataFrame, second: pd.DataFrame) -> Mapping[str, Difference]:
         """Of the bias scores, which are no means over rows."""
@@ -36,6 +38,12 @@ class Accuracies(Comparison):
         if not len({*first["id"]} & {*second["id"]}):
             return {}
         return {BIAS[condition]: each for condition, each in bias_differences(first, second).items()}
+
+    def answers_of(self, task: str, key: str) -> Callable[[str], bool] | None:
+        """Of all categories together; a bias score is no mean over answers."""
+        whole, _, condition = task.partition("-")
+        name = ACCURACY.get(condition) if (whole, key) == ("all", "accuracy") else None
+        return None if name is None else lambda figure: figure == name
 
     def judged(self, figure: str) -> Judged:
         """Bias scores; and accuracy where the context tells the answer, for "unknown" everywhere is no bias."""

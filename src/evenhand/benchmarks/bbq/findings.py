@@ -8,12 +8,12 @@ from typing import Any
 
 import pandas as pd
 
+from evenhand.benchmarks.bbq.names import CONTEXTS, POLARITIES, category_in_words
 from evenhand.flow.results import Results
-from evenhand.report.findings import Example, Findings, Plot
+from evenhand.report.findings import Example, Findings, Plot, whiskers
 from evenhand.report.plots import grouped_bars
 from evenhand.report.tables import Cell, Table, figure, n_with_clusters, named_clusters
 
-CONTEXTS = {"ambig": "ambiguous", "disambig": "disambiguated"}
 BIAS_COLUMNS = (*(f"bias, {name}" for name in CONTEXTS.values()), "cost of nonalignment", "n (templates)", "unread %")
 ACCURACY_COLUMNS = (
     *(f"accuracy, {name}" for name in CONTEXTS.values()),
@@ -82,7 +82,8 @@ def _accuracy_table(results: Results) -> Table:
 def _rows(
     metrics: Metrics, row: Callable[[str, Metrics], tuple[Cell, ...]], column: str = "category"
 ) -> tuple[tuple[Cell, ...], ...]:
-    return (row("all", metrics), *(row(name, group) for name, group in metrics["by"][column].items()))
+    groups = {POLARITIES.get(name) or category_in_words(name): of for name, of in metrics["by"][column].items()}
+    return (row("all", metrics), *(row(name, of) for name, of in groups.items()))
 
 
 def _bias_row(name: str, of: Metrics) -> tuple[Cell, ...]:
@@ -124,17 +125,18 @@ def _order_table(order: Metrics) -> Table:
 
 def _plot(metrics: Metrics) -> Plot:
     bars = {
-        name.replace("_", "\n"): {
+        category_in_words(name): {
             context: (group["bias_score"][condition], group["intervals"]["bias_score"][condition])
             for condition, context in CONTEXTS.items()
         }
         for name, group in metrics["by"]["category"].items()
     }
+    told = whiskers(bars, "95 % intervals over each category's templates")
     return Plot(
         "Bias scores by category",
         partial(grouped_bars, bars, "bias score", (0.0, "no bias"), (-100, 100)),
-        f"n = {metrics['n_read']:,} read answers, {100 * metrics['unread_rate']:.1f} % unread; bars: 95 % intervals "
-        "over each category's templates. Above 0: with the stereotype.",
+        f"n = {metrics['n_read']:,} read answers, {100 * metrics['unread_rate']:.1f} % unread; "
+        f"{told}. Above 0: with the stereotype.",
     )
 
 
@@ -146,7 +148,8 @@ def _examples(predictions: pd.DataFrame) -> Iterator[Example]:
             unread = pd.isna(row.answer)
             follows = "" if pd.isna(row.biased) else ", with the stereotype" if row.biased else ", against it"
             yield Example(
-                caption=f"{category} · {CONTEXTS[str(row.context_condition)]} · {row.question_polarity}",
+                caption=f"{category_in_words(str(category))} · {CONTEXTS[str(row.context_condition)]} context · "
+                f"{POLARITIES.get(str(row.question_polarity), row.question_polarity)}",
                 prompt=f"{row.question}\n{row.options}",
                 answer=row.text,
                 reading="unread" if unread else f"{row.role}: {'right' if row.right else 'wrong'}{follows}",

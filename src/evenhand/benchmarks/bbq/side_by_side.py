@@ -10,7 +10,7 @@ from itertools import combinations
 import pandas as pd
 from scipy import stats
 
-from evenhand.benchmarks.bbq.findings import CONTEXTS
+from evenhand.benchmarks.bbq.names import CONTEXTS, category_in_words
 from evenhand.report.findings import Panel, Run
 from evenhand.report.tables import Cell, Table, figure
 from evenhand.statistics.clustered import clustered_error, smallest_p
@@ -43,7 +43,9 @@ def _accuracies(runs: Sequence[Run], kind: str) -> Table:
         of = metrics if category == ALL else metrics["by"]["category"].get(category)
         return Cell("not asked" if of is None else figure(of["accuracy"][key], of["intervals"]["accuracy"][key]))
 
-    rows = tuple((Cell(name), *(cell(run, name) for run in runs)) for name in (ALL, *_categories(runs)))
+    rows = tuple(
+        (Cell(category_in_words(name)), *(cell(run, name) for run in runs)) for name in (ALL, *_categories(runs))
+    )
     note = (
         "Percent of read answers; random answers have 33.3. Brackets: 95 % interval of each run by itself, Student's t "
     )

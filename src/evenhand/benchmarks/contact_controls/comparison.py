@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pandas as pd
 
 from evenhand.benchmark import Comparison, Judged
+from evenhand.benchmarks.contact_controls.collected import AGAINST, TASK
+from evenhand.benchmarks.contact_controls.names import KINDS
 from evenhand.benchmarks.contact_controls.scoring import percent
+
+ALL = "against what is right"
 
 
 class Controls(Comparison):
@@ -13,15 +19,18 @@ class Controls(Comparison):
 
     def headline(self, predictions: pd.DataFrame) -> pd.DataFrame:
         part = predictions["agrees"].astype(bool).map({True: "polarity is right", False: "polarity is wrong"})
-        everything = pd.Series("against what is right", index=predictions.index)
-        return _values(predictions, everything, "against what is right, where " + part)
+        everything = pd.Series(ALL, index=predictions.index)
+        return _values(predictions, everything, f"{ALL}, where " + part)
 
     def exploratory(self, predictions: pd.DataFrame) -> pd.DataFrame:
-        return _values(predictions, "kind: " + predictions["kind"])
+        return _values(predictions, "kind: " + predictions["kind"].map(lambda kind: KINDS.get(kind, kind)))
+
+    def answers_of(self, task: str, key: str) -> Callable[[str], bool] | None:
+        return (lambda figure: figure == ALL) if (task, key) == (TASK, AGAINST.key) else None
 
     def judged(self, figure: str) -> Judged:
         """All controls together; its parts where they are asked for."""
-        return Judged(span=100, by_default=figure == "against what is right")
+        return Judged(span=100, by_default=figure == ALL)
 
 
 def _values(predictions: pd.DataFrame, *figures: pd.Series) -> pd.DataFrame:

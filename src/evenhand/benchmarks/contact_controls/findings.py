@@ -8,23 +8,16 @@ from typing import Any
 
 import pandas as pd
 
+from evenhand.benchmarks.contact_controls.names import KINDS
 from evenhand.benchmarks.contact_hypothesis.questions import forced
 from evenhand.benchmarks.position_sensitivity import order_table
 from evenhand.flow.results import Results
-from evenhand.report.findings import Example, Findings, Plot
+from evenhand.report.findings import Example, Findings, Plot, whiskers
 from evenhand.report.plots import grouped_bars
 from evenhand.report.tables import Cell, Table, figure, n_with_clusters, named_clusters
 
 WHERE = {"agreeing": "polarity is right", "differing": "polarity is wrong"}
-KINDS = {
-    "things": "things and plans",
-    "nobody_special": "people of no group",
-    "unwise_kindness": "kind actions that are unwise",
-    "right_unkindness": "unkind actions that are right",
-    "heeded_contact": "experiences to be heeded",
-    "paraphrases": "contact questions in other words",
-    "other_words": "contact questions with other options",
-}
+SOUND = {"agreeing": "where the sound is right", "differing": "where the sound is wrong"}
 COLUMNS = (
     "against what is right, %",
     *(f"follows polarity where {text}, %" for text in WHERE.values()),
@@ -114,18 +107,21 @@ def _by(metrics: Metrics, column: str) -> Table:
 
 def _plot(metrics: Metrics) -> Plot:
     bars = {
-        KINDS.get(kind, kind).replace(" ", "\n"): {
-            text: (group["follows_polarity"][part], group["intervals"]["follows_polarity"][part])
-            for part, text in WHERE.items()
+        KINDS.get(kind, kind): {
+            text: (
+                group["follows_polarity"][part],
+                group["intervals"]["follows_polarity"][part],
+            )
+            for part, text in SOUND.items()
         }
         for kind, group in metrics["by"]["kind"].items()
     }
     return Plot(
-        "Answers that follow polarity",
+        "Answers that follow how kind the action sounds",
         partial(grouped_bars, bars, "% of answers", (metrics["chance"], "chance")),
-        f"n = {metrics['n_read']:,} read answers, {100 * metrics['unread_rate']:.1f} % unread; bars: 95 % intervals "
-        f"over {named_clusters(metrics, 'item')}. What is right alone: 100 where polarity is right, 0 where it is "
-        "wrong.",
+        "Whoever follows what is right has 100 where that sounds right, and 0 where it sounds wrong; whoever follows "
+        f"the sound has 100 in both. n = {metrics['n_read']:,} read answers, {100 * metrics['unread_rate']:.1f} % "
+        f"unread; {whiskers(bars, '95 % intervals')}, over {named_clusters(metrics, 'item')} in all.",
     )
 
 

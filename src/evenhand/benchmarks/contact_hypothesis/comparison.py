@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -26,6 +26,13 @@ class BiasedPercentages(Comparison):
     def exploratory(self, predictions: pd.DataFrame) -> pd.DataFrame:
         groups = _values(predictions, *(f"{column}: " + predictions[column] for column in GROUPS))
         return pd.concat([groups, _effects(predictions)])
+
+    def answers_of(self, task: str, key: str) -> Callable[[str], bool] | None:
+        """Tasks are "certainty-no_contact", and "all" of all scales together."""
+        scale, _, contact = task.removeprefix("new_").partition("-")
+        if scale == "all":
+            return lambda figure: figure.endswith(", overall")
+        return lambda figure: figure == f"{scale}, {contact}"
 
     def judged(self, figure: str) -> Judged:
         """Each scale as a whole; after each contact where it is asked for."""

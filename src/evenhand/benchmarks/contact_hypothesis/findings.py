@@ -13,7 +13,7 @@ from evenhand.benchmarks.contact_hypothesis.questions import forced
 from evenhand.benchmarks.contact_hypothesis.uneven_actions import MEANS, actions, is_uneven
 from evenhand.benchmarks.position_sensitivity import order_table
 from evenhand.flow.results import Results
-from evenhand.report.findings import Example, Findings, Plot
+from evenhand.report.findings import Example, Findings, Plot, whiskers
 from evenhand.report.plots import grouped_bars, heatmap
 from evenhand.report.tables import Cell, Table, figure, n_with_clusters, named_clusters, signed
 
@@ -160,7 +160,7 @@ def _plots(metrics: Metrics, predictions: pd.DataFrame) -> tuple[Plot, ...]:
         Plot(
             "Biased responses by contact",
             partial(grouped_bars, bars, "% biased responses", (CHANCE, "chance")),
-            f"n = {metrics['n_read']:,} read answers; bars: 95 % intervals; "
+            f"n = {metrics['n_read']:,} read answers; {whiskers(bars, '95 % intervals')}; "
             f"{named_clusters(metrics, 'situation')}; {100 * metrics['unread_rate']:.1f} % unread.",
         ),
         _by_dimension(f"no contact, {scale} (cells of the paper's Figure 3)", alone),

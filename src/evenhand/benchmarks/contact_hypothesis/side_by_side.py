@@ -8,7 +8,7 @@ from functools import partial
 
 import pandas as pd
 
-from evenhand.report.findings import Panel, Plot, Run
+from evenhand.report.findings import Panel, Plot, Run, whiskers
 from evenhand.report.plots import grouped_bars, heatmaps
 
 CONTACTS = {"no_contact": "no contact", "positive_contact": "positive", "negative_contact": "negative"}
@@ -39,7 +39,8 @@ def _by_contact(runs: Sequence[Run]) -> Plot:
     return Plot(
         "Biased responses by contact (as the paper's Figure 4)",
         partial(grouped_bars, bars, "% biased responses", (CHANCE, "chance")),
-        "Bars: 95 % intervals of each run by itself; the table below has those of the differences, which are narrower.",
+        f"{whiskers(bars, '95 % intervals of each run by itself').capitalize()}; those of the differences, which are "
+        "narrower, stand with the headline figures.",
     )
 
 

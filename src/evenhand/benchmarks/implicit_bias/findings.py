@@ -12,7 +12,7 @@ import pandas as pd
 from evenhand.benchmarks.implicit_bias.correction import with_former
 from evenhand.benchmarks.implicit_bias.scenario import GoalTask, wanted_task
 from evenhand.flow.results import Results
-from evenhand.report.findings import Conversation, Example, Findings, Plot, Turn
+from evenhand.report.findings import Conversation, Example, Findings, Plot, Turn, whiskers
 from evenhand.report.plots import grouped_bars
 from evenhand.report.tables import Cell, Table, figure, n_with_clusters, named_clusters
 from evenhand.statistics.resampling import LEVEL
@@ -298,13 +298,13 @@ def _plots(stages: Metrics) -> tuple[Plot, ...]:
         f"{STAGES[stage]}: {of['n_read']:,} of {of['n']:,} read, {named_clusters(of, 'scenario')}"
         for stage, of in stages.items()
     )
-    labels = {name.replace("_", "\n"): values for name, values in bars.items()}
+    labels = {name.replace("_", " "): values for name, values in bars.items()}
     figures = "Figure 4" if "all" not in stages else "Figure 3"
     return (
         Plot(
             f"Bias score by domain (as the paper's {figures})",
             partial(grouped_bars, labels, "bias score", (0.0, "no bias"), (-1.0, 1.0)),
-            f"{counts}. Bars: 95 % intervals over scenarios.",
+            f"{counts}. {whiskers(bars, '95 % intervals over scenarios').capitalize()}.",
         ),
     )
 

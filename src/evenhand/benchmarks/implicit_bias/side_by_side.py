@@ -9,7 +9,7 @@ from functools import partial
 from evenhand.benchmarks.implicit_bias.findings import STAGES, by_group, interval
 from evenhand.benchmarks.implicit_bias.published import GOAL, MITIGATED, NO_GOAL, NONE
 from evenhand.flow.results import Results
-from evenhand.report.findings import Panel, Plot, Run, not_beside_them
+from evenhand.report.findings import Panel, Plot, Run, not_beside_them, whiskers
 from evenhand.report.plots import grouped_bars
 from evenhand.report.tables import Table
 
@@ -64,7 +64,7 @@ def _plot(runs: Sequence[Run]) -> Plot:
     stages = {_label(run): run.results.metrics["stages"] for run in runs}
     shown = [stage for stage in STAGES if any(stage in of for of in stages.values())]
     bars = {
-        label.replace(": ", ":\n", 1).replace(", ", "\n"): {
+        label: {
             STAGES[stage]: (of[stage]["bias_score"], interval(of[stage], "bias_score")) if stage in of else MISSING
             for stage in shown
         }
@@ -73,5 +73,5 @@ def _plot(runs: Sequence[Run]) -> Plot:
     return Plot(
         "Drawn",
         partial(grouped_bars, bars, "bias score", (0.0, "no bias"), (-1.0, 1.0)),
-        "Bars: 95 % intervals over scenarios. 1: all by stereotype, -1: all against it.",
+        f"{whiskers(bars, '95 % intervals over scenarios').capitalize()}. 1: all by stereotype, -1: all against it.",
     )

@@ -16,7 +16,7 @@ from evenhand.benchmarks.labe.published import differs
 from evenhand.flow.configuration import RunConfig
 from evenhand.flow.results import Results
 from evenhand.language_agency.splitters import SPLITTERS
-from evenhand.report.findings import Example, Findings, Plot
+from evenhand.report.findings import Example, Findings, Plot, whiskers
 from evenhand.report.plots import grouped_bars
 from evenhand.report.tables import Cell, Table, clusters_of, figure, named_clusters, signed
 from evenhand.statistics.resampling import LEVEL
@@ -273,11 +273,12 @@ def _plots(results: Results, unit: str) -> tuple[Plot, ...]:
                 bars.setdefault(race or "all", {})[gender] = (group["gap"], interval)
                 if race:
                     n_texts[race] += group["n"]
-        note = f"{_texts(of['n_read'], results)} read; bars: 95 % intervals over {named_clusters(of, unit)}."
-        if len(n_texts) > PLOTTED:
-            note += f" Of {len(n_texts)} races the {PLOTTED} with most texts are drawn."
         shown = {"all", *(race for race, _ in n_texts.most_common(PLOTTED))}
         bars = {race: genders for race, genders in bars.items() if race in shown}
+        told = whiskers(bars, f"95 % intervals over {named_clusters(of, unit)}")
+        note = f"{_texts(of['n_read'], results)} read; {told}."
+        if len(n_texts) > PLOTTED:
+            note += f" Of {len(n_texts)} races the {PLOTTED} with most texts are drawn."
         if bars:
             plots.append(
                 Plot(

@@ -8,7 +8,7 @@ from typing import Any
 
 from evenhand.benchmarks.mllm_stereotypes.configs import in_words
 from evenhand.benchmarks.mllm_stereotypes.faces.face import RACES
-from evenhand.report.findings import Plot
+from evenhand.report.findings import Plot, whiskers
 from evenhand.report.plots import grouped_bars, heatmaps
 
 INSTANCES_A_PLOT = 5
@@ -26,13 +26,13 @@ def _bars(config: str, of: Mapping[str, Any], shares: Mapping[str, Mapping[str, 
     rates = of["selection_rates"]
     groups = list(next(iter(rates.values())))
     ends = of.get("intervals", {}).get("selection_rates", {})
-    note = f"n = {of['n_read']:,} answers read, {100 * of['unread_rate']:.1f} % unread; bars: 95 % intervals. "
+    note = f"n = {of['n_read']:,} answers read, {100 * of['unread_rate']:.1f} % unread; "
     figures = {"occupation_gender": "3", "descriptor_gender": "A2", "persona_gender": "5", "persona_race": "6"}
     as_paper = f" (as the paper's Figure {figures[config]})" if config in figures else ""
     for start in range(0, len(rates), INSTANCES_A_PLOT):
         names = list(rates)[start : start + INSTANCES_A_PLOT]
         bars = {
-            name.replace(" ", "\n", 1): {
+            name: {
                 group: (
                     _hundred(rates[name][group]),
                     [_hundred(end) for end in ends.get(name, {}).get(group, ())],
@@ -41,12 +41,13 @@ def _bars(config: str, of: Mapping[str, Any], shares: Mapping[str, Mapping[str, 
             }
             for name in names
         }
-        marks = {name.replace(" ", "\n", 1): shares.get(name, {}) for name in names}
+        marks = {name: shares.get(name, {}) for name in names}
         known = any(marks.values())
         yield Plot(
             f"{in_words(config)}{as_paper}" + (", continued" if start else ""),
             partial(grouped_bars, bars, "% of answers", (100 / len(groups), "even"), marks=marks if known else None),
-            note + ("Black lines: shares in the world, as given." if known else ""),
+            f"{note}{whiskers(bars, '95 % intervals')}."
+            + (" Black lines: shares in the world, as given." if known else ""),
         )
 
 

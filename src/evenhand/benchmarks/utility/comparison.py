@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import pandas as pd
 
 from evenhand.benchmark import Comparison, Judged
-from evenhand.benchmarks.utility.figures import figures
+from evenhand.benchmarks.utility.collected import QUESTIONS
+from evenhand.benchmarks.utility.figures import LIKENESS, figures
 from evenhand.benchmarks.utility.scoring import OF_QUESTIONS
 
 NOT_KNOWN = (math.nan, math.nan)
@@ -40,10 +42,19 @@ class Kept(Comparison):
         """Accuracy and perplexity; others where they are asked for."""
         return JUDGED[figure]
 
+    def answers_of(self, task: str, key: str) -> Callable[[str], bool] | None:
+        name = NAMES.get(key)
+        return None if task != QUESTIONS or name is None else lambda figure: figure == name
+
     def headline(self, predictions: pd.DataFrame) -> pd.DataFrame:
         """Texts by nats a word, which models of different tokenizers share."""
-        values = figures(predictions)
-        of = {name: predictions["kind"] == ("text" if name == "nats_per_word" else "question") for name in NAMES}
+        return self.headline_of(predictions, lambda figure: True)
+
+    def headline_of(self, predictions: pd.DataFrame, wanted: Callable[[str], bool]) -> pd.DataFrame:
+        """Nothing that isn't wanted is encoded."""
+        names = {name: told for name, told in NAMES.items() if wanted(told)}
+        values = figures(predictions, without={*LIKENESS} - {*names})
+        of = {name: predictions["kind"] == ("text" if name == "nats_per_word" else "question") for name in names}
         parts = [
             pd.DataFrame(
                 {
@@ -55,7 +66,7 @@ class Kept(Comparison):
                     "most": OF_QUESTIONS.get(name, NOT_KNOWN)[1],
                 }
             )
-            for name, told in NAMES.items()
+            for name, told in names.items()
             if of[name].any() and values[name].notna().any()
         ]
         return pd.concat(parts) if parts else pd.DataFrame(columns=["figure", "id", "value", "cluster"])

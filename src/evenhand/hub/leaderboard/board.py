@@ -46,7 +46,8 @@ class Section:
 
 @dataclass(frozen=True)
 class Board:
-    """cells: by (column, row's name). n_left_out: benchmarks that have no table of their own. made: when it was."""
+    """cells: by (column, row's name). n_left_out: benchmarks that have no table of their own. made: when it was.
+    rehearsal: with answers of stubs, or of parts of the rows."""
 
     rows: tuple[Row, ...]
     columns: tuple[Column, ...]
@@ -57,9 +58,10 @@ class Board:
     n_left_out: int
     n_refused: int
     made: datetime
+    rehearsal: bool = False
 
 
-def board(records: Sequence[Record], n_refused: int, made: datetime) -> Board:
+def board(records: Sequence[Record], n_refused: int, made: datetime, rehearsal: bool = False) -> Board:
     """records: without duplicates."""
     answers = Answers()
     by_column: dict[Column, list[Record]] = {}
@@ -88,7 +90,7 @@ def board(records: Sequence[Record], n_refused: int, made: datetime) -> Board:
     first = Section("All models", tuple(overview[:MOST_OVERVIEW]), rows, max(0, len(overview) - MOST_OVERVIEW))
     more = tuple(each for each in sections if not {*each.columns} <= {*first.columns})
     shown, left_out = more[:MOST_SECTIONS], max(0, len(more) - MOST_SECTIONS)
-    return Board(rows, tuple(columns), cells, of_columns, first, shown, left_out, n_refused, made)
+    return Board(rows, tuple(columns), cells, of_columns, first, shown, left_out, n_refused, made, rehearsal)
 
 
 def _order(column: Column) -> tuple[object, ...]:

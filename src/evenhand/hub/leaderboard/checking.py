@@ -18,6 +18,7 @@ from evenhand.hub.submission.dates import checked_date, of_seconds
 LONGEST_NAME, LONGEST_TEXT, LONGEST_ADDRESS = 120, 400, 500  # characters
 LARGEST = 1e9  # of any score
 ROUNDING = 1e-6
+NO_WIDTH = "its interval is left out: it has no width, or less than one answer more would make"
 
 
 def name(text: object, what: str, longest: int = LONGEST_NAME) -> str:
@@ -98,13 +99,14 @@ def read_enough(unread_rate: float | None) -> None:
         )
 
 
-def checked(record: Record, low: float | None = None, high: float | None = None) -> Record:
+def checked(record: Record, low: float | None = None, high: float | None = None, rehearsal: bool = False) -> Record:
     """The same, without an interval that can't be one of 95 %. low, high: between which the figure lies, by its source.
+    rehearsal: stubs are accepted.
 
     Raises Refusal for a figure out of its range, one that contradicts what its metric is, and made-up answers.
     """
     column = record.column
-    if record.model.lower().startswith("stub:"):
+    if record.model.lower().startswith("stub:") and not rehearsal:
         raise Refusal("a stub's answers are made up")
     known = _known(column.benchmark, column.metric) if column.library == "evenhand" else None
     if known is not None:
@@ -123,9 +125,19 @@ def checked(record: Record, low: float | None = None, high: float | None = None)
         raise Refusal("its interval's lower end is above its upper one")
     if record.interval is not None and not _near(record.value, record.interval):
         raise Refusal("its interval lies far from its figure")
-    if record.base == record.model:
-        return replace(record, base=None)
-    return record
+    if record.interval is not None and _says_nothing(record, record.interval):
+        record = replace(record, interval=None, notes="; ".join(filter(None, (record.notes, NO_WIDTH))))
+    return replace(record, base=None) if record.base == record.model else record
+
+
+def _says_nothing(record: Record, interval: Interval) -> bool:
+    """Whether it is narrower than one more answer would move a percentage: 0 of 100 with [0, 0] is no certainty.
+
+    A model with such an interval would rank alone before all that were measured as well.
+    """
+    width = interval[1] - interval[0]
+    step = 100 / record.n_read if record.column.unit == "percent" and record.n_read else 0.0
+    return width <= ROUNDING or width < step - ROUNDING
 
 
 @cache

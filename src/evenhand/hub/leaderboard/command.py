@@ -24,7 +24,7 @@ SHOWN = 20  # refused results; more are counted
 TITLE = "Leaderboard of social bias"
 NEEDED = (
     "it takes finished runs of all rows (evenhand run without --limit) of a model, records of Every Eval Ever, or "
-    "repositories with such results."
+    "repositories with such results. To see a page of stubs, or of parts of the rows, add --rehearsal."
 )
 
 
@@ -35,6 +35,9 @@ class LeaderboardOptions:
         (), "FOLDER=ORG/NAME: whose results a folder's are, where its files don't say", metavar="PAIR", repeated=True
     )
     base: tuple[str, ...] = option((), "MODEL=BASE: what a model was made of", metavar="PAIR", repeated=True)
+    rehearsal: bool = option(
+        False, "also show run folders of stubs and of parts of the rows, to see what a page looks like; not published"
+    )
     without_reports: bool = option(
         False, "a run's figures open its record in place of its report, which takes longer and may name this machine"
     )
@@ -75,7 +78,7 @@ def leaderboard(arguments: Sequence[str], console: Console) -> int:
             raise UsageError(f"--model-id: {folder} is not there; name a folder that is read")
     check_output(parsed.output)
     now = datetime.now(UTC)
-    found = gathered(parsed.sources, models, bases, now)
+    found = gathered(parsed.sources, models, bases, now, asked.rehearsal)
     for sentence in _refusals(found.refused):
         say(sentence)
     board = write_board(found, parsed.output, asked.title, now, say, not asked.without_reports)

@@ -28,8 +28,8 @@ Found = Record | Refusal
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a record comes from. base: as the model's repository names it; model: whose repository it is. Others as in
-    Record.
+    """Where a record comes from. base: as the model's repository names it; model: whose repository it is. rehearsal:
+    stubs and parts of the rows are shown, too. Others as in Record.
     """
 
     source: str
@@ -39,6 +39,7 @@ class Origin:
     model: str | None = None
     file: str | None = None
     run: str | None = None
+    rehearsal: bool = False
 
 
 def results_of(record: object, origin: Origin, now: datetime) -> Iterator[tuple[str, Found]]:
@@ -113,7 +114,7 @@ def _result(result: object, about: _About) -> Record:
     interval, said = _interval(uncertainty.get("confidence_interval"))
     generation = result.get("generation_config", {})
     asked = generation.get("additional_details", {})
-    if asked.get("limit") or asked.get("rehearsal"):
+    if (asked.get("limit") or asked.get("rehearsal")) and not about.origin.rehearsal:
         raise Refusal("it is of a part of the rows, or a rehearsal")
     mitigation = None if asked.get("mitigation") is None else _mitigation(asked)
     key = name(metric.get("metric_id") or metric.get("metric_name"), "the metric's name")
@@ -147,7 +148,7 @@ def _result(result: object, about: _About) -> Record:
         file=about.origin.file,
         run=about.origin.run,
     )
-    return checked(record, low, high)
+    return checked(record, low, high, about.origin.rehearsal)
 
 
 def _interval(given: Mapping[str, Any] | None) -> tuple[tuple[float, float] | None, list[str]]:
@@ -175,6 +176,8 @@ def _setting(generation: Mapping[str, Any], asked: Mapping[str, str], library: s
         if key in ("temperature", "top_p", "max_tokens")
     ]
     parts = [*told(asked, of_mitigation(asked.get("mitigation"))), *sampled]
+    if asked.get("limit"):  # of a rehearsal: others were refused
+        parts.append(f"limit {text(asked['limit'], 20)}")
     if not parts and library != "evenhand":
         return NOT_TOLD
     return name(setting(parts) or "as by default", "the settings", 1_000)

@@ -21,15 +21,19 @@ SAME = 1e-3  # of two roundings of one figure
 class Gathered:
     records: tuple[Record, ...]
     refused: tuple[Refused, ...]
+    rehearsal: bool = False
 
 
-def gathered(sources: Sequence[str], models: Mapping[Path, str], bases: Mapping[str, str], now: datetime) -> Gathered:
-    """models: ids by folder. bases: {model: its base}, before what is read. Raises UsageError for an unknown source."""
+def gathered(
+    sources: Sequence[str], models: Mapping[Path, str], bases: Mapping[str, str], now: datetime, rehearsal: bool = False
+) -> Gathered:
+    """models: ids by folder. bases: {model: its base}, before what is read. rehearsal: of run folders here, stubs and
+    parts of the rows are read, too. Raises UsageError for an unknown source."""
     records: list[Record] = []
     refused: list[Refused] = []
     for source in dict.fromkeys(sources):
         own: list[Record] = []
-        found = list(_read(source, models, now))
+        found = list(_read(source, models, now, rehearsal))
         if not found:
             refused.append(Refused(source, "all of it", "no run, record or .eval_results was found there"))
         for each in found:
@@ -40,13 +44,13 @@ def gathered(sources: Sequence[str], models: Mapping[Path, str], bases: Mapping[
         standing, duplicates = without_duplicates([*records, *_by_age(own)])
         records = standing
         refused += duplicates
-    return Gathered(tuple(records), tuple(refused))
+    return Gathered(tuple(records), tuple(refused), rehearsal)
 
 
-def _read(source: str, models: Mapping[Path, str], now: datetime) -> Iterator[Record | Refused]:
+def _read(source: str, models: Mapping[Path, str], now: datetime, rehearsal: bool) -> Iterator[Record | Refused]:
     here = Path(source)
     if not source.startswith("hf://") and os.path.lexists(here):
-        yield from read(Place(source, here, models), now)
+        yield from read(Place(source, here, models, rehearsal=rehearsal), now)
         return
     repository = repository_named(source)
     if repository is not None and here.parent.is_dir() and here.parent != Path():

@@ -93,7 +93,8 @@ def fetched(repository: Repository, source: str) -> Iterator[tuple[Place, list[R
         model = repository.id if repository.type == "model" else None
         link: Callable[[str], str | None] = lambda path: address + quote(path)  # noqa: E731
         too_large = [
-            Refused(source, path, f"it has {sizes[path]:,} bytes; {LARGEST:,} are accepted") for path in sorted(large)
+            Refused(source, path, f"it has {sizes[path]:,} bytes, and {LARGEST:,} are accepted")
+            for path in sorted(large)
         ]
         yield Place(source, Path(folder), model=model, link=link), too_large
 

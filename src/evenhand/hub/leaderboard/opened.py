@@ -14,7 +14,7 @@ from pathlib import Path
 from evenhand.errors import EvenhandError
 from evenhand.flow.foreign_files import as_written
 from evenhand.flow.run_folder import RunFolder
-from evenhand.hub.leaderboard.reading import json_of
+from evenhand.hub.leaderboard.reading import json_of, text_of
 from evenhand.hub.leaderboard.records import Record, Refusal
 from evenhand.hub.leaderboard.run_folders import record_of_run
 from evenhand.whole_files import explained, write_whole
@@ -51,8 +51,8 @@ def write_opened(
 def _write(record: Record, folder: Path, reports: bool) -> Path | None:
     name = hashlib.sha256(f"{record.source}\n{record.place}\n{record.row}".encode()).hexdigest()[:16]
     if record.run is not None and not reports:
-        path = _place(folder / RECORDS) / f"{name}.json"
-        write_whole(path, json.dumps(record_of_run(Path(record.run), record.model), indent=2))
+        path = _place(folder / RECORDS) / f"{name}.json"  # it was looked at when it was read
+        write_whole(path, json.dumps(record_of_run(Path(record.run), record.model, rehearsal=True), indent=2))
         return path
     if record.run is not None:
         from evenhand.report.pages import write_report
@@ -67,7 +67,7 @@ def _write(record: Record, folder: Path, reports: bool) -> Path | None:
     if source.suffix == ".json":
         path, content = _place(folder / RECORDS) / f"{name}.json", json.dumps(json_of(source), indent=2)
     else:
-        path, content = _place(folder / RECORDS) / f"{name}.txt", source.read_text(encoding="utf-8")
+        path, content = _place(folder / RECORDS) / f"{name}.txt", text_of(source)
     write_whole(path, content)
     return path
 

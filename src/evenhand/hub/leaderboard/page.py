@@ -18,7 +18,7 @@ from evenhand.hub.leaderboard.plot import FRAME, plots
 from evenhand.hub.leaderboard.records import Column, Interval, Record
 
 TEMPLATES = Path(__file__).parent / "templates"
-GENERATOR = '<meta name="generator" content="evenhand leaderboard">'
+GENERATOR = '<meta name="generator" content="evenhand leaderboard{}">'
 
 _TEMPLATES = Environment(
     loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
@@ -32,7 +32,7 @@ def page(board: Board, title: str, links: Mapping[tuple[str, str], str]) -> str:
     return _TEMPLATES.get_template("board.html.jinja").render(
         board=board,
         title=title,
-        generator=Markup(GENERATOR),
+        generator=Markup(GENERATOR.format(", a rehearsal" if board.rehearsal else "")),
         style=Markup((TEMPLATES / "board.css").read_text(encoding="utf-8")),
         script=Markup(script),
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
@@ -126,7 +126,9 @@ def benchmark_title(name: str) -> str:
 
 def heading(column: Column) -> str:
     """ "biased percentage · all"."""
-    return f"{column.metric.replace('_', ' ')} · {column.task.replace('_', ' ')}"
+    known = column.library == "evenhand" and column.benchmark in BENCHMARKS
+    task = get_benchmark(column.benchmark).task_in_words(column.task) if known else column.task.replace("_", " ")
+    return f"{column.metric.replace('_', ' ')} · {task}"
 
 
 def direction(column: Column) -> str:

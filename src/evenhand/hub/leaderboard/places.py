@@ -24,6 +24,7 @@ CARD = "README.md"
 class Place:
     """source: its name for messages. models: ids of models by folder, where they were said. model: of the whole place,
     where it is a model's repository. link: of a file's path in it, an address; None: nobody else can open it.
+    rehearsal: of run folders, stubs and parts of the rows are read, too.
     """
 
     source: str
@@ -31,6 +32,7 @@ class Place:
     models: Mapping[Path, str] = field(default_factory=dict)
     model: str | None = None
     link: Callable[[str], str | None] = lambda path: None
+    rehearsal: bool = False
 
 
 def read(place: Place, now: datetime) -> Iterator[Record | Refused]:
@@ -77,7 +79,7 @@ def _origin(place: Place, path: Path) -> Origin:
     repository = path.parent.parent if path.suffix in (".yaml", ".yml") else place.root
     base = base_named(repository / CARD) if (repository / CARD).is_file() and path.is_file() else None
     file = str(path) if path.is_file() else None
-    return Origin(place.source, within, place.link(within), base, place.model, file)
+    return Origin(place.source, within, place.link(within), base, place.model, file, rehearsal=place.rehearsal)
 
 
 def _model(place: Place, folder: Path) -> str | None:

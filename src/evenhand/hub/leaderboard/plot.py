@@ -6,8 +6,8 @@ A line leads from a base to what was made of it.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 
 from evenhand.hub.leaderboard.board import Board
 from evenhand.hub.leaderboard.records import Column, Interval
@@ -117,8 +117,10 @@ def _plot(board: Board, bias: Column) -> Plot | None:
             y,
             ends(of_bias[row.name].interval),
             row.base is not None,
-            _label(row.name, x, y, points.values()) if len(rows) <= MOST_NAMED else None,
+            None,
         )
+    if len(points) <= MOST_NAMED:
+        points = _named(points)
     every = tuple(points.values())
     links = tuple((points[row.base], points[row.name]) for row in rows if row.base in points)
     return Plot(
@@ -133,12 +135,33 @@ def _plot(board: Board, bias: Column) -> Plot | None:
     )
 
 
-def _label(name: str, x: float, y: float, others: Iterable[Point]) -> Label | None:
-    """What stands at a point; None where another's label is in its way."""
+def _named(points: Mapping[str, Point]) -> dict[str, Point]:
+    """With a label at each point that has room for one."""
+    named: dict[str, Point] = {}
+    labels: list[Label] = []
+    for name, point in points.items():
+        others = [each for each in points.values() if each is not point]
+        label = next((each for each in _places(name, point) if _fits(each, labels, others)), None)
+        named[name] = replace(point, label=label)
+        labels += [] if label is None else [label]
+    return named
+
+
+def _places(name: str, point: Point) -> Iterator[Label]:
+    """Above or below it, to the right or the left."""
     text = name if len(name) <= LONGEST_LABEL else f"{name[: LONGEST_LABEL - 1]}…"
-    to_the_right = x < 0.6 * WIDTH
-    label = Label(text, x + 8 if to_the_right else x - 8, y - 6, "start" if to_the_right else "end")
-    return None if any(each.label and each.label.meets(label) for each in others) else label
+    for away in (-6, 15):
+        yield Label(text, point.x + 8, point.y + away, "start")
+        yield Label(text, point.x - 8, point.y + away, "end")
+
+
+def _fits(label: Label, labels: Iterable[Label], points: Iterable[Point]) -> bool:
+    """Whether it lies within the frame, and hides no other label and no point."""
+    left, right = label.ends
+    if left < LEFT or right > WIDTH - 4 or label.y < TOP or label.y > HEIGHT - BOTTOM:
+        return False
+    hides = any(left - 6 < each.x < right + 6 and label.y - 16 < each.y < label.y + 9 for each in points)
+    return not hides and not any(each.meets(label) for each in labels)
 
 
 def _path(points: Iterable[Point], variants: bool) -> str:

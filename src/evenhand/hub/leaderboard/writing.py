@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from evenhand.hub.leaderboard.gathering import Gathered
 
 PAGE, TABLE, REFUSED, APP, CARD = "index.html", "leaderboard.csv", "refused.csv", "app.py", "README.md"
-GENERATOR = b'<meta name="generator" content="evenhand leaderboard">'
+GENERATOR = b'<meta name="generator" content="evenhand leaderboard'
 _HEAD = 1000  # bytes
 
 
@@ -42,6 +42,12 @@ def is_board(folder: Path) -> bool:
         return GENERATOR in file.read(_HEAD)
 
 
+def is_rehearsal(folder: Path) -> bool:
+    """Of a board: whether stubs, or parts of the rows, are on it."""
+    with (folder / PAGE).open("rb") as file:
+        return GENERATOR + b', a rehearsal">' in file.read(_HEAD)
+
+
 def write_board(
     gathered: Gathered, folder: Path, title: str, now: datetime, say: Callable[[str], None], reports: bool = True
 ) -> Board:
@@ -49,7 +55,7 @@ def write_board(
     from evenhand.hub.cards.metric import GRADIO
     from evenhand.hub.leaderboard.page import TEMPLATES, card, page
 
-    made = board(gathered.records, len(gathered.refused), now)
+    made = board(gathered.records, len(gathered.refused), now, gathered.rehearsal)
     with explained(folder):
         folder.mkdir(parents=True, exist_ok=True)
     write_whole(folder / REFUSED, refused_csv(gathered.refused))

@@ -12,7 +12,7 @@ from evenhand.benchmarks.implicit_bias.case_study.prompts import MISSED_DEADLINE
 from evenhand.benchmarks.implicit_bias.case_study.scores import CHANCE, GENDERS
 from evenhand.benchmarks.implicit_bias.findings import KINDS, SHARES, STAGES, may_be_nothing
 from evenhand.flow.results import Results
-from evenhand.report.findings import Conversation, Findings, Plot, Turn
+from evenhand.report.findings import Conversation, Findings, Plot, Turn, whiskers
 from evenhand.report.plots import grouped_bars
 from evenhand.report.tables import Cell, Table, figure, n_with_clusters, named_clusters
 
@@ -193,7 +193,7 @@ def _by(cases: Metrics, column: str) -> Table:
 
 def _plot(cases: list[str], metrics: Metrics) -> Plot:
     bars = {
-        case.replace("_", "\n"): {
+        case.replace("_", " "): {
             STAGES[stage]: (of["male"], of["intervals"]["male"])
             for stage, of in metrics["cases"][case]["stages"].items()
         }
@@ -207,7 +207,7 @@ def _plot(cases: list[str], metrics: Metrics) -> Plot:
     return Plot(
         "Share of men among those named",
         partial(grouped_bars, bars, "share of men", (CHANCE["male"], "chance"), (0.0, 1.0)),
-        f"{counts}. Bars: 95 % intervals over sets of names.",
+        f"{counts}. {whiskers(bars, '95 % intervals over sets of names').capitalize()}.",
     )
 
 

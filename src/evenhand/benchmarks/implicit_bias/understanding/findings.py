@@ -12,7 +12,7 @@ from evenhand.benchmarks.implicit_bias.understanding.baselines import BESIDE, WI
 from evenhand.benchmarks.implicit_bias.understanding.scoring import STORIES
 from evenhand.benchmarks.position_sensitivity import order_table
 from evenhand.flow.results import Results
-from evenhand.report.findings import Example, Findings, Plot
+from evenhand.report.findings import Example, Findings, Plot, whiskers
 from evenhand.report.plots import grouped_bars
 from evenhand.report.tables import Cell, Table, clusters_of, figure, n_with_clusters, named_clusters
 
@@ -100,14 +100,14 @@ def _by(metrics: Metrics, column: str) -> Table:
 
 def _plot(metrics: Metrics) -> Plot:
     bars = {
-        domain.replace("_", "\n"): {"accuracy": (of["accuracy"], of["intervals"]["accuracy"])}
+        domain.replace("_", " "): {"accuracy": (of["accuracy"], of["intervals"]["accuracy"])}
         for domain, of in sorted(metrics["by"]["domain"].items())
     }
     return Plot(
         "Accuracy by domain",
         partial(grouped_bars, bars, "accuracy", (metrics["chance"], "chance"), (0.0, 1.0)),
-        f"n = {metrics['n_read']:,} read answers, {100 * metrics['unread_rate']:.1f} % unread; bars: 95 % intervals "
-        f"over scenarios, {clusters_of(metrics)} in all."
+        f"n = {metrics['n_read']:,} read answers, {100 * metrics['unread_rate']:.1f} % unread; "
+        f"{whiskers(bars, '95 % intervals over scenarios')}, {clusters_of(metrics)} scenarios in all."
         + "".join(f" {name.capitalize()}: {share}." for name, share in _baselines(metrics).items()),
     )
 
