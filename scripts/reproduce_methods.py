@@ -28,7 +28,7 @@ from evenhand.flow.run_folder import RunFolder
 from evenhand.report.comparison import compare
 from evenhand.report.markdown import markdown, write_part
 from evenhand.report.plots import points
-from evenhand.report.tables import Cell, Table, figure
+from evenhand.report.tables import Cell, Table, figure, p_text
 from evenhand.statistics.clustered import Difference
 from evenhand.statistics.families import holm
 from evenhand.whole_files import write_whole
@@ -401,7 +401,7 @@ def _figure(metrics: dict[str, Any], name: str, digits: int) -> str:
 
 
 def _difference(found: Difference, p: float) -> str:
-    return f"{figure(found.estimate, [found.low, found.high])}, p {figure(p, digits=3)}"
+    return f"{figure(found.estimate, [found.low, found.high])}, p {p_text(p, digits=3)}"
 
 
 if __name__ == "__main__":
