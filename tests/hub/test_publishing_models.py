@@ -9,6 +9,7 @@ from peft import LoraConfig, get_peft_model
 from transformers import LlamaForCausalLM
 
 from evenhand.hub.cards.model import model_card
+from tests.hub.hub_repositories import Blob, Commit
 
 LOAD = """
 import sys, torch
@@ -100,18 +101,16 @@ def test_what_changes_is_shown_and_the_rest_left_alone(hub, command, checkpoint)
     assert there.private
     files = there.at("main")[1].files
     card = files["README.md"]
-    others = {".eval_results/a.yaml": card, "notes.txt": card, "model-00002-of-00002.safetensors": card}
-    there.commits[there.refs["main"]] = there.at("main")[1].__class__({**files, **others}, None, "others", "ann")
+    others = {".eval_results/a.yaml": card, "notes.txt": card}
+    there.add(Commit({**files, **others}, there.refs["main"], "others", "ann"), "main")
     (checkpoint / "README.md").write_text(CARD + "More.\n")
     (checkpoint / "model.safetensors").write_bytes(b"other weights")
     refused = publish()
     assert refused.code == 2
-    weights = "model.safetensors, model-00002-of-00002.safetensors"
-    assert f"{weights} differ from what was published as v1.0.0; raise the version" in refused.err
+    assert "model.safetensors differ from what was published as v1.0.0; raise the version" in refused.err
     shown = publish("--version", "1.1.0")
-    assert "0 files to add, 2 to change, 1 to delete, 1 the same" in shown.out
+    assert "0 files to add, 2 to change, 0 to delete, 1 the same" in shown.out
     assert "change README.md" in shown.out
-    assert "delete model-00002-of-00002.safetensors" in shown.out
     assert set(there.files) == {
         ".gitattributes", "README.md", "config.json", "model.safetensors", ".eval_results/a.yaml", "notes.txt",
     }  # fmt: skip
@@ -120,6 +119,74 @@ def test_what_changes_is_shown_and_the_rest_left_alone(hub, command, checkpoint)
     card_alone = publish("--version", "1.1.0")
     assert "v1.1.0 is set already, and stays where it is" in card_alone.out
     assert there.refs["v1.1.0"] != there.refs["main"]
+
+
+def test_only_what_evenhand_itself_brought_is_deleted(hub, command, checkpoint):
+    """Two parts become one file: the parts go. What others put there stays, under whatever name."""
+
+    def publish(*options):
+        done = command("publish", "model", checkpoint, "--namespace", "lab", *options)
+        assert done.code == 0, done.err
+        return done
+
+    whole = (checkpoint / "model.safetensors").read_bytes()
+    parts = [f"model-0000{each}-of-00002.safetensors" for each in (1, 2)]
+    (checkpoint / "model.safetensors").rename(checkpoint / parts[0])
+    (checkpoint / parts[1]).write_bytes(b"the other part")
+    publish()
+    there = hub.store.repositories["model", "lab/fair-model"]
+    some = Blob(b"others'", False)
+    theirs = {
+        "adapter_model.safetensors": some, "german/adapter_model.safetensors": some, "images/logo.svg": some,
+        "tokenizer_notes.md": some, "prompts/chat.jinja": some, "model-00001-of-00003.safetensors": some,
+    }  # fmt: skip
+    there.add(Commit({**there.at("main")[1].files, **theirs}, there.refs["main"], "German", "bob"), "main")
+    for part in parts:
+        (checkpoint / part).unlink()
+    (checkpoint / "model.safetensors").write_bytes(whole)
+    done = publish("--version", "2.0.0")
+    assert [line.strip() for line in done.out.splitlines() if "delete m" in line] == [
+        f"delete {each}" for each in parts
+    ]
+    assert "left alone, for evenhand did not bring it: adapter_model.safetensors" in done.out
+    kept = {".gitattributes", "README.md", "config.json", "model.safetensors", *theirs}
+    assert set(there.files) == kept
+
+
+def test_a_merged_pull_request_of_ours_was_ours(hub, command, checkpoint):
+    def publish(*options):
+        done = command("publish", "model", checkpoint, "--namespace", "lab", *options)
+        assert done.code == 0, done.err
+
+    publish()
+    there = hub.store.repositories["model", "lab/fair-model"]
+    (checkpoint / "adapter_model.safetensors").write_bytes(b"an adapter")
+    publish("--create-pr", "--version", "1.1.0")
+    there.merge(there.pull_requests[0])
+    publish("--version", "1.1.0")
+    (checkpoint / "adapter_model.safetensors").unlink()
+    publish("--version", "1.2.0")
+    assert "adapter_model.safetensors" not in there.files
+
+
+def test_other_weights_of_a_version_whose_tag_was_refused(hub, command, checkpoint):
+    """The version was published, though nothing has its tag: the same weights get the tag, others another version."""
+
+    def publish(*options):
+        return command("publish", "model", checkpoint, "--namespace", "lab", *options)
+
+    hub.fail("POST", "/tag/", 403)
+    assert publish().code == 2
+    there = hub.store.repositories["model", "lab/fair-model"]
+    weights = (checkpoint / "model.safetensors").read_bytes()
+    (checkpoint / "model.safetensors").write_bytes(b"other weights")
+    refused = publish()
+    assert refused.code == 2
+    assert f"model.safetensors differ from what commit {there.refs['main'][:7]} brought as v1.0.0" in refused.err
+    assert there.files["model.safetensors"] == weights
+    (checkpoint / "model.safetensors").write_bytes(weights)
+    assert publish().code == 0
+    assert there.refs["v1.0.0"] == there.refs["main"]
 
 
 def test_a_public_repository_is_not_taken_for_a_private_one(hub, command, checkpoint):

@@ -8,8 +8,8 @@ from evenhand.errors import UsageError
 from evenhand.hub.contents import Contents, files_of, repository_id
 from evenhand.library import DATASETS, dataset_version, refuse_unpackaged
 
-ROWS = ("data/*",)
-OWNED = (*ROWS, "sources/*", "loading_script.py", "eval.yaml")
+ROWS = ("data/*/*.parquet",)
+OWNED = (*ROWS, "sources/*", "sources/*/*", "loading_script.py", "eval.yaml")
 
 
 def dataset_contents(name: str, namespace: str, private: bool = False, datasets: Path = DATASETS) -> Contents:

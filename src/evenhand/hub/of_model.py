@@ -14,7 +14,11 @@ from evenhand.training_record import PUBLIC_ID_OF_EMBEDDED, RECORD, base_of, is_
 
 ADAPTER, CARD, UNFINISHED = "adapter_config.json", "README.md", ".asked.json"
 WEIGHTS = ("*.safetensors", "*.safetensors.index.json")
-OWNED = (*WEIGHTS, "adapter_config.json", "config.json", "generation_config.json", "tokenizer*", "*.jinja", "*.svg")
+_SHARD = "[0-9]" * 5
+OWNED = (
+    "model.safetensors", f"model-{_SHARD}-of-{_SHARD}.safetensors", "model.safetensors.index.json",
+    "adapter_model.safetensors", ADAPTER, RECORD,
+)  # fmt: skip
 _OF_PLACES = ("model", "mix", "pairs")  # of a recipe, what may name files of the machine of whoever trained
 
 

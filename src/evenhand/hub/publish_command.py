@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from evenhand.command_line import Group, parse
 from evenhand.errors import UsageError, unknown_name
-from evenhand.hub.contents import Contents, Kind
+from evenhand.hub.contents import Contents, Kind, matches
 from evenhand.options import made, option
 from evenhand.paths import typed_path
 
@@ -152,6 +152,8 @@ def show(planned: Plan, console: Console) -> None:
             say(f"  {word} {path}")
         if len(paths) > SHOWN:
             say(f"  {word} {len(paths) - SHOWN} more")
+    for path in [path for path in found.other if matches(path, contents.owned)][:SHOWN]:
+        say(f"  left alone, for evenhand did not bring it: {path}")
     if planned.tag:
         say(f"  tag {planned.tag}")
     elif planned.create_pr and contents.tag and contents.tag not in planned.tags:
