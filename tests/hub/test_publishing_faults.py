@@ -103,6 +103,31 @@ def test_tokens_that_will_not_do(hub, publish, token, code, words):
     assert not token or token not in done.out + done.err
 
 
+@pytest.mark.parametrize("wrong", ["\u00e9", " x", "\u2028"])
+def test_a_token_that_none_can_be(hub, publish, wrong):
+    done = publish(HF_TOKEN=TOKEN[:20] + wrong + TOKEN[:20])
+    assert done.code == 2
+    assert "the token holds characters that no token has" in done.err
+    assert TOKEN[:20] not in done.out + done.err
+    assert hub.requests == []
+
+
+@pytest.mark.parametrize("option", ["--namespace", "--name", "--base"])
+def test_a_token_in_the_place_of_a_name_is_not_repeated(publish, option):
+    done = publish(option, OTHERS_TOKEN)
+    assert done.code == 2
+    assert OTHERS_TOKEN not in done.out + done.err
+
+
+def test_how_long_to_wait_may_be_said_as_a_rate_limit(hub, publish):
+    """1 s, and one more, for it is rounded down; without it, it would be asked again after 1 s."""
+    hub.fail("POST", "/create", 429, RateLimit='"api";r=0;t=1')
+    done = publish()
+    assert done.code == 0, done.err
+    assert "status 429" in done.err
+    assert "asked again in 2 s" in done.err
+
+
 def test_somebody_else_was_faster(hub, publish):
     hub.fail("POST", "/commit/", 412)
     done = publish()

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from evenhand.errors import UsageError
+from evenhand.hub.secret_patterns import forms_in
 
 Kind = Literal["dataset", "metric", "model", "leaderboard"]
 REPO_TYPES: Mapping[Kind, str] = {"dataset": "dataset", "metric": "space", "model": "model", "leaderboard": "space"}
@@ -59,11 +60,22 @@ def _fits(parts: Sequence[str], pattern: Sequence[str]) -> bool:
     return len(parts) == len(pattern) and all(map(fnmatch.fnmatchcase, parts, pattern))
 
 
+def refuse_secret(name: str) -> None:
+    """Raises UsageError for a token in the place of a name, without showing it."""
+    if next(forms_in(name.encode()), None) is not None:
+        raise UsageError(
+            "what came as a name is a token or a key by its form, and is not shown here; a token is read from "
+            "HF_TOKEN, and --namespace is a user or an organization"
+        )
+
+
 def repository_id(namespace: str, name: str, hint: str = "") -> str:
     """ "NAMESPACE/NAME". hint: what would help. Raises UsageError for what the Hub would not take."""
     from huggingface_hub.errors import HFValidationError
     from huggingface_hub.utils import validate_repo_id  # type: ignore[attr-defined]
 
+    for part in (namespace, name):
+        refuse_secret(part)
     repo_id = f"{namespace}/{name}"
     try:
         validate_repo_id(repo_id)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from evenhand.errors import UsageError
-from evenhand.hub.contents import Contents, files_of, repository_id
+from evenhand.hub.contents import Contents, files_of, refuse_secret, repository_id
 from evenhand.paths import typed_path
 from evenhand.training_record import PUBLIC_ID_OF_EMBEDDED, RECORD, base_of, is_folder, training_record
 
@@ -72,6 +72,7 @@ def _refuse_no_id(base: str) -> None:
     from huggingface_hub.errors import HFValidationError
     from huggingface_hub.utils import validate_repo_id  # type: ignore[attr-defined]
 
+    refuse_secret(base)
     try:
         validate_repo_id(base)
     except HFValidationError as error:

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 from evenhand.errors import EvenhandError, UsageError
 from evenhand.hub.card_metadata import CARD, refuse_unreadable_metadata
 from evenhand.hub.changes import Changes, changes, left_over
-from evenhand.hub.client import explained, patient, status_of
+from evenhand.hub.client import explained, patient, status_of, token
 from evenhand.hub.contents import SPACE_SDK, Contents, content, matches
 from evenhand.hub.limits import refuse_too_much
-from evenhand.hub.remote import MAIN, Remote, token, version_told
+from evenhand.hub.remote import MAIN, Remote, version_told
 
 if TYPE_CHECKING:
     from huggingface_hub import CommitOperationAdd

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from evenhand.errors import UsageError
 from evenhand.hub.changes import RemoteFile
-from evenhand.hub.client import NO_TOKEN, TOKEN, patient, status_of
+from evenhand.hub.client import NO_TOKEN, patient, status_of, token
 from evenhand.hub.contents import Contents
 
 if TYPE_CHECKING:
@@ -17,18 +17,6 @@ if TYPE_CHECKING:
 
 MAIN = "main"
 LONGEST_SILENCE = 300.0  # seconds; the client itself would wait for ever
-
-
-def token() -> str | None:
-    """The token, wherever the client finds it. Raises UsageError for what no token can be, without showing it."""
-    from huggingface_hub import get_token
-
-    found = get_token()
-    if found is not None and not re.fullmatch(r"[!-~]+", found):
-        raise UsageError(
-            f"the token holds characters that no token has (letters with accents, blanks, line ends); {TOKEN}"
-        )
-    return found
 
 
 @dataclass(frozen=True)

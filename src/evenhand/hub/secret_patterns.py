@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+HIDDEN = "(a secret, not shown)"
 _BY_FORM = {
     "a token of the Hub": r"(?:hf|api_org)_[A-Za-z0-9]{30,}",
     "a key of OpenAI or Anthropic": r"(?<![A-Za-z0-9])sk-(?=[A-Za-z_-]*[0-9])[A-Za-z0-9_-]{20,}",
@@ -37,6 +38,14 @@ def forms_in(content: bytes) -> Iterator[str]:
     for what, pattern in _FORMS.items():
         if pattern.search(content):
             yield what
+
+
+def without_secrets(text: str) -> str:
+    """With HIDDEN in the place of what has such a form."""
+    content = text.encode()
+    for pattern in _FORMS.values():
+        content = pattern.sub(HIDDEN.encode(), content)
+    return content.decode()
 
 
 def assigned_in(text: bytes) -> bool:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 from evenhand.command_line import Group, parse, path
 from evenhand.errors import UsageError
+from evenhand.hub.client import unsaid
 from evenhand.options import made, option
 
 if TYPE_CHECKING:
@@ -43,6 +44,11 @@ class SubmitOptions:
 
 def submit(arguments: Sequence[str], console: Console) -> None:
     """Parses, calls, prints."""
+    with unsaid():
+        _submit(arguments, console)
+
+
+def _submit(arguments: Sequence[str], console: Console) -> None:
 
     def add_rest(parser: argparse.ArgumentParser) -> None:
         parser.add_argument("runs", type=path, nargs="+", metavar="RUN", help="folders of finished runs of one model")
