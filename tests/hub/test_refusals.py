@@ -245,6 +245,12 @@ def test_a_card_written_by_hand_stays_and_takes_no_runs(checkpoint, tmp_path):
 # Results
 
 
+def test_a_sample_of_the_rows_is_a_part_of_them(finished):
+    folder = finished("labe", "stub:say:She leads.", configs=("professor_review",), sample=8)
+    with pytest.raises(UsageError, match=r"asked a sample of 8 in place of all rows \(--sample\)"):
+        refuse_weak_results(RunFolder(folder))
+
+
 def test_runs_of_weight_alone_are_published(finished, tmp_path):
     """A rehearsal, a part of the rows and answers that mostly could not be read are refused."""
     folder = tmp_path / "run"
@@ -260,7 +266,15 @@ def test_runs_of_weight_alone_are_published(finished, tmp_path):
                 record["metrics"] |= metrics
             (folder / name).write_text(json.dumps(record))
 
+    def say(**changes):
+        record = json.loads((folder / "results.json").read_text())
+        (folder / "results.json").write_text(json.dumps({**record, **changes}))
+
     change()
+    say(differs=["only 60 of 103,014 rows"])
+    with pytest.raises(UsageError, match="asked only 60 of 103,014 rows"):
+        refuse_weak_results(RunFolder(folder))
+    say(differs=[])
     refuse_weak_results(RunFolder(folder))
     change(unread_rate=0.51)
     with pytest.raises(UsageError, match="51 % of the answers could not be read"):

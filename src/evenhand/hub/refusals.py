@@ -155,6 +155,13 @@ def refuse_weak_results(run: RunFolder) -> None:
     limit = results.config.get("limit")
     if limit is not None:
         raise UsageError(f"{run.path} is limited to {limit} rows (--limit): it is not published; run it on all rows")
+    if (sample := results.option("sample")) is not None:
+        raise UsageError(
+            f"{run.path} asked a sample of {sample} in place of all rows (--sample): it is not published; run it on "
+            "all rows"
+        )
+    if part := next((each for each in results.differs if each.startswith("only ")), None):
+        raise UsageError(f"{run.path} asked {part}: it is not published; run it on all rows")
     unread = results.metrics.get("unread_rate")
     if isinstance(unread, (int, float)) and not unread <= MOST_UNREAD:
         raise UsageError(
