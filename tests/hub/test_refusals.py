@@ -21,6 +21,7 @@ from evenhand.hub.of_dataset import dataset_contents
 from evenhand.hub.of_model import model_contents
 from evenhand.hub.refusals import reasons, refuse, refuse_weak_results
 from evenhand.library import DATASETS, METRICS, dataset_names, load_dataset, load_metric, metric_names
+from tests.hub.submittable import change, whole
 
 
 def torch_saved():
@@ -245,8 +246,10 @@ def test_a_card_written_by_hand_stays_and_takes_no_runs(checkpoint, tmp_path):
 # Results
 
 
-def test_a_sample_of_the_rows_is_a_part_of_them(finished):
-    folder = finished("labe", "stub:say:She leads.", configs=("professor_review",), sample=8)
+def test_a_sample_of_the_rows_is_a_part_of_them(finished, tmp_path):
+    """As labe draws one; the option is put into another benchmark's run, which is there already."""
+    folder = whole(finished("contact_hypothesis", "stub:first", limit=60), tmp_path / "run")
+    change(folder, **{"config.options.sample": 8})
     with pytest.raises(UsageError, match=r"asked a sample of 8 in place of all rows \(--sample\)"):
         refuse_weak_results(RunFolder(folder))
 
