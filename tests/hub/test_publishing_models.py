@@ -189,6 +189,38 @@ def test_other_weights_of_a_version_whose_tag_was_refused(hub, command, checkpoi
     assert there.refs["v1.0.0"] == there.refs["main"]
 
 
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("adapter_config.json", b"[1,2", "adapter_config.json is no JSON"),
+        ("adapter_config.json", b"[1]", "adapter_config.json holds no JSON object"),
+        ("adapter_config.json", b'{"base_model_name_or_path": ["a"]}', "came as base_model_name_or_path"),
+        (
+            "adapter_config.json",
+            b'{"base_model_name_or_path": "lab/<b>"}',
+            "the base model's id on the Hub is accepted",
+        ),
+        ("config.json", b"\xff", "config.json is no JSON"),
+        ("training.json", b"{", "training.json is no JSON"),
+        ("training.json", b"[]", "training.json holds no JSON object"),
+        ("training.json", b'{"recipe": null, "base": "x"}', "training.json is not as evenhand train writes it"),
+        (
+            "training.json",
+            b'{"recipe": {}, "base": {"model": "x/y"}}',
+            "training.json is not as evenhand train writes it",
+        ),
+        ("README.md", "---\nlicense: mit\n---\né".encode("latin-1"), "README.md is not in UTF-8"),
+        ("README.md", b"---\nlicense: a\x00\n---\n", "can't read the metadata of README.md"),
+    ],
+)
+def test_damaged_files_of_a_checkpoint_are_told_in_a_sentence(hub, command, checkpoint, name, content, said):
+    (checkpoint / name).write_bytes(content)
+    done = command("publish", "model", checkpoint, "--namespace", "lab")
+    assert (done.code, hub.store.repositories) == (2, {})
+    assert said in " ".join(done.err.split())
+    assert "Traceback" not in done.err
+
+
 def test_a_public_repository_is_not_taken_for_a_private_one(hub, command, checkpoint):
     assert command("publish", "model", checkpoint, "--namespace", "ann").code == 0
     refused = command("publish", "model", checkpoint, "--namespace", "ann", "--private")
