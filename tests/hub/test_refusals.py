@@ -212,6 +212,35 @@ def test_rows_that_the_script_does_not_build_are_refused(tmp_path):
         dataset_contents("utility", "lab", datasets=tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("edit", "said"),
+    [
+        (lambda folder: (folder / "data/extra.csv").write_text("a,b"), r"data/extra\.csv is no file of a dataset"),
+        (lambda folder: (folder / "data/controls/x.jsonl").write_text("{}"), r"x\.jsonl is no file of a dataset"),
+        (lambda folder: (folder / "notes.txt").write_text(""), r"notes\.txt is no file of a dataset"),
+        (lambda folder: (folder / "eval.yaml").write_text("tasks: ["), r"eval\.yaml is not what the benchmark's"),
+        (lambda folder: (folder / "eval.yaml").unlink(), r"eval\.yaml is not what the benchmark's tasks are"),
+        (lambda folder: edit_card(folder, "data/controls", "elsewhere"), "README.md names elsewhere/test.parquet for "
+         "controls/test, and its rows are in data/controls/test.parquet"),
+        (lambda folder: edit_card(folder, "- split: train\n", "- split: validation\n"), "README.md names "
+         "data/counter_examples/train.parquet for counter_examples/validation, which is not there; README.md does not"),
+        (lambda folder: edit_card(folder, "data_files:", "data_file:"), "configurations can't be read"),
+    ],
+)  # fmt: skip
+def test_a_dataset_holds_what_it_says_and_nothing_else(tmp_path, edit, said):
+    folder = tmp_path / "contact_controls"
+    shutil.copytree(DATASETS / "contact_controls", folder)
+    edit(folder)
+    with pytest.raises(UsageError, match=said):
+        dataset_contents("contact_controls", "lab", datasets=tmp_path)
+
+
+def edit_card(folder, old, new):
+    card = folder / "README.md"
+    assert old in card.read_text()
+    card.write_text(card.read_text().replace(old, new, 1))
+
+
 @pytest.mark.parametrize("name", ["bbq", "contact_hypotheses", "../metrics"])
 def test_datasets_without_packaged_rows_are_refused(name):
     with pytest.raises(UsageError, match=r"accepted|did you mean"):
