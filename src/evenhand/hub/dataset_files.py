@@ -41,7 +41,7 @@ def _of_card(card: Path, rows: Mapping[str, str]) -> Iterator[str]:
         told = DatasetCard(card.read_text(encoding="utf-8")).data.to_dict()
         named = dict(_named(told))
     except (OSError, ValueError, TypeError, AttributeError, KeyError) as error:
-        yield f"{CARD}'s configurations can't be read ({error}); each needs config_name, and data_files of split and path"
+        yield f"{CARD}'s configurations can't be read ({error}): each needs config_name, data_files with split, path"
         return
     for split, path in named.items():
         if split not in rows:
