@@ -58,5 +58,5 @@ def _is_secret(value: bytes) -> bool:
     return (
         re.search(rb"[A-Za-z]", value) is not None
         and re.search(rb"[0-9]", value) is not None
-        and len(set(value.lower())) > 5
+        and len(set(value.lower())) > 3
     )
