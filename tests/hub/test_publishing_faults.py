@@ -11,6 +11,11 @@ from tests.hub.hub_repositories import Blob, Commit
 
 FILES = {".gitattributes", "README.md", "config.json", "model.safetensors"}
 
+INDEX = (
+    "model-index:\n- name: x\n  results:\n  - task: {{type: text-generation}}\n    dataset: {}\n"
+    "    metrics: [{{type: a, value: 1}}]"
+)
+
 
 @pytest.fixture
 def publish(command, checkpoint):
@@ -219,6 +224,40 @@ def test_a_card_that_the_hub_does_not_take_is_told_before_anything_is_made(hub, 
     done = publish()
     assert done.code == 2
     assert 'the Hub does not take the metadata of README.md: "license" must be one of the list' in done.err
+    assert not hub.store.repositories
+
+
+@pytest.mark.parametrize(
+    ("metadata", "said"),
+    [
+        ("license: gpl-2.0-or-later", '"license" must be one of [apache-2.0, mit, openrail,'),
+        ("widget: a text", '"widget" must be an array'),
+        ("datasets: [my rows]", '"datasets[0]" with value "my rows" is not valid. If possible, use a dataset id from'),
+        (
+            INDEX.format("{type: lab/a rows, name: x}"),
+            '"model-index[0].results[0].dataset.type" with value "lab/a rows"',
+        ),
+        (
+            INDEX.format("{type: lab/rows, name: x, config: 3}"),
+            '"model-index[0].results[0].dataset.config" must be a string',
+        ),
+    ],
+)
+def test_what_the_real_hub_said_of_cards_is_told(hub, publish, checkpoint, metadata, said):
+    """Answers that people reported of the real Hub's validator (recorded_card_answers.py)."""
+    (checkpoint / "README.md").write_text(f"---\n{metadata}\n---\n# A model\n")
+    done = publish()
+    assert done.code == 2
+    assert f"the Hub does not take the metadata of README.md: {said}" in done.err
+    assert not hub.store.repositories
+
+
+def test_a_card_that_is_too_long_to_be_asked_about(hub, publish):
+    """As the real Hub answered long cards: https://github.com/embeddings-benchmark/mteb/issues/1892."""
+    hub.fail("POST", "/validate-yaml", 413)
+    done = publish()
+    assert done.code == 1
+    assert "status 413" in done.err
     assert not hub.store.repositories
 
 
