@@ -23,7 +23,9 @@ with torch.no_grad():
     print(tuned.peft_config["default"].base_model_name_or_path)
     print(float(plain.sum()), float(tuned(ids).logits.sum()))
     named = AutoModelForCausalLM.from_pretrained("lab/tiny-fair")
+    merged = AutoModelForCausalLM.from_pretrained("lab/tiny-merged", revision="v2.0.0")
     print(torch.equal(named(ids).logits, tuned(ids).logits))
+    print(torch.allclose(merged(ids).logits, tuned(ids).logits, atol=1e-4))
 """
 RECORD = {
     "trainer": "social-contact", "source": "a paper", "data": {"cut": "by scale"}, "steps": 2, "packing": "tree",
@@ -49,15 +51,15 @@ def adapter(tmp_path, base):
     model.save_pretrained(folder)
     record = RECORD | {"base": {"model": str(base), "identity": "x"}}
     record["recipe"] = {"model": str(base), "mix": "/home/a/mix.jsonl", "rank": 2}
-    (folder / "training.json").write_text(json.dumps(record))
-    (folder / "README.md").write_text(model_card(folder))
-    (folder / "merged").mkdir()
-    (folder / "merged" / "model.safetensors").write_bytes(b"weights")
+    model.merge_and_unload().save_pretrained(folder / "merged")
+    for each in (folder, folder / "merged"):
+        (each / "training.json").write_text(json.dumps(record))
+        (each / "README.md").write_text(model_card(each))
     return folder
 
 
 @pytest.mark.slow
-def test_full_weights_and_an_adapter_load_back(hub, command, python, base, adapter, tmp_path):
+def test_full_weights_an_adapter_and_merged_weights_load_back(hub, command, python, base, adapter, tmp_path):
     """The adapter names its base by the id on the Hub; of this machine's folders nothing is said."""
     done = command("publish", "model", base, "--namespace", "lab")
     assert done.code == 0, done.err
@@ -66,6 +68,9 @@ def test_full_weights_and_an_adapter_load_back(hub, command, python, base, adapt
     assert refused.code == 2
     assert "name the base model's id on the Hub with --base ID" in refused.err
     done = command(*asked, "--base", "lab/tiny-base")
+    assert done.code == 0, done.err
+    named = ("--name", "tiny-merged", "--version", "2.0.0", "--base", "lab/tiny-base")
+    done = command("publish", "model", adapter / "merged", "--namespace", "lab", *named)
     assert done.code == 0, done.err
     there = hub.store.repositories["model", "lab/tiny-fair"].files
     assert set(there) == {
@@ -79,11 +84,12 @@ def test_full_weights_and_an_adapter_load_back(hub, command, python, base, adapt
     assert 'PeftModel.from_pretrained(base, "lab/tiny-fair")' in card
     loaded = python(LOAD)
     assert loaded.code == 0, loaded.err
-    named, sums, equal = loaded.out.splitlines()[-3:]
+    named, sums, equal, merged = loaded.out.splitlines()[-4:]
     assert named == "lab/tiny-base"
     plain, tuned = map(float, sums.split())
     assert plain != tuned
-    assert equal == "True"
+    assert (equal, merged) == ("True", "True")
+    assert "base_model: lab/tiny-base" in hub.store.repositories["model", "lab/tiny-merged"].files["README.md"].decode()
 
 
 def test_what_changes_is_shown_and_the_rest_left_alone(hub, command, checkpoint):
