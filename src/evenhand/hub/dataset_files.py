@@ -38,7 +38,7 @@ def _of_card(card: Path, rows: Mapping[str, str]) -> Iterator[str]:
     from huggingface_hub import DatasetCard
 
     try:
-        told = DatasetCard(card.read_text(encoding="utf-8")).data.to_dict()
+        told = DatasetCard(card.read_text(encoding="utf-8")).data.to_dict()  # type: ignore[no-untyped-call]
         named = dict(_named(told))
     except (OSError, ValueError, TypeError, AttributeError, KeyError) as error:
         yield f"{CARD}'s configurations can't be read ({error}): each needs config_name, data_files with split, path"
