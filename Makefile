@@ -42,6 +42,7 @@ NEWEST_PYTHON ?= python3.13
 NEWEST := $(if $(shell $(NEWEST_PYTHON) --version 2>/dev/null),.venv-newest-python/.installed)
 
 test-compatibility: setup .venv-datasets3/.installed .venv-datasets4/.installed $(NEWEST)  ## datasets 3.6 and 4.x, a newer Python
+	@$(if $(NEWEST),,echo "$(NEWEST_PYTHON) is not here: NOTHING IS TRIED WITH A NEWER PYTHON (make test-compatibility NEWEST_PYTHON=...)")
 	EVENHAND_EVERYTHING=1 $(BIN)/python -m pytest tests/loading/test_datasets_versions.py \
 		tests/loading/test_compatibility.py tests/hub/test_everything.py
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from huggingface_hub import EvalResult, ModelCardData
 
+from evenhand.report.markdown import plain
 from evenhand.report.plots import lines
 from evenhand.report.tables import n_of
 from evenhand.trainers.before_and_after import before_and_after
@@ -100,10 +101,11 @@ def card(
     record: Record, base: str, files: Iterable[str], evidence: Evidence | None = None, repo_id: str | None = None
 ) -> str:
     """README.md. base: as `public_name` gives it. files: names in the folder. repo_id: on the Hub, if it is known."""
+    local = _without_public_id(record, base)
+    record, base = _plainly(record), plain(base).replace("`", "'")
     names = set(files)
     adapter = "adapter_config.json" in names
     found = evidence or Evidence()
-    local = _without_public_id(record, base)
     title = f"{base.split('/')[-1]}, {record['trainer']}"
     header = ModelCardData(
         base_model=base if "/" in base and not local else None,
@@ -149,6 +151,15 @@ def card(
         f"```python\n{loading}\n```\n`{record['measured_by']} --model {repo_id or 'FOLDER'}` measures it.\n",
     ]
     return "\n".join(parts)
+
+
+def _plainly(value: Any) -> Any:
+    """A record whose words are `plain`, and end no code: of a checkpoint of somebody's they may be anything."""
+    if isinstance(value, Mapping):
+        return {_plainly(name): _plainly(each) for name, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plainly(each) for each in value]
+    return plain(value).replace("`", "'") if isinstance(value, str) else value
 
 
 def _judged(judged: Mapping[str, Any]) -> list[str]:

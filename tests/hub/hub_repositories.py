@@ -123,7 +123,7 @@ class Repository:
                 main.pop(path, None)
                 if path in commit.files:
                     main[path] = commit.files[path]
-        self.add(Commit(main, self.refs["main"], request.title, request.author), "main")
+        self.add(Commit(main, self.refs["main"], f"{request.title} (#{request.num})", request.author), "main")
         request.status = "merged"
 
 

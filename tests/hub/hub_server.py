@@ -1,12 +1,15 @@
 """A hub on 127.0.0.1 that speaks the Hub's protocol to the real huggingface_hub, datasets, evaluate and transformers.
 
 They run in processes of their own, with HF_ENDPOINT and an empty HF_HOME (see conftest.py). Spoken are: whoami, create,
-validate-yaml, preupload, commit as ndjson, large files (batch, put, verify), repository info, tree, paths-info, refs,
-commits, tags, resolve with ranges and etags, pull requests. Not spoken: Xet, which HF_HUB_DISABLE_XET=1 turns off.
+validate-yaml, preupload (with .gitignore), commit as ndjson, large files (batch, put, verify), repository info, tree,
+paths-info, refs, commits, tags, resolve with ranges and etags, pull requests. Not spoken: Xet, which
+HF_HUB_DISABLE_XET=1 turns off.
 
 Whose rules are these? The paths, fields and statuses are those that huggingface_hub 2.4 asks for and reads. What is
 refused is ours, made after what its source and the Hub's pages say, and not recorded from the real Hub:
 - of a card: metadata that are no YAML mapping, a Space's without `sdk`, and what a test puts into `hub.says_of_cards`.
+  Of the real Hub are the answers in recorded_card_answers.py, which people reported: licenses, ids of datasets, places
+  of `model-index`.
   The real validator knows more (its lists of licenses, languages, tasks); huggingface_hub has only its own classes for
   cards and for `.eval_results`, and tests/hub/test_cards_as_the_client_reads_them.py reads all of ours by those.
 - of a commit: another parent than the branch's head (412), a large file that was not sent before (400).
@@ -22,6 +25,7 @@ half of the answer; a number is the status of an error.
 from __future__ import annotations
 
 import base64
+import fnmatch
 import hashlib
 import json
 import re
@@ -47,6 +51,7 @@ from tests.hub.hub_repositories import (
     now,
     pointer,
 )
+from tests.hub.recorded_card_answers import answers
 
 OVER = 10_000_000  # bytes: a larger file is a large file, whatever its name
 
@@ -100,6 +105,7 @@ class Hub:
         self.ended = threading.Event()
         self.url = self.large_url = ""
         self.says_of_cards: list[str] = []
+        self.leaves_out: set[str] = set()  # paths that no commit holds, whatever was sent
 
     def fail(self, method: str, path: str, kind: int | str, times: int = 1, **headers: str) -> None:
         """headers: of an answer that is an error (Retry_After="0")."""
@@ -176,8 +182,8 @@ class Hub:
             data = card_data(asked["content"])
         except yaml.YAMLError as error:
             return as_json({"errors": [{"message": f"YAML: {error}"}], "warnings": []}, 400)
-        if self.says_of_cards:
-            return as_json({"errors": [{"message": each} for each in self.says_of_cards], "warnings": []}, 400)
+        if said := [*self.says_of_cards, *answers(data)]:
+            return as_json({"errors": [{"message": each} for each in said], "warnings": []}, 400)
         if asked["repoType"] == "space" and "sdk" not in data:
             return as_json({"errors": [{"message": '"sdk" is required'}], "warnings": []}, 400)
         return as_json({"errors": [], "warnings": [] if data else [{"message": "empty or missing yaml metadata"}]})
@@ -220,9 +226,8 @@ class Hub:
             large = each["path"].endswith(LARGE) or each["size"] > OVER
             known = commit.files.get(each["path"])
             oid = {"oid": known.etag} if known else {}
-            files.append(
-                {"path": each["path"], "uploadMode": "lfs" if large else "regular", "shouldIgnore": False} | oid
-            )
+            mode, hidden = "lfs" if large else "regular", is_hidden(each["path"], commit)
+            files.append({"path": each["path"], "uploadMode": mode, "shouldIgnore": hidden} | oid)
         return as_json({"files": files})
 
     def commit(self, request: Request, repository: Repository, revision: str) -> Reply:
@@ -239,7 +244,8 @@ class Hub:
             raise Refused(412, "A commit has happened since. Please refresh and try again.")
         files = dict(before.files)
         for line in lines:
-            self._apply(line["key"], line["value"], files)
+            if line["value"].get("path") not in self.leaves_out:
+                self._apply(line["key"], line["value"], files)
         done = Commit(files, head, header["summary"], user, header.get("description", ""))
         url = ""
         if pull_request:
@@ -303,13 +309,15 @@ class Hub:
         return as_json([each | more for each in entries(below, within, deep)], X_Repo_Commit=oid)
 
     def paths_info(self, request: Request, repository: Repository, revision: str) -> Reply:
-        _, commit = repository.at(revision)
+        oid, commit = repository.at(revision)
         json_came = "json" in request.headers.get("Content-Type", "")
         form = request.json() if json_came else parse_qs(request.body.decode())
+        expanded = "true" in str(form.get("expand")).lower()
         told: list[dict[str, object]] = []
         for path in form.get("paths", []):
             if path in commit.files:
-                told.append(file_entry(path, commit.files[path]))
+                last = {"lastCommit": last_commit(repository, oid, path)} if expanded else {}
+                told.append(file_entry(path, commit.files[path]) | last)
             elif any(each.startswith(path.rstrip("/") + "/") for each in commit.files):
                 told.append(folder_entry(path.rstrip("/")))
         return as_json(told)
@@ -400,6 +408,22 @@ class Hub:
         repository.pull_requests[int(num) - 1].status = status = request.json()["status"]
         event = {"id": "2", "type": "status-change", "createdAt": now(), "data": {"status": status}}
         return as_json({"newStatus": {**event, "author": {"name": self.user(request)}}})
+
+
+def is_hidden(path: str, commit: Commit) -> bool:
+    """Whether the repository's .gitignore hides it: by lines that are a name or a pattern of names, and no more."""
+    ignored = commit.files.get(".gitignore")
+    return ignored is not None and any(
+        fnmatch.fnmatchcase(path.rpartition("/")[2], line) for line in ignored.content.decode().splitlines()
+    )
+
+
+def last_commit(repository: Repository, oid: str, path: str) -> dict[str, str]:
+    """The one that brought the file as it is at the commit `oid`."""
+    commit = repository.commits[oid]
+    while commit.parent and repository.commits[commit.parent].files.get(path) == commit.files.get(path):
+        oid, commit = commit.parent, repository.commits[commit.parent]
+    return {"id": oid, "title": commit.title, "date": commit.date}
 
 
 def page(hub: Hub, repository: Repository) -> str:

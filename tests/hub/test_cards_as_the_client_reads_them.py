@@ -9,6 +9,7 @@ from evenhand.hub.card_metadata import refuse_unreadable_metadata
 from evenhand.hub.contents import Contents
 from evenhand.hub.of_metric import metric_contents
 from evenhand.library import DATASETS, METRICS, packaged_dataset_names
+from tests.hub.recorded_card_answers import answers
 
 METRIC_NAMES = sorted(path.parent.name for path in METRICS.glob("*/scores.py"))
 
@@ -34,6 +35,14 @@ def test_spaces(name):
     assert told.sdk == "gradio"
     assert told.app_file in contents.files
     assert told.sdk_version
+
+
+def test_the_real_hub_has_said_nothing_against_such_cards():
+    """By the answers of its validator that people reported."""
+    for name in packaged_dataset_names():
+        assert [*answers(DatasetCard((DATASETS / name / "README.md").read_text(encoding="utf-8")).data.to_dict())] == []
+    for name in METRIC_NAMES:
+        assert [*answers(SpaceCard((METRICS / name / "README.md").read_text(encoding="utf-8")).data.to_dict())] == []
 
 
 @pytest.mark.parametrize(

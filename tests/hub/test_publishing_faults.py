@@ -7,8 +7,14 @@ import time
 import pytest
 
 from tests.hub.conftest import OTHERS_TOKEN, TOKEN
+from tests.hub.hub_repositories import Blob, Commit
 
 FILES = {".gitattributes", "README.md", "config.json", "model.safetensors"}
+
+INDEX = (
+    "model-index:\n- name: x\n  results:\n  - task: {{type: text-generation}}\n    dataset: {}\n"
+    "    metrics: [{{type: a, value: 1}}]"
+)
 
 
 @pytest.fixture
@@ -102,6 +108,31 @@ def test_tokens_that_will_not_do(hub, publish, token, code, words):
     assert not token or token not in done.out + done.err
 
 
+@pytest.mark.parametrize("wrong", ["\u00e9", " x", "\u2028"])
+def test_a_token_that_none_can_be(hub, publish, wrong):
+    done = publish(HF_TOKEN=TOKEN[:20] + wrong + TOKEN[:20])
+    assert done.code == 2
+    assert "the token holds characters that no token has" in done.err
+    assert TOKEN[:20] not in done.out + done.err
+    assert hub.requests == []
+
+
+@pytest.mark.parametrize("option", ["--namespace", "--name", "--base"])
+def test_a_token_in_the_place_of_a_name_is_not_repeated(publish, option):
+    done = publish(option, OTHERS_TOKEN)
+    assert done.code == 2
+    assert OTHERS_TOKEN not in done.out + done.err
+
+
+def test_how_long_to_wait_may_be_said_as_a_rate_limit(hub, publish):
+    """1 s, and one more, for it is rounded down; without it, it would be asked again after 1 s."""
+    hub.fail("POST", "/create", 429, RateLimit='"api";r=0;t=1')
+    done = publish()
+    assert done.code == 0, done.err
+    assert "status 429" in done.err
+    assert "asked again in 2 s" in done.err
+
+
 def test_somebody_else_was_faster(hub, publish):
     hub.fail("POST", "/commit/", 412)
     done = publish()
@@ -131,6 +162,53 @@ def test_there_is_one_pull_request_whatever_happens(hub, publish, checkpoint):
     assert b"The best card" in repository(hub).files["README.md"]
 
 
+def test_one_pull_request_though_its_title_was_edited(hub, publish, checkpoint):
+    """And though an earlier one of ours was merged: its commits are in the history of whatever comes after."""
+    assert publish().code == 0
+    (checkpoint / "README.md").write_text("---\nlicense: mit\n---\n# A model\n")
+    assert publish("--create-pr").code == 0
+    repository(hub).pull_requests[0].title = "A better license"
+    (checkpoint / "README.md").write_text("---\nlicense: mit\n---\n# The same model\n")
+    hub.fail("POST", "/commit/", "lost")
+    assert "pull request 1" in publish("--create-pr").out
+    assert len(repository(hub).pull_requests) == 1
+    repository(hub).merge(repository(hub).pull_requests[0])
+    there = repository(hub)
+    own = there.open_pull_request("My own idea", "ann", there.refs["main"])
+    there.add(Commit(there.at("main")[1].files, there.refs["main"], "My own commit", "ann"), f"refs/pr/{own.num}")
+    (checkpoint / "README.md").write_text("---\nlicense: mit\n---\n# Another\n")
+    assert publish("--create-pr").code == 0
+    assert [each.title for each in there.pull_requests[2:]] == ["Publish fair-model with evenhand"]
+
+
+def test_what_a_gitignore_hides_is_told_before_anything_is_committed(hub, publish, checkpoint):
+    assert publish().code == 0
+    there = repository(hub)
+    ignore = Blob(b"notes.txt\n", False)
+    there.add(Commit({**there.at("main")[1].files, ".gitignore": ignore}, there.refs["main"], "more", "ann"), "main")
+    (checkpoint / "notes.txt").write_text("hello")
+    for options in ((), ("--create-pr",)):
+        refused = publish(*options)
+        assert refused.code == 2
+        assert "the repository's .gitignore hides notes.txt, so nothing was committed" in refused.err
+    assert (there.pull_requests, hub.asked("POST", "/commit/")) == ([], 1)
+
+
+@pytest.mark.parametrize("options", [(), ("--create-pr",)])
+def test_a_commit_that_lost_a_file_and_its_answer_is_one(hub, publish, checkpoint, options):
+    """What is in it says that it is ours by its title: it is not asked for again, and what lacks is said."""
+    assert publish().code == 0
+    (checkpoint / "notes.txt").write_text("hello")
+    (checkpoint / "README.md").write_text("---\nlicense: mit\n---\n# A model\n")
+    hub.leaves_out.add("notes.txt")
+    hub.fail("POST", "/commit/", "lost", times=3)
+    done = publish(*options)
+    assert done.code == 1
+    assert "is not what was sent: notes.txt differ" in done.err
+    assert hub.asked("POST", "/commit/") == 2
+    assert len(repository(hub).pull_requests) == len(options)
+
+
 def test_others_pull_requests_are_left_alone(hub, publish, checkpoint):
     """Bob may not write to lab, and may propose; ann's of the same title is another."""
     assert publish().code == 0
@@ -146,6 +224,40 @@ def test_a_card_that_the_hub_does_not_take_is_told_before_anything_is_made(hub, 
     done = publish()
     assert done.code == 2
     assert 'the Hub does not take the metadata of README.md: "license" must be one of the list' in done.err
+    assert not hub.store.repositories
+
+
+@pytest.mark.parametrize(
+    ("metadata", "said"),
+    [
+        ("license: gpl-2.0-or-later", '"license" must be one of [apache-2.0, mit, openrail,'),
+        ("widget: a text", '"widget" must be an array'),
+        ("datasets: [my rows]", '"datasets[0]" with value "my rows" is not valid. If possible, use a dataset id from'),
+        (
+            INDEX.format("{type: lab/a rows, name: x}"),
+            '"model-index[0].results[0].dataset.type" with value "lab/a rows"',
+        ),
+        (
+            INDEX.format("{type: lab/rows, name: x, config: 3}"),
+            '"model-index[0].results[0].dataset.config" must be a string',
+        ),
+    ],
+)
+def test_what_the_real_hub_said_of_cards_is_told(hub, publish, checkpoint, metadata, said):
+    """Answers that people reported of the real Hub's validator (recorded_card_answers.py)."""
+    (checkpoint / "README.md").write_text(f"---\n{metadata}\n---\n# A model\n")
+    done = publish()
+    assert done.code == 2
+    assert f"the Hub does not take the metadata of README.md: {said}" in done.err
+    assert not hub.store.repositories
+
+
+def test_a_card_that_is_too_long_to_be_asked_about(hub, publish):
+    """As the real Hub answered long cards: https://github.com/embeddings-benchmark/mteb/issues/1892."""
+    hub.fail("POST", "/validate-yaml", 413)
+    done = publish()
+    assert done.code == 1
+    assert "status 413" in done.err
     assert not hub.store.repositories
 
 

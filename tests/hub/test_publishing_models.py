@@ -10,6 +10,7 @@ from transformers import LlamaForCausalLM
 
 from evenhand.hub.cards.model import model_card
 from evenhand.hub.of_model import model_contents
+from tests.hub.hub_repositories import Blob, Commit
 
 LOAD = """
 import sys, torch
@@ -23,7 +24,9 @@ with torch.no_grad():
     print(tuned.peft_config["default"].base_model_name_or_path)
     print(float(plain.sum()), float(tuned(ids).logits.sum()))
     named = AutoModelForCausalLM.from_pretrained("lab/tiny-fair")
+    merged = AutoModelForCausalLM.from_pretrained("lab/tiny-merged", revision="v2.0.0")
     print(torch.equal(named(ids).logits, tuned(ids).logits))
+    print(torch.allclose(merged(ids).logits, tuned(ids).logits, atol=1e-4))
 """
 RECORD = {
     "trainer": "social-contact", "source": "a paper", "data": {"cut": "by scale"}, "steps": 2, "packing": "tree",
@@ -49,15 +52,15 @@ def adapter(tmp_path, base):
     model.save_pretrained(folder)
     record = RECORD | {"base": {"model": str(base), "identity": "x"}}
     record["recipe"] = {"model": str(base), "mix": "/home/a/mix.jsonl", "rank": 2}
-    (folder / "training.json").write_text(json.dumps(record))
-    (folder / "README.md").write_text(model_card(folder))
-    (folder / "merged").mkdir()
-    (folder / "merged" / "model.safetensors").write_bytes(b"weights")
+    model.merge_and_unload().save_pretrained(folder / "merged")
+    for each in (folder, folder / "merged"):
+        (each / "training.json").write_text(json.dumps(record))
+        (each / "README.md").write_text(model_card(each))
     return folder
 
 
 @pytest.mark.slow
-def test_full_weights_and_an_adapter_load_back(hub, command, python, base, adapter, tmp_path):
+def test_full_weights_an_adapter_and_merged_weights_load_back(hub, command, python, base, adapter, tmp_path):
     """The adapter names its base by the id on the Hub; of this machine's folders nothing is said."""
     done = command("publish", "model", base, "--namespace", "lab")
     assert done.code == 0, done.err
@@ -66,6 +69,9 @@ def test_full_weights_and_an_adapter_load_back(hub, command, python, base, adapt
     assert refused.code == 2
     assert "name the base model's id on the Hub with --base ID" in refused.err
     done = command(*asked, "--base", "lab/tiny-base")
+    assert done.code == 0, done.err
+    named = ("--name", "tiny-merged", "--version", "2.0.0", "--base", "lab/tiny-base")
+    done = command("publish", "model", adapter / "merged", "--namespace", "lab", *named)
     assert done.code == 0, done.err
     there = hub.store.repositories["model", "lab/tiny-fair"].files
     assert set(there) == {
@@ -79,11 +85,12 @@ def test_full_weights_and_an_adapter_load_back(hub, command, python, base, adapt
     assert 'PeftModel.from_pretrained(base, "lab/tiny-fair")' in card
     loaded = python(LOAD)
     assert loaded.code == 0, loaded.err
-    named, sums, equal = loaded.out.splitlines()[-3:]
+    named, sums, equal, merged = loaded.out.splitlines()[-4:]
     assert named == "lab/tiny-base"
     plain, tuned = map(float, sums.split())
     assert plain != tuned
-    assert equal == "True"
+    assert (equal, merged) == ("True", "True")
+    assert "base_model: lab/tiny-base" in hub.store.repositories["model", "lab/tiny-merged"].files["README.md"].decode()
 
 
 @pytest.mark.parametrize(
@@ -127,18 +134,16 @@ def test_what_changes_is_shown_and_the_rest_left_alone(hub, command, checkpoint)
     assert there.private
     files = there.at("main")[1].files
     card = files["README.md"]
-    others = {".eval_results/a.yaml": card, "notes.txt": card, "model-00002-of-00002.safetensors": card}
-    there.commits[there.refs["main"]] = there.at("main")[1].__class__({**files, **others}, None, "others", "ann")
+    others = {".eval_results/a.yaml": card, "notes.txt": card}
+    there.add(Commit({**files, **others}, there.refs["main"], "others", "ann"), "main")
     (checkpoint / "README.md").write_text(CARD + "More.\n")
     (checkpoint / "model.safetensors").write_bytes(b"other weights")
     refused = publish()
     assert refused.code == 2
-    weights = "model.safetensors, model-00002-of-00002.safetensors"
-    assert f"{weights} differ from what was published as v1.0.0; raise the version" in refused.err
+    assert "model.safetensors differ from what was published as v1.0.0; raise the version" in refused.err
     shown = publish("--version", "1.1.0")
-    assert "0 files to add, 2 to change, 1 to delete, 1 the same" in shown.out
+    assert "0 files to add, 2 to change, 0 to delete, 1 the same" in shown.out
     assert "change README.md" in shown.out
-    assert "delete model-00002-of-00002.safetensors" in shown.out
     assert set(there.files) == {
         ".gitattributes", "README.md", "config.json", "model.safetensors", ".eval_results/a.yaml", "notes.txt",
     }  # fmt: skip
@@ -147,6 +152,106 @@ def test_what_changes_is_shown_and_the_rest_left_alone(hub, command, checkpoint)
     card_alone = publish("--version", "1.1.0")
     assert "v1.1.0 is set already, and stays where it is" in card_alone.out
     assert there.refs["v1.1.0"] != there.refs["main"]
+
+
+def test_only_what_evenhand_itself_brought_is_deleted(hub, command, checkpoint):
+    """Two parts become one file: the parts go. What others put there stays, under whatever name."""
+
+    def publish(*options):
+        done = command("publish", "model", checkpoint, "--namespace", "lab", *options)
+        assert done.code == 0, done.err
+        return done
+
+    whole = (checkpoint / "model.safetensors").read_bytes()
+    parts = [f"model-0000{each}-of-00002.safetensors" for each in (1, 2)]
+    (checkpoint / "model.safetensors").rename(checkpoint / parts[0])
+    (checkpoint / parts[1]).write_bytes(b"the other part")
+    publish()
+    there = hub.store.repositories["model", "lab/fair-model"]
+    some = Blob(b"others'", False)
+    theirs = {
+        "adapter_model.safetensors": some, "german/adapter_model.safetensors": some, "images/logo.svg": some,
+        "tokenizer_notes.md": some, "prompts/chat.jinja": some, "model-00001-of-00003.safetensors": some,
+    }  # fmt: skip
+    there.add(Commit({**there.at("main")[1].files, **theirs}, there.refs["main"], "German", "bob"), "main")
+    for part in parts:
+        (checkpoint / part).unlink()
+    (checkpoint / "model.safetensors").write_bytes(whole)
+    done = publish("--version", "2.0.0")
+    assert [line.strip() for line in done.out.splitlines() if "delete m" in line] == [
+        f"delete {each}" for each in parts
+    ]
+    assert "left alone, for evenhand did not bring it: adapter_model.safetensors" in done.out
+    kept = {".gitattributes", "README.md", "config.json", "model.safetensors", *theirs}
+    assert set(there.files) == kept
+
+
+def test_a_merged_pull_request_of_ours_was_ours(hub, command, checkpoint):
+    def publish(*options):
+        done = command("publish", "model", checkpoint, "--namespace", "lab", *options)
+        assert done.code == 0, done.err
+
+    publish()
+    there = hub.store.repositories["model", "lab/fair-model"]
+    (checkpoint / "adapter_model.safetensors").write_bytes(b"an adapter")
+    publish("--create-pr", "--version", "1.1.0")
+    there.merge(there.pull_requests[0])
+    publish("--version", "1.1.0")
+    (checkpoint / "adapter_model.safetensors").unlink()
+    publish("--version", "1.2.0")
+    assert "adapter_model.safetensors" not in there.files
+
+
+def test_other_weights_of_a_version_whose_tag_was_refused(hub, command, checkpoint):
+    """The version was published, though nothing has its tag: the same weights get the tag, others another version."""
+
+    def publish(*options):
+        return command("publish", "model", checkpoint, "--namespace", "lab", *options)
+
+    hub.fail("POST", "/tag/", 403)
+    assert publish().code == 2
+    there = hub.store.repositories["model", "lab/fair-model"]
+    weights = (checkpoint / "model.safetensors").read_bytes()
+    (checkpoint / "model.safetensors").write_bytes(b"other weights")
+    refused = publish()
+    assert refused.code == 2
+    assert f"model.safetensors differ from what commit {there.refs['main'][:7]} brought as v1.0.0" in refused.err
+    assert there.files["model.safetensors"] == weights
+    (checkpoint / "model.safetensors").write_bytes(weights)
+    assert publish().code == 0
+    assert there.refs["v1.0.0"] == there.refs["main"]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("adapter_config.json", b"[1,2", "adapter_config.json is no JSON"),
+        ("adapter_config.json", b"[1]", "adapter_config.json holds no JSON object"),
+        ("adapter_config.json", b'{"base_model_name_or_path": ["a"]}', "came as base_model_name_or_path"),
+        (
+            "adapter_config.json",
+            b'{"base_model_name_or_path": "lab/<b>"}',
+            "the base model's id on the Hub is accepted",
+        ),
+        ("config.json", b"\xff", "config.json is no JSON"),
+        ("training.json", b"{", "training.json is no JSON"),
+        ("training.json", b"[]", "training.json holds no JSON object"),
+        ("training.json", b'{"recipe": null, "base": "x"}', "training.json is not as evenhand train writes it"),
+        (
+            "training.json",
+            b'{"recipe": {}, "base": {"model": "x/y"}}',
+            "training.json is not as evenhand train writes it",
+        ),
+        ("README.md", "---\nlicense: mit\n---\né".encode("latin-1"), "README.md is not in UTF-8"),
+        ("README.md", b"---\nlicense: a\x00\n---\n", "can't read the metadata of README.md"),
+    ],
+)
+def test_damaged_files_of_a_checkpoint_are_told_in_a_sentence(hub, command, checkpoint, name, content, said):
+    (checkpoint / name).write_bytes(content)
+    done = command("publish", "model", checkpoint, "--namespace", "lab")
+    assert (done.code, hub.store.repositories) == (2, {})
+    assert said in " ".join(done.err.split())
+    assert "Traceback" not in done.err
 
 
 def test_a_public_repository_is_not_taken_for_a_private_one(hub, command, checkpoint):

@@ -14,6 +14,7 @@ import datasets
 import pytest
 import yaml
 
+from evenhand.library import dataset_version
 from tests.hub.conftest import FORKS, TOKEN
 
 SIZES = {"--limit 480": "--limit 4 --measured 4", "--epochs 2": "--max-steps 1"}
@@ -55,7 +56,7 @@ def base(hub, tiny_checkpoint):
 def test_six_commands_lead_from_a_base_model_to_a_published_checkpoint(hub, base, command, root, tmp_path):
     six = readme_commands(root)
     assert [" ".join(shlex.split(each)[:2]) for each in six] == [
-        "evenhand train", "evenhand run", "evenhand run", "evenhand compare", "evenhand publish", "evenhand submit",
+        "evenhand train", "evenhand run", "evenhand run", "evenhand publish", "evenhand publish", "evenhand submit",
     ]  # fmt: skip
     for each in six:
         for size, smaller in SIZES.items():
@@ -64,7 +65,6 @@ def test_six_commands_lead_from_a_base_model_to_a_published_checkpoint(hub, base
         done = command(*shlex.split(each)[1:])
         assert done.code == 0, done.err
         assert TOKEN not in done.out + done.err
-    assert (tmp_path / "scd.html").is_file()
 
     published = hub.store.repositories["model", MODEL]
     assert published.refs["v1.0.0"] == published.refs["main"]
@@ -81,6 +81,21 @@ def test_six_commands_lead_from_a_base_model_to_a_published_checkpoint(hub, base
     results = json.loads((tmp_path / "runs" / "scd" / "results.json").read_text())
     assert record["model_info"]["id"] == MODEL
     assert record["evaluation_results"][0]["score_details"]["score"] == results["metrics"]["against_ideal"]
+    entries = [
+        entry
+        for path, blob in proposed.items()
+        if path.startswith(".eval_results/")
+        for entry in yaml.safe_load(blob.content)
+    ]
+    dataset = hub.store.repositories["dataset", "NS/contact_controls"]
+    tasks = yaml.safe_load(dataset.files["eval.yaml"])["tasks"]
+    assert {each["dataset"]["task_id"] for each in entries} == {task["id"] for task in tasks}
+    published_as = dataset.refs[f"v{dataset_version('contact_controls')}"]
+    for each in entries:
+        assert (each["dataset"]["id"], each["dataset"]["revision"]) == ("NS/contact_controls", published_as)
+    compared = command("compare", "runs/base", "runs/scd", "--output", "scd.html")
+    assert compared.code == 0, compared.err
+    assert (tmp_path / "scd.html").is_file()
 
     loaded = command("run", "contact_controls", "--model", MODEL, "--output", "runs/loaded")
     assert loaded.code == 0, loaded.err

@@ -1,11 +1,16 @@
 """What is never published: said by file and reason, before anything is asked of the Hub."""
 
+import gzip
 import io
 import json
 import pickle
+import re
 import shutil
+import zipfile
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import torch
 
@@ -16,11 +21,19 @@ from evenhand.hub.of_dataset import dataset_contents
 from evenhand.hub.of_model import model_contents
 from evenhand.hub.refusals import reasons, refuse, refuse_weak_results
 from evenhand.library import DATASETS, METRICS, dataset_names, load_dataset, load_metric, metric_names
+from tests.hub.submittable import change, whole
 
 
 def torch_saved():
     file = io.BytesIO()
     torch.save({"a": torch.zeros(2)}, file)
+    return file.getvalue()
+
+
+def zipped(name):
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr(name, pickle.dumps(1))
     return file.getvalue()
 
 
@@ -31,15 +44,52 @@ SECRETS = {
     "a key of AWS": b"AKIA" + b"ABCDEFGH12345678",
     "a private key": b"-----BEGIN OPENSSH PRIVATE KEY-----",
     "a password in an address": b"https://ann:geheim@example.org/x",
+    "a password in an address of a database": b"postgres://ann:geheim@db.example.org/x",
     "an authorization header": b'"Authorization": "Bearer abcdefghijklmnop"',
+    "a token of the Hub behind a name": b"TOKEN_hf_" + b"Ab1" * 12,
+    "a token of GitLab": b"glpat-" + b"a1B2c3D4e5F6g7H8i9J0",
+    "a signed web token": b"eyJhbGciOiJIUzI1NiJ9" + b".eyJzdWIiOiIxMjM0In0" + b".SflKxwRJSMeKKF2QT4",
+    "a password of .netrc": b"machine example.org login ann password geheim",
+    "assigns a password, a key or a token (wandb)": b"WANDB_API_KEY=" + b"a1b2c3d4" * 5,
+    "assigns a password, a key or a token (aws)": b"aws_secret_access_key = wJalrXUtnFEMI/K7MDENG/bPxRfiCYEX",
+    "assigns a password, a key or a token (yaml)": b"password: hunter2hunter2",
 }
 
 
 @pytest.mark.parametrize("what", SECRETS)
 def test_secrets_are_found_and_not_repeated(what):
     [told] = reasons("notes.md", b"some words, then " + SECRETS[what] + b", then others")
-    assert what in told
+    assert re.sub(r" \(.*| of a database| behind a name", "", what) in told
     assert SECRETS[what].decode() not in told
+
+
+def parquet_of(text):
+    file = io.BytesIO()
+    pq.write_table(pa.table({"said": ["word " * 99, text]}), file, compression="zstd")
+    return file.getvalue()
+
+
+def safetensors_of(**told):
+    header = json.dumps({"__metadata__": told}).encode()
+    return len(header).to_bytes(8, "little") + header + bytes(range(256))
+
+
+HUB = "hf_" + "Ab1" * 12
+
+
+@pytest.mark.parametrize(
+    ("path", "content"),
+    [
+        ("a.parquet", parquet_of(f"my key is {HUB}")),
+        ("model.safetensors", safetensors_of(note=HUB)),
+        ("a.png", b"\x89PNG\r\n\x1a\n....tEXt" + HUB.encode()),
+        ("tokenizer.json", f'{{"x": "{HUB}"}}'.encode()),
+        ("spiece.model", b"\x0a" + HUB.encode()),
+        ("notes.txt", HUB.encode("utf-16")),
+    ],
+)
+def test_secrets_are_found_in_what_is_no_plain_text(path, content):
+    assert [*reasons(path, content)] == ["holds a token of the Hub"]
 
 
 def test_a_secret_of_the_environment_is_found_by_its_value(monkeypatch):
@@ -52,17 +102,28 @@ def test_a_secret_of_the_environment_is_found_by_its_value(monkeypatch):
 @pytest.mark.parametrize(
     "text",
     ['{"model": "/home/ann/models/x"}', "see /Users/ann/x.csv", f"{Path('/') / 'root' / 'runs'}", r"C:\Users\ann\x", "file:///data/x",
-     "(/tmp/pytest-of-ann/x)", f"{Path.home() / 'x'}", f"{Path.cwd()}"],
+     "(/tmp/pytest-of-ann/x)", f"{Path.home() / 'x'}", f"{Path.cwd()}", "/data/ann/llms/base", "/opt/models/x",
+     "path:/nfs/ann/x", "--cfg=/srv/x/y", "/usr/local/ann", "/var/lib/x/y", r'"D:\\models\\x"', "C:/Users/ann/x",
+     r'"\\\\server\\ann"', r'"\/data\/ann"', "/c/Users/ann"],
 )  # fmt: skip
 def test_places_of_a_machine_are_found(text):
     [told] = reasons("training.json", text.encode())
     assert told.startswith("names a place of a machine (")
 
 
+def test_places_in_the_header_of_weights_are_found():
+    [told] = reasons("model.safetensors", safetensors_of(path=r"C:\Users\ann\x"))
+    assert told == r"names a place of a machine (C:\Users\ann\x)"
+    assert [*reasons("model.safetensors", safetensors_of(format="pt"))] == []
+
+
 @pytest.mark.parametrize(
     "text",
     ["#!/usr/bin/env python", "https://example.org/home/ann/x", "data/home/x", "and/or", "~/x", "1/2", "the tmp folder",
-     "hf_ and sk- and AKIA", "Authorization: Bearer …", "https://example.org/a:b@c"],
+     "hf_ and sk- and AKIA", "Authorization: Bearer …", "https://example.org/a:b@c", "on 1/2/2026 or 2026/11/23",
+     "he/she/they", "a ratio of 5/10 /20", "POST /api/models/x", "`/think` or `/no_think`", "[docs](/docs)", "</b></i>",
+     r"r'x:\d+\w+'", r"$f:\mathbb{R}\to$", "password: …", '"eos_token": "<|im_end|>"', "api_key=os.environ['A1']",
+     "a task-specific-instruction-tuned model", "the login and password fields", "(e.g. this)"],
 )  # fmt: skip
 def test_what_only_looks_alike_is_published(text):
     assert [*reasons("README.md", text.encode())] == []
@@ -79,6 +140,18 @@ def test_what_only_looks_alike_is_published(text):
         ("last/checkpoint-5/model.safetensors", b""),
         ("pytorch_model.bin", b""),
         ("weights.pkl", b""),
+        ("WEIGHTS.PKL", b""),
+        ("a.dill", b""),
+        ("a.pt2", b""),
+        ("harmless.md", pickle.dumps({"a": 1}, 0)),
+        ("model.safetensors", pickle.dumps({"a": 1})),
+        ("harmless.bib", zipped("weights.pkl")),
+        ("harmless.svg", gzip.compress(pickle.dumps({"a": 1}))),
+        ("notes.tar", b""),
+        ("Optimizer.safetensors", b""),
+        ("random_states_0.json", b""),
+        ("zero_pp_rank_0_mp_rank_00_optim_states.safetensors", b""),
+        ("prod.env", b"A=1"),
         ("harmless.txt", pickle.dumps({"a": 1})),
         ("harmless.dat", torch_saved()),
         (".env", b"A=1"),
@@ -87,6 +160,12 @@ def test_what_only_looks_alike_is_published(text):
 )
 def test_pickles_states_and_files_of_secrets_are_refused(path, content):
     assert len([*reasons(path, content)]) == 1
+
+
+def test_a_header_may_be_as_long_as_a_pickle_begins():
+    """A header of 0x280 bytes begins with 80 02, and so does a pickle."""
+    header = json.dumps({"__metadata__": {"format": "pt"}}).encode().ljust(0x280)
+    assert [*reasons("model.safetensors", len(header).to_bytes(8, "little") + header)] == []
 
 
 def test_all_files_are_named_at_once():
@@ -133,6 +212,35 @@ def test_rows_that_the_script_does_not_build_are_refused(tmp_path):
         dataset_contents("utility", "lab", datasets=tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("edit", "said"),
+    [
+        (lambda folder: (folder / "data/extra.csv").write_text("a,b"), r"data/extra\.csv is no file of a dataset"),
+        (lambda folder: (folder / "data/controls/x.jsonl").write_text("{}"), r"x\.jsonl is no file of a dataset"),
+        (lambda folder: (folder / "notes.txt").write_text(""), r"notes\.txt is no file of a dataset"),
+        (lambda folder: (folder / "eval.yaml").write_text("tasks: ["), r"eval\.yaml is not what the benchmark's"),
+        (lambda folder: (folder / "eval.yaml").unlink(), r"eval\.yaml is not what the benchmark's tasks are"),
+        (lambda folder: edit_card(folder, "data/controls", "elsewhere"), "README.md names elsewhere/test.parquet for "
+         "controls/test, and its rows are in data/controls/test.parquet"),
+        (lambda folder: edit_card(folder, "- split: train\n", "- split: validation\n"), "README.md names "
+         "data/counter_examples/train.parquet for counter_examples/validation, which is not there; README.md does not"),
+        (lambda folder: edit_card(folder, "data_files:", "data_file:"), "configurations can't be read"),
+    ],
+)  # fmt: skip
+def test_a_dataset_holds_what_it_says_and_nothing_else(tmp_path, edit, said):
+    folder = tmp_path / "contact_controls"
+    shutil.copytree(DATASETS / "contact_controls", folder)
+    edit(folder)
+    with pytest.raises(UsageError, match=said):
+        dataset_contents("contact_controls", "lab", datasets=tmp_path)
+
+
+def edit_card(folder, old, new):
+    card = folder / "README.md"
+    assert old in card.read_text()
+    card.write_text(card.read_text().replace(old, new, 1))
+
+
 @pytest.mark.parametrize("name", ["bbq", "contact_hypotheses", "../metrics"])
 def test_datasets_without_packaged_rows_are_refused(name):
     with pytest.raises(UsageError, match=r"accepted|did you mean"):
@@ -167,6 +275,14 @@ def test_a_card_written_by_hand_stays_and_takes_no_runs(checkpoint, tmp_path):
 # Results
 
 
+def test_a_sample_of_the_rows_is_a_part_of_them(finished, tmp_path):
+    """As labe draws one; the option is put into another benchmark's run, which is there already."""
+    folder = whole(finished("contact_hypothesis", "stub:first", limit=60), tmp_path / "run")
+    change(folder, **{"config.options.sample": 8})
+    with pytest.raises(UsageError, match=r"asked a sample of 8 in place of all rows \(--sample\)"):
+        refuse_weak_results(RunFolder(folder))
+
+
 def test_runs_of_weight_alone_are_published(finished, tmp_path):
     """A rehearsal, a part of the rows and answers that mostly could not be read are refused."""
     folder = tmp_path / "run"
@@ -182,7 +298,15 @@ def test_runs_of_weight_alone_are_published(finished, tmp_path):
                 record["metrics"] |= metrics
             (folder / name).write_text(json.dumps(record))
 
+    def say(**changes):
+        record = json.loads((folder / "results.json").read_text())
+        (folder / "results.json").write_text(json.dumps({**record, **changes}))
+
     change()
+    say(differs=["only 60 of 103,014 rows"])
+    with pytest.raises(UsageError, match="asked only 60 of 103,014 rows"):
+        refuse_weak_results(RunFolder(folder))
+    say(differs=[])
     refuse_weak_results(RunFolder(folder))
     change(unread_rate=0.51)
     with pytest.raises(UsageError, match="51 % of the answers could not be read"):

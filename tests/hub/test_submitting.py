@@ -5,6 +5,7 @@ import yaml
 
 from evenhand.library import dataset_version
 from tests.hub.conftest import OTHERS_TOKEN, TOKEN
+from tests.hub.hub_repositories import Blob, Commit
 from tests.hub.submittable import MODEL, change, change_predictions, whole
 
 DATASET = "lab/contact_hypothesis"
@@ -71,6 +72,53 @@ def test_one_pull_request_that_is_gone_on_with(hub, model, contact, submit):
     assert SHARE in model.files
     assert "nothing was sent" in submit().out
     assert len(model.pull_requests) == 1
+
+
+def test_what_others_entered_is_not_added_again(hub, model, submit):
+    """The same task of the same revision, in a file of another name; of another revision it is another result."""
+    tasks = ["certainty-no_contact", "frequency-no_contact", "likelihood-no_contact"]
+    revision = hub.store.repositories["dataset", DATASET].refs["main"]
+    entries = [
+        {"dataset": {"id": DATASET, "task_id": task, "revision": of}, "value": 0.5}
+        for task, of in zip(tasks, [revision, "0" * 40, None], strict=True)
+    ]
+    theirs = {
+        ".eval_results/theirs.yaml": yaml.safe_dump(entries),
+        ".eval_results/broken.yaml": "[",
+        ".eval_results/odd.yaml": "- 3\n- {dataset: 4}\n",
+    }
+    blobs = {path: Blob(text.encode(), False) for path, text in theirs.items()}
+    model.add(Commit({**model.at("main")[1].files, **blobs}, model.refs["main"], "theirs", "bob"), "main")
+    done = submit()
+    assert done.code == 0, done.err
+    said = f"{DATASET} certainty-no_contact stands in .eval_results/theirs.yaml already, and is not added again"
+    assert said in " ".join(done.out.split())
+    added = {path for path in proposed(model) if path.startswith(".eval_results/evenhand-")}
+    assert SHARE not in added
+    assert SHARE.replace("certainty", "frequency") in added
+    assert SHARE.replace("certainty", "likelihood") not in added
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "said"),
+    [
+        ("--source", "javascript:alert(1)", "an address (https://…) is accepted"),
+        ("--source", "https:///x", "an address (https://…) is accepted"),
+        ("--evaluator", "x\ny", "in one line"),
+        ("--evaluator", "<script>", "in one line"),
+        ("--evaluator", "/data/ann/x", "names a place of a machine"),
+        ("--evaluator", r"C:\Users\ann", "names a place of a machine"),
+        ("--evaluator", r"\\server\ann", "names a place of a machine"),
+        ("--evaluator", OTHERS_TOKEN, "holds a token of the Hub"),
+    ],
+)
+@pytest.mark.parametrize("elsewhere", [(), ("--output", "written")])
+def test_what_is_said_of_it_is_looked_at(model, submit, tmp_path, option, value, said, elsewhere):
+    done = submit(option, value, *elsewhere)
+    assert done.code == 2
+    assert said in " ".join(done.err.split())
+    assert not (tmp_path / "written").exists()
+    assert model.pull_requests == []
 
 
 @pytest.mark.parametrize(("kind", "token", "author"), [("lost", TOKEN, "ann"), (500, OTHERS_TOKEN, "bob")])

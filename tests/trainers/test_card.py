@@ -51,6 +51,24 @@ def test_a_base_in_a_local_folder_is_no_name_to_load(tmp_path):
     assert 'from_pretrained("someone/base")' in card(record, "someone/base", ["adapter_config.json"])
 
 
+def test_what_a_record_says_is_text_and_nothing_else():
+    """A checkpoint of somebody's may say anything; its card is opened by others."""
+    hostile = "a\n\n# EVIL\n\n<img src=x onerror=alert(1)> [b](javascript:alert(1)) ![c](https://example.org/x.png)"
+    words = {name: f"{name} {hostile}" for name in ("trainer", "source", "measured_by", "packing")} | {
+        "note": f"# {hostile}"
+    }
+    nested = {part: {**RECORD[part], hostile: hostile} for part in ("recipe", "data")}
+    measured = [{**each, f"| {hostile} |": 1.0} for each in RECORD["measured"]]
+    text = card({**RECORD, **words, **nested, "measured": measured}, f"lab/x`\n{hostile}", ["adapter_config.json"])
+    body = text.split("---\n", 2)[2]
+    assert not any(line.startswith(("# EVIL", "# a", "![c]")) for line in body.splitlines())
+    assert "<img" not in body
+    assert "](javascript" not in body
+    assert "](https://example.org" not in body
+    assert "`lab/x' a # EVIL" in body
+    assert yaml.safe_load(text.split("---\n")[1])["library_name"] == "peft"
+
+
 def test_of_what_was_not_measured_it_says_so():
     text = card({**RECORD, "measured": []}, "base", [])
     assert "nothing is known of its bias or its other answers" in text

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -38,18 +38,26 @@ class Changes:
         return tuple(sorted((*self.added, *self.changed)))
 
 
-def changes(contents: Contents, there: Mapping[str, RemoteFile]) -> Changes:
-    """there: the repository's files by path; none of one that is not there yet."""
-    ours = sorted(contents.files)
-    known = [path for path in ours if path in there]
+def left_over(contents: Contents, there: Mapping[str, RemoteFile]) -> tuple[str, ...]:
+    """What the repository has, and the contents have not, among the paths that evenhand writes; sorted."""
+    return tuple(sorted(path for path in there if path not in contents.files and matches(path, contents.owned)))
+
+
+def changes(contents: Contents, there: Mapping[str, RemoteFile], ours: Collection[str] = ()) -> Changes:
+    """there: the repository's files by path; none of one that is not there yet. ours: of what is left over, what
+    evenhand itself brought, and so may delete.
+    """
+    wanted = sorted(contents.files)
+    known = [path for path in wanted if path in there]
     same = {path for path in known if is_same(contents.files[path], there[path])}
-    others = sorted(path for path in there if path not in contents.files)
+    deleted = tuple(path for path in left_over(contents, there) if path in ours)
+    others = sorted(path for path in there if path not in contents.files and path not in deleted)
     return Changes(
-        added=tuple(path for path in ours if path not in there),
+        added=tuple(path for path in wanted if path not in there),
         changed=tuple(path for path in known if path not in same),
-        deleted=tuple(path for path in others if matches(path, contents.owned)),
+        deleted=deleted,
         same=tuple(path for path in known if path in same),
-        other=tuple(path for path in others if not matches(path, contents.owned)),
+        other=tuple(others),
     )
 
 

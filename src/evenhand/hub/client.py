@@ -8,16 +8,19 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TypeVar
 
 from evenhand.errors import EvenhandError, UsageError
+from evenhand.hub.secret_patterns import HIDDEN, without_secrets
 
 T = TypeVar("T")
 
 TRIES = 5
+LONG_ENOUGH = 8  # characters of a token, or it may be any word
 FIRST_WAIT, LONGEST_WAIT = 1.0, 300.0  # seconds; the first doubles each time, the Hub's own Retry-After goes before
 _PASSING = (408, 425, 429, 500, 502, 503, 504)
 _NETWORK = ("httpx", "httpx2", "httpcore", "requests", "urllib3", "socket", "ssl")
@@ -90,10 +93,16 @@ def status_of(error: BaseException) -> int | None:
 
 
 def retry_after(error: BaseException) -> float | None:
-    """Seconds that the Hub asks to wait; None where it doesn't say."""
+    """Seconds that the Hub asks to wait; None where it doesn't say.
+
+    It says so in Retry-After, or with 429 in RateLimit ("api";r=0;t=55: none remaining, anew in 55 s; a draft of IETF).
+    """
     headers = getattr(getattr(error, "response", None), "headers", {})
-    value = headers.get("Retry-After", "")
-    return float(value) if value.strip().isdecimal() else None
+    value = headers.get("Retry-After", "").strip()
+    if value.isdecimal():
+        return float(value)
+    limit = re.search(r";\s*r\s*=\s*0\s*;\s*t\s*=\s*(\d+)", headers.get("RateLimit", ""))
+    return float(limit[1]) + 1 if limit and status_of(error) == 429 else None  # + 1: it is rounded down
 
 
 def told(error: BaseException) -> str:
@@ -115,6 +124,7 @@ def explained(what: str) -> Iterator[None]:
     """UsageError and EvenhandError in place of the client's errors. what: "publishing dataset lab/labe"."""
     from huggingface_hub import errors
 
+    token()
     try:
         yield
     except EvenhandError:
@@ -139,6 +149,34 @@ def explained(what: str) -> Iterator[None]:
         if status == 412:
             raise EvenhandError(f"{what}: somebody changed the repository meanwhile; run the command again") from error
         raise EvenhandError(f"{what}: {told(error)}") from error
+
+
+def token() -> str | None:
+    """Wherever the client finds it. Raises UsageError for what no token can be, without showing it."""
+    from huggingface_hub import get_token
+
+    found = get_token()
+    if found is not None and not re.fullmatch("[!-~]+", found):
+        raise UsageError(
+            f"the token holds characters that no token has (letters with accents, blanks, line ends); {TOKEN}"
+        )
+    return found
+
+
+@contextmanager
+def unsaid() -> Iterator[None]:
+    """Errors without secrets: somebody may have typed a token where a name was asked for."""
+    from huggingface_hub import get_token
+
+    try:
+        yield
+    except EvenhandError as error:
+        said = without_secrets(str(error))
+        own = get_token() or ""
+        said = said.replace(own, HIDDEN) if len(own) > LONG_ENOUGH else said
+        if said == str(error):
+            raise
+        raise (UsageError if isinstance(error, UsageError) else EvenhandError)(said) from None
 
 
 TOKEN = "it is read from the environment variable HF_TOKEN, or where `hf auth login` put it"

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from evenhand.errors import UsageError
+from evenhand.hub.secret_patterns import forms_in
 
 Kind = Literal["dataset", "metric", "model", "leaderboard"]
 REPO_TYPES: Mapping[Kind, str] = {"dataset": "dataset", "metric": "space", "model": "model", "leaderboard": "space"}
@@ -20,10 +21,10 @@ class Contents:
     """A repository's intended files.
 
     files: path in the repository → a file here, or the bytes themselves. tag: such as "v1.2.0", of what has a version.
-    owned: patterns of paths (`fnmatch`, in which * spans folders) that are ours alone: what the repository has of them
-    and `files` has not is deleted; of other paths nothing is. fixed: patterns of files that may not change while the
-    tag stays. base: of a model, the one on the Hub that it was tuned from. title: of the commit, and of the pull
-    request, by which an open one is found again: without a version.
+    owned: patterns of paths whose files evenhand writes: what the repository has of them and `files` has not is
+    deleted where evenhand's own commit brought it; of other paths nothing is. fixed: patterns of files that may not
+    change while the tag stays. base: of a model, the one on the Hub that it was tuned from. title: of the commit, by
+    which an open pull request of ours is found again, and what we wrote: without a version.
     """
 
     kind: Kind
@@ -51,7 +52,21 @@ def content(file: Path | bytes) -> bytes:
 
 
 def matches(path: str, patterns: Sequence[str]) -> bool:
-    return any(fnmatch.fnmatchcase(path, pattern) for pattern in patterns)
+    """Folder by folder, as in a shell: "data/*.csv" is no pattern of "data/more/a.csv"."""
+    return any(_fits(path.split("/"), pattern.split("/")) for pattern in patterns)
+
+
+def _fits(parts: Sequence[str], pattern: Sequence[str]) -> bool:
+    return len(parts) == len(pattern) and all(map(fnmatch.fnmatchcase, parts, pattern))
+
+
+def refuse_secret(name: str) -> None:
+    """Raises UsageError for a token in the place of a name, without showing it."""
+    if next(forms_in(name.encode()), None) is not None:
+        raise UsageError(
+            "what came as a name is a token or a key by its form, and is not shown here; a token is read from "
+            "HF_TOKEN, and --namespace is a user or an organization"
+        )
 
 
 def repository_id(namespace: str, name: str, hint: str = "") -> str:
@@ -59,6 +74,8 @@ def repository_id(namespace: str, name: str, hint: str = "") -> str:
     from huggingface_hub.errors import HFValidationError
     from huggingface_hub.utils import validate_repo_id  # type: ignore[attr-defined]
 
+    for part in (namespace, name):
+        refuse_secret(part)
     repo_id = f"{namespace}/{name}"
     try:
         validate_repo_id(repo_id)

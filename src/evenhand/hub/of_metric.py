@@ -19,7 +19,8 @@ PAGE = "evenhand.hub.apps.page"
 SHOWN = ("*.jinja", "*.css")  # beside the page's modules
 CARD, REQUIREMENTS = "README.md", "requirements.txt"
 OF_THE_PAGE = ("huggingface_hub>=0.34", "jinja2>=3.1", "pyarrow>=15")
-OWNED = ("*.py", "*.jinja", "*.css", "about.json", "example.csv", REQUIREMENTS)
+_CARRIED = tuple(f"evenhand/{'*/' * depth}*.{ending}" for depth in range(4) for ending in ("py", "jinja", "css"))
+OWNED = ("*.py", "about.json", "example.csv", REQUIREMENTS, *_CARRIED)
 
 
 def metric_contents(name: str, namespace: str, private: bool = False) -> Contents:

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from evenhand.errors import UsageError
-from evenhand.hub.contents import Contents, files_of, repository_id
+from evenhand.errors import EvenhandError, UsageError
+from evenhand.flow.foreign_files import shortened
+from evenhand.hub.contents import Contents, files_of, refuse_secret, repository_id
 from evenhand.paths import typed_path
 from evenhand.training_record import PUBLIC_ID_OF_EMBEDDED, RECORD, base_of, is_folder, training_record, without_folders
 
 ADAPTER, CARD, UNFINISHED = "adapter_config.json", "README.md", ".asked.json"
 WEIGHTS = ("*.safetensors", "*.safetensors.index.json")
-OWNED = (*WEIGHTS, "adapter_config.json", "config.json", "generation_config.json", "tokenizer*", "*.jinja", "*.svg")
+_SHARD = "[0-9]" * 5
+OWNED = (
+    "model.safetensors", f"model-{_SHARD}-of-{_SHARD}.safetensors", "model.safetensors.index.json",
+    "adapter_model.safetensors", ADAPTER, RECORD,
+)  # fmt: skip
 _OF_FILES = ("mix", "pairs")  # of a recipe, what names files of the machine of whoever trained, or is a single word
 
 
@@ -35,6 +41,8 @@ def model_contents(
     """
     folder = typed_path(name).resolve()
     _refuse_unfinished(folder)
+    for file in (ADAPTER, RECORD, "config.json"):
+        _object(folder / file)
     repo_id = repository_id(namespace, repository or folder.name, "--name gives it another name than the folder's")
     if base is not None:
         _refuse_no_id(base)
@@ -49,7 +57,8 @@ def model_contents(
             )
         files[ADAPTER] = _with_base(folder / ADAPTER, named)
     if record:
-        files[RECORD] = _as_json(_without_places(record, named))
+        with _as_trained(folder / RECORD):
+            files[RECORD] = _as_json(_without_places(record, named))
     files[CARD] = _card(folder, runs, named, repo_id).encode()
     return Contents(
         "model",
@@ -64,14 +73,17 @@ def model_contents(
     )
 
 
-def _refuse_no_id(base: str) -> None:
+def _refuse_no_id(base: str, which: str = "--base") -> None:
     from huggingface_hub.errors import HFValidationError
     from huggingface_hub.utils import validate_repo_id  # type: ignore[attr-defined]
 
+    refuse_secret(base)
     try:
         validate_repo_id(base)
     except HFValidationError as error:
-        raise UsageError(f"--base {base!r} came; the base model's id on the Hub is accepted, ORG/NAME") from error
+        raise UsageError(
+            f"{which} {base[:100]!r} came; the base model's id on the Hub is accepted, ORG/NAME (--base says it)"
+        ) from error
 
 
 def _refuse_unfinished(folder: Path) -> None:
@@ -88,18 +100,34 @@ def _refuse_unfinished(folder: Path) -> None:
 
 def _public_base(folder: Path, record: Mapping[str, Any]) -> str | None:
     """The base model's id on the Hub; None where it is a local folder, or nobody says."""
-    named = None
-    if (folder / ADAPTER).is_file():
-        named = json.loads((folder / ADAPTER).read_text(encoding="utf-8")).get("base_model_name_or_path")
+    named = _object(folder / ADAPTER).get("base_model_name_or_path")
+    if named is not None and not isinstance(named, str):
+        raise UsageError(
+            f"{folder / ADAPTER}: {str(named)[:100]!r} came as base_model_name_or_path; a model's name is accepted"
+        )
     named = named or base_of(dict(record))
     if not named or is_folder(named):
         return None
-    return PUBLIC_ID_OF_EMBEDDED if named == "embedded" else str(named)
+    public = PUBLIC_ID_OF_EMBEDDED if named == "embedded" else named
+    _refuse_no_id(public, f"{folder} is of the base model")
+    return public
+
+
+def _object(path: Path) -> dict[str, Any]:
+    """What a file of JSON holds; nothing where there is no file. Raises UsageError for what is no JSON object."""
+    if not path.is_file():
+        return {}
+    try:
+        told = json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"{path} is no JSON ({shortened(error)}); save the checkpoint again, or mend it") from error
+    if not isinstance(told, dict):
+        raise UsageError(f"{path} holds no JSON object, as a checkpoint has it; save the checkpoint again, or mend it")
+    return told
 
 
 def _with_base(config: Path, base: str) -> bytes:
-    told = json.loads(config.read_text(encoding="utf-8"))
-    return _as_json({**told, "base_model_name_or_path": base})
+    return _as_json({**_object(config), "base_model_name_or_path": base})
 
 
 def _without_places(record: Mapping[str, Any], base: str | None) -> dict[str, Any]:
@@ -118,18 +146,36 @@ def _as_json(value: Mapping[str, Any]) -> bytes:
     return (json.dumps(value, indent=1, ensure_ascii=False) + "\n").encode()
 
 
+@contextmanager
+def _as_trained(path: Path) -> Iterator[None]:
+    """Within, whatever trips over what the record of a training says raises UsageError."""
+    try:
+        yield
+    except EvenhandError:
+        raise
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
+        what = f"it has no {error}" if isinstance(error, KeyError) else shortened(error)
+        raise UsageError(
+            f"{path} is not as evenhand train writes it ({what}); take it out and write {CARD} yourself, or train again"
+        ) from error
+
+
 def _card(folder: Path, runs: Sequence[Path], base: str | None, repo_id: str) -> str:
     """Written anew, with what runs say; one that somebody wrote by hand stays as it is.
 
     Raises UsageError where there is neither training.json nor a card, and for runs beside a card written by hand.
     """
     path = folder / CARD
-    written = path.read_text(encoding="utf-8") if path.is_file() else None
+    try:
+        written = path.read_text(encoding="utf-8") if path.is_file() else None
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{path} is not in UTF-8, which cards on the Hub are in; save it as UTF-8") from error
     if (folder / RECORD).is_file():
         from evenhand.hub.cards.model import model_card
 
-        if written is None or written == model_card(folder):
-            return model_card(folder, runs, base, repo_id)
+        with _as_trained(folder / RECORD):
+            if written is None or written == model_card(folder):
+                return model_card(folder, runs, base, repo_id)
     if written is None:
         raise UsageError(f"{folder} has no {CARD}: write its card, which says what it is and what it is not for")
     if runs:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from evenhand.command_line import Group, parse
 from evenhand.errors import UsageError, unknown_name
-from evenhand.hub.contents import Contents, Kind
+from evenhand.hub.client import unsaid
+from evenhand.hub.contents import Contents, Kind, matches
 from evenhand.options import made, option
 from evenhand.paths import typed_path
 
@@ -66,6 +67,11 @@ OPTIONS: Mapping[str, type[PublishOptions]] = {"model": ModelOptions, "leaderboa
 
 def publish(arguments: Sequence[str], console: Console) -> None:
     """One repository after the other; what they are to hold is made and looked through before anything is sent."""
+    with unsaid():
+        _publish(arguments, console)
+
+
+def _publish(arguments: Sequence[str], console: Console) -> None:
     kind, rest = (arguments[0], arguments[1:]) if arguments else ("", [])
     if kind in ("-h", "--help"):
         console.print(f"{USAGE}\n\nevenhand publish model --help says more.", markup=False, soft_wrap=True)
@@ -152,6 +158,8 @@ def show(planned: Plan, console: Console) -> None:
             say(f"  {word} {path}")
         if len(paths) > SHOWN:
             say(f"  {word} {len(paths) - SHOWN} more")
+    for path in [path for path in found.other if matches(path, contents.owned)][:SHOWN]:
+        say(f"  left alone, for evenhand did not bring it: {path}")
     if planned.tag:
         say(f"  tag {planned.tag}")
     elif planned.create_pr and contents.tag and contents.tag not in planned.tags:

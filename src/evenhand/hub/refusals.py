@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
-import zipfile
 from collections.abc import Iterator
-from io import BytesIO
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from evenhand.errors import UsageError
+from evenhand.hub import pickles
 from evenhand.hub.contents import Contents, content, matches
+from evenhand.hub.machine_paths import place_in
+from evenhand.hub.secret_patterns import assigned_in, forms_in
 
 if TYPE_CHECKING:
     from evenhand.flow.run_folder import RunFolder
@@ -19,32 +21,24 @@ if TYPE_CHECKING:
 MOST_UNREAD = 0.5  # of a run's answers; of more, the rest says little
 _SHOWN = 5
 
-PICKLES = ("*.bin", "*.pt", "*.pth", "*.pkl", "*.pickle", "*.ckpt", "*.joblib", "*.npy", "*.npz", "*.h5", "*.msgpack")
-STATES = ("optimizer*", "scheduler*", "rng_state*", "trainer_state.json", "training_args.bin", "*/checkpoint-*/*")
-PRIVATE = (".env", "*.pem", "*.key", "id_rsa*", "id_ed25519*", ".netrc", "*token.txt", "credentials*.json")
+STATES = (
+    "optimizer*", "*optim_states*", "scheduler*", "scaler*", "rng_state*", "random_states*", "zero_pp_*",
+    "global_step*", "trainer_state*", "training_args*", "dataloader_state*",
+)  # fmt: skip
+CHECKPOINTS = "checkpoint-*"  # a folder of a training in between
+PRIVATE = (
+    ".env", ".env.*", "*.env", "*.pem", "*.key", "*.p12", "*.pfx", "*.keystore", "id_rsa*", "id_dsa*", "id_ecdsa*",
+    "id_ed25519*", ".netrc", "_netrc", "*token.txt", "credentials*", ".git-credentials", "stored_tokens", ".htpasswd",
+)  # fmt: skip
 WORDS_OF_MODELS = ("tokenizer.json", "vocab.json", "merges.txt", "vocab.txt", "added_tokens.json")
-"""Of tokens, which may look like anything, and are no one's writing."""
+"""Of tokens, which may look like anything, and are no one's writing; a secret's own form is sought in them, too."""
 
-_SECRETS = {
-    "a token of the Hub": r"\bhf_[A-Za-z0-9]{30,}",
-    "a key of OpenAI or Anthropic": r"\bsk-[A-Za-z0-9_-]{20,}",
-    "a token of GitHub": r"\b(?:gh[pousr]_[A-Za-z0-9]{36,}|github_pat_[A-Za-z0-9_]{50,})",
-    "a key of AWS": r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b",
-    "a key of Google": r"\bAIza[A-Za-z0-9_-]{35}",
-    "a token of Slack": r"\bxox[abprs]-[A-Za-z0-9-]{10,}",
-    "a private key": r"-----BEGIN [A-Z ]*PRIVATE KEY-----",
-    "a password in an address": r"\bhttps?://[^\s/:@\"'<>]+:[^\s/@\"'<>]+@",
-    "an authorization header": r"\b[Aa]uthorization[\"']?\s*[:=]\s*[\"']?(?:Bearer|Basic)\s+[A-Za-z0-9+/._=-]{12,}",
-}
-_SECRET = {what: re.compile(pattern.encode()) for what, pattern in _SECRETS.items()}
 _OF_ENVIRONMENT = re.compile(r"(TOKEN|_KEY|SECRET|PASSWORD)S?$")
 _LONG_ENOUGH = 12  # characters of an environment variable's value, or it may be anybody's word
-# Homes, temporary and mounted folders: not "/usr/bin/env" of a script, nor the path of an address.
-_PLACE = re.compile(
-    rb"(?<![\w.:/~-])(?:/(?:home|Users|root|tmp|mnt|media|Volumes|scratch|private|workspace|var/folders)/[\w.-]+"
-    rb"|file://[^\s\"']+|[A-Za-z]:\\{1,2}(?:Users|Documents)[^\s\"']*)"
-)
-_PICKLED = re.compile(rb"\x80[\x02-\x05][\x00-\xff]")
+_WEIGHTS = (".safetensors", ".gguf")  # numbers, before which stands a header
+_LONGEST_HEADER = 16 * 1024**2  # bytes
+_PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".ico")
+_BINARY = (*_WEIGHTS, *_PICTURES, ".parquet", ".arrow", ".model", ".pdf", ".woff2")
 
 
 def refuse(contents: Contents) -> None:
@@ -57,50 +51,91 @@ def refuse(contents: Contents) -> None:
 
 def reasons(path: str, file: Path | bytes) -> Iterator[str]:
     """Why a file may not be published: "holds a token of the Hub". No secret stands in what is said."""
-    name = PurePosixPath(path).name
-    if matches(name, STATES) or matches(path, STATES):
+    lowered = PurePosixPath(path.lower())
+    if matches(lowered.name, STATES) or any(matches(part, (CHECKPOINTS,)) for part in lowered.parts[:-1]):
         yield "is the state of a training, of no use to others"
         return
-    if matches(name, PRIVATE):
+    if matches(lowered.name, PRIVATE):
         yield "is a file of secrets by its name"
         return
-    if isinstance(file, Path) and file.is_symlink() and not file.exists():
+    if isinstance(file, Path) and not file.is_file():
         yield "is a link to nothing"
         return
-    if matches(name.lower(), PICKLES) or _is_pickle(file):
-        yield "is a pickle, which runs code where it is loaded; save safetensors"
+    start, size = _start(file)
+    if matches(lowered.name, pickles.NAMES) or pickles.is_pickle(path, start, size):
+        yield "is a pickle, or may hold one, which runs code where it is loaded; save safetensors"
         return
-    if _is_binary(name) or name in WORDS_OF_MODELS:
+    if matches(lowered.name, pickles.ARCHIVES) or pickles.is_archive(path, start, size):
+        yield "is an archive, which may hold anything; put its files there as they are"
         return
-    text = content(file)
-    for what, pattern in _SECRET.items():
-        if pattern.search(text):
-            yield f"holds {what}"
-    for variable, value in _secrets_here():
-        if value in text:
-            yield f"holds the value of the environment variable {variable}"
-    if place := _PLACE.search(text) or _own_place(text):
-        yield f"names a place of a machine ({place.group().decode(errors='replace')[:60]})"
+    yield from _written_in(lowered.name, _to_be_read(path, file))
 
 
-def _is_binary(name: str) -> bool:
-    return name.endswith((".safetensors", ".parquet", ".png", ".jpg", ".gguf", ".model"))
-
-
-def _is_pickle(file: Path | bytes) -> bool:
-    """By its first bytes, or, of an archive, by what torch.save puts into it."""
+def _start(file: Path | bytes) -> tuple[bytes, int]:
+    """The first bytes, and how many there are."""
     if isinstance(file, bytes):
-        start = file[:4]
-    else:
+        return file[: pickles.START], len(file)
+    with file.open("rb") as opened:
+        return opened.read(pickles.START), file.stat().st_size
+
+
+def _to_be_read(path: str, file: Path | bytes) -> bytes:
+    """Its content; of weights the header, of rows their values, which are packed in the file."""
+    name = path.lower()
+    if name.endswith(_WEIGHTS):
+        start, size = _start(file)
+        header = 8 + int.from_bytes(start[:8], "little") if pickles.is_safetensors(path, start, size) else size
+        length = min(header, _LONGEST_HEADER)
+        if isinstance(file, bytes):
+            return file[:length]
         with file.open("rb") as opened:
-            start = opened.read(4)
-    if start.startswith(b"PK\x03\x04"):
-        try:
-            with zipfile.ZipFile(BytesIO(file) if isinstance(file, bytes) else file) as archive:
-                return any(name.endswith("data.pkl") for name in archive.namelist())
-        except zipfile.BadZipFile:
-            return False
-    return _PICKLED.match(start) is not None
+            return opened.read(length)
+    raw = content(file)
+    return raw + b"\n" + b"\n".join(_values(raw)) if name.endswith(".parquet") else raw
+
+
+def _values(parquet: bytes) -> Iterator[bytes]:
+    """Of a table the buffers of its columns, unpacked, in which texts stand one after the other."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        table = pq.read_table(pa.BufferReader(parquet))
+    except (OSError, ValueError, pa.ArrowException):
+        return  # its bytes as they are will have to do
+    for column in table.columns:
+        for chunk in column.chunks:
+            plain = chunk.dictionary if isinstance(chunk, pa.DictionaryArray) else chunk
+            yield from (buffer.to_pybytes() for buffer in plain.buffers() if buffer is not None)
+
+
+def _written_in(name: str, raw: bytes) -> Iterator[str]:
+    """Secrets, and places of a machine. name: of the file, in small letters."""
+    found = raw.replace(b"\0", b"") if b"\0" in raw and not name.endswith(_BINARY) else raw  # UTF-16 has them between
+    for what in forms_in(found):
+        yield f"holds {what}"
+    for variable, value in _secrets_here():
+        if value in found:
+            yield f"holds the value of the environment variable {variable}"
+    if name in WORDS_OF_MODELS:
+        return
+    if name.endswith(".safetensors"):
+        found = _metadata(found)
+    elif name.endswith(_BINARY):
+        return
+    if assigned_in(found):
+        yield "assigns a password, a key or a token"
+    if place := place_in(found.decode(errors="replace"), ".json" if name.endswith(".safetensors") else name):
+        yield f"names a place of a machine ({place[:60]})"
+
+
+def _metadata(header: bytes) -> bytes:
+    """What somebody wrote into the header of safetensors; the rest are names of weights."""
+    try:
+        told = json.loads(header[8:]).get("__metadata__", {})
+    except (ValueError, AttributeError, RecursionError):
+        return b""
+    return json.dumps(told, ensure_ascii=False).encode()
 
 
 def _secrets_here() -> Iterator[tuple[str, bytes]]:
@@ -113,16 +148,6 @@ def _secrets_here() -> Iterator[tuple[str, bytes]]:
             yield name, value.encode()
 
 
-def _own_place(text: bytes) -> re.Match[bytes] | None:
-    """The home or the working folder of whoever publishes, wherever it lies."""
-    for place in (Path.home(), Path.cwd()):
-        if len(place.parts) > 2:
-            found = re.search(rb"(?<![\w.:/-])" + re.escape(str(place).encode()), text)
-            if found:
-                return found
-    return None
-
-
 def refuse_weak_results(run: RunFolder) -> None:
     """Raises UsageError for a run whose figures are not for others: a rehearsal, a part of the rows, mostly unread."""
     run.publishable()
@@ -130,6 +155,13 @@ def refuse_weak_results(run: RunFolder) -> None:
     limit = results.config.get("limit")
     if limit is not None:
         raise UsageError(f"{run.path} is limited to {limit} rows (--limit): it is not published; run it on all rows")
+    if (sample := results.option("sample")) is not None:
+        raise UsageError(
+            f"{run.path} asked a sample of {sample} in place of all rows (--sample): it is not published; run it on "
+            "all rows"
+        )
+    if part := next((each for each in results.differs if each.startswith("only ")), None):
+        raise UsageError(f"{run.path} asked {part}: it is not published; run it on all rows")
     unread = results.metrics.get("unread_rate")
     if isinstance(unread, (int, float)) and not unread <= MOST_UNREAD:
         raise UsageError(

@@ -13,12 +13,22 @@ from evenhand.whole_files import write_whole
 def markdown(table: Table) -> str:
     """Its title, its rows and its note."""
     rows = [
-        table.columns,
+        tuple(map(plain, table.columns)),
         tuple("---" for _ in table.columns),
-        *(tuple(cell.text for cell in row) for row in table.rows),
+        *(tuple(plain(cell.text) for cell in row) for row in table.rows),
     ]
     lines = ("| " + " | ".join(text.strip().replace("|", "\\|") for text in row) + " |" for row in rows)
-    return "\n\n".join(filter(None, (f"**{table.title}**", "\n".join(lines), table.note)))
+    return "\n\n".join(filter(None, (f"**{plain(table.title)}**", "\n".join(lines), table.note)))
+
+
+def plain(text: str) -> str:
+    """Somebody's words in one line in which no HTML, heading, table, link or picture stands; emphasis may.
+
+    They come from files that anybody may have written, into a page that others open.
+    """
+    line = " ".join("".join(each if each.isprintable() else " " for each in text).split())
+    line = line.replace("<", "&lt;").replace(">", "&gt;").replace("](", "] (").replace("][", "] [")
+    return f"\\{line}" if line.startswith(("#", "|", "~~~", "```", "===", "---")) else line
 
 
 def write_part(page: Path, name: str, text: str) -> None:

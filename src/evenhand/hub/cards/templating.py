@@ -1,10 +1,14 @@
-"""Templates of cards: Markdown, so nothing is escaped: what models said doesn't stand in them."""
+"""Templates of cards: Markdown, so nothing is escaped by itself. What files say that anybody may have written goes
+through the filter `plain`; what models said doesn't stand in them.
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from evenhand.report.markdown import plain
 
 TEMPLATES = Environment(
     loader=FileSystemLoader(Path(__file__).parent / "templates"),
@@ -13,6 +17,9 @@ TEMPLATES = Environment(
     trim_blocks=True,
     lstrip_blocks=True,
 )
+
+
+TEMPLATES.filters["plain"] = plain
 
 
 def rendered(template: str, **values: object) -> str:

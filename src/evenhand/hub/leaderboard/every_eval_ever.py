@@ -114,7 +114,8 @@ def _result(result: object, about: _About) -> Record:
     interval, said = _interval(uncertainty.get("confidence_interval"))
     generation = result.get("generation_config", {})
     asked = generation.get("additional_details", {})
-    if (asked.get("limit") or asked.get("rehearsal")) and not about.origin.rehearsal:
+    part = asked.get("limit") or asked.get("sample") or asked.get("rehearsal")
+    if part and not about.origin.rehearsal:
         raise Refusal("it is of a part of the rows, or a rehearsal")
     mitigation = None if asked.get("mitigation") is None else _mitigation(asked)
     key = name(metric.get("metric_id") or metric.get("metric_name"), "the metric's name")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 from evenhand.command_line import Group, parse, path
 from evenhand.errors import UsageError
+from evenhand.hub.client import unsaid
 from evenhand.options import made, option
 
 if TYPE_CHECKING:
@@ -43,6 +44,11 @@ class SubmitOptions:
 
 def submit(arguments: Sequence[str], console: Console) -> None:
     """Parses, calls, prints."""
+    with unsaid():
+        _submit(arguments, console)
+
+
+def _submit(arguments: Sequence[str], console: Console) -> None:
 
     def add_rest(parser: argparse.ArgumentParser) -> None:
         parser.add_argument("runs", type=path, nargs="+", metavar="RUN", help="folders of finished runs of one model")
@@ -58,7 +64,10 @@ def submit(arguments: Sequence[str], console: Console) -> None:
     asked = made(SubmitOptions, values["options"])
     if parsed.output is not None and asked.dry_run:
         raise UsageError("--output writes files and sends nothing, --dry-run writes none; give one of them")
+    from evenhand.hub.refusals import refuse
+
     made_of = _made(parsed.runs, asked, parsed.output)
+    refuse(made_of.contents)
     _show(made_of, console)
     if parsed.output is not None:
         from evenhand.hub.submission.output import write
@@ -71,6 +80,7 @@ def submit(arguments: Sequence[str], console: Console) -> None:
 
 def _made(runs: Sequence[Path], asked: SubmitOptions, output: Path | None) -> Submission:
     from evenhand.hub.contents import repository_id
+    from evenhand.hub.submission.already_there import already_there
     from evenhand.hub.submission.dataset_revisions import dataset_revisions
     from evenhand.hub.submission.identity import checked_model_id
     from evenhand.hub.submission.output import check_folder
@@ -98,7 +108,8 @@ def _made(runs: Sequence[Path], asked: SubmitOptions, output: Path | None) -> Su
     if output is not None or asked.namespace is None:
         return submission(read, chosen, {}, now)
     submission(read, replace(chosen, single_answers=False), {}, now)  # refused before the Hub is asked anything
-    return submission(read, chosen, dataset_revisions(read, asked.namespace), now)
+    made_of = submission(read, chosen, dataset_revisions(read, asked.namespace), now)
+    return made_of.without(already_there(model_id, [*made_of.entries]))
 
 
 def _show(made_of: Submission, console: Console) -> None:
@@ -115,10 +126,8 @@ def _send(made_of: Submission, dry_run: bool, console: Console) -> None:
     from evenhand.hub.dry_run import looked_at
     from evenhand.hub.publish_command import show
     from evenhand.hub.publishing import plan, publish
-    from evenhand.hub.refusals import refuse
 
     contents = made_of.contents
-    refuse(contents)
     [planned] = looked_at([contents], create_pr=True) if dry_run else [plan(contents, create_pr=True)]
     show(planned, console)
     if dry_run:

@@ -11,7 +11,7 @@ from evenhand.hub.contents import matches
 from evenhand.whole_files import explained, write_whole
 
 _RECORDS = "every_eval_ever/data/evenhand"
-OURS = (".eval_results/evenhand-*.yaml", f"{_RECORDS}/*.json", f"{_RECORDS}/*.jsonl")
+OURS = (".eval_results/evenhand-*.yaml", f"{_RECORDS}/*/*/*.json", f"{_RECORDS}/*/*/*.jsonl")
 
 
 def check_folder(folder: Path) -> None:

@@ -17,7 +17,7 @@ from evenhand.hub.submission.every_eval_ever import About, Relationship
 from evenhand.hub.submission.figures import collection
 from evenhand.hub.submission.finished_run import FinishedRun
 from evenhand.hub.submission.identity import is_that_model, told
-from evenhand.hub.submission.validation import check_entries, check_figures, check_run
+from evenhand.hub.submission.validation import check_about, check_entries, check_figures, check_run
 
 if TYPE_CHECKING:
     from huggingface_hub import EvalResultEntry
@@ -50,6 +50,17 @@ class Submission:
     entries: Sequence[EvalResultEntry]
     notes: Sequence[str] = field(default_factory=list)
 
+    def without(self, there: Mapping[tuple[str, str], str]) -> Submission:
+        """Without the entries of tasks that other files of the repository have: {(dataset, task): file}."""
+        kept = [each for each in self.entries if (each.dataset_id, each.task_id) not in there]
+        left_out = {eval_results.file_of(each) for each in self.entries} - {eval_results.file_of(each) for each in kept}
+        notes = [
+            f"{dataset} {task} stands in {path} already, and is not added again"
+            for (dataset, task), path in there.items()
+        ]
+        files = {path: content for path, content in self.files.items() if path not in left_out}
+        return Submission(self.model_id, files, kept, [*self.notes, *notes])
+
     @property
     def contents(self) -> Contents:
         return Contents("model", self.model_id, dict(self.files), TITLE)
@@ -70,6 +81,7 @@ def submission(runs: Sequence[FinishedRun], asked: Asked, revisions: Mapping[str
     files: dict[str, bytes] = {}
     notes: list[str] = []
     entries: list[EvalResultEntry] = []
+    check_about(asked.source, asked.evaluator)
     for run in runs:
         with as_written(run.folder.path):
             check_run(run, asked.model_id, asked.under_another_name)

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from evenhand.errors import EvenhandError, UsageError
 from evenhand.hub.refusals import MOST_UNREAD, refuse_weak_results
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from evenhand.collected import Collected
     from evenhand.hub.submission.finished_run import FinishedRun
 
+LONGEST_NAME = 200  # characters of an evaluator's; ours
 LONGEST_NOTES = 1_000  # characters; ours, the Hub names no limit
 
 
@@ -33,8 +35,6 @@ def check_run(run: FinishedRun, model_id: str, under_another_name: bool) -> None
         )
     if run.results.option("own_prompts"):
         raise UsageError(f"{run.name} asked prompts of a file (--own-prompts); the benchmark's own are accepted")
-    if part := next((each for each in run.results.differs if each.startswith("only ")), None):
-        raise UsageError(f"{run.name} asked {part}; a run of all rows is accepted")
     if run.packaged and run.dataset_version is None:
         raise EvenhandError(
             f"{run.name} doesn't say of which version of {run.dataset} its rows are: it is older than that record; "
@@ -45,6 +45,32 @@ def check_run(run: FinishedRun, model_id: str, under_another_name: bool) -> None
             f"{run.name} is damaged: {run.results.n:,} answers are in its results, and {len(run.predictions):,} in its "
             "predictions; repeat its evenhand run command"
         )
+
+
+def check_about(source: str | None, evaluator: str) -> None:
+    """Raises UsageError for a source that is no address of the web, and an evaluator that is no name in a line."""
+    if source is not None and not is_address(source):
+        raise UsageError(f"--source {source[:100]!r} came; an address (https://…) is accepted")
+    if (
+        not evaluator.strip()
+        or len(evaluator) > LONGEST_NAME
+        or not evaluator.isprintable()
+        or set("<>") & {*evaluator}
+    ):
+        raise UsageError(
+            f"--evaluator {evaluator[:100]!r} came; the name of a person or an organization is accepted, in one line "
+            f"of {LONGEST_NAME} characters at most"
+        )
+
+
+def is_address(text: str) -> bool:
+    """Of the web: https or http, a host, and no blanks or line ends."""
+    try:
+        parts = urlsplit(text)
+    except ValueError:
+        return False
+    whole = text.isprintable() and not set(" <>\"'") & {*text}
+    return parts.scheme in ("https", "http") and bool(parts.hostname) and whole
 
 
 def check_figures(run: FinishedRun, found: Sequence[Collected]) -> None:
@@ -85,7 +111,7 @@ def check_entries(entries: Sequence[EvalResultEntry], now: datetime) -> None:
             raise UsageError(f"{what}: the value {each.value!r} came; a finite number is accepted")
         if each.date is not None:
             checked_date(each.date, now, what)
-        if each.source_url is not None and not each.source_url.startswith(("https://", "http://")):
+        if each.source_url is not None and not is_address(each.source_url):
             raise UsageError(f"{what}: the source {each.source_url[:100]!r} came; an address (https://…) is accepted")
         if each.notes is not None and len(each.notes) > LONGEST_NOTES:
             raise UsageError(f"{what}: notes of {len(each.notes):,} characters; {LONGEST_NOTES:,} are accepted")

@@ -1,0 +1,159 @@
+"""What the Hub says of a repository: its files, tags, commits and pull requests, asked for patiently."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from evenhand.errors import UsageError
+from evenhand.hub.changes import RemoteFile
+from evenhand.hub.client import NO_TOKEN, patient, status_of, token
+from evenhand.hub.contents import Contents
+
+if TYPE_CHECKING:
+    from huggingface_hub import GitCommitInfo, HfApi
+
+MAIN = "main"
+LONGEST_SILENCE = 300.0  # seconds; the client itself would wait for ever
+
+
+@dataclass(frozen=True)
+class Remote:
+    """The repository that the contents are for."""
+
+    api: HfApi
+    contents: Contents
+
+    @classmethod
+    def of(cls, contents: Contents, needs_token: bool = True) -> Remote:
+        from huggingface_hub import HfApi, get_session
+
+        if token() is None and needs_token:
+            raise UsageError(f"{contents.name}: {NO_TOKEN}")
+        get_session().timeout = LONGEST_SILENCE
+        return cls(HfApi(library_name="evenhand"), contents)
+
+    @property
+    def url(self) -> str:
+        kind = self.contents.repo_type
+        return f"{self.api.endpoint}/{'' if kind == 'model' else kind + 's/'}{self.contents.repo_id}"
+
+    def found(self) -> tuple[str, bool] | None:
+        """The last commit of main, and whether the repository is private; None where there is none."""
+        from huggingface_hub.errors import RepositoryNotFoundError
+
+        try:
+            info = patient(
+                lambda: self.api.repo_info(self.contents.repo_id, repo_type=self.contents.repo_type),
+                f"looking at {self.contents.name}",
+            )
+        except RepositoryNotFoundError as error:
+            # The client calls a wrong token's answer so, too; the Hub knows nobody by it.
+            if status_of(error) == 401 and token() is not None:
+                patient(self.api.whoami, "asking whose token it is")
+            return None
+        return str(info.sha), bool(info.private)
+
+    def head(self, revision: str) -> str:
+        info = patient(
+            lambda: self.api.repo_info(self.contents.repo_id, repo_type=self.contents.repo_type, revision=revision),
+            f"looking at {self.contents.name}",
+        )
+        return str(info.sha)
+
+    def files(self, revision: str) -> dict[str, RemoteFile]:
+        from huggingface_hub.hf_api import RepoFile
+
+        def listed() -> dict[str, RemoteFile]:
+            tree = self.api.list_repo_tree(
+                self.contents.repo_id, repo_type=self.contents.repo_type, revision=revision, recursive=True
+            )
+            return {
+                each.path: RemoteFile(each.blob_id, each.lfs.sha256 if each.lfs else None)
+                for each in tree
+                if isinstance(each, RepoFile)
+            }
+
+        return patient(listed, f"listing {self.contents.name}")
+
+    def tags(self) -> dict[str, str]:
+        refs = patient(
+            lambda: self.api.list_repo_refs(self.contents.repo_id, repo_type=self.contents.repo_type),
+            f"listing {self.contents.name}'s tags",
+        )
+        return {each.name: each.target_commit for each in refs.tags}
+
+    def commits(self, revision: str) -> list[GitCommitInfo]:
+        """The newest first."""
+        return patient(
+            lambda: self.api.list_repo_commits(
+                self.contents.repo_id, repo_type=self.contents.repo_type, revision=revision
+            ),
+            f"listing {self.contents.name}'s commits",
+        )
+
+    def is_ours(self, title: str) -> bool:
+        """Whether a commit's title is one that we gave; the Hub puts a merged pull request's number behind it."""
+        return re.sub(r" \(#\d+\)$", "", title) == self.contents.title
+
+    def written_by_us(self, paths: Sequence[str], revision: str) -> set[str]:
+        """Those of the paths whose last change was a commit of ours."""
+        from huggingface_hub.hf_api import RepoFile
+
+        if not paths:
+            return set()
+        found = patient(
+            lambda: self.api.get_paths_info(
+                self.contents.repo_id, list(paths), repo_type=self.contents.repo_type, revision=revision, expand=True
+            ),
+            f"asking who wrote files of {self.contents.name}",
+        )
+        return {
+            each.path
+            for each in found
+            if isinstance(each, RepoFile) and each.last_commit is not None and self.is_ours(each.last_commit.title)
+        }
+
+    def published_as(self, version: str) -> str | None:
+        """The commit of main that brought this version, tagged or not: our newest that says so."""
+        said = version_told(version)
+        return next(
+            (each.commit_id for each in self.commits(MAIN) if self.is_ours(each.title) and said in each.message), None
+        )
+
+    def open_pull_request(self) -> int | None:
+        """The number of the newest open one that is ours: of the token's user, with a commit under our title.
+
+        Anybody may change a pull request's own title; that of its commits stays.
+        """
+        author = patient(self.api.whoami, "asking whose token it is")["name"]
+
+        def listed() -> list[tuple[int, str]]:
+            return [
+                (each.num, each.title)
+                for each in self.api.get_repo_discussions(
+                    self.contents.repo_id, repo_type=self.contents.repo_type, author=author,
+                    discussion_type="pull_request", discussion_status="open",
+                )
+            ]  # fmt: skip
+
+        candidates = sorted(patient(listed, f"listing {self.contents.name}'s pull requests"), reverse=True)
+        return next(self._ours_of(candidates), None)
+
+    def _ours_of(self, candidates: Sequence[tuple[int, str]]) -> Iterator[int]:
+        of_main: set[str] | None = None
+        for number, title in candidates:
+            if title == self.contents.title:
+                yield number
+                continue
+            of_main = {each.commit_id for each in self.commits(MAIN)} if of_main is None else of_main
+            own = (each for each in self.commits(f"refs/pr/{number}") if each.commit_id not in of_main)
+            if any(self.is_ours(each.title) for each in own):
+                yield number
+
+
+def version_told(tag: str) -> str:
+    """What a commit says of the version that it brings."""
+    return f"Version {tag.removeprefix('v')}."
