@@ -49,7 +49,6 @@ TRAININGS = {
     "DPO": f"preference --pairs targets --batch-size 4 --accumulation 1 --learning-rate {RATE}",
     "GRPO": f"reward --algorithm grpo --group-size 8 --batch-size 8 --accumulation 2 --learning-rate {RATE}",
 }
-METHODS = (*UNTRAINED, *TRAININGS)
 HELD_OUT, NEW, CONTROLS, BBQ, UTILITY, TASKS = "held-out", "new", "controls", "bbq", "utility", "tasks"
 PREFERRED = ("age", "gender_identity")  # of BBQ's categories, where their files are at hand
 STEP = 720  # tokens that a step of SCD computes to learn from, of twelve examples in a tree: evenhand train --plan

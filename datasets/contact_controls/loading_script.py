@@ -26,7 +26,6 @@ KINDS = (
 OPTIONS = ["Yes", "No"]  # where an item has no others: affirming, declining
 SOURCE = "sources/{kind}.jsonl"
 COUNTER_EXAMPLES = "sources/counter_examples.jsonl"
-COUNTER_KINDS = ("no_statement", "statement_decides", "statement_beside_the_point")  # told by each of their entries
 VERSION = datasets.Version("1.1.1")
 
 

@@ -18,14 +18,6 @@ from dataclasses import dataclass
 
 import datasets
 
-PRINCIPLES = (
-    "equal_group_status",
-    "common_goals",
-    "intergroup_cooperation",
-    "support_of_authorities",
-    "extended_contact",
-    "virtual_contact",
-)
 SCENARIOS = ("education", "workplace", "sports", "community", "healthcare")
 ACTIONS = ("positive", "negative")
 OPTIONS = {  # scale: (affirming, declining)

@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+import os
 import sys
+from collections.abc import Callable
 from contextlib import suppress
+from types import SimpleNamespace
 from typing import IO, Any
 
 from tqdm import tqdm
 
 from evenhand.terminal import drawn_every
+
+_WITHOUT_SIZE = {"ncols": 80, "nrows": 24}  # as a terminal is taken that doesn't say how large it is
+
+
+def _columns() -> int | None:
+    """Of the terminal; None where there is none."""
+    with suppress(Exception):
+        return os.get_terminal_size(sys.stderr.fileno()).columns
+    return None
 
 
 class Bar(tqdm):  # type: ignore[misc]  # tqdm has no types
@@ -17,9 +29,33 @@ class Bar(tqdm):  # type: ignore[misc]  # tqdm has no types
     tqdm's own keeps the lock of all bars where drawing fails; who draws next then waits for ever.
     """
 
+    _drawn = False
+
     def __init__(self, iterable: Any = None, **options: Any):
-        given = {"dynamic_ncols": True, "mininterval": drawn_every(), **options}
-        super().__init__(iterable, file=_Said(sys.stderr), **given)
+        size = _WITHOUT_SIZE if _columns() == 0 else {"dynamic_ncols": True}
+        super().__init__(iterable, file=_Said(sys.stderr), **{"mininterval": drawn_every(), **size, **options})
+
+    def display(self, msg: str | None = None, pos: int | None = None) -> bool:
+        """Nothing before the delay is over, whatever else is written above it."""
+        if self.delay and self._time() < self.start_t + self.delay:
+            return False
+        self._drawn = True
+        return bool(super().display(msg, pos))
+
+    def clear(self, nolock: bool = False) -> None:
+        if self._drawn:
+            super().clear(nolock)
+
+    def close(self) -> None:
+        if self._drawn:
+            self.delay = 0  # tqdm's own leaves what a refresh alone has drawn
+        super().close()
+
+    @staticmethod
+    def status_printer(file: Any) -> Callable[[str], None]:
+        """tqdm's own, which would write what waits in standard output and error, too: they may be closed."""
+        printer: Callable[[str], None] = tqdm.status_printer(SimpleNamespace(write=file.write, flush=file.flush))
+        return printer
 
     def refresh(self, nolock: bool = False, lock_args: Any = None) -> bool:
         if self.disable:
@@ -41,20 +77,18 @@ def write_line(text: str) -> None:
 
 
 class _Said:
-    """A stream to which nothing comes once it is closed, or its reader is gone: progress stops no work."""
+    """A stream that may be missing, closed, without a reader or anybody's own: progress stops no work."""
 
     def __init__(self, stream: IO[str] | None):
         self._wrapped = stream  # named so in tqdm's wrappers, which compare it
 
     def write(self, text: str) -> None:
-        with suppress(OSError, ValueError):
-            if self._wrapped is not None:
-                self._wrapped.write(text)
+        with suppress(Exception):
+            self._wrapped.write(text)  # type: ignore[union-attr]
 
     def flush(self) -> None:
-        with suppress(OSError, ValueError):
-            if self._wrapped is not None:
-                self._wrapped.flush()
+        with suppress(Exception):
+            self._wrapped.flush()  # type: ignore[union-attr]
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._wrapped, name)

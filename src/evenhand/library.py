@@ -8,6 +8,7 @@ import importlib
 import importlib.util
 import inspect
 import sys
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
@@ -52,6 +53,9 @@ def refuse_unpackaged(name: str) -> None:
         raise unknown_name("dataset with packaged rows", name, packaged_dataset_names(), hint)
 
 
+_LOADING = threading.RLock()  # a module is known before it has all that it defines
+
+
 def metric_names() -> list[str]:
     return sorted(path.parent.name for path in METRICS.glob("*/scores.py"))
 
@@ -64,14 +68,15 @@ def dataset_builder_class(name: str) -> type[datasets.GeneratorBasedBuilder]:
         raise unknown_name("dataset", name, dataset_names(), "evenhand list shows all")
     path = DATASETS / name / "loading_script.py"
     module_name = f"evenhand_datasets_{name}"
-    if module_name not in sys.modules:
-        spec = importlib.util.spec_from_file_location(module_name, path)
-        assert spec is not None
-        assert spec.loader is not None
-        module = importlib.util.module_from_spec(spec)
-        sys.modules[module_name] = module  # before execution: datasets looks the builder's module up there
-        spec.loader.exec_module(module)
-    module = sys.modules[module_name]
+    with _LOADING:
+        if module_name not in sys.modules:
+            spec = importlib.util.spec_from_file_location(module_name, path)
+            assert spec is not None
+            assert spec.loader is not None
+            module = importlib.util.module_from_spec(spec)
+            sys.modules[module_name] = module  # before execution: datasets looks the builder's module up there
+            spec.loader.exec_module(module)
+        module = sys.modules[module_name]
     [builder_class] = [
         value
         for value in vars(module).values()

@@ -10,7 +10,7 @@ import logging
 import re
 import sys
 from collections.abc import Iterable
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from typing import IO, Any
 
 from rich.console import Console, ConsoleOptions, RenderableType
@@ -33,8 +33,10 @@ def drawn_every() -> float:
 
 
 def on_terminal() -> bool:
-    """Whether standard error is one: it may be closed, too."""
-    return sys.stderr is not None and not sys.stderr.closed and sys.stderr.isatty()
+    """Whether standard error is one: it may be closed, missing, or an object of somebody's own."""
+    with suppress(Exception):
+        return bool(sys.stderr.isatty())
+    return False
 
 
 def shown(text: str) -> str:

@@ -86,7 +86,7 @@ def test_sound_and_right_are_crossed_evenly(rows):
     assert Counter(cell) == dict.fromkeys(CELLS, 60)
     options = Counter(zip(cell, rows["options"].map(tuple)))
     assert options == {(cell, pair): 40 if pair[0] == "Yes" else 10 for cell in CELLS for pair in STEMS}
-    kinds = dict(zip(SCRIPT.COUNTER_KINDS, (30, 15, 15)))
+    kinds = dict(zip(("no_statement", "statement_decides", "statement_beside_the_point"), (30, 15, 15)))
     assert Counter(zip(cell, rows["kind"])) == {(cell, kind): n for cell in CELLS for kind, n in kinds.items()}
     assert rows["agrees"].sum() == 120
     assert (rows["agrees"] == ((rows["action"] == "positive") == yes_is_right(rows))).all()

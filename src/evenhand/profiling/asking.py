@@ -71,8 +71,7 @@ def ask_all(
 
     Raises UsageError for a folder of something else, and ModelError for a model that can't be loaded at all.
     """
-    for key, _ in options.benchmark_options:
-        made(get_benchmark(key.partition(".")[0]).Options, _given(key.partition(".")[0], options))
+    _check_options(benchmarks, options)
     settings = begun(folder, options)
     folder.mkdir(parents=True, exist_ok=True)
     settings = replace(settings, models=tuple(dict.fromkeys((*settings.models, *models))))
@@ -98,6 +97,21 @@ def ask_all(
     finally:
         loaded.close()
     return settings
+
+
+def _check_options(benchmarks: Sequence[str], options: ProfileOptions) -> None:
+    """Raises UsageError for those that a benchmark hasn't, that come twice, and of a benchmark that isn't asked."""
+    keys = [key.replace("-", "_") for key, _ in options.benchmark_options]
+    for key in keys:
+        name = key.partition(".")[0]
+        benchmark = get_benchmark(name)
+        if name not in benchmarks:
+            raise UsageError(
+                f"--benchmark-option {key} came, and {name} is not asked: leave one out, or name the other"
+            )
+        if keys.count(key) > 1:
+            raise UsageError(f"--benchmark-option {key} came twice; give one value")
+        made(benchmark.Options, _given(name, options))
 
 
 def _given(name: str, options: ProfileOptions) -> dict[str, object]:

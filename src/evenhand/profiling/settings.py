@@ -40,7 +40,7 @@ class ProfileOptions:
     limit: int | None = option(None, "rows of each benchmark at most", least=1, metavar="N")
     seed: int = option(0, "of the draw and of sampling", least=0, metavar="S")
     benchmark_options: tuple[tuple[str, str], ...] = option(
-        (), "an option of one benchmark, such as mllm_stereotypes.faces=DIR", metavar="BENCHMARK.KEY=VALUE",
+        (), "an option of one benchmark, as `evenhand run BENCHMARK --help` names it", metavar="BENCHMARK.KEY=VALUE",
         parse=_of_benchmark, flag="benchmark-option",
     )  # fmt: skip
     dtype: Literal["auto", "float32", "bfloat16", "float16"] = option(

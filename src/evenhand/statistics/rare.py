@@ -13,7 +13,7 @@ from scipy import stats
 
 from evenhand.statistics.resampling import FEWEST_CLUSTERS, LEVELS, ROUNDING, FloatArray, students_intervals
 
-ALIKE = 0.2  # rows of a cluster, where too few clusters show how much
+ALIKE = 0.8  # rows of a cluster, where too few clusters show how much
 FEW = 20.0  # clusters that carry a mean; of more, their variance says enough
 
 

@@ -23,7 +23,7 @@ from evenhand.benchmarks.mllm_stereotypes.faces.face import GROUPS, LEFT_OUT, Fa
 from evenhand.benchmarks.mllm_stereotypes.faces.pairs import Pair, face_pairs
 from evenhand.benchmarks.mllm_stereotypes.faces.queries import rows
 from evenhand.benchmarks.mllm_stereotypes.faces.reading import read_faces
-from evenhand.benchmarks.mllm_stereotypes.faces.splicing import splice
+from evenhand.benchmarks.mllm_stereotypes.faces.splicing import HEIGHT, Splicer
 from evenhand.errors import EvenhandError, UsageError
 
 RED, GREEN, BLUE = (255, 0, 0), (0, 128, 0), (0, 0, 255)
@@ -384,6 +384,10 @@ def picture(tmp_path):
         return path
 
     return call
+
+
+def splice(left, right, height=HEIGHT):
+    return Splicer(height).png(left, right)
 
 
 def test_both_have_the_same_height_and_keep_their_shapes(picture):

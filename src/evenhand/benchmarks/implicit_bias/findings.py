@@ -352,7 +352,7 @@ def _conversations(predictions: pd.DataFrame) -> Iterator[Conversation]:
     for chosen in _spread(predictions.drop_duplicates("row")).itertuples():
         turns = predictions[predictions["row"] == chosen.row].sort_values("turn")
         rounds = [
-            (str(stage), tuple(Turn(_speaker(turn), turn.text, _reading(turn)) for turn in of.itertuples()))
+            (str(stage), tuple(Turn(speaker(turn), turn.text, _reading(turn)) for turn in of.itertuples()))
             for stage, of in turns.groupby("stage", sort=False)
         ]
         yield Conversation(f"{chosen.domain} · {chosen.shape} · run {chosen.run}", _matter(chosen), tuple(rounds))
@@ -363,7 +363,8 @@ def _spread(rows: pd.DataFrame, most: int = CONVERSATIONS) -> pd.DataFrame:
     return rows.iloc[[i * len(rows) // n for i in range(n)]]
 
 
-def _speaker(turn: Any) -> str:
+def speaker(turn: Any) -> str:
+    """Who speaks, as reports name it."""
     model = "" if turn.agent_model == "default" else f", {turn.agent_model}"
     return f"{turn.agent} ({turn.agent_gender}{model})"
 

@@ -10,7 +10,7 @@ import pandas as pd
 
 from evenhand.benchmarks.implicit_bias.case_study.prompts import MISSED_DEADLINE, TASK_ASSIGNMENT, TEAM_LEAD
 from evenhand.benchmarks.implicit_bias.case_study.scores import CHANCE, GENDERS
-from evenhand.benchmarks.implicit_bias.findings import KINDS, SHARES, STAGES, may_be_nothing
+from evenhand.benchmarks.implicit_bias.findings import KINDS, SHARES, STAGES, may_be_nothing, speaker
 from evenhand.flow.results import Results
 from evenhand.report.findings import Conversation, Findings, Plot, Turn, whiskers
 from evenhand.report.plots import grouped_bars
@@ -229,17 +229,12 @@ def _conversations(predictions: pd.DataFrame) -> Iterator[Conversation]:
         for row in (rows[i * len(rows) // n] for i in range(n)):
             turns = of[of["row"] == row].sort_values("turn")
             rounds = tuple(
-                (str(stage), tuple(Turn(_speaker(turn), turn.text, _reading(turn)) for turn in said.itertuples()))
+                (str(stage), tuple(Turn(speaker(turn), turn.text, _reading(turn)) for turn in said.itertuples()))
                 for stage, said in turns.groupby("stage", sort=False)
             )
             first = turns.iloc[0]
             caption = f"{str(case).replace('_', ' ')} · {', '.join(first['characters'])} · run {first['run']}"
             yield Conversation(caption, first["prompt"], rounds)
-
-
-def _speaker(turn: Any) -> str:
-    model = "" if turn.agent_model == "default" else f", {turn.agent_model}"
-    return f"{turn.agent} ({turn.agent_gender}{model})"
 
 
 def _reading(turn: Any) -> str:

@@ -11,6 +11,7 @@ import pandas as pd
 from evenhand.benchmarks.implicit_bias.case_study.prompts import TASK_ASSIGNMENT
 from evenhand.benchmarks.implicit_bias.correction import with_former
 from evenhand.benchmarks.implicit_bias.interaction import FIRST, LAST_STAGE
+from evenhand.benchmarks.implicit_bias.understanding.scoring import numbers
 from evenhand.metrics.implicit_bias_score.scores import implicit_bias_score
 from evenhand.statistics.clustered import FEW_CLUSTERS, clustered_mean, paired_difference
 from evenhand.statistics.resampling import n_clusters_of
@@ -53,7 +54,7 @@ def _case(case: str, asked: pd.DataFrame) -> dict[str, Any]:
     stages = {stage: asked[asked["stage"] == stage] for stage in ASKED}
     both = with_former(stages[FIRST], stages[LAST_STAGE])
     within = (-1.0, 1.0) if case == TASK_ASSIGNMENT else SHARE
-    change = paired_difference(_numbers(both["score_before"]), _numbers(both["score"]), both["names"], within=within)
+    change = paired_difference(numbers(both["score_before"]), numbers(both["score"]), both["names"], within=within)
     return {
         "stages": {stage: figures(of) for stage, of in stages.items()},
         "change": {
@@ -80,14 +81,14 @@ def _named(of: pd.DataFrame) -> dict[str, Any]:
 
     expected_male: mean probability of naming a man, where names were ranked.
     """
-    male = _numbers(of["score"])
+    male = numbers(of["score"])
     means = {
         "male": clustered_mean(male, of["names"], SHARE),
         "female": clustered_mean(1 - male, of["names"], SHARE),
-        "names_self": clustered_mean(_numbers(of["names_self"]), of["names"], SHARE),
+        "names_self": clustered_mean(numbers(of["names_self"]), of["names"], SHARE),
     }
     if of["expected"].notna().any():
-        means["expected_male"] = clustered_mean(_numbers(of["expected"]), of["names"], SHARE)
+        means["expected_male"] = clustered_mean(numbers(of["expected"]), of["names"], SHARE)
     n, n_read, n_men = len(of), means["male"].n, float(male.sum())
     return {
         "n": n,
@@ -126,7 +127,7 @@ def _agreement(last: pd.DataFrame, case: str) -> dict[str, Any]:
     share = clustered_mean(agreed.astype(float), conversations["names"], SHARE)
     found = {"rate": share.estimate, "interval": [share.low, share.high], "n": share.n, "n_agreed": int(agreed.sum())}
     if case != TASK_ASSIGNMENT:
-        male = clustered_mean(_numbers(conversations.loc[agreed, "score"]), conversations.loc[agreed, "names"], SHARE)
+        male = clustered_mean(numbers(conversations.loc[agreed, "score"]), conversations.loc[agreed, "names"], SHARE)
         found |= {"male": male.estimate, "male_interval": [male.low, male.high]}
     return found
 
@@ -176,8 +177,3 @@ def _warnings(cases: Mapping[str, Any], n_clusters: int) -> list[str]:
         sets = "set" if n_clusters == 1 else "sets"
         notes.append(f"only {n_clusters} {sets} of names: intervals from fewer than {FEW_CLUSTERS} are rough")
     return notes
-
-
-def _numbers(values: pd.Series) -> pd.Series:
-    """Numbers and booleans as floats, None as NaN."""
-    return pd.Series(values.astype("Float64").to_numpy(dtype=float, na_value=math.nan), index=values.index)

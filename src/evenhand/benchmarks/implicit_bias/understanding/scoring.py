@@ -50,7 +50,7 @@ def score(predictions: pd.DataFrame, config: RunConfig[UnderstandingOptions]) ->
 
 
 def numbers(values: pd.Series) -> pd.Series:
-    """Booleans as 1 and 0, unread ones as NaN."""
+    """Numbers as floats, booleans as 1 and 0, unread ones as NaN."""
     return pd.Series(values.astype("Float64").to_numpy(dtype=float, na_value=math.nan), index=values.index)
 
 

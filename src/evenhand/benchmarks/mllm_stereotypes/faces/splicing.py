@@ -14,17 +14,11 @@ HEIGHT = 200  # in pixels: UTKFace's cropped faces are 200 × 200, and so lie si
 MAX_HEIGHT = 2048
 
 
-def splice(left: Path, right: Path, height: int = HEIGHT) -> bytes:
-    """A PNG of two pictures, both scaled to `height` in pixels, each as wide as its own shape makes it.
-
-    The same files give the same bytes (with one version of Pillow); nothing but pixels goes in, no metadata. Raises
-    UsageError for a height beyond 1 to MAX_HEIGHT and for a picture that can't be used.
-    """
-    return side_by_side(scaled(Path(left), height), scaled(Path(right), height))
-
-
 class Splicer:
-    """Splices two files, in either order, as long as they are asked for one after another: each is decoded once."""
+    """Splices two files, in either order, as long as they are asked for one after another: each is decoded once.
+
+    Both are scaled to `height` in pixels, each as wide as its own shape makes it.
+    """
 
     def __init__(self, height: int = HEIGHT):
         self._height = height
@@ -32,7 +26,10 @@ class Splicer:
         self._pngs: dict[tuple[Path, Path], bytes] = {}
 
     def png(self, left: Path, right: Path) -> bytes:
-        """As `splice` gives it."""
+        """The same files give the same bytes (with one version of Pillow); nothing but pixels goes in, no metadata.
+
+        Raises UsageError for a height beyond 1 to MAX_HEIGHT and for a picture that can't be used.
+        """
         if self._files.keys() != {left, right}:
             self._files, self._pngs = {path: scaled(path, self._height) for path in (left, right)}, {}
         if (left, right) not in self._pngs:
@@ -41,7 +38,7 @@ class Splicer:
 
 
 def scaled(path: Path, height: int = HEIGHT) -> Image.Image:
-    """A picture in RGB, of that height. Raises UsageError as `splice` does."""
+    """A picture in RGB, of that height. Raises UsageError as `Splicer.png` does."""
     if not 1 <= height <= MAX_HEIGHT:
         raise UsageError(f"a height of {height} came; from 1 to {MAX_HEIGHT} pixels are accepted")
     image = decode(path)
