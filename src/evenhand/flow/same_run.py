@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 from evenhand.flow.results import versions
@@ -35,7 +36,8 @@ def _code() -> Mapping[str, str]:
     import evenhand.models
 
     found = {}
-    for package in (evenhand, evenhand.models):
+    packages: tuple[ModuleType, ...] = (evenhand, evenhand.models)  # the first may hold all, or lie elsewhere
+    for package in packages:
         digest = hashlib.sha256()
         for path in sorted(path for folder in package.__path__ for path in Path(folder).rglob("*.py")):
             digest.update(path.read_bytes())
