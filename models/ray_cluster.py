@@ -213,7 +213,7 @@ def _join(ray: ModuleType, options: RayOptions) -> None:
 
 _START = (
     "`ray start --head` starts one, and `ray start --address HOST:PORT` on further machines; evenhand is given on one "
-    "of them"
+    "of them. Where the cluster wants a token, set RAY_AUTH_MODE=token here, too"
 )
 
 

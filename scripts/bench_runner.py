@@ -6,6 +6,7 @@ Each in a process of its own, in turns, as seconds of processor time (of which o
   nothing goes on after an interruption, nothing is scored
 - evenhand: a run's asking, from rows to predictions.parquet; its scoring and report
 - again: the same command once more, whose replies are all there, up to its predictions
+- cut: a run that is interrupted after 95 % of its requests; resumed: the same command, up to its first reply
 
 Memory: the highest that a process came to, and how it grew from a tenth of the rows on. Rows are drawn by --rows, from
 all six configurations in both orders: 6 requests a row, 216,000 rows in all.
@@ -13,11 +14,13 @@ all six configurations in both orders: 6 requests a row, 216,000 rows in all.
 
 import argparse
 import json
+import math
 import multiprocessing
 import resource
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -39,16 +42,22 @@ REPLIES = tuple(
 
 
 class Instant:
-    """Replies by the length of what it is asked."""
+    """Replies by the length of what it is asked. most: replies, before it is interrupted."""
 
     identity = name = "instant"
     can: frozenset[Ability] = frozenset({"choose", "continue"})
     whole_calls = True
 
+    def __init__(self, most: float = math.inf):
+        self.left = most
+
     def at_once(self, kind: Kind) -> int:
         return 1024
 
     def answer(self, requests: Sequence[Request], on_tokens: OnTokens = unheard) -> Answers:
+        self.left -= len(requests)
+        if self.left < 0:
+            raise InterruptedError
         for place, request in enumerate(requests):
             yield place, REPLIES[len(request.messages[-1].text) % len(REPLIES)]
 
@@ -70,6 +79,9 @@ class Clock:
         self.memory[name] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10  # Linux counts in KiB
 
 
+Work = Callable[[RunConfig[Any], Path, int], Clock]
+
+
 def configuration(rows: int, everything: bool) -> RunConfig[Any]:
     card = get_benchmark(BENCHMARK).card
     more = {"configs": card.configs, "order": "balanced"} if everything else {}
@@ -77,7 +89,7 @@ def configuration(rows: int, everything: bool) -> RunConfig[Any]:
     return run_config(BENCHMARK, "instant", all_rows=True, **({"limit": rows} if rows < n else {}), **more)
 
 
-def naive(config: RunConfig[Any], folder: Path) -> Clock:
+def naive(config: RunConfig[Any], folder: Path, requests: int) -> Clock:
     clock, model = Clock(), Instant()
     benchmark = get_benchmark(BENCHMARK)
     filled = benchmark.filled(config)
@@ -92,15 +104,16 @@ def naive(config: RunConfig[Any], folder: Path) -> Clock:
     return clock
 
 
-def run(config: RunConfig[Any], folder: Path) -> Clock:
-    clock, done = Clock(), 0
+def run(config: RunConfig[Any], folder: Path, requests: int) -> Clock:
+    clock, done = Clock(), -1
 
     def heard(rows: int, step: Step) -> None:
         nonlocal done
-        done += step.finished
-        if step == Step():
+        if done < 0:
             clock.mark("rows")
-        elif step.finished and done == rows // 10:
+            done = 0
+        done += step.finished
+        if step.finished and done == rows // 10:
             clock.memory["a tenth"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10
         elif step.doing:
             clock.mark("asking" if step.doing == "scoring" else "scoring")
@@ -110,10 +123,36 @@ def run(config: RunConfig[Any], folder: Path) -> Clock:
     return clock
 
 
-def alone(work: Callable[[RunConfig[Any], Path], Clock], config: RunConfig[Any], folder: Path) -> Clock:
+def cut(config: RunConfig[Any], folder: Path, requests: int) -> Clock:
+    """A run that is interrupted after 95 % of its requests."""
+    clock = Clock()
+    with suppress(InterruptedError):
+        evaluate(config, folder / "cut", Instant(0.95 * requests), lambda rows, step: None)
+    clock.mark("asking")
+    return clock
+
+
+def resumed(config: RunConfig[Any], folder: Path, requests: int) -> Clock:
+    clock = Clock()
+
+    def heard(rows: int, step: Step) -> None:
+        if not clock.seconds:
+            clock.mark("rows")
+        elif step.replied and len(clock.seconds) == 1:
+            clock.mark("asking")
+
+    evaluate(config, folder / "cut", Instant(), heard)
+    clock.mark("the rest")
+    return clock
+
+
+def alone(work: Work, config: RunConfig[Any], folder: Path, requests: int) -> Clock:
     """In a process of its own, whose memory nobody else has."""
     with multiprocessing.get_context("spawn").Pool(1) as pool:
-        return pool.apply(work, (config, folder))
+        return pool.apply(work, (config, folder, requests))
+
+
+WORK: dict[str, Work] = {"naive": naive, "evenhand": run, "again": run, "cut": cut, "resumed": resumed}
 
 
 def main() -> None:
@@ -124,8 +163,8 @@ def main() -> None:
     config = configuration(given.rows, not given.default_run)
     n = given.rows * (3 if given.default_run else 6)
     with tempfile.TemporaryDirectory() as place:
-        clocks = {name: alone(work, config, Path(place)) for name, work in
-                  (("naive", naive), ("evenhand", run), ("again", run))}  # fmt: skip
+        clocks = {name: alone(work, config, Path(place), n) for name, work in WORK.items()}
+    del clocks["cut"]
     base = clocks["naive"].seconds["asking"]
     print(f"{n:,} requests of {given.rows:,} rows")
     for name, clock in clocks.items():

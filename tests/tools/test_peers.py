@@ -114,9 +114,13 @@ def test_a_folder_of_something_else_stays_as_it_is(evenhand, tmp_path):
         assert evenhand(*command, tmp_path / "task").code == 0
 
 
-@pytest.fixture(scope="module", params=["", "\n"], ids=["header", "header and line break"])
+HEADER, LINE_BREAK = "", "\n"
+"""What a tiny checkpoint's chat template ends its prompts with: the answer's header, or white space behind it."""
+
+
+@pytest.fixture(scope="module")
 def model(request, tmp_path_factory, tiny_llama, tokenizer):
-    """A tiny checkpoint; its template's prompts end in a header, or in white space behind it."""
+    """A tiny checkpoint whose template ends in the parameter."""
     folder = tmp_path_factory.mktemp("tiny")
     tiny_llama.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
@@ -144,9 +148,15 @@ def called(command, folder):
 @needs("lm_eval")
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize(
-    "options",
-    [(), ("--layout", "published"), ("--aggregate", "sum"), ("--protocol", "generate")],
-    ids=lambda options: " ".join(options) or "as it is",
+    ("model", "options"),
+    [
+        pytest.param(HEADER, (), id="as it is"),
+        pytest.param(LINE_BREAK, (), id="a line break ends prompts"),
+        pytest.param(HEADER, ("--layout", "published"), id="published"),
+        pytest.param(HEADER, ("--aggregate", "sum"), id="sum"),
+        pytest.param(HEADER, ("--protocol", "generate"), id="generate"),
+    ],
+    indirect=["model"],
 )
 def test_lm_eval_finds_the_same(evenhand, tmp_path, model, options):
     told = ("contact_hypothesis", "--limit", LIMIT, *options)
@@ -177,6 +187,7 @@ def test_lm_eval_finds_the_same(evenhand, tmp_path, model, options):
 
 @needs("inspect_ai")
 @pytest.mark.timeout(1800)
+@pytest.mark.parametrize("model", [HEADER], indirect=True, ids=["as it is"])
 def test_inspect_finds_the_same(evenhand, tmp_path, model):
     command, logs = asked(evenhand, "inspect", tmp_path, model, "contact_hypothesis", "--limit", LIMIT)
     command[command.index("--model") + 1] = "hf/local"

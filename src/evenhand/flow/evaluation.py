@@ -16,11 +16,13 @@ from evenhand.errors import EvenhandError, UsageError
 from evenhand.flow.configuration import NEEDS, RunConfig, chosen_protocol, differences
 from evenhand.flow.episode import Episode
 from evenhand.flow.idle_options import check_loading, check_writing
+from evenhand.flow.kept_predictions import KeptPredictions
 from evenhand.flow.progress import ProgressBar
 from evenhand.flow.results import SCHEMA_VERSION, Results, versions
 from evenhand.flow.rows import drawn_rows, each_row
 from evenhand.flow.run_folder import RunFolder
 from evenhand.flow.runner import Runner, Step, Tolerance, failures_in_words
+from evenhand.flow.same_run import same_run
 from evenhand.flow.store import Store
 from evenhand.mitigation import Mitigation
 from evenhand.mitigations import chosen_mitigation
@@ -66,6 +68,13 @@ class Prepared:
                 self.mitigation.wrap(episode, row, how, self.config.mitigation_options) if self.mitigation else episode
             )
 
+    def episodes_from(self, first: int) -> Iterator[Episode]:
+        """All runs' episodes but for so many of the first."""
+        n = len(self.rows.rows)
+        for run in range(self.config.n_runs):
+            left_out = min(max(first - run * n, 0), n)
+            yield from self.episodes(self.rows.rows.select(range(left_out, n)) if left_out else self.rows.rows, run)
+
 
 def evaluate(
     config: RunConfig[Any],
@@ -102,12 +111,13 @@ def _evaluated(
         if not folder.results.is_file():
             _tell_of_near_ties(run, begun)
         n_episodes, known = len(run.rows.rows) * run.config.n_runs, len(store)
-        progress(n_episodes, Step())
+        kept = KeptPredictions(folder.parts, store, lambda: same_run(run))
+        progress(n_episodes, Step(finished=kept.reached.episodes))
         tolerance = Tolerance(run.config.max_failed, n_episodes)
-        runner = Runner(run.models, store, lambda step: progress(n_episodes, step), tolerance)
-        every = (each for k in range(run.config.n_runs) for each in run.episodes(run.rows.rows, k))
+        runner = Runner(run.models, store, lambda step: progress(n_episodes, step), tolerance, kept.reached.failed)
         try:
-            folder.write_predictions(each for row in runner.run(every) for each in row)
+            folder.write_table(kept.table(runner.run(run.episodes_from(kept.reached.episodes)), runner.failed))
+            kept.remove()
         except LimitReached as error:
             goes_on = f" The same command goes on from here ({len(store):,} replies), and asks nothing twice."
             raise EvenhandError(f"{error}{goes_on if len(store) > known else ''}") from error

@@ -20,10 +20,9 @@ from evenhand.errors import EvenhandError, UsageError
 from evenhand.flow.configuration import RunConfig, deciding, differences
 from evenhand.flow.episode import Prediction
 from evenhand.flow.foreign_files import AGAIN, AWAY, read_object, shortened
+from evenhand.flow.kept_predictions import PREDICTIONS_A_PART
 from evenhand.flow.results import Results, without_nan
 from evenhand.whole_files import explained, is_remains, remove_remains, whole_file, write_whole
-
-PREDICTIONS_A_PART = 10_000
 
 
 class Configuration(Protocol):
@@ -43,6 +42,7 @@ class RunFolder:
         self.config = path / "config.json"
         self.store = path / "store.sqlite"
         self.predictions = path / "predictions.parquet"
+        self.parts = path / ".predictions"  # of a large run that is under way
         self.results = path / "results.json"
         self.report = path / "report.html"
         self.pictures = path / "pictures"
@@ -165,7 +165,10 @@ class RunFolder:
         parts = []
         while some := list(islice(arriving, PREDICTIONS_A_PART)):
             parts.append(pa.Table.from_pylist(some))
-        table = pa.concat_tables(parts, promote_options="permissive")
+        self.write_table(pa.concat_tables(parts, promote_options="permissive"))
+
+    def write_table(self, table: pa.Table) -> None:
+        """All predictions. Raises EvenhandError where two share an id."""
         _refuse_equal_ids(table)
         with explained(self.predictions), whole_file(self.predictions) as file:
             pq.write_table(table, file, compression="zstd")

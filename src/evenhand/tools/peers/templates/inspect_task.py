@@ -11,7 +11,7 @@ from pathlib import Path
 from inspect_ai import Task, task
 from inspect_ai.dataset import Sample, json_dataset
 from inspect_ai.model import ChatMessageSystem, ChatMessageUser, GenerateConfig
-from inspect_ai.scorer import Score, metric, scorer
+from inspect_ai.scorer import SampleScore, Score, metric, scorer
 from inspect_ai.solver import generate
 
 HERE = Path(__file__).parent
@@ -39,15 +39,16 @@ def sample(item):
 
 @metric
 def figures():
-    def means(scores):
+    def means(scores: list[SampleScore]):  # inspect_ai reads this type, and without it gives other records
         """{figure: mean of what answers count}, and the percentage of unread ones."""
-        counted = {}
+        counted, unread = {}, []
         for each in scores:
             read = each.score.metadata["read"]
-            counted.setdefault("unread", []).append(100.0 * (read is None))
+            unread.append(100.0 * (read is None))
             for name, value in (read or {}).items():
                 if value is not None:
                     counted.setdefault(name, []).append(value)
+        counted["unread"] = unread  # last: the first one is the headline of inspect_ai's log
         return {name: sum(values) / len(values) for name, values in counted.items()}
 
     return means
