@@ -1,6 +1,6 @@
 """How well intervals cover that few clusters carry, or whose rows cluster twice.
 
-python scripts/simulate_rare.py [--data-sets N] [--only means differences twice corrected crossed]
+python scripts/simulate_rare.py [--data-sets N] [--only means differences mixed twice corrected crossed]
 
 Rates of clusters are drawn from a beta distribution, and each answer by itself: differences between a run and another
 (`paired_difference`), and shares as a classifier sees them, corrected by people's labels. Where rows cluster twice, the
@@ -41,6 +41,7 @@ TWICE = (  # situations, descriptors, how many of them each situation has, share
     (20, 46, 5, 0.1, "situations"),
     (60, 12, 6, 0.05, "descriptors"),
 )
+MIXED = ((12, 27), (20, 54), (25, 48), (32, 12), (60, 9))  # clusters, rows of each
 CROSSED = ((60, 40, ""), (60, 40, "situations"), (60, 40, "both"), (20, 20, "both"), (12, 30, "situations"))
 SPREADS = ((0.8, 0.8), (0.01, 0.8), (0.8, 0.01))
 Floats = npt.NDArray[np.float64]
@@ -85,6 +86,22 @@ def differences(data_sets: int) -> Iterator[str]:
             covered.append(100 * held / data_sets)
         told = ", a sixth of the clusters ten times as large" if uneven else ""
         yield _row(f"{100 * before:.0f} to {100 * after:.0f} %{told}", covered)
+
+
+def mixed(data_sets: int) -> Iterator[str]:
+    """Differences from never where one or two clusters change wholly, and of all others about one row in all."""
+    rng, covered = np.random.default_rng(4), []
+    for n, rows in MIXED:
+        whole, here_and_there = 1.5 / n, 1.2 / (n * rows)
+        truth, held = whole + (1 - whole) * here_and_there, 0
+        codes = pd.Series(np.repeat(np.arange(n), rows))
+        for _ in range(data_sets):
+            rate = np.where(rng.random(n) < whole, 1.0, here_and_there)
+            after = pd.Series(1.0 * (rng.random(n * rows) < np.repeat(rate, rows)))
+            found = clustered.paired_difference(after * 0, after, codes, within=(0.0, 1.0))
+            held += found.low <= truth <= found.high
+        covered.append(100 * held / data_sets)
+    yield _row("0 in most clusters, all in 1.5 of them", covered)
 
 
 def _answers(share: float, sizes: npt.NDArray[np.int64], rng: np.random.Generator) -> pd.Series:
@@ -177,6 +194,7 @@ def _row(name: str, covered: list[float]) -> str:
 PARTS: dict[str, Callable[[int], Iterator[str]]] = {
     "means": means,
     "differences": differences,
+    "mixed": mixed,
     "twice": twice,
     "corrected": corrected,
     "crossed": crossed,
@@ -189,7 +207,7 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS), metavar="PART")
     arguments = parser.parse_args()
     for name in arguments.only:
-        told = {"crossed": CROSSED, "twice": ("coverage",)}.get(name, CLUSTERS)
+        told = {"crossed": CROSSED, "mixed": MIXED, "twice": ("coverage",)}.get(name, CLUSTERS)
         print(f"{name}: {', '.join(map(str, told))}")
         for row in PARTS[name](arguments.data_sets):
             print(row, flush=True)

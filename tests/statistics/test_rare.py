@@ -18,23 +18,32 @@ def test_one_or_two_of_twelve_clusters_say_how_many_others_may():
 
 
 def of_one(rows, said, n):
-    """By hand: one of n clusters says so in this part of its rows, which are alike by 0.2."""
-    worth = rows / (1 + 0.2 * (rows - 1))
+    """By hand: one of n clusters says so in this part of its rows, which are alike by 0.8."""
+    worth = rows / (1 + 0.8 * (rows - 1))
     most, high = stats.beta.ppf(0.975, 2, n - 1), stats.beta.ppf(0.975, worth * said + 1, worth * (1 - said))
     return said / n + math.hypot(said * (most - 1 / n), (high - said) / n)
 
 
 def test_what_one_cluster_says_of_a_few_of_its_rows_goes_less_far():
-    """One changed answer of 27 in one of 20 situations is no reason to look 33 points away, but 3 to 4."""
+    """One changed answer of 27 in one of 20 situations is no reason to look 33 points away, but 4 to 5."""
     found = [reach(np.array([part] + [0.0] * 19), np.full(20, 27.0)) for part in (1 / 27, 0.5, 1.0)]
     assert found == sorted(found)
     assert found[:2] == pytest.approx([of_one(27, 1 / 27, 20), of_one(27, 0.5, 20)])
-    assert 0.03 < found[0] < 0.04
+    assert 0.04 < found[0] < 0.05
 
 
 def test_how_many_and_how_much_are_put_together():
     """Three of twelve clusters that all say all: as many as 57.2 %, Clopper and Pearson's end."""
     assert reach(np.array([1.0] * 3 + [0.0] * 9), np.ones(12)) == pytest.approx(stats.beta.ppf(0.975, 4, 9))
+
+
+@pytest.mark.parametrize("n", [6, 12, 20])
+@pytest.mark.parametrize("part", [1 / 27, 0.1, 0.3])
+def test_rounding_decides_nothing(n, part):
+    """Three clusters of six are half of the rows, and three are just enough to show how unlike they are."""
+    values, counts = np.array([part] * 3 + [0.0] * (n - 3)), np.full(n, 27.0)
+    found = [reach(each, counts) for each in (values, values * (1 + 1e-14), values * (1 - 1e-14))]
+    assert found == pytest.approx([found[0]] * 3)
 
 
 def test_uneven_clusters_are_worth_fewer():

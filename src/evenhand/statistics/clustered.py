@@ -132,11 +132,7 @@ def paired_difference(
     in log-odds of what the difference can be, and has a width where all clusters say the same (`students_intervals`).
     Where not, clusters that all say the same have none below six of them, and are a point from there on.
 
-    Of 6, 12, 30, 60 and 200 clusters of five answers (intraclass correlation 0.2) it covers 100, 95, 94, 95, 96 % of
-    differences from 2 to 5 %, and 96, 97, 95, 94, 94 of those from 30 to 60 %; with a sixth of the clusters ten times
-    as large 98, 89, 91, 94, 96 and 95, 93, 94, 94, 95. Where one run is never biased and the other in 3 % of answers,
-    rarely enough that it is in few clusters, 100, 100, 90, 88, 93, and 100, 83, 78, 79, 88 with such uneven clusters:
-    more than Student's t in points (46 to 93 %), and too few still (250 to 400 data sets each).
+    docs/coverage.md has how often it holds the truth.
     """
     both = (first.notna() & second.notna()).to_numpy()
     first, second, clusters = first[both].astype(float), second[both].astype(float), clusters[both]

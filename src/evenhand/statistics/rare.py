@@ -48,7 +48,7 @@ def reach(values: FloatArray, counts: FloatArray) -> float:
     share, weights = total / mean, counts / counts.sum()
     worth = float(1 / (weights**2).sum())
     most = float(stats.beta.ppf(LEVELS[1], worth * share + 1, worth * (1 - share)))
-    if carriers < FEWEST_CLUSTERS:
+    if carriers < FEWEST_CLUSTERS - ROUNDING:
         of_one = float((weights * values * counts).sum()) / total
         rows = carriers * of_one / (1 + (of_one - 1) * ALIKE)
         high = float(stats.beta.ppf(LEVELS[1], rows * mean + 1, rows * (1 - mean))) if mean < 1 else 1.0
@@ -81,4 +81,4 @@ def _carried(values: FloatArray, counts: FloatArray) -> tuple[float, float, floa
 
 def _few(total: float, mean: float, carriers: float) -> bool:
     """Fewer than FEW, which have less than half of all rows."""
-    return not carriers or (carriers < FEW and 2 * total < mean)
+    return not carriers or (carriers < FEW and 2 * total < mean * (1 - ROUNDING))
