@@ -5,6 +5,7 @@ import fcntl
 import io
 import os
 import re
+import select
 import struct
 import subprocess
 import sys
@@ -78,15 +79,24 @@ def terminal(rows=24, columns=80):
     shows, takes = os.openpty()
     fcntl.ioctl(takes, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
     with open(takes, "w", buffering=1) as stream, redirect_stderr(stream):
-        yield lambda: os.read(shows, 100_000).decode()
+        yield lambda: _drained(shows)
     os.close(shows)
+
+
+def _drained(terminal):
+    """What was written to it; of what comes in parts all, once nothing follows for half a second."""
+    said = b""
+    while select.select([terminal], [], [], 0.5)[0]:
+        said += os.read(terminal, 100_000)
+    return said.decode()
 
 
 def test_on_a_terminal_the_line_goes_at_the_end():
     said = ""
+    end = time.monotonic() + 60
     with terminal() as written:
         with AtWork("reading", silent_for=0.01):
-            while "at work" not in said:
+            while "at work" not in said and time.monotonic() < end:
                 said += written()
             Terminal(stderr=True, width=20).print("found")
         said += written()

@@ -229,7 +229,7 @@ def test_a_file_is_trained_on_from_the_command_line(evenhand, tiny_checkpoint, t
 def test_a_plan_and_bad_input(evenhand, tiny_checkpoint, tmp_path):
     planned = evenhand("train", "preference", "--model", tiny_checkpoint, "--limit", "4", "--plan")
     assert planned.code == 0, planned.err
-    assert "12 pairs" in planned.out or "12 examples, 1 steps, batches padded" in planned.out
+    assert "12 pairs" in planned.out or "12 examples, 1 step, batches padded" in planned.out
     model = ("--model", tiny_checkpoint, "--output", tmp_path / "p")
     for arguments, says in (
         (("--pairs", tmp_path / "none"), "does not exist"),
