@@ -9,7 +9,6 @@ from evenhand.report.comparison import compare
 from evenhand.statistics.clustered import Difference
 from evenhand.training_record import base_of, training_record
 
-
 IDEAL = {"judged": {"verdict": "ideal"}}
 
 
@@ -80,7 +79,7 @@ def test_less_bias_alone_is_called_debiased(monkeypatch):
         ({"certainty": (0, 2)}, "it declines kind actions more often on certainty, by 40.0 ["),
         ({"certainty": (14, 20), "likelihood": (14, 20)}, "more often on all scales together, by 20.0 ["),
         ({"record": recorded(20.0, 20.5) | {"judged": None}}, "isn't known (its training asked no controls): run"),
-        ({"record": recorded(20.0, 20.5) | {"judged": {"verdict": "undecided"}}}, "(its controls leave that open): run"),
+        ({"record": recorded(20.0, 20.5) | {"judged": {"verdict": "undecided"}}}, "(its controls leave that open)"),
         ({"record": recorded(20.0, 20.5) | {"judged": {"verdict": "polarity"}}}, "it learned a polarity"),
         ({"record": recorded(20.0, 20.5) | {"judged": {"verdict": "constant"}}}, "it gives one answer to everything"),
         ({"estimates": {"certainty": -30.0, "likelihood": 10.0}}, "it gives more biased answers elsewhere"),

@@ -52,7 +52,8 @@ def _nearly_constant(second: pd.DataFrame) -> Iterator[str]:
             continue
         commonest = max(float(by_action.mean()), 1 - float(by_action.mean()))
         if commonest >= NEARLY_CONSTANT:
-            yield f"its answers became nearly constant on {scale}, {100 * commonest:.1f} % the same, whatever the action"
+            same = f"{100 * commonest:.1f} % the same, whatever the action"
+            yield f"its answers became nearly constant on {scale}, {same}"
 
 
 def _risen(base: pd.DataFrame, second: pd.DataFrame, margin: float) -> Iterator[str]:

@@ -41,7 +41,8 @@ class Verdict:
         found += f", and more on {_named(self.more)}" if self.more else ""
         if self.debiased:
             return f"{found}: it is called debiased, on these prompts and by these measures."
-        reasons = [*(["it gives more biased answers elsewhere"] if self.more and self.less else []), *self.against, *filter(None, [self.unknown])]
+        more = ["it gives more biased answers elsewhere"] if self.more and self.less else []
+        reasons = [*more, *self.against, *filter(None, [self.unknown])]
         if not self.less:
             reasons = ["no scale shows fewer biased answers at the 5 % level", *reasons]
         return f"{found}. It is not called debiased: {'; '.join(reasons)}."
