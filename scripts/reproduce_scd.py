@@ -270,8 +270,8 @@ class Reproduction:
             "Of the probability put on the right answer (the unbiased one), of both options. Brier score: its mean "
             "squared distance from 1; 0 is best, and who puts a half on everything has 0.250. Confidence: the "
             "probability of the answer given. Calibration error: how far confidence is from the share of right "
-            "answers, over ten bins of it (Guo et al., ICML 2017); 0 is best, and of so few answers some points come by chance. "
-            "Brackets: 95 % interval over situations, and over items of the controls."
+            "answers, over ten bins of it (Guo et al., ICML 2017); 0 is best, and of so few answers some points come "
+            "by chance. Brackets: 95 % interval over situations, and over items of the controls."
         )
         return Table("Is it as sure as it is right?", columns, tuple(tuple(map(Cell, row)) for row in rows), note)
 

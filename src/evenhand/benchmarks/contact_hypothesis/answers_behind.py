@@ -31,29 +31,35 @@ def against(base: pd.DataFrame, second: pd.DataFrame, margin: float) -> tuple[st
 def _unread(base: pd.DataFrame, second: pd.DataFrame, margin: float) -> Iterator[str]:
     """By scale, of each run's own questions."""
     before, after = (each["biased"].notna().groupby(each["scale"], sort=False).mean() for each in (base, second))
+    few, fewer = [], []
     for scale, read in after.items():
         was = float(before.get(scale, 1.0))
         if min(read, was) < FEWEST_READ:
-            both = f"{100 * was:.1f} and {100 * read:.1f} %"
-            yield f"fewer than half of the answers on {scale} were read in one of the runs ({both})"
+            few.append(f"{scale} ({100 * was:.1f} and {100 * read:.1f} %)")
         elif 100 * (was - read) > margin:
-            both = f"{100 * (1 - was):.1f} to {100 * (1 - read):.1f} %"
-            yield f"unread answers on {scale} went from {both}, beyond the margin of {margin:g} points"
+            fewer.append(f"{scale} ({100 * (1 - was):.1f} to {100 * (1 - read):.1f} %)")
+    if few:
+        yield f"fewer than half of the answers were read in one of the runs on {', '.join(few)}"
+    if fewer:
+        yield f"unread answers rose beyond the margin of {margin:g} points on {', '.join(fewer)}"
 
 
 def _nearly_constant(second: pd.DataFrame) -> Iterator[str]:
     """Kind and unkind actions count alike, however many of each were asked and read."""
     read = second[second["biased"].notna()]
+    same, alone = [], []
     for scale, some in read.groupby("scale", sort=False):
         affirms = some["biased"].astype(bool) == (some["action"] == "negative")
         by_action = affirms.groupby(some["action"]).mean()
-        if len(by_action) < 2:
-            yield f"answers on {scale} were read of one sort of action alone, so that they may be constant"
-            continue
         commonest = max(float(by_action.mean()), 1 - float(by_action.mean()))
-        if commonest >= NEARLY_CONSTANT:
-            same = f"{100 * commonest:.1f} % the same, whatever the action"
-            yield f"its answers became nearly constant on {scale}, {same}"
+        if len(by_action) < 2:
+            alone.append(str(scale))
+        elif commonest >= NEARLY_CONSTANT:
+            same.append(f"{scale} ({100 * commonest:.1f} % the same)")
+    if same:
+        yield f"its answers became nearly constant, whatever the action, on {', '.join(same)}"
+    if alone:
+        yield f"answers to one sort of action alone were read, so that they may be constant, on {', '.join(alone)}"
 
 
 def _risen(base: pd.DataFrame, second: pd.DataFrame, margin: float) -> Iterator[str]:
