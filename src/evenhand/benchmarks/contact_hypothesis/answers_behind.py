@@ -31,7 +31,8 @@ def against(base: pd.DataFrame, second: pd.DataFrame, margin: float) -> tuple[st
 def _unread(base: pd.DataFrame, second: pd.DataFrame, margin: float) -> Iterator[str]:
     """By scale, of each run's own questions."""
     before, after = (each["biased"].notna().groupby(each["scale"], sort=False).mean() for each in (base, second))
-    few, fewer = [], []
+    few: list[str] = []
+    fewer: list[str] = []
     for scale, read in after.items():
         was = float(before.get(scale, 1.0))
         if min(read, was) < FEWEST_READ:
@@ -47,7 +48,8 @@ def _unread(base: pd.DataFrame, second: pd.DataFrame, margin: float) -> Iterator
 def _nearly_constant(second: pd.DataFrame) -> Iterator[str]:
     """Kind and unkind actions count alike, however many of each were asked and read."""
     read = second[second["biased"].notna()]
-    same, alone = [], []
+    same: list[str] = []
+    alone: list[str] = []
     for scale, some in read.groupby("scale", sort=False):
         affirms = some["biased"].astype(bool) == (some["action"] == "negative")
         by_action = affirms.groupby(some["action"]).mean()
