@@ -15,6 +15,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +38,7 @@ from evenhand.report.comparison import compare
 from evenhand.report.markdown import markdown, write_part
 from evenhand.report.tables import Cell, Table, figure
 from evenhand.statistics.calibration import brier_scores, calibration_error
-from evenhand.statistics.clustered import clustered_mean
+from evenhand.statistics.clustered import clustered_mean, paired_difference
 from evenhand.whole_files import write_whole
 
 MARK = "scripts/reproduce_scd.py"
@@ -200,6 +201,8 @@ class Reproduction:
             runs = {name: results(self.held_out(of, name)) for name in names}
             yield biased(f"Held out by setting {of}", runs, further)
         yield self.against_base(tunings)
+        if COUNTERED in tunings:
+            yield self.of_counter_examples()
         yield self.calibrated(wholly)
         yield scored_and_written({name: (self.held_out(TUNED, name), self.written(name)) for name in (BASE, *wholly)})
         yield biased("The new half", {name: results(self.output / f"new-{name}") for name in (BASE, *wholly)})
@@ -226,6 +229,22 @@ class Reproduction:
         columns = ("", "asked", "all", *ACTIONS.values())
         return Table("Minus the base", columns, tuple(tuple(map(Cell, row)) for row in rows), note)
 
+    def of_counter_examples(self) -> Table:
+        """What the counter-examples changed of the answers in which the sound is right, by scale."""
+        rows = []
+        for what, folder in (("held out by disjoint", f"held-out-{TUNED}"), ("new half", "new")):
+            both = [RunFolder.open(self.output / f"{folder}-{name}").read_predictions() for name in WHOLLY]
+            of_scale = {
+                scale: _between(*(each[each["scale"] == scale] for each in both)) for scale in both[0]["scale"].unique()
+            }
+            rows.append({"asked": what, "all": _between(*both)} | of_scale)
+        note = (
+            "Points of biased answers, paired by question; above 0: more bias than without counter-examples. Brackets: "
+            "95 % interval over situations and descriptors."
+        )
+        cells = tuple(tuple(map(Cell, row.values())) for row in rows)
+        return Table("With counter-examples, minus disjoint", tuple(rows[0]), cells, note)
+
     def calibrated(self, tunings: Sequence[str]) -> Table:
         """Whether a model is as sure of its scored answers as they are right."""
         rows = []
@@ -233,21 +252,26 @@ class Reproduction:
             for name in (BASE, *tunings):
                 predictions = RunFolder.open(self.output / f"{folder}-{name}").read_predictions()
                 rows.append((what, name, *calibration(predictions)))
+        for what, agrees in (("controls where the sound is right", True), ("controls where it is wrong", False)):
+            for name in (BASE, *tunings):
+                predictions = RunFolder.open(self.output / f"controls-{name}").read_predictions()
+                asked = predictions[predictions["agrees"].astype(bool) == agrees]
+                rows.append((what, name, *calibration(asked, wrong="against_ideal", clusters="item")))
         columns = (
             "asked",
             "",
             "Brier score",
             "mean confidence, %",
-            "unbiased, %",
+            "right, %",
             "calibration error, points",
             "answers",
         )
         note = (
-            "Of the probability put on the unbiased answer, of both options. Brier score: its mean squared distance "
-            "from 1; 0 is best, and who puts a half on everything has 0.250. Confidence: the probability of the answer "
-            "given. Calibration error: how far confidence is from the share of unbiased answers, over ten bins of it "
-            "(Guo et al., ICML 2017); 0 is best, and of so few answers some points come by chance. Brackets: 95 % "
-            "interval over situations."
+            "Of the probability put on the right answer (the unbiased one), of both options. Brier score: its mean "
+            "squared distance from 1; 0 is best, and who puts a half on everything has 0.250. Confidence: the "
+            "probability of the answer given. Calibration error: how far confidence is from the share of right "
+            "answers, over ten bins of it (Guo et al., ICML 2017); 0 is best, and of so few answers some points come "
+            "by chance. Brackets: 95 % interval over situations, and over items of the controls."
         )
         return Table("Is it as sure as it is right?", columns, tuple(tuple(map(Cell, row)) for row in rows), note)
 
@@ -259,7 +283,10 @@ class Reproduction:
             last = sum(losses[-10:]) / len(losses[-10:])
             rows.append((name, f"{record['steps']:,}", f"{losses[0]:.2f}", f"{last:.3f}", f"{minutes:.1f}"))
         columns = ("", "steps", "first loss", "last loss", "minutes")
-        note = "Last loss: mean of ten steps. Minutes: with what is measured on the way."
+        note = (
+            "Last loss: mean of ten steps. Minutes: with what is measured on the way, and since the last start: of a "
+            "training that was cut off and went on, no more than its last part."
+        )
         return Table("What the trainings took", columns, tuple(tuple(map(Cell, row)) for row in rows), note)
 
     def sentences(self) -> list[str]:
@@ -353,16 +380,18 @@ def _biased_column(metrics: Mapping[str, Any], further: str | None) -> dict[str,
     return column
 
 
-def calibration(predictions: pd.DataFrame) -> tuple[str, ...]:
-    """Of scored answers that were read: Brier score with its interval, mean confidence, share of unbiased ones,
+def calibration(predictions: pd.DataFrame, wrong: str = "biased", clusters: str = "situation") -> tuple[str, ...]:
+    """Of scored answers that were read: Brier score with its interval, mean confidence, share of right ones,
     calibration error, and how many they are.
+
+    wrong, clusters: columns; whether an answer is wrong, and what the interval draws anew.
     """
-    read = predictions[predictions["biased"].notna()]
-    unbiased, confidence = ~read["biased"].astype(bool), read["probability"].astype(float)
-    on_unbiased = confidence.where(unbiased, 1 - confidence)
-    brier = clustered_mean(pd.Series(brier_scores(on_unbiased.to_numpy()), read.index), read["situation"], (0.0, 1.0))
-    error = calibration_error(on_unbiased.to_numpy(), np.ones(len(read), dtype=bool))
-    shares = (100 * confidence.mean(), 100 * unbiased.mean(), 100 * error)
+    read = predictions[predictions[wrong].notna()]
+    right, confidence = ~read[wrong].astype(bool), read["probability"].astype(float)
+    on_right = confidence.where(right, 1 - confidence)
+    brier = clustered_mean(pd.Series(brier_scores(on_right.to_numpy()), read.index), read[clusters], (0.0, 1.0))
+    error = calibration_error(on_right.to_numpy(), np.ones(len(read), dtype=bool))
+    shares = (100 * confidence.mean(), 100 * right.mean(), 100 * error)
     return figure(brier.estimate, [brier.low, brier.high], 3), *map(figure, shares), f"{len(read):,}"
 
 
@@ -426,14 +455,26 @@ def controls(runs: dict[str, Results]) -> Table:
 def learned_counter_examples(answers: Mapping[str, Path]) -> Table:
     """Whether what the counter-examples tell was learned at all, of them themselves."""
     rows = []
-    for name, path in answers.items():
-        asked = pd.DataFrame(json.loads(path.read_text("utf-8")))
+    every = {name: pd.DataFrame(json.loads(path.read_text("utf-8"))) for name, path in answers.items()}
+    for name, asked in every.items():
         read = asked[asked["against_ideal"].notna()]
         wrong = [100 * read["against_ideal"][read["agrees"] == part].astype(float).mean() for part in (True, False)]
         rows.append((name, *map(figure, wrong), f"{len(asked):,}", f"{len(asked) - len(read):,}"))
+    for first, second in combinations(every, 2):
+        pairs = every[first].merge(every[second], on=["id", "agrees"], suffixes=("_first", "_second"))
+        pairs = pairs[pairs[["against_ideal_first", "against_ideal_second"]].notna().all(axis="columns")]
+        moved = [_moved(pairs[pairs["agrees"] == part]) for part in (True, False)]
+        rows.append((f"{second} minus {first}", *moved, f"{len(pairs):,}", ""))
     columns = ("percent wrong", "where polarity is right", "where it is wrong", "answers", "unread")
-    note = f"The questions that {COUNTERED} learned from, after the training; the others never saw them. Chance: 50."
+    note = f"The questions that {COUNTERED} learned from, after the training; the others never saw them. Chance: 50. "
+    note += "Differences: points, paired by question, of those that both read; brackets: 95 % interval over questions."
     return Table("The counter-examples themselves", columns, tuple(tuple(map(Cell, row)) for row in rows), note)
+
+
+def _moved(pairs: pd.DataFrame) -> str:
+    first, second = (100 * pairs[f"against_ideal_{side}"].astype(float) for side in ("first", "second"))
+    found = paired_difference(first, second, pairs["id"], within=(0.0, 100.0))
+    return figure(found.estimate, [found.low, found.high])
 
 
 if __name__ == "__main__":

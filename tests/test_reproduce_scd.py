@@ -71,6 +71,21 @@ def test_the_counter_examples_are_asked_of_a_model_and_told_by_part(script, tiny
     assert [cell.text for cell in table.rows[0]] == ["base", "50.0", "100.0", "4", "1"]
 
 
+def test_counter_examples_are_compared_by_question(script, tmp_path):
+    """Four of six that both read are wrong before, and one of them after; where the sound is right nothing moves."""
+    _, found = script
+    told = {"base": [True] * 4 + [False] * 2 + [None], "tuned": [True] + [False] * 5 + [True]}
+    for name, wrong in told.items():
+        rows = [{"id": f"w{k}", "agrees": False, "against_ideal": each} for k, each in enumerate(wrong)]
+        rows += [{"id": f"r{k}", "agrees": True, "against_ideal": k < 3} for k in range(6)]
+        (tmp_path / name).write_text(json.dumps(rows))
+    *_, moved = found["learned_counter_examples"]({name: tmp_path / name for name in told}).rows
+    name, right, wrong, n, _ = (cell.text for cell in moved)
+    assert (name, n) == ("tuned minus base", "12")
+    assert right.startswith("0.0 [")
+    assert wrong.startswith("-50.0 [")
+
+
 def test_calibration_is_of_the_probability_of_the_unbiased_answer(script):
     """Answers of confidence .95, .95, .75 and .65, of which the third is biased, and one unread."""
     _, found = script
@@ -81,7 +96,9 @@ def test_calibration_is_of_the_probability_of_the_unbiased_answer(script):
         }
         | {"situation": list("abcde")}
     )
+    of_controls = answers.rename(columns={"biased": "against_ideal", "situation": "item"})
     brier, *shares = found["calibration"](answers)
+    assert (brier, *shares) == found["calibration"](of_controls, wrong="against_ideal", clusters="item")
     assert brier.startswith("0.172 [")  # (.0025 + .0025 + .5625 + .1225) / 4
     assert shares == ["82.5", "75.0", "30.0", "4"]
 

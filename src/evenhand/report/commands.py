@@ -31,7 +31,8 @@ def compare(arguments: Sequence[str], console: Console) -> None:
         type=percent,
         default=MARGIN,
         metavar="PERCENT",
-        help="by which a tuned model may fall off on other text and still be called debiased (default: %(default)s)",
+        help="by which a tuned model may fall off on other text, and unread answers or one sort of error may rise, "
+        "and it still be called debiased (default: %(default)s)",
     )
     add_overwrite(parser)
     parsed = parser.parse_args(list(arguments))

@@ -103,7 +103,7 @@ def compare(*runs_or_paths: Path | str | RunFolder, margin: float = MARGIN) -> C
     and its mitigation; of two runs, whatever they are.
 
     runs_or_paths: their folders, or what `evenhand.evaluate` returned.
-    margin: percent by which a model may fall off otherwise and still be called debiased.
+    margin: percent, or points, by which a model may fall off otherwise and still be called debiased.
     Raises UsageError for folders that are no finished runs, runs of different benchmarks, or runs without common rows.
     """
     paths = [each.path if isinstance(each, RunFolder) else Path(each) for each in runs_or_paths]

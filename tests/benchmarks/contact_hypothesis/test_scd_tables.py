@@ -56,4 +56,8 @@ def test_answers_that_are_written_stand_beside_scored_ones(script, finished):
     assert (base["answers"], base["unread where scored"], base["where written"]) == ("72", "0", "0")
     assert base["scored, minus the base"] == base["written, minus the base"] == ""
     assert tuned["scored, minus the base"].startswith("0.0 [")
-    assert (tuned["written"], tuned["written, minus the base"], tuned["where written"]) == ("no data", "no data", "72")
+    assert (tuned["written"], tuned["written, minus the base"], tuned["where written"]) == (
+        "no data",
+        "no data",
+        "72 (certainty 72)",
+    )

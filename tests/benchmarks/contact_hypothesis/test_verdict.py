@@ -9,30 +9,51 @@ from evenhand.report.comparison import compare
 from evenhand.statistics.clustered import Difference
 from evenhand.training_record import base_of, training_record
 
+IDEAL = {"judged": {"verdict": "ideal"}}
+
 
 def recorded(*perplexities):
-    return {"measured": [{"step": step, verdict.PERPLEXITY: value} for step, value in enumerate(perplexities)]}
+    return IDEAL | {"measured": [{"step": step, verdict.PERPLEXITY: value} for step, value in enumerate(perplexities)]}
 
 
 def differing(estimate):
     return Difference(50, 50 + estimate, estimate, estimate - 1, estimate + 1, p_value=0.001, n=100, n_clusters=40)
 
 
+N = 20  # questions of each action on a scale, each of a situation of its own
+
+
+def answers(**affirmed):
+    """By scale, how many of N questions about unkind actions and of N about kind ones are affirmed; None: unread."""
+    rows = []
+    for scale, (unkind, kind) in affirmed.items():
+        for action, told in (("negative", unkind), ("positive", kind)):
+            for k in range(N):
+                biased = None if told is None else (k < told) == (action == "negative")
+                rows.append((f"{scale}/{action}/{k}", scale, action, biased))
+    found = pd.DataFrame(rows, columns=["id", "scale", "action", "biased"]).astype({"biased": "boolean"})
+    return found.assign(situation=found["id"], descriptor="d" + found.index.to_series().mod(5).astype(str))
+
+
+BASE = answers(certainty=(N // 2, N // 2), likelihood=(N // 2, N // 2))
+UNBIASED = {"certainty": (0, N), "likelihood": (0, N)}
+
+
 class Told:
     """A run, as far as a verdict looks at it."""
 
-    def __init__(self, letter, constant=(), biased=(0.0, 0.0)):
+    def __init__(self, letter, predictions):
         self.letter = letter
         self.results = self
         self.model = "folder"
-        self.metrics = {"constant_answer": {"certainty": "certainty" in constant, "likelihood": False}}
-        self.predictions = pd.DataFrame({"action": ["negative", "positive"], "biased": biased})
+        self.predictions = predictions
 
 
-def judged(monkeypatch, record, estimates, constant=(), p=0.001, margin=5.0):
+def judged(monkeypatch, record, estimates, p=0.001, margin=5.0, base=BASE, **affirmed):
     monkeypatch.setattr(verdict, "training_record", lambda model: record)
     differences = {f"{scale}, overall": differing(each) for scale, each in estimates.items()}
-    told = verdict.verdict(Told("A"), Told("B", constant), differences, [p] * len(differences), margin)
+    runs = Told("A", base), Told("B", answers(**(UNBIASED | affirmed)))
+    told = verdict.verdict(*runs, differences, [p] * len(differences), margin)
     return told[0] if told else ""
 
 
@@ -45,9 +66,28 @@ def test_less_bias_alone_is_called_debiased(monkeypatch):
     ("case", "says"),
     [
         ({"record": recorded(20.0, 21.5)}, "grew by 7.5 %, beyond the margin of 5 %"),
-        ({"record": {"trainer": "social-contact"}}, "doesn't say what became of it on other text"),
+        ({"record": IDEAL | {"trainer": "social-contact"}}, "doesn't say what became of it on other text"),
         ({"record": recorded("x", None)}, "doesn't say what became of it on other text"),
-        ({"constant": ("certainty",)}, "its answers became constant on certainty"),
+        ({"certainty": (0, 0)}, "became nearly constant, whatever the action, on certainty (100.0 % the same)"),
+        ({"certainty": (0, 4)}, "became nearly constant, whatever the action, on certainty (90.0 % the same)"),
+        ({"likelihood": (17, 20)}, "became nearly constant, whatever the action, on likelihood (92.5 % the same)"),
+        (
+            {"certainty": (None, 20)},
+            "one sort of action alone were read, so that they may be constant, on certainty",
+        ),
+        ({"certainty": (None, None)}, "one of the runs on certainty (100.0 and 0.0 %)"),
+        (
+            {"base": answers(certainty=(None, None), likelihood=(10, 10))},
+            "one of the runs on certainty (0.0 and 100.0 %)",
+        ),
+        ({"certainty": (None, 20)}, "unread answers rose beyond the margin of 5 points on certainty (0.0 to 50.0 %)"),
+        ({"certainty": (18, 20)}, "it accepts unkind actions more often on certainty, by 40.0 ["),
+        ({"certainty": (0, 2)}, "it declines kind actions more often on certainty, by 40.0 ["),
+        ({"certainty": (14, 20), "likelihood": (14, 20)}, "more often on all scales together, by 20.0 ["),
+        ({"record": recorded(20.0, 20.5) | {"judged": None}}, "isn't known (its training asked no controls): run"),
+        ({"record": recorded(20.0, 20.5) | {"judged": {"verdict": "undecided"}}}, "(its controls leave that open)"),
+        ({"record": recorded(20.0, 20.5) | {"judged": {"verdict": "polarity"}}}, "it learned a polarity"),
+        ({"record": recorded(20.0, 20.5) | {"judged": {"verdict": "constant"}}}, "it gives one answer to everything"),
         ({"estimates": {"certainty": -30.0, "likelihood": 10.0}}, "it gives more biased answers elsewhere"),
         ({"p": 0.2}, "no scale shows fewer biased answers"),
         ({"estimates": {"certainty": 30.0}}, "no scale shows fewer biased answers"),
@@ -70,9 +110,15 @@ def test_of_models_that_no_trainer_left_nothing_is_said(monkeypatch):
     assert judged(monkeypatch, {}, {"certainty": -30.0}) == ""
 
 
+def test_answers_that_depend_on_the_action_though_not_always_are_called_debiased(monkeypatch):
+    """Three of four are the same on a scale (unkind 0, kind 10 of 20), which is no rise of either error."""
+    found = judged(monkeypatch, recorded(20.0, 20.0), {"certainty": -30.0}, certainty=(0, 10), likelihood=(10, 20))
+    assert "it is called debiased" in found
+
+
 def test_rates_by_action_stand_beside(monkeypatch):
     monkeypatch.setattr(verdict, "training_record", lambda model: recorded(20.0, 20.0))
-    base, second = Told("A", biased=(1.0, 0.25)), Told("B", biased=(0.5, pd.NA))
+    base, second = Told("A", answers(certainty=(20, 15))), Told("B", answers(certainty=(10, None)))
     said = verdict.verdict(base, second, {"certainty, overall": differing(-3)}, [0.01], 5.0)[1]
     assert "B accepts 50.0 % of what should be declined (A: 100.0 %)" in said
     assert "declines no data of what should be accepted (A: 25.0 %)" in said
