@@ -88,7 +88,7 @@ def interrupt(called, folder, after, how):
 
 def asked(said) -> int:
     """How many replies a finished run got from its model, by its progress bar."""
-    return int(re.findall(r"(\d+) replies", said)[-1])
+    return int(re.findall(r"(\d+) replies, ", said)[-1])
 
 
 @pytest.mark.slow
