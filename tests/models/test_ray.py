@@ -223,7 +223,7 @@ def load_many(cluster):
 
 def stored_by_now(said):
     """How many replies a finished run was given, by its progress bar."""
-    return int(re.findall(r"([\d,]+) replies", said)[-1].replace(",", ""))
+    return int(re.findall(r"([\d,]+) replies, ", said)[-1].replace(",", ""))
 
 
 def wait_for(port):
