@@ -7,6 +7,7 @@ import hashlib
 import importlib
 import importlib.util
 import inspect
+import os
 import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
@@ -235,6 +236,11 @@ def _on_hub(name: str, revision: str | None) -> bool:
         raise UsageError(
             f"revision {revision!r} is of a repository of the Hub, and {name!r} names none; write NAMESPACE/NAME, or "
             "leave the revision out for the packaged copy"
+        )
+    if revision is not None and os.path.lexists(name):  # the libraries would take it, and leave the revision unread
+        raise UsageError(
+            f"{name!r} with revision {revision!r} is of the Hub, and a file or folder of that name lies in {Path.cwd()}, "
+            "which would be loaded in its place; call it from another folder, or rename that one"
         )
     return revision is not None
 
