@@ -239,8 +239,8 @@ def _on_hub(name: str, revision: str | None) -> bool:
         )
     if revision is not None and os.path.lexists(name):  # the libraries would take it, and leave the revision unread
         raise UsageError(
-            f"{name!r} with revision {revision!r} is of the Hub, and a file or folder of that name lies in {Path.cwd()}, "
-            "which would be loaded in its place; call it from another folder, or rename that one"
+            f"{name!r} with revision {revision!r} is of the Hub, and a file or folder of that name lies in "
+            f"{Path.cwd()}, which would be loaded in its place; call it from another folder, or rename that one"
         )
     return revision is not None
 
