@@ -13,6 +13,7 @@ from evenhand.errors import UsageError
 from evenhand.hub import pickles
 from evenhand.hub.contents import Contents, content, matches
 from evenhand.hub.machine_paths import place_in
+from evenhand.hub.own_intervals import contradictions
 from evenhand.hub.secret_patterns import assigned_in, forms_in
 
 if TYPE_CHECKING:
@@ -149,7 +150,9 @@ def _secrets_here() -> Iterator[tuple[str, bytes]]:
 
 
 def refuse_weak_results(run: RunFolder) -> None:
-    """Raises UsageError for a run whose figures are not for others: a rehearsal, a part of the rows, mostly unread."""
+    """Raises UsageError for a run whose figures are not for others: a rehearsal, a part of the rows, mostly unread,
+    or figures that contradict each other.
+    """
     run.publishable()
     results = run.read_results()
     limit = results.config.get("limit")
@@ -162,6 +165,11 @@ def refuse_weak_results(run: RunFolder) -> None:
         )
     if part := next((each for each in results.differs if each.startswith("only ")), None):
         raise UsageError(f"{run.path} asked {part}: it is not published; run it on all rows")
+    if wrong := next(contradictions(results.metrics), None):
+        raise UsageError(
+            f"{run.path} is not as evenhand wrote it ({wrong}): it is not published; repeat its evenhand run command "
+            "with another --output"
+        )
     unread = results.metrics.get("unread_rate")
     if isinstance(unread, (int, float)) and not unread <= MOST_UNREAD:
         raise UsageError(
