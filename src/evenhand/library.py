@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from evenhand.caches import cache_written
 from evenhand.errors import EvenhandError, UsageError, unknown_name
+from evenhand.hub.unsaid import unsaid
 from evenhand.official_files import build
 
 if TYPE_CHECKING:
@@ -113,6 +114,7 @@ def fingerprint(folder: Path) -> str:
     return digest.hexdigest()[:16]
 
 
+@unsaid()
 def load_dataset(
     name: str,
     config: str | None = None,
@@ -208,6 +210,7 @@ def _refuse_options(what: str, options: Mapping[str, object], accepted: Sequence
         )
 
 
+@unsaid()
 def load_metric(name: str, revision: str | None = None) -> evaluate.Metric:
     """A packaged metric, as `evaluate.load` gives it, offline; or the Hub's "NAMESPACE/NAME", with `revision`.
 

@@ -28,13 +28,6 @@ COLLECTION = "evenhand"
 LEVEL = 0.95
 GLOBAL = ("accuracy",)  # figures that go by the same name everywhere
 
-METHOD = (
-    "95 % interval over clusters ({}), which are what would be drawn anew: of means and shares Student's t with errors "
-    "clustered, in log-odds where the benchmark's are; of variances and association scores clusters drawn anew, noise "
-    "taken out; case by case in docs/statistics.md of evenhand"
-)
-"""Of an interval. {}: the card's cluster; docs/statistics.md's table says which of these a benchmark has."""
-
 Relationship = Literal["first_party", "third_party", "collaborative", "other"]
 
 
@@ -157,11 +150,12 @@ def _result(run: FinishedRun, measured: Collected, about: About) -> dict[str, An
     uncertainty: dict[str, Any] = {"num_samples": measured.n_read}
     if measured.interval is not None:
         low, high = measured.interval
+        made = card.interval or f"Student's t, errors clustered by {card.cluster}"
         uncertainty["confidence_interval"] = {
             "lower": low,
             "upper": high,
             "confidence_level": LEVEL,
-            "method": METHOD.format(card.cluster),
+            "method": f"{made}; docs/statistics.md of evenhand",
         }
     return {
         "evaluation_result_id": result_id(measured),
