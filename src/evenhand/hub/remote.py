@@ -161,7 +161,7 @@ class Remote:
         )
 
     def open_pull_request(self) -> int | None:
-        """The number of the newest open one that is ours: of the token's user, under our title, or with a commit under it.
+        """The number of the newest open one that is ours: of the token's user, under our title, or a commit of it is.
 
         Anybody may change a pull request's own title; that of its commits stays.
         """
