@@ -19,9 +19,9 @@ def contradictions(metrics: Any, name: str = "metrics") -> Iterator[str]:
             yield from contradictions(each, f"{name}[{place}]")
     if not isinstance(metrics, Mapping):
         return
-    n, n_read = metrics.get("n"), metrics.get("n_read")
-    if _is_number(n) and _is_number(n_read) and n_read > n:
-        yield f"{name}.n_read is {n_read}, of {n} answers"
+    counts: list[Any] = [metrics.get("n"), metrics.get("n_read")]
+    if all(map(_is_number, counts)) and counts[1] > counts[0]:
+        yield f"{name}.n_read is {counts[1]}, of {counts[0]} answers"
     yield from _outside(metrics.get("intervals"), metrics, name)
     for key, each in metrics.items():
         if key != "intervals":
