@@ -38,7 +38,8 @@ class Card:
     """What there is to know of a benchmark without running it.
 
     dataset: whose rows are asked, a packaged dataset of this name. metric: the packaged metric whose score it is; ""
-    where `score` is its own. cluster: the prediction column whose values are resampled for intervals. design: row
+    where `score` is its own. cluster: the prediction column whose values are resampled for intervals. interval: how
+    these are made, in words; None: Student's t, errors clustered by it. design: row
     columns, or crossings of some ("scale × action"), that a stratified draw keeps in proportion; together: what rows
     have in common that a draw takes or leaves together. protocols: the paper's first; the first of them is taken that
     the model can. sampling: of what models write, as the paper has it. runs: of which the paper averages what models
@@ -65,6 +66,7 @@ class Card:
     shares: bool = False
     ends: tuple[float, float] | None = None
     sees: bool = False
+    interval: str | None = None
 
     @property
     def within(self) -> tuple[float, float] | None:

@@ -111,7 +111,7 @@ def _is_interrupt(error: BaseException | None) -> bool:
 def _run(arguments: list[str]) -> int:
     for place, text in enumerate(arguments, 1):
         if unreadable := unreadable_characters(text):
-            print(f"evenhand: argument {place} can't be read ({text!r}): {unreadable}; write it anew", file=sys.stderr)
+            _say(f"argument {place} can't be read ({text!r}): {unreadable}; write it anew")
             return WRONG_USAGE
     name, *rest = [*arguments, ""]
     given = rest[:-1]
@@ -122,17 +122,17 @@ def _run(arguments: list[str]) -> int:
         print(f"evenhand {__version__}")
         return DONE
     if name not in COMMANDS:
-        print(f"evenhand: {_unknown(name)}", file=sys.stderr)
+        _say(_unknown(name))
         return WRONG_USAGE
     return _called(name, given)
 
 
 def _called(name: str, arguments: Sequence[str]) -> int:
     from evenhand.at_work import AtWork
+    from evenhand.hub.unsaid import masked
     from evenhand.terminal import Terminal
 
     command = COMMANDS[name]
-
     errors = Terminal(stderr=True, soft_wrap=True)
     _quiet_libraries()
     try:
@@ -141,8 +141,14 @@ def _called(name: str, arguments: Sequence[str]) -> int:
     except (EvenhandError, ModelError) as error:
         if _is_interrupt(error):
             raise
-        errors.print(f"evenhand: {error}")
+        errors.print(f"evenhand: {masked(str(error))}")
         return WRONG_USAGE if isinstance(error, UsageError) else FAILED
+
+
+def _say(text: str) -> None:
+    from evenhand.hub.unsaid import masked
+
+    print(f"evenhand: {masked(text)}", file=sys.stderr)
 
 
 def _console() -> Terminal:

@@ -112,9 +112,11 @@ class Parser(ArgumentParser):  # type: ignore[misc]
     def error(self, message: str) -> NoReturn:
         """The sentence alone, or the usage's many lines would drown it.
 
-        It repeats what was given, such as names of files: shown, not obeyed.
+        It repeats what was given, such as names of files: shown, not obeyed; and tokens, which are not shown.
         """
-        sys.stderr.write(f"{self.prog}: error: {shown(message)} ({self.prog} --help shows all options)\n")
+        from evenhand.hub.unsaid import masked
+
+        sys.stderr.write(f"{self.prog}: error: {shown(masked(message))} ({self.prog} --help shows all options)\n")
         raise SystemExit(2)
 
     def format_help(self) -> str:

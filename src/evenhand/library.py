@@ -7,6 +7,7 @@ import hashlib
 import importlib
 import importlib.util
 import inspect
+import os
 import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from evenhand.caches import cache_written
 from evenhand.errors import EvenhandError, UsageError, unknown_name
+from evenhand.hub.unsaid import unsaid
 from evenhand.official_files import build
 
 if TYPE_CHECKING:
@@ -112,6 +114,7 @@ def fingerprint(folder: Path) -> str:
     return digest.hexdigest()[:16]
 
 
+@unsaid()
 def load_dataset(
     name: str,
     config: str | None = None,
@@ -207,6 +210,7 @@ def _refuse_options(what: str, options: Mapping[str, object], accepted: Sequence
         )
 
 
+@unsaid()
 def load_metric(name: str, revision: str | None = None) -> evaluate.Metric:
     """A packaged metric, as `evaluate.load` gives it, offline; or the Hub's "NAMESPACE/NAME", with `revision`.
 
@@ -235,6 +239,11 @@ def _on_hub(name: str, revision: str | None) -> bool:
         raise UsageError(
             f"revision {revision!r} is of a repository of the Hub, and {name!r} names none; write NAMESPACE/NAME, or "
             "leave the revision out for the packaged copy"
+        )
+    if revision is not None and os.path.lexists(name):  # the libraries would take it, and leave the revision unread
+        raise UsageError(
+            f"{name!r} with revision {revision!r} is of the Hub, and a file or folder of that name lies in "
+            f"{Path.cwd()}, which would be loaded in its place; call it from another folder, or rename that one"
         )
     return revision is not None
 

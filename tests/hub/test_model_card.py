@@ -2,6 +2,8 @@
 
 import json
 import math
+import shutil
+from pathlib import Path
 
 import pytest
 from huggingface_hub import ModelCard
@@ -15,6 +17,7 @@ from evenhand.hub.cards.model import model_card
 from evenhand.models.fingerprint import fingerprint
 from evenhand.models.request import Reply
 from evenhand.trainers.card import card
+from tests.hub.submittable import change
 from tests.scripted_models import Scripted
 
 NAME = "contact_controls"
@@ -133,6 +136,9 @@ def test_runs_that_dont_belong_are_refused(folder, base, tuned, ran, tmp_path):
     stranger = ran(right, "lab/stranger@2 float32", "lab/stranger")
     with pytest.raises(UsageError, match=r"is a run of lab/stranger@2 float32, neither of .* nor of its base lab/base"):
         model_card(folder, [tuned, stranger])
+    later = ran(right, "lab/base@9 float32", "lab/base")
+    with pytest.raises(UsageError, match=r"is a run of .* at 9, and .* was tuned from 1; run the base as it was"):
+        model_card(folder, [tuned, later])
     former = ran(right, f"{folder}@0123456789abcdef float32", str(folder))
     with pytest.raises(UsageError, match=r"measured other files than .* holds now; run it again"):
         model_card(folder, [former, base])
@@ -141,3 +147,25 @@ def test_runs_that_dont_belong_are_refused(folder, base, tuned, ran, tmp_path):
         model_card(folder, [tuned, few])
     with pytest.raises(UsageError, match=r"has no training\.json"):
         model_card(tmp_path)
+
+
+def test_another_dtype_of_the_base_is_named(folder, tuned, ran):
+    half = ran(right, "lab/base@1 float16", "lab/base")
+    assert "A was computed in float16, B in float32." in model_card(folder, [tuned, half])
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"rows_sha256": "a" * 64}, "Both asked the rows of a file"),
+        ({"config.options.held_out": "1"}, r"Both asked what a training held out (--held-out 1)"),
+        ({"config.source": "official"}, "Both asked the published rows"),
+    ],
+)
+def test_figures_of_other_rows_are_called_so_and_are_not_in_model_index(folder, base, tuned, tmp_path, changes, said):
+    copies = [Path(shutil.copytree(each, tmp_path / each.parent.name)) for each in (base, tuned)]
+    for each in copies:
+        change(each, **changes)
+    told = model_card(folder, copies, repo_id="lab/fair")
+    assert said in told
+    assert ModelCard(told).data.eval_results is None

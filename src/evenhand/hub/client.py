@@ -15,12 +15,10 @@ from contextlib import contextmanager
 from typing import TypeVar
 
 from evenhand.errors import EvenhandError, UsageError
-from evenhand.hub.secret_patterns import HIDDEN, without_secrets
 
 T = TypeVar("T")
 
 TRIES = 5
-LONG_ENOUGH = 8  # characters of a token, or it may be any word
 FIRST_WAIT, LONGEST_WAIT = 1.0, 300.0  # seconds; the first doubles each time, the Hub's own Retry-After goes before
 _PASSING = (408, 425, 429, 500, 502, 503, 504)
 _NETWORK = ("httpx", "httpx2", "httpcore", "requests", "urllib3", "socket", "ssl")
@@ -161,22 +159,6 @@ def token() -> str | None:
             f"the token holds characters that no token has (letters with accents, blanks, line ends); {TOKEN}"
         )
     return found
-
-
-@contextmanager
-def unsaid() -> Iterator[None]:
-    """Errors without secrets: somebody may have typed a token where a name was asked for."""
-    from huggingface_hub import get_token
-
-    try:
-        yield
-    except EvenhandError as error:
-        said = without_secrets(str(error))
-        own = get_token() or ""
-        said = said.replace(own, HIDDEN) if len(own) > LONG_ENOUGH else said
-        if said == str(error):
-            raise
-        raise (UsageError if isinstance(error, UsageError) else EvenhandError)(said) from None
 
 
 TOKEN = "it is read from the environment variable HF_TOKEN, or where `hf auth login` put it"

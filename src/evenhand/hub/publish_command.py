@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from evenhand.command_line import Group, parse
 from evenhand.errors import UsageError, unknown_name
-from evenhand.hub.client import unsaid
 from evenhand.hub.contents import Contents, Kind, matches
+from evenhand.hub.unsaid import unsaid
 from evenhand.options import made, option
 from evenhand.paths import typed_path
 

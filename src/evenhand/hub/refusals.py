@@ -7,13 +7,14 @@ import os
 import re
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from evenhand.errors import UsageError
 from evenhand.hub import pickles
 from evenhand.hub.contents import Contents, content, matches
-from evenhand.hub.machine_paths import place_in
-from evenhand.hub.secret_patterns import assigned_in, forms_in
+from evenhand.hub.machine_paths import home_in, place_in
+from evenhand.hub.own_intervals import contradictions
+from evenhand.hub.secret_patterns import assigned_in, forms_in, unescaped
 
 if TYPE_CHECKING:
     from evenhand.flow.run_folder import RunFolder
@@ -80,7 +81,7 @@ def _start(file: Path | bytes) -> tuple[bytes, int]:
 
 
 def _to_be_read(path: str, file: Path | bytes) -> bytes:
-    """Its content; of weights the header, of rows their values, which are packed in the file."""
+    """Its content; of weights the header."""
     name = path.lower()
     if name.endswith(_WEIGHTS):
         start, size = _start(file)
@@ -90,40 +91,65 @@ def _to_be_read(path: str, file: Path | bytes) -> bytes:
             return file[:length]
         with file.open("rb") as opened:
             return opened.read(length)
-    raw = content(file)
-    return raw + b"\n" + b"\n".join(_values(raw)) if name.endswith(".parquet") else raw
+    return content(file)
 
 
-def _values(parquet: bytes) -> Iterator[bytes]:
-    """Of a table the buffers of its columns, unpacked, in which texts stand one after the other."""
+def _table(parquet: bytes) -> tuple[bytes, bytes]:
+    """Of a table all buffers of its columns, unpacked; and its texts, each different one once, in lines."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
         table = pq.read_table(pa.BufferReader(parquet))
     except (OSError, ValueError, pa.ArrowException):
-        return  # its bytes as they are will have to do
-    for column in table.columns:
-        for chunk in column.chunks:
-            plain = chunk.dictionary if isinstance(chunk, pa.DictionaryArray) else chunk
-            yield from (buffer.to_pybytes() for buffer in plain.buffers() if buffer is not None)
+        return b"", b""  # its bytes as they are will have to do
+    buffers: list[bytes] = []
+    texts: list[bytes] = []
+    for chunk in (chunk for column in table.columns for chunk in column.chunks):
+        plain = chunk.dictionary if isinstance(chunk, pa.DictionaryArray) else chunk
+        buffers += [buffer.to_pybytes() for buffer in plain.buffers() if buffer is not None]
+        texts += _texts(plain)
+    return b"\n".join(buffers), b"\n".join(texts)
+
+
+def _texts(array: Any) -> Iterator[bytes]:
+    """Of an Arrow array, also those in its lists and structures."""
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(array.type):
+        array = array.dictionary
+    if pa.types.is_string(array.type) or pa.types.is_large_string(array.type):
+        yield from (each.encode() for each in array.unique().to_pylist() if each)
+    elif pa.types.is_struct(array.type):
+        for each in array.flatten():
+            yield from _texts(each)
+    elif pa.types.is_list(array.type) or pa.types.is_large_list(array.type):
+        yield from _texts(array.flatten())
 
 
 def _written_in(name: str, raw: bytes) -> Iterator[str]:
     """Secrets, and places of a machine. name: of the file, in small letters."""
     found = raw.replace(b"\0", b"") if b"\0" in raw and not name.endswith(_BINARY) else raw  # UTF-16 has them between
-    for what in forms_in(found):
-        yield f"holds {what}"
+    texts = b""
+    if name.endswith(".parquet"):
+        buffers, texts = _table(raw)
+        found = raw + b"\n" + buffers
+    if b"\\u00" in found:
+        found, texts = found + b"\n" + unescaped(found), unescaped(texts)
+    of_form = list(forms_in(found))
+    yield from (f"holds {what}" for what in of_form)
     for variable, value in _secrets_here():
         if value in found:
             yield f"holds the value of the environment variable {variable}"
-    if name in WORDS_OF_MODELS:
-        return
     if name.endswith(".safetensors"):
-        found = _metadata(found)
-    elif name.endswith(_BINARY):
+        found = _metadata(raw)
+    elif name.endswith(".parquet"):
+        found = texts
+    elif name in WORDS_OF_MODELS or name.endswith(_BINARY):
+        if home := home_in(found):
+            yield f"names a place of a machine ({home[:60]})"
         return
-    if assigned_in(found):
+    if not of_form and assigned_in(found):  # or it would be said twice of one
         yield "assigns a password, a key or a token"
     if place := place_in(found.decode(errors="replace"), ".json" if name.endswith(".safetensors") else name):
         yield f"names a place of a machine ({place[:60]})"
@@ -149,7 +175,9 @@ def _secrets_here() -> Iterator[tuple[str, bytes]]:
 
 
 def refuse_weak_results(run: RunFolder) -> None:
-    """Raises UsageError for a run whose figures are not for others: a rehearsal, a part of the rows, mostly unread."""
+    """Raises UsageError for a run whose figures are not for others: a rehearsal, a part of the rows, mostly unread,
+    or figures that contradict each other.
+    """
     run.publishable()
     results = run.read_results()
     limit = results.config.get("limit")
@@ -162,6 +190,11 @@ def refuse_weak_results(run: RunFolder) -> None:
         )
     if part := next((each for each in results.differs if each.startswith("only ")), None):
         raise UsageError(f"{run.path} asked {part}: it is not published; run it on all rows")
+    if wrong := next(contradictions(results.metrics), None):
+        raise UsageError(
+            f"{run.path} is not as evenhand wrote it ({wrong}): it is not published; repeat its evenhand run command "
+            "with another --output"
+        )
     unread = results.metrics.get("unread_rate")
     if isinstance(unread, (int, float)) and not unread <= MOST_UNREAD:
         raise UsageError(

@@ -16,7 +16,22 @@ if TYPE_CHECKING:
     from huggingface_hub import GitCommitInfo, HfApi
 
 MAIN = "main"
+_MERGED = re.compile(r" \(#(\d+)\)$")
 LONGEST_SILENCE = 300.0  # seconds; the client itself would wait for ever
+
+
+@dataclass(frozen=True)
+class LastChange:
+    """Of a file. git: its blob's id; title: of the commit that brought it."""
+
+    git: str
+    title: str
+
+    @property
+    def pull_request(self) -> int | None:
+        """Where the commit is a merged one, its number, which the Hub puts behind the title."""
+        found = _MERGED.search(self.title)
+        return int(found[1]) if found else None
 
 
 @dataclass(frozen=True)
@@ -96,14 +111,36 @@ class Remote:
 
     def is_ours(self, title: str) -> bool:
         """Whether a commit's title is one that we gave; the Hub puts a merged pull request's number behind it."""
-        return re.sub(r" \(#\d+\)$", "", title) == self.contents.title
+        return _MERGED.sub("", title) == self.contents.title
 
     def written_by_us(self, paths: Sequence[str], revision: str) -> set[str]:
-        """Those of the paths whose last change was a commit of ours."""
+        """Those of the paths whose content a commit of ours brought.
+
+        A merged pull request is one commit under our title, with whatever others put into it: of its files those are
+        ours that a commit of ours brought there, as they are now; none where the pull request can't be looked at.
+        """
+        from huggingface_hub.errors import EntryNotFoundError, RevisionNotFoundError
+
+        found = {path: each for path, each in self._last_changes(paths, revision).items() if self.is_ours(each.title)}
+        ours = {path for path, each in found.items() if each.pull_request is None}
+        for number in {each.pull_request for each in found.values()} - {None}:
+            merged = {path: each for path, each in found.items() if each.pull_request == number}
+            try:
+                within = self._last_changes(list(merged), f"refs/pr/{number}")
+            except (EntryNotFoundError, RevisionNotFoundError):
+                continue
+            ours |= {
+                path
+                for path, each in within.items()
+                if each.git == merged[path].git and each.title == self.contents.title
+            }
+        return ours
+
+    def _last_changes(self, paths: Sequence[str], revision: str) -> dict[str, LastChange]:
         from huggingface_hub.hf_api import RepoFile
 
         if not paths:
-            return set()
+            return {}
         found = patient(
             lambda: self.api.get_paths_info(
                 self.contents.repo_id, list(paths), repo_type=self.contents.repo_type, revision=revision, expand=True
@@ -111,9 +148,9 @@ class Remote:
             f"asking who wrote files of {self.contents.name}",
         )
         return {
-            each.path
+            each.path: LastChange(each.blob_id, each.last_commit.title)
             for each in found
-            if isinstance(each, RepoFile) and each.last_commit is not None and self.is_ours(each.last_commit.title)
+            if isinstance(each, RepoFile) and each.last_commit is not None
         }
 
     def published_as(self, version: str) -> str | None:
@@ -124,7 +161,7 @@ class Remote:
         )
 
     def open_pull_request(self) -> int | None:
-        """The number of the newest open one that is ours: of the token's user, with a commit under our title.
+        """The number of the newest open one that is ours: of the token's user, under our title, or a commit of it is.
 
         Anybody may change a pull request's own title; that of its commits stays.
         """

@@ -21,7 +21,7 @@ _BY_FORM = {
     "a key of Stripe": r"(?:sk|rk)_live_[A-Za-z0-9]{20,}",
     "a token of a package registry": r"pypi-AgE[A-Za-z0-9_-]{50,}|npm_[A-Za-z0-9]{36}",
     "a signed web token": r"eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}",
-    "a private key": r"-----BEGIN [A-Z ]*PRIVATE KEY-----",
+    "a private key": r"-----BEGIN [A-Z ]*PRIVATE KEY(?: BLOCK)?-----",
     "a password in an address": r"\b[a-z][a-z0-9+.-]{1,20}://[^\s/:@\"'<>{}$]*:[^\s/@\"'<>{}$]+@",
     "an authorization header": r"\b[Aa]uthorization[\"']?\s*[:=]\s*[\"']?(?:Bearer|Basic)\s+[A-Za-z0-9+/._=-]{12,}",
     "a password of .netrc": r"\bmachine\s+\S+\s+login\s+\S+\s+password\s+\S+",
@@ -31,6 +31,12 @@ _ASSIGNED = re.compile(
     rb"(?i)(?:passw(?:or)?d|passphrase|secret(?:_?access)?(?:_?key)?|api_?key|access_?key|account_?key|private_?key"
     rb"|(?:access|auth|api|bearer|secret)_?token)[\"']?\s*(?::|=|=>)\s*[\"']?([A-Za-z0-9_+/=.!@#%^&*~-]{8,200})"
 )
+_NAMED = re.compile(  # any other name that ends so; of tokens a long value, for a tokenizer's own are words
+    rb"(?i)(?:(?:(?<=[a-z0-9])|(?<=[a-z0-9]_))(?:pwd|secret)[\"']?\s*(?::|=|=>)\s*[\"']?([A-Za-z0-9_+/=.!@#%^&*~-]{8,200})"
+    rb"|(?<![a-z0-9])token(?:_[a-z0-9]{1,8})?[\"']?\s*(?::|=|=>)\s*[\"']?([A-Za-z0-9_+=-]{16,200})(?![A-Za-z0-9_+=.(\[-]))"
+)
+_WORDS = (b"passw", b"passphrase", b"secret", b"key", b"token", b"pwd")
+_ESCAPED = re.compile(rb"\\u00([2-7][0-9a-fA-F])")  # of JSON, which may write any letter so
 
 
 def forms_in(content: bytes) -> Iterator[str]:
@@ -50,7 +56,16 @@ def without_secrets(text: str) -> str:
 
 def assigned_in(text: bytes) -> bool:
     """Whether a secret is assigned: `WANDB_API_KEY=…`, `password: …`; letters and digits of some length, no word."""
-    return any(_is_secret(found.group(1)) for found in _ASSIGNED.finditer(text))
+    lowered = text.lower()
+    if not any(word in lowered for word in _WORDS):  # which is looked for sooner than the patterns, in many rows
+        return False
+    found = (*_ASSIGNED.finditer(text), *_NAMED.finditer(text))
+    return any(_is_secret(next(filter(None, each.groups()))) for each in found)
+
+
+def unescaped(content: bytes) -> bytes:
+    """With the letters that are written as \\u0068."""
+    return _ESCAPED.sub(lambda found: bytes([int(found[1], 16)]), content)
 
 
 def _is_secret(value: bytes) -> bool:

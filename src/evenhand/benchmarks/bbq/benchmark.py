@@ -41,6 +41,7 @@ class Bbq(Benchmark[BbqOptions]):
         ),
         metric="bbq_bias",
         cluster="template",
+        interval="jackknife over templates, Student's t",
         # An item has either polarity in either context, so that a draw of items keeps these even.
         design=("category", "template", "alignment"),
         together=("item",),

@@ -37,6 +37,7 @@ class ContactControls(Benchmark[QuestionOptions]):
         configs=("controls",),
         metric="",
         cluster="item",
+        interval="Student's t in log-odds, errors clustered by item",
         design=("kind", "action", "agrees", "kind × action × agrees"),
         protocols=("choose", "generate"),
         sampling=Sampling(max_new_tokens=16),

@@ -47,6 +47,7 @@ class ContactHypothesis(Benchmark[ContactOptions]):
         default_configs=("certainty", "likelihood", "frequency"),
         metric="contact_bias",
         cluster="situation",
+        interval="Student's t in log-odds, errors clustered by situation and by descriptor",
         design=("scale", "template", "situation", "principle", "scenario", "action", "scale × action", "axis"),
         protocols=("choose", "generate"),
         sampling=Sampling(max_new_tokens=16),

@@ -82,6 +82,7 @@ class ImplicitBias(Play[ImplicitBiasOptions]):
         configs=("scenarios", "test"),
         metric=METRIC,
         cluster="scenario",
+        interval="errors clustered by scenario: bias scores by the jackknife, shares by Student's t in log-odds",
         design=("domain", "shape"),
         default_configs=("scenarios",),
         protocols=("generate", "rank"),

@@ -47,6 +47,7 @@ class Labe(Benchmark[LabeOptions]):
         configs=("biography", "professor_review", "reference_letter"),
         metric="agency_gap",
         cluster="name",
+        interval="names drawn anew within race and gender, noise taken out",
         design=("text_type", "race", "gender", "name", "age", "occupation", "department"),
         sampling=Sampling(temperature=None, max_new_tokens=512),  # the models' own settings (Generation Settings)
     )

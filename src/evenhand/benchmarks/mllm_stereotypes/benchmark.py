@@ -49,6 +49,7 @@ class MllmStereotypes(Benchmark[MllmStereotypesOptions]):
         split=SPLIT,
         metric="association_score",
         cluster="pair",
+        interval="counts drawn with their covariance over pairs of faces, noise taken out",
         design=("scenario", "attribute", "instance", "shared"),
         together=("scenario", "attribute", "instance", "pair"),
         sampling=Sampling(temperature=0.0, max_new_tokens=64),

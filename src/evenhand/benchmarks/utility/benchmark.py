@@ -35,6 +35,7 @@ class Utility(Benchmark[NoOptions]):
         configs=("questions", "texts"),
         metric="",
         cluster="row",
+        interval="Student's t in log-odds, errors clustered by question or text",
         design=("topic",),
         protocols=("generate",),
         sampling=Sampling(temperature=0.0, max_new_tokens=24),

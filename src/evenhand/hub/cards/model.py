@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand.errors import UsageError
 from evenhand.hub.cards.templating import rendered
-from evenhand.training_record import RECORD, base_of, training_record
+from evenhand.hub.rows_asked import in_place_of_all, packaged
+from evenhand.report.one_base import WEIGHTS
+from evenhand.training_record import RECORD, base_of, base_version, training_record
 
 if TYPE_CHECKING:
     from huggingface_hub import EvalResult
@@ -46,6 +48,13 @@ class Measured:
         return get_benchmark(self.after.benchmark).card.title + (f", {configs}" if configs else "")
 
     @property
+    def others(self) -> str | None:
+        """What was asked in place of the rows that a dataset of evenhand holds; None where it was these, and all."""
+        if (part := in_place_of_all(self.after)) is not None:
+            return part
+        return None if packaged(self.after) else "the published rows, and not those of a dataset of evenhand"
+
+    @property
     def controls(self) -> Controls | None:
         """Of a benchmark that tells less bias from a habit."""
         from evenhand.benchmarks import get_benchmark
@@ -66,8 +75,11 @@ class Measured:
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """All but the first, which names folders."""
-        return self.comparison.sentences[1:]
+        """All but the first, which names folders; what else a reader should know before."""
+        asked = (f"Both asked {self.others}; so these figures are not in model-index.",) if self.others else ()
+        first, second = (_dtype(each) for each in (self.before, self.after))
+        computed = (f"A was computed in {first}, B in {second}.",) if first != second else ()
+        return (*asked, *computed, *self.comparison.sentences[1:])
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -154,14 +166,35 @@ def _refuse_other(path: Path, results: Results, folder: Path, record: dict[str, 
         raise UsageError(
             f"{path} is a run of {results.model_name}, neither of {folder} nor of its base {base.get('model')}"
         )
+    tuned, ran = base_version(record), _version(results.model_identity)
+    if tuned is not None and ran != tuned:
+        raise UsageError(
+            f"{path} is a run of {results.model_name} at {ran or 'no known commit'}, and {folder} was tuned from "
+            f"{tuned}; run the base as it was (--revision says which commit of the Hub's)"
+        )
+
+
+def _version(identity: str) -> str | None:
+    return base_version({"base": {"identity": identity}})
+
+
+def _dtype(results: Results) -> str:
+    """In which its weights were; "no known dtype" of a server's."""
+    found = WEIGHTS.search(results.model_identity)
+    return found[2] if found else "no known dtype"
 
 
 def _results(pair: Measured, repo_id: str | None) -> Iterator[EvalResult]:
-    """For `model-index`: this model's headline figures, on the rows that its base answered readably, too."""
+    """For `model-index`: this model's headline figures, on the rows that its base answered readably, too.
+
+    None of other rows than the named dataset's: a reader would take them for figures of it.
+    """
     from huggingface_hub import EvalResult
 
     from evenhand.benchmarks import get_benchmark
 
+    if pair.others is not None:
+        return
     card = get_benchmark(pair.after.benchmark).card
     namespace = f"{repo_id.split('/')[0]}/" if repo_id else ""
     configs = pair.after.config["configs"]

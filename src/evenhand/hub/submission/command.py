@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 from evenhand.command_line import Group, parse, path
 from evenhand.errors import UsageError
-from evenhand.hub.client import unsaid
+from evenhand.hub.unsaid import unsaid
 from evenhand.options import made, option
 
 if TYPE_CHECKING:

@@ -150,11 +150,12 @@ def _result(run: FinishedRun, measured: Collected, about: About) -> dict[str, An
     uncertainty: dict[str, Any] = {"num_samples": measured.n_read}
     if measured.interval is not None:
         low, high = measured.interval
+        made = card.interval or f"Student's t, errors clustered by {card.cluster}"
         uncertainty["confidence_interval"] = {
             "lower": low,
             "upper": high,
             "confidence_level": LEVEL,
-            "method": f"clusters ({card.cluster}) drawn anew; docs/statistics.md of evenhand",
+            "method": f"{made}; docs/statistics.md of evenhand",
         }
     return {
         "evaluation_result_id": result_id(measured),

@@ -15,7 +15,7 @@ from evenhand.flow.configuration import RunConfig, deciding
 from evenhand.flow.foreign_files import as_written
 from evenhand.flow.results import Results
 from evenhand.flow.run_folder import RunFolder
-from evenhand.library import dataset_names
+from evenhand.hub.rows_asked import dataset_of, packaged
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -51,13 +51,12 @@ class FinishedRun:
     @property
     def dataset(self) -> str:
         """Its name; the benchmark's, where that brings its rows itself."""
-        card = self.benchmark.card
-        return card.dataset or card.name
+        return dataset_of(self.results)
 
     @property
     def packaged(self) -> bool:
         """Whether its rows are those of a dataset that evenhand ships, which has versions and can be published."""
-        return self.results.config.get("source") == "evenhand" and self.dataset in dataset_names()
+        return packaged(self.results)
 
     @property
     def dataset_version(self) -> str | None:

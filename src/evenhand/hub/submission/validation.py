@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 from evenhand.errors import EvenhandError, UsageError
 from evenhand.hub.refusals import MOST_UNREAD, refuse_weak_results
+from evenhand.hub.rows_asked import in_place_of_all
 from evenhand.hub.submission.dates import checked_date
 from evenhand.hub.submission.identity import check_model
 
@@ -27,14 +28,8 @@ def check_run(run: FinishedRun, model_id: str, under_another_name: bool) -> None
     """Raises UsageError for a run whose figures are not the model's on the benchmark's rows."""
     check_model(run, model_id, under_another_name)
     refuse_weak_results(run.folder)
-    if run.results.rows_sha256 is not None:
-        raise UsageError(f"{run.name} asked the rows of a file; runs of the benchmark's own rows are accepted")
-    if held_out := run.results.option("held_out"):
-        raise UsageError(
-            f"{run.name} asked what a training held out (--held-out {held_out}); a run of all rows is accepted"
-        )
-    if run.results.option("own_prompts"):
-        raise UsageError(f"{run.name} asked prompts of a file (--own-prompts); the benchmark's own are accepted")
+    if others := in_place_of_all(run.results):
+        raise UsageError(f"{run.name} asked {others}; a run of all of the benchmark's own rows is accepted")
     if run.packaged and run.dataset_version is None:
         raise EvenhandError(
             f"{run.name} doesn't say of which version of {run.dataset} its rows are: it is older than that record; "

@@ -71,6 +71,7 @@ class CaseStudy(Play[CaseStudyOptions]):
         configs=("case_study",),
         metric=METRIC,
         cluster="names",
+        interval="errors clustered by set of names: bias scores by the jackknife, shares by Student's t in log-odds",
         design=("case", "names"),
         protocols=("generate", "rank"),
         sampling=SAMPLING,

@@ -51,6 +51,7 @@ class Understanding(Benchmark[UnderstandingOptions]):
         configs=("finetune_full",),
         metric="",
         cluster="scenario_id",
+        interval="Student's t in log-odds, errors clustered by scenario",
         design=("domain", "biased"),
         protocols=("choose", "generate"),
         sampling=Sampling(0.7, 0.95, max_new_tokens=500),  # appendix H.1; a model tuned on reasons writes them
