@@ -55,8 +55,22 @@ def test_few_rows_are_no_pass_and_it_says_how_many_would_do(evenhand, base, cand
     """59 situations would be enough for 5 points, of which 20 were drawn with 60 rows: 177 rows."""
     found = evenhand("gate", base, candidate)
     assert found.code == 3
-    assert "about 59 clusters (situation" in found.out
+    assert "about 177 answers in 59 clusters (situation" in found.out
     assert "Run both with --limit 177." in found.out
+
+
+def test_no_rows_are_promised_where_all_situations_are_there_and_differ(evenhand, run):
+    """All answers about every other situation turn: 60 situations whose error more rows would leave as it is."""
+    runs = [run("stub:random", limit=180, output=name, configs=("certainty",)).folder for name in ("one", "other")]
+    predictions = pd.read_parquet(runs[0] / "predictions.parquet")
+    codes = predictions.groupby(["action", "situation"]).ngroup() // 2 % 2  # within both actions
+    for folder, biased in zip(runs, (codes == 0, codes == 1)):
+        change(folder, biased=biased.astype(bool))
+    found = evenhand("gate", *runs)
+    assert found.code == 3, found.out
+    assert "no number of rows will be enough" in found.out
+    assert "60 clusters" in found.out
+    assert "Run both with" not in found.out
 
 
 def test_more_bias_is_worse(evenhand, base, candidate):

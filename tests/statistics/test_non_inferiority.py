@@ -101,3 +101,46 @@ def test_a_margin_of_nothing_needs_something_better():
     assert found(3 + draw.normal(0, 10, 30)).enough_clusters(0.0) is None
     better = found(-3 + draw.normal(0, 10, 30))
     assert better.enough_clusters(0.0) == pytest.approx((2.8 * 10 / 3) ** 2, rel=0.6)
+
+
+# Strata, and clusters that are all there are
+
+
+def leaning(n_clusters=60, n_rows=6):
+    """Half of the rows of every other cluster rise, half of those of the others fall: (changes, clusters, strata)."""
+    strata = np.repeat(np.arange(n_clusters) % 2, n_rows)
+    moved = np.tile(np.arange(n_rows) % 2, n_clusters)
+    change = 100.0 * moved * np.where(strata, 1, -1)
+    return pd.Series(change), pd.Series(np.repeat(np.arange(n_clusters), n_rows)), pd.Series(strata)
+
+
+def test_what_strata_have_by_design_is_no_noise():
+    """A quarter of the rows rises, all in one stratum: by cluster 50 or 0, a standard error of 25 / sqrt(59) = 3.25."""
+    change, clusters, strata = leaning()
+    crossed = pd.Series(np.arange(len(change)) // 2 % 3)  # each has as many that move in every cluster
+    difference = paired_difference(0 * change, change, clusters, strata, within=(0.0, 100.0))
+    without = worsening(difference, 1.0, 100.0, change, clusters)
+    assert [part.error for part in without.parts] == pytest.approx([3.25, 3.25], abs=0.01)
+    for ways in ((strata,), (strata, crossed)):
+        with_strata = worsening(difference, 1.0, 100.0, change, clusters, *ways)
+        assert [part.mean for part in with_strata.parts] == [25, 25]
+        assert [part.error for part in with_strata.parts] == pytest.approx([0, 0], abs=1e-9)
+        assert with_strata.high < without.high
+
+
+def test_no_number_of_rows_is_enough_where_clusters_differ_and_are_all_there():
+    """Clusters of 10 rows that change by 30 or -30: an error of 3.9, which more rows of the same 60 leave as it is."""
+    every = found(np.repeat(np.where(np.arange(60) % 2, 30.0, -30.0), 10), 10)
+    assert every.lasting[0] == pytest.approx(1.0, abs=0.02)
+    assert every.enough_rows(MARGIN, clusters_there=60) is None
+    assert every.enough_rows(MARGIN, clusters_there=100_000) == pytest.approx(
+        10 * every.enough_clusters(MARGIN), rel=0.01
+    )
+
+
+def test_rows_that_are_alone_in_their_noise_are_enough_in_the_same_clusters():
+    draw = np.random.default_rng(5)
+    own = found(flips(draw, 600, 0.2, 0.2), 10)
+    assert own.lasting[0] < 0.5
+    rows = own.enough_rows(2.0, clusters_there=10**6)
+    assert rows == pytest.approx(10 * own.enough_clusters(2.0), rel=0.02)

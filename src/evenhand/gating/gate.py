@@ -128,26 +128,34 @@ def _lacking(pair: RunPair, judged: Sequence[Judgement]) -> list[Judgement]:
 def _needs(pair: RunPair, judged: Sequence[Judgement]) -> str:
     """How many rows would be enough for all its figures, if in truth nothing got worse; and whether there are any."""
     benchmark = get_benchmark(pair.benchmark)
-    most = max(_lacking(pair, judged), key=lambda each: (each.enough_clusters or 0) / each.worse.n_clusters)
-    clusters = most.enough_clusters or 0
-    times = clusters / most.worse.n_clusters
-    has = f"{most.worse.n_clusters:,} ({most.worse.n:,} answers)"
+    lacking, limit = _lacking(pair, judged), pair.base.results.config.get("limit")
+    there = None if limit is None else _there(pair)
+    clusters_there = None if there is None else there[1]
+    enough = {each: each.worse.enough_rows(each.room, clusters_there) for each in lacking}
+    never = [each for each, answers in enough.items() if answers is None]
+    if never and there is not None:
+        return (
+            f"{benchmark.card.name}: no number of rows will be enough to tell for “{never[0].figure}”: "
+            f"{there[1]:,} clusters ({benchmark.card.cluster}) are all there are, and they differ too much; widen the "
+            "margin."
+        )
+    most = max(lacking, key=lambda each: (enough[each] or 0) / each.worse.n)
+    answers = enough[most] or 0
+    times = answers / most.worse.n
+    clusters = math.ceil(times * most.worse.n_clusters)
+    if clusters_there is not None:
+        clusters = min(clusters, max(clusters_there, most.worse.n_clusters))
     told = (
-        f"{benchmark.card.name}: about {clusters:,} clusters ({benchmark.card.cluster}; about "
-        f"{math.ceil(times * most.worse.n):,} answers) would be enough to tell for “{most.figure}”, in 4 of 5 cases "
-        f"where nothing got worse; these runs have {has}"
+        f"{benchmark.card.name}: about {answers:,} answers in {clusters:,} clusters ({benchmark.card.cluster}) would "
+        f"be enough to tell for “{most.figure}”, in 4 of 5 cases where nothing got worse; these runs have "
+        f"{most.worse.n:,} in {most.worse.n_clusters:,}"
     )
-    limit = pair.base.results.config.get("limit")
     if limit is None:
         return f"{told}, all that there are with these settings: allow a wider margin, or ask further configurations."
     rows = math.ceil(times * limit)
-    there = _there(pair)
-    if there is None:
-        return f"{told}. Run both with --limit {rows}."
-    if rows > there[0]:
+    if there is not None and rows > there[0]:
         return f"{told}. --limit {rows} would be needed, and there are {there[0]:,} rows: allow a wider margin."
-    few = f", or allow a wider margin: there are {there[1]:,} clusters in all, which must do with more rows each"
-    return f"{told}. Run both with --limit {rows}{few if clusters > there[1] else ''}."
+    return f"{told}. Run both with --limit {rows}."
 
 
 def _there(pair: RunPair) -> tuple[int, int] | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import pandas as pd
 
@@ -15,7 +15,7 @@ from evenhand.errors import UsageError
 from evenhand.gating.pairs import RunPair
 from evenhand.gating.policy import Policy
 from evenhand.report.agreement import MOSTLY_UNREAD
-from evenhand.report.comparison import difference_of, paired_values
+from evenhand.report.comparison import difference_of, paired_values, ways_of
 from evenhand.statistics.clustered import Difference
 from evenhand.statistics.non_inferiority import Worsening, worsening
 from evenhand.statistics.resampling import LEVEL
@@ -36,7 +36,8 @@ class Unread:
 class Judgement:
     """name: of the pair of runs. worse: by how much the candidate is, with what unread answers may hide. base,
     candidate: the figure on what both answered. why: what stands in the way of a pass; empty of a pass.
-    enough_clusters: with which it could be told; None: with none, or nobody knows.
+    enough_clusters: with which it could be told, were there so many; None: with none, or nobody knows. room: how much
+    worse answers that both gave may be by.
     """
 
     name: str
@@ -49,6 +50,7 @@ class Judgement:
     verdict: Verdict
     why: str = ""
     enough_clusters: int | None = None
+    room: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -88,16 +90,25 @@ def judgements(found: Measured, policy: Policy) -> list[Judgement]:
     return [_judged(found.pair, name, each, margins[name], policy) for name, each in found.figures.items()]
 
 
+class Changes(NamedTuple):
+    """Of rows (n,), second minus first, and what they cluster by; None: by no more."""
+
+    change: pd.Series
+    clusters: pd.Series
+    strata: pd.Series | None
+    crossed: pd.Series | None
+
+
 @dataclass(frozen=True)
 class _Measured:
     """difference: second minus first. mirrored: likewise, from a base whose bias goes the other way, where the figure
-    is best at zero. changes: columns change, cluster, of figures that are means over rows, of both of these.
+    is best at zero. changes: of figures that are means over rows, of both of these.
     """
 
     how: Judged
     difference: Difference
     unread: Unread
-    changes: pd.DataFrame | None = None
+    changes: Changes | None = None
     mirrored: _Measured | None = None
 
 
@@ -133,9 +144,7 @@ def _differences(
     for name, values in paired_values(*values_of).items():
         if how := comparison.judged(name):
             read = [values[f"value_{which}"].notna() for which in ("first", "second")]
-            changes = pd.DataFrame(
-                {"change": values["value_second"] - values["value_first"], "cluster": values["cluster_first"]}
-            )
+            changes = Changes(values["value_second"] - values["value_first"], *ways_of(values))
             unread = Unread(float((read[0] ^ read[1]).mean()), float((~(read[0] | read[1])).mean()))
             found[name] = _Measured(how, difference_of(values), unread, changes)
     return found
@@ -186,7 +195,8 @@ def _judged(pair: RunPair, figure: str, measured: _Measured, margin: float, poli
     if hidden:
         why += f", {hidden:.4g} of it in answers that one run alone left unread"
     room = max(0.0, margin - hidden)
-    return replace(found, why=why, enough_clusters=worse.enough_clusters(room) if room or not margin else None)
+    enough = worse.enough_clusters(room) if room or not margin else None
+    return replace(found, why=why, enough_clusters=enough, room=room)
 
 
 def _worse(measured: _Measured) -> Worsening:
@@ -205,8 +215,8 @@ def _worsening(measured: _Measured, sign: float, most: float | None) -> Worsenin
     changes = measured.changes
     if changes is None:
         return worsening(measured.difference, sign, most)
-    found = worsening(measured.difference, sign, most, changes["change"], changes["cluster"])
-    known = changes["change"].dropna()
+    found = worsening(measured.difference, sign, most, *changes)
+    known = changes.change.dropna()
     if measured.how.logarithm and len(known) and not known.any():
         return replace(found, low=0.0, high=0.0)  # likelihoods move with any change of a model: this one has none
     return found

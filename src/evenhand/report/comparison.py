@@ -237,11 +237,15 @@ def difference_of(group: pd.DataFrame) -> Difference:
     return paired_difference(
         group["value_first"],
         group["value_second"],
-        group["cluster_first"],
-        group.get("stratum_first"),
-        None if "crossed_first" not in group or group["crossed_first"].isna().all() else group["crossed_first"],
+        *ways_of(group),
         _within(group),
     )
+
+
+def ways_of(group: pd.DataFrame) -> tuple[pd.Series, pd.Series | None, pd.Series | None]:
+    """(clusters, strata, what is crossed) of one figure's `paired_values`."""
+    crossed = None if "crossed_first" not in group or group["crossed_first"].isna().all() else group["crossed_first"]
+    return group["cluster_first"], group.get("stratum_first"), crossed
 
 
 def _within(group: pd.DataFrame) -> tuple[float, float] | None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 from scipy import stats
 
-from evenhand.statistics.crossed import balanced, errors, influences
+from evenhand.statistics.crossed import Errors, balanced, errors, influences
 from evenhand.statistics.rare import reach, reaching
 from evenhand.statistics.resampling import (
     FEW_CLUSTERS,
@@ -25,7 +26,17 @@ from evenhand.statistics.resampling import (
     too_few_alike,
 )
 
-__all__ = ["FEW_CLUSTERS", "Difference", "Error", "Mean", "clustered_error", "clustered_mean", "paired_difference"]
+__all__ = [
+    "FEW_CLUSTERS",
+    "Difference",
+    "Error",
+    "Mean",
+    "clustered_error",
+    "clustered_mean",
+    "error_of",
+    "lasting_share",
+    "paired_difference",
+]
 
 PERMUTATIONS = 9999
 
@@ -201,21 +212,62 @@ def clustered_error(values: pd.Series, clusters: pd.Series, strata: pd.Series | 
     return Error(mean, math.sqrt(variance), freedom)
 
 
+def error_of(
+    values: pd.Series, clusters: pd.Series, strata: pd.Series | None = None, crossed: pd.Series | None = None
+) -> Error:
+    """Of the mean of values (n,), NaN left out, as `paired_difference` has it of what changed."""
+    if crossed is None:
+        return clustered_error(values, clusters, strata)
+    known = values.notna().to_numpy()
+    if not known.any():
+        return Error(math.nan, math.nan, 1.0)
+    strata = clusters.map(lambda _: 0) if strata is None else strata
+    mean, found = _crossed_error(values[known].astype(float), clusters[known], strata[known], crossed[known])
+    return Error(float(mean[0]), float(found.errors[0]), float(found.freedom[0]))
+
+
+def lasting_share(error: Error, values: pd.Series, clusters: pd.Series, strata: pd.Series | None = None) -> float:
+    """Share of a squared error of values (n,), NaN left out, that more rows of the same clusters would not lessen.
+
+    Rows by themselves, in their strata, have the variance within clusters and that between them, each over n rows;
+    clusters have that between them over as many as they are. Where each cluster has one row, nobody can tell them
+    apart: 1, so that nothing is promised. Also of no error, 1.
+    """
+    known = values.notna().to_numpy()
+    n, n_clusters = int(known.sum()), int(clusters[known].nunique(dropna=False))
+    if n <= n_clusters or not error.error > 0:
+        return 1.0
+    own = values[known].astype(float)
+    means = own.mean() if strata is None else own.groupby(strata[known].to_numpy(), dropna=False).transform("mean")
+    of_rows = float(((own - means) ** 2).sum()) / n / (n - 1)
+    return min(1.0, max(0.0, (1 - of_rows / error.error**2) / (1 - n_clusters / n)))
+
+
+class _CrossedError(NamedTuple):
+    """mean: (1,)."""
+
+    mean: FloatArray
+    found: Errors
+
+
+def _crossed_error(values: pd.Series, clusters: pd.Series, strata: pd.Series, crossed: pd.Series) -> _CrossedError:
+    """Of values (n,) without NaN."""
+    cells = pd.DataFrame({"value": values, "n": 1})
+    ways = (clusters, strata, crossed)
+    cells = cells.groupby([pd.factorize(each.to_numpy(), use_na_sentinel=False)[0] for each in ways]).sum()
+    cluster, stratum, other = (np.asarray(cells.index.get_level_values(level).factorize()[0]) for level in range(3))
+    part, whole = (cells[[name]].to_numpy(dtype=float) for name in ("value", "n"))
+    stratum = balanced(stratum, whole[:, 0])
+    found = errors(influences(part, whole), whole, cluster, other, stratum, influences(part, whole, stratum))
+    return _CrossedError(ratio(part.sum(axis=0), whole.sum(axis=0)), found)
+
+
 def _crossed_difference(
     first: pd.Series, second: pd.Series, clusters: pd.Series, strata: pd.Series, crossed: pd.Series,
     within: tuple[float, float] | None,
 ) -> Difference:  # fmt: skip
     """Of rows without NaN."""
-    ways = (clusters, strata, crossed)
-    cells = pd.DataFrame({"first": first, "second": second, "n": 1})
-    cells = cells.groupby([pd.factorize(each.to_numpy(), use_na_sentinel=False)[0] for each in ways]).sum()
-    n = len(first)
-    cluster, stratum, other = (np.asarray(cells.index.get_level_values(level).factorize()[0]) for level in range(3))
-    part, whole = ((cells[[*names]].to_numpy(dtype=float)) for names in (["second"], ["n"]))
-    part = part - cells[["first"]].to_numpy(dtype=float)
-    stratum = balanced(stratum, whole[:, 0])
-    found = errors(influences(part, whole), whole, cluster, other, stratum, influences(part, whole, stratum))
-    estimate = ratio(part.sum(axis=0), whole.sum(axis=0))
+    n, (estimate, found) = len(first), _crossed_error(second - first, clusters, strata, crossed)
     [p_value], [freedom], [error] = found.p_values(estimate), found.freedom, found.errors
     smallest = float(0.5**freedom)
     if within is None:

@@ -15,8 +15,8 @@ from dataclasses import dataclass, replace
 import pandas as pd
 from scipy import stats
 
-from evenhand.statistics.clustered import Difference, Error, clustered_error
-from evenhand.statistics.resampling import LEVEL, LEVELS, no_spread, students_intervals
+from evenhand.statistics.clustered import Difference, Error, error_of, lasting_share
+from evenhand.statistics.resampling import LEVEL, LEVELS, ROUNDING, no_spread, students_intervals
 
 POWER = 0.8
 MOST_CLUSTERS = 10_000_000  # beyond it nothing is promised
@@ -30,6 +30,8 @@ class Worsening:
     """By how much the second of two runs is worse than the first; below 0: better.
 
     low, high: NaN where they are not known. n: pairs. most: by how much a row can get worse at most; None: not known.
+    lasting: shares of the squared errors of the difference, and of both parts, that more rows of the same clusters
+    would not lessen (`lasting_share`).
     """
 
     estimate: float
@@ -39,6 +41,7 @@ class Worsening:
     n_clusters: int
     most: float | None
     parts: Parts | None = None
+    lasting: tuple[float, float, float] = (1.0, 1.0, 1.0)
 
     @property
     def known(self) -> bool:
@@ -50,40 +53,58 @@ class Worsening:
         None: no number would, or none can be told. With a margin of 0 something must have got better: by as much as was
         observed here.
         """
+        return self._enough(margin, self.n_clusters, None)
+
+    def enough_rows(self, margin: float, clusters_there: int | None = None) -> int | None:
+        """So many pairs would show it (`enough_clusters`), where there are no more clusters than those that are there.
+
+        More rows first bring more clusters, as many for each row as here; once all are asked, each has more rows.
+        """
+        return self._enough(margin, self.n, clusters_there)
+
+    def _enough(self, margin: float, n: int, clusters_there: int | None) -> int | None:
+        """n: of what is counted, as many as there are here."""
         room = margin if margin > 0 else -self.estimate
-        if not (self.known and room > 0 and self.n_clusters):
+        if not (self.known and room > 0 and self.n_clusters and n):
             return None
-        low, high = 1, self.n_clusters
-        while not self._shows(room, high):
+        low, high = 1, n
+        while not self._shows(room, high / n, clusters_there):
             low, high = high, 2 * high
             if high > MOST_CLUSTERS:
                 return None
         while high - low > 1:
             middle = (low + high) // 2
-            low, high = (low, middle) if self._shows(room, middle) else (middle, high)
+            low, high = (low, middle) if self._shows(room, middle / n, clusters_there) else (middle, high)
         return high
 
-    def _shows(self, room: float, n_clusters: int) -> bool:
-        """Whether that many clusters, which vary as these do, show it with the promised power."""
-        times = n_clusters / self.n_clusters
-        half, beyond = max(self.high - self.estimate, self.estimate - self.low) / math.sqrt(times), 0.0
+    def _shows(self, room: float, times: float, clusters_there: int | None) -> bool:
+        """Whether that many times the rows, which vary as these do, show it with the promised power."""
+        n_clusters = max(1, math.floor(self.n_clusters * times + ROUNDING))
+        if clusters_there is not None:
+            n_clusters = min(n_clusters, max(self.n_clusters, clusters_there))
+        of_clusters = self.n_clusters / n_clusters
+        of_all, *of_parts = (math.sqrt(share * of_clusters + (1 - share) / times) for share in self.lasting)
+        half, beyond = max(self.high - self.estimate, self.estimate - self.low) * of_all, 0.0
         if self.parts is not None:
-            rose, fell = (replace(part, error=part.error / math.sqrt(times)) for part in self.parts)
+            rose, fell = (replace(part, error=part.error * less) for part, less in zip(self.parts, of_parts))
             beyond = _distance((rose, fell), n_clusters, self.most)
             if _alike(self.parts):
                 return beyond <= room
-            half = (self.estimate - self.low) / math.sqrt(times)
+            half = (self.estimate - self.low) * of_all
         error = half / stats.norm.ppf(LEVELS[1])
         return bool(max(half, beyond) + stats.norm.ppf(POWER) * error <= room)
 
 
 def worsening(
     difference: Difference, sign: float, most: float | None, change: pd.Series | None = None,
-    clusters: pd.Series | None = None,
+    clusters: pd.Series | None = None, strata: pd.Series | None = None, crossed: pd.Series | None = None,
 ) -> Worsening:  # fmt: skip
     """Of a paired difference. sign: 1 where more is worse, -1 where less is.
 
-    change (n,): of each row, second minus first, where the figure is a mean over rows; NaN is left out. clusters (n,).
+    change (n,): of each row, second minus first, where the figure is a mean over rows; NaN is left out. clusters,
+    strata, crossed (n,): as of the difference itself (`paired_difference`), so that what rises in one stratum and falls
+    in another by design is no noise.
+
     Clusters of which none shows any change leave unseen what one in twenty times would be unseen: a share of 1 -
     0.05^(1/n) of clusters ("rule of three"; Hanley and Lippman-Hand 1983), and these as bad as can be. Where it isn't
     known how bad, nothing is.
@@ -92,8 +113,10 @@ def worsening(
     found = Worsening(sign * difference.estimate, low, high, difference.n, difference.n_clusters, most)
     if change is not None and clusters is not None:
         rose, fell = ((part * sign * change).clip(lower=0).where(change.notna()) for part in (1, -1))
-        parts = clustered_error(rose, clusters), clustered_error(fell, clusters)
-        found = replace(found, parts=parts)
+        parts = error_of(rose, clusters, strata, crossed), error_of(fell, clusters, strata, crossed)
+        both = (error_of(change, clusters, strata, crossed), change), (parts[0], rose), (parts[1], fell)
+        of_all, of_rose, of_fell = (lasting_share(error, values, clusters, strata) for error, values in both)
+        found = replace(found, parts=parts, lasting=(of_all, of_rose, of_fell))
         if not found.n or math.isnan(parts[0].error + parts[1].error):
             return replace(found, low=math.nan, high=math.nan)
     elif found.known and low == high:

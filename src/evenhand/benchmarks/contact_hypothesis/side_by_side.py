@@ -39,8 +39,8 @@ def _by_contact(runs: Sequence[Run]) -> Plot:
     return Plot(
         "Biased responses by contact (as the paper's Figure 4)",
         partial(grouped_bars, bars, "% biased responses", (CHANCE, "chance")),
-        f"{whiskers(bars, '95 % intervals of each run by itself').capitalize()}; those of the differences, which are "
-        "narrower, stand with the headline figures.",
+        f"{whiskers(bars, '95 % intervals of each run by itself').capitalize()}; intervals of the differences are "
+        "paired, and other than the whiskers: they stand with the headline figures.",
     )
 
 
