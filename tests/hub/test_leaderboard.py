@@ -140,6 +140,8 @@ def test_the_source_named_first_stands_then_the_youngest(tmp_path):
         ({"evaluation_name": "x" * 500}, "500 characters; 120 are accepted"),
         ({"score_details.details": {"unread_rate": "0.9"}}, "90 % of its answers could not be read"),
         ({"score_details.details": {"unread_rate": "lots"}}, "the unread rate is 'lots'"),
+        ({"score_details.details": {"unread_rate": "-0.1"}}, "its unread rate is -0.1, and a share from 0 to 1"),
+        ({"score_details.details": {"unread_rate": "nan"}}, "the unread rate is 'nan', and no number"),
         ({"generation_config.additional_details.limit": "60"}, "of a part of the rows, or a rehearsal"),
         ({"generation_config.additional_details": [[]]}, "[[]] is not of type 'object'"),
     ],
@@ -172,6 +174,40 @@ def test_dates(tmp_path, told, reason):
     found = one(tmp_path, result(*CONTACT, 40.0), **told)
     assert found.cells == {}
     assert reason in found.refused[0]
+
+
+@pytest.mark.parametrize("told", ["32503680000", "32503680000.5"])
+def test_no_record_was_retrieved_in_times_to_come(tmp_path, told):
+    found = gather(write(tmp_path / "in", record(MODEL, result(*CONTACT, 40.0)) | {"retrieved_timestamp": told}))
+    assert found.cells == {}
+    assert "3000-01-01T00:00:00Z' is still to come" in found.refused[0]
+
+
+def test_ids_that_look_alike_are_one_model(tmp_path):
+    """One in two spellings of an accent (NFC, NFD), one in capital letters: the first stands."""
+    made = [record(each, result(*CONTACT, 40.0)) for each in ("lab/caf\u00e9", "lab/cafe\u0301", "Lab/CAF\u00c9")]
+    found = gather(write(tmp_path / "in", *made))
+    assert [row for row, *_ in found.cells] == ["lab/caf\u00e9"]
+    assert len(found.refused) == 2
+    assert sum("differs in small and capital letters alone" in each for each in found.refused) == 1
+
+
+def test_a_model_named_as_a_mitigated_run_has_a_row_of_its_own(tmp_path):
+    mitigated = record("lab/m", result(*CONTACT, 40.0, mitigation="self-reminder"))
+    found = gather(write(tmp_path / "in", mitigated, record("lab/m + self-reminder", result(*CONTACT, 10.0))))
+    assert not found.refused
+    values = {row: each.value for (row, *_), each in found.cells.items()}
+    assert values == {"lab/m + self-reminder": 40.0, "“lab/m + self-reminder”": 10.0}
+
+
+def test_models_that_name_each_other_as_base_have_none(tmp_path):
+    of = {"lab/a": "lab/b", "lab/b": "lab/c", "lab/c": "lab/a", "lab/d": "lab/a"}
+    made = [record(model, result(*CONTACT, 40.0), base=base) for model, base in of.items()]
+    found = gather(write(tmp_path / "in", *made)).all.records
+    assert {each.model: each.base for each in found} == {
+        "lab/a": None, "lab/b": None, "lab/c": None, "lab/d": "lab/a",
+    }  # fmt: skip
+    assert sum("its base is left out" in each.notes for each in found) == 3
 
 
 @pytest.mark.parametrize(

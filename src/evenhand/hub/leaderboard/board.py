@@ -11,7 +11,7 @@ from datetime import datetime
 from evenhand.benchmarks import BENCHMARKS
 from evenhand.hub.leaderboard.paired import Answers, paired
 from evenhand.hub.leaderboard.ranks import Ranks, ranks
-from evenhand.hub.leaderboard.records import Column, Record
+from evenhand.hub.leaderboard.records import Column, Record, row_of
 
 MOST_OVERVIEW, MOST_COLUMNS = 12, 40  # columns of the first table, and of a benchmark's; leaderboard.csv has all
 MOST_SECTIONS = 30  # benchmarks with a table of their own
@@ -109,7 +109,7 @@ def _rows(records: Sequence[Record]) -> tuple[Row, ...]:
     for each in records:
         bases[each.row] = bases.get(each.row) or each.base_row
         if each.mitigation is not None and each.base is not None:
-            bases.setdefault(each.model, each.base)
+            bases.setdefault(row_of(each.model), row_of(each.base))
     names = {each.row for each in records}
     variants: dict[str, list[str]] = {}
     for name in sorted(names):

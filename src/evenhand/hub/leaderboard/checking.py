@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import re
+import unicodedata
 from dataclasses import replace
 from datetime import date, datetime
 from functools import cache
@@ -18,18 +20,19 @@ from evenhand.hub.submission.dates import checked_date, of_seconds
 LONGEST_NAME, LONGEST_TEXT, LONGEST_ADDRESS = 120, 400, 500  # characters
 LARGEST = 1e9  # of any score
 ROUNDING = 1e-6
+_SECONDS = re.compile(r"[0-9]+(\.[0-9]+)?")
 NO_WIDTH = "its interval is left out: it has no width, or less than one answer more would make"
 
 
 def name(text: object, what: str, longest: int = LONGEST_NAME) -> str:
-    """A text of one line without what can't be seen. Raises Refusal."""
+    """A text of one line without what can't be seen, in one spelling of each letter (NFC). Raises Refusal."""
     if not isinstance(text, str) or not text.strip():
         raise Refusal(f"{what} is missing or no text")
     if len(text) > longest:
         raise Refusal(f"{what} has {len(text):,} characters; {longest} are accepted")
     if not text.isprintable():
         raise Refusal(f"{what} holds characters that can't be seen")
-    return text.strip()
+    return unicodedata.normalize("NFC", text.strip())
 
 
 def text(value: object, longest: int = LONGEST_TEXT) -> str:
@@ -64,7 +67,7 @@ def count(value: object, what: str) -> int:
 def day(value: object, now: datetime) -> str:
     """ISO 8601, of that or of seconds since 1970 as a text. Raises Refusal for none, and for one still to come."""
     moment = value
-    if isinstance(value, str) and value.isascii() and value.isdigit():
+    if isinstance(value, str) and _SECONDS.fullmatch(value):
         try:
             moment = of_seconds(float(value))
         except (OverflowError, ValueError, OSError):
@@ -92,7 +95,9 @@ def address(value: object) -> str | None:
 
 
 def read_enough(unread_rate: float | None) -> None:
-    """Raises Refusal where most answers could not be read."""
+    """Raises Refusal where most answers could not be read, and for what is no share."""
+    if unread_rate is not None and not 0 <= unread_rate <= 1:
+        raise Refusal(f"its unread rate is {unread_rate:g}, and a share from 0 to 1 is accepted")
     if unread_rate is not None and not unread_rate <= MOST_UNREAD:
         raise Refusal(
             f"{100 * unread_rate:.0f} % of its answers could not be read ({100 * MOST_UNREAD:.0f} % are the most)"

@@ -75,7 +75,7 @@ class _About:
 def _about(record: Mapping[str, Any], origin: Origin, now: datetime) -> _About:
     model, library, of = record["model_info"], record["eval_library"], record["source_metadata"]
     details = model.get("additional_details", {})
-    dates = [record[key] for key in ("evaluation_timestamp", "retrieved_timestamp") if key in record]
+    dates = [day(record[key], now) for key in ("evaluation_timestamp", "retrieved_timestamp") if key in record]
     if not dates:
         raise Refusal("it has no date")
     if origin.model not in (None, model["id"]):
@@ -94,7 +94,7 @@ def _about(record: Mapping[str, Any], origin: Origin, now: datetime) -> _About:
         origin,
         name(model["id"], "the model's id"),
         None if base is None else name(base, "the base model's id"),
-        day(dates[0], now),
+        dates[0],
         name(library["name"], "the library's name"),
         library.get("additional_details", {}),
         tuple(notes),

@@ -67,8 +67,16 @@ class Record:
     @property
     def row(self) -> str:
         """Of the board."""
-        return self.model if self.mitigation is None else f"{self.model} + {self.mitigation}"
+        return row_of(self.model, self.mitigation)
 
     @property
     def base_row(self) -> str | None:
-        return self.base if self.mitigation is None else self.model
+        if self.mitigation is not None:
+            return row_of(self.model)
+        return None if self.base is None else row_of(self.base)
+
+
+def row_of(model: str, mitigation: str | None = None) -> str:
+    """A name for each pair of both: a model that is named as another under a mitigation would be stands in quotes."""
+    own = f"“{model}”" if " + " in model or model.startswith("“") else model
+    return own if mitigation is None else f"{own} + {mitigation}"
