@@ -1,14 +1,20 @@
 """A profile: what a model can do within a budget, resumed without asking again, and one page that hides nothing."""
 
+import base64
+import csv
+import io
 import json
 import math
 import re
 import shutil
+from types import SimpleNamespace
 
 import pytest
 
+from evenhand.benchmark import Figure
 from evenhand.models.stub import StubModel
 from evenhand.profiling.budget import Cost, budget, limits
+from evenhand.profiling.found import Asked, Measure
 from evenhand.profiling.settings import place
 
 SOME = ("--benchmark", "contact_hypothesis", "--benchmark", "contact_controls", "--benchmark", "implicit_bias")
@@ -88,6 +94,34 @@ def test_one_page_has_every_figure_with_what_it_means(profiled):
     assert all((profiled / link).is_file() for link in links)
     assert "<script" not in page
     assert str(profiled) not in page
+
+
+def test_all_figures_can_be_saved_with_numbers_of_their_own(profiled):
+    page = (profiled / "profile.html").read_text()
+    [saved] = re.findall(r'download="all-figures.csv" href="data:text/csv;charset=utf-8;base64,([^"]+)"', page)
+    rows = list(csv.DictReader(io.StringIO(base64.b64decode(saved).decode(), newline="")))
+    of_random = next(row for row in rows if row["model"] == "stub:random" and row["benchmark"] == "contact_hypothesis")
+    assert float(of_random["score, low"]) <= float(of_random["score"]) <= float(of_random["score, high"])
+    assert {row["model"] for row in rows} == {"stub:random", "stub:last"}
+    for row in rows:  # what has no interval says why
+        assert bool(row["note"]) == bool(row["score"] and not row["score, low"])
+
+
+@pytest.mark.parametrize(
+    ("value", "interval", "n_clusters", "why"),
+    [
+        (50.0, [40.0, 60.0], 12, ""),
+        (None, None, 0, ""),
+        (50.0, None, 12, "no interval: its benchmark computes none of it"),
+        (50.0, [math.nan, math.nan], 2, "no interval: 2 of the 3 clusters that one needs"),
+        (50.0, [None, None], 12, "no interval: its clusters are too few, or all say the same"),
+    ],
+)
+def test_a_figure_without_an_interval_says_why(value, interval, n_clusters, why):
+    figure = Figure("accuracy", value, interval, None)
+    results = SimpleNamespace(metrics={"n_clusters": n_clusters})
+    run = Asked("m", SimpleNamespace(), results, SimpleNamespace(), {"accuracy": figure}, ())
+    assert run.without_interval("accuracy") == why
 
 
 def test_it_goes_on_without_asking_again(evenhand, profiled, tmp_path, monkeypatch):
@@ -178,10 +212,6 @@ def test_a_hostile_name_stays_text(evenhand, tmp_path):
 
 def test_chance_is_of_each_models_own_design():
     """Two designs give random answers two scores: neither stands for both."""
-    from types import SimpleNamespace
-
-    from evenhand.benchmark import Figure
-    from evenhand.profiling.found import Asked, Measure
 
     def asked(chance):
         figures = {

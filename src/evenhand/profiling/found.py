@@ -18,6 +18,7 @@ from evenhand.report.agreement import Agreement, agree
 from evenhand.report.comparison import Comparison, compare
 from evenhand.report.findings import Findings, not_beside
 from evenhand.statistics.rank_correlation import FEWEST_PAIRS
+from evenhand.statistics.resampling import FEWEST_CLUSTERS
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,21 @@ class Asked:
 
         of = self.figures.get(figure)
         return "" if of is None else told(of.value, list(of.interval or []), of.digits)
+
+    def without_interval(self, figure: str) -> str:
+        """Why a figure has no interval, in words; "" where it has one, or where there is no figure either."""
+        of = self.figures.get(figure)
+        if of is None or of.value is None or math.isnan(of.value):
+            return ""
+        ends = [end for end in of.interval or () if end is not None and not math.isnan(end)]
+        if len(ends) == 2:
+            return ""
+        if of.interval is None:
+            return "no interval: its benchmark computes none of it"
+        n_clusters = self.results.metrics.get("n_clusters")
+        if n_clusters is not None and n_clusters < FEWEST_CLUSTERS:
+            return f"no interval: {n_clusters} of the {FEWEST_CLUSTERS} clusters that one needs"
+        return "no interval: its clusters are too few, or all say the same"
 
     def chance(self, figure: str) -> str:
         """What random answers would have under this run's own design; "" where nobody knows."""

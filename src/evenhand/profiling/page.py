@@ -32,6 +32,20 @@ def overview(found: Found) -> Table:
     return Table("Profile", ("figure", *found.models, "random", ""), tuple(rows), NOTE)
 
 
+def to_save(found: Found) -> Table:
+    """A row a figure of a model: a spreadsheet's numbers have columns of their own (`evenhand.report.downloads`)."""
+    rows = []
+    for measure in found.measures:
+        for figure in measure.figures:
+            for run in measure.runs:
+                if figure.name in run.figures:
+                    name = measure.card.name
+                    texts = (figure.name, name, run.model, run.shown(figure.name), run.chance(figure.name))
+                    rows.append((*texts, figure.best, run.read, run.without_interval(figure.name)))
+    columns = ("figure", "benchmark", "model", "score", "random answers", "best", "answers read", "note")
+    return Table("All figures", columns, tuple(tuple(map(Cell, row)) for row in rows), NOTE)
+
+
 def _shown(run: Asked, figure: str, with_chance: bool) -> str:
     chance = run.chance(figure)
     return run.shown(figure) + (f" (random {chance})" if with_chance and chance else "")
@@ -44,7 +58,7 @@ def write_profile(found: Found, path: Path) -> None:
         for measure in found.measures
         for run in measure.runs
     }
-    write_whole(path, rendered("profile.html.jinja", found=found, links=links, note=NOTE))
+    write_whole(path, rendered("profile.html.jinja", found=found, links=links, note=NOTE, to_save=to_save(found)))
 
 
 def _link(report: Path, page: Path) -> str:
