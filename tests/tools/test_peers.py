@@ -17,6 +17,7 @@ import pytest
 from evenhand.benchmarks import get_benchmark
 from evenhand.flow.configuration import run_config
 from evenhand.flow.evaluation import evaluate
+from evenhand.metrics.contact_bias.scores import UNREAD, is_biased, read_answer
 
 LIMIT = 24  # rows, of three questions each
 
@@ -40,9 +41,17 @@ def means(counted):
     return {name: sum(values) / len(values) for name, values in found.items()}
 
 
-def headline(folder, benchmark="contact_hypothesis"):
-    """{id: {figure: value}} of a run, and {figure: mean}; NaN is unread."""
-    table = get_benchmark(benchmark).comparison().headline(pd.read_parquet(folder / "predictions.parquet"))
+def headline(folder, benchmark="contact_hypothesis", whole=False):
+    """{id: {figure: value}} of a run, and {figure: mean}; NaN is unread.
+
+    whole: replies that were cut off are read as others, as harnesses do, which don't tell them apart.
+    """
+    predictions = pd.read_parquet(folder / "predictions.parquet")
+    if whole:
+        read = zip(predictions["text"], predictions["scale"], predictions["action"])
+        polarities = [(read_answer(text, scale), action) for text, scale, action in read]
+        predictions["biased"] = [None if each[0] == UNREAD else is_biased(*each) for each in polarities]
+    table = get_benchmark(benchmark).comparison().headline(predictions)
     rows = defaultdict(dict)
     for name, row, value in zip(table["figure"], table["id"], table["value"]):
         rows[row][name] = None if math.isnan(value) else value
@@ -168,7 +177,7 @@ def test_lm_eval_finds_the_same(evenhand, tmp_path, model, options):
     run = evaluate(
         run_config("contact_hypothesis", str(model), limit=LIMIT, dtype="float32", **values), tmp_path / "run"
     )
-    rows, figures = headline(run.path)
+    rows, figures = headline(run.path, whole="generate" in options)
     found = {}
     for line in samples.read_text(encoding="utf-8").splitlines():
         sample = json.loads(line)
@@ -195,7 +204,8 @@ def test_inspect_finds_the_same(evenhand, tmp_path, model):
            tmp_path)  # fmt: skip
     [log] = [json.loads(path.read_text()) for path in logs.glob("*.json")]
     settings = {"protocol": "generate", "limit": LIMIT, "dtype": "float32"}
-    rows, figures = headline(evaluate(run_config("contact_hypothesis", str(model), **settings), tmp_path / "run").path)
+    run = evaluate(run_config("contact_hypothesis", str(model), **settings), tmp_path / "run")
+    rows, figures = headline(run.path, whole=True)
     found = {}
     for sample in log["samples"]:
         [score] = sample["scores"].values()

@@ -1,7 +1,8 @@
 """A task of inspect_ai that evenhand wrote: the questions are in items.jsonl beside this file.
 
 Each figure is the mean of what answers count, as `evenhand run --protocol generate` reports it; an answer that names
-none of the options as a whole word, or several, is unread and counts in no figure but `unread`.
+none of the options as a whole word, or several, is unread and counts in no figure but `unread`. One that was cut off
+counts what it names; a run leaves it unread unless it begins with the option.
 """
 
 import json

@@ -2,7 +2,8 @@
 
 Each figure is the mean of what answers count, as `evenhand run` reports it; what can't be read counts in no figure but
 `unread`. An option is as likely as the mean (or sum) of its tokens' log-probabilities: those after the prompt, without
-the white space that ends a chat template's prompt and that lm_eval reads as a part of the option.
+the white space that ends a chat template's prompt and that lm_eval reads as a part of the option. A written answer that
+was cut off counts what it names; a run leaves it unread unless it begins with the option.
 """
 
 import json
