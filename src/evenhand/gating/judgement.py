@@ -55,9 +55,7 @@ class Judgement:
 
 @dataclass(frozen=True)
 class Measured:
-    """Both runs of a pair, before any margin. figures: headline figures that the policy judges, by
-    name.
-    """
+    """Both runs of a pair, before any margin. figures: headline figures that the policy judges, by name."""
 
     pair: RunPair
     figures: Mapping[str, _Measured]
