@@ -129,37 +129,37 @@ def test_what_only_looks_alike_is_published(text):
     assert [*reasons("README.md", text.encode())] == []
 
 
-@pytest.mark.parametrize(
-    ("path", "content"),
-    [
-        ("training_args.bin", b""),
-        ("optimizer.pt", b""),
-        ("rng_state_0.pth", b""),
-        ("scheduler.pt", b""),
-        ("trainer_state.json", b"{}"),
-        ("last/checkpoint-5/model.safetensors", b""),
-        ("pytorch_model.bin", b""),
-        ("weights.pkl", b""),
-        ("WEIGHTS.PKL", b""),
-        ("a.dill", b""),
-        ("a.pt2", b""),
-        ("harmless.md", pickle.dumps({"a": 1}, 0)),
-        ("model.safetensors", pickle.dumps({"a": 1})),
-        ("harmless.bib", zipped("weights.pkl")),
-        ("harmless.svg", gzip.compress(pickle.dumps({"a": 1}))),
-        ("notes.tar", b""),
-        ("Optimizer.safetensors", b""),
-        ("random_states_0.json", b""),
-        ("zero_pp_rank_0_mp_rank_00_optim_states.safetensors", b""),
-        ("prod.env", b"A=1"),
-        ("harmless.txt", pickle.dumps({"a": 1})),
-        ("harmless.dat", torch_saved()),
-        (".env", b"A=1"),
-        ("server.pem", b""),
-    ],
-)
-def test_pickles_states_and_files_of_secrets_are_refused(path, content):
-    assert len([*reasons(path, content)]) == 1
+REFUSED = {
+    "training_args.bin": b"",
+    "optimizer.pt": b"",
+    "rng_state_0.pth": b"",
+    "scheduler.pt": b"",
+    "trainer_state.json": b"{}",
+    "last/checkpoint-5/model.safetensors": b"",
+    "pytorch_model.bin": b"",
+    "weights.pkl": b"",
+    "WEIGHTS.PKL": b"",
+    "a.dill": b"",
+    "a.pt2": b"",
+    "harmless.md": pickle.dumps({"a": 1}, 0),
+    "model.safetensors": pickle.dumps({"a": 1}),
+    "harmless.bib": zipped("weights.pkl"),
+    "harmless.svg": gzip.compress(pickle.dumps({"a": 1})),
+    "notes.tar": b"",
+    "Optimizer.safetensors": b"",
+    "random_states_0.json": b"",
+    "zero_pp_rank_0_mp_rank_00_optim_states.safetensors": b"",
+    "prod.env": b"A=1",
+    "harmless.txt": pickle.dumps({"a": 1}),
+    "harmless.dat": torch_saved(),
+    ".env": b"A=1",
+    "server.pem": b"",
+}
+
+
+@pytest.mark.parametrize("path", REFUSED)  # by names alone: archives hold the time at which they were made
+def test_pickles_states_and_files_of_secrets_are_refused(path):
+    assert len([*reasons(path, REFUSED[path])]) == 1
 
 
 def test_a_header_may_be_as_long_as_a_pickle_begins():
