@@ -12,6 +12,7 @@ import numpy as np
 import torch
 from transformers import PreTrainedModel
 
+from evenhand.models.kept_prompts import KeptPrompts
 from evenhand.models.padded_scoring import PaddedScoring
 from evenhand.models.prefix_tree import Continuation
 from evenhand.models.scoring import Scoring
@@ -25,7 +26,7 @@ AGREEMENT = {torch.float32: 1e-3, torch.float64: 1e-3, torch.bfloat16: 0.5, torc
 
 
 class ChoiceScoring:
-    """Of one model. identity: what the log calls it. n_tokens: of its tokenizer."""
+    """Of one model. identity: what the log calls it. n_tokens: of its tokenizer. kept_prompts: of earlier calls."""
 
     def __init__(
         self,
@@ -36,12 +37,14 @@ class ChoiceScoring:
         context: int | None,
         batch_size: int,
         way: Literal["auto", "padded"] = "auto",
+        kept_prompts: KeptPrompts | None = None,
     ):
         self.model = model
         self.identity = identity
         self.n_tokens = n_tokens
         self.context = context
         self.way = way
+        self.kept_prompts = kept_prompts
         self.padded = PaddedScoring(model, padding, batch_size)
         self._agrees: dict[int, bool] = {}
 
@@ -56,7 +59,7 @@ class ChoiceScoring:
         longest = max((len(continuation.read) for continuation in continuations), default=0)
         length = 1 << max(5, (longest - 1).bit_length())
         if length not in self._agrees:
-            self._agrees[length] = self._try(self.shared, min(length, self.context or length))
+            self._agrees[length] = self._try(min(length, self.context or length))
         return self.shared if self._agrees[length] else self.padded
 
     @cached_property
@@ -64,17 +67,19 @@ class ChoiceScoring:
         if self.way == "padded":
             return None
         try:
-            return SharedPrefixScoring(self.model)
+            return SharedPrefixScoring(self.model, kept_prompts=self.kept_prompts)
         except Unsupported as error:
             self._explain_padding(str(error))
             return None
 
-    def _try(self, shared: SharedPrefixScoring, length: int) -> bool:
+    def _try(self, length: int) -> bool:
         """Whether shared prefixes give what padded batches give, on a sample of this many tokens; a word in the log."""
         sample = self._sample(length)
+        kept = self.kept_prompts and KeptPrompts(self.model, self.kept_prompts.most_bytes)  # the sample's own
         try:
             padded = self.padded.log_probs(sample)
             several_trees = SharedPrefixScoring(self.model, nodes_a_tree=1, paths_a_tree=0)
+            shared = SharedPrefixScoring(self.model, kept_prompts=kept)
             apart = max(disagreement(each.log_probs(sample), padded) for each in (shared, several_trees))
         except (TypeError, ValueError, RuntimeError, LookupError, AttributeError) as error:
             # What a model's own code raises when its masks or caches are of another kind.

@@ -21,7 +21,7 @@ from evenhand.models.prefix_tree import Tokens
 BLOCK = 64  # tokens
 
 Layers = tuple[tuple[torch.Tensor, torch.Tensor], ...]
-"""Of each layer keys and values, (1, heads, BLOCK, head size)."""
+"""Of each layer keys and values, (1, heads, tokens, head size)."""
 
 
 @dataclass(eq=False)
@@ -57,7 +57,7 @@ class KeptPrompts:
 
         It ends at `shared_end` of each prompt's tokens, and begins with padding where a prompt has fewer blocks.
         """
-        read = [self._read(prompt) for prompt in prompts]
+        read = [self._read(prompt[: shared_end(prompt)]) for prompt in prompts]
         most = max(map(len, read))
         layers = []
         for place in range(self.model.config.get_text_config().num_hidden_layers):
@@ -69,13 +69,19 @@ class KeptPrompts:
         self._drop()
         return Cache(layers=layers)
 
-    def _read(self, prompt: Tokens) -> list[_Node]:
-        """Its blocks, but for what is left behind them: one token or more."""
+    def layers(self, tokens: Tokens) -> Layers:
+        """What has been read of one or more whole blocks."""
+        layers = _joined(self._read(tokens))
+        self._drop()
+        return layers
+
+    def _read(self, tokens: Tokens) -> list[_Node]:
+        """The blocks that they are."""
         self._now += 1
         node = self._root
         path: list[_Node] = []
-        for start in range(0, shared_end(prompt), BLOCK):
-            block = prompt[start : start + BLOCK]
+        for start in range(0, len(tokens), BLOCK):
+            block = tokens[start : start + BLOCK]
             if block not in node.after:
                 self._add(node, block, path)
             node = node.after[block]
@@ -92,11 +98,7 @@ class KeptPrompts:
         self.n_read += len(block)
 
     def _forward(self, block: Tokens, path: Sequence[_Node]) -> Layers:
-        kept = [
-            tuple(torch.cat([node.layers[place][which] for node in path], dim=-2) for which in (0, 1))
-            for place in range(len(path[0].layers) if path else 0)
-        ]
-        cache = DynamicCache(kept or None)
+        cache = DynamicCache(_joined(path) or None)
         start = BLOCK * len(path)
         with torch.inference_mode():
             self.model(
@@ -125,7 +127,19 @@ class KeptPrompts:
 
 def shared_end(prompt: Tokens) -> int:
     """How many of its tokens are in whole blocks; the last one never is, for what follows it is to be written."""
-    return (len(prompt) - 1) // BLOCK * BLOCK
+    return whole_blocks(len(prompt) - 1)
+
+
+def whole_blocks(n: int) -> int:
+    """How many of n tokens are in whole blocks."""
+    return n // BLOCK * BLOCK
+
+
+def _joined(path: Sequence[_Node]) -> Layers:
+    return tuple(
+        (torch.cat([keys for keys, _ in layer], dim=-2), torch.cat([values for _, values in layer], dim=-2))
+        for layer in zip(*(node.layers for node in path))
+    )
 
 
 def _depth(node: _Node) -> int:

@@ -132,6 +132,15 @@ class Forks:
         lengths = (len(continuation.read) for continuation in self.continuations)
         return sum(length - max(kept, parting) for length, parting in zip(lengths, [kept, *self._parting[1:]]))
 
+    @property
+    def alone(self) -> Iterator[tuple[int, int]]:
+        """Of each prompt: how much of it others begin with, and its length."""
+        start = 0
+        for i, (continuation, parting) in enumerate(zip(self.continuations, [*self._parting[1:], 0]), 1):
+            if parting < len(continuation.prompt):
+                yield max(self._parting[start], parting), len(continuation.prompt)
+                start = i
+
     def branches(self) -> Iterator[Forks]:
         """The runs of neighbors that share more with each other than all share."""
         least = min(self._parting[1:], default=0)

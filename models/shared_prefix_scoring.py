@@ -22,6 +22,7 @@ import torch
 from transformers import PreTrainedModel
 from transformers.cache_utils import Cache, DynamicLayer
 
+from evenhand.models.kept_prompts import BLOCK, KeptPrompts, Layers, whole_blocks
 from evenhand.models.last_layer import computed_for, last_feed_forward
 from evenhand.models.prefix_tree import Continuation, Forks, PrefixTree, Tokens, common_prefix, grow, split_by_size
 from evenhand.models.scoring import LogProbs, Scoring
@@ -34,8 +35,7 @@ NODES_A_BATCH = 2048
 SHORTEST_KEPT = 8  # a shorter prefix of all costs less inside the trees than a pass of its own
 ROWS_A_SUM = 32  # logits of so few nodes stay in the processor's cache while they are added up
 TOKENS_WORTH_A_PASS = 64  # a pass over a few tokens takes about as long as these take in a large batch
-
-KeysAndValues = tuple[tuple[torch.Tensor, torch.Tensor], ...]  # of each layer, (1, heads, tokens, head size)
+LONG = 3 * BLOCK  # what a prompt shares with no other of its call is kept for later calls if it is as long as this
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class _Kept:
     """A prefix that has been run. layers: its keys and values."""
 
     tokens: Tokens = ()
-    layers: KeysAndValues = ()
+    layers: Layers = ()
 
 
 class _KeptLayer(DynamicLayer):  # type: ignore[misc]
@@ -78,7 +78,9 @@ class SharedPrefixScoring(Scoring):
         nodes_a_tree: int = NODES_A_TREE,
         paths_a_tree: int = PATHS_A_TREE,
         nodes_a_batch: int = NODES_A_BATCH,
+        kept_prompts: KeptPrompts | None = None,
     ):
+        """kept_prompts: of earlier calls; with None each call reads all of its prompts."""
         self.model = model
         self.nodes_a_tree = nodes_a_tree
         self.paths_a_tree = paths_a_tree
@@ -88,6 +90,7 @@ class SharedPrefixScoring(Scoring):
         self.nodes_a_batch = nodes_a_batch if config._attn_implementation == BASE else 0
         self._n_layers = config.num_hidden_layers
         self._last = last_feed_forward(model, self._n_layers)
+        self._kept_prompts = kept_prompts
         self._common = _Kept()  # of the call before: many calls begin alike
 
     def scored(self, continuations: Sequence[Continuation]) -> Iterator[tuple[int, LogProbs]]:
@@ -97,7 +100,9 @@ class SharedPrefixScoring(Scoring):
         ordered = [continuations[i] for i in order]
         prefix = common_prefix(ordered)
         if prefix != self._common.tokens:
-            self._common = self._run(prefix, _Kept()) if len(prefix) >= SHORTEST_KEPT else _Kept()
+            self._common = self._by_blocks(prefix, _Kept())
+            if len(prefix) - len(self._common.tokens) >= SHORTEST_KEPT:
+                self._common = self._run(prefix, self._common)
         places = iter(order)
         for some, kept in self._by_kept_prefix(Forks(ordered), self._common):
             for trees in self._batches(some, kept):
@@ -123,16 +128,18 @@ class SharedPrefixScoring(Scoring):
     def _by_kept_prefix(self, forks: Forks, kept: _Kept) -> Iterator[tuple[list[Continuation], _Kept]]:
         """Runs of neighbors, with a further prefix of theirs kept where that saves more than a pass of its own costs.
 
-        Without it, every tree would compute anew what its neighbors in other trees share with it.
+        Without it, every tree would compute anew what its neighbors in other trees share with it. Long prompts stand
+        apart: a conversation's next prompt begins like its last.
         """
         run: list[Continuation] = []
         kept_for_run = kept
         ahead = [(forks, kept)]
         while ahead:
             forks, kept = ahead.pop()
+            kept = self._by_blocks(forks.prefix, kept)
             most_nodes = self._most_nodes(forks.continuations, kept)
             trees = math.ceil(forks.nodes(len(kept.tokens)) / most_nodes)
-            if trees > 1 and len(forks) > 1:
+            if len(forks) > 1 and (trees > 1 or self._has_long_prompts(forks, kept)):
                 if (len(forks.prefix) - len(kept.tokens)) * (trees - 1) >= TOKENS_WORTH_A_PASS:
                     kept = self._run(forks.prefix, kept)
                 ahead += [(branch, kept) for branch in reversed(list(forks.branches()))]
@@ -143,6 +150,18 @@ class SharedPrefixScoring(Scoring):
             kept_for_run = kept
             run += forks.continuations
         yield run, kept_for_run
+
+    def _by_blocks(self, prefix: Tokens, kept: _Kept) -> _Kept:
+        """The prefix's whole blocks, where they go on long from what is kept; else that."""
+        whole = whole_blocks(len(prefix))
+        if self._kept_prompts is None or whole - len(kept.tokens) < LONG:
+            return kept
+        return _Kept(prefix[:whole], self._kept_prompts.layers(prefix[:whole]))
+
+    def _has_long_prompts(self, forks: Forks, kept: _Kept) -> bool:
+        return self._kept_prompts is not None and any(
+            whole_blocks(length - 1) - max(len(kept.tokens), shared) >= LONG for shared, length in forks.alone
+        )
 
     def _run(self, prefix: Tokens, kept: _Kept) -> _Kept:
         """The prefix's keys and values, from those of a shorter one."""
@@ -172,7 +191,7 @@ class SharedPrefixScoring(Scoring):
 
     def _forward(
         self, trees: Sequence[PrefixTree], kept: _Kept, needed: npt.NDArray[np.int64]
-    ) -> tuple[torch.Tensor, KeysAndValues]:
+    ) -> tuple[torch.Tensor, Layers]:
         """Logits (nodes needed, vocabulary), and the keys and values of all nodes."""
         device = self.model.get_input_embeddings().weight.device
         depths = np.concatenate([tree.depths for tree in trees])

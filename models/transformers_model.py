@@ -120,6 +120,7 @@ class TransformersModel(LocalModel):
             self.context,
             self.batch_size,
             self._way,
+            self.kept_prompts,
         )
 
     @cached_property
