@@ -12,6 +12,7 @@ from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from evenhand.models.errors import ModelError, Unanswerable, first_line
+from evenhand.models.tied_processes import ending_with_us
 
 if TYPE_CHECKING:
     from vllm import AsyncEngineArgs, RequestOutput, SamplingParams
@@ -43,7 +44,8 @@ class VllmEngine:
         threading.Thread(target=self._loop.run_forever, name="vllm", daemon=True).start()
 
         async def started() -> AsyncLLM:  # in the loop, whose task reads what the engine's process sends
-            return AsyncLLM.from_engine_args(arguments)
+            with ending_with_us():  # it would wait for ever to be asked
+                return AsyncLLM.from_engine_args(arguments)
 
         try:
             self._engine = asyncio.run_coroutine_threadsafe(started(), self._loop).result()

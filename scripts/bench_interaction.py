@@ -1,22 +1,29 @@
-"""How fast conversations are held: all together beside one at a time, in one run.
+"""How fast conversations are held: all together beside another way, in one run.
 
-Both hold the same implicit_bias conversations (--protocol generate) with the same model at temperature 0 in float32:
+Both hold the same implicit_bias conversations with the same model at temperature 0 in float32:
 
 - together: the runner asks whatever all conversations wait for, in batches; what prompts share is read once
-- alone: one conversation after another, one request at a time, each prompt read whole, as the published loop does
+- --beside alone: one conversation after another, one request at a time, each prompt read whole, as the published loop
+  does
+- --beside unkept: together, but nothing that a call has read is kept for the next
 
-Prints new tokens a second, the ratio, and how many statements differ; and the same for the forward passes that read
-prompts and those that write, apart. Batches speed up writing, where a single sequence leaves the processor waiting for
-weights. Reading a prompt that has grown with its conversation fills a CPU by itself, and bounds the whole: an agent's
-prompt is its former one and what was said since, and agents of a conversation share nothing, for a prompt begins with
-its agent's name.
+With --protocol generate assignments are written, with rank every possible one is scored. Prints conversations a
+minute, the ratio, and how many statements differ; the same for the forward passes that read prompts, that write, and
+that score, apart; and how many tokens went through the model beside how many distinct ones there are, fewer than which
+no way reads.
+
+Batches speed up writing, where a single sequence leaves the processor waiting for weights. Reading a prompt that has
+grown with its conversation fills a CPU by itself, and bounds the whole: an agent's prompt is its former one and what
+was said since, and agents of a conversation share nothing, for a prompt begins with its agent's name. So does scoring:
+each of 24 assignments is a hundred tokens after its agent's prompt, which stand nowhere else.
 """
 
 import argparse
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import torch
@@ -30,48 +37,61 @@ from evenhand.flow.episode import Prediction
 from evenhand.flow.rows import drawn_rows
 from evenhand.flow.runner import Runner
 from evenhand.flow.store import Store
-from evenhand.models.protocol import Ability, Kind, OnTokens, unheard
+from evenhand.models.errors import Unanswerable
+from evenhand.models.prefix_tree import Continuation, distinct_tokens
+from evenhand.models.protocol import Ability, Kind, OnTokens, kind_of, unheard
 from evenhand.models.registry import load_model
 from evenhand.models.request import Reply, Request
 from evenhand.models.transformers_model import TransformersModel
 
+PARTS = ("reading", "writing", "scoring")
 
-@dataclass
+
+@dataclass(frozen=True)
 class Held:
-    """Conversations that were held: their statements, and what they took, in seconds."""
+    """Conversations that were held: their statements, and what they took.
+
+    seconds: "whole", and of the forward passes of each of PARTS. tokens: that went through the model, of each part.
+    distinct: of them, how many had to, where each prefix is read once.
+    """
 
     name: str
     conversations: int
     statements: list[Prediction]
-    tokens: int
-    whole: float
-    reading: float
-    writing: float
+    seconds: Counter[str]
+    tokens: Counter[str]
+    distinct: int
 
-    def line(self, beside: "Held") -> str:
-        return (
-            f"  {self.name:9} {self.conversations:4} conversations in {self.whole:6.1f} s"
-            f" (reading {self.reading:6.1f}, writing {self.writing:6.1f})"
-            f"  {self.tokens:6,} new tokens  {self.tokens / self.whole:6.1f} tokens/s"
-            f"  {self.speed(beside, 'whole'):5.2f} x alone"
-            f" (reading {self.speed(beside, 'reading'):5.2f}, writing {self.speed(beside, 'writing'):5.2f})"
+    def lines(self, beside: "Held") -> Iterator[str]:
+        yield (
+            f"  {self.name:8} {self.conversations} conversations in {self.seconds['whole']:.1f} s,"
+            f" {60 * self.conversations / self.seconds['whole']:.2f} a minute, {self.speed(beside, 'whole'):.2f} x"
+            f" {beside.name}; {self.tokens.total():,} tokens, {self.distinct:,} of them distinct"
         )
+        for part in PARTS:
+            if self.seconds[part] and beside.seconds[part]:
+                yield (
+                    f"    {part} {self.seconds[part]:7.1f} s, {self.tokens[part]:8,} tokens,"
+                    f" {self.speed(beside, part):5.2f} x {beside.name}"
+                )
 
     def speed(self, beside: "Held", part: str) -> float:
-        """How many times as many new tokens come out of a second as beside."""
-        return (self.tokens / getattr(self, part)) / (beside.tokens / getattr(beside, part))
+        """How many times as many conversations come out of a second as beside."""
+        return (self.conversations / self.seconds[part]) / (beside.conversations / beside.seconds[part])
 
 
 class Timed:
-    """A model whose new tokens are counted and whose forward passes are timed; at most `at_once` requests a call."""
+    """A model whose forward passes are timed, and their tokens counted; at most `at_once` texts a call."""
 
-    can: frozenset[Ability] = frozenset({"generate"})
+    can: frozenset[Ability] = frozenset({"generate", "choose"})
     whole_calls = True
 
     def __init__(self, model: TransformersModel, at_once: int):
         self.model, self.identity, self.name = model, model.identity, model.name
-        self._at_once, self.tokens = at_once, 0
-        self.reading = self.writing = 0.0
+        self.seconds: Counter[str] = Counter()
+        self.tokens: Counter[str] = Counter()
+        self._at_once, self._kind = at_once, "generate"
+        self._asked: list[Request] = []
         self._start = 0.0
         self._hooks = [
             model.model.register_forward_pre_hook(self._begin),
@@ -79,27 +99,37 @@ class Timed:
         ]
 
     def at_once(self, kind: Kind) -> int:
-        return self._at_once
+        """Of choices as many as fill the model: one request with 24 is larger than a call of few texts."""
+        return self._at_once if kind == "generate" else self.model.at_once(kind)
 
     def answer(self, requests: Sequence[Request], on_tokens: OnTokens = unheard) -> Iterator[tuple[int, Reply]]:
-        for place, reply in self.model.answer(requests, on_tokens):
-            self.tokens += len(self.model.tokenizer(reply.text).input_ids)
-            yield place, reply
+        self._asked += requests
+        self._kind = kind_of(requests[0])
+        yield from self.model.answer(requests, on_tokens)
 
     def close(self) -> None:
         """The model itself stays."""
         for hook in self._hooks:
             hook.remove()
 
+    @property
+    def distinct(self) -> int:
+        """Tokens of all that was asked, each prefix counted once, and of all that was written."""
+        reader = self.model.reader
+        prompts = reader.prompts([each for each in self._asked if not each.choices])
+        read = [Continuation(prompt, (0,)) for prompt in prompts if not isinstance(prompt, Unanswerable)]
+        for scored in reader.continuations([each for each in self._asked if each.choices]):
+            read += [] if isinstance(scored, Unanswerable) else scored
+        return distinct_tokens(read) + self.tokens["writing"]
+
     def _begin(self, module: torch.nn.Module, args: object) -> None:
         self._start = time.perf_counter()
 
     def _end(self, module: torch.nn.Module, args: object, kwargs: dict[str, torch.Tensor], output: object) -> None:
-        seconds = time.perf_counter() - self._start
-        if kwargs["input_ids"].shape[1] > 1:
-            self.reading += seconds
-        else:
-            self.writing += seconds
+        part = "writing" if kwargs["input_ids"].shape[1] == 1 else "reading"
+        part = "scoring" if self._kind == "choose" else part
+        self.seconds[part] += time.perf_counter() - self._start
+        self.tokens[part] += kwargs["input_ids"].numel()
 
 
 def hold(name: str, rows: Sequence[Row], how: Asking, model: Timed, at_a_time: int) -> Held:
@@ -111,16 +141,18 @@ def hold(name: str, rows: Sequence[Row], how: Asking, model: Timed, at_a_time: i
         for i in range(0, len(rows), at_a_time):
             episodes = [benchmark.episode(row, how) for row in rows[i : i + at_a_time]]
             statements += [each for said in Runner({"default": model}, store).run(episodes) for each in said]
-        seconds = time.perf_counter() - start
+        model.seconds["whole"] = time.perf_counter() - start
     model.close()
-    return Held(name, len(rows), statements, model.tokens, seconds, model.reading, model.writing)
+    return Held(name, len(rows), statements, model.seconds, model.tokens, model.distinct)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=ScriptHelp)
     parser.add_argument("--model", default="embedded", help="embedded, a Hub id, or a local folder")
+    parser.add_argument("--protocol", choices=("generate", "rank"), default="generate", help="of assignments")
+    parser.add_argument("--beside", choices=("alone", "unkept"), default="alone", help="what it is compared with")
     parser.add_argument("--conversations", type=whole(), default=32, help="to hold")
-    parser.add_argument("--alone", type=whole(), default=2, help="of them, how many are held alone, too")
+    parser.add_argument("--others", type=whole(), default=2, help="of them, how many are held the other way, too")
     parser.add_argument("--batch-size", type=whole(), default=32, help="prompts in a forward pass")
     parser.add_argument("--max-new-tokens", type=whole(), default=24, help="of an utterance")
     arguments = parser.parse_args()
@@ -130,7 +162,7 @@ def main() -> None:
             "implicit_bias",
             arguments.model,
             limit=arguments.conversations,
-            protocol="generate",
+            protocol=arguments.protocol,
             temperature=0.0,
             max_new_tokens=arguments.max_new_tokens,
         )
@@ -143,17 +175,31 @@ def main() -> None:
         assert isinstance(model, TransformersModel)
         return model
 
-    batched, single = loaded(arguments.batch_size), loaded(1)
-    single.kept_prompts = None
-    hold("warm-up", rows[:1], how, Timed(batched, arguments.batch_size), 1)
+    batched = loaded(arguments.batch_size)
+    other = loaded(1 if arguments.beside == "alone" else arguments.batch_size)
+    other.kept_prompts = None
+    for model in (batched, other):
+        warm_up(model, rows, how)
     together = hold("together", rows, how, Timed(batched, arguments.batch_size), len(rows))
-    alone = hold("alone", rows[: arguments.alone], how, Timed(single, 1), 1)
+    at_a_time = 1 if arguments.beside == "alone" else len(rows)
+    beside = hold(arguments.beside, rows[: arguments.others], how, Timed(other, other.batch_size), at_a_time)
     print(f"{batched.identity}, {arguments.max_new_tokens} new tokens at most, batches of {arguments.batch_size}:")
-    for held in (together, alone):
-        print(held.line(alone))
+    for held in (together, beside):
+        print(*held.lines(beside), sep="\n")
     said = {each["id"]: each["text"] for each in together.statements}
-    differing = [each["id"] for each in alone.statements if said[each["id"]] != each["text"]]
-    print(f"statements that differ: {len(differing)} of {len(alone.statements)}", *differing[:5])
+    differing = [each["id"] for each in beside.statements if said[each["id"]] != each["text"]]
+    print(f"statements that differ: {len(differing)} of {len(beside.statements)}", *differing[:5])
+
+
+def warm_up(model: TransformersModel, rows: Sequence[Row], how: Asking) -> None:
+    """The first pass, and what scoring tries once for all prompts of a length, belong to no conversation."""
+    episode = get_benchmark("implicit_bias").episode(rows[0], how)
+    first = next(episode)[0]
+    for _ in model.answer([replace(first, choices=first.choices[:1])]):
+        pass
+    if first.choices:
+        for length in (512, 2048):  # a conversation's first prompts with an answer, and its last
+            model.scoring.suited_to([Continuation((0,) * length, (0,))])
 
 
 if __name__ == "__main__":
