@@ -1,4 +1,8 @@
-"""Processes that end with the one that forked them, however that one ends: a killed command leaves no engine behind."""
+"""Processes that end with the one that started them, however that one ends: a killed command leaves no engine behind.
+
+Linux sends a signal of choice to a process whose parent has ended, if the process has asked for it. One that is forked
+asks as it begins; one that is started anew asks where somebody calls `tie`: vLLM does, by setup.cfg's entry point.
+"""
 
 from __future__ import annotations
 
@@ -6,37 +10,37 @@ import ctypes
 import os
 import signal
 import sys
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-_PR_SET_PDEATHSIG = 1  # of linux/prctl.h: the signal that a process gets when its parent ends
-
-_tying = threading.local()  # parent: of what this thread forks, its own process's id, where they are to be tied
+_PR_SET_PDEATHSIG = 1  # of linux/prctl.h
+_PARENT = "EVENHAND_TIED_TO"  # environment variable: the process id of who starts processes that are to be tied
 
 
 @contextmanager
 def ending_with_us() -> Iterator[None]:
-    """What this thread forks meanwhile, on Linux; what is spawned anew, or forked elsewhere, stays as it is.
+    """What is started meanwhile, on Linux.
 
-    The thread has to go on for as long as they: for Linux it is their parent.
+    The thread that starts it has to go on for as long as it does: for Linux that thread is its parent.
     """
-    _tying.parent = os.getpid()
+    os.environ[_PARENT] = str(os.getpid())
     try:
         yield
     finally:
-        _tying.parent = None
+        os.environ.pop(_PARENT, None)
 
 
-def _tie() -> None:
-    parent, _tying.parent = getattr(_tying, "parent", None), None  # what this process forks itself is its own affair
-    if parent is None:
+def tie() -> None:
+    """This process to its parent, where that has said so; what this one starts itself is its own affair."""
+    parent = os.environ.get(_PARENT)
+    if _libc is None or parent is None or int(parent) == os.getpid():
         return
+    del os.environ[_PARENT]
     _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:  # it has ended meanwhile
+    if os.getppid() != int(parent):  # it has ended meanwhile
         os._exit(1)
 
 
-if sys.platform == "linux":
-    _libc = ctypes.CDLL(None)
-    os.register_at_fork(after_in_child=_tie)
+_libc = ctypes.CDLL(None) if sys.platform == "linux" else None
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=tie)

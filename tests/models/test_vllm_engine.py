@@ -133,8 +133,10 @@ class TestOnTheCpu:
             alike(expected, replies(other, questions))
 
     def test_pictures_are_seen(self, tmp_path):
-        """What is written of them is what transformers writes, and choices are as likely. Without torchvision, which does
-        not come for this torch, vLLM knows few models that see: Idefics3 is one."""
+        """What is written of them is what transformers writes, and choices are as likely.
+
+        vLLM reads few models that see without torchvision, which doesn't come for this torch: Idefics3 is one.
+        """
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(tiny_vision, "TEXT", tiny_vision.TEXT | WIDE | {"num_key_value_heads": 1})
             patch.setattr(tiny_vision, "VISION", tiny_vision.VISION | WIDE)
