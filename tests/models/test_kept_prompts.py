@@ -1,11 +1,14 @@
-"""What prompts share is read once, and replies are those of prompts read whole."""
+"""What prompts share is read once, by texts and by choices, and replies are those of prompts read whole."""
 
 import pytest
 import torch
 
 from evenhand.models.kept_prompts import BLOCK, KeptPrompts, shared_end
+from evenhand.models.padded_scoring import PaddedScoring
+from evenhand.models.prefix_tree import Continuation, distinct_tokens
 from evenhand.models.registry import load_model
 from evenhand.models.request import Message, Request, Sampling
+from evenhand.models.shared_prefix_scoring import LONG, SharedPrefixScoring
 from tests.models.test_decoding import PLAIN, build
 
 MANY = 10**9
@@ -81,6 +84,52 @@ def test_the_leaf_not_used_for_longest_is_dropped_first(model):
     assert kept.n_read == 3 * BLOCK
     kept.cache([two])
     assert kept.n_read == 4 * BLOCK
+
+
+def rounds(*lengths):
+    """Of three agents, whose prompts grow from call to call; a few options of several tokens each."""
+    for n in lengths:
+        prompts = [(1, 2, 3, *tokens(n + agent, seed=agent)) for agent in range(3)]
+        yield [Continuation(prompt, answer) for prompt in prompts for answer in ((5,), (6, 7), (6, 8, 9))]
+
+
+GROWING = (LONG + 70, LONG + 140, LONG + 2 * BLOCK)
+
+
+def test_a_growing_prompt_is_scored_from_what_was_read_of_it(model):
+    """By whichever call: each distinct token goes through the model once, but for those of blocks that aren't whole."""
+    fed = []
+    model.register_forward_pre_hook(lambda _, __, given: fed.append(given["input_ids"].numel()), with_kwargs=True)
+    kept = KeptPrompts(model, MANY)
+    shared = SharedPrefixScoring(model, kept_prompts=kept)
+    kept.cache([asked[0].prompt for asked in rounds(LONG + 1)])  # of a text that was written
+    scored = [shared.log_probs(asked) for asked in rounds(*GROWING)]
+    computed = sum(fed)
+    whole = sum(map(distinct_tokens, rounds(*GROWING)))
+    distinct = distinct_tokens([each for asked in rounds(*GROWING) for each in asked])
+    assert distinct <= computed < distinct + 3 * len(GROWING) * BLOCK < whole
+    for asked, log_probs in zip(rounds(*GROWING), scored):
+        for one, other in zip(log_probs, PaddedScoring(model, padding=0, batch_size=8).log_probs(asked)):
+            assert one == pytest.approx(other, abs=1e-4)
+
+
+def test_what_was_kept_changes_no_bit_of_what_is_scored(model):
+    """Nor does what was dropped: a run that was killed goes on with nothing kept."""
+    fresh = [
+        SharedPrefixScoring(model, kept_prompts=KeptPrompts(model, MANY)).log_probs(each) for each in rounds(*GROWING)
+    ]
+    for most_bytes in (0, MANY):
+        kept = KeptPrompts(model, most_bytes)
+        used = SharedPrefixScoring(model, kept_prompts=kept)
+        for _ in range(2):
+            assert [used.log_probs(asked) for asked in rounds(*GROWING)] == fresh
+            assert kept.n_bytes <= most_bytes
+
+
+def test_short_prompts_are_scored_together_and_not_kept(model):
+    kept = KeptPrompts(model, MANY)
+    SharedPrefixScoring(model, kept_prompts=kept).log_probs(next(rounds(LONG - 10)))
+    assert not kept.n_read
 
 
 def test_conversations_of_the_embedded_model_say_the_same(monkeypatch):
