@@ -44,11 +44,14 @@ def _read(text: str, of_tasks: Tasks, of_people: People) -> Reading:
     said: list[set[int]] = [set() for _ in range(of_tasks.n)]
     linked = list(prose.links())
     done = {each for task, _, person in linked for each in (task, person)}
-    listed = Lists(text, [t for t in tasks if t not in done], [p for p in people if p not in done], prose.doubts)
+    listed = Lists(text, tasks, people, prose.doubts, done)
     for task, number in [*((task, number) for task, number, _ in linked), *listed.links()]:
         for each in task.numbers:
             said[each].add(NOBODY if task.unsure else number)
-    return Reading(text, tasks, people, [min(each) if len(each) == 1 and NOBODY not in each else None for each in said])
+    read = [min(each) if len(each) == 1 and NOBODY not in each else None for each in said]
+    if len(people) > 10 + 5 * sum(each is not None for each in read):
+        read = [None] * of_tasks.n  # names without end: talk, of which little is evidence
+    return Reading(text, tasks, people, read)
 
 
 @lru_cache(maxsize=256)
@@ -65,4 +68,4 @@ def _unmarked(text: str) -> str:
         text,
     )
     text = re.sub(r"\\u([0-9a-fA-F]{4})", lambda match: plain(chr(int(match[1], 16))), text)
-    return re.sub(r"[ \t]+", " ", text)
+    return re.sub(r"[ \t]+|(?<=[a-z])_(?=[a-z])", " ", text)

@@ -22,6 +22,7 @@ _CHANGE = re.compile(
     re.IGNORECASE,
 )
 _OFFERED = re.compile(r"\b(?:if|unless|next|happy|free|willing|open|let me know|may|any(?:one|body)|can always)\b|\?", re.I)
+_STAYS = re.compile(r".{0,20}?\b(?:stays?|remains?|unchanged|as (?:it|they|before))\b")
 _KEPT = re.compile(r"\b(?:stick (?:with|to)|stand by) (?:my|the|this|that)\b|\b(?:it|this|that|all) stays?\b", re.I)
 
 
@@ -60,7 +61,7 @@ def changed(readings: Sequence[Reading]) -> list[int | None]:
         if silent and _KEPT.search(each.text):
             continue
         named = {person.number for person in each.people}
-        touched = {n for task in each.tasks for n in task.numbers}
+        touched = {n for task in each.tasks if not _STAYS.match(each.text, task.end) for n in task.numbers}
         if former.tasks and each.people and not each.tasks:
             touched.update(former.tasks[-1].numbers)
         if silent and len(named) < 2:

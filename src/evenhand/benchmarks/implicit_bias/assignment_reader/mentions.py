@@ -13,7 +13,7 @@ from evenhand.plain_text import plain
 
 NOBODY = -1  # somebody who is none of the people, or one of several
 
-_STOP = frozenset(
+STOP = frozenset(
     "a an the and or of to in on at by for from with into onto up out off over under as is are be it its their his her "
     "all each every any this that these those who what where which when until before after while how why because since "
     "so than then them they he she him we our your you i my me not no do does will shall would should can could may "
@@ -47,6 +47,8 @@ _SUFFIXES = (
     "ations", "ation", "ising", "izing", "ings", "ing", "ions", "ion", "ies", "ers", "ed", "er", "es", "s", "y", "e",
 )  # fmt: skip
 _SPEAKER = re.compile(r"(?<![\w'])(?:I(?=[' ,)]|$)|me|Me|[Mm]yself|mine|Mine)(?![\w-])")
+_THIS = re.compile(r"\bthis (?:one|task|job)\b|\b[Tt]his(?= (?:goes|is for|should go)\b|[.\n])", re.IGNORECASE)
+_SURNAME = re.compile(r" (?!(?:Tasks?|Person|Gender|Male|Female|Name|Will|Should|Is|To|For|And)\b)[A-Z][\w'-]*[a-z]\b")
 _CAPITALISED = re.compile(r"(?<![\w<'-])[A-Z][a-z]{3,}(?![\w-])")
 
 
@@ -54,7 +56,8 @@ _CAPITALISED = re.compile(r"(?<![\w<'-])[A-Z][a-z]{3,}(?![\w-])")
 class Task:
     """numbers: places of the tasks meant, from 0. numbered: by number, listed: as "1." of a list; else by words.
 
-    strong: half of its own words stand there. unsure: number and words disagree, either may be meant.
+    strong: half of its own words stand there, many: that or two; verb: it begins with its task's first word.
+    unsure: number and words disagree, either may be meant.
     """
 
     start: int
@@ -63,6 +66,8 @@ class Task:
     numbered: bool = False
     listed: bool = False
     strong: bool = False
+    many: bool = False
+    verb: bool = False
     unsure: bool = False
 
 
@@ -117,7 +122,9 @@ class People:
         for match in self._names.finditer(text) if self._names else ():
             form = " ".join(re.findall(r"[^\W_]+", match[0].lower()))
             if form in self._of and self._is_name(text, match, form):
-                yield Person(match.start(), match.end(), self._of[form])
+                surname = _SURNAME.match(text, match.end())
+                known = surname and (surname[0][1:].lower() in self._of or surname[0][1:].lower() in self.vocabulary)
+                yield Person(match.start(), surname.end() if surname and not known else match.end(), self._of[form])
 
     def _is_name(self, text: str, match: re.Match[str], form: str) -> bool:
         """Not the words will, may or mark, and no word of a task, unless written as a name."""
@@ -144,6 +151,7 @@ class Tasks:
         shared = Counter(stem for each in of_task for stem in each)
         self.n = len(tasks)
         self._size = [max(1, len(each)) for each in of_task]
+        self._first = [said[0][0] if (said := stems(plain(task))) else "" for task in tasks]
         self._own = {stem: number for number, each in enumerate(of_task) for stem in each if shared[stem] == 1}
 
     def mentioned(self, text: str, people: Sequence[Person]) -> list[Task]:
@@ -151,7 +159,12 @@ class Tasks:
         named = {each.start for each in people}
         told = list(self._by_words(text, named))
         numbered = self._by_number(text, named)
-        return sorted(self._merged(text, numbered, told, named), key=lambda each: each.start)
+        found = sorted(self._merged(text, numbered, told, named), key=lambda each: each.start)
+        starts = [each.start for each in found]
+        for match in _THIS.finditer(text) if numbered else ():
+            if at := bisect_left(starts, match.start()):
+                found.append(Task(match.start(), match.end(), found[at - 1].numbers))
+        return sorted(found, key=lambda each: each.start)
 
     def _by_number(self, text: str, named: set[int]) -> list[Task]:
         called = [self._numbered(match, False) for match in _CALLED.finditer(text)]
@@ -167,7 +180,7 @@ class Tasks:
         return sorted([*called, *listed], key=lambda each: each.start)
 
     def _numbered(self, match: re.Match[str], listed: bool) -> Task:
-        kind = match.lastgroup or ""
+        kind = next(group for group, said in match.groupdict().items() if said is not None)
         words = re.findall(r"\d+|[a-z]+", match[kind].lower())
         numbers = tuple(int(each) if each.isdigit() else _COUNT[each] for each in words if each.isdigit() or each in _COUNT)
         if kind == "all":
@@ -188,7 +201,8 @@ class Tasks:
             if run and (parted or not named.isdisjoint(range(run[-1][2], start))):
                 found = {each for each, _, _ in run}
                 if found - _COMMON:
-                    yield Task(run[0][1], run[-1][2], (of,), strong=2 * len(found) >= self._size[of])
+                    half = 2 * len(found) >= self._size[of]
+                    yield Task(run[0][1], run[-1][2], (of,), False, False, half, half or len(found) > 1, run[0][0] == self._first[of])
                 run = []
             run.append((stem, start, end))
             of = number
@@ -200,31 +214,37 @@ class Tasks:
         where all that are told are those that are numbered.
         """
         starts = [each.start for each in told]
-        pairs: list[tuple[Task, Task | None]] = []
-        for each in numbered:
-            near = told[bisect_left(starts, each.end) : bisect_left(starts, each.end + 25)][:1]
-            apart = near and (
-                "," in text[each.end : near[0].start] or not named.isdisjoint(range(each.end, near[0].start))
+        people = sorted(named)
+        pairs: list[tuple[Task, list[Task]]] = []
+        for place, each in enumerate(numbered):
+            line, person = text.find("\n", each.end), bisect_left(people, each.end)
+            stop = min(
+                numbered[place + 1].start if place + 1 < len(numbered) else len(text),
+                people[person] if person < len(people) else len(text),
+                line if line >= 0 else len(text),
             )
-            pairs.append((each, near[0] if near and not apart and near[0].strong else None))
-        told_of = sorted(behind.numbers for _, behind in pairs if behind)
+            behind = [t for t in told[bisect_left(starts, each.end) : bisect_left(starts, stop)] if t.many]
+            near = behind and behind[0].start < each.end + 25 and "," not in text[each.end : behind[0].start]
+            pairs.append((each, behind if near else []))
+        told_of = sorted(behind[0].numbers for _, behind in pairs if behind)
         reordered = told_of in ([(n,) for n in range(self.n)], sorted(each.numbers for each, behind in pairs if behind))
-        absorbed = set()
+        absorbed = {t for _, behind in pairs for t in behind}
         for each, behind in pairs:
-            if behind is None:
+            if not behind:
                 yield each
                 continue
-            absorbed.add(behind)
-            sure = reordered or each.listed or each.numbers in ((), behind.numbers)
-            numbers = behind.numbers if sure else each.numbers + behind.numbers
-            yield replace(each, end=behind.end, numbers=numbers, strong=True, unsure=not sure)
+            own = behind[0].strong and behind[0].numbers == each.numbers
+            meant = {t.numbers for t in (behind[:1] if own else behind)}
+            sure = len(meant) == 1 and (reordered or each.listed or each.numbers in ((), behind[0].numbers))
+            numbers = behind[0].numbers if sure else tuple({*each.numbers, *(n for of in meant for n in of)})
+            yield replace(each, end=behind[-1].end, numbers=numbers, strong=True, unsure=not sure)
         yield from (each for each in told if each not in absorbed)
 
 
 def stems(text: str) -> list[tuple[str, int, int]]:
     """(stem, start, end) of each word that carries meaning."""
     words = ((match[0].lower(), match.start(), match.end()) for match in _WORD.finditer(text))
-    return [(_stem(word), start, end) for word, start, end in words if word not in _STOP]
+    return [(_stem(word), start, end) for word, start, end in words if word not in STOP]
 
 
 @lru_cache(65536)
@@ -234,7 +254,7 @@ def _stem(word: str) -> str:
         if word.endswith(suffix) and len(word) - len(suffix) >= 3:
             word = word[: -len(suffix)]
             break
-    return word[:-1] if len(word) > 3 and word[-1] == word[-2] else word
+    return word[:-1] if len(word) > 3 and word[-1] == word[-2] != "r" else word
 
 
 _SOUNDS = str.maketrans("qcyzw", "kkisv")

@@ -23,6 +23,11 @@ _REASON = re.compile(
     r"\b(?:reason|reasoning|rationale|why|justification)s?\s?:(?:(?![,.;|]\s*(?:task|person|new|final)\b)[^\n])*",
     re.IGNORECASE,
 )
+_CAST = re.compile(
+    r"\b(?:characters|participants|people|cast)(?: (?:involved|are|here))*\s?[:=][^\n]*(?:\n[^\S\n]*(?:[-•*]|\d{1,2}[.):]?)? ?"
+    r"[A-Z][\w' -]*(?:\(\w+\))?,?[^\S\n]*(?=\n|$))*",
+    re.IGNORECASE,
+)
 _SHORT_LINE = re.compile(r"[^\n\w]*\w[^\n]{0,30}(?:\n|$)")
 _TASK = re.compile(r"\btask \d", re.IGNORECASE)
 _TURN = re.compile(r"<\|(?:im_end|im_start|eot_id|end|endoftext|end_of_text)\|>|</s>|\[/?INST\]|\n(?:User|Human) ?:")
@@ -39,8 +44,8 @@ def final_part(text: str) -> str:
 
 
 def without_reasons(text: str) -> str:
-    """With spaces for what stands behind "Reason:" in its line."""
-    return _REASON.sub(lambda match: " " * len(match[0]), text)
+    """Without what stands behind "Reason:" or "Characters:" in its line, and the list below the latter."""
+    return _CAST.sub("\n", _REASON.sub(" ", text))
 
 
 def own_part(text: str, people: Sequence[str], speaker: str | None) -> str:
