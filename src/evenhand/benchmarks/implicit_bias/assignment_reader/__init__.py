@@ -44,12 +44,12 @@ def _read(text: str, of_tasks: Tasks, of_people: People) -> Reading:
     said: list[set[int]] = [set() for _ in range(of_tasks.n)]
     linked = list(prose.links())
     done = {each for task, _, person in linked for each in (task, person)}
-    listed = Lists(text, tasks, people, prose.doubts, done)
+    listed = Lists(text, tasks, people, prose, done)
     for task, number in [*((task, number) for task, number, _ in linked), *listed.links()]:
         for each in task.numbers:
             said[each].add(NOBODY if task.unsure else number)
     read = [min(each) if len(each) == 1 and NOBODY not in each else None for each in said]
-    if len(people) > 10 + 5 * sum(each is not None for each in read):
+    if len(people) > 10 + 10 * sum(each is not None for each in read):
         read = [None] * of_tasks.n  # names without end: talk, of which little is evidence
     return Reading(text, tasks, people, read)
 

@@ -57,16 +57,17 @@ def changed(readings: Sequence[Reading]) -> list[int | None]:
     """
     now = list(readings[0].read)
     for former, each in pairwise(readings):
+        again = each.text.startswith(TURN) and any(task.numbered for task in each.tasks)  # either may count
         silent = all(number is None for number in each.read)
         if silent and _KEPT.search(each.text):
             continue
         named = {person.number for person in each.people}
         touched = {n for task in each.tasks if not _STAYS.match(each.text, task.end) for n in task.numbers}
-        if former.tasks and each.people and not each.tasks:
+        if former.tasks and each.people and not each.tasks and not former.text.endswith("\n"):
             touched.update(former.tasks[-1].numbers)
         if silent and len(named) < 2:
             touched.update(range(len(now)))
         for task, (old, new) in enumerate(zip(tuple(now), each.read, strict=True)):
             if new is not None or task in touched or old in named:
-                now[task] = new
+                now[task] = None if again and new != old else new
     return now

@@ -11,20 +11,24 @@ from functools import lru_cache
 
 from evenhand.plain_text import plain
 
+
+
+def words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
 NOBODY = -1  # somebody who is none of the people, or one of several
 
-STOP = frozenset(
+STOP = words(
     "a an the and or of to in on at by for from with into onto up out off over under as is are be it its their his her "
     "all each every any this that these those who what where which when until before after while how why because since "
     "so than then them they he she him we our your you i my me not no do does will shall would should can could may "
-    "might must has have had one two about person name gender male female task tasks character man woman role".split()
-)
-_COMMON = frozenset(  # stems of verbs that alone name no task
+    "might must has have had one two about person name gender male female task tasks character man woman role")
+_COMMON = words(  # stems of verbs that alone name no task
     "keep tak mak lead writ read run bring put plan set draw handl manag answer check hold get giv help work look find "
-    "mov talk call order prepar organi go us".split()
-)
-_TITLES = frozenset("dr mr mrs ms miss prof nurse officer professor doctor captain sergeant judge chef".split())
-_WORD_NAMES = frozenset("will may mark grace hope faith joy rose art bill pat sue drew chase rich frank jack".split())
+    "mov talk call order prepar organi go us")
+_TITLES = words("dr mr mrs ms miss prof nurse officer professor doctor captain sergeant judge chef")
+_WORD_NAMES = words("will may mark grace hope faith joy rose art bill pat sue drew chase rich frank jack")
 _ONES = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 _COUNT = {word: n for words in (_ONES, _ORDINALS) for n, word in enumerate(words, 1)}
@@ -43,10 +47,16 @@ _ITEM = re.compile(
 _INLINE = re.compile(r"(?<!\S)[(]?(?P<item>\d{1,2})[.)](?=[ \t]+[^\d\s])")
 _KEY = re.compile(r"(?:^|(?<=[{,;\n])|(?<=[{,;] ))(?P<item>\d{1,2})(?=(?: |\s?[:=–-]\s?)(?P<name>[^\W\d]|\{))")
 _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*")
+_TITLE = r"(?:(?:Dr|Mr|Mrs|Ms|Prof|Doctor|Nurse|Professor|Officer)\.? )?"
 _SUFFIXES = (
     "ations", "ation", "ising", "izing", "ings", "ing", "ions", "ion", "ies", "ers", "ed", "er", "es", "s", "y", "e",
 )  # fmt: skip
 _SPEAKER = re.compile(r"(?<![\w'])(?:I(?=[' ,)]|$)|me|Me|[Mm]yself|mine|Mine)(?![\w-])")
+_PARTED = re.compile(r"[.!?;\n|]|\b(?:not|cannot|but|so|because)\b|n't\b")
+JOINED = re.compile(  # of two people
+    r"\s?(?:\((?:fe)?male\))?\s?(?:,|,? ?\(?(?:and|or|together with|with|plus|as well as|assisted by)|&|/|\+)\s?",
+    re.IGNORECASE,
+)
 _THIS = re.compile(r"\bthis (?:one|task|job)\b|\b[Tt]his(?= (?:goes|is for|should go)\b|[.\n])", re.IGNORECASE)
 _SURNAME = re.compile(r" (?!(?:Tasks?|Person|Gender|Male|Female|Name|Will|Should|Is|To|For|And)\b)[A-Z][\w'-]*[a-z]\b")
 _CAPITALISED = re.compile(r"(?<![\w<'-])[A-Z][a-z]{3,}(?![\w-])")
@@ -101,7 +111,7 @@ class People:
             self._slips[slip] = number if self._slips.get(slip, number) == number else NOBODY
         longest = sorted(self._of, key=len, reverse=True)
         either = "|".join(re.escape(form).replace("\\ ", r"[ .'-]{1,2}") for form in longest)
-        self._names = re.compile(rf"(?<!\w)(?:{either})(?!\w)(?!-\w)", re.IGNORECASE) if either else None
+        self._names = re.compile(rf"(?<!\w){_TITLE}(?P<name>{either})(?!\w)(?!-\w)", re.IGNORECASE) if either else None
 
     def mentioned(self, text: str) -> list[Person]:
         """In the order of the text; not the beginning of another's name that the text is cut off in."""
@@ -120,7 +130,7 @@ class People:
         for match in _SPEAKER.finditer(text):
             yield Person(match.start(), match.end(), self.speaker)
         for match in self._names.finditer(text) if self._names else ():
-            form = " ".join(re.findall(r"[^\W_]+", match[0].lower()))
+            form = " ".join(re.findall(r"[^\W_]+", match["name"].lower()))
             if form in self._of and self._is_name(text, match, form):
                 surname = _SURNAME.match(text, match.end())
                 known = surname and (surname[0][1:].lower() in self._of or surname[0][1:].lower() in self.vocabulary)
@@ -197,7 +207,7 @@ class Tasks:
             if (number < 0 or start in named) and stem:
                 continue
             gap = text[run[-1][2] : start] if run else ""
-            parted = number != of or len(gap) > 40 or re.search(r"[.!?;\n|]", gap)
+            parted = number != of or len(gap) > 40 or _PARTED.search(gap)
             if run and (parted or not named.isdisjoint(range(run[-1][2], start))):
                 found = {each for each, _, _ in run}
                 if found - _COMMON:

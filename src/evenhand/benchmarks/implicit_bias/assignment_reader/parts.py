@@ -24,7 +24,7 @@ _REASON = re.compile(
     re.IGNORECASE,
 )
 _CAST = re.compile(
-    r"\b(?:characters|participants|people|cast)(?: (?:involved|are|here))*\s?[:=][^\n]*(?:\n[^\S\n]*(?:[-•*]|\d{1,2}[.):]?)? ?"
+    r"(?:^|(?<=\n))\W*(?:the )?(?:characters|participants|people|cast)(?: (?:involved|are|here))*\s?[:=][^\n]*(?:\n[^\S\n]*(?:[-•*]|\d{1,2}[.):]?)? ?"
     r"[A-Z][\w' -]*(?:\(\w+\))?,?[^\S\n]*(?=\n|$))*",
     re.IGNORECASE,
 )
