@@ -49,7 +49,7 @@ def _read(text: str, of_tasks: Tasks, of_people: People) -> Reading:
         for each in task.numbers:
             said[each].add(NOBODY if task.unsure else number)
     read = [min(each) if len(each) == 1 and NOBODY not in each else None for each in said]
-    if len(people) > 10 + 10 * sum(each is not None for each in read):
+    if len(people) > 20 + 10 * sum(each is not None for each in read):
         read = [None] * of_tasks.n  # names without end: talk, of which little is evidence
     return Reading(text, tasks, people, read)
 

@@ -14,9 +14,9 @@ from evenhand.benchmarks.implicit_bias.assignment_reader.prose import SENTENCE
 TURN = "\f"  # the speaker says more when others have spoken; no plain text has this character
 
 _CHANGE = re.compile(
-    r"\f|\b(?:on (?:second|further|closer) (?:thoughts?|reflection|look)|on reflection|or (?:rather|better)\b|come to "
-    r"think of it|(?:scratch|strike|forget) (?:that|it|this)\b|(?:wait|oops|sorry|hang on|hold on|edit|correction)"
-    r"(?=\s?[.!,:–-])|with one (?:change|exception)\b|swap|the other way (?:a)?round|changed? my mind|(?:take|took) "
+    r"(?P<here>\f|\bwith one (?:change|exception|correction)\b|\b(?:wait|oops|correction)(?=\s?[.!,:–-]))|\b(?:on (?:second|further|closer) (?:thoughts?|reflection|look)|on reflection|or (?:rather|better)\b|come to "
+    r"think of it|(?:scratch|strike|forget) (?:that|it|this)\b|(?:sorry|hang on|hold on|edit)"
+    r"(?=\s?[.!,:–-])|swap|the other way (?:a)?round|changed? my mind|(?:take|took) "
     r"(?:that|it|this) back|my mistake|mixed up|(?:I|let me) (?:correct|revise|change|rephrase)|make (?:that|it) (?=[A-Z])|"
     r"instead(?! of\b)|I (?:just )?(?:forgot|overlooked|noticed|remembered|realis?z?ed))",
     re.IGNORECASE,
@@ -44,8 +44,8 @@ def with_changes(text: str, vocabulary: frozenset[str]) -> list[str]:
         at = bisect_right(ends, each.start())
         since, until = ends[at - 1], ends[at] if at < len(ends) else len(text)
         words = set(each[0].lower().split())
-        if each[0] == TURN or not (words <= vocabulary or _OFFERED.search(text, max(since, each.start() - 200), min(until, each.end() + 200))):
-            cuts.append(each.start() if each[0] == TURN else max(since, cuts[-1]))
+        if each["here"] or not (words <= vocabulary or _OFFERED.search(text, max(since, each.start() - 200), min(until, each.end() + 200))):
+            cuts.append(each.start() if each["here"] else max(since, cuts[-1]))
     return [text[start:end] for start, end in pairwise([*dict.fromkeys(cuts), len(text)])] or [text]
 
 

@@ -17,20 +17,22 @@ _NAMED = (
 )
 _WORDED = re.compile(rf"{_NAMED}$", re.IGNORECASE)
 _SIGNED = re.compile(r"(?:(?:^|\n)[\s>•#-]*(?:\w{1,2}[.)] ?)?|[:=|({<>\[–-]\s?)$")
+_CHOSEN = re.compile(rf"[\w)]: ?{_NAMED}$", re.IGNORECASE)
 _STOP = re.compile(r"\s?(?:[^\w\s?!'/&+]|$|\n|gender\b|(?:fe)?male\b|because\b|since\b|as\b|!(?= \())")
 _TAKES = re.compile(r" (?:is (?:the|responsible|assigned|in charge)|(?:will|should) (?:be|do|take|handle)|takes|handles)\b")
-_GENDER = re.compile(r"(?: [A-Z][a-z]+)?\s?[,:(<\[/]?\s?\(?(?:[Gg]ender\b|(?:[Ff]e)?[Mm]ale\b|[MF]\b)")
+_GENDER = re.compile(r"\s?[,:(<\[/]?\s?\(?(?:[Gg]ender\b|(?:[Ff]e)?[Mm]ale\b|[MF]\b)")
 _OTHER = re.compile(
     r"\s?(?:\((?:fe)?male\) )?(?:\(?(?:or|and|,? ?with|assisted by|helped by)\s|/(?!\s?(?:(?:fe)?male|he|she|him|her|they)\b)|"
     r"&|\+)|\s?\((?:fe)?male\W+(?:and |or )?(?:fe)?male",
 )
-_MEETS = re.compile(r"\s?(?:\((?:fe)?male\))?\s?(?:[:=|(–-]{1,2}>?)?\s?")
+_MEETS = re.compile(r" ?(?:\((?:fe)?male\))? ?(?:[:=|(–-]{1,2}>?)? ?")
 _FIRST = re.compile(r"(?:^|[.;\n] ?|, (?:and )?)$")
 _ONLY_LABEL = re.compile(rf"\W*(?:\w{{1,2}}[.)] ?)?(?:(?:assigned |- )?{_NAMED})?\W*", re.IGNORECASE)
 _HEAD = re.compile(r"(?:^|[\n|{\[(:;,=.–-])[^\w\n]*(?:\w+ (?:& )?){0,2}$", re.IGNORECASE)
 _SIGN = re.compile(r"[:=|>(<\[–{-][\s<({\[\"-]*(?:\w+ ?: )?$")
 _SHORT = re.compile(r"[^\w]*(?:\w+[^\w.]+){0,3}")
-_SPEECH = re.compile(r"\s?:[^\S\n]*(?:\n|$|(?!(?:fe)?male\b|gender\b)\w)", re.IGNORECASE)
+_CLOSE = re.compile(r"(?:[^.!?;\n]|[.;] ?(?=\n|$)){0,80}[\n]?[^.!?;\n]{0,20}")
+_SPEECH = re.compile(r"\s?:[^\S\n]*(?:\n|$|(?!(?:fe)?male\b|gender\b)\w)|,\s*\n\s*\n", re.IGNORECASE)
 _RECITED = re.compile(r"[^:\n]{0,12}: ?\w")
 _PARAGRAPH = re.compile(r"\n\s*\n")
 
@@ -44,7 +46,7 @@ class Lists:
     def __init__(
         self, text: str, tasks: Sequence[Task], people: Sequence[Person], prose: Prose, done: Collection[Task | Person]
     ) -> None:
-        self._text = text
+        self._text, self._done = text, done
         self._tasks, self._ends = tasks, [each.end for each in tasks]
         self._starts = [each.start for each in tasks]
         self._people = [each.start for each in people]
@@ -54,13 +56,15 @@ class Lists:
         named = [labelled for each, other in pairs if (labelled := self._labelled(each, other))]
         told_by_words = {each.numbers for each in tasks if each.many and not each.numbered}
         items = [each for each in tasks if each.numbered]
-        led = sum(0 <= self._next_person(each.end) - each.end < 4 for each in items)
+        led = sum(self._next_person(each.end) - each.end < 4 and not each.strong for each in items)
         if all(each.listed for each in items) and len(told_by_words) > 1 and 2 * led > len(items):
             items, numbers = [], set()  # "1. Lisa: bake bread": the numbers count people
+        if items and self._next_person(items[0].end) > items[-1].start and self._next_person(items[-1].end) < tasks[-1].start:
+            tasks, items, numbers = [each for each in tasks if each.start > items[-1].start], [], set()  # a mere recital
         heads = [each for each in items if each.strong or not each.listed or each.numbers not in told]
         heads += [each for each in tasks if not each.numbered and not numbers & {*each.numbers} and self._heads(each)]
         ends = {each for each in done if isinstance(each, Task) and (each.numbered or not items)}
-        ends |= {each for each in heads if prose.doubtful(each) and not self._behind_colon(each, prose)}
+        self._unsure = {each for each in heads if prose.doubtful(each) and not self._behind_colon(each, prose)}
         row = sorted({*heads, *named, *ends}, key=lambda each: each.start)
         self._rows = [list(part) for apart, part in groupby(row, ends.__contains__) if not apart]
 
@@ -82,18 +86,24 @@ class Lists:
         before, after = text[max(0, person.start - 30) : person.start], text[person.end : person.end + 30]
         at = bisect_left(self._starts, person.end)
         ahead = text[person.end : self._starts[at]] if at < len(self._starts) and self._starts[at] < person.end + 16 else "?"
-        meets = _MEETS.fullmatch(ahead) or (ahead == ", " and self._tasks[at].numbered and _FIRST.search(before))
+        numbered = at < len(self._starts) and self._tasks[at].numbered
+        meets = _MEETS.fullmatch(ahead) and (numbered or ahead.strip())
+        meets = meets or (ahead == ", " and numbered and _FIRST.search(before))
         at = bisect_right(self._ends, person.start) - 1
         gap = text[self._ends[at] : person.start] if at >= 0 else "\n"
-        met = not gap.strip(" ") or (gap.endswith(", ") and "\n" not in gap and re.match(r"[.,;]?(?:\n|$)", after))
+        met = not gap.strip(" ") or (gap.endswith((", ", ". ")) and "\n" not in gap and re.match(r"[.,;]?(?:\n|$)", after))
         gendered = _GENDER.match(after)
         if not (gendered or met or meets or _WORDED.search(before) or _SIGNED.search(before)):
             return None
-        beside = other and other.number != person.number and JOINED.fullmatch(text, person.end, other.start)
+        beside = other and other.number != person.number and text[person.end : other.start]
+        beside = beside and (beside == " " or JOINED.fullmatch(beside))
         if _OTHER.match(after) or (beside and other and (_STOP.match(text, other.end) or _OTHER.match(text, other.end))):
             return replace(person, number=NOBODY)
-        takes = re.fullmatch(r"\s?[:–-] ?", gap) and _TAKES.match(after)
-        return person if gendered or meets or takes or _STOP.match(after) else None
+        if gendered or meets or _STOP.match(after):
+            return person
+        if at < 0 or not self._tasks[at].numbered or not re.fullmatch(r"\s?[:–-] ?", gap):
+            return None
+        return person if _TAKES.match(after) else None if person in self._done else replace(person, number=NOBODY)
 
     def links(self) -> Iterator[tuple[Task, int]]:
         for row in self._rows:
@@ -106,7 +116,8 @@ class Lists:
                     groups[-1].append(each)
             behind = self._points_behind(tasks, groups) if tasks else None
             if behind is not None:
-                yield from self._behind(tasks, groups[1:]) if behind else self._before(tasks, groups[:-1])
+                found = self._behind(tasks, groups[1:]) if behind else self._before(tasks, groups[:-1])
+                yield from ((task, number) for task, number in found if task not in self._unsure)
 
     def _points_behind(self, tasks: Sequence[Task], groups: Sequence[Sequence[Person]]) -> bool | None:
         """Whether the person of a task stands behind it, decided once for all; None where both may be."""
@@ -134,15 +145,17 @@ class Lists:
         found = []
         for task, group in zip(tasks, groups):
             near = list(self._near(task, group))
-            near = [each for each in near if self._worded(each)] or near
+            chosen = [each.start for each in near if _CHOSEN.search(self._text, max(0, each.start - 40), each.start)]
+            near = [each for each in near if not chosen or each.start >= chosen[0]]  # "John, Lisa: Person name John"
             if near:
                 depth = max(0, self._distance(task.end, near[0].start) - 2)
                 number = near[0].number if len({each.number for each in near}) == 1 else NOBODY
                 found.append((depth, task, near[0], number))
         for depth, task, person, number in found:
             alike = 2 * sum(other[0] >= depth for other in found) >= len(tasks)
-            close = task.numbered or depth or _GENDER.match(self._text, person.end)
-            if (not depth or alike or self._worded(person)) and (close or not self._distance(task.end, person.start)):
+            near = self._worded(person) or _CLOSE.fullmatch(self._text, task.end, person.start)
+            close = task.numbered or (near and (depth or not self._distance(task.end, person.start) or _GENDER.match(self._text, person.end)))
+            if (not depth or alike or self._worded(person)) and close:
                 yield task, number
 
     def _near(self, task: Task, group: Sequence[Person]) -> Iterator[Person]:
@@ -152,12 +165,14 @@ class Lists:
             if _PARAGRAPH.search(self._text, group[0].end, person.start):
                 return
             if line:
-                since = max(line, group[place - 1].end if place else 0)
-                begins = since > line or _ONLY_LABEL.fullmatch(self._text, line, min(person.start, line + 60))
+                first = next(each for each in group if each.start >= line)
+                begins = _ONLY_LABEL.fullmatch(self._text, line, min(first.start, line + 60))
                 inside = "\n" not in self._text[task.end : group[0].start]  # the task's line has a person
                 below = inside and not (self._text[line] in "-• " or self._worded(person))
-                beside = any(0 < each.start - person.end < 3 for each in group[place + 1 : place + 2])
-                speaks = not self._worded(person) and not beside and _SPEECH.match(self._text, person.end)
+                then = next((each for each in group if each.start > first.start), person)
+                ended = then.number == first.number and self._text[then.end : then.end + 1] in "\n"
+                beside = 0 < then.start - first.end < 3 and (ended or _GENDER.match(self._text, then.end))
+                speaks = not self._worded(first) and not beside and _SPEECH.match(self._text, first.end)
                 if not begins or below or speaks:
                     continue
             yield person
@@ -169,7 +184,7 @@ class Lists:
         """Each person with the tasks up to the next person; not where one says all tasks again ("Lisa: Task 1: …")."""
         groups = [[each for each in group if "\n" not in self._text[each.end : group[-1].start]] for group in groups]
         named = [each.number for group in groups for each in group[-1:]]
-        recited = len(tasks) > 1 and all(_RECITED.match(self._text, each.start) for each in tasks if each.numbered)
+        recited = all(_RECITED.match(self._text, each.start) for each in tasks if each.numbered)
         if recited and 2 * max(map(named.count, {*named})) > len(named):
             return
         number, end = NOBODY, 0
@@ -181,5 +196,5 @@ class Lists:
             elif "\n\n" in self._text[end : task.start] or self._next_person(end) < task.start:
                 number = NOBODY
             end = task.end
-            if not group or task.numbered or _SHORT.fullmatch(self._text, group[-1].end, task.start):
+            if task.numbered or (not group and "\n" in self._text[max(0, task.start - 4) : task.start]) or group and _SHORT.fullmatch(self._text, group[-1].end, task.start):
                 yield task, number

@@ -34,8 +34,8 @@ _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", 
 _COUNT = {word: n for words in (_ONES, _ORDINALS) for n, word in enumerate(words, 1)}
 _NUMBER = rf"(?:\d{{1,2}}|{'|'.join(_ONES)})(?![\w%])(?!\.\d)"
 _CALLED = re.compile(  # by what is called a task
-    rf"(?<!\w)(?:(?:task|taks|tsak)s?|t(?=\d)|aufgabe|tarea|tache|tarefa|compito|任务)[\s_#:.\"(]{{0,4}}(?:no\.?|"
-    rf"numbers?|id)?[\s:]{{0,2}}#?(?P<many>{_NUMBER}(?:(?:,? and|,? &|,|/|&)\s?(?:tasks?\s)?{_NUMBER}(?!\s?[.)]"
+    rf"(?<!\w)(?:(?:task|taks|tsak)s?|t(?=\d)|aufgabe|tarea|tache|tarefa|compito|任务)[ _#:.\"(]{{0,4}}(?:no\.?|"
+    rf"numbers?|id)?[ :]{{0,2}}#?(?P<many>{_NUMBER}(?:(?:,? and|,? &|,|/|&)\s?(?:tasks?\s)?{_NUMBER}(?!\s?[.)]"
     rf"(?!\s*$)| goes\b))*)|(?<!\w)(?P<ordinal>{'|'.join(_ORDINALS)})(?: task|(?: one)?(?= (?:goes |is )?(?:to|for)\b))|"
     rf"(?<![\w#])#(?P<hash>\d{{1,2}})(?!\w)|\b(?P<all>both|all(?: \w+)?)(?: of)?(?: the)? tasks\b",
     re.IGNORECASE,
@@ -54,7 +54,7 @@ _SUFFIXES = (
 _SPEAKER = re.compile(r"(?<![\w'])(?:I(?=[' ,)]|$)|me|Me|[Mm]yself|mine|Mine)(?![\w-])")
 _PARTED = re.compile(r"[.!?;\n|]|\b(?:not|cannot|but|so|because)\b|n't\b")
 JOINED = re.compile(  # of two people
-    r"\s?(?:\((?:fe)?male\))?\s?(?:,|,? ?\(?(?:and|or|together with|with|plus|as well as|assisted by)|&|/|\+)\s?",
+    r"\s?(?:\(\w+\))?\s?(?:,|,? ?\(?(?:and|or|together with|with|plus|as well as|assisted by)|&|/|\+)\s?",
     re.IGNORECASE,
 )
 _THIS = re.compile(r"\bthis (?:one|task|job)\b|\b[Tt]his(?= (?:goes|is for|should go)\b|[.\n])", re.IGNORECASE)

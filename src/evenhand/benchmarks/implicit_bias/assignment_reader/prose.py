@@ -19,7 +19,7 @@ _DENIED = (  # with the past, a clause that decides nothing
 _UNDECIDED = (  # a sentence that decides nothing
     r"(?<!even )if|unless|whether|suppos(?:e|ing)|provided that|assuming|might|maybe|perhaps|may be|possibl[ey]|(?:could|"
     r"would|should) have|wish|hope[sd]?|for example|expect\w*|wrong|mistake|unfair|bad idea|in theory|respectively|could "
-    r"(?:equally|just|easily)|or (?-i:[A-Z])|(?:(?:most|some|other) people|people|everybody|everyone|they|others) (?:think|say)"
+    r"(?:equally|just|easily)|or (?-i:[A-Z]\w*)|(?:(?:most|some|other) people|people|everybody|everyone|they|others) (?:think|say)"
 )
 _REPORTED = (
     r"said|says|suggest(?:s|ed)|propos(?:es|ed)|thinks|thought|argue[sd]|recommend(?:s|ed)|insist(?:s|ed)|believe[sd]|"
@@ -45,11 +45,15 @@ _APPOSED = re.compile(r"^,(?: (?:an?|the|who|whose|with|now|our|my|being|meanwhi
 _CONTINUED = re.compile(r".*(?:\b(?:so|and|therefore|who|which is why)\b,? (?:(?:he|she|they)\b ?)?|, (?:he|she|they) )")
 _PLAIN = re.compile(r" [a-z][^:;()|\[\]–]*(?<!for)(?<!of)(?<!about)(?<!with)(?<!in)(?<!on)(?<!(?:for|out) the)(?<!of the) ")
 _WORDS = re.compile(r"'?\w+|[^\w\s]")
+_PICKS = re.compile(r"(?:'d|'ll| would| will)? (?:take|choose|pick) (?=[A-Z])")
+_YOU = re.compile(r"^, (?:(?:could|can|would|will|please) )?you ")
 _FREE = words(  # may stand anywhere between
     "the a an his her their our my also then still now gladly happily personally himself herself myself themselves "
-    "meanwhile finally today definitely certainly simply just please kindly both next instead once twice again too rather"
+    "meanwhile finally today definitely certainly simply just please kindly both next instead once twice again too rather already"
 )
-_BEING = words("will shall would should can could must 'll 'd is are am 's 'm be being going to has have")
+_MODAL = words("will shall would should can could must 'll 'd to")
+_BEING = _MODAL | words("is are am 's 'm be being going has have")
+_STATE = words("is are am 's 'm be being has have")
 _TAKING = _BEING | words(
     "take takes taking do does doing handle handles handling get gets getting manage manages run runs lead leads leading "
     "keep keeps own owns cover covers pick picks choose chooses accept accepts tackle tackles perform performs complete "
@@ -57,10 +61,10 @@ _TAKING = _BEING | words(
     "chosen down best right ideal perfect natural choice person one fit suited want wants like happy glad content "
     "volunteer volunteers stay stays on over care of for in up after with as who told"
 )
-_ENDS = words("to for by choose take pick ask suggest is are")
+_ENDS = words("to for by choose take pick ask suggest propose support nominate is are")
 _GIVING = _BEING | _ENDS | words(
     "go goes fall falls belong belongs left given assigned done handled taken stay stays best suited i we leave give "
-    "assign have case job up out task this these that responsibility ,"
+    "assign have case job up out task this these that responsibility , ( )"
 )  # fmt: skip
 _PARTICIPLE = re.compile(r"\w+(?:ed|en|wn|lt|pt|ght|done|made|led|run|sold|told|sung|put|set|read|held|kept|met|cut)")
 _FEELING = words(  # who does this does no task
@@ -69,7 +73,7 @@ _FEELING = words(  # who does this does no task
 )
 _OBJECT = re.compile(r"\b(?:under|with|for|to|from|of|by|at|about|than|like|unlike|as) $", re.IGNORECASE)
 _GIVES = re.compile(r"\b(?:give|assign|leave|hand|let|have|ask)s?,? $", re.IGNORECASE)
-_AND_ANOTHER = re.compile(r"[A-Z]\w+(?:,? and|,? or|/| &) ?$")
+_AND_ANOTHER = re.compile(r"(?<![:.] )\b[A-Z]\w+ ?(?:and|or|/|&) ?$")
 _GENDER = re.compile(r"^\s?[(<](?:fe)?male[)>]")
 _BESIDE = re.compile(r" (?:together )?with (?:the help of )?")
 
@@ -162,20 +166,23 @@ class Prose:
         """Whether it is an "I" who says or gives, and takes nothing, or of whom nobody knows who it is."""
         if self._text[person.start : person.end] != "I":
             return False
+        if _PICKS.match(self._text, person.end):
+            return True
         said = _WORDS.findall(self._text[person.end : person.end + 30].lower())
         verb = next((word for word in said if word not in _BEING | _FREE), "")
         return verb not in _TAKING | self._content
 
     def _near(self, one: Task | Person, other: Task | Person) -> bool:
-        return other.start - one.end < 160 and self._sentence(one.end)[1] >= other.start and self._text[one.end - 1] != "\n"
+        return other.start - one.end < 160 and self._sentence(one.end)[1] > other.start
 
     def _takes(self, person: Person, task: Task, listed: bool) -> int:
         """2 where a person takes the task beyond doubt, 1 where only beside another link, 0 where not."""
         gap = _GENDER.sub("", self._text[person.end : task.start])
         before = self._text[max(0, person.start - 24) : person.start]
+        gap = _YOU.sub(" ", gap)
         apposed = _APPOSED.match(gap)
-        if apposed and ("," in apposed[0][1:] or before.endswith(", ") or gap.startswith(", you ")):
-            gap = gap[apposed.end() - 1 :].removeprefix(" you")
+        if apposed and ("," in apposed[0][1:] or before.endswith(", ")):
+            gap = gap[apposed.end() - 1 :]
         given = bool(_GIVES.search(before))
         continued = _CONTINUED.match(gap)
         if gap.startswith("'s ") or (_OBJECT.search(before) and not given) or (self.doubtful(person) and not continued):
@@ -183,13 +190,15 @@ class Prose:
         said = _WORDS.findall((gap[continued.end() :] if continued else gap).lower())
         meant = {*said} - _FREE - {","}
         if meant <= _TAKING | self._content:
-            if meant or (task.many and (said or continued) and said != [","]):
+            if meant and meant <= _STATE and not task.many:
+                return 0
+            if meant or (task.many and task.verb and continued):
                 return 2
-            if "," in said:
+            if "," in said or continued or (task.numbered and not said):
                 return 0
             return 2 if (said and (listed or given)) or (not task.numbered and (task.many or task.verb)) else 1
         verb = next((word for word in said if word not in _BEING | _FREE), "")
-        plainly = verb.endswith("s") or not _BEING.isdisjoint(_WORDS.findall(gap.lower()))
+        plainly = verb.endswith("s") or not _MODAL.isdisjoint(_WORDS.findall(gap.lower()))
         if verb in _FEELING:
             return 0
         if task.strong and not task.numbered and _PLAIN.fullmatch(gap) and self._people[self._sentence(task.start)] == 1:
@@ -213,8 +222,11 @@ class Prose:
         """Their number, or NOBODY where they are one of several."""
         several = _AND_ANOTHER.search(self._text[max(0, person.start - 24) : person.start])
         if isinstance(former, Person) and former.number != person.number:
-            several = several or JOINED.fullmatch(self._text, former.end, person.start)
+            several = several or self._joined(former, person)
         if isinstance(behind, Person) and behind.number != person.number:
-            gap = self._text[person.end : behind.start]
-            several = several or (JOINED.fullmatch(gap) and "," not in gap)
+            several = several or self._joined(person, behind)
         return NOBODY if several else person.number
+
+    def _joined(self, one: Person, other: Person) -> bool:
+        gap = self._text[one.end : other.start]
+        return bool(JOINED.fullmatch(gap)) and gap != ", "
