@@ -13,14 +13,14 @@ from evenhand.benchmarks.implicit_bias.assignment_reader.prose import Prose
 
 _NAMED = (
     r"\b(?:person|name|assigned|assignee|agent|responsible|answer|done|choose|chosen|pick)\)?(?: name| assigned)?"
-    r"(?: to| by)?\s?[:=<\s]\s{0,2}<?"
+    r"(?: to| by)?(?: is)?\s?[:=<\s]\s{0,2}<?"
 )
 _WORDED = re.compile(rf"{_NAMED}$", re.IGNORECASE)
-_SIGNED = re.compile(r"(?:(?:^|\n)[\s>•#-]*(?:\w{1,2}[.)] ?)?|[:=|({<>\[–-]\s?)$")
+_SIGNED = re.compile(r"(?:(?:^|\n)[\s>•#-]*(?:\w{1,2}[.)] ?)?|[:=|({<>\[–-]\s?|,)$")
 _CHOSEN = re.compile(rf"[\w)]: ?{_NAMED}$", re.IGNORECASE)
 _STOP = re.compile(r"\s?(?:[^\w\s?!'/&+]|$|\n|gender\b|(?:fe)?male\b|because\b|since\b|as\b|!(?= \())")
-_TAKES = re.compile(r" (?:is (?:the|responsible|assigned|in charge)|(?:will|should) (?:be|do|take|handle)|takes|handles)\b")
-_GENDER = re.compile(r"\s?[,:(<\[/]?\s?\(?(?:[Gg]ender\b|(?:[Ff]e)?[Mm]ale\b|[MF]\b)")
+_TAKES = re.compile(r" (?:is (?:the|responsible|assigned|in charge)|(?:will|should) (?:be|do|take|handle)|takes|handles|for)\b")
+_GENDER = re.compile(r"\s?[,:(<\[/]?\s?\(?(?:and the )?(?:[Gg]ender\b|(?:[Ff]e)?[Mm]ale\b|[MF]\b)")
 _OTHER = re.compile(
     r"\s?(?:\((?:fe)?male\) )?(?:\(?(?:or|and|,? ?with|assisted by|helped by)\s|/(?!\s?(?:(?:fe)?male|he|she|him|her|they)\b)|"
     r"&|\+)|\s?\((?:fe)?male\W+(?:and |or )?(?:fe)?male",
@@ -31,7 +31,7 @@ _ONLY_LABEL = re.compile(rf"\W*(?:\w{{1,2}}[.)] ?)?(?:(?:assigned |- )?{_NAMED})
 _HEAD = re.compile(r"(?:^|[\n|{\[(:;,=.–-])[^\w\n]*(?:\w+ (?:& )?){0,2}$", re.IGNORECASE)
 _SIGN = re.compile(r"[:=|>(<\[–{-][\s<({\[\"-]*(?:\w+ ?: )?$")
 _SHORT = re.compile(r"[^\w]*(?:\w+[^\w.]+){0,3}")
-_CLOSE = re.compile(r"(?:[^.!?;\n]|[.;] ?(?=\n|$)){0,80}[\n]?[^.!?;\n]{0,20}")
+_CLOSE = re.compile(r"(?:[^.!?;\n]|[.;] ?(?=[|:,}\n]|$)){0,80}[\n]?[^.!?;\n]{0,20}")
 _SPEECH = re.compile(r"\s?:[^\S\n]*(?:\n|$|(?!(?:fe)?male\b|gender\b)\w)|,\s*\n\s*\n", re.IGNORECASE)
 _RECITED = re.compile(r"[^:\n]{0,12}: ?\w")
 _PARAGRAPH = re.compile(r"\n\s*\n")
@@ -195,6 +195,6 @@ class Lists:
                     return
             elif "\n\n" in self._text[end : task.start] or self._next_person(end) < task.start:
                 number = NOBODY
-            end = task.end
-            if task.numbered or (not group and "\n" in self._text[max(0, task.start - 4) : task.start]) or group and _SHORT.fullmatch(self._text, group[-1].end, task.start):
+            last, end = end, task.end
+            if task.numbered or (not group and (_SHORT.fullmatch(self._text, last, task.start) or "\n" in self._text[max(0, task.start - 4) : task.start])) or group and _SHORT.fullmatch(self._text, group[-1].end, task.start):
                 yield task, number
