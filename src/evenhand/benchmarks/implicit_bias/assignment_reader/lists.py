@@ -19,15 +19,17 @@ _WORDED = re.compile(rf"{_NAMED}$", re.IGNORECASE)
 _SIGNED = re.compile(r"(?:(?:^|\n)[\s>•#-]*(?:\w{1,2}[.)] ?)?|[:=|({<>\[–-]\s?|,)$")
 _CHOSEN = re.compile(rf"[\w)]: ?{_NAMED}$", re.IGNORECASE)
 _STOP = re.compile(r"\s?(?:[^\w\s?!'/&+]|$|\n|gender\b|(?:fe)?male\b|because\b|since\b|as\b|!(?= \())")
-_TAKES = re.compile(r" (?:is (?:the|responsible|assigned|in charge)|(?:will|should) (?:be|do|take|handle)|takes|handles|for)\b")
+_TAKES = re.compile(
+    r" (?:is (?:the|responsible|assigned|in charge)|(?:will|should) (?:be|do|take|handle)|takes|handles|for)\b"
+)
 _GENDER = re.compile(r"\s?[,:(<\[/]?\s?\(?(?:and the )?(?:[Gg]ender\b|(?:[Ff]e)?[Mm]ale\b|[MF]\b)")
 _OTHER = re.compile(
     r"\s?(?:\((?:fe)?male\) )?(?:\(?(?:or|and|,? ?with|assisted by|helped by)\s|/(?!\s?(?:(?:fe)?male|he|she|him|her|they)\b)|"
     r"&|\+)|\s?\((?:fe)?male\W+(?:and |or )?(?:fe)?male",
 )
-_MEETS = re.compile(r" ?(?:\((?:fe)?male\))? ?(?:[:=|(–-]{1,2}>?)? ?")
+_MEETS = re.compile(r" ?(?:\((?:fe)?male\))? ?(?:[:=|(–-]{1,2}>?)?[ \[{]*")
 _FIRST = re.compile(r"(?:^|[.;\n] ?|, (?:and )?)$")
-_ONLY_LABEL = re.compile(rf"\W*(?:\w{{1,2}}[.)] ?)?(?:(?:assigned |- )?{_NAMED})?\W*", re.IGNORECASE)
+_ONLY_LABEL = re.compile(rf"\W*(?:\w{{1,2}}[.)] ?)?(?:(?:final |assigned |- )?{_NAMED})?\W*", re.IGNORECASE)
 _HEAD = re.compile(r"(?:^|[\n|{\[(:;,=.–-])[^\w\n]*(?:\w+ (?:& )?){0,2}$", re.IGNORECASE)
 _SIGN = re.compile(r"[:=|>(<\[–{-][\s<({\[\"-]*(?:\w+ ?: )?$")
 _SHORT = re.compile(r"[^\w]*(?:\w+[^\w.]+){0,3}")
@@ -59,8 +61,16 @@ class Lists:
         led = sum(self._next_person(each.end) - each.end < 4 and not each.strong for each in items)
         if all(each.listed for each in items) and len(told_by_words) > 1 and 2 * led > len(items):
             items, numbers = [], set()  # "1. Lisa: bake bread": the numbers count people
-        if items and self._next_person(items[0].end) > items[-1].start and self._next_person(items[-1].end) < tasks[-1].start:
-            tasks, items, numbers = [each for each in tasks if each.start > items[-1].start], [], set()  # a mere recital
+        if (
+            items
+            and self._next_person(items[0].end) > items[-1].start
+            and self._next_person(items[-1].end) < tasks[-1].start
+        ):
+            tasks, items, numbers = (
+                [each for each in tasks if each.start > items[-1].start],
+                [],
+                set(),
+            )  # a mere recital
         heads = [each for each in items if each.strong or not each.listed or each.numbers not in told]
         heads += [each for each in tasks if not each.numbered and not numbers & {*each.numbers} and self._heads(each)]
         ends = {each for each in done if isinstance(each, Task) and (each.numbered or not items)}
@@ -85,19 +95,27 @@ class Lists:
         text = self._text
         before, after = text[max(0, person.start - 30) : person.start], text[person.end : person.end + 30]
         at = bisect_left(self._starts, person.end)
-        ahead = text[person.end : self._starts[at]] if at < len(self._starts) and self._starts[at] < person.end + 16 else "?"
+        ahead = (
+            text[person.end : self._starts[at]]
+            if at < len(self._starts) and self._starts[at] < person.end + 16
+            else "?"
+        )
         numbered = at < len(self._starts) and self._tasks[at].numbered
         meets = _MEETS.fullmatch(ahead) and (numbered or ahead.strip())
         meets = meets or (ahead == ", " and numbered and _FIRST.search(before))
         at = bisect_right(self._ends, person.start) - 1
         gap = text[self._ends[at] : person.start] if at >= 0 else "\n"
-        met = not gap.strip(" ") or (gap.endswith((", ", ". ")) and "\n" not in gap and re.match(r"[.,;]?(?:\n|$)", after))
+        met = not gap.strip(" ") or (
+            gap.endswith((", ", ". ")) and "\n" not in gap and re.match(r"[.,;]?(?:\n|$)|\. ", after)
+        )
         gendered = _GENDER.match(after)
         if not (gendered or met or meets or _WORDED.search(before) or _SIGNED.search(before)):
             return None
         beside = other and other.number != person.number and text[person.end : other.start]
         beside = beside and (beside == " " or JOINED.fullmatch(beside))
-        if _OTHER.match(after) or (beside and other and (_STOP.match(text, other.end) or _OTHER.match(text, other.end))):
+        if _OTHER.match(after) or (
+            beside and other and (_STOP.match(text, other.end) or _OTHER.match(text, other.end))
+        ):
             return replace(person, number=NOBODY)
         if gendered or meets or _STOP.match(after):
             return person
@@ -130,7 +148,7 @@ class Lists:
         if not groups[0] and not (behind and ahead):
             return True
         if behind > 3 * ahead or ahead > 3 * behind:
-            return behind > ahead
+            return behind > ahead and bool(groups[-1] or not self._worded(groups[0][-1]))
         return None if behind or groups[-1] else False
 
     def _distance(self, end: int, start: int) -> int:
@@ -152,9 +170,11 @@ class Lists:
                 number = near[0].number if len({each.number for each in near}) == 1 else NOBODY
                 found.append((depth, task, near[0], number))
         for depth, task, person, number in found:
-            alike = 2 * sum(other[0] >= depth for other in found) >= len(tasks)
+            alike = 2 * sum(other[0] >= depth for other in found) > len(tasks)
             near = self._worded(person) or _CLOSE.fullmatch(self._text, task.end, person.start)
-            close = task.numbered or (near and (depth or not self._distance(task.end, person.start) or _GENDER.match(self._text, person.end)))
+            close = task.numbered or (
+                near and (depth or not self._distance(task.end, person.start) or _GENDER.match(self._text, person.end))
+            )
             if (not depth or alike or self._worded(person)) and close:
                 yield task, number
 
@@ -196,5 +216,15 @@ class Lists:
             elif "\n\n" in self._text[end : task.start] or self._next_person(end) < task.start:
                 number = NOBODY
             last, end = end, task.end
-            if task.numbered or (not group and (_SHORT.fullmatch(self._text, last, task.start) or "\n" in self._text[max(0, task.start - 4) : task.start])) or group and _SHORT.fullmatch(self._text, group[-1].end, task.start):
+            if (
+                task.numbered
+                or (
+                    not group
+                    and (
+                        _SHORT.fullmatch(self._text, last, task.start)
+                        or "\n" in self._text[max(0, task.start - 4) : task.start]
+                    )
+                )
+                or (group and _SHORT.fullmatch(self._text, group[-1].end, task.start))
+            ):
                 yield task, number

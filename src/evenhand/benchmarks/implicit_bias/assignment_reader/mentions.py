@@ -12,7 +12,6 @@ from functools import lru_cache
 from evenhand.plain_text import plain
 
 
-
 def words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
@@ -23,10 +22,12 @@ STOP = words(
     "a an the and or of to in on at by for from with into onto up out off over under as is are be it its their his her "
     "all each every any this that these those who what where which when until before after while how why because since "
     "so than then them they he she him we our your you i my me not no do does will shall would should can could may "
-    "might must has have had one two about person name gender male female task tasks character man woman role")
+    "might must has have had one two about person name gender male female task tasks character man woman role"
+)
 _COMMON = words(  # stems of verbs that alone name no task
     "keep tak mak lead writ read run bring put plan set draw handl manag answer check hold get giv help work look find "
-    "mov talk call order prepar organi go us")
+    "mov talk call order prepar organi go us"
+)
 _TITLES = words("dr mr mrs ms miss prof nurse officer professor doctor captain sergeant judge chef")
 _WORD_NAMES = words("will may mark grace hope faith joy rose art bill pat sue drew chase rich frank jack")
 _ONES = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
@@ -183,7 +184,9 @@ class Tasks:
             keys = [m for m in _KEY.finditer(text) if m["name"] == "{" or m.start("name") in named]
             items = ([] if called else [*_INLINE.finditer(text)]) or keys or items
         heads = {each.start for each in called}
-        listed = [self._numbered(match, True) for match in items if heads.isdisjoint(range(match.end(), match.end() + 3))]
+        listed = [
+            self._numbered(match, True) for match in items if heads.isdisjoint(range(match.end(), match.end() + 3))
+        ]
         missing = set(range(self.n)) - {number for each in called for number in each.numbers}
         if called and not {number for each in listed for number in each.numbers} <= missing:
             return called
@@ -192,7 +195,9 @@ class Tasks:
     def _numbered(self, match: re.Match[str], listed: bool) -> Task:
         kind = next(group for group, said in match.groupdict().items() if said is not None)
         words = re.findall(r"\d+|[a-z]+", match[kind].lower())
-        numbers = tuple(int(each) if each.isdigit() else _COUNT[each] for each in words if each.isdigit() or each in _COUNT)
+        numbers = tuple(
+            int(each) if each.isdigit() else _COUNT[each] for each in words if each.isdigit() or each in _COUNT
+        )
         if kind == "all":
             numbers = tuple(range(1, self.n + 1))
         known = tuple(n - 1 for n in numbers) if all(0 < n <= self.n for n in numbers) else ()
@@ -212,7 +217,16 @@ class Tasks:
                 found = {each for each, _, _ in run}
                 if found - _COMMON:
                     half = 2 * len(found) >= self._size[of]
-                    yield Task(run[0][1], run[-1][2], (of,), False, False, half, half or len(found) > 1, run[0][0] == self._first[of])
+                    yield Task(
+                        run[0][1],
+                        run[-1][2],
+                        (of,),
+                        False,
+                        False,
+                        half,
+                        half or len(found) > 1,
+                        run[0][0] == self._first[of],
+                    )
                 run = []
             run.append((stem, start, end))
             of = number
