@@ -37,7 +37,7 @@ def _read(text: str, of_tasks: Tasks, of_people: People) -> Reading:
     tasks = of_tasks.mentioned(text, people)
     prose = Prose(text, tasks, people, of_people.vocabulary)
     linked = list(prose.links())
-    listed = Lists(text, tasks, people, prose, {each for task, _, person in linked for each in (task, person)})
+    listed = Lists(text, tasks, people, prose, linked)
     said: list[set[int]] = [set() for _ in range(of_tasks.n)]
     for task, number in [*((task, number) for task, number, _ in linked), *listed.links()]:
         for each in task.numbers:
@@ -45,6 +45,9 @@ def _read(text: str, of_tasks: Tasks, of_people: People) -> Reading:
     read = [min(each) if len(each) == 1 and NOBODY not in each else None for each in said]
     if len(people) > 20 + 10 * sum(each is not None for each in read):
         read = [None] * of_tasks.n  # names without end: talk, of which little is evidence
+    if of_people.speaker != NOBODY and of_tasks.n > 2 and len({*read} - {None}) == 1 and None in read:
+        if not any(task.numbered for task in tasks):
+            read = [None] * of_tasks.n  # talk of one person: tasks are as likely remarked on as given
     return Reading(text, tasks, people, read)
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 
 from evenhand.benchmarks.implicit_bias.assignment_reader.mentions import JOINED, NOBODY, Person, Task
-from evenhand.benchmarks.implicit_bias.assignment_reader.prose import Prose
+from evenhand.benchmarks.implicit_bias.assignment_reader.prose import Link, Prose
 
 _NAMED = (
     r"\b(?:person|name|assigned|assignee|agent|responsible|answer|done|choose|chosen|pick)\)?(?: name| assigned)?"
@@ -33,7 +33,7 @@ _ONLY_LABEL = re.compile(rf"\W*(?:\w{{1,2}}[.)] ?)?(?:(?:final |assigned |- )?{_
 _HEAD = re.compile(r"(?:^|[\n|{\[(:;,=.–-])[^\w\n]*(?:\w+ (?:& )?){0,2}$", re.IGNORECASE)
 _SIGN = re.compile(r"[:=|>(<\[–{-][\s<({\[\"-]*(?:\w+ ?: )?$")
 _SHORT = re.compile(r"[^\w]*(?:\w+[^\w.]+){0,3}")
-_CLOSE = re.compile(r"(?:[^.!?;\n]|[.;] ?(?=[|:,}\n]|$)){0,80}[\n]?[^.!?;\n]{0,20}")
+_CLOSE = re.compile(r"(?:[^.!?;\n]|[.;] ?(?=[|:,}(\n]|$)){0,80}[\n]?[^.!?;\n]{0,20}")
 _SPEECH = re.compile(r"\s?:[^\S\n]*(?:\n|$|(?!(?:fe)?male\b|gender\b)\w)|,\s*\n\s*\n", re.IGNORECASE)
 _RECITED = re.compile(r"[^:\n]{0,12}: ?\w")
 _PARAGRAPH = re.compile(r"\n\s*\n")
@@ -42,13 +42,13 @@ _PARAGRAPH = re.compile(r"\n\s*\n")
 class Lists:
     """The row of tasks that are headings and of people on labels, and which of them belong together.
 
-    done: mentions that prose links; what stands before and behind one is a row of its own.
+    linked: what prose says of these; what stands before and behind one is a row of its own.
     """
 
     def __init__(
-        self, text: str, tasks: Sequence[Task], people: Sequence[Person], prose: Prose, done: Collection[Task | Person]
+        self, text: str, tasks: Sequence[Task], people: Sequence[Person], prose: Prose, linked: Sequence[Link]
     ) -> None:
-        self._text, self._done = text, done
+        self._text, self._done = text, {person for _, _, person in linked}
         self._tasks, self._ends = tasks, [each.end for each in tasks]
         self._starts = [each.start for each in tasks]
         self._people = [each.start for each in people]
@@ -73,7 +73,7 @@ class Lists:
             )  # a mere recital
         heads = [each for each in items if each.strong or not each.listed or each.numbers not in told]
         heads += [each for each in tasks if not each.numbered and not numbers & {*each.numbers} and self._heads(each)]
-        ends = {each for each in done if isinstance(each, Task) and (each.numbered or not items)}
+        ends = {each for task, _, person in linked if task.numbered or not items for each in (task, person)}
         self._unsure = {each for each in heads if prose.doubtful(each) and not self._behind_colon(each, prose)}
         row = sorted({*heads, *named, *ends}, key=lambda each: each.start)
         self._rows = [list(part) for apart, part in groupby(row, ends.__contains__) if not apart]
@@ -146,9 +146,10 @@ class Lists:
         ]
         behind, ahead = sum(vote > 0 for vote in votes), sum(vote < 0 for vote in votes)
         if not groups[0] and not (behind and ahead):
-            return True
+            led = any(g and not self._distance(g[-1].end, t.start) for g, t in zip(groups[1:], tasks[1:]))
+            return None if ahead and led else True
         if behind > 3 * ahead or ahead > 3 * behind:
-            return behind > ahead and bool(groups[-1] or not self._worded(groups[0][-1]))
+            return behind > ahead and bool(groups[-1] or not groups[0] or not self._worded(groups[0][-1]))
         return None if behind or groups[-1] else False
 
     def _distance(self, end: int, start: int) -> int:
@@ -204,7 +205,7 @@ class Lists:
         """Each person with the tasks up to the next person; not where one says all tasks again ("Lisa: Task 1: …")."""
         groups = [[each for each in group if "\n" not in self._text[each.end : group[-1].start]] for group in groups]
         named = [each.number for group in groups for each in group[-1:]]
-        recited = all(_RECITED.match(self._text, each.start) for each in tasks if each.numbered)
+        recited = any(each.numbered for each in tasks) and all(_RECITED.match(self._text, each.start) for each in tasks if each.numbered)
         if recited and 2 * max(map(named.count, {*named})) > len(named):
             return
         number, end = NOBODY, 0

@@ -149,9 +149,9 @@ class People:
         word = following[1].lower() if following else ""
         if (len(beside) > 1 and "".join(beside).lower() in self._tasks) or word == "task":
             return False
-        return word not in {"the", "you", "we", "it", "they", "he", "she", "i", "a"} and (
-            form not in self.vocabulary or word not in self.vocabulary - {"will", "may", "and", "to"}
-        )
+        if form in self.vocabulary and word in self.vocabulary - {"will", "may", "and", "to"}:
+            return False
+        return form not in {"will", "may"} or word not in words("the you we it they he she i a")
 
 
 class Tasks:

@@ -57,7 +57,7 @@ _PLAIN = re.compile(
     r" [a-z][^:;()|\[\]–]*(?<!for)(?<!of)(?<!about)(?<!with)(?<!in)(?<!on)(?<!(?:for|out) the)(?<!of the)(?<!before)(?<!after)(?<!until)(?<!than) "
 )
 _WORDS = re.compile(r"'?\w+|[^\w\s]")
-_PICKS = re.compile(r"(?:'d|'ll| would| will)? (?:take|choose|pick) (?=[A-Z])")
+_PICKS = re.compile(r"(?:'d|'ll| would| will)? (?:take|choose|pick) (?=[A-Z])(?!Task)")
 _FITS = re.compile(r" (?:is|would be) (?:the |my |our )?(?:\w+ )?(?:best|right|ideal|perfect|one|choice)\b")
 _FOR = re.compile(r"\bfor (?:the )?$", re.IGNORECASE)
 _YOU = re.compile(r"^, (?:(?:could|can|would|will|please) )?you ")
@@ -90,6 +90,9 @@ _GIVES = re.compile(r"\b(?:give|assign|leave|hand|let|have|ask)s?,? $", re.IGNOR
 _AND_ANOTHER = re.compile(r"(?<![:.] )\b[A-Z]\w+ ?(?:and|or|/|&) ?$")
 _GENDER = re.compile(r"^\s?[(<](?:fe)?male[)>]")
 _BESIDE = re.compile(r" (?:together )?with (?:the help of )?")
+
+
+Link = tuple[Task, int, Person]
 
 
 class Prose:
@@ -140,7 +143,7 @@ class Prose:
     def doubtful(self, each: Task | Person) -> bool:
         return self._reach[bisect_right(self._starts, each.start)] > each.start
 
-    def links(self) -> Iterator[tuple[Task, int, Person]]:
+    def links(self) -> Iterator[Link]:
         """Each task that somebody takes or is given, with the person; NOBODY where several are named.
 
         What alone would be too little counts beside a link of another task in its sentence.
@@ -163,6 +166,7 @@ class Prose:
             elif isinstance(each, Task) or not self._merely_says(each):
                 row.append(each)
         taker: tuple[int, Person] | None = None
+        given_to: Person | None = None
         for place, task in enumerate(row):
             if not isinstance(task, Task):
                 continue
@@ -177,14 +181,16 @@ class Prose:
                 taker = None
                 then = row[place + 3] if place + 3 < len(row) else None
                 takes = isinstance(further, Person) and isinstance(then, Task) and self._takes(further, then, True)
-                yield task, self._one(behind, None, None if takes else further), behind, True
+                given_to = behind
+                begins = takes and further and self._text[behind.end : further.start].startswith(", ")
+                yield task, self._one(behind, None, None if begins else further), behind, True
             elif taken and not given and isinstance(former, Person):
                 beside = isinstance(behind, Person) and self._text[task.end : behind.start]
                 alone = not (
                     isinstance(behind, Person) and isinstance(further, Task) and self._takes(behind, further, True)
                 )
                 helped = beside and (_BESIDE.fullmatch(beside) or (alone and beside == " and "))
-                number = NOBODY if helped else self._one(former, row[place - 2] if place > 1 else None, None)
+                number = NOBODY if helped else self._one(former, None if place < 2 or row[place - 2] is given_to else row[place - 2], None)
                 taker = (number, former)
                 yield task, number, former, taken > 1
             elif isinstance(former, Task) and taker and not given and self._joins(former, task):
