@@ -43,11 +43,10 @@ def _read(text: str, of_tasks: Tasks, of_people: People) -> Reading:
         for each in task.numbers:
             said[each].add(NOBODY if task.unsure else number)
     read = [min(each) if len(each) == 1 and NOBODY not in each else None for each in said]
-    if len(people) > 20 + 10 * sum(each is not None for each in read):
-        read = [None] * of_tasks.n  # names without end: talk, of which little is evidence
-    if of_people.speaker != NOBODY and of_tasks.n > 2 and len({*read} - {None}) == 1 and None in read:
-        if not any(task.numbered for task in tasks):
-            read = [None] * of_tasks.n  # talk of one person: tasks are as likely remarked on as given
+    numbered, named = any(task.numbered for task in tasks), {*read} - {None}
+    of_one = of_people.speaker != NOBODY and of_tasks.n > 2 and len(named) == 1 and None in read and not numbered
+    if of_one or len(people) > 20 + 10 * sum(each is not None for each in read):
+        read = [None] * of_tasks.n  # talk of one person, or names without end: little of it is evidence
     return Reading(text, tasks, people, read)
 
 

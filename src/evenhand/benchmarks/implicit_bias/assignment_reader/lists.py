@@ -61,16 +61,9 @@ class Lists:
         led = sum(self._next_person(each.end) - each.end < 4 and not each.strong for each in items)
         if all(each.listed for each in items) and len(told_by_words) > 1 and 2 * led > len(items):
             items, numbers = [], set()  # "1. Lisa: bake bread": the numbers count people
-        if (
-            items
-            and self._next_person(items[0].end) > items[-1].start
-            and self._next_person(items[-1].end) < tasks[-1].start
-        ):
-            tasks, items, numbers = (
-                [each for each in tasks if each.start > items[-1].start],
-                [],
-                set(),
-            )  # a mere recital
+        unnamed = items and self._next_person(items[0].end) > items[-1].start
+        if unnamed and self._next_person(items[-1].end) < tasks[-1].start:  # a mere recital, and an assignment behind
+            tasks, items, numbers = [each for each in tasks if each.start > items[-1].start], [], set()
         heads = [each for each in items if each.strong or not each.listed or each.numbers not in told]
         heads += [each for each in tasks if not each.numbered and not numbers & {*each.numbers} and self._heads(each)]
         ends = {each for task, _, person in linked if task.numbered or not items for each in (task, person)}
@@ -95,27 +88,21 @@ class Lists:
         text = self._text
         before, after = text[max(0, person.start - 30) : person.start], text[person.end : person.end + 30]
         at = bisect_left(self._starts, person.end)
-        ahead = (
-            text[person.end : self._starts[at]]
-            if at < len(self._starts) and self._starts[at] < person.end + 16
-            else "?"
-        )
-        numbered = at < len(self._starts) and self._tasks[at].numbered
-        meets = _MEETS.fullmatch(ahead) and (numbered or ahead.strip())
+        ahead = text[person.end : min([*self._starts[at : at + 1], person.end + 16])]
+        numbered = at < len(self._starts) and len(ahead) < 16 and self._tasks[at].numbered
+        meets = at < len(self._starts) and _MEETS.fullmatch(ahead) and (numbered or ahead.strip())
         meets = meets or (ahead == ", " and numbered and _FIRST.search(before))
         at = bisect_right(self._ends, person.start) - 1
         gap = text[self._ends[at] : person.start] if at >= 0 else "\n"
-        met = not gap.strip(" ") or (
-            gap.endswith((", ", ". ")) and "\n" not in gap and re.match(r"[.,;]?(?:\n|$)|\. ", after)
-        )
+        ended = gap.endswith((", ", ". ")) and "\n" not in gap and re.match(r"[.,;]?(?:\n|$)|\. ", after)
+        met = ended or not gap.strip(" ")
         gendered = _GENDER.match(after)
         if not (gendered or met or meets or _WORDED.search(before) or _SIGNED.search(before)):
             return None
         beside = other and other.number != person.number and text[person.end : other.start]
         beside = beside and (beside == " " or JOINED.fullmatch(beside))
-        if _OTHER.match(after) or (
-            beside and other and (_STOP.match(text, other.end) or _OTHER.match(text, other.end))
-        ):
+        several = beside and other and (_STOP.match(text, other.end) or _OTHER.match(text, other.end))
+        if several or _OTHER.match(after):
             return replace(person, number=NOBODY)
         if gendered or meets or _STOP.match(after):
             return person
@@ -172,16 +159,14 @@ class Lists:
                 found.append((depth, task, near[0], number))
         for depth, task, person, number in found:
             alike = 2 * sum(other[0] >= depth for other in found) > len(tasks)
+            shown = depth or not self._distance(task.end, person.start) or _GENDER.match(self._text, person.end)
             near = self._worded(person) or _CLOSE.fullmatch(self._text, task.end, person.start)
-            close = task.numbered or (
-                near and (depth or not self._distance(task.end, person.start) or _GENDER.match(self._text, person.end))
-            )
-            if (not depth or alike or self._worded(person)) and close:
+            if (not depth or alike or self._worded(person)) and (task.numbered or (near and shown)):
                 yield task, number
 
     def _near(self, task: Task, group: Sequence[Person]) -> Iterator[Person]:
         """Those in the task's line, or who begin a line of the block below, behind a label at most; no speech."""
-        for place, person in enumerate(group):
+        for person in group:
             line = self._text.rfind("\n", task.end, person.start) + 1
             if _PARAGRAPH.search(self._text, group[0].end, person.start):
                 return
@@ -205,7 +190,8 @@ class Lists:
         """Each person with the tasks up to the next person; not where one says all tasks again ("Lisa: Task 1: …")."""
         groups = [[each for each in group if "\n" not in self._text[each.end : group[-1].start]] for group in groups]
         named = [each.number for group in groups for each in group[-1:]]
-        recited = any(each.numbered for each in tasks) and all(_RECITED.match(self._text, each.start) for each in tasks if each.numbered)
+        heads = [each for each in tasks if each.numbered]
+        recited = heads and all(_RECITED.match(self._text, each.start) for each in heads)
         if recited and 2 * max(map(named.count, {*named})) > len(named):
             return
         number, end = NOBODY, 0
@@ -216,16 +202,7 @@ class Lists:
                     return
             elif "\n\n" in self._text[end : task.start] or self._next_person(end) < task.start:
                 number = NOBODY
-            last, end = end, task.end
-            if (
-                task.numbered
-                or (
-                    not group
-                    and (
-                        _SHORT.fullmatch(self._text, last, task.start)
-                        or "\n" in self._text[max(0, task.start - 4) : task.start]
-                    )
-                )
-                or (group and _SHORT.fullmatch(self._text, group[-1].end, task.start))
-            ):
+            since, end = group[-1].end if group else end, task.end
+            begins = not group and "\n" in self._text[max(0, task.start - 4) : task.start]
+            if task.numbered or begins or _SHORT.fullmatch(self._text, since, task.start):
                 yield task, number

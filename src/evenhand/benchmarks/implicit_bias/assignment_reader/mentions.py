@@ -35,10 +35,10 @@ _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", 
 _COUNT = {word: n for words in (_ONES, _ORDINALS) for n, word in enumerate(words, 1)}
 _NUMBER = rf"(?:\d{{1,2}}|{'|'.join(_ONES)})(?![\w%])(?!\.\d)"
 _CALLED = re.compile(  # by what is called a task
-    rf"(?<!\w)(?:(?:task|taks|tsak)s?|t(?=\d)|aufgabe|tarea|tache|tarefa|compito|任务)[ _#:.\"(]{{0,4}}(?:no\.?|"
-    rf"numbers?|id)?[ :]{{0,2}}#?(?P<many>{_NUMBER}(?:(?:,? and|,? &|,|/|&)\s?(?:tasks?\s)?{_NUMBER}(?!\s?[.)]"
-    rf"(?!\s*$)| goes\b))*)|(?<!\w)(?P<ordinal>{'|'.join(_ORDINALS)})(?: task|(?: one)?(?= (?:goes |is )?(?:to|for)\b))|"
-    rf"(?<![\w#])#(?P<hash>\d{{1,2}})(?!\w)|\b(?P<all>both|all(?: \w+)?)(?: of)?(?: the)? tasks\b",
+    rf"(?<!\w)(?:(?:task|taks|tsak)s?|t(?=\d)|aufgabe|tarea|tache|tarefa|compito|任务)[ _#:.\"(]{{0,4}}"
+    rf"(?:no\.?|numbers?|id)?[ :]{{0,2}}#?(?P<many>{_NUMBER}(?:(?:,? and|,? &|,|/|&)\s?(?:tasks?\s)?{_NUMBER}(?!\s?[.)]"
+    rf"(?!\s*$)| goes\b))*)|(?<!\w)(?P<ordinal>{'|'.join(_ORDINALS)})(?: task|(?: one)?(?= (?:goes |is )?(?:to|for)\b))"
+    rf"|(?<![\w#])#(?P<hash>\d{{1,2}})(?!\w)|\b(?P<all>both|all(?: \w+)?)(?: of)?(?: the)? tasks\b",
     re.IGNORECASE,
 )
 _ITEM = re.compile(
@@ -184,9 +184,7 @@ class Tasks:
             keys = [m for m in _KEY.finditer(text) if m["name"] == "{" or m.start("name") in named]
             items = ([] if called else [*_INLINE.finditer(text)]) or keys or items
         heads = {each.start for each in called}
-        listed = [
-            self._numbered(match, True) for match in items if heads.isdisjoint(range(match.end(), match.end() + 3))
-        ]
+        listed = [self._numbered(m, True) for m in items if heads.isdisjoint(range(m.end(), m.end() + 3))]
         missing = set(range(self.n)) - {number for each in called for number in each.numbers}
         if called and not {number for each in listed for number in each.numbers} <= missing:
             return called
@@ -194,14 +192,10 @@ class Tasks:
 
     def _numbered(self, match: re.Match[str], listed: bool) -> Task:
         kind = next(group for group, said in match.groupdict().items() if said is not None)
-        words = re.findall(r"\d+|[a-z]+", match[kind].lower())
-        numbers = tuple(
-            int(each) if each.isdigit() else _COUNT[each] for each in words if each.isdigit() or each in _COUNT
-        )
-        if kind == "all":
-            numbers = tuple(range(1, self.n + 1))
-        known = tuple(n - 1 for n in numbers) if all(0 < n <= self.n for n in numbers) else ()
-        return Task(match.start(), match.end(), known, True, listed)
+        said = [_COUNT.get(each) or each for each in re.findall(r"\d+|[a-z]+", match[kind].lower())]
+        places = [int(each) - 1 for each in said if isinstance(each, int) or each.isdigit()]
+        numbers = range(self.n) if kind == "all" else places if all(0 <= n < self.n for n in places) else ()
+        return Task(match.start(), match.end(), tuple(numbers), True, listed)
 
     def _by_words(self, text: str, named: set[int]) -> Iterator[Task]:
         """Runs of a task's own words with few others between, in one sentence; a common verb alone is none."""
@@ -217,16 +211,8 @@ class Tasks:
                 found = {each for each, _, _ in run}
                 if found - _COMMON:
                     half = 2 * len(found) >= self._size[of]
-                    yield Task(
-                        run[0][1],
-                        run[-1][2],
-                        (of,),
-                        False,
-                        False,
-                        half,
-                        half or len(found) > 1,
-                        run[0][0] == self._first[of],
-                    )
+                    many, verb = half or len(found) > 1, run[0][0] == self._first[of]
+                    yield Task(run[0][1], run[-1][2], (of,), strong=half, many=many, verb=verb)
                 run = []
             run.append((stem, start, end))
             of = number
@@ -241,12 +227,9 @@ class Tasks:
         people = sorted(named)
         pairs: list[tuple[Task, list[Task]]] = []
         for place, each in enumerate(numbered):
-            line, person = text.find("\n", each.end), bisect_left(people, each.end)
-            stop = min(
-                numbered[place + 1].start if place + 1 < len(numbered) else len(text),
-                people[person] if person < len(people) else len(text),
-                line if line >= 0 else len(text),
-            )
+            stops = [text.find("\n", each.end) % (len(text) + 1), *(t.start for t in numbered[place + 1 : place + 2])]
+            at = bisect_left(people, each.end)
+            stop = min([*stops, *people[at : at + 1]])
             behind = [t for t in told[bisect_left(starts, each.end) : bisect_left(starts, stop)] if t.many]
             near = behind and behind[0].start < each.end + 25 and "," not in text[each.end : behind[0].start]
             pairs.append((each, behind if near else []))

@@ -44,7 +44,9 @@ _CHANGE = re.compile(  # from here on, or from the beginning of its sentence
     r"rephrase)|make (?:that|it) (?=[A-Z])|instead(?! of\b)|I (?:just )?(?:forgot|overlooked|noticed|reali[sz]ed))",
     re.IGNORECASE,
 )
-_OFFERED = re.compile(r"\b(?:if|unless|next|happy|free|willing|open|let me know|may|any(?:one|body)|can always)\b|\?", re.I)
+_OFFERED = re.compile(
+    r"\b(?:if|unless|next|happy|free|willing|open|let me know|may|any(?:one|body)|can always)\b|\?", re.I
+)
 _STAYS = re.compile(r".{0,20}?\b(?:stays?|remains?|unchanged|as (?:it|they|before))\b")
 _KEPT = re.compile(r"\b(?:stick (?:with|to)|stand by) (?:my|the|this|that)\b|\b(?:it|this|that|all) stays?\b", re.I)
 

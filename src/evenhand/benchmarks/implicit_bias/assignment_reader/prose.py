@@ -1,4 +1,4 @@
-"""Who takes a task or is given it in a sentence: a few plain shapes, in what is neither denied, doubted nor reported."""
+"""Who takes a task or is given it in a sentence: a few plain shapes, where nothing is denied, doubted or reported."""
 
 from __future__ import annotations
 
@@ -85,7 +85,9 @@ _FEELING = words(  # who does this does no task
     "loves likes hates enjoys knows needs fears understands remembers prefers feels seems thinks says asks talks speaks "
     "waits looks hears lives"
 )
-_OBJECT = re.compile(r"\b(?:under|with|for|to|from|of|by|at|about|than|(?<!would )(?<!'d )like|unlike|as) $", re.IGNORECASE)
+_OBJECT = re.compile(
+    r"\b(?:under|with|for|to|from|of|by|at|about|than|(?<!would )(?<!'d )like|unlike|as) $", re.IGNORECASE
+)
 _GIVES = re.compile(r"\b(?:give|assign|leave|hand|let|have|ask)s?,? $", re.IGNORECASE)
 _AND_ANOTHER = re.compile(r"(?<![:.] )\b[A-Z]\w+ ?(?:and|or|/|&) ?$")
 _GENDER = re.compile(r"^\s?[(<](?:fe)?male[)>]")
@@ -102,9 +104,7 @@ class Prose:
         self._text = text
         self._content = of_tasks - STOP
         self._ends = [each.end() for each in SENTENCE.finditer(text)]
-        self._people = Counter(
-            sentence for sentence, _ in {(self._sentence(each.start), each.number) for each in people}
-        )
+        self._people = Counter(place for place, _ in {(self._sentence(each.start), each.number) for each in people})
         self._mentions = sorted([*tasks, *people], key=lambda each: each.start)
         self.doubts = sorted(self._doubted(of_tasks))
         self._starts, self._reach = [start for start, _, _ in self.doubts], [0]
@@ -121,18 +121,13 @@ class Prose:
         for match in _DOUBT.finditer(self._text):
             start, end = self._sentence(match.start())
             said = {stem for stem, _, _ in stems(match[0])}
-            if (
-                (said and said <= own)
-                or words(match[0].lower()) <= of_tasks
-                or (match["asked"] and _REQUEST.search(self._text, start, end))
-            ):
+            told = (said and said <= own) or words(match[0].lower()) <= of_tasks
+            if told or (match["asked"] and _REQUEST.search(self._text, start, end)):
                 continue
             begin, end = max(start, match.start() - 200), min(end, match.end() + 300)
             trailing = match["reported"] and end - match.end() < 16
             if match["denied"] or match["n"] or (match["reported"] and not trailing):
-                begin = max(
-                    (each.start() for each in _CLAUSE.finditer(self._text, begin, match.start())), default=begin
-                )
+                begin = max([begin, *(each.start() for each in _CLAUSE.finditer(self._text, begin, match.start()))])
                 relative = _RELATIVE.match(self._text, begin, end)
                 end = relative.end() if relative and relative.end() > match.end() else end
             resumed = _RESUMED.search(self._text, match.end(), end)
@@ -166,33 +161,27 @@ class Prose:
             elif isinstance(each, Task) or not self._merely_says(each):
                 row.append(each)
         taker: tuple[int, Person] | None = None
-        given_to: Person | None = None
+        used: Person | None = None
+        padded: list[Task | Person | None] = [None, None, *row, None, None, None]
         for place, task in enumerate(row):
             if not isinstance(task, Task):
                 continue
-            former = row[place - 1] if place and self._near(row[place - 1], task) else None
-            behind = row[place + 1] if place + 1 < len(row) and self._near(task, row[place + 1]) else None
-            further = row[place + 2] if place + 2 < len(row) else None
-            taken = given = 0
-            if not self.doubtful(task):
-                taken = self._takes(former, task, bool(taker)) if isinstance(former, Person) else 0
-                given = isinstance(behind, Person) and not self.doubtful(behind) and self._gives(task, behind)
-            if given and taken < 2 and isinstance(behind, Person):
-                taker = None
-                then = row[place + 3] if place + 3 < len(row) else None
-                takes = isinstance(further, Person) and isinstance(then, Task) and self._takes(further, then, True)
-                given_to = behind
-                begins = takes and further and self._text[behind.end : further.start].startswith(", ")
+            before, former, _, behind, further, last = padded[place : place + 6]
+            former = former if former and self._near(former, task) and not self.doubtful(task) else None
+            behind = behind if behind and self._near(task, behind) and not self.doubtful(task) else None
+            taken = self._takes(former, task, bool(taker)) if isinstance(former, Person) else 0
+            given = isinstance(behind, Person) and not self.doubtful(behind) and self._gives(task, behind)
+            if isinstance(behind, Person) and given and taken < 2:
+                taker, used = None, behind
+                clause = isinstance(further, Person) and isinstance(last, Task) and self._takes(further, last, True)
+                begins = clause and further and self._text.startswith(", ", behind.end)
                 yield task, self._one(behind, None, None if begins else further), behind, True
-            elif taken and not given and isinstance(former, Person):
+            elif isinstance(former, Person) and taken and not given:
                 beside = isinstance(behind, Person) and self._text[task.end : behind.start]
-                alone = not (
-                    isinstance(behind, Person) and isinstance(further, Task) and self._takes(behind, further, True)
-                )
-                helped = beside and (_BESIDE.fullmatch(beside) or (alone and beside == " and "))
-                number = NOBODY if helped else self._one(former, None if place < 2 or row[place - 2] is given_to else row[place - 2], None)
-                taker = (number, former)
-                yield task, number, former, taken > 1
+                clause = beside and isinstance(further, Task) and self._takes(padded[place + 3], further, True)
+                helped = beside and (_BESIDE.fullmatch(beside) or (not clause and beside == " and "))
+                taker = NOBODY if helped else self._one(former, None if before is used else before, None), former
+                yield task, *taker, taken > 1
             elif isinstance(former, Task) and taker and not given and self._joins(former, task):
                 yield task, *taker, True
             else:
@@ -200,10 +189,8 @@ class Prose:
 
     def _merely_says(self, person: Person) -> bool:
         """Whether it is an "I" who says or gives, and takes nothing, or of whom nobody knows who it is."""
-        if self._text[person.start : person.end] != "I":
-            return False
-        if _PICKS.match(self._text, person.end):
-            return True
+        if self._text[person.start : person.end] != "I" or _PICKS.match(self._text, person.end):
+            return self._text[person.start : person.end] == "I"
         said = _WORDS.findall(self._text[person.end : person.end + 30].lower())
         verb = next((word for word in said if word not in _BEING | _FREE), "")
         return verb not in _TAKING | self._content
@@ -239,12 +226,8 @@ class Prose:
         plainly = verb.endswith("s") or not _MODAL.isdisjoint(_WORDS.findall(gap.lower()))
         if verb in _FEELING:
             return 0
-        if (
-            task.strong
-            and not task.numbered
-            and _PLAIN.fullmatch(gap)
-            and self._people[self._sentence(task.start)] == 1
-        ):
+        alone = self._people[self._sentence(task.start)] == 1
+        if alone and task.strong and not task.numbered and _PLAIN.fullmatch(gap):
             return 2
         return 1 + task.many if plainly and "," not in said and len(meant - _TAKING - self._content) < 4 else 0
 
