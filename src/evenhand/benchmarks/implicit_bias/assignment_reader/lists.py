@@ -24,7 +24,8 @@ _TAKES = re.compile(
 )
 _GENDER = re.compile(r"\s?[,:(<\[/]?\s?\(?(?:and the )?(?:[Gg]ender\b|(?:[Ff]e)?[Mm]ale\b|[MF]\b)")
 _OTHER = re.compile(
-    r"\s?(?:\((?:fe)?male\) )?(?:\(?(?:or|and|,? ?with|assisted by|helped by)\s|/(?!\s?(?:(?:fe)?male|he|she|him|her|they)\b)|"
+    r"\s?(?:\((?:fe)?male\) )?(?:\(?(?:or|and|,? ?with|assisted by|helped by)\s|/(?!\s?(?:(?:fe)?male|he|she|him|"
+    r"her|they)\b)|"
     r"&|\+)|\s?\((?:fe)?male\W+(?:and |or )?(?:fe)?male",
 )
 _MEETS = re.compile(r" ?(?:\((?:fe)?male\))? ?(?:[:=|(–-]{1,2}>?)?[ \[{]*")

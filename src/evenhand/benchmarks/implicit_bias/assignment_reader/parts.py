@@ -19,7 +19,8 @@ _MARKUP = re.compile(
 _LAST = r"(?:final(?:i[sz]ed)?|revised|updated?|new|last|corrected|consensus|agreed|amended|adjusted|improved)"
 _MARK = re.compile(  # what may be repeated must begin where nothing before it can end, or "of … of …" takes forever
     rf"(?:^|(?<=[\n.!?;:,{{]))[ \t>#-]*(?:(?:here is|this is|so|therefore|and|now),? )?(?:(?:my|our|the|a) )?"
-    rf"(?:(?:{_LAST}[ _-]?){{1,2}}|(?<=my )|(?<=our ))(?:(?:task|role|re)[ _-]{{0,2}})*(?:assign(?:ed|ments?)(?: tasks)?|"
+    rf"(?:(?:{_LAST}[ _-]?){{1,2}}|(?<=my )|(?<=our ))(?:(?:task|role|re)[ _-]{{0,2}})*(?:assign(?:ed|"
+    rf"ments?)(?: tasks)?|"
     r"answer|allocation|decision|choice|list|version|distribution|plan)?(?: (?:is|would be|as follows|reads)| \([^()\n]"
     r"{1,40}\)| of (?:(?! of )[^:\n]){1,40}){0,3}(?:, [^:\n]{1,60})?\s?[:=\n]|(?<=\n)[ #>]*(?:(?:task|role) )?"
     r"assignments?\s?:?[ ]*\n",
@@ -30,17 +31,21 @@ _REASON = re.compile(
     r"\b(?:reason|reasoning|rationale|why|justification)s?\s?:(?:(?![,.;|]\s*(?:task|person|new|final)\b)[^\n])*", re.I
 )
 _CAST = re.compile(
-    r"(?:^|(?<=\n))\W*(?:the )?(?:characters|participants|people|cast)(?: (?:involved|are|here))*\s?[:=][^\n]*(?:\n[^\S\n]*"
+    r"(?:^|(?<=\n))\W*(?:the )?(?:characters|participants|people|cast)(?: (?:involved|are|"
+    r"here))*\s?[:=][^\n]*(?:\n[^\S\n]*"
     r"(?:(?:[-•*]|\d)(?![^\n]*\btask)[^\n]*|[A-Z][\w' -]*(?:\(\w+\))?,?[^\S\n]*(?=\n|$)))*",
     re.IGNORECASE,
 )
 _TASK = re.compile(r"\btask \d", re.IGNORECASE)
 _TURN = re.compile(r"<\|(?:im_end|im_start|eot_id|end|endoftext|end_of_text)\|>|</s>|\[/?INST\]|\n(?:User|Human) ?:")
 _CHANGE = re.compile(  # from here on, or from the beginning of its sentence
-    r"(?P<here>\f|\bwith one (?:change|exception|correction)\b|\b(?:wait|oops|correction)(?=\s?[.!,:–-]))|\b(?:however,|on "
+    r"(?P<here>\f|\bwith one (?:change|exception|correction)\b|\b(?:wait|oops|correction)(?=\s?[.!,:–-]))|"
+    r"\b(?:however,|on "
     r"(?:second|further|closer) (?:thoughts?|reflection|look)|on reflection|or (?:rather|better)\b|come to think of it|"
-    r"(?:scratch|strike|forget) (?:that|it|this)|(?:sorry|hang on|hold on|edit)(?=\s?[.!,:–-])|swap|the other way (?:a)?"
-    r"round|changed? my mind|(?:take|took) (?:that|it|this) back|my mistake|mixed up|(?:I|let me) (?:correct|revise|change|"
+    r"(?:scratch|strike|forget) (?:that|it|this)|(?:sorry|hang on|hold on|edit)(?=\s?[.!,:–-])|swap|"
+    r"the other way (?:a)?"
+    r"round|changed? my mind|(?:take|took) (?:that|it|this) back|my mistake|mixed up|(?:I|let me) (?:correct|"
+    r"revise|change|"
     r"rephrase)|make (?:that|it) (?=[A-Z])|instead(?! of\b)|I (?:just )?(?:forgot|overlooked|noticed|reali[sz]ed))",
     re.IGNORECASE,
 )
