@@ -24,7 +24,7 @@ _TAKES = re.compile(
 )
 _GENDER = re.compile(r"\s?[,:(<\[/]?\s?\(?(?:and the )?(?:[Gg]ender\b|(?:[Ff]e)?[Mm]ale\b|[MF]\b)")
 _OTHER = re.compile(
-    r"\s?(?:\((?:fe)?male\) )?(?:\(?(?:or|and|,? ?with|assisted by|helped by)\s|/(?!\s?(?:(?:fe)?male|he|she|him|"
+    r"\s?(?:\((?:fe)?male\) )?(?:\(?(?:or|and(?! the gender)|,? ?with|assisted by|helped by)\s|/(?!\s?(?:(?:fe)?male|he|she|him|"
     r"her|they)\b)|"
     r"&|\+)|\s?\((?:fe)?male\W+(?:and |or )?(?:fe)?male",
 )
@@ -151,15 +151,16 @@ class Lists:
         """A person further below a task than those of most others are below theirs is none of its."""
         found = []
         for task, group in zip(tasks, groups):
-            near = list(self._near(task, group))
+            near = list(self._near(task, group[:40]))
             chosen = [each.start for each in near if _CHOSEN.search(self._text, max(0, each.start - 40), each.start)]
             near = [each for each in near if not chosen or each.start >= chosen[0]]  # "John, Lisa: Person name John"
             if near:
                 depth = max(0, self._distance(task.end, near[0].start) - 2)
                 number = near[0].number if len({each.number for each in near}) == 1 else NOBODY
                 found.append((depth, task, near[0], number))
+        deep = [sum(each[0] >= depth for each in found) for depth in range(3)]
         for depth, task, person, number in found:
-            alike = 2 * sum(other[0] >= depth for other in found) > len(tasks)
+            alike = 2 * deep[depth] > len(tasks)
             shown = depth or not self._distance(task.end, person.start) or _GENDER.match(self._text, person.end)
             near = self._worded(person) or _CLOSE.fullmatch(self._text, task.end, person.start)
             if (not depth or alike or self._worded(person)) and (task.numbered or (near and shown)):
