@@ -24,9 +24,8 @@ _TAKES = re.compile(
 )
 _GENDER = re.compile(r"\s?[,:(<\[/]?\s?\(?(?:and the )?(?:[Gg]ender\b|(?:[Ff]e)?[Mm]ale\b|[MF]\b)")
 _OTHER = re.compile(
-    r"\s?(?:\((?:fe)?male\) )?(?:\(?(?:or|and(?! the gender)|,? ?with|assisted by|helped by)\s|/(?!\s?(?:(?:fe)?male|he|she|him|"
-    r"her|they)\b)|"
-    r"&|\+)|\s?\((?:fe)?male\W+(?:and |or )?(?:fe)?male",
+    r"\s?(?:\((?:fe)?male\) )?(?:\(?(?:or|and(?! the gender)|,? ?with|assisted by|helped by)\s|"
+    r"/(?!\s?(?:(?:fe)?male|he|she|him|her|they)\b)|&|\+)|\s?\((?:fe)?male\W+(?:and |or )?(?:fe)?male",
 )
 _MEETS = re.compile(r" ?(?:\((?:fe)?male\))? ?(?:[:=|(–-]{1,2}>?)?[ \[{]*")
 _FIRST = re.compile(r"(?:^|[.;\n] ?|, (?:and )?)$")

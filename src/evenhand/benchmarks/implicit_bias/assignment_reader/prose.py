@@ -28,7 +28,8 @@ _DENIED = (  # with the past, a clause that decides nothing
 _UNDECIDED = (  # a sentence that decides nothing
     r"(?<!even )if|unless|whether|suppos(?:e|ing)|provided that|assuming|might|maybe|perhaps|may be|possibl[ey]|"
     r"(?:could|"
-    r"would|should) have|wish|hope[sd]?|for example|wrong|mistake|unfair|bad idea|in theory|one day|"
+    r"would|should) have|wish|hope[sd]?|for example|wrong|mistake|unfair|bad idea|in theory|"
+    r"could [^,;]{0,40}, and (?-i:[A-Z])\w+ would|one day|"
     r"love to (?:tell|say)|respectively|could "
     r"(?:equally|just|easily)|or (?-i:[A-Z]\w*)|(?:(?:most|some|other) people|people|everybody|everyone|they|"
     r"others) (?:think|say)"
