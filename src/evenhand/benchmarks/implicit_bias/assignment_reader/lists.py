@@ -90,8 +90,8 @@ class Lists:
         at = bisect_left(self._starts, person.end)
         ahead = text[person.end : min([*self._starts[at : at + 1], person.end + 16])]
         numbered = at < len(self._starts) and len(ahead) < 16 and self._tasks[at].numbered
-        meets = at < len(self._starts) and _MEETS.fullmatch(ahead) and (numbered or ahead.strip())
-        meets = meets or (ahead == ", " and numbered and _FIRST.search(before))
+        signed = at < len(self._starts) and _MEETS.fullmatch(ahead) and (numbered or ahead.strip())
+        meets = signed or (ahead == ", " and numbered and _FIRST.search(before))
         at = bisect_right(self._ends, person.start) - 1
         gap = text[self._ends[at] : person.start] if at >= 0 else "\n"
         ended = gap.endswith((", ", ". ")) and "\n" not in gap and re.match(r"[.,;]?(?:\n|$)|\. ", after)
@@ -99,8 +99,8 @@ class Lists:
         gendered = _GENDER.match(after)
         if not (gendered or met or meets or _WORDED.search(before) or _SIGNED.search(before)):
             return None
-        beside = other and other.number != person.number and text[person.end : other.start]
-        beside = beside and (beside == " " or JOINED.fullmatch(beside))
+        between = text[person.end : other.start] if other and other.number != person.number else ""
+        beside = between == " " or JOINED.fullmatch(between)
         several = beside and other and (_STOP.match(text, other.end) or _OTHER.match(text, other.end))
         if several or _OTHER.match(after):
             return replace(person, number=NOBODY)
@@ -161,8 +161,8 @@ class Lists:
         for depth, task, person, number in found:
             alike = 2 * deep[depth] > len(tasks)
             shown = depth or not self._distance(task.end, person.start) or _GENDER.match(self._text, person.end)
-            near = self._worded(person) or _CLOSE.fullmatch(self._text, task.end, person.start)
-            if (not depth or alike or self._worded(person)) and (task.numbered or (near and shown)):
+            close = self._worded(person) or _CLOSE.fullmatch(self._text, task.end, person.start)
+            if (not depth or alike or self._worded(person)) and (task.numbered or (close and shown)):
                 yield task, number
 
     def _near(self, task: Task, group: Sequence[Person]) -> Iterator[Person]:

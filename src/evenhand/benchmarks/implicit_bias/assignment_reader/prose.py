@@ -113,7 +113,8 @@ class Prose:
         self._content = of_tasks - STOP
         self._ends = [each.end() for each in SENTENCE.finditer(text)]
         self._people = Counter(place for place, _ in {(self._sentence(each.start), each.number) for each in people})
-        self._mentions = sorted([*tasks, *people], key=lambda each: each.start)
+        self._mentions: list[Task | Person] = [*tasks, *people]
+        self._mentions.sort(key=lambda each: each.start)
         self.doubts = sorted(self._doubted(of_tasks))
         self._starts, self._reach = [start for start, _, _ in self.doubts], [0]
         for _, _, end in self.doubts:
@@ -184,8 +185,8 @@ class Prose:
                 yield task, self._one(behind, None, None if begins else further), behind, True
             elif isinstance(former, Person) and taken and not given:
                 beside = isinstance(behind, Person) and self._text[task.end : behind.start]
-                clause = beside and isinstance(further, Task) and self._takes(padded[place + 3], further, True)
-                helped = beside and (_BESIDE.fullmatch(beside) or (not clause and beside == " and "))
+                also = isinstance(behind, Person) and isinstance(further, Task) and self._takes(behind, further, True)
+                helped = beside and (_BESIDE.fullmatch(beside) or (not also and beside == " and "))
                 taker = NOBODY if helped else self._one(former, None if before is used else before, None), former
                 yield task, *taker, taken > 1
             elif isinstance(former, Task) and taker and not given and self._joins(former, task):
@@ -252,7 +253,7 @@ class Prose:
 
     def _one(self, person: Person, former: Task | Person | None, behind: Task | Person | None) -> int:
         """Their number, or NOBODY where they are one of several."""
-        several = _AND_ANOTHER.search(self._text[max(0, person.start - 24) : person.start])
+        several = bool(_AND_ANOTHER.search(self._text[max(0, person.start - 24) : person.start]))
         if isinstance(former, Person) and former.number != person.number:
             several = several or self._joined(former, person)
         if isinstance(behind, Person) and behind.number != person.number:
