@@ -24,10 +24,13 @@
   5 of all 182 tasks were read wrong, of two answers; none is readable.
 - assignment_outputs_blind_fifth.jsonl: 61 answers in many models' styles, written and labelled before their writer had
   seen the reader. At first sight 162 of 170 readable tasks were read, and 3 of all 208 wrong.
+- assignment_outputs_blind_sixth.jsonl: 110 in the styles of chat models, in natural proportion, and
+  assignment_outputs_embedded_third.jsonl: 60 of SmolLM2-135M-Instruct, written and labelled before any reader saw them.
+  The present reader has not been mended on these: their figures are its first sight.
 - the stories and reasons of the dataset implicit_bias, which tell their assignment in prose.
 
 These first sights are of the readers before the present one, which was written anew on a half of each set and then
-mended on all of them. Here nothing may get worse.
+mended on all but the two said above. Here nothing may get worse.
 """
 
 import json
@@ -55,6 +58,8 @@ LEAST_READ = {  # tasks read right, readable tasks, most that may be read wrong
     "assignment_outputs_embedded_again.jsonl": (4, 6, 0),
     "assignment_outputs_embedded_reflecting.jsonl": (0, 0, 0),
     "assignment_outputs_blind_fifth.jsonl": (167, 170, 0),
+    "assignment_outputs_blind_sixth.jsonl": (347, 375, 2),
+    "assignment_outputs_embedded_third.jsonl": (8, 8, 4),
 }
 
 
@@ -110,7 +115,7 @@ def test_of_assignments_told_in_prose_nothing_is_read_wrong(told, least_right):
 
 def test_the_samples_are_large_varied_and_well_formed():
     rows = [each for name in LEAST_READ for each in outputs(HERE / name)]
-    assert len(rows) == 1349
+    assert len(rows) == 1519
     assert len({each["kind"] for each in rows}) >= 35
     assert len({each["id"] for each in rows}) == len(rows)
     for each in rows:
