@@ -42,7 +42,7 @@ def test_other_files_stay_refused(hub, command, told):
 def test_a_submission_has_the_option_too(hub, command, finished, tmp_path):
     run = whole(finished("contact_hypothesis", "stub:random", limit=60), tmp_path / "run")
     hub.store.create("model", MODEL, "ann")
-    asked = ("submit", run, "--model-id", MODEL, "--source", "https://example.org/?sig=" + "aB1xY9" * 6, "--dry-run")
+    asked = ("submit", run, "--model-id", MODEL, "--evaluator", "lab of /data/ann/x", "--dry-run")
     refused = command(*asked)
     assert refused.code == 2
     path = refused.err.split("--allow ")[1].split()[0]
