@@ -22,15 +22,16 @@ _FORMS = {
 }
 _KNOWN = {what: re.compile(form) for what, form in _FORMS.items()}
 
-# Words. Pictures in letters (base64) are longer, or said to be such.
+# Pictures in letters (base64) are longer than keys, or said to be such.
 _WORD = re.compile(rb"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{20,500}(?![A-Za-z0-9+/_-])")
 _LETTERS_OF_A_PICTURE = re.compile(rb";base64,[A-Za-z0-9+/=]+")
 _PART = re.compile(rb"[A-Za-z0-9]{7,}")
-_NAME_AND_HEX = re.compile(rb"(?!sha|md5|blake|commit|snapshot)[a-z]\w*[_-][0-9a-f]{32}")
+_CHECKSUM = re.compile(rb"(?:sha|md5|blake|commit|snapshot)\w*[_-]")
+_NAME_AND_HEX = re.compile(rb"[a-z]\w*[_-][0-9a-f]{32}")
 _WRITTEN = re.compile(rb"[A-Z][a-z]+|[a-z]{3,}")  # in names: "Phi3SmallForCausalLM" is such words and "3LM"
-_COUNTED = re.compile(
+_COUNTED = re.compile(  # checksums, and the lines of a drawing
     rb"[0-9a-f]+|[0-9A-F]+|(?i:[mlhvcsqtaz]?(?:[0-9]+[mlhvcsqtaz])+[0-9]*)"
-)  # checksums; lines of a drawing
+)
 _KINDS = bytes.maketrans(
     b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789", b"a" * 26 + b"A" * 26 + b"0" * 10
 )
@@ -44,7 +45,7 @@ _VALUE = re.compile(
     rb"(?P<value>[^\s\"'`,;<>(){}\[\]|\\]{8,200})(?P<next>.?)"
 )
 _PLACEHOLDER = re.compile(
-    rb"(?i)your|example|placeholder|change.?me|redacted|xxx|\.\.\.|\*\*\*|dummy|\$|^[a-z_]\w*\.[a-z_]"
+    rb"(?i)your|example|placeholder|change.?me|redacted|xxx|\.\.\.|\*\*\*|dummy|^\$|^[a-z_]+\.[a-z_]"
 )
 _WORD_AND_NUMBER = re.compile(rb"[A-Za-z]+[-_]?[0-9]{1,4}")
 _UUID = re.compile(rb"(?i)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
@@ -91,6 +92,8 @@ def _drawn(content: bytes) -> Iterator[re.Match[bytes]]:
         content = _LETTERS_OF_A_PICTURE.sub(lambda found: b" " * len(found[0]), content)
     for found in _WORD.finditer(content):
         word = found[0]
+        if _CHECKSUM.match(word):
+            continue
         if sum(len(each) for each in _PART.findall(word) if _is_drawn(each)) >= _ENOUGH or _NAME_AND_HEX.match(word):
             yield found
 
