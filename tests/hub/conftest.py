@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from tests.hub.hub_server import serving
+from tests.hub.weights import weights
 
 TOKEN, OTHERS_TOKEN = "hf_" + "a" * 34, "hf_" + "b" * 34  # of the users `ann` and `bob`
 
@@ -116,5 +117,5 @@ def checkpoint(tmp_path):
     folder.mkdir()
     (folder / "README.md").write_text("---\nlicense: apache-2.0\n---\n# A model\n")
     (folder / "config.json").write_text('{"model_type": "llama"}')
-    (folder / "model.safetensors").write_bytes(bytes(range(256)) * 100)
+    (folder / "model.safetensors").write_bytes(weights(bytes(range(256)) * 100))
     return folder

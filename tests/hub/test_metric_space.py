@@ -26,7 +26,7 @@ def space(tmp_path_factory):
     def call(name):
         if name not in made:
             contents = metric_contents(name, "lab")
-            refuse(contents)
+            refuse([contents])
             made[name] = tmp_path_factory.mktemp("space") / name
             for path, file in contents.files.items():
                 (made[name] / path).parent.mkdir(parents=True, exist_ok=True)

@@ -8,6 +8,7 @@ import pytest
 
 from tests.hub.conftest import OTHERS_TOKEN, TOKEN
 from tests.hub.hub_repositories import Blob, Commit
+from tests.hub.weights import weights
 
 FILES = {".gitattributes", "README.md", "config.json", "model.safetensors"}
 
@@ -144,7 +145,7 @@ def test_there_is_one_pull_request_whatever_happens(hub, publish, checkpoint):
     """Its answer is lost; the command is repeated; the card changes; it is merged, and the tag set."""
     assert publish().code == 0
     (checkpoint / "README.md").write_text("---\nlicense: apache-2.0\n---\n# A better card\n")
-    (checkpoint / "model.safetensors").write_bytes(b"other weights")
+    (checkpoint / "model.safetensors").write_bytes(weights(b"other weights"))
     hub.fail("POST", "/commit/", "lost")
     opened = publish("--create-pr", "--version", "1.1.0")
     assert opened.code == 0, opened.err

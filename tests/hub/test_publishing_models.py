@@ -11,6 +11,7 @@ from transformers import LlamaForCausalLM
 from evenhand.hub.cards.model import model_card
 from evenhand.hub.of_model import model_contents
 from tests.hub.hub_repositories import Blob, Commit
+from tests.hub.weights import weights
 
 LOAD = """
 import sys, torch
@@ -137,7 +138,7 @@ def test_what_changes_is_shown_and_the_rest_left_alone(hub, command, checkpoint)
     others = {".eval_results/a.yaml": card, "notes.txt": card}
     there.add(Commit({**files, **others}, there.refs["main"], "others", "ann"), "main")
     (checkpoint / "README.md").write_text(CARD + "More.\n")
-    (checkpoint / "model.safetensors").write_bytes(b"other weights")
+    (checkpoint / "model.safetensors").write_bytes(weights(b"other weights"))
     refused = publish()
     assert refused.code == 2
     assert "model.safetensors differ from what was published as v1.0.0; raise the version" in refused.err
@@ -165,7 +166,7 @@ def test_only_what_evenhand_itself_brought_is_deleted(hub, command, checkpoint):
     whole = (checkpoint / "model.safetensors").read_bytes()
     parts = [f"model-0000{each}-of-00002.safetensors" for each in (1, 2)]
     (checkpoint / "model.safetensors").rename(checkpoint / parts[0])
-    (checkpoint / parts[1]).write_bytes(b"the other part")
+    (checkpoint / parts[1]).write_bytes(weights(b"the other part"))
     publish()
     there = hub.store.repositories["model", "lab/fair-model"]
     some = Blob(b"others'", False)
@@ -193,7 +194,7 @@ def test_a_merged_pull_request_of_ours_was_ours(hub, command, checkpoint):
 
     publish()
     there = hub.store.repositories["model", "lab/fair-model"]
-    (checkpoint / "adapter_model.safetensors").write_bytes(b"an adapter")
+    (checkpoint / "adapter_model.safetensors").write_bytes(weights(b"an adapter"))
     publish("--create-pr", "--version", "1.1.0")
     there.merge(there.pull_requests[0])
     publish("--version", "1.1.0")
@@ -211,13 +212,13 @@ def test_other_weights_of_a_version_whose_tag_was_refused(hub, command, checkpoi
     hub.fail("POST", "/tag/", 403)
     assert publish().code == 2
     there = hub.store.repositories["model", "lab/fair-model"]
-    weights = (checkpoint / "model.safetensors").read_bytes()
-    (checkpoint / "model.safetensors").write_bytes(b"other weights")
+    before = (checkpoint / "model.safetensors").read_bytes()
+    (checkpoint / "model.safetensors").write_bytes(weights(b"other weights"))
     refused = publish()
     assert refused.code == 2
     assert f"model.safetensors differ from what commit {there.refs['main'][:7]} brought as v1.0.0" in refused.err
-    assert there.files["model.safetensors"] == weights
-    (checkpoint / "model.safetensors").write_bytes(weights)
+    assert there.files["model.safetensors"] == before
+    (checkpoint / "model.safetensors").write_bytes(before)
     assert publish().code == 0
     assert there.refs["v1.0.0"] == there.refs["main"]
 
@@ -243,7 +244,7 @@ def test_other_weights_of_a_version_whose_tag_was_refused(hub, command, checkpoi
             "training.json is not as evenhand train writes it",
         ),
         ("README.md", "---\nlicense: mit\n---\né".encode("latin-1"), "README.md is not in UTF-8"),
-        ("README.md", b"---\nlicense: a\x00\n---\n", "can't read the metadata of README.md"),
+        ("README.md", b"---\nlicense: a\x00\n---\n", "README.md is not what its name says: it holds control bytes"),
     ],
 )
 def test_damaged_files_of_a_checkpoint_are_told_in_a_sentence(hub, command, checkpoint, name, content, said):

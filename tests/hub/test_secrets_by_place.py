@@ -9,7 +9,7 @@ from evenhand.hub.refusals import reasons
 
 HEX = "0123456789abcdef" * 2
 TOKEN = "hf_" + "aB1" * 12
-ASSIGNS, PLACE = "assigns a password", "names a place of a machine"
+ASSIGNS, PLACE = "assigned as a password", "names a place of a machine"
 
 
 def rows(text, tmp_path):
@@ -44,8 +44,14 @@ def test_found_in_rows(text, said, tmp_path):
     "text",
     [
         "GET /models/foo", "Route /chat/completions", "/he/she", '{"eos_token": "<|im_end|>", "pad_token": "PAD1"}',
-        "token = tokenizer.decode2(x)", "max_token: 4096",
+        "token = tokenizer.decode2(x)", "max_token: 4096", 'api_key="YOUR_KEY_1234"', "a secret: santa2024 it was",
+        "password: Required1 characters", '"token": "018f3c5e-aaaa-bbbb-cccc-0123456789ab"', "[x](/docs/models)",
+        "sk-learn-based-model-of-2024-version", "Phi3SmallForCausalLM and Qwen3VLMoeForConditionalGeneration",
+        f"sha256-{HEX} {HEX} {HEX}{HEX}",
+        "'sha256-qznLcsROx4GACP2dm0UCKCzCG+HiZ1guq6ZZDob/Tng='",
+        "M144V118H82V92H64V70H104V96H122M82", "see /en/docs/x", "said as /ˈkæt/dɒg/",
     ],
 )  # fmt: skip
 def test_what_only_looks_alike(text):
     assert not list(reasons("config.json", text.encode()))
+    assert not list(reasons("notes.md", text.encode()))

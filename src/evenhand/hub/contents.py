@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Literal
 
 from evenhand.errors import UsageError
-from evenhand.hub.secret_patterns import forms_in
+from evenhand.hub.secret_patterns import without_secrets
 
 Kind = Literal["dataset", "metric", "model", "leaderboard"]
 REPO_TYPES: Mapping[Kind, str] = {"dataset": "dataset", "metric": "space", "model": "model", "leaderboard": "space"}
 SPACE_SDK = "gradio"
+ALLOW = "files by their paths in the repository that only look as if they held a secret or a place of a machine"
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ def _fits(parts: Sequence[str], pattern: Sequence[str]) -> bool:
 
 def refuse_secret(name: str) -> None:
     """Raises UsageError for a token in the place of a name, without showing it."""
-    if next(forms_in(name.encode()), None) is not None:
+    if without_secrets(name) != name:
         raise UsageError(
             "what came as a name is a token or a key by its form, and is not shown here; a token is read from "
             "HF_TOKEN, and --namespace is a user or an organization"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from evenhand.command_line import Group, parse
 from evenhand.errors import UsageError, unknown_name
-from evenhand.hub.contents import Contents, Kind, matches
+from evenhand.hub.contents import ALLOW, Contents, Kind, matches
 from evenhand.hub.unsaid import unsaid
 from evenhand.options import made, option
 from evenhand.paths import typed_path
@@ -38,6 +38,7 @@ class PublishOptions:
     create_pr: bool = option(False, "open a pull request, or go on with an open one, in place of a commit to main")
     private: bool = option(False, "make a new repository private")
     dry_run: bool = option(False, "show what would be done, and do nothing")
+    allow: tuple[str, ...] = option((), ALLOW, metavar="PATH")
 
 
 def _version(text: str) -> str:
@@ -104,8 +105,8 @@ def _publish(arguments: Sequence[str], console: Console) -> None:
     from evenhand.hub.publishing import plan
     from evenhand.hub.refusals import refuse
 
-    for contents in all_contents:
-        refuse(contents)
+    for note in refuse(all_contents, asked.allow):
+        console.print(f"Note: {note}", markup=False, soft_wrap=True)
     if asked.dry_run:
         for each in looked_at(all_contents, asked.create_pr):
             show(each, console)

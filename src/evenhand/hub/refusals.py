@@ -5,16 +5,16 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from evenhand.errors import UsageError
-from evenhand.hub import pickles
 from evenhand.hub.contents import Contents, content, matches
+from evenhand.hub.file_kinds import BINARIES, beginning, header, is_text, what_is_odd
 from evenhand.hub.machine_paths import home_in, place_in
 from evenhand.hub.own_intervals import contradictions
-from evenhand.hub.secret_patterns import assigned_in, forms_in, unescaped
+from evenhand.hub.secret_patterns import assigned_in, drawn_in, forms_in, unescaped
 
 if TYPE_CHECKING:
     from evenhand.flow.run_folder import RunFolder
@@ -27,138 +27,129 @@ STATES = (
     "global_step*", "trainer_state*", "training_args*", "dataloader_state*",
 )  # fmt: skip
 CHECKPOINTS = "checkpoint-*"  # a folder of a training in between
-PRIVATE = (
-    ".env", ".env.*", "*.env", "*.pem", "*.key", "*.p12", "*.pfx", "*.keystore", "id_rsa*", "id_dsa*", "id_ecdsa*",
-    "id_ed25519*", ".netrc", "_netrc", "*token.txt", "credentials*", ".git-credentials", "stored_tokens", ".htpasswd",
-)  # fmt: skip
+PRIVATE = ("*token.txt", "credentials*")
 WORDS_OF_MODELS = ("tokenizer.json", "vocab.json", "merges.txt", "vocab.txt", "added_tokens.json")
 """Of tokens, which may look like anything, and are no one's writing; a secret's own form is sought in them, too."""
 
 _OF_ENVIRONMENT = re.compile(r"(TOKEN|_KEY|SECRET|PASSWORD)S?$")
+_LONGEST_BEGINNING = 16 * 1024**2  # bytes
+NO_WORDS = tuple(BINARIES.keys() - {".parquet"})
+NEW_LINE = b"\n"
 _LONG_ENOUGH = 12  # characters of an environment variable's value, or it may be anybody's word
-_WEIGHTS = (".safetensors", ".gguf")  # numbers, before which stands a header
-_LONGEST_HEADER = 16 * 1024**2  # bytes
-_PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".ico")
-_BINARY = (*_WEIGHTS, *_PICTURES, ".parquet", ".arrow", ".model", ".pdf", ".woff2")
 
 
-def refuse(contents: Contents) -> None:
-    """Raises UsageError naming all files of such contents."""
-    found = [f"{path} {why}" for path in sorted(contents.files) for why in reasons(path, contents.files[path])]
-    if found:
+def refuse(all_contents: Sequence[Contents], allowed: Collection[str] = ()) -> tuple[str, ...]:
+    """Raises UsageError naming all files of such contents.
+
+    allowed: files that somebody looked at, and that only look as if they held a secret or a place of a machine; what
+    was found in them is returned.
+    """
+    if unknown := [path for path in allowed if not any(path in contents.files for contents in all_contents)]:
+        raise UsageError(f"--allow {unknown[0]} came; the path of a file in the repository is accepted")
+    return tuple(note for contents in all_contents for note in _refuse(contents, allowed))
+
+
+def _refuse(contents: Contents, allowed: Collection[str]) -> Iterator[str]:
+    every = [(path, reason) for path in sorted(contents.files) for reason in reasons(path, contents.files[path])]
+    passed = [(path, reason) for path, reason in every if path in allowed and isinstance(reason, Appearance)]
+    if found := [f"{path} {reason}" for path, reason in every if (path, reason) not in passed]:
         more = f"; and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
-        raise UsageError(f"{contents.name} is not published: {'; '.join(found[:_SHOWN])}{more}. Take them out first")
+        seen = next((path for path, reason in every if path not in allowed and isinstance(reason, Appearance)), None)
+        way_out = f"; what only looks so in {seen} is published with --allow {seen}" if seen else ""
+        raise UsageError(
+            f"{contents.name} is not published: {'; '.join(found[:_SHOWN])}{more}. Take them out first{way_out}"
+        )
+    yield from (f"{contents.name}: {path} {reason}, and is published all the same (--allow)" for path, reason in passed)
 
 
-def reasons(path: str, file: Path | bytes) -> Iterator[str]:
-    """Why a file may not be published: "holds a token of the Hub". No secret stands in what is said."""
+class Reason(str):
+    """Why a file may not be published: "is a link to nothing". No secret stands in it."""
+
+
+class Appearance(Reason):
+    """What only may be so; whoever publishes can look, and say that it is not: "holds a token of the Hub (line 3)"."""
+
+
+def reasons(path: str, file: Path | bytes) -> Iterator[Reason]:
     lowered = PurePosixPath(path.lower())
     if matches(lowered.name, STATES) or any(matches(part, (CHECKPOINTS,)) for part in lowered.parts[:-1]):
-        yield "is the state of a training, of no use to others"
-        return
-    if matches(lowered.name, PRIVATE):
-        yield "is a file of secrets by its name"
-        return
-    if isinstance(file, Path) and not file.is_file():
-        yield "is a link to nothing"
-        return
-    start, size = _start(file)
-    if matches(lowered.name, pickles.NAMES) or pickles.is_pickle(path, start, size):
-        yield "is a pickle, or may hold one, which runs code where it is loaded; save safetensors"
-        return
-    if matches(lowered.name, pickles.ARCHIVES) or pickles.is_archive(path, start, size):
-        yield "is an archive, which may hold anything; put its files there as they are"
-        return
-    yield from _written_in(lowered.name, _to_be_read(path, file))
+        yield Reason("is the state of a training, of no use to others")
+    elif matches(lowered.name, PRIVATE):
+        yield Reason("is a file of secrets by its name")
+    elif isinstance(file, Path) and not file.is_file():
+        yield Reason("is a link to nothing")
+    elif odd := what_is_odd(path, file):
+        yield Reason(odd)
+    else:
+        yield from _written_in(lowered.name, _to_be_read(file, lowered.suffix))
 
 
-def _start(file: Path | bytes) -> tuple[bytes, int]:
-    """The first bytes, and how many there are."""
-    if isinstance(file, bytes):
-        return file[: pickles.START], len(file)
-    with file.open("rb") as opened:
-        return opened.read(pickles.START), file.stat().st_size
+def _to_be_read(file: Path | bytes, suffix: str) -> bytes:
+    """Its content; of weights what stands before the numbers."""
+    if suffix == ".safetensors":
+        return header(file)
+    return beginning(file, _LONGEST_BEGINNING) if suffix == ".gguf" else content(file)
 
 
-def _to_be_read(path: str, file: Path | bytes) -> bytes:
-    """Its content; of weights the header."""
-    name = path.lower()
-    if name.endswith(_WEIGHTS):
-        start, size = _start(file)
-        header = 8 + int.from_bytes(start[:8], "little") if pickles.is_safetensors(path, start, size) else size
-        length = min(header, _LONGEST_HEADER)
-        if isinstance(file, bytes):
-            return file[:length]
-        with file.open("rb") as opened:
-            return opened.read(length)
-    return content(file)
-
-
-def _table(parquet: bytes) -> tuple[bytes, bytes]:
-    """Of a table all buffers of its columns, unpacked; and its texts, each different one once, in lines."""
+def _cells(parquet: bytes) -> tuple[bytes, bytes]:
+    """Of a table its texts, and what bytes it holds (pictures): each different cell of a column once, in lines."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
-        table = pq.read_table(pa.BufferReader(parquet))
+        columns = pq.read_table(pa.BufferReader(parquet)).columns
     except (OSError, ValueError, pa.ArrowException):
-        return b"", b""  # its bytes as they are will have to do
-    buffers: list[bytes] = []
-    texts: list[bytes] = []
-    for chunk in (chunk for column in table.columns for chunk in column.chunks):
-        plain = chunk.dictionary if isinstance(chunk, pa.DictionaryArray) else chunk
-        buffers += [buffer.to_pybytes() for buffer in plain.buffers() if buffer is not None]
-        texts += _texts(plain)
-    return b"\n".join(buffers), b"\n".join(texts)
+        return b"", b""  # the file's bytes as they are will have to do
+    cells = [each for column in columns for chunk in column.chunks for each in _of_array(chunk) if each]
+    texts = b"\n".join(each.encode() for each in cells if isinstance(each, str))
+    return texts, b"\n".join(each for each in cells if isinstance(each, bytes))
 
 
-def _texts(array: Any) -> Iterator[bytes]:
-    """Of an Arrow array, also those in its lists and structures."""
+def _of_array(array: Any) -> Iterator[str | bytes]:
+    """Texts and bytes of an Arrow array, also those in its lists and structures."""
     import pyarrow as pa
 
     if pa.types.is_dictionary(array.type):
         array = array.dictionary
-    if pa.types.is_string(array.type) or pa.types.is_large_string(array.type):
-        yield from (each.encode() for each in array.unique().to_pylist() if each)
-    elif pa.types.is_struct(array.type):
-        for each in array.flatten():
-            yield from _texts(each)
-    elif pa.types.is_list(array.type) or pa.types.is_large_list(array.type):
-        yield from _texts(array.flatten())
+    if pa.types.is_nested(array.type):
+        inner = array.flatten()
+        for each in inner if isinstance(inner, list) else [inner]:
+            yield from _of_array(each)
+    elif array.type in (pa.string(), pa.large_string(), pa.binary(), pa.large_binary()):
+        yield from array.unique().to_pylist()
 
 
-def _written_in(name: str, raw: bytes) -> Iterator[str]:
+def _written_in(name: str, raw: bytes) -> Iterator[Reason]:
     """Secrets, and places of a machine. name: of the file, in small letters."""
-    found = raw.replace(b"\0", b"") if b"\0" in raw and not name.endswith(_BINARY) else raw  # UTF-16 has them between
-    texts = b""
+    found = texts = raw
     if name.endswith(".parquet"):
-        buffers, texts = _table(raw)
-        found = raw + b"\n" + buffers
+        texts, others = _cells(raw)
+        found = b"\n".join((raw, texts, others))
+    elif name.endswith(".safetensors"):
+        texts = _metadata(raw)
     if b"\\u00" in found:
         found, texts = found + b"\n" + unescaped(found), unescaped(texts)
-    of_form = list(forms_in(found))
-    yield from (f"holds {what}" for what in of_form)
     for variable, value in _secrets_here():
         if value in found:
-            yield f"holds the value of the environment variable {variable}"
-    if name.endswith(".safetensors"):
-        found = _metadata(raw)
-    elif name.endswith(".parquet"):
-        found = texts
-    elif name in WORDS_OF_MODELS or name.endswith(_BINARY):
-        if home := home_in(found):
-            yield f"names a place of a machine ({home[:60]})"
-        return
-    if not of_form and assigned_in(found):  # or it would be said twice of one
-        yield "assigns a password, a key or a token"
-    if place := place_in(found.decode(errors="replace"), ".json" if name.endswith(".safetensors") else name):
-        yield f"names a place of a machine ({place[:60]})"
+            yield Reason(f"holds the value of the environment variable {variable}")
+    secret = next(forms_in(found), None)
+    if name in WORDS_OF_MODELS or name.endswith(NO_WORDS):
+        where = home_in(found)
+    else:
+        secret = secret or assigned_in(texts)
+        where = place_in(texts.decode(errors="replace"), ".json" if name.endswith(".safetensors") else name)
+    if name not in WORDS_OF_MODELS:
+        secret = secret or drawn_in(found)
+    for said, seen in (("holds", secret), ("names a place of a machine:", where)):
+        if seen is not None:
+            line = f" (line {raw.count(NEW_LINE, 0, seen[1]) + 1})" if is_text(name) and seen[1] < len(raw) else ""
+            yield Appearance(f"{said} {seen[0][:60]}{line}")
 
 
 def _metadata(header: bytes) -> bytes:
     """What somebody wrote into the header of safetensors; the rest are names of weights."""
     try:
-        told = json.loads(header[8:]).get("__metadata__", {})
+        told = json.loads(header).get("__metadata__", {})
     except (ValueError, AttributeError, RecursionError):
         return b""
     return json.dumps(told, ensure_ascii=False).encode()

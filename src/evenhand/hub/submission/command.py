@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 from evenhand.command_line import Group, parse, path
 from evenhand.errors import UsageError
+from evenhand.hub.contents import ALLOW
 from evenhand.hub.unsaid import unsaid
 from evenhand.options import made, option
 
@@ -40,6 +41,7 @@ class SubmitOptions:
     )
     single_answers: bool = option(False, "send every read answer, too; a whole run may have 300,000, in 360 MB")
     dry_run: bool = option(False, "look at the Hub, show what would be sent, and send nothing")
+    allow: tuple[str, ...] = option((), ALLOW, metavar="PATH")
 
 
 def submit(arguments: Sequence[str], console: Console) -> None:
@@ -67,8 +69,10 @@ def _submit(arguments: Sequence[str], console: Console) -> None:
     from evenhand.hub.refusals import refuse
 
     made_of = _made(parsed.runs, asked, parsed.output)
-    refuse(made_of.contents)
+    notes = refuse([made_of.contents], asked.allow)
     _show(made_of, console)
+    for note in notes:
+        console.print(f"Note: {note}", markup=False, soft_wrap=True)
     if parsed.output is not None:
         from evenhand.hub.submission.output import write
 
