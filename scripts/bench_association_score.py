@@ -6,15 +6,14 @@ whole `evaluate` call, and, as the baseline, by a plain loop that counts one row
 """
 
 import argparse
-import resource
-import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Iterator
 from functools import partial
 from itertools import combinations
 from typing import Any
 
 import numpy as np
+from benching import Line, measured, peak_memory, per_second, seconds
 
 import evenhand
 from evenhand.command_line import ScriptHelp, whole
@@ -60,24 +59,18 @@ def plain_loop(predictions: list[str], columns: Columns) -> float:
     return answered / len(predictions) * uneven / len(chosen) / len(groups)
 
 
-def seconds(work: Callable[[], object]) -> float:
-    start = time.perf_counter()
-    work()
-    return time.perf_counter() - start
-
-
-def peak_memory() -> str:
-    return f"{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20:.2f} GiB"  # Linux counts in KiB
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=ScriptHelp)
     parser.add_argument("--rows", type=whole(), default=1_000_000, help="to score")
-    rows = parser.parse_args().rows
+    parser.add_argument("--rounds", type=whole(), default=1, help="of timing")
+    measured(parser, measure)
+
+
+def measure(given: argparse.Namespace) -> Iterator[Line]:
     rng = np.random.default_rng(0)
     metric = evenhand.load_metric("association_score")
     for attribute in scores.GROUPS:
-        predictions, columns = synthetic_columns(attribute, rows, rng)
+        predictions, columns = synthetic_columns(attribute, given.rows, rng)
         n = len(predictions)
         alone = {key: values for key, values in columns.items() if key not in ("clusters", "positions")}
         further = {key: columns[key] for key in ("clusters", "positions")}
@@ -85,19 +78,24 @@ def main() -> None:
             {"attribute": attribute, "scenario": "occupation", "instance": instance, "candidates": candidates}
             for instance, candidates in zip(columns["instances"], columns["candidates"])
         ]
-        print(f"\n{attribute}: {n:,} rows, {n // INSTANCES:,} pairs; peak memory with the rows: {peak_memory()}")
-        loop = seconds(partial(plain_loop, predictions, columns))
+        print(
+            f"\n{attribute}: {n:,} rows, {n // INSTANCES:,} pairs; peak memory with the rows: {peak_memory():,.0f} MiB"
+        )
+        loop = seconds(partial(plain_loop, predictions, columns), given.rounds)
+        whole_call = partial(metric.compute, predictions=predictions, references=references, **further)
         times = {
             "plain loop, the score only": loop,
             "scores.association_score, points": seconds(partial(scores.association_score, predictions, **alone)),
             "the same with intervals and positions": seconds(partial(scores.association_score, predictions, **columns)),
-            "evaluate's compute, with everything": seconds(
-                partial(metric.compute, predictions=predictions, references=references, **further)
-            ),
+            "evaluate's compute, with everything": seconds(whole_call, given.rounds),
         }
         for name, took in times.items():
-            print(f"  {name:38} {took:7.2f} s {n / took:12,.0f} rows/s {took / loop:6.2f} x the loop's time")
-        print(f"  peak memory: {peak_memory()}")
+            best = min(took)
+            print(f"  {name:38} {best:7.2f} s {n / best:12,.0f} rows/s {best / min(loop):6.2f} x the loop's time")
+        *_, whole_times = times.values()
+        what, rival = f"association_score with intervals, {attribute}", "a plain loop that counts the score"
+        yield Line(what, "rows/s", per_second(n, whole_times), rival, per_second(n, loop))
+        print(f"  peak memory: {peak_memory():,.0f} MiB")
 
 
 if __name__ == "__main__":

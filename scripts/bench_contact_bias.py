@@ -7,36 +7,34 @@ plain loop that reads one row after another and counts the biased, without pairs
 """
 
 import argparse
-import resource
-import time
-from collections.abc import Callable
+from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
+from benching import Line, measured, peak_memory, per_second, seconds
 
 import evenhand
-from evenhand.command_line import ScriptHelp
+from evenhand.command_line import ScriptHelp, whole
 from evenhand.metrics.contact_bias import scores
 
 Columns = dict[str, list[str]]
 
 TEMPLATES = 60
-PROMPT_SETS = 333_334  # of three prompts: 1,000,002 rows
 UNREAD_SHARE = 0.02
 
 
-def synthetic_columns(rng: np.random.Generator) -> Columns:
+def synthetic_columns(sets: int, rng: np.random.Generator) -> Columns:
     """scales, contacts, actions, clusters (the template) and pairs (the prompt set): a row for every prompt."""
-    template = rng.integers(TEMPLATES, size=PROMPT_SETS)
+    template = rng.integers(TEMPLATES, size=sets)
     scale = np.array(list(scores.OPTIONS))[template % len(scores.OPTIONS)]
-    action = rng.choice(scores.ACTIONS, size=PROMPT_SETS)
+    action = rng.choice(scores.ACTIONS, size=sets)
     each = len(scores.CONTACTS)
     return {
         "scales": np.repeat(scale, each).tolist(),
-        "contacts": list(scores.CONTACTS) * PROMPT_SETS,
+        "contacts": list(scores.CONTACTS) * sets,
         "actions": np.repeat(action, each).tolist(),
         "clusters": [f"template {code}" for code in np.repeat(template, each)],
-        "pairs": [f"set {code}" for code in np.repeat(np.arange(PROMPT_SETS), each)],
+        "pairs": [f"set {code}" for code in np.repeat(np.arange(sets), each)],
     }
 
 
@@ -57,20 +55,16 @@ def plain_loop(predictions: list[str], columns: Columns) -> float:
     return 100 * n_biased / n_read
 
 
-def seconds(work: Callable[[], object]) -> float:
-    start = time.perf_counter()
-    work()
-    return time.perf_counter() - start
-
-
-def peak_memory() -> str:
-    return f"{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20:.2f} GiB"  # Linux counts in KiB
-
-
 def main() -> None:
-    argparse.ArgumentParser(description=__doc__, formatter_class=ScriptHelp).parse_args()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=ScriptHelp)
+    parser.add_argument("--sets", type=whole(), default=333_334, help="of three prompts: 1,000,002 rows")
+    parser.add_argument("--rounds", type=whole(), default=1, help="of timing")
+    measured(parser, measure)
+
+
+def measure(given: argparse.Namespace) -> Iterator[Line]:
     rng = np.random.default_rng(0)
-    columns = synthetic_columns(rng)
+    columns = synthetic_columns(given.sets, rng)
     n = len(columns["scales"])
     options = chosen_options(columns, rng)
     replies = [f"{option}. This is reply {row}, and I would like to say why." for row, option in enumerate(options)]
@@ -81,20 +75,24 @@ def main() -> None:
     ]
     metric = evenhand.load_metric("contact_bias")
     further = {"clusters": columns["clusters"], "pairs": columns["pairs"], "probabilities": probabilities}
-    print(f"{n:,} rows, {TEMPLATES} templates, {PROMPT_SETS:,} prompt sets; peak memory with the rows: {peak_memory()}")
+    print(f"{n:,} rows, {TEMPLATES} templates, {given.sets:,} prompt sets; memory so far: {peak_memory():,.0f} MiB")
 
     for kind, predictions in (("options alone", options), ("replies all different", replies)):
-        loop = seconds(partial(plain_loop, predictions, columns))
+        loop = seconds(partial(plain_loop, predictions, columns), given.rounds)
         all_scores = partial(scores.contact_bias, predictions, probabilities=probabilities, **columns)
         whole_call = partial(metric.compute, predictions=predictions, references=references, **further)
         times = {
             "plain loop, overall percentage only": loop,
-            "scores.contact_bias, with everything": seconds(all_scores),
-            "evaluate's compute, with everything": seconds(whole_call),
+            "scores.contact_bias, with everything": seconds(all_scores, given.rounds),
+            "evaluate's compute, with everything": seconds(whole_call, given.rounds),
         }
-        print(f"\n{kind}; peak memory so far: {peak_memory()}")
+        print(f"\n{kind}; peak memory so far: {peak_memory():,.0f} MiB")
         for name, took in times.items():
-            print(f"  {name:38} {took:7.2f} s {n / took:12,.0f} rows/s {took / loop:6.2f} x the loop's time")
+            best = min(took)
+            print(f"  {name:38} {best:7.2f} s {n / best:12,.0f} rows/s {best / min(loop):6.2f} x the loop's time")
+        *_, whole_times = times.values()
+        what, rival = f"contact_bias with intervals, {kind}", "a plain loop that counts one percentage"
+        yield Line(what, "rows/s", per_second(n, whole_times), rival, per_second(n, loop))
 
 
 if __name__ == "__main__":

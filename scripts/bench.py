@@ -1,0 +1,58 @@
+"""All that scripts/bench_*.py measure, in one table: evenhand beside its rivals, each pair measured in one run.
+
+Sizes are small ones, for a quarter of an hour on two cores; a script by itself takes larger ones. Rivals that are not
+installed are rows that say how to install them.
+"""
+
+import argparse
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import benching
+
+from evenhand.command_line import ScriptHelp
+
+SIZES: dict[str, tuple[str, ...]] = {
+    "bench_choice_scoring": ("--rows", "30", "--every", "6", "--rounds", "2"),
+    "bench_interaction": ("--conversations", "4", "--alone", "1", "--max-new-tokens", "16"),
+    "bench_training": ("--steps", "3"),
+    "bench_agency": ("--sentences", "1000", "--published-sentences", "40", "--rounds", "2"),
+    "bench_contact_bias": ("--sets", "100000", "--rounds", "2"),
+    "bench_association_score": ("--rows", "300000", "--rounds", "2"),
+    "bench_caption_audit": ("--texts", "20000", "--rounds", "2"),
+    "bench_runner": ("--rows", "4000", "--rounds", "2"),
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=ScriptHelp)
+    parser.add_argument("--only", nargs="+", choices=SIZES, default=[*SIZES], metavar="NAME", help="of the scripts")
+    parser.add_argument("--page", type=Path, metavar="FILE", help="where the table is written, too")
+    arguments = parser.parse_args()
+    lines, start = [], time.perf_counter()
+    for name in arguments.only:
+        print(f"== {name} {' '.join(SIZES[name])}", file=sys.stderr, flush=True)
+        lines += found(name)
+        print(f"   {time.perf_counter() - start:.0f} s so far", file=sys.stderr, flush=True)
+    page = f"{benching.here()}\n\n{benching.as_markdown(lines)}\n"
+    print(page)
+    if arguments.page:
+        arguments.page.write_text(page, encoding="utf-8")
+
+
+def found(name: str) -> list[benching.Line]:
+    """What a script measures in a process of its own, whose memory nobody else has. Raises SystemExit if it fails."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "lines.json"
+        command = [sys.executable, str(Path(__file__).with_name(f"{name}.py")), *SIZES[name], "--lines", str(path)]
+        ended = subprocess.run(command, stdout=sys.stderr).returncode
+        if ended:
+            raise SystemExit(f"{name} ended with {ended}; what it said stands above")
+        return benching.read(path)
+
+
+if __name__ == "__main__":
+    main()
