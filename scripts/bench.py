@@ -11,7 +11,7 @@ import tempfile
 import time
 from pathlib import Path
 
-import benching
+from benching import Line, as_markdown, here, read
 
 from evenhand.command_line import ScriptHelp
 
@@ -32,26 +32,28 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", choices=SIZES, default=[*SIZES], metavar="NAME", help="of the scripts")
     parser.add_argument("--page", type=Path, metavar="FILE", help="where the table is written, too")
     arguments = parser.parse_args()
-    lines, start = [], time.perf_counter()
+    lines: list[Line] = []
+    failed, start = [], time.perf_counter()
     for name in arguments.only:
         print(f"== {name} {' '.join(SIZES[name])}", file=sys.stderr, flush=True)
-        lines += found(name)
+        found = lines_of(name)
+        failed += [] if found else [name]
+        lines += found or [Line(name, "", (), "", (), "it failed; what it said stands above the table")]
         print(f"   {time.perf_counter() - start:.0f} s so far", file=sys.stderr, flush=True)
-    page = f"{benching.here()}\n\n{benching.as_markdown(lines)}\n"
+    page = f"{here()}\n\n{as_markdown(lines)}\n"
     print(page)
     if arguments.page:
         arguments.page.write_text(page, encoding="utf-8")
+    if failed:
+        raise SystemExit(f"failed: {', '.join(failed)}")
 
 
-def found(name: str) -> list[benching.Line]:
-    """What a script measures in a process of its own, whose memory nobody else has. Raises SystemExit if it fails."""
+def lines_of(name: str) -> list[Line]:
+    """What a script measures in a process of its own, whose memory nobody else has; none where it fails."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "lines.json"
         command = [sys.executable, str(Path(__file__).with_name(f"{name}.py")), *SIZES[name], "--lines", str(path)]
-        ended = subprocess.run(command, stdout=sys.stderr).returncode
-        if ended:
-            raise SystemExit(f"{name} ended with {ended}; what it said stands above")
-        return benching.read(path)
+        return [] if subprocess.run(command, stdout=sys.stderr).returncode else read(path)
 
 
 if __name__ == "__main__":
