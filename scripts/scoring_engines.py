@@ -40,6 +40,7 @@ from evenhand.models.request import Message, Request
 System = Literal["paper", "short"]
 
 BATCH_SIZE = 16
+VLLM_TOKENS = 2048  # of a prompt with its answer at most: it makes room for as many
 SHORT_SYSTEM_PROMPT = "You are a helpful assistant."
 
 LogProbs = list[list[float]]  # of each option of each request, summed over its tokens, in nats
@@ -151,8 +152,8 @@ def vllm_model(name: str, dtype: str) -> Model:
     # Of its own accord it would leave one of the cores to its scheduler.
     cores = sorted(os.sched_getaffinity(0))[: threads()]
     os.environ.setdefault("VLLM_CPU_OMP_THREADS_BIND", ",".join(map(str, cores)))
-    os.environ.setdefault("VLLM_CPU_KVCACHE_SPACE", "2")
-    return load_model(f"vllm:{name}", dtype=dtype)
+    os.environ.setdefault("VLLM_CPU_KVCACHE_SPACE", "1")  # GiB: 23,000 tokens of the embedded model in float32
+    return load_model(f"vllm:{name}", dtype=dtype, options={"max_model_len": str(VLLM_TOKENS)})
 
 
 def forget(model: Model) -> None:

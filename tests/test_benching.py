@@ -120,7 +120,7 @@ def test_rivals_that_are_not_here_are_rows_and_the_rest_goes_on(choices):
     lines = list(bench.measure(given(bench)))
     assert len(lines) == 2 * len(bench.RIVALS)
     rows = {(line.what, line.rival): line for line in lines}
-    paper = "choices, paper system prompt, float32"
+    paper = "choices, the paper's system prompt, float32"
     assert rows[paper, "lm_eval 1.0"].ratio == 8  # 4 prompts in 1 s beside 2 in 4 s
     assert rows[paper, "naive 1.0"].remark == "0e+00 nats apart at most, 0 of 2 winners differ"
     assert rows[paper, "vLLM"].remark == "not installed: make .venv-vllm/.installed"
@@ -144,5 +144,8 @@ def test_the_page_has_all_cells_and_its_own_part_alone(choices, tmp_path):
     assert text.count("## Choice scoring") == 1
     # Naive read 8 tokens in 2 s; 4 distinct ones of 4 prompts would take 1 s: 4 prompts/s, which evenhand reaches.
     assert text.count("| 4 | 100% | 1: 4.0 times | 0.5: 8.0 times |") == 4
-    assert "vLLM: not installed: make .venv-vllm/.installed." in text
-    assert "--rows 2 --every 2 --rounds 2" in text
+    told = " ".join(text.split())
+    assert "vLLM: not installed: make .venv-vllm/.installed." in told
+    assert "--rows 2 --every 2 --rounds 2" in told
+    assert "0.000 nats a token on average" in told
+    assert all(len(line) <= 120 or line.startswith("|") for line in text.splitlines())
