@@ -149,7 +149,7 @@ def page(cells: Sequence[Compared], given: argparse.Namespace) -> str:
     left = "".join(f" {name}: {why.removesuffix('.')}." for name, why in missing.items())
     version = next(each for name, each in versions("contact_hypothesis").items() if "contact_hypothesis" in name)
     about = (
-        f"`{command(given)}`, {first.ours.prompts} prompts of `contact_hypothesis` {version} with two options: {tokens}."
+        f"`{command(given)}`, {first.ours.prompts} of `contact_hypothesis` {version}, two options each: {tokens}."
         f"{every} {here()}. Best of {given.rounds} rounds in turns; of no engine did the slowest take more than "
         f"{spread:.1f} times as long as its best.{left}"
     )
