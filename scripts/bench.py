@@ -16,14 +16,14 @@ from benching import Line, as_markdown, here, read
 from evenhand.command_line import ScriptHelp
 
 SIZES: dict[str, tuple[str, ...]] = {
-    "bench_choice_scoring": ("--rows", "30", "--every", "6", "--rounds", "2"),
+    "bench_choice_scoring": ("--rows", "20", "--every", "6", "--rounds", "2"),
     "bench_interaction": ("--conversations", "4", "--alone", "1", "--max-new-tokens", "16"),
     "bench_training": ("--steps", "3"),
     "bench_agency": ("--sentences", "1000", "--published-sentences", "40", "--rounds", "2"),
     "bench_contact_bias": ("--sets", "100000", "--rounds", "2"),
     "bench_association_score": ("--rows", "300000", "--rounds", "2"),
     "bench_caption_audit": ("--texts", "20000", "--rounds", "2"),
-    "bench_runner": ("--rows", "4000", "--rounds", "2"),
+    "bench_runner": ("--rows", "4000"),
 }
 
 

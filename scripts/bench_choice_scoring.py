@@ -121,9 +121,9 @@ def main() -> None:
     parser.add_argument("--model", default="embedded", help="embedded, a Hub id, or a local folder")
     parser.add_argument("--dtypes", nargs="+", choices=DTYPES, default=DTYPES, help="of weights and computing")
     parser.add_argument("--systems", nargs="+", choices=SYSTEMS, default=SYSTEMS, help="system prompts")
-    parser.add_argument("--rows", type=whole(), default=100, help="prompt sets, three prompts each")
+    parser.add_argument("--rows", type=whole(), default=60, help="prompt sets, three prompts each")
     parser.add_argument(
-        "--every", type=whole(), default=10, help="one prompt of so many, for engines that share nothing"
+        "--every", type=whole(), default=9, help="one prompt of so many, for engines that share nothing"
     )
     parser.add_argument("--rounds", type=whole(), default=2, help="of timing")
     parser.add_argument("--rivals", nargs="*", choices=RIVALS, default=[*RIVALS], help="besides the padded batches")

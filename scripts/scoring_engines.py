@@ -20,7 +20,7 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import metadata
 from typing import Any, Literal, TextIO
@@ -40,6 +40,7 @@ from evenhand.models.request import Message, Request
 System = Literal["paper", "short"]
 
 BATCH_SIZE = 16
+WARMING = 8  # prompts before the first round
 VLLM_TOKENS = 2048  # of a prompt with its answer at most: it makes room for as many
 SHORT_SYSTEM_PROMPT = "You are a helpful assistant."
 
@@ -55,7 +56,7 @@ def nothing() -> None:
 class Engine:
     """name: with its version. extra: what its log-probabilities count besides the options, asked outside the timing.
 
-    forget: what a former round left, for engines that keep all they read.
+    forget: what a former round left, for engines that keep all they read. found: by the last round.
     """
 
     name: str
@@ -63,6 +64,7 @@ class Engine:
     score: Score
     extra: Score | None = None
     forget: Callable[[], None] = nothing
+    found: LogProbs = field(default_factory=list)
 
     def continuations(self, requests: Sequence[Request]) -> list[list[Continuation]]:
         """Each request's options as tokens, as the model reads them. Raises the first request's Unanswerable."""
@@ -240,24 +242,21 @@ def contact_requests(model: str, n_rows: int, system: System) -> tuple[Request, 
 
 
 def done(engine: Engine, what: str, requests: Sequence[Request]) -> dict[str, Any]:
-    """warm: some are read. round: seconds. results: log-probabilities of options, their tokens, and tokens in all."""
+    """warm: some are read. round: seconds. results: the last round's log-probabilities, and how many tokens there are."""
     if what == "warm":
-        engine.score(requests[:: max(1, len(requests) // BATCH_SIZE)])
+        engine.score(requests[:: max(1, len(requests) // WARMING)])
         return {"name": engine.name}
     if what == "round":
         engine.forget()
         engine.score(requests[-1:])  # what it keeps between calls is of another prompt than the first
         start = time.perf_counter()
-        engine.score(requests)
+        engine.found[:] = engine.score(requests)
         return {"seconds": time.perf_counter() - start, "prompts": len(requests)}
-    engine.forget()
-    log_probs = engine.score(requests)
-    if engine.extra:
-        log_probs = [[a - b for a, b in zip(one, other)] for one, other in zip(log_probs, engine.extra(requests))]
+    extra = engine.extra(requests) if engine.extra else [[0.0] * len(request.choices) for request in requests]
     rows = engine.continuations(requests)
     options = [option for row in rows for option in row]
     return {
-        "log_probs": log_probs,
+        "log_probs": [[a - b for a, b in zip(one, other)] for one, other in zip(engine.found, extra)],
         "lengths": [[len(option.answer) for option in row] for row in rows],
         "tokens": sum(len(option.read) for option in options),
         "distinct": distinct_tokens(options),
@@ -275,7 +274,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=ScriptHelp)
     parser.add_argument("--model", default="embedded", help="embedded, a Hub id, or a local folder")
     parser.add_argument("--dtype", choices=("float32", "bfloat16"), default="float32")
-    parser.add_argument("--rows", type=whole(), default=100, help="prompt sets, three prompts each")
+    parser.add_argument("--rows", type=whole(), default=60, help="prompt sets, three prompts each")
     given = parser.parse_args()
     answers = answers_only()
     engine = cache(lambda key: ENGINES[key](given.model, given.dtype))
