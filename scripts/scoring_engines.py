@@ -242,7 +242,7 @@ def contact_requests(model: str, n_rows: int, system: System) -> tuple[Request, 
 
 
 def done(engine: Engine, what: str, requests: Sequence[Request]) -> dict[str, Any]:
-    """warm: some are read. round: seconds. results: the last round's log-probabilities, and how many tokens there are."""
+    """warm: some are read. round: seconds. results: the last log-probabilities, and how many tokens there are."""
     if what == "warm":
         engine.score(requests[:: max(1, len(requests) // WARMING)])
         return {"name": engine.name}
