@@ -117,7 +117,7 @@ setup: .venv/.installed ## the environment that all of these use
 	.venv-peers/bin/$(INSTALL) --constraint constraints.txt --requirement tests/tools/requirements-peers.txt --editable '.[test]'
 	touch $@
 
-# llama.cpp is compiled here, for this machine's instructions: that takes some ten minutes, and a C++ compiler.
+# llama.cpp is compiled here, for this machine's instructions: that takes a C++ compiler and six minutes of a core.
 .venv-bench/.installed: setup.cfg constraints.txt
 	$(PYTHON) -m venv .venv-bench
 	.venv-bench/bin/$(INSTALL) --upgrade pip
