@@ -122,7 +122,7 @@ def page(cells: Sequence[Compared], given: argparse.Namespace) -> str:
     columns = ("system prompt", "dtype", "evenhand", "of the bound", *(f"beside {_headed(names[key])}" for key in keys))
     speeds = Table("Prompts a second, and how many times as many evenhand scores", columns, tuple(
         (
-            Cell(PROMPTS[cell.system].removesuffix(" system prompt")),
+            Cell(cell.system),
             Cell(cell.dtype),
             Cell(short(cell.ours.speed)),
             Cell(f"{cell.ours.speed / cell.bound:.0%}"),
@@ -133,14 +133,7 @@ def page(cells: Sequence[Compared], given: argparse.Namespace) -> str:
     agreement = Table(
         "Nats at most between an engine's log-probability of an option and evenhand's; prompts with another winner",
         ("system prompt", "dtype", *(_headed(names[key]) for key in keys)),
-        tuple(
-            (
-                Cell(PROMPTS[cell.system].removesuffix(" system prompt")),
-                Cell(cell.dtype),
-                *(Cell(_agrees(cell, key)) for key in keys),
-            )
-            for cell in cells
-        ),
+        tuple((Cell(cell.system), Cell(cell.dtype), *(Cell(_agrees(cell, key)) for key in keys)) for cell in cells),
     )
     tokens = "; ".join(_tokens(cell) for cell in cells if cell.dtype == first.dtype)
     spread = max(max(found.seconds) / min(found.seconds) for cell in cells for found in cell.found.values())
@@ -149,8 +142,8 @@ def page(cells: Sequence[Compared], given: argparse.Namespace) -> str:
     left = "".join(f" {name}: {why.removesuffix('.')}." for name, why in missing.items())
     version = next(each for name, each in versions("contact_hypothesis").items() if "contact_hypothesis" in name)
     about = (
-        f"`{command(given)}`, {first.ours.prompts} of `contact_hypothesis` {version}, two options each: {tokens}."
-        f"{every} {here()}. Best of {given.rounds} rounds in turns; of no engine did the slowest take more than "
+        f"`{command(given)}`: {first.ours.prompts} prompts of `contact_hypothesis` {version}, two options each; "
+        f"{tokens}.{every} {here()}. Best of {given.rounds} rounds in turns; of no engine did the slowest take more than "
         f"{spread:.1f} times as long as its best.{left}"
     )
     return "\n\n".join(
