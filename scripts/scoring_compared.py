@@ -143,8 +143,8 @@ def page(cells: Sequence[Compared], given: argparse.Namespace) -> str:
     version = next(each for name, each in versions("contact_hypothesis").items() if "contact_hypothesis" in name)
     about = (
         f"`{command(given)}`: {first.ours.prompts} prompts of `contact_hypothesis` {version}, two options each; "
-        f"{tokens}.{every} {here()}. Best of {given.rounds} rounds in turns; of no engine did the slowest take more than "
-        f"{spread:.1f} times as long as its best.{left}"
+        f"{tokens}.{every} {here()}. Best of {given.rounds} rounds in turns; of no engine did the slowest take more "
+        f"than {spread:.1f} times as long as its best.{left}"
     )
     return "\n\n".join(
         (
