@@ -6,7 +6,7 @@ import os
 import platform
 import resource
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from importlib import metadata
@@ -17,6 +17,9 @@ from evenhand.report.tables import Cell, Table
 
 Rounds = tuple[float, ...]
 """What each round of timing gave; empty: not measured."""
+
+INSTRUCTIONS = ("avx2", "avx512f", "avx512_bf16", "amx_bf16")
+"""That decide how fast a processor multiplies, as /proc/cpuinfo names them."""
 
 
 @dataclass(frozen=True)
@@ -64,12 +67,7 @@ def table(lines: Iterable[Line]) -> Table:
         ratio = "" if line.ratio is None else f"{line.ratio:.2f}"
         texts = (line.what, line.unit, told(line, line.ours), line.rival, told(line, line.theirs), ratio, line.remark)
         rows.append(tuple(map(Cell, texts)))
-    return Table(
-        "evenhand beside rivals",
-        columns,
-        tuple(rows),
-        "Best round, and the worst in brackets. Times as good: above 1 evenhand is.",
-    )
+    return Table("evenhand beside rivals", columns, tuple(rows), NOTE)
 
 
 def told(line: Line, rounds: Rounds) -> str:
@@ -137,16 +135,13 @@ def here() -> str:
 
 
 def processor() -> str:
-    """'AMD EPYC (avx2, avx512f, avx512_bf16)': its name, and the instructions that decide how fast it multiplies."""
+    """'AMD EPYC (avx2, avx512f, avx512_bf16)': its name and INSTRUCTIONS."""
     path = Path("/proc/cpuinfo")
     known = dict(line.split(":", 1) for line in path.read_text().splitlines() if ":" in line) if path.is_file() else {}
     facts = {key.strip(): value.strip() for key, value in known.items()}
-    flags = [each for each in _FLAGS if each in facts.get("flags", "").split()]
+    flags = [each for each in INSTRUCTIONS if each in facts.get("flags", "").split()]
     name = facts.get("model name", platform.processor() or platform.machine())
     return f"{name} ({', '.join(flags)})" if flags else name
-
-
-_FLAGS: Sequence[str] = ("avx2", "avx512f", "avx512_bf16", "amx_bf16")
 
 
 def _seconds(work: Callable[[], object]) -> float:
