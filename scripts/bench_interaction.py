@@ -28,6 +28,7 @@ from pathlib import Path
 
 import torch
 import transformers
+from benching import Line, measured
 
 from evenhand.benchmark import Row
 from evenhand.benchmarks import get_benchmark
@@ -155,7 +156,10 @@ def main() -> None:
     parser.add_argument("--others", type=whole(), default=2, help="of them, how many are held the other way, too")
     parser.add_argument("--batch-size", type=whole(), default=32, help="prompts in a forward pass")
     parser.add_argument("--max-new-tokens", type=whole(), default=24, help="of an utterance")
-    arguments = parser.parse_args()
+    measured(parser, measure)
+
+
+def measure(arguments: argparse.Namespace) -> Iterator[Line]:
     benchmark = get_benchmark("implicit_bias")
     config = benchmark.filled(
         run_config(
@@ -189,6 +193,11 @@ def main() -> None:
     said = {each["id"]: each["text"] for each in together.statements}
     differing = [each["id"] for each in beside.statements if said[each["id"]] != each["text"]]
     print(f"statements that differ: {len(differing)} of {len(beside.statements)}", *differing[:5])
+    speeds = [(each.conversations / each.seconds["whole"],) for each in (together, beside)]
+    rival = "one at a time, as the published loop" if arguments.beside == "alone" else "together, nothing kept"
+    remark = f"{len(differing)} of {len(beside.statements)} statements differ"
+    what = f"conversations, --protocol {arguments.protocol}"
+    yield Line(what, "conversations/s", speeds[0], rival, speeds[1], remark)
 
 
 def warm_up(model: TransformersModel, rows: Sequence[Row], how: Asking) -> None:
