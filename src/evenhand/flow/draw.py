@@ -28,19 +28,25 @@ def draw(design: pd.DataFrame, limit: int | None, seed: int) -> list[int]:
     rows_by_cell = np.split(np.argsort(cell_of_row, kind="stable"), left.cumsum()[:-1])
     rows_by_cell = [rng.permutation(rows) for rows in rows_by_cell]
     firsts = np.unique(cell_of_row, return_index=True)[1]
-    values = [column[firsts] for column in columns]
-    shares = [np.bincount(value, left) / n for value in values]
-    drawn = [np.zeros(len(share)) for share in shares]
-    tie_break = rng.permutation(len(left)) * 1e-9
+    # Every value of every column has a place in one vector, and each cell a place in it for each column.
+    begins = np.cumsum([0, *(int(column.max()) + 1 for column in columns)])
+    places = np.stack([begin + column[firsts] for begin, column in zip(begins, columns)])  # (columns, cells)
+    shares = np.zeros(begins[-1])
+    np.add.at(shares, places, left)
+    shares /= n
+    drawn = np.zeros(len(shares))
+    open_cells = np.zeros(len(left))  # -inf where none is left
+    tie_break = np.tile(rng.permutation(len(left)) * 1e-9, 2)  # of each step the one before, moved by a cell
     taken: list[int] = []
     for k in range(1, limit + 1):
-        behind = sum((share * k - count)[value] for value, share, count in zip(values, shares, drawn)) + tie_break
-        cell = int(np.argmax(np.where(left > 0, behind, -np.inf)))
+        first = -(k - 1) % len(left)
+        behind = (shares * k - drawn)[places].sum(axis=0) + tie_break[first : first + len(left)] + open_cells
+        cell = int(behind.argmax())
         left[cell] -= 1
         taken.append(int(rows_by_cell[cell][left[cell]]))
-        for value, count in zip(values, drawn):
-            count[value[cell]] += 1
-        tie_break = np.roll(tie_break, 1)
+        drawn[places[:, cell]] += 1
+        if not left[cell]:
+            open_cells[cell] = -np.inf
     return sorted(taken)
 
 
