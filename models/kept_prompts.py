@@ -45,12 +45,16 @@ class KeptPrompts:
     def __init__(self, model: PreTrainedModel, most_bytes: int):
         self.model = model
         self.most_bytes = most_bytes
-        self.n_bytes = 0
         self.n_read = 0
         """Tokens of blocks that were read, for whoever wants to know what was shared."""
+        self._now = 0
+        self.forget()
+
+    def forget(self) -> None:
+        """All that was kept: the next prompts are read whole."""
+        self.n_bytes = 0
         self._root = _Node(None, (), ())
         self._nodes: set[_Node] = set()
-        self._now = 0
 
     def cache(self, prompts: Sequence[Tokens]) -> Cache:
         """What a batch of prompts, padded on the left, has read of its whole blocks; room for more ahead.

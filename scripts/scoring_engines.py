@@ -83,7 +83,9 @@ def local_model(name: str, dtype: str) -> Model:
 
 def evenhand_engine(name: str, dtype: str) -> Engine:
     model = local_model(name, dtype)
-    return Engine(f"evenhand {metadata.version('evenhand')}", model, lambda requests: scored(model, requests))
+    kept = model.kept_prompts.forget if model.kept_prompts else nothing
+    by = f"evenhand {metadata.version('evenhand')}"
+    return Engine(by, model, lambda requests: scored(model, requests), forget=kept)
 
 
 def scored(model: Model, requests: Sequence[Request]) -> LogProbs:
