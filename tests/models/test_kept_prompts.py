@@ -50,6 +50,15 @@ def test_what_is_shared_is_read_once(model):
     assert kept.n_read == 4 * BLOCK
 
 
+def test_what_is_forgotten_is_read_again(model):
+    kept = KeptPrompts(model, MANY)
+    former = keys_of(kept, tokens(2 * BLOCK + 1))
+    kept.forget()
+    assert kept.n_bytes == 0
+    assert torch.equal(keys_of(kept, tokens(2 * BLOCK + 1)), former)
+    assert kept.n_read == 4 * BLOCK
+
+
 def test_shorter_prompts_stand_at_the_right(model):
     long, short = tokens(2 * BLOCK + 1), tokens(BLOCK + 1, seed=1)
     kept = KeptPrompts(model, MANY)
