@@ -15,7 +15,10 @@ for revision in sys.argv[1:]:
     for load in (
         lambda: modules[type(evenhand.load_metric("lab/contact_bias", revision=revision)).__module__].VERSION,
         lambda: evenhand.load_dataset("lab/rows", split="train", revision=revision)["version"][:],
-        lambda: [row["version"] for row in evenhand.load_dataset("lab/rows", None, "train", "evenhand", revision, True)],
+        lambda: [
+            row["version"]
+            for row in evenhand.load_dataset("lab/rows", split="train", revision=revision, streaming=True)
+        ],
     ):
         try:
             got.append(load())

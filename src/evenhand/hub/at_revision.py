@@ -8,6 +8,7 @@ the commit that the revision was when it was last loaded here.
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -40,10 +41,8 @@ def commit_at(repo_id: str, repo_type: RepoType, revision: str) -> str:
     asked = patient(
         lambda: api.repo_info(repo_id, repo_type=repo_type, revision=revision), f"asking for {revision} of {repo_id}"
     )
-    try:  # so that the revision's commit is known without a network, too
+    with suppress(EntryNotFoundError):  # so that the revision's commit is known without a network, too
         api.hf_hub_download(repo_id, _CARD, repo_type=repo_type, revision=revision)
-    except EntryNotFoundError:
-        pass
     return str(asked.sha)
 
 

@@ -105,6 +105,8 @@ def publish(planned: Plan) -> Published:
         remote = Remote.of(contents)
         if planned.head is None:
             patient(lambda: _create(remote), f"creating {contents.name}")
+        if planned.head is None or contents.private:
+            _refuse_others_repository(remote, new=planned.head is None)
         number, commit = planned.pull_request, planned.head
         if planned.changes or commit is None:
             number, commit = _commit(remote, planned)
@@ -172,6 +174,22 @@ def _create(remote: Remote) -> None:
     )
 
 
+def _refuse_others_repository(remote: Remote, new: bool) -> None:
+    """Of one that somebody made since the plan was: it may be public, or hold what the plan knows nothing of.
+
+    new: none was there. Ours then has one commit, the Hub's own first. Raises EvenhandError.
+    """
+    contents = remote.contents
+    found = remote.found()
+    if contents.private and found is not None and not found[1]:
+        raise UsageError(f"{contents.name} is public: somebody made it so meanwhile; nothing was sent")
+    if new and len(remote.commits(MAIN)) > 1:
+        raise EvenhandError(
+            f"somebody published {contents.name} meanwhile, and nothing was sent; run the command again, which shows "
+            "what it would change there"
+        )
+
+
 def _commit(remote: Remote, planned: Plan) -> tuple[int | None, str]:
     """Of the pull request, where it is one, and of the commit."""
     from huggingface_hub import CommitOperationAdd, CommitOperationDelete
@@ -188,6 +206,8 @@ def _commit(remote: Remote, planned: Plan) -> tuple[int | None, str]:
         contents.repo_id, additions, repo_type=contents.repo_type, revision=planned.revision, create_pr=opens,
     )  # fmt: skip
     _refuse_hidden(contents, additions)
+    if opens:
+        _refuse_second_pull_request(remote)
     deletions = [CommitOperationDelete(path, is_folder=False) for path in planned.changes.deleted]
 
     def commit() -> tuple[int | None, str]:
@@ -223,7 +243,33 @@ def _commit(remote: Remote, planned: Plan) -> tuple[int | None, str]:
             )
         return None
 
-    return patient(commit, f"publishing {contents.name}", again=heard)
+    number, oid = patient(commit, f"publishing {contents.name}", again=heard)
+    if opens and number is not None:
+        _refuse_second_pull_request(remote, number)
+    return number, oid
+
+
+def _refuse_second_pull_request(remote: Remote, ours: int | None = None) -> None:
+    """Two commands at the same time may each find none and open one; the later one is closed again.
+
+    ours: the number of the one that was opened; None: none was yet. Raises EvenhandError where there is an earlier one.
+    """
+    earlier = [number for number in remote.open_pull_requests() if ours is None or number < ours]
+    if not earlier:
+        return
+    contents, first = remote.contents, min(earlier)
+    if ours is not None:
+        patient(
+            lambda: remote.api.change_discussion_status(
+                contents.repo_id, ours, "closed", repo_type=contents.repo_type, comment=f"As #{first}."
+            ),
+            f"closing pull request {ours}",
+        )
+    raise EvenhandError(
+        f"{contents.name}: pull request {first} of yours was opened meanwhile"
+        + (f", and {ours} was closed again" if ours is not None else "")
+        + "; run the command again, which goes on with it"
+    )
 
 
 def _refuse_hidden(contents: Contents, additions: Sequence[CommitOperationAdd]) -> None:
@@ -252,11 +298,22 @@ def _refuse_half(remote: Remote, planned: Plan, commit: str) -> None:
 
 
 def _tag(remote: Remote, tag: str, commit: str) -> None:
-    """After a lost answer the tag is there, and is ours."""
+    """After a lost answer the tag is there, and is ours. Raises EvenhandError for one that somebody set elsewhere."""
+    from huggingface_hub.errors import HfHubHTTPError
+
     contents = remote.contents
-    patient(
-        lambda: remote.api.create_tag(
-            contents.repo_id, repo_type=contents.repo_type, tag=tag, revision=commit, exist_ok=True
-        ),
-        f"tagging {contents.name}",
-    )
+
+    def set_tag() -> None:
+        try:
+            remote.api.create_tag(contents.repo_id, repo_type=contents.repo_type, tag=tag, revision=commit)
+        except HfHubHTTPError as error:
+            if status_of(error) != 409:
+                raise
+            there = remote.tags().get(tag, "")
+            if there != commit:
+                raise EvenhandError(
+                    f"{contents.name}: somebody set {tag} meanwhile, at commit {there[:7]}; what was sent now is "
+                    f"commit {commit[:7]}, which has no tag; raise the version, and publish again"
+                ) from error
+
+    patient(set_tag, f"tagging {contents.name}")
