@@ -119,9 +119,7 @@ def _entries(
 
 def _about(run: FinishedRun, asked: Asked, revisions: Mapping[str, str], now: datetime) -> About:
     date, of = (
-        (of_seconds(run.written), f"when {run.folder.results} was written")
-        if asked.date is None
-        else (asked.date, "--date")
+        (of_seconds(run.finished), f"when {run.name} was finished") if asked.date is None else (asked.date, "--date")
     )
     return About(
         asked.model_id,
