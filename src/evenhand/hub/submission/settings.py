@@ -42,7 +42,7 @@ def as_text(value: object) -> str:
     return json.dumps(value, sort_keys=True)
 
 
-def notes(run: FinishedRun, model_id: str) -> str:
+def notes(run: FinishedRun) -> str:
     """Of protocol, seeds and versions, in a line."""
     parts = [f"{name.replace('_', ' ')} {value}" for name, value in settings(run).items() if name != "configs"]
     parts.append(f"evenhand {run.results.versions.get('evenhand', 'unknown')}")

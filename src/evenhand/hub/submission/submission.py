@@ -114,7 +114,7 @@ def _entries(
         about.date,
         about.revision,
     )
-    return eval_results.entries(run, found, asked.model_id, source)
+    return eval_results.entries(run, found, source)
 
 
 def _about(run: FinishedRun, asked: Asked, revisions: Mapping[str, str], now: datetime) -> About:
