@@ -41,6 +41,7 @@ def refused(evenhand, tmp_path):
         ({"config.limit": 60}, "limited to 60 rows"),
         ({"differs": ["only 60 of 103,014 rows"]}, "asked only 60 of 103,014 rows"),
         ({"metrics.rehearsal": True}, "rehearsal"),
+        ({"metrics.unread_rate": None}, "doesn't say how many answers could not be read"),
         ({"metrics.unread_rate": 0.7}, "70 % of the answers could not be read"),
         ({"rows_sha256": "0" * 64}, "the rows of a file"),
         ({"config.options.held_out": "1"}, "what a training held out (--held-out 1)"),

@@ -16,6 +16,7 @@ from evenhand.hub.changes import Changes, changes, left_over
 from evenhand.hub.client import explained, patient, status_of, token
 from evenhand.hub.contents import SPACE_SDK, Contents, content, matches
 from evenhand.hub.limits import refuse_too_much
+from evenhand.hub.meanwhile import refuse_others_repository, refuse_second_pull_request, set_tag
 from evenhand.hub.remote import MAIN, Remote, version_told
 
 if TYPE_CHECKING:
@@ -106,13 +107,13 @@ def publish(planned: Plan) -> Published:
         if planned.head is None:
             patient(lambda: _create(remote), f"creating {contents.name}")
         if planned.head is None or contents.private:
-            _refuse_others_repository(remote, new=planned.head is None)
+            refuse_others_repository(remote, new=planned.head is None)
         number, commit = planned.pull_request, planned.head
         if planned.changes or commit is None:
             number, commit = _commit(remote, planned)
             _refuse_half(remote, planned, commit)
         if planned.tag is not None:
-            _tag(remote, planned.tag, commit)
+            set_tag(remote, planned.tag, commit)
         url = remote.url if number is None else f"{remote.url}/discussions/{number}"
         return Published(url, commit, number, planned.tag)
 
@@ -174,22 +175,6 @@ def _create(remote: Remote) -> None:
     )
 
 
-def _refuse_others_repository(remote: Remote, new: bool) -> None:
-    """Of one that somebody made since the plan was: it may be public, or hold what the plan knows nothing of.
-
-    new: none was there. Ours then has one commit, the Hub's own first. Raises EvenhandError.
-    """
-    contents = remote.contents
-    found = remote.found()
-    if contents.private and found is not None and not found[1]:
-        raise UsageError(f"{contents.name} is public: somebody made it so meanwhile; nothing was sent")
-    if new and len(remote.commits(MAIN)) > 1:
-        raise EvenhandError(
-            f"somebody published {contents.name} meanwhile, and nothing was sent; run the command again, which shows "
-            "what it would change there"
-        )
-
-
 def _commit(remote: Remote, planned: Plan) -> tuple[int | None, str]:
     """Of the pull request, where it is one, and of the commit."""
     from huggingface_hub import CommitOperationAdd, CommitOperationDelete
@@ -207,7 +192,7 @@ def _commit(remote: Remote, planned: Plan) -> tuple[int | None, str]:
     )  # fmt: skip
     _refuse_hidden(contents, additions)
     if opens:
-        _refuse_second_pull_request(remote)
+        refuse_second_pull_request(remote)
     deletions = [CommitOperationDelete(path, is_folder=False) for path in planned.changes.deleted]
 
     def commit() -> tuple[int | None, str]:
@@ -245,31 +230,8 @@ def _commit(remote: Remote, planned: Plan) -> tuple[int | None, str]:
 
     number, oid = patient(commit, f"publishing {contents.name}", again=heard)
     if opens and number is not None:
-        _refuse_second_pull_request(remote, number)
+        refuse_second_pull_request(remote, number)
     return number, oid
-
-
-def _refuse_second_pull_request(remote: Remote, ours: int | None = None) -> None:
-    """Two commands at the same time may each find none and open one; the later one is closed again.
-
-    ours: the number of the one that was opened; None: none was yet. Raises EvenhandError where there is an earlier one.
-    """
-    earlier = [number for number in remote.open_pull_requests() if ours is None or number < ours]
-    if not earlier:
-        return
-    contents, first = remote.contents, min(earlier)
-    if ours is not None:
-        patient(
-            lambda: remote.api.change_discussion_status(
-                contents.repo_id, ours, "closed", repo_type=contents.repo_type, comment=f"As #{first}."
-            ),
-            f"closing pull request {ours}",
-        )
-    raise EvenhandError(
-        f"{contents.name}: pull request {first} of yours was opened meanwhile"
-        + (f", and {ours} was closed again" if ours is not None else "")
-        + "; run the command again, which goes on with it"
-    )
 
 
 def _refuse_hidden(contents: Contents, additions: Sequence[CommitOperationAdd]) -> None:
@@ -295,25 +257,3 @@ def _refuse_half(remote: Remote, planned: Plan, commit: str) -> None:
             f"{remote.contents.name}: commit {commit[:7]} is not what was sent: {', '.join(paths[:5])} differ; see "
             "whether the repository's .gitignore hides them, and run the command again"
         )
-
-
-def _tag(remote: Remote, tag: str, commit: str) -> None:
-    """After a lost answer the tag is there, and is ours. Raises EvenhandError for one that somebody set elsewhere."""
-    from huggingface_hub.errors import HfHubHTTPError
-
-    contents = remote.contents
-
-    def set_tag() -> None:
-        try:
-            remote.api.create_tag(contents.repo_id, repo_type=contents.repo_type, tag=tag, revision=commit)
-        except HfHubHTTPError as error:
-            if status_of(error) != 409:
-                raise
-            there = remote.tags().get(tag, "")
-            if there != commit:
-                raise EvenhandError(
-                    f"{contents.name}: somebody set {tag} meanwhile, at commit {there[:7]}; what was sent now is "
-                    f"commit {commit[:7]}, which has no tag; raise the version, and publish again"
-                ) from error
-
-    patient(set_tag, f"tagging {contents.name}")
