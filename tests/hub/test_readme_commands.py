@@ -86,9 +86,9 @@ def test_six_commands_lead_from_a_base_model_to_a_published_checkpoint(hub, base
     published_as = dataset.refs[f"v{dataset_version('contact_controls')}"]
     for each in entries:
         assert (each["dataset"]["id"], each["dataset"]["revision"]) == ("NS/contact_controls", published_as)
-    assert json.loads((tmp_path / "runs" / "base" / "results.json").read_text())["model_identity"].startswith(
-        f"{BASE}@{base} "
-    )
+    ran = json.loads((tmp_path / "runs" / "base" / "results.json").read_text())["model_identity"]
+    trained = json.loads(published.files["training.json"])["base"]["identity"]
+    assert {each.partition(" ")[0] for each in (ran, trained)} == {f"{BASE}@{base}"}
     compared = command("compare", "runs/base", "runs/scd", "--output", "scd.html")
     assert compared.code == 0, compared.err
     assert (tmp_path / "scd.html").is_file()
