@@ -86,9 +86,11 @@ def commit_of(path: str, revision: str | None) -> str | None:
     if Path(path).is_dir():
         return None
     try:
-        return extract_commit_hash(hf_hub_download(path, CONFIG_NAME, revision=revision), None)
+        kept = hf_hub_download(path, CONFIG_NAME, revision=revision)
     except (OSError, ValueError):  # what is wrong, loading says
         return None
+    commit: str | None = extract_commit_hash(kept, None)
+    return commit
 
 
 @dataclass(frozen=True)

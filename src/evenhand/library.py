@@ -122,31 +122,29 @@ def load_dataset(
     split: str | None = None,
     source: str = "evenhand",
     revision: str | None = None,
-    streaming: bool = False,
     **options: object,
 ) -> datasets.Dataset | datasets.DatasetDict | datasets.IterableDataset | datasets.IterableDatasetDict:
     """A packaged dataset, as `datasets.load_dataset` gives it, offline; or the Hub's, with `revision`.
 
     name: of a packaged dataset; with `revision`, "NAMESPACE/NAME", as `evenhand publish` puts it on the Hub.
     revision: a tag such as "v2.2.1", a branch, or a commit. Without a network (HF_HUB_OFFLINE) what it was when it was
-    last loaded here. streaming: of the Hub's, rows as they come, without keeping them.
+    last loaded here.
     config: one of the dataset's configurations; needed where there are several and none is the default.
     source: "evenhand" reads the packaged parquet; "official" builds from the published files, pinned by commit and
     checksum, fetched, or read from the local mirror that the environment variable EVENHAND_SOURCES names.
     options: of datasets that are built from pictures, see evenhand.benchmarks.mllm_stereotypes.queries.load (faces=DIR
-    …); others take none.
+    …), and of the Hub's streaming=True: rows as they come, without keeping them; others take none.
     Raises UsageError for unknown names, splits and options, and published files that are not the pinned ones;
     EvenhandError for published files that can't be had.
     """
     import datasets
 
     if _on_hub(name, revision):
+        streaming = bool(options.pop("streaming", False))
         if source != "evenhand" or options:
             raise UsageError(f"{name} of the Hub takes config, split, revision and streaming, no source or options")
         with _from_hub(f"dataset {name}", revision):
             return dataset_at(name, str(revision), config, split, streaming)
-    if streaming:
-        options = {"streaming": streaming, **options}
 
     builder_class = dataset_builder_class(name)
     built = importlib.import_module(BUILT_WHEN_LOADED[name]) if name in BUILT_WHEN_LOADED else None
