@@ -131,7 +131,7 @@ def test_of_a_base_in_a_folder_its_version_is_published_and_no_place(adapter, pl
     (adapter / "training.json").write_text(json.dumps(record))
     (adapter / "README.md").unlink()
     contents = model_contents(str(adapter), "lab", base="lab/tiny-base")
-    refuse(contents)
+    refuse([contents])
     published = json.loads(contents.files["training.json"])["base"]
     assert published == {"model": "lab/tiny-base", "identity": "lab/tiny-base@0123456789abcdef float32"}
     assert base_version({"base": published}) == "0123456789abcdef"
