@@ -10,7 +10,16 @@ from pathlib import Path
 from typing import Any, Literal
 
 import torch
-from transformers import AutoConfig, AutoTokenizer, PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
+from huggingface_hub import hf_hub_download
+from transformers import (
+    CONFIG_NAME,
+    AutoConfig,
+    AutoTokenizer,
+    PreTrainedConfig,
+    PreTrainedModel,
+    PreTrainedTokenizerBase,
+)
+from transformers.utils import extract_commit_hash
 
 from evenhand.models.adapters import Adapter
 from evenhand.models.errors import ModelError, first_line
@@ -69,6 +78,21 @@ def without_weights(kind: Any, path: str, config: PreTrainedConfig) -> PreTraine
         return kind.from_config(config, trust_remote_code=False)
 
 
+def commit_of(path: str, revision: str | None) -> str | None:
+    """The commit of a Hub id's revision, by its 40 digits; None of a local folder, and of what has no config.json.
+
+    By the folder in which huggingface_hub keeps the file: from the network, or without one as it was last seen.
+    """
+    if Path(path).is_dir():
+        return None
+    try:
+        kept = hf_hub_download(path, CONFIG_NAME, revision=revision)
+    except (OSError, ValueError):  # what is wrong, loading says
+        return None
+    commit: str | None = extract_commit_hash(kept, None)
+    return commit
+
+
 @dataclass(frozen=True)
 class Checkpoint:
     """A Hub id or a local folder, and how it is loaded: safetensors only, and no code of a checkpoint is run.
@@ -102,9 +126,18 @@ class Checkpoint:
         return "bfloat16" if self.quantization else fastest_dtype()
 
     @cached_property
+    def commit(self) -> str | None:
+        return commit_of(self.path, self.revision)
+
+    @property
+    def pinned(self) -> str | None:
+        """The revision's commit, so that all files are of one: a branch may move while they are loaded."""
+        return self.commit or self.revision
+
+    @cached_property
     def config(self) -> PreTrainedConfig:
         with self.explained():
-            return loaded(AutoConfig, self.path, revision=self.revision)
+            return loaded(AutoConfig, self.path, revision=self.pinned)
 
     @cached_property
     def tokenizer(self) -> PreTrainedTokenizerBase:
@@ -120,7 +153,7 @@ class Checkpoint:
         """Path and revision of what the file belongs to: the adapter, where it has it, else the weights."""
         if self.adapter is not None and (self.adapter.folder / file).is_file():
             return str(self.adapter.folder), None
-        return self.path, self.revision
+        return self.path, self.pinned
 
     @property
     def context(self) -> int | None:
@@ -130,8 +163,12 @@ class Checkpoint:
     @property
     def version(self) -> str:
         """Of the weights, and so of an adapter's base: the fingerprint of a local folder, or a commit."""
-        commit = fingerprint(Path(self.path)) if Path(self.path).is_dir() else None
-        return commit or getattr(self.config, "_commit_hash", None) or self.revision or "unknown"
+        if Path(self.path).is_dir():
+            return fingerprint(Path(self.path))
+        with self.explained():
+            if self.commit is None:
+                raise ValueError(f"its commit can't be told: {CONFIG_NAME} could not be had")
+            return self.commit
 
     @property
     def identity(self) -> str:
@@ -158,7 +195,7 @@ class Checkpoint:
             model, report = loaded_weights(
                 kind,
                 self.path,
-                revision=self.revision,
+                revision=self.pinned,
                 dtype=getattr(torch, self.precision),
                 device_map=self.device_map,
                 output_loading_info=True,

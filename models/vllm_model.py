@@ -83,7 +83,7 @@ class VllmModel:
         context = asked or own_context
         arguments = {
             "model": checkpoint.path,
-            "revision": checkpoint.revision,
+            "revision": checkpoint.pinned,
             "tokenizer": checkpoint.source_of("tokenizer_config.json")[0],
             "dtype": checkpoint.precision,
             "max_model_len": context,
@@ -247,7 +247,7 @@ def _named(output: RequestOutput) -> dict[int, float]:
 def _own(checkpoint: Checkpoint) -> GenerationConfig | None:
     """None where the checkpoint says nothing."""
     try:
-        own: GenerationConfig = loaded(GenerationConfig, checkpoint.path, revision=checkpoint.revision)
+        own: GenerationConfig = loaded(GenerationConfig, checkpoint.path, revision=checkpoint.pinned)
     except OSError:
         return None
     return own

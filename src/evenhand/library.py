@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from evenhand.caches import cache_written
 from evenhand.errors import EvenhandError, UsageError, unknown_name
+from evenhand.hub.at_revision import dataset_at, metric_at
 from evenhand.hub.unsaid import unsaid
 from evenhand.official_files import build
 
@@ -122,26 +123,28 @@ def load_dataset(
     source: str = "evenhand",
     revision: str | None = None,
     **options: object,
-) -> datasets.Dataset | datasets.DatasetDict:
+) -> datasets.Dataset | datasets.DatasetDict | datasets.IterableDataset | datasets.IterableDatasetDict:
     """A packaged dataset, as `datasets.load_dataset` gives it, offline; or the Hub's, with `revision`.
 
     name: of a packaged dataset; with `revision`, "NAMESPACE/NAME", as `evenhand publish` puts it on the Hub.
-    revision: a tag such as "v2.2.1", a branch, or a commit.
+    revision: a tag such as "v2.2.1", a branch, or a commit. Without a network (HF_HUB_OFFLINE) what it was when it was
+    last loaded here.
     config: one of the dataset's configurations; needed where there are several and none is the default.
     source: "evenhand" reads the packaged parquet; "official" builds from the published files, pinned by commit and
     checksum, fetched, or read from the local mirror that the environment variable EVENHAND_SOURCES names.
     options: of datasets that are built from pictures, see evenhand.benchmarks.mllm_stereotypes.queries.load (faces=DIR
-    …); others take none.
+    …), and of the Hub's streaming=True: rows as they come, without keeping them; others take none.
     Raises UsageError for unknown names, splits and options, and published files that are not the pinned ones;
     EvenhandError for published files that can't be had.
     """
     import datasets
 
     if _on_hub(name, revision):
+        streaming = bool(options.pop("streaming", False))
         if source != "evenhand" or options:
-            raise UsageError(f"{name} of the Hub takes config, split and revision, and no source or options")
+            raise UsageError(f"{name} of the Hub takes config, split, revision and streaming, no source or options")
         with _from_hub(f"dataset {name}", revision):
-            return datasets.load_dataset(name, config, split=split, revision=revision)
+            return dataset_at(name, str(revision), config, split, streaming)
 
     builder_class = dataset_builder_class(name)
     built = importlib.import_module(BUILT_WHEN_LOADED[name]) if name in BUILT_WHEN_LOADED else None
@@ -220,7 +223,7 @@ def load_metric(name: str, revision: str | None = None) -> evaluate.Metric:
 
     if _on_hub(name, revision):
         with _from_hub(f"metric {name}", revision):
-            return evaluate.load(name, revision=revision, keep_in_memory=True)
+            return metric_at(name, str(revision))
     if name not in metric_names():
         raise unknown_name("metric", name, metric_names(), "evenhand list shows all")
     # In memory: evaluate's cache file is shared by all processes, and stays locked after bad input.
@@ -254,7 +257,9 @@ def _from_hub(what: str, revision: str | None) -> Iterator[None]:
     try:
         with _fitting(what):
             yield
-    except (OSError, ImportError) as error:  # ConnectionError and FileNotFoundError are OSErrors
+    except UsageError:
+        raise
+    except (EvenhandError, OSError, ImportError) as error:  # ConnectionError and FileNotFoundError are OSErrors
         said = str(error).rstrip(".")
         raise EvenhandError(
             f"{what} at revision {revision} can't be had from the Hub: {said}. Look whether it is there, whether "

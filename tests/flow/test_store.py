@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evenhand.errors import EvenhandError, UsageError
-from evenhand.flow.store import Store
+from evenhand.flow.store import Store, finished_at
 from evenhand.models.request import Reply
 
 MODELS = {"default": "m@1 float32"}
@@ -80,3 +80,14 @@ def test_a_failing_batch_leaves_no_half(tmp_path):
             store.put(broken())
         assert len(store) == 0
     assert sqlite3.connect(tmp_path / "store.sqlite").execute("PRAGMA integrity_check").fetchone() == ("ok",)
+
+
+def test_when_a_run_was_finished_stays_unless_it_asked_more(tmp_path):
+    path = tmp_path / "store.sqlite"
+    assert finished_at(path) is None
+    for seconds, asked, told in ((5.5, False, 5), (9, False, 5), (12, True, 12)):
+        with Store(path, {"default": "m"}) as store:
+            store.finish(seconds, asked)
+        assert finished_at(path) == told
+    path.write_bytes(b"no database")
+    assert finished_at(path) is None

@@ -11,6 +11,7 @@ import hashlib
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 LARGE = (".parquet", ".safetensors", ".bin", ".pt", ".pkl", ".gguf", ".npz", ".arrow", ".zip", ".png")
 """Endings that a new repository's .gitattributes send to large-file storage; and whatever is over 10 MB."""
@@ -151,6 +152,15 @@ class Store:
         first = Commit({".gitattributes": Blob(GIT_ATTRIBUTES, False)}, None, "initial commit", author)
         repository.add(first, "main")
         return repository
+
+    def put(self, type: str, id: str, folder: Path) -> str:
+        """A commit of the folder's files to a repository, made where there is none; the commit's id."""
+        repository = self.repositories.get((type, id)) or self.create(type, id, id.partition("/")[0])
+        head, before = repository.at("main")
+        files = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*") if path.is_file()}
+        held = {name: Blob(path.read_bytes(), name.endswith(LARGE)) for name, path in files.items()}
+        self.large_files |= {each.sha256: each.content for each in held.values() if each.large}
+        return repository.add(Commit({**before.files, **held}, head, "files", repository.namespace), "main")
 
     def get(self, type: str, id: str, token: str | None) -> Repository:
         """A private repository is not there for those who may not see it."""

@@ -19,7 +19,8 @@ refused is ours, made after what its source and the Hub's pages say, and not rec
 
 Faults by switch: `hub.fail("POST", "/commit/", "lost")` processes the next such request and cuts the connection instead
 of answering; "hold" processes it and never answers, as long as the test lasts; "cut" does not process it; "half" sends
-half of the answer; a number is the status of an error.
+half of the answer; a number is the status of an error; a function is called before the request is answered as ever:
+what somebody else did meanwhile.
 """
 
 from __future__ import annotations
@@ -56,13 +57,16 @@ from tests.hub.recorded_card_answers import answers
 OVER = 10_000_000  # bytes: a larger file is a large file, whatever its name
 
 
+Kind = int | str | Callable[[], object]
+
+
 @dataclass
 class Fault:
     """Of the next `times` requests whose method and path (a regular expression, found in the path) fit."""
 
     method: str
     path: str
-    kind: int | str
+    kind: Kind
     times: int
     headers: Mapping[str, str]
 
@@ -107,7 +111,7 @@ class Hub:
         self.says_of_cards: list[str] = []
         self.leaves_out: set[str] = set()  # paths that no commit holds, whatever was sent
 
-    def fail(self, method: str, path: str, kind: int | str, times: int = 1, **headers: str) -> None:
+    def fail(self, method: str, path: str, kind: Kind, times: int = 1, **headers: str) -> None:
         """headers: of an answer that is an error (Retry_After="0")."""
         self.faults.append(Fault(method, path, kind, times, {k.replace("_", "-"): v for k, v in headers.items()}))
 
@@ -537,6 +541,9 @@ class _Handler(BaseHTTPRequestHandler):
             return self._cut()
         if fault and isinstance(fault.kind, int):
             return self._send(as_json({"error": "a fault that was asked for"}, fault.kind, **fault.headers))
+        if fault and callable(fault.kind):
+            fault.kind()
+            fault = None
         reply = self.hub.answer(request)
         if fault and fault.kind == "hold":
             self.hub.ended.wait()

@@ -87,6 +87,23 @@ def test_a_submission_is_looked_at_without_a_token(hub, command, finished, tmp_p
 
 
 @pytest.mark.parametrize(
+    "changed",
+    [{"HF_ENDPOINT": "http://127.0.0.1:9"}, {"HF_HUB_OFFLINE": "1"}],
+    ids=["no network", "offline"],
+)
+def test_a_submission_is_looked_at_without_a_network(python, finished, tmp_path, changed):
+    run = whole(finished("contact_hypothesis", "stub:random", limit=60), tmp_path / "run")
+    asked = ("submit", run, "--model-id", MODEL, "--namespace", "lab", "--dry-run")
+    seen = python(QUICKLY + "sys.exit(main(sys.argv[1:]))", *asked, **changed)
+    assert seen.code == 0, seen.err
+    assert ".eval_results/evenhand-contact_hypothesis-certainty-no_contact.yaml" in seen.out
+    assert "the records do not say at which commit datasets are" in " ".join(seen.out.split())
+    assert "Not looked at: whether it is there" in seen.out
+    assert "Nothing was sent (--dry-run)" in seen.out
+    assert python(QUICKLY + "sys.exit(main(sys.argv[1:]))", *asked[:-1], **changed).code in (1, 2)
+
+
+@pytest.mark.parametrize(
     ("files", "said"),
     [
         ({f"{n % 9}/{n}.parquet": 1 for n in range(25_001)}, "25,001 large files are to be sent, and 25,000 are the"),

@@ -10,6 +10,8 @@ from transformers import LlamaForCausalLM
 
 from evenhand.hub.cards.model import model_card
 from evenhand.hub.of_model import model_contents
+from evenhand.hub.refusals import refuse
+from evenhand.training_record import base_version
 from tests.hub.hub_repositories import Blob, Commit
 from tests.hub.weights import weights
 
@@ -118,6 +120,21 @@ def test_no_place_of_a_file_is_published(adapter, name, came, said):
     assert json.loads(files["training.json"])["recipe"][name] == said
     texts = (each if isinstance(each, bytes) else each.read_bytes() for each in files.values())
     assert not any(b"private" in each for each in texts)
+
+
+@pytest.mark.parametrize("place", ["/home/private/tiny-base", "private/more/tiny-base", "~/private/tiny-base"])
+def test_of_a_base_in_a_folder_its_version_is_published_and_no_place(adapter, place):
+    """evenhand train writes the folder as it was typed into the base's identity, too."""
+    record = json.loads((adapter / "training.json").read_text())
+    record["base"] = {"model": place, "identity": f"{place}@0123456789abcdef float32"}
+    record["recipe"]["model"] = place
+    (adapter / "training.json").write_text(json.dumps(record))
+    (adapter / "README.md").unlink()
+    contents = model_contents(str(adapter), "lab", base="lab/tiny-base")
+    refuse([contents])
+    published = json.loads(contents.files["training.json"])["base"]
+    assert published == {"model": "lab/tiny-base", "identity": "lab/tiny-base@0123456789abcdef float32"}
+    assert base_version({"base": published}) == "0123456789abcdef"
 
 
 def test_what_changes_is_shown_and_the_rest_left_alone(hub, command, checkpoint):

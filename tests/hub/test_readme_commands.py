@@ -41,16 +41,9 @@ def forks(environment):
 
 @pytest.fixture
 def base(hub, tiny_checkpoint):
-    """The tiny model, where README's is on the Hub."""
+    """The commit of the tiny model, where README's is on the Hub."""
     hub.store.organizations["NS"] = {"ann"}
-    repository = hub.store.create("model", BASE, "HuggingFaceTB")
-    _, first = repository.at("main")
-    files = {each.name: each.read_bytes() for each in tiny_checkpoint.iterdir()}
-    blob = type(first.files[".gitattributes"])
-    held = {name: blob(content, name.endswith(".safetensors")) for name, content in files.items()}
-    hub.store.large_files |= {each.sha256: each.content for each in held.values() if each.large}
-    repository.add(type(first)({**first.files, **held}, repository.refs["main"], "a model", "HuggingFaceTB"), "main")
-    return repository
+    return hub.store.put("model", BASE, tiny_checkpoint)
 
 
 def test_six_commands_lead_from_a_base_model_to_a_published_checkpoint(hub, base, command, root, tmp_path):
@@ -93,6 +86,9 @@ def test_six_commands_lead_from_a_base_model_to_a_published_checkpoint(hub, base
     published_as = dataset.refs[f"v{dataset_version('contact_controls')}"]
     for each in entries:
         assert (each["dataset"]["id"], each["dataset"]["revision"]) == ("NS/contact_controls", published_as)
+    ran = json.loads((tmp_path / "runs" / "base" / "results.json").read_text())["model_identity"]
+    trained = json.loads(published.files["training.json"])["base"]["identity"]
+    assert {each.partition(" ")[0] for each in (ran, trained)} == {f"{BASE}@{base}"}
     compared = command("compare", "runs/base", "runs/scd", "--output", "scd.html")
     assert compared.code == 0, compared.err
     assert (tmp_path / "scd.html").is_file()

@@ -2,7 +2,9 @@
 
 import hashlib
 import json
+import os
 import re
+import sqlite3
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -55,6 +57,19 @@ def entries(written):
 def the_record(written):
     [(path, text)] = [(path, text) for path, text in written.items() if path.endswith(".json")]
     return path, json.loads(text)
+
+
+def test_a_copy_is_of_the_time_at_which_the_run_was_finished(contact, submit, tmp_path):
+    """Files say when they were copied; so does a store of earlier versions."""
+    first = the_record(submit(contact))[1]
+    for path in contact.iterdir():
+        os.utime(path, (2_000_000_000, 2_000_000_000))  # in 2033
+    assert the_record(submit(contact))[1] == first
+    os.utime(contact / "results.json", (1_700_000_000, 1_700_000_000))
+    with sqlite3.connect(contact / "store.sqlite") as store:
+        store.execute("DELETE FROM meta WHERE name = 'finished'")
+    store.close()
+    assert the_record(submit(contact))[1]["evaluation_timestamp"] == "1700000000"
 
 
 def test_one_file_a_task_as_the_client_reads_it(contact, submit):

@@ -8,7 +8,7 @@ from huggingface_hub import EvalResultEntry
 
 from evenhand.collected import distances
 from evenhand.errors import UsageError
-from evenhand.hub.submission.dates import checked_date
+from evenhand.hub.submission.dates import checked_date, read
 from evenhand.hub.submission.identity import shown
 from evenhand.hub.submission.validation import check_entries
 from tests.hub.submittable import COMMIT, MODEL, change, change_predictions, whole
@@ -41,6 +41,7 @@ def refused(evenhand, tmp_path):
         ({"config.limit": 60}, "limited to 60 rows"),
         ({"differs": ["only 60 of 103,014 rows"]}, "asked only 60 of 103,014 rows"),
         ({"metrics.rehearsal": True}, "rehearsal"),
+        ({"metrics.unread_rate": None}, "doesn't say how many answers could not be read"),
         ({"metrics.unread_rate": 0.7}, "70 % of the answers could not be read"),
         ({"rows_sha256": "0" * 64}, "the rows of a file"),
         ({"config.options.held_out": "1"}, "what a training held out (--held-out 1)"),
@@ -53,7 +54,7 @@ def refused(evenhand, tmp_path):
         ({"model": "stub:first", "config.model": "stub:first"}, "a run of a stub (stub:first)"),
         ({"agents": {"default": "stub:first"}}, "a run of a stub"),
         ({"model": "", "config.model": ""}, "asked no model"),
-        ({"model": "lab/other", "config.model": "lab/other"}, "asked lab/other, and --model-id is 'lab/small-model'"),
+        ({"model": "lab/other", "config.model": "lab/other"}, "asked lab/other of the Hub, and --model-id is 'lab/"),
         ({"model_identity": f"{MODEL}@abcdef float32"}, f"{MODEL} (not from the Hub)"),
         ({"n": 100_000, "metrics.n": 100_000}, "100,000 answers are in its results, and 180 in its predictions"),
     ],
@@ -77,24 +78,41 @@ def test_damaged_predictions(contact, refused):
     assert "written by another version of evenhand, or changed" in refused(contact)
 
 
-def test_the_flag_lets_another_name_pass_and_nothing_else(contact, evenhand, refused, tmp_path):
-    change(contact, model="lab/other", **{"config.model": "lab/other"})
+@pytest.mark.parametrize(
+    ("model", "identity", "told"),
+    [
+        ("/data/ann/tuned", "/data/ann/tuned@abcdef float32", "the folder 'tuned' (not from the Hub)"),
+        ("http://10.0.0.1/v1#tuned", "http://10.0.0.1/v1#tuned", "a server's tuned (not from the Hub)"),
+    ],
+)
+def test_the_flag_lets_a_folder_and_a_server_pass(contact, evenhand, refused, tmp_path, model, identity, told):
+    change(contact, model=model, model_identity=identity, agents={"default": identity}, **{"config.model": model})
     assert "--under-another-name" in refused(contact)
-    done = evenhand(
-        "submit",
-        contact,
-        "--model-id",
-        MODEL,
-        "--under-another-name",
-        "--namespace",
-        "ann",
-        "--output",
-        tmp_path / "out",
-    )
+    done = evenhand("submit", contact, "--model-id", MODEL, "--under-another-name", "--output", tmp_path / "out")
     assert done.code == 0, done.err
-    assert f"what ran was lab/other: you say that it is {MODEL}" in " ".join(done.out.split())
+    assert f"what ran was {told}: you say that it is {MODEL}" in " ".join(done.out.split())
     change(contact, agents={"default": "stub:first"})
     assert "a stub" in refused(contact, "--under-another-name")
+
+
+@pytest.mark.parametrize(
+    ("model", "identity", "said"),
+    [
+        ("lab/other", f"lab/other@{COMMIT} float32", "asked lab/other of the Hub, and --model-id is 'lab/small-model'"),
+        ("embedded", "embedded@abcdef float32", "asked the embedded model, which is HuggingFaceTB/SmolLM2-135M"),
+    ],
+)
+def test_what_is_known_to_be_another_model_does_not_pass(contact, refused, model, identity, said):
+    change(contact, model=model, model_identity=identity, **{"config.model": model})
+    for flag in ((), ("--under-another-name",)):
+        assert said in refused(contact, *flag)
+
+
+def test_vllm_computes_the_answers_of_the_same_model(contact, evenhand, tmp_path):
+    change(contact, model=f"vllm:{MODEL}", model_identity=f"{MODEL}@{COMMIT} bfloat16 by vLLM")
+    done = evenhand("submit", contact, "--model-id", MODEL, "--output", tmp_path / "out")
+    assert done.code == 0, done.err
+    assert "what ran was" not in done.out
 
 
 def test_a_task_that_was_mostly_unread(contact, refused):
@@ -132,11 +150,20 @@ def test_dates_that_are_taken(text):
     assert checked_date(text, NOW) == text
 
 
+def test_a_day_may_have_begun_further_east():
+    """Tomorrow begins at 10:00 UTC where clocks are 14 hours ahead."""
+    begun = checked_date("2026-06-16", NOW)
+    assert read(begun) == NOW.replace(hour=10)
+    assert checked_date(begun, NOW) == begun
+    with pytest.raises(UsageError, match="still to come"):
+        checked_date("2026-06-16", NOW.replace(hour=9, minute=59))
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
         ("yesterday", "no date"),
-        ("2026-06-16", "still to come"),
+        ("2026-06-17", "still to come"),
         ("2026-06-15T12:00:01Z", "still to come"),
         ("2026-06-15T10:00:00", "a time without a zone"),
         ("2026-02-30", "came"),

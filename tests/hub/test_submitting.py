@@ -1,5 +1,7 @@
 """evenhand submit against a hub: one pull request, gone on with, whatever becomes of the answers."""
 
+import json
+
 import pytest
 import yaml
 
@@ -129,6 +131,19 @@ def test_never_two_pull_requests_whoever_proposes(hub, model, submit, kind, toke
     assert done.code == 0, done.err
     assert [each.author for each in model.pull_requests] == [author]
     assert SHARE in proposed(model)
+
+
+def test_results_of_the_base_are_not_the_tuned_model_s(hub, model, contact, submit):
+    """A folder's fingerprint in the model's training.json tells its base, whatever the flag says."""
+    base, tuned = "/data/ann/base@0123456789abcdef bfloat16", "/data/ann/tuned@fedcba9876543210 float32"
+    record = Blob(json.dumps({"base": {"model": "base", "identity": base}}).encode(), False)
+    model.add(Commit({**model.at("main")[1].files, "training.json": record}, model.refs["main"], "x", "ann"), "main")
+    change(contact, model="/data/ann/base", model_identity=base.replace("bfloat16", "float32"))
+    done = submit("--under-another-name")
+    assert (done.code, model.pull_requests) == (2, [])
+    assert f"asked the base that {MODEL} was tuned from (version 0123456789abcdef by" in " ".join(done.err.split())
+    change(contact, model="/data/ann/tuned", model_identity=tuned)
+    assert submit("--under-another-name").code == 0
 
 
 def test_what_is_missing_is_said(hub, contact, submit):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -108,7 +109,8 @@ def _evaluated(
     identities = {agent: each.identity for agent, each in run.models.items()}
     with RunFolder.begin(output, run.config) as folder, Store(folder.store, identities) as store:
         begun = folder.begun()
-        if not folder.results.is_file():
+        written = folder.results.stat().st_mtime if folder.results.is_file() else None
+        if written is None:
             _tell_of_near_ties(run, begun)
         n_episodes, known = len(run.rows.rows) * run.config.n_runs, len(store)
         kept = KeptPredictions(folder.parts, store, lambda: same_run(run))
@@ -124,6 +126,8 @@ def _evaluated(
         progress(n_episodes, Step(doing="scoring"))
         failed = [failures_in_words(runner.failures) + ": unread"] if runner.failures else []
         folder.write_results(_results(run, begun, folder.read_predictions(), failed))
+        asked = len(store) > known
+        store.finish(time.time() if asked or written is None else written, asked)
         progress(n_episodes, Step(doing="writing the report"))
         if run.benchmark.card.sees:
             _keep_pictures(folder, run)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import cast, get_args
 
@@ -139,6 +139,15 @@ class Store:
             self._n = int(self._connection.execute("SELECT count(*) FROM replies").fetchone()[0])
         return self._n
 
+    def finish(self, seconds: float, asked: bool) -> None:
+        """Keeps when the run was finished, in seconds since 1970; of one that asked nothing more, as it was.
+
+        Here and not in results.json, which is the same to the byte for the same replies.
+        """
+        how = "REPLACE" if asked else "IGNORE"
+        with self._explained(), self._transaction():
+            self._connection.execute(f"INSERT OR {how} INTO meta VALUES ('finished', ?)", [str(int(seconds))])
+
     def close(self) -> None:
         self._connection.close()
 
@@ -165,6 +174,17 @@ class Store:
             yield
         except sqlite3.DatabaseError as error:
             raise EvenhandError(_explanation(self.path, error)) from error
+
+
+def finished_at(path: Path) -> float | None:
+    """When the run of this store was finished, in seconds since 1970; None where the store doesn't say, or is none."""
+    address = f"{path.absolute().as_uri()}?immutable=1"  # a folder that nobody may write to is read, too
+    try:
+        with closing(sqlite3.connect(address, uri=True)) as connection:
+            found = connection.execute("SELECT value FROM meta WHERE name = 'finished'").fetchone()
+        return None if found is None else float(found[0])
+    except (sqlite3.Error, ValueError, TypeError):
+        return None
 
 
 def _storable(text: str) -> str:

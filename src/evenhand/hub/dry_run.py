@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TypeVar
 
 from evenhand.hub.card_metadata import refuse_unreadable_metadata
 from evenhand.hub.changes import changes
@@ -11,26 +13,36 @@ from evenhand.hub.contents import Contents
 from evenhand.hub.limits import refuse_too_much
 from evenhand.hub.publishing import Plan, plan
 
+T = TypeVar("T")
 OFFLINE = "HF_HUB_OFFLINE keeps everything off the network"
 
 
-def looked_at(all_contents: Sequence[Contents], create_pr: bool = False) -> list[Plan]:
-    """The plans of a dry run. After the Hub was once not to be reached it isn't asked again.
-
-    Raises UsageError for what must not be published, as far as it can be told.
-    """
+def heard(asked: Callable[[], T], dry_run: bool = True) -> tuple[T | None, str]:
+    """What the Hub answers; or None, and why it could not be asked. Raises Unreachable where it is no dry run."""
     from huggingface_hub import constants
 
-    unasked = OFFLINE if constants.HF_HUB_OFFLINE else ""
+    if dry_run and constants.HF_HUB_OFFLINE:
+        return None, OFFLINE
+    try:
+        return asked(), ""
+    except Unreachable as error:
+        if not dry_run:
+            raise
+        return None, str(error)
+
+
+def looked_at(all_contents: Sequence[Contents], create_pr: bool = False, unasked: str = "") -> list[Plan]:
+    """The plans of a dry run. After the Hub was once not to be reached it isn't asked again.
+
+    unasked: why it was not to be reached before. Raises UsageError for what must not be published, as far as it can be
+    told.
+    """
     plans = []
     for contents in all_contents:
+        seen: Plan | None = None
         if not unasked:
-            try:
-                plans.append(plan(contents, create_pr, dry_run=True))
-                continue
-            except Unreachable as error:
-                unasked = str(error)
-        plans.append(_unasked(contents, create_pr, unasked))
+            seen, unasked = heard(partial(plan, contents, create_pr, dry_run=True))
+        plans.append(seen or _unasked(contents, create_pr, unasked))
     return plans
 
 

@@ -137,6 +137,9 @@ def _without_places(record: Mapping[str, Any], base: str | None) -> dict[str, An
     of_files = list(_OF_FILES)
     if isinstance(model, str) and is_folder(model):
         of_base["model"] = base or Path(model).name
+        identity = of_base.get("identity")
+        if isinstance(identity, str):  # "/home/ann/base@0123456789abcdef float32": the version tells the weights
+            of_base["identity"] = "".join((of_base["model"], *identity.rpartition("@")[1:]))
         of_files.append("model")  # as it was typed: a relative path may look like an id on the Hub
     recipe = {name: without_folders(value, name in of_files) for name, value in record.get("recipe", {}).items()}
     return {**record, "recipe": recipe, "base": of_base}

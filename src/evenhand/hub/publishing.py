@@ -16,6 +16,7 @@ from evenhand.hub.changes import Changes, changes, left_over
 from evenhand.hub.client import explained, patient, status_of, token
 from evenhand.hub.contents import SPACE_SDK, Contents, content, matches
 from evenhand.hub.limits import refuse_too_much
+from evenhand.hub.meanwhile import refuse_others_repository, refuse_second_pull_request, set_tag
 from evenhand.hub.remote import MAIN, Remote, version_told
 
 if TYPE_CHECKING:
@@ -105,12 +106,14 @@ def publish(planned: Plan) -> Published:
         remote = Remote.of(contents)
         if planned.head is None:
             patient(lambda: _create(remote), f"creating {contents.name}")
+        if planned.head is None or contents.private:
+            refuse_others_repository(remote, new=planned.head is None)
         number, commit = planned.pull_request, planned.head
         if planned.changes or commit is None:
             number, commit = _commit(remote, planned)
             _refuse_half(remote, planned, commit)
         if planned.tag is not None:
-            _tag(remote, planned.tag, commit)
+            set_tag(remote, planned.tag, commit)
         url = remote.url if number is None else f"{remote.url}/discussions/{number}"
         return Published(url, commit, number, planned.tag)
 
@@ -188,6 +191,8 @@ def _commit(remote: Remote, planned: Plan) -> tuple[int | None, str]:
         contents.repo_id, additions, repo_type=contents.repo_type, revision=planned.revision, create_pr=opens,
     )  # fmt: skip
     _refuse_hidden(contents, additions)
+    if opens:
+        refuse_second_pull_request(remote)
     deletions = [CommitOperationDelete(path, is_folder=False) for path in planned.changes.deleted]
 
     def commit() -> tuple[int | None, str]:
@@ -223,7 +228,10 @@ def _commit(remote: Remote, planned: Plan) -> tuple[int | None, str]:
             )
         return None
 
-    return patient(commit, f"publishing {contents.name}", again=heard)
+    number, oid = patient(commit, f"publishing {contents.name}", again=heard)
+    if opens and number is not None:
+        refuse_second_pull_request(remote, number)
+    return number, oid
 
 
 def _refuse_hidden(contents: Contents, additions: Sequence[CommitOperationAdd]) -> None:
@@ -249,14 +257,3 @@ def _refuse_half(remote: Remote, planned: Plan, commit: str) -> None:
             f"{remote.contents.name}: commit {commit[:7]} is not what was sent: {', '.join(paths[:5])} differ; see "
             "whether the repository's .gitignore hides them, and run the command again"
         )
-
-
-def _tag(remote: Remote, tag: str, commit: str) -> None:
-    """After a lost answer the tag is there, and is ours."""
-    contents = remote.contents
-    patient(
-        lambda: remote.api.create_tag(
-            contents.repo_id, repo_type=contents.repo_type, tag=tag, revision=commit, exist_ok=True
-        ),
-        f"tagging {contents.name}",
-    )

@@ -161,7 +161,11 @@ class Remote:
         )
 
     def open_pull_request(self) -> int | None:
-        """The number of the newest open one that is ours: of the token's user, under our title, or a commit of it is.
+        """The newest of them."""
+        return next(self.open_pull_requests(), None)
+
+    def open_pull_requests(self) -> Iterator[int]:
+        """Numbers of open ones that are ours: of the token's user, under our title, or a commit is. The newest first.
 
         Anybody may change a pull request's own title; that of its commits stays.
         """
@@ -177,7 +181,7 @@ class Remote:
             ]  # fmt: skip
 
         candidates = sorted(patient(listed, f"listing {self.contents.name}'s pull requests"), reverse=True)
-        return next(self._ours_of(candidates), None)
+        yield from self._ours_of(candidates)
 
     def _ours_of(self, candidates: Sequence[tuple[int, str]]) -> Iterator[int]:
         of_main: set[str] | None = None

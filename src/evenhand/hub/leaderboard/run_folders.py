@@ -39,7 +39,7 @@ def record_of_run(path: Path, model: str | None, rehearsal: bool = False) -> dic
                 check_run(run, of, under_another_name=True)
             found = collection(run).figures
             check_figures(run, found)
-            return record(run, found, About(of, of_seconds(run.written), "unknown", "other", None, None))
+            return record(run, found, About(of, of_seconds(run.finished), "unknown", "other", None, None))
     except (EvenhandError, OSError, OverflowError) as error:
         raise Refusal(shortened(error)) from error
 

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from evenhand.hub.submission.submission import Submission
+    from evenhand.hub.submission.finished_run import FinishedRun
+    from evenhand.hub.submission.submission import Asked, Submission
 
 
 @dataclass(frozen=True)
@@ -31,9 +32,7 @@ class SubmitOptions:
     under_another_name: bool = option(
         False, "what ran is that model, though it ran from a folder, a server, or by another name"
     )
-    date: str | None = option(
-        None, "when the runs were made; by default when their results were written", metavar="DATE"
-    )
+    date: str | None = option(None, "when the runs were made; by default when they were finished", metavar="DATE")
     source: str | None = option(None, "where a reader finds more; by default the record sent along", metavar="URL")
     evaluator: str = option("unknown", "who ran it: a person or an organization", metavar="NAME")
     relationship: Literal["first_party", "third_party", "collaborative", "other"] = option(
@@ -68,7 +67,7 @@ def _submit(arguments: Sequence[str], console: Console) -> None:
         raise UsageError("--output writes files and sends nothing, --dry-run writes none; give one of them")
     from evenhand.hub.refusals import refuse
 
-    made_of = _made(parsed.runs, asked, parsed.output)
+    made_of, unasked = _made(parsed.runs, asked, parsed.output)
     notes = refuse([made_of.contents], asked.allow)
     _show(made_of, console)
     for note in notes:
@@ -79,13 +78,13 @@ def _submit(arguments: Sequence[str], console: Console) -> None:
         write(made_of.files, parsed.output)
         console.print(f"Written: {parsed.output} (nothing was sent)", markup=False, soft_wrap=True)
         return
-    _send(made_of, asked.dry_run, console)
+    _send(made_of, asked.dry_run, unasked, console)
 
 
-def _made(runs: Sequence[Path], asked: SubmitOptions, output: Path | None) -> Submission:
+def _made(runs: Sequence[Path], asked: SubmitOptions, output: Path | None) -> tuple[Submission, str]:
+    """And why the Hub could not be asked, which a dry run bears; "" where it was, or need not be."""
     from evenhand.hub.contents import repository_id
-    from evenhand.hub.submission.already_there import already_there
-    from evenhand.hub.submission.dataset_revisions import dataset_revisions
+    from evenhand.hub.dry_run import heard
     from evenhand.hub.submission.identity import checked_model_id
     from evenhand.hub.submission.output import check_folder
     from evenhand.hub.submission.submission import Asked, read_runs, submission
@@ -109,11 +108,29 @@ def _made(runs: Sequence[Path], asked: SubmitOptions, output: Path | None) -> Su
     )
     now = datetime.now(UTC)
     read = read_runs(runs)
-    if output is not None or asked.namespace is None:
-        return submission(read, chosen, {}, now)
-    submission(read, replace(chosen, single_answers=False), {}, now)  # refused before the Hub is asked anything
-    made_of = submission(read, chosen, dataset_revisions(read, asked.namespace), now)
-    return made_of.without(already_there(model_id, [*made_of.entries]))
+    alone = submission(read, replace(chosen, single_answers=False), {}, now)  # refused before the Hub is asked anything
+    if output is not None:
+        return (submission(read, chosen, {}, now) if chosen.single_answers else alone), ""
+    found, unasked = heard(lambda: _asked_of_the_hub(read, chosen, now), asked.dry_run)
+    if found is None:
+        found = submission(read, chosen, {}, now)
+        unknown = "the Hub could not be asked, so the records do not say at which commit datasets are"
+        found = replace(found, notes=[*found.notes, f"{unknown}, and what others entered is among them"])
+    return found, unasked
+
+
+def _asked_of_the_hub(runs: Sequence[FinishedRun], chosen: Asked, now: datetime) -> Submission:
+    """Of what is known there: the weights that the model was tuned from, the datasets' commits, others' results."""
+    from evenhand.hub.submission.already_there import already_there
+    from evenhand.hub.submission.dataset_revisions import dataset_revisions
+    from evenhand.hub.submission.not_the_base import refuse_base
+    from evenhand.hub.submission.submission import submission
+
+    refuse_base(runs, chosen.model_id)
+    if chosen.namespace is None:
+        return submission(runs, chosen, {}, now)
+    made_of = submission(runs, chosen, dataset_revisions(runs, chosen.namespace), now)
+    return made_of.without(already_there(chosen.model_id, [*made_of.entries]))
 
 
 def _show(made_of: Submission, console: Console) -> None:
@@ -126,13 +143,13 @@ def _show(made_of: Submission, console: Console) -> None:
         console.print(f"Note: {note}", markup=False, soft_wrap=True)
 
 
-def _send(made_of: Submission, dry_run: bool, console: Console) -> None:
+def _send(made_of: Submission, dry_run: bool, unasked: str, console: Console) -> None:
     from evenhand.hub.dry_run import looked_at
     from evenhand.hub.publish_command import show
     from evenhand.hub.publishing import plan, publish
 
     contents = made_of.contents
-    [planned] = looked_at([contents], create_pr=True) if dry_run else [plan(contents, create_pr=True)]
+    [planned] = looked_at([contents], create_pr=True, unasked=unasked) if dry_run else [plan(contents, create_pr=True)]
     show(planned, console)
     if dry_run:
         console.print("Nothing was sent (--dry-run).")

@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 
 from evenhand.errors import UsageError
 
 ACCEPTED = "a date as 2026-01-31, or a time with its zone as 2026-01-31T10:30:00Z, not later than now, is accepted"
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+_AHEAD = timedelta(hours=14)  # of UTC, where a day begins first: there it may be tomorrow already
 _FIRST = date(2023, 1, 1)  # no run of evenhand is older; files without a time say 1970 or 1980
 
 
 def checked_date(text: object, now: datetime, of: str = "--date") -> str:
-    """The text. Raises UsageError."""
+    """The text; of a date that has not begun in UTC, but has further east, its first moment anywhere.
+
+    Raises UsageError.
+    """
     try:
         moment = read(text)
     except ValueError as error:
         raise UsageError(f"{of}: {str(text)[:80]!r} came ({error}); {ACCEPTED}") from error
-    if moment > now and not (_DATE.fullmatch(str(text)) and moment.date() <= now.date()):
+    if moment > now and _DATE.fullmatch(str(text)) and moment <= now + _AHEAD:
+        return f"{text}T00:00:00+14:00"
+    if moment > now:
         raise UsageError(f"{of}: {text!r} is still to come; {ACCEPTED}")
     if moment.date() < _FIRST:
         raise UsageError(f"{of}: {text!r} is before the first run that there can be; {ACCEPTED}")

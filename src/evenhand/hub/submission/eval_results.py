@@ -70,7 +70,7 @@ def share(measured: Collected) -> float:
     return round(1 - measured.value / 100, DIGITS)
 
 
-def entries(run: FinishedRun, found: Sequence[Collected], model_id: str, source: Source) -> list[EvalResultEntry]:
+def entries(run: FinishedRun, found: Sequence[Collected], source: Source) -> list[EvalResultEntry]:
     """One a task. Raises EvenhandError where the installed huggingface_hub knows none."""
     try:
         from huggingface_hub import EvalResultEntry
@@ -88,7 +88,7 @@ def entries(run: FinishedRun, found: Sequence[Collected], model_id: str, source:
             date=source.date,
             source_url=source.url,
             source_name=source.name,
-            notes=f"value = 1 - {each.figure.key} / 100; {raw(each)}; {constant(run, each)}{notes(run, model_id)}",
+            notes=f"value = 1 - {each.figure.key} / 100; {raw(each)}; {constant(run, each)}{notes(run)}",
         )
         for each in found
         if each.task in known

@@ -15,6 +15,7 @@ from evenhand.flow.configuration import RunConfig, deciding
 from evenhand.flow.foreign_files import as_written
 from evenhand.flow.results import Results
 from evenhand.flow.run_folder import RunFolder
+from evenhand.flow.store import finished_at
 from evenhand.hub.rows_asked import dataset_of, packaged
 
 if TYPE_CHECKING:
@@ -23,13 +24,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class FinishedRun:
-    """written: when its results were, in seconds since 1970."""
+    """finished: when, in seconds since 1970; where its store doesn't say, when its results were written here."""
 
     folder: RunFolder
     results: Results
     config: RunConfig[Any]
     predictions: pd.DataFrame
-    written: float
+    finished: float
 
     @classmethod
     def read(cls, path: Path) -> FinishedRun:
@@ -37,7 +38,8 @@ class FinishedRun:
         folder = RunFolder.open(path)
         results = folder.read_results()
         with as_written(path):
-            return cls(folder, results, folder.read_config(), folder.read_predictions(), folder.results.stat().st_mtime)
+            finished = finished_at(folder.store) or folder.results.stat().st_mtime
+            return cls(folder, results, folder.read_config(), folder.read_predictions(), finished)
 
     @property
     def name(self) -> str:

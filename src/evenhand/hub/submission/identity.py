@@ -7,11 +7,14 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from evenhand.errors import UsageError
+from evenhand.flow.configuration import EMBEDDED
+from evenhand.training_record import PUBLIC_ID_OF_EMBEDDED
 
 if TYPE_CHECKING:
     from evenhand.hub.submission.finished_run import FinishedRun
 
 FLAG = "--under-another-name"
+_ENGINE = "vllm:"  # before a model's name: what computes its answers
 # Of a model of the Hub, or an adapter, behind whose commit its base's stands; a folder has a shorter fingerprint there.
 _COMMIT = re.compile(r"@([0-9a-f]{40})(\+\w+)?( [^@]*)?$")
 
@@ -41,7 +44,19 @@ def check_model(run: FinishedRun, model_id: str, under_another_name: bool) -> No
         raise UsageError(
             f"{run.name} is a run of a stub ({shown(run.results.model)}), whose answers are made up; run the model"
         )
-    if not (is_that_model(run, model_id) or under_another_name):
+    if is_that_model(run, model_id):
+        return
+    if commit_of(run) is not None:
+        raise UsageError(
+            f"{run.name} asked {told(run)} of the Hub, and --model-id is {model_id!r}: name the model that ran"
+            + (f"; {FLAG} is for a folder or a server of {model_id}" if under_another_name else "")
+        )
+    if run.results.model == EMBEDDED and model_id != PUBLIC_ID_OF_EMBEDDED:
+        raise UsageError(
+            f"{run.name} asked the embedded model, which is {PUBLIC_ID_OF_EMBEDDED}, and --model-id is {model_id!r}; "
+            "name the run of that model"
+        )
+    if not under_another_name:
         raise UsageError(
             f"{run.name} asked {told(run)}, and --model-id is {model_id!r}. Name the model that ran; or, if what ran "
             f"is that model (its folder, a server of it), say so with {FLAG}"
@@ -50,7 +65,7 @@ def check_model(run: FinishedRun, model_id: str, under_another_name: bool) -> No
 
 def is_that_model(run: FinishedRun, model_id: str) -> bool:
     """By its name, and because it came from the Hub: a local folder may have the name of any model."""
-    return run.results.model == model_id and commit_of(run) is not None
+    return run.results.model.removeprefix(_ENGINE) == model_id and commit_of(run) is not None
 
 
 def commit_of(run: FinishedRun) -> str | None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
-from evenhand.hub.submission.identity import commit_of, is_that_model, shown, told
+from evenhand.hub.submission.identity import commit_of, shown, told
 
 if TYPE_CHECKING:
     from evenhand.hub.submission.finished_run import FinishedRun
@@ -42,7 +42,7 @@ def as_text(value: object) -> str:
     return json.dumps(value, sort_keys=True)
 
 
-def notes(run: FinishedRun, model_id: str) -> str:
+def notes(run: FinishedRun) -> str:
     """Of protocol, seeds and versions, in a line."""
     parts = [f"{name.replace('_', ' ')} {value}" for name, value in settings(run).items() if name != "configs"]
     parts.append(f"evenhand {run.results.versions.get('evenhand', 'unknown')}")
@@ -50,8 +50,6 @@ def notes(run: FinishedRun, model_id: str) -> str:
         parts.append(f"{run.dataset} {run.dataset_version}")
     commit = commit_of(run)
     parts.append(f"model commit {commit[:12]}" if commit else f"ran as {told(run)}")
-    if commit and not is_that_model(run, model_id):
-        parts.append(f"under the name {told(run)}")
     return "; ".join(parts)
 
 

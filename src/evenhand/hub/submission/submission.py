@@ -114,14 +114,12 @@ def _entries(
         about.date,
         about.revision,
     )
-    return eval_results.entries(run, found, asked.model_id, source)
+    return eval_results.entries(run, found, source)
 
 
 def _about(run: FinishedRun, asked: Asked, revisions: Mapping[str, str], now: datetime) -> About:
     date, of = (
-        (of_seconds(run.written), f"when {run.folder.results} was written")
-        if asked.date is None
-        else (asked.date, "--date")
+        (of_seconds(run.finished), f"when {run.name} was finished") if asked.date is None else (asked.date, "--date")
     )
     return About(
         asked.model_id,

@@ -35,6 +35,10 @@ def check_run(run: FinishedRun, model_id: str, under_another_name: bool) -> None
             f"{run.name} doesn't say of which version of {run.dataset} its rows are: it is older than that record; "
             "repeat its evenhand run command, which asks nothing twice"
         )
+    if run.results.metrics["unread_rate"] is None:
+        raise EvenhandError(
+            f"{run.name} doesn't say how many answers could not be read; repeat its evenhand run command"
+        )
     if len(run.predictions) < run.results.n:
         raise EvenhandError(
             f"{run.name} is damaged: {run.results.n:,} answers are in its results, and {len(run.predictions):,} in its "

@@ -13,7 +13,7 @@ from evenhand.benchmarks.mllm_stereotypes.persona_images.loading import device, 
 from evenhand.errors import UsageError
 from evenhand.models.errors import ModelError
 from evenhand.models.fingerprint import fingerprint
-from evenhand.models.loading import explained, loaded, loaded_weights
+from evenhand.models.loading import commit_of, explained, loaded, loaded_weights
 
 # A deviation: YOLOv8x is under the AGPL. RT-DETR (Apache-2.0) is as good on COCO, by its authors: AP 54.3 and 53.9.
 DETECTOR = "PekingU/rtdetr_r101vd"
@@ -63,11 +63,12 @@ class TransformersDetector:
         _check_threshold(threshold)  # before anything is downloaded
         path = local_or_hub(name, "detector")
         with explained(f"load detector {name!r}", _ACCEPTED):
+            revision = commit_of(path, revision) or revision
             processor = loaded(AutoImageProcessor, path, revision=revision)
             model = loaded_weights(AutoModelForObjectDetection, path, revision=revision, dtype=torch.float32)
             model = model.to(device())
-        commit = fingerprint(Path(path)) if Path(path).is_dir() else getattr(model.config, "_commit_hash", None)
-        return cls(model, processor, f"{name}@{commit or revision or 'unknown'} float32", threshold)
+        commit = fingerprint(Path(path)) if Path(path).is_dir() else revision
+        return cls(model, processor, f"{name}@{commit or 'unknown'} float32", threshold)
 
     def persons(self, image: Image.Image) -> int:
         """Raises ModelError where the model fails, and for scores that are no numbers."""
