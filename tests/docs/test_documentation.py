@@ -72,6 +72,15 @@ def test_every_block_is_of_a_known_language():
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_what_is_announced_follows(page):
+    """After a colon comes what it promises: neither the page's end nor the next heading."""
+    prose = re.sub(r"^```.*?^```", "…", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+    lines = [line for line in prose.splitlines() if line.strip()]
+    ends = [line for line, after in zip(lines, [*lines[1:], "# the end"]) if after.startswith("#")]
+    assert [line for line in ends if line.rstrip().endswith((":", ","))] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_what_a_page_says_works(page, reader, request, made):
     if page.name == "adding-a-benchmark.md":
         request.getfixturevalue("chores")
