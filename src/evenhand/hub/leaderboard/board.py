@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from evenhand.benchmarks import BENCHMARKS
+from evenhand.hub.leaderboard.checking import OURS
 from evenhand.hub.leaderboard.paired import Answers, paired
 from evenhand.hub.leaderboard.ranks import Ranks, ranks
 from evenhand.hub.leaderboard.records import Column, Record, row_of
@@ -16,7 +17,6 @@ from evenhand.hub.leaderboard.records import Column, Record, row_of
 MOST_OVERVIEW, MOST_COLUMNS = 12, 40  # columns of the first table, and of a benchmark's; leaderboard.csv has all
 MOST_SECTIONS = 30  # benchmarks with a table of their own
 WHOLE = "all"  # how tasks begin that are of a whole benchmark
-OURS = "evenhand"
 
 
 @dataclass(frozen=True)
@@ -130,9 +130,15 @@ def _natural(name: str) -> list[tuple[bool, int, str]]:
 
 
 def _overview(columns: Sequence[Column], counts: Mapping[Column, int]) -> list[Column]:
-    """Of each metric of a benchmark the column that most models have; of as many, the first."""
+    """Of each metric of a benchmark the column that most models have; of as many, the first.
+
+    What another library calls as one of evenhand's figures on the board stands in the benchmark's own table alone.
+    """
     first: dict[tuple[str, str, str], Column] = {}
+    ours = {(column.benchmark, column.metric) for column in columns if column.library == OURS}
     for column in columns:
+        if column.library != OURS and (column.benchmark, column.metric) in ours:
+            continue
         key = (column.library, column.benchmark, column.metric)
         if key not in first or counts[column] > counts[first[key]]:
             first[key] = column
