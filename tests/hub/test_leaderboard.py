@@ -220,7 +220,7 @@ def test_names_of_all_alphabets_are_names(tmp_path, name):
 
 
 def test_another_library_does_not_pass_for_ours(tmp_path):
-    """“Evenhand ” is evenhand, and held to its checks; with a Cyrillic letter it is refused; a third one's figure of the
+    """“Evenhand ” is evenhand, and held to its checks; with a Cyrillic letter it is refused; another's figure of the
     same name stands in the benchmark's own table alone."""
     of = result(*CONTACT, 40.0, (35.0, 45.0))
     low = result("contact_hypothesis.all", "contact_bias.biased_percentage", "score", True, 0.1)

@@ -74,7 +74,7 @@ def _by_age(records: Sequence[Record]) -> list[Record]:
 
 
 def _one_spelling(records: Sequence[Record]) -> tuple[list[Record], list[Refused]]:
-    """A model's first spelling stands: the Hub has no two ids that differ in capital letters alone, and none with spaces."""
+    """A model's first spelling stands: ids of the Hub differ in more than capital letters, and have no spaces."""
     first: dict[str, str] = {}
     standing, refused = [], []
     for each in records:
