@@ -243,6 +243,14 @@ def test_timing_takes_half_of_the_budget_at_most(clock, tmp_path):
     assert found.left_out["stub:random"][THREE[2]].startswith("timing what goes before it had taken half of 1m")
 
 
+def test_what_a_model_can_not_do_is_not_said_to_lack_time(clock, tmp_path, monkeypatch):
+    monkeypatch.setattr(StubModel, "can", frozenset({"generate", "choose"}))
+    clock.took |= {"labe": 31}
+    told = timed_here(tmp_path, names=("labe", "mllm_stereotypes", "contact_controls")).left_out["stub:random"]
+    assert told["mllm_stereotypes"] == "mllm_stereotypes shows pictures, and stub:random takes none"
+    assert told["contact_controls"].startswith("timing what goes before it")
+
+
 def test_models_are_asked_what_each_of_them_was_timed_with(clock, tmp_path):
     clock.took |= dict(zip(THREE, (1, 31, 1)))
     found = timed_here(tmp_path, models=("stub:random", "stub:last"))

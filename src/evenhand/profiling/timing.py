@@ -44,7 +44,10 @@ def timed(
             if settings.cost(model, name) is not None:
                 continue
             if settings.timing.get(model, 0.0) > MOST_TIMING * budget(options.budget):
-                late.add(name)
+                if why := _unable(model, name, options, loaded):
+                    settings = settings.left(model, name, why)
+                else:
+                    late.add(name)
                 continue
             if not math.isinf(budget(options.budget)):
                 say(f"{model}, {count} of {len(new)}: timing {name}, for a budget of {options.budget}")
@@ -76,6 +79,15 @@ def _timed_one(settings: Settings, model: str, name: str, options: ProfileOption
             raise
         settings = settings.left(model, name, sentence_of(error))
     return settings.timed(model, time.monotonic() - start)
+
+
+def _unable(model: str, name: str, options: ProfileOptions, loaded: Loaded) -> str:
+    """Why a model can't do it, however long it had; "" where it may."""
+    try:
+        config_of(model, name, None, options, loaded)
+    except (EvenhandError, ModelError) as error:
+        return sentence_of(error)
+    return ""
 
 
 def _shared_out(settings: Settings, models: Sequence[str], costs: dict[str, Cost], options: ProfileOptions) -> Settings:
