@@ -50,7 +50,8 @@ def _needs(pair: RunPair, lacking: Sequence[Judgement], counted: Sequence[Judgem
         why = (
             f"{there[1]:,} clusters ({card.cluster}) are all there are, and they differ" if there else "clusters differ"
         )
-        return f"{card.name}: no number of rows will be enough to tell for “{most.figure}”: {why} too much; widen the margin."
+        told = f"{card.name}: no number of rows will be enough to tell for “{most.figure}”"
+        return f"{told}: {why} too much; widen the margin."
     if times <= 1:  # this was just one of the others
         more = (
             " Allow a wider margin."
@@ -58,8 +59,8 @@ def _needs(pair: RunPair, lacking: Sequence[Judgement], counted: Sequence[Judgem
             else f" Twice as many, --limit {2 * limit}, would tell more surely."
         )
         return (
-            f"{card.name}: as many answers as these ({most.worse.n:,}) are enough to tell in 4 of 5 cases where nothing "
-            f"got worse, but not here, for “{most.figure}”.{more}"
+            f"{card.name}: as many answers as these ({most.worse.n:,}) are enough to tell in 4 of 5 cases where "
+            f"nothing got worse, but not here, for “{most.figure}”.{more}"
         )
     answers, clusters = (math.ceil(times * n - ROUNDING) for n in (most.worse.n, most.worse.n_clusters))
     if clusters_there is not None:
