@@ -18,7 +18,7 @@ POLICY = Policy(max_increase=MARGIN, figures=tuple((f"certainty, {each}", MARGIN
 
 @pytest.fixture
 def passed(finished, tmp_path, monkeypatch):
-    """passed(more, unread) → of 30 data sets, each of 120 answers a contact, how many the gate passes. Of the base's answers
+    """passed(more, unread) → of 30 data sets, each of 120 answers a contact, how many the gate passes. Of base answers
     30 % are biased, of the candidate's so many more, by contact; a share of both is unread."""
     monkeypatch.setattr(clustered, "PERMUTATIONS", 9)  # their p-values decide nothing here
     monkeypatch.setattr(gating, "rows_needed", lambda pairs, judged: ())

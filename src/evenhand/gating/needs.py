@@ -44,14 +44,19 @@ def _needs(pair: RunPair, lacking: Sequence[Judgement], counted: Sequence[Judgem
     there = None if limit is None else _there(pair)
     clusters_there = None if there is None else there[1]
     n = max(each.worse.n for each in counted)
-    times = enough_for_all([(each.worse, each.room) for each in counted], power, n, clusters_there)
+    found = [(each.worse, each.room) for each in counted]
+    times = enough_for_all(found, power, n, clusters_there)
     most = min(lacking, key=lambda each: each.worse.power(each.room, times or 1.0, clusters_there))
+    least = None
     if times is None:
+        least = enough_for_all([(each.with_surely_lasting, room) for each, room in found], power, n, clusters_there)
         why = (
             f"{there[1]:,} clusters ({card.cluster}) are all there are, and they differ" if there else "clusters differ"
         )
-        told = f"{card.name}: no number of rows will be enough to tell for “{most.figure}”"
-        return f"{told}: {why} too much; widen the margin."
+        if least is None:
+            told = f"{card.name}: no number of rows will be enough to tell for “{most.figure}”"
+            return f"{told}: {why} too much; widen the margin."
+        times = least
     if times <= 1:  # this was just one of the others
         more = (
             " Allow a wider margin."
@@ -71,6 +76,8 @@ def _needs(pair: RunPair, lacking: Sequence[Judgement], counted: Sequence[Judgem
         f"{for_what}, in 4 of 5 cases where nothing got worse; these runs have {most.worse.n:,} in "
         f"{most.worse.n_clusters:,}"
     )
+    if least is not None:
+        told += ". That is the least: clusters seem to differ, perhaps so much that no number is enough"
     if limit is None:
         return f"{told}, all that there are with these settings: allow a wider margin, or ask further configurations."
     rows = math.ceil(times * limit - ROUNDING)
