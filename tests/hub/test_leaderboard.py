@@ -315,7 +315,37 @@ def test_pipes_and_devices_are_not_waited_for(tmp_path):
     found = gather(folder)
     assert len(found.cells) == 1
     assert len(found.refused) == 3
-    assert all("regular files" in reason for reason in found.refused)
+    assert sum("regular files" in reason for reason in found.refused) == 2
+    assert sum("is not followed" in reason for reason in found.refused) == 1
+
+
+def test_links_lead_nowhere_outside_and_marks_of_editors_are_no_matter(tmp_path):
+    """What a link shows of another place would be copied beside the page; one within the folder is as a file there."""
+    made = record(MODEL, result(*CONTACT, 40.0))
+    outside = write(tmp_path / "outside", made)
+    folder = tmp_path / "in"
+    folder.mkdir()
+    (folder / "a.json").symlink_to(outside / "00000.json")
+    (folder / "b.json").symlink_to("/etc/hostname")
+    (folder / "kept.txt").write_bytes(b"\xef\xbb\xbf" + json.dumps(made).encode())  # a byte order mark
+    (folder / "c.json").symlink_to(folder / "kept.txt")
+    found = gather(folder)
+    assert len(found.cells) == 1
+    assert ["is not followed" in reason for reason in found.refused] == [True, True]
+
+
+def test_rows_stand_by_rank_whatever_they_are_called(tmp_path):
+    """What was made of a model stands behind it; a base that isn't there orders nothing."""
+    figures = {"!first": 60.0, "lab/a": 40.0, "lab/b": 20.0, "lab/b-tuned": 90.0, "lab/c": 30.0}
+    bases = {"lab/b-tuned": "lab/b", "lab/c": "!!! not there"}
+    made = [
+        record(name, result(*CONTACT, value, (value - 4, value + 4)), base=bases.get(name))
+        for name, value in figures.items()
+    ]
+    unranked = record("!no-interval", result(*CONTACT, 1.0))
+    found = gather(write(tmp_path / "in", unranked, *made))
+    shown = [row.name for row in board(found.all.records, 0, datetime.now(UTC)).rows]
+    assert shown == ["lab/b", "lab/b-tuned", "lab/c", "lab/a", "!first", "!no-interval"]
 
 
 def test_an_interval_without_width_is_no_certainty(tmp_path):

@@ -33,7 +33,7 @@ Metrics = Mapping[str, Any]
 def findings(predictions: pd.DataFrame, results: Results) -> Findings:
     metrics = results.metrics
     return Findings(
-        sentences=(_sentence(results), *forced(results), *_constant_answers(metrics)),
+        sentences=(*_constant_answers(metrics), _sentence(results), *forced(results)),
         tables=(
             _table_3(results),
             _effects(metrics),
