@@ -2,6 +2,7 @@
 at least parsed by the real parsers. A wrong option in a page fails."""
 
 import ast
+import csv
 import importlib
 import re
 import shutil
@@ -23,19 +24,32 @@ BLOCKS = [block for page in PAGES for block in blocks(page)]
 LANGUAGES = {"sh", "python", "toml", "yaml", "json", "text"}
 WITHOUT_TESTS = {"git", "source", "cd", "vllm", "export", "hf", "accelerate"}
 
+CONTACT = ("contact_hypothesis", {"limit": 6, "configs": ("certainty",)})
+FACES = ("mllm_stereotypes", {"limit": 6, "configs": ("occupation_gender",), "faces": "rehearsal"})
+LABE = ("labe", {"limit": 12, "configs": ("biography",), "classifiers": ("lexicon",)})
 EARLIER = {
-    "README.md": {"runs/demo": "stub:first"},
-    "comparing.md": {"runs/base": "stub:first", "runs/scd": "stub:last"},
+    "README.md": {"runs/demo": ("stub:first", *CONTACT)},
+    "comparing.md": {"runs/base": ("stub:first", *CONTACT), "runs/scd": ("stub:last", *CONTACT)},
+    "your-own.md": {
+        "runs/labe": ("stub:random", *LABE),
+        "runs/qwen": ("stub:first", *FACES),
+        "runs/smolvlm": ("stub:say:left", *FACES),
+    },
 }
-"""Runs of contact_hypothesis that a page finds there, since another page or make demo made them."""
+"""Runs that a page finds there, since another page or make demo made them."""
+CAPTIONS = {"your-own.md": ("captions.jsonl", '{"caption": "A nurse and her patient."}\n')}
 
 
 @pytest.fixture
 def reader(tmp_path, monkeypatch, finished, request):
     """A place to type in: what another page made is there."""
     monkeypatch.chdir(tmp_path)
-    for name, model in EARLIER.get(request.getfixturevalue("page").name, {}).items():
-        shutil.copytree(finished("contact_hypothesis", model, limit=6, configs=("certainty",)), tmp_path / name)
+    page = request.getfixturevalue("page").name
+    for name, (model, benchmark, options) in EARLIER.get(page, {}).items():
+        shutil.copytree(finished(benchmark, model, **options), tmp_path / name)
+    if page in CAPTIONS:
+        name, text = CAPTIONS[page]
+        (tmp_path / name).write_text(text)
     (tmp_path / "datasets").symlink_to(ROOT / "datasets")
     return tmp_path
 
@@ -134,10 +148,13 @@ def made(tmp_path_factory):
 
 def typed(words, place, made, exit_code):
     name = words[0]
+    words = [each for word in words for each in (expanded(word) if "annotator-?" in word else [word])]
     if name == "evenhand":
         allowed = (exit_code,) if exit_code is not None else (0, 1, 3) if words[1] == "gate" else (0,)
         code = made(words[1:])
         assert code in allowed, f"{place}: {words} ended with {code}"
+        if words[1:3] == ["annotate", "export"]:
+            judged(Path(words[-1]))
     elif name == "cp":
         shutil.copy(ROOT / words[1], words[2])
     elif name == "printf":
@@ -146,6 +163,21 @@ def typed(words, place, made, exit_code):
         Path(words[-1]).write_text(text)
     else:
         known(words, place)
+
+
+def expanded(pattern):
+    """As a shell does it."""
+    return sorted(map(str, Path().glob(pattern)))
+
+
+def judged(sheet):
+    """What people do between two commands: the first label in the last column of every row of every sheet."""
+    for each in sheet.parent.glob(f"{sheet.stem}*.csv"):
+        if not each.stem.endswith(".key"):
+            with each.open(encoding="utf-8-sig", newline="") as file:
+                head, *rows = csv.reader(file)
+            with each.open("w", encoding="utf-8-sig", newline="") as file:
+                csv.writer(file).writerows([head, *([*row[:-1], "1"] for row in rows)])
 
 
 def known(words, place):

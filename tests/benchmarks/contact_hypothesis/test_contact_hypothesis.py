@@ -174,6 +174,13 @@ def test_uneven_groups_of_a_draw_stand_beside_their_figures():
     assert "axis {} {} : {}".format(*next((axis, *n) for axis, n in uneven.items())) in said
 
 
+def test_that_answers_are_constant_stands_before_their_score():
+    done = scored(StubModel("first").reply, limit=6)
+    constant, score = _findings(done).sentences[:2]
+    assert "answers are constant for certainty, likelihood, frequency" in constant
+    assert "gave a biased response to" in score
+
+
 def test_of_many_uneven_groups_two_are_named():
     """A list of fourteen hides what stands below it."""
     even, uneven = ({"n_by_action": {"positive": 30, "negative": n}} for n in (30, 3))
