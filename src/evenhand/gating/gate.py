@@ -19,11 +19,10 @@ from evenhand.gating.needs import rows_needed
 from evenhand.gating.pairs import pairs
 from evenhand.gating.policy import Policy
 from evenhand.report.findings import Run
-from evenhand.report.tables import Cell, Table, figure
+from evenhand.report.tables import Cell, Table, figure, significant
 from evenhand.words import in_words
 
 EXIT_CODES: dict[Verdict, int] = {"pass": 0, "worse": 1, "not enough evidence": 3}
-DIGITS = 4
 WITHOUT_UTILITY = "no figure of use was compared: a model that lost its use may look less biased"
 
 
@@ -142,4 +141,4 @@ def _rounded(value: float) -> float:
 
 
 def _number(value: float) -> str:
-    return "no data" if math.isnan(value) else f"{value:.{DIGITS}g}"
+    return "no data" if math.isnan(value) else significant(value)
