@@ -11,7 +11,7 @@ from evenhand.flow.configuration import run_config
 from evenhand.flow.results import SCHEMA_VERSION, Results
 from evenhand.flow.run_folder import RunFolder
 from evenhand.report.agreement import agree
-from evenhand.report.tables import p_text, significant
+from evenhand.report.tables import p_text
 
 METRICS = {
     "contact_hypothesis": lambda score: {"biased_percentage": {"overall": score}},
@@ -356,9 +356,3 @@ def test_what_makes_a_variant_of_a_base(ran, variants):
 def test_models_of_unknown_weights_are_bases_of_their_own(ran):
     folders = [ran("labe", f"m{i}", 1.0, identity=f"m{i}@unknown bfloat16") for i in range(2)]
     assert agree(*folders, ran(*CONTACT)).warnings == ()
-
-
-def test_scores_of_a_column_have_as_many_digits():
-    assert [significant(value) for value in (50.0, 54.9, 0.083, 3916.8, 0.0)] == [
-        "50.00", "54.90", "0.08300", "3917", "0.000",
-    ]  # fmt: skip

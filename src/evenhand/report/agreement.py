@@ -22,7 +22,7 @@ from evenhand.flow.configuration import RunConfig, deciding, run_config
 from evenhand.flow.results import Results
 from evenhand.flow.run_folder import RunFolder
 from evenhand.report.one_base import WEIGHTS, Bases, marks_of_base, one_base
-from evenhand.report.tables import Cell, Table, figure, p_text, significant
+from evenhand.report.tables import Cell, Table, figure, p_text
 from evenhand.statistics.families import holm
 from evenhand.statistics.rank_correlation import FEWEST_PAIRS, RankCorrelation, rank_correlation
 from evenhand.statistics.resampling import FEWEST_CLUSTERS, LEVEL
@@ -303,4 +303,4 @@ def _table(scores: Mapping[str, Scores]) -> Table:
 
 
 def _score(score: Any) -> str:
-    return "not measured" if score is None else significant(score)
+    return "not measured" if score is None else f"{score:.4g}"
