@@ -1,4 +1,4 @@
-.PHONY: demo test test-ray test-vllm test-peers test-compatibility test-other-processor check bench docs setup clean
+.PHONY: demo test test-ray test-vllm test-peers test-browser test-compatibility test-other-processor check bench docs setup clean
 PYTHON ?= python3
 BIN := .venv/bin
 # Bytecode is made of what is imported, not of all that is installed: that takes as long as unpacking. Without any, each
@@ -36,6 +36,13 @@ test-ray: .venv-ray/.installed  ## replicas on a Ray cluster of this machine, so
 test-peers: .venv-peers/.installed  ## exported tasks, asked by lm-evaluation-harness and inspect_ai with a tiny model
 	.venv-peers/bin/python -m pytest tests/tools/test_peers.py tests/hub/test_inspect.py \
 		-k "finds_the_same or runs_from_a_dataset_repository"
+
+# Playwright steers a Chromium that is installed here (EVENHAND_CHROMIUM names one); axe-core, of npm, finds what people who
+# don't see the page would stumble over. Without these the tests in make test skip it: a release demands this target.
+BROWSER := build/browser
+test-browser: setup $(BROWSER)/.installed  ## pages in headless Chromium, and what axe-core finds there
+	PYTHONPATH=$(BROWSER)/site EVENHAND_AXE=$(CURDIR)/$(BROWSER)/package/axe.min.js \
+		$(BIN)/python -m pytest tests/hub/test_leaderboard_in_browser.py
 
 # What people have besides the versions that are tested together. All requirements install on Python 3.13, too; torch of
 # the package index brings gigabytes of CUDA there, so this environment has what loads datasets and metrics.
@@ -94,6 +101,11 @@ setup: .venv/.installed ## the environment that all of these use
 .venv-docs/.installed: setup.cfg constraints.txt
 	$(PYTHON) -m venv .venv-docs
 	.venv-docs/bin/$(INSTALL) --constraint constraints.txt zensical
+	touch $@
+
+$(BROWSER)/.installed: setup.cfg constraints.txt Makefile
+	$(BIN)/$(INSTALL) --no-deps --upgrade --target $(BROWSER)/site playwright pyee greenlet
+	cd $(BROWSER) && npm pack --silent axe-core@4 && tar -xzf axe-core-4*.tgz package/axe.min.js
 	touch $@
 
 .venv-ray/.installed: setup.cfg constraints.txt

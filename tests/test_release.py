@@ -64,6 +64,22 @@ def test_what_is_missing_is_said(release, tree, name, text, says):
     assert any(says in problem for problem in problems(release, tree))
 
 
+@pytest.mark.parametrize(
+    ("recipe", "says"),
+    [
+        ("@echo 7 passed", []),
+        ("@echo 1 failed; exit 1", ["it fails: "]),
+        ("@echo 'SKIPPED [3] test.py:1: EVENHAND_AXE names no axe.min.js'", ["SKIPPED [3] test.py:1: EVENHAND_AXE"]),
+        ("@echo 'SKIPPED [1] test.py:9: the Space needs gradio'", []),
+    ],
+)
+def test_pages_that_no_browser_showed_are_missing(release, tmp_path, recipe, says):
+    (tmp_path / "Makefile").write_text(f"test-browser:\n\t{recipe}\n")
+    found = [*release["browser"](tmp_path)]
+    assert len(found) == len(says)
+    assert all(problem.startswith(said) for problem, said in zip(found, says))
+
+
 def test_this_repository_has_its_cards_and_sizes(release, root):
     assert [problem for check in ("cards", "sizes") for problem in release[check](root)] == []
 

@@ -2,11 +2,13 @@
 at least parsed by the real parsers. A wrong option in a page fails."""
 
 import ast
+import csv
 import importlib
 import re
 import shutil
 import subprocess
 from configparser import ConfigParser
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -22,19 +24,32 @@ BLOCKS = [block for page in PAGES for block in blocks(page)]
 LANGUAGES = {"sh", "python", "toml", "yaml", "json", "text"}
 WITHOUT_TESTS = {"git", "source", "cd", "vllm", "export", "hf", "accelerate"}
 
+CONTACT = ("contact_hypothesis", {"limit": 6, "configs": ("certainty",)})
+FACES = ("mllm_stereotypes", {"limit": 6, "configs": ("occupation_gender",), "faces": "rehearsal"})
+LABE = ("labe", {"limit": 12, "configs": ("biography",), "classifiers": ("lexicon",)})
 EARLIER = {
-    "README.md": {"runs/demo": "stub:first"},
-    "comparing.md": {"runs/base": "stub:first", "runs/scd": "stub:last"},
+    "README.md": {"runs/demo": ("stub:first", *CONTACT)},
+    "comparing.md": {"runs/base": ("stub:first", *CONTACT), "runs/scd": ("stub:last", *CONTACT)},
+    "your-own.md": {
+        "runs/labe": ("stub:random", *LABE),
+        "runs/qwen": ("stub:first", *FACES),
+        "runs/smolvlm": ("stub:say:left", *FACES),
+    },
 }
-"""Runs of contact_hypothesis that a page finds there, since another page or make demo made them."""
+"""Runs that a page finds there, since another page or make demo made them."""
+CAPTIONS = {"your-own.md": ("captions.jsonl", '{"caption": "A nurse and her patient."}\n')}
 
 
 @pytest.fixture
 def reader(tmp_path, monkeypatch, finished, request):
     """A place to type in: what another page made is there."""
     monkeypatch.chdir(tmp_path)
-    for name, model in EARLIER.get(request.getfixturevalue("page").name, {}).items():
-        shutil.copytree(finished("contact_hypothesis", model, limit=6, configs=("certainty",)), tmp_path / name)
+    page = request.getfixturevalue("page").name
+    for name, (model, benchmark, options) in EARLIER.get(page, {}).items():
+        shutil.copytree(finished(benchmark, model, **options), tmp_path / name)
+    if page in CAPTIONS:
+        name, text = CAPTIONS[page]
+        (tmp_path / name).write_text(text)
     (tmp_path / "datasets").symlink_to(ROOT / "datasets")
     return tmp_path
 
@@ -66,9 +81,29 @@ def forget():
             vars(registry).pop(known, None)
 
 
+def test_exit_codes_are_told_where_they_hold():
+    """A comment on what a command ends with is tested where nothing stands in for anything."""
+    told = [
+        block
+        for block in BLOCKS
+        if block.language == "sh" and any(code is not None for _, code in block.with_exit_codes)
+    ]
+    assert {code for block in told for _, code in block.with_exit_codes if code is not None} == {0, 1, 3}
+    assert all(block.as_it_stands for block in told)
+
+
 def test_every_block_is_of_a_known_language():
     assert len(BLOCKS) > 40
     assert not [block.place for block in BLOCKS if block.language not in LANGUAGES]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_what_is_announced_follows(page):
+    """After a colon comes what it promises: neither the page's end nor the next heading."""
+    prose = re.sub(r"^```.*?^```", "…", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+    lines = [line for line in prose.splitlines() if line.strip()]
+    ends = [line for line, after in zip(lines, [*lines[1:], "# the end"]) if after.startswith("#")]
+    assert [line for line in ends if line.rstrip().endswith((":", ","))] == []
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -78,15 +113,15 @@ def test_what_a_page_says_works(page, reader, request, made):
     names = {"__name__": page.stem}
     for block in blocks(page):
         if block.reason is None and block.language == "sh":
-            for command in blocks_commands(block):
-                typed(command, block.place, made)
+            for command, exit_code in here(block).with_exit_codes:
+                typed(command, block.place, made, exit_code)
         elif block.reason is None and block.language == "python":
-            exec(compile(stood_in(block.text), block.place, "exec"), names)
+            exec(compile(here(block).text, block.place, "exec"), names)
 
 
-def blocks_commands(block):
-    """Its commands with stand-ins."""
-    return type(block)(block.page, block.line, block.language, stood_in(block.text), None).commands
+def here(block):
+    """With stand-ins, unless it is run as it stands."""
+    return block if block.as_it_stands else replace(block, text=stood_in(block.text))
 
 
 @pytest.fixture(scope="module")
@@ -111,12 +146,15 @@ def made(tmp_path_factory):
     return call
 
 
-def typed(words, place, made):
+def typed(words, place, made, exit_code):
     name = words[0]
+    words = [each for word in words for each in (expanded(word) if "annotator-?" in word else [word])]
     if name == "evenhand":
-        allowed = (0, 1, 3) if words[1] == "gate" else (0,)
+        allowed = (exit_code,) if exit_code is not None else (0, 1, 3) if words[1] == "gate" else (0,)
         code = made(words[1:])
         assert code in allowed, f"{place}: {words} ended with {code}"
+        if words[1:3] == ["annotate", "export"]:
+            judged(Path(words[-1]))
     elif name == "cp":
         shutil.copy(ROOT / words[1], words[2])
     elif name == "printf":
@@ -125,6 +163,21 @@ def typed(words, place, made):
         Path(words[-1]).write_text(text)
     else:
         known(words, place)
+
+
+def expanded(pattern):
+    """As a shell does it."""
+    return sorted(map(str, Path().glob(pattern)))
+
+
+def judged(sheet):
+    """What people do between two commands: the first label in the last column of every row of every sheet."""
+    for each in sheet.parent.glob(f"{sheet.stem}*.csv"):
+        if not each.stem.endswith(".key"):
+            with each.open(encoding="utf-8-sig", newline="") as file:
+                head, *rows = csv.reader(file)
+            with each.open("w", encoding="utf-8-sig", newline="") as file:
+                csv.writer(file).writerows([head, *([*row[:-1], "1"] for row in rows)])
 
 
 def known(words, place):

@@ -17,6 +17,7 @@ from evenhand.errors import UsageError
 from evenhand.flow.commands import asked as run_options
 from evenhand.gating.commands import _add_arguments
 from evenhand.gating.policy import Policy, policy, read_policy
+from evenhand.report.tables import significant
 
 WIDE = ("--max-increase", 15)  # 20 situations a scale: 1 - 0.05^(1/20) = 13.9 % of them may hide anything
 
@@ -363,3 +364,9 @@ def test_the_workflow_and_the_policy_are_as_the_command_takes_them(root):
         config, given = run_options([name, *(each.replace("$ROWS", "400") for each in options)])
         assert str(given.output).endswith(f"/{config.benchmark}")
     assert not any(step.get("continue-on-error") or "|| true" in step.get("run", "") for step in steps)
+
+
+def test_figures_of_a_column_have_as_many_digits():
+    assert [significant(value) for value in (50.0, 54.9, 0.083, 3916.8, 0.0)] == [
+        "50.00", "54.90", "0.08300", "3917", "0.000",
+    ]  # fmt: skip

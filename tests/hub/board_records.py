@@ -8,10 +8,10 @@ ACCURACY = ("utility.questions", "accuracy", "percent", False)
 HOSTILE = "<img src=x onerror=\"document.title='owned'\"></script><script>document.title='owned'</script>"
 
 
-def result(name, metric, unit, lower, score, interval=None, version="2.3.0", **details):
-    """Of a record; details: of how it was asked."""
+def result(name, metric, unit, lower, score, interval=None, version="2.3.0", n=2000, **details):
+    """Of a record. n: answers that were read; details: of how it was asked."""
     dataset = name.partition(".")[0]
-    uncertainty = {"num_samples": 100}
+    uncertainty = {"num_samples": n}
     if interval is not None:
         low, high = interval
         uncertainty["confidence_interval"] = {"lower": low, "upper": high, "confidence_level": 0.95}

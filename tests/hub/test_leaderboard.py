@@ -184,12 +184,59 @@ def test_no_record_was_retrieved_in_times_to_come(tmp_path, told):
 
 
 def test_ids_that_look_alike_are_one_model(tmp_path):
-    """One in two spellings of an accent (NFC, NFD), one in capital letters: the first stands."""
-    made = [record(each, result(*CONTACT, 40.0)) for each in ("lab/caf\u00e9", "lab/cafe\u0301", "Lab/CAF\u00c9")]
+    """Names in two spellings of an accent (NFC, NFD), in capital letters, with a space: the first stands."""
+    names = ("caf\u00e9 model", "cafe\u0301 model", "CAF\u00c9 model", "caf\u00e9model")
+    found = gather(write(tmp_path / "in", *(record(each, result(*CONTACT, 40.0)) for each in names)))
+    assert [row for row, *_ in found.cells] == ["caf\u00e9 model"]
+    assert len(found.refused) == 3
+    assert sum("differs in small and capital letters or spaces alone" in each for each in found.refused) == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("lab/g\u043e\u043ed", "has the form of an id of the Hub, and letters that none has"),  # Cyrillic o
+        ("lab/caf\u00e9", "has the form of an id of the Hub, and letters that none has"),
+        ("lab/ good", "spaces around its slash"),
+        ("lab/\u217fodel", "look like ASCII ones"),  # a Roman numeral
+        ("\uff53tub:random", "look like ASCII ones"),  # of full width
+        ("Stub:random", "a stub's answers are made up"),
+        ("g\u043e\u043ed", "letters of several alphabets"),
+        ("lab/a" + 3 * "\u0301\u0302", "stacks marks on a letter"),
+        ("x" + 40 * "\u0336", "stacks marks on a letter"),
+    ],
+)
+def test_look_alikes_are_refused(tmp_path, name, why):
+    found = gather(write(tmp_path / "in", record(name, result(*CONTACT, 40.0))))
+    assert found.cells == {}
+    assert why in found.refused[0]
+
+
+@pytest.mark.parametrize(
+    "name", ["модель", "模型（大）", "lab/Model_2.0-b", "Ti\u1ebfng Vi\u1ec7t 7B", "ที่นี่", "β 2", "a/b/с"]
+)
+def test_names_of_all_alphabets_are_names(tmp_path, name):
+    assert [row for row, *_ in gather(write(tmp_path / "in", record(name, result(*CONTACT, 40.0)))).cells] == [name]
+
+
+def test_another_library_does_not_pass_for_ours(tmp_path):
+    """“Evenhand ” is evenhand, and held to its checks; with a Cyrillic letter it is refused; another's figure of the
+    same name stands in the benchmark's own table alone."""
+    of = result(*CONTACT, 40.0, (35.0, 45.0))
+    low = result("contact_hypothesis.all", "contact_bias.biased_percentage", "score", True, 0.1)
+    made = [
+        record("lab/a", of, library="Evenhand "), record("lab/b", low, library="EVENHAND"),
+        record("lab/c", of, library="ev\u0435nhand"), record("lab/d", of, library="other"),
+    ]  # fmt: skip
     found = gather(write(tmp_path / "in", *made))
-    assert [row for row, *_ in found.cells] == ["lab/caf\u00e9"]
-    assert len(found.refused) == 2
-    assert sum("differs in small and capital letters alone" in each for each in found.refused) == 1
+    assert sorted(each.column.library for each in found.cells.values()) == ["evenhand", "other"]
+    assert [each.partition(": ")[0].partition(",")[0] for each in found.refused] == [
+        "biased_percentage of contact_hypothesis is another figure than evenhand's of that name", "the library's name",
+    ]  # fmt: skip
+    made = board(found.all.records, 0, datetime.now(UTC))
+    assert [column.library for column in made.overview.columns] == ["evenhand"]
+    [section] = made.sections
+    assert [column.library for column in section.columns] == ["evenhand", "other"]
 
 
 def test_a_model_named_as_a_mitigated_run_has_a_row_of_its_own(tmp_path):
@@ -268,13 +315,43 @@ def test_pipes_and_devices_are_not_waited_for(tmp_path):
     found = gather(folder)
     assert len(found.cells) == 1
     assert len(found.refused) == 3
-    assert all("regular files" in reason for reason in found.refused)
+    assert sum("regular files" in reason for reason in found.refused) == 2
+    assert sum("is not followed" in reason for reason in found.refused) == 1
+
+
+def test_links_lead_nowhere_outside_and_marks_of_editors_are_no_matter(tmp_path):
+    """What a link shows of another place would be copied beside the page; one within the folder is as a file there."""
+    made = record(MODEL, result(*CONTACT, 40.0))
+    outside = write(tmp_path / "outside", made)
+    folder = tmp_path / "in"
+    folder.mkdir()
+    (folder / "a.json").symlink_to(outside / "00000.json")
+    (folder / "b.json").symlink_to("/etc/hostname")
+    (folder / "kept.txt").write_bytes(b"\xef\xbb\xbf" + json.dumps(made).encode())  # a byte order mark
+    (folder / "c.json").symlink_to(folder / "kept.txt")
+    found = gather(folder)
+    assert len(found.cells) == 1
+    assert ["is not followed" in reason for reason in found.refused] == [True, True]
+
+
+def test_rows_stand_by_rank_whatever_they_are_called(tmp_path):
+    """What was made of a model stands behind it; a base that isn't there orders nothing."""
+    figures = {"!first": 60.0, "lab/a": 40.0, "lab/b": 20.0, "lab/b-tuned": 90.0, "lab/c": 30.0}
+    bases = {"lab/b-tuned": "lab/b", "lab/c": "!!! not there"}
+    made = [
+        record(name, result(*CONTACT, value, (value - 4, value + 4)), base=bases.get(name))
+        for name, value in figures.items()
+    ]
+    unranked = record("!no-interval", result(*CONTACT, 1.0))
+    found = gather(write(tmp_path / "in", unranked, *made))
+    shown = [row.name for row in board(found.all.records, 0, datetime.now(UTC)).rows]
+    assert shown == ["lab/b", "lab/b-tuned", "lab/c", "lab/a", "!first", "!no-interval"]
 
 
 def test_an_interval_without_width_is_no_certainty(tmp_path):
     """0 of 100 answers may be 4 % in truth: such a model has a figure, and no rank of its own."""
-    certain = record("lab/certain", result(*CONTACT, 0.0, (0.0, 0.0)))
-    narrow = record("lab/narrow", result(*CONTACT, 1.0, (0.9, 1.1)))  # one answer is a whole percent
+    certain = record("lab/certain", result(*CONTACT, 0.0, (0.0, 0.0), n=100))
+    narrow = record("lab/narrow", result(*CONTACT, 1.0, (0.9, 1.1), n=100))  # one answer is a whole percent
     others = [record(f"lab/{name}", result(*CONTACT, 1.0, (0.0, 4.0))) for name in "ab"]
     found = gather(write(tmp_path / "in", certain, narrow, *others))
     made = board(found.all.records, 0, datetime.now(UTC))
@@ -283,6 +360,30 @@ def test_an_interval_without_width_is_no_certainty(tmp_path):
     [cell] = [cell for (_, model), cell in made.cells.items() if model == "lab/certain"]
     assert cell.record.interval is None
     assert "its interval is left out" in cell.record.notes
+
+
+@pytest.mark.parametrize(
+    ("n", "score", "interval", "ranked"),
+    [
+        (100, 1.0, (0.9, 2.1), False),  # Wilson's: 0.2 to 5.4, a width of 5.3
+        (100, 0.5, (0.0, 1.4), False),  # about 0.1 to 4.5
+        (100, 50.0, (45.2, 54.8), False),  # 40.4 to 59.6: half of that is 9.6
+        (100, 50.0, (45.1, 54.9), True),
+        (10, 0.0, (0.0, 25.9), True),  # 0 to 27.8
+        (10**9, 1.0, (0.99999, 1.00001), False),
+    ],
+)
+def test_an_interval_is_not_half_as_wide_as_of_so_many_independent_answers(tmp_path, n, score, interval, ranked):
+    found = one(tmp_path, result(*CONTACT, score, interval, n=n))
+    [record] = found.cells.values()
+    assert (record.interval is not None) is ranked
+    assert ("its interval is left out" in record.notes) is not ranked
+
+
+def test_of_no_answer_there_is_no_figure(tmp_path):
+    found = one(tmp_path, result(*CONTACT, 1.0, (0.5, 1.5), n=0))
+    assert found.cells == {}
+    assert found.refused == ["none of its answers was read, so that it has no figure"]
 
 
 def test_eval_results_of_others_and_the_base_on_the_card(tmp_path):

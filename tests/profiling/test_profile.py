@@ -179,9 +179,9 @@ def test_what_a_model_can_not_do_is_left_out_and_said(evenhand, tmp_path, monkey
 
 def test_a_budget_of_time_draws_rows(evenhand, tmp_path, monkeypatch):
     """By what a plan says: 90 seconds a scenario, of which 6 fit into 10 minutes, less a moment for timing."""
-    from evenhand.profiling import asking
+    from evenhand.profiling import timing
 
-    monkeypatch.setattr(asking, "plan", lambda config, model: asking.Cost(111, 1, 9_990.0))
+    monkeypatch.setattr(timing, "plan", lambda config, model: timing.Cost(111, 1, 9_990.0))
     arguments = ("--benchmark", "implicit_bias", "--budget", "10m")
     found = evenhand("profile", "--model", "stub:random", *arguments, "--output", tmp_path / "p")
     assert found.code == 0, found.err
@@ -189,16 +189,88 @@ def test_a_budget_of_time_draws_rows(evenhand, tmp_path, monkeypatch):
 
 
 def test_what_does_not_fit_is_left_out_and_said(evenhand, tmp_path, monkeypatch):
-    """Conversations of two minutes each: 6 need 12 minutes, and there is one."""
-    from evenhand.profiling import asking
+    """Conversations of two minutes each: 6 need 12 minutes and a moment for timing, and there is one."""
+    from evenhand.profiling import timing
 
-    monkeypatch.setattr(asking, "plan", lambda config, model: asking.Cost(111, 1, 111 * 120.0))
+    monkeypatch.setattr(timing, "plan", lambda config, model: timing.Cost(111, 1, 111 * 120.0))
     arguments = ("--benchmark", "implicit_bias", "--budget", "1m", "--output", tmp_path / "p")
     found = evenhand("profile", "--model", "stub:random", *arguments)
     assert found.code == 0, found.err
-    assert "Left out: implicit_bias: fewer than 6 rows fit into its share of 1m: about 12m would do" in found.out
+    assert "Left out: implicit_bias: fewer than 6 rows fit into its share of 1m: about 13m would do" in found.out
     assert "No benchmark was finished." in (tmp_path / "p/profile.html").read_text()
     assert "timing" not in evenhand("profile", "--model", "stub:random", *arguments).out
+
+
+THREE = ("implicit_bias", "contact_controls", "labe")
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """Each plan takes as many seconds as its list says, by a clock that runs for nothing else: {benchmark: seconds}."""
+    from evenhand.profiling import timing
+
+    now, took, asked = [0.0], {}, []
+
+    def plan(config, model):
+        asked.append(config.benchmark)
+        now[0] += took[config.benchmark]
+        return timing.Cost(12, 1, 12.0)
+
+    monkeypatch.setattr(timing, "plan", plan)
+    monkeypatch.setattr(timing, "_handling", lambda config, stub, rows: 0.0)
+    monkeypatch.setattr(timing, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    return SimpleNamespace(took=took, asked=asked)
+
+
+def timed_here(tmp_path, names=THREE, models=("stub:random",), minutes="1m"):
+    """What timing leaves in profile.json, and returns."""
+    from evenhand.profiling.fitting import Loaded
+    from evenhand.profiling.settings import ProfileOptions, Settings, begun
+    from evenhand.profiling.timing import timed
+
+    options = ProfileOptions(budget=minutes)
+    settings = begun(tmp_path, options) if (tmp_path / "profile.json").is_file() else Settings(options.to_json())
+    return timed(settings, models, names, options, tmp_path, Loaded(options), lambda sentence: None)
+
+
+def test_timing_takes_half_of_the_budget_at_most(clock, tmp_path):
+    """Of one minute the first takes 25 seconds and the second 10: with 35 gone the third is left out."""
+    clock.took |= dict(zip(THREE, (25, 10, 1)))
+    found = timed_here(tmp_path)
+    assert clock.asked == [*THREE[:2]]
+    assert found.limits == dict.fromkeys(THREE[:2])  # 12 seconds each, of the 30 that are left
+    assert found.timing == {"stub:random": 35.0}
+    assert found.left_out["stub:random"][THREE[2]].startswith("timing what goes before it had taken half of 1m")
+
+
+def test_what_a_model_can_not_do_is_not_said_to_lack_time(clock, tmp_path, monkeypatch):
+    monkeypatch.setattr(StubModel, "can", frozenset({"generate", "choose"}))
+    clock.took |= {"labe": 31}
+    told = timed_here(tmp_path, names=("labe", "mllm_stereotypes", "contact_controls")).left_out["stub:random"]
+    assert told["mllm_stereotypes"] == "mllm_stereotypes shows pictures, and stub:random takes none"
+    assert told["contact_controls"].startswith("timing what goes before it")
+
+
+def test_models_are_asked_what_each_of_them_was_timed_with(clock, tmp_path):
+    clock.took |= dict(zip(THREE, (1, 31, 1)))
+    found = timed_here(tmp_path, models=("stub:random", "stub:last"))
+    assert [*found.limits] == [*THREE[:2]]
+    assert all(THREE[2] in found.left_out[model] for model in ("stub:random", "stub:last"))
+
+
+def test_what_was_timed_is_kept_when_timing_is_killed(clock, tmp_path):
+    """Killed in the second, it goes on with the second, and with the seconds that the first took."""
+    clock.took |= {THREE[0]: 25, THREE[2]: 10}
+    with pytest.raises(KeyError):  # the second: nobody catches what ends a process either
+        timed_here(tmp_path)
+    kept = json.loads((tmp_path / "profile.json").read_text())
+    assert kept["costs"] == {"stub:random": {THREE[0]: {"rows": 12, "runs": 1, "seconds": 12.0}}}
+    clock.took |= dict(zip(THREE, (25, 1, 10)))
+    clock.asked.clear()
+    found = timed_here(tmp_path)
+    assert clock.asked == [*THREE[1:]]
+    assert found.timing == {"stub:random": 36.0}
+    assert [*found.limits] == [*THREE]
 
 
 def test_a_hostile_name_stays_text(evenhand, tmp_path):

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from evenhand.errors import UsageError
-from evenhand.report.comparison import _found, _word, compare
+from evenhand.report.comparison import _family, _found, _word, compare
 from evenhand.report.tables import figure, n_of, signed
 from evenhand.statistics.clustered import Difference, paired_difference
 
@@ -96,7 +96,19 @@ def test_a_figure_without_data_is_no_tie():
     one = Difference(40.0, 40.0, 0.0, -1.0, 1.0, p_value=1.0, n=100, n_clusters=40)
     other = Difference(40.0, *[math.nan] * 4, p_value=math.nan, n=100, n_clusters=40)
     found = _found({"one": one, "other": other}, [1.0, math.nan])
-    assert found == "Tied on every other headline figure. Nothing to compare in both runs: other."
+    assert found == "Nothing to compare in both runs: other. Tied on every other headline figure."
+
+
+def test_what_a_family_leaves_out_is_named():
+    """Of 5 and of 4 clusters no permutation has a p below 1/16 and 1/8."""
+    few = {
+        name: Difference(1.0, 2.0, 1.0, -1.0, 3.0, p_value=0.5, n=9, n_clusters=n, smallest_p=p)
+        for name, n, p in (*((f"a{k}", 5, 0.0625) for k in range(6)), ("b", 4, 0.125))
+    }
+    assert _family("Holm", few) == (
+        "Adjusted p: Holm over this family of 0. It leaves out tests over too few clusters to reject anything: "
+        "a0; a1; a2; a3 and 2 more (5, p is 0.0625 at least); b (4, p is 0.125 at least). "
+    )
 
 
 def test_families_are_stated(run, first):

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from evenhand.report import pages, plots
-from evenhand.report.plots import differences, points
+from evenhand.report.plots import differences, grouped_bars, points
 
 TEMPLATES = Path(pages.__file__).parent / "templates"
 
@@ -68,3 +68,16 @@ def test_headings_of_grids_beside_one_another_are_folded():
     assert not set(names) & set(lines)
     assert max(map(len, lines)) <= 23
     assert lines.count("positive") == 4
+
+
+@pytest.mark.drawn
+@pytest.mark.parametrize("n_groups", [1, 2, 3, 5])
+def test_a_legend_lies_within_its_drawing(n_groups):
+    """A letter of 9 points is 0.6 of that wide on average."""
+    bars = {name: (50.0, (40.0, 60.0)) for name in ("no contact", "positive contact", "negative contact")}
+    svg = grouped_bars({f"group {k}": bars for k in range(n_groups)}, "%", (50.0, "chance"))
+    width = float(re.search(r'viewBox="0 0 ([0-9.]+) ', svg)[1])
+    found = re.findall(r'<text[^>]* x="([0-9.]+)"[^>]*>([a-z]+ contact)</text>', svg)
+    ends = {name: float(x) + 0.6 * 9 * len(name) for x, name in found}
+    assert len(ends) == 3
+    assert max(ends.values()) <= width

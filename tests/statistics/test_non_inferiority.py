@@ -1,7 +1,7 @@
 """No worse than a margin: never by a change that nobody saw, and found by as many clusters as were promised.
 
 By `scripts/simulate_gate.py`, at a true worsening of just the margin, 0 to 3.5 % of data sets passed; as many clusters
-as promised passed in 75 to 87 % (200 to 300 data sets a row; docs/statistics.md has the table).
+as promised passed in 75 to 87 % (200 to 300 data sets a row; docs/coverage.md has the table).
 """
 
 import math
@@ -12,7 +12,7 @@ import pytest
 
 from evenhand.statistics import clustered
 from evenhand.statistics.clustered import Difference, paired_difference
-from evenhand.statistics.non_inferiority import worsening
+from evenhand.statistics.non_inferiority import enough_for_all, worsening
 
 MARGIN = 5.0
 
@@ -60,6 +60,17 @@ def test_as_many_clusters_as_promised_are_enough_in_four_of_five_cases():
     assert needed == pytest.approx(by_hand, rel=0.25)
     passed = sum(found(flips(draw, needed, 0.1, 0.1)).high <= MARGIN for _ in range(100))
     assert 68 <= passed <= 92  # 80, give or take three standard errors
+
+
+def test_as_many_as_five_figures_need_are_enough_for_all_of_them_at_once():
+    """0.8^(1/5) = 0.956 for each: (1.96 + 1.71)^2 is 1.7 times (1.96 + 0.84)^2, the clusters of one figure."""
+    draw = np.random.default_rng(6)
+    pilot = found(flips(draw, 400, 0.1, 0.1))
+    times = [enough_for_all([(pilot, MARGIN)] * k, 0.8, 400) for k in (1, 5)]
+    assert times[1] / times[0] == pytest.approx(1.72, abs=0.1)
+    needed = round(400 * times[1])
+    every = [all(found(flips(draw, needed, 0.1, 0.1)).high <= MARGIN for _ in range(5)) for _ in range(40)]
+    assert 25 <= sum(every) <= 39  # 32, give or take three standard errors
 
 
 def flips(draw, n, down, up):

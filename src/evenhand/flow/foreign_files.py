@@ -46,14 +46,15 @@ def read_regular(path: Path, largest: int | None = None) -> bytes:
     return content
 
 
-def read_object(path: Path, advice: str, largest: int | None = None) -> dict[str, Any]:
+def read_object(path: Path, advice: str, largest: int | None = None, encoding: str = "utf-8") -> dict[str, Any]:
     """The JSON object of a file that evenhand wrote. Raises EvenhandError, ending in advice, for everything else.
 
     NaN, infinity, half characters and names that come twice in one object are refused, too: evenhand writes none, and
-    readers differ in what they make of them. largest: bytes of the file.
+    readers differ in what they make of them. largest: bytes of the file. encoding: utf-8-sig also takes a byte order
+    mark, as other people's editors write it.
     """
     try:
-        text = read_regular(path, largest).decode()
+        text = read_regular(path, largest).decode(encoding)
         record = json.loads(text, parse_constant=_no_number, parse_float=_finite, object_pairs_hook=_once_each)
         if _HALF_CHARACTER.search(text):
             json.dumps(record, ensure_ascii=False).encode()

@@ -12,18 +12,17 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from evenhand.benchmarks import get_benchmark
-from evenhand.errors import EvenhandError, UsageError, unknown_name
+from evenhand.errors import UsageError, unknown_name
 from evenhand.flow.foreign_files import as_written
 from evenhand.gating.judgement import Judgement, Measured, Verdict, judgements, measured, names_of_figures
-from evenhand.gating.pairs import RunPair, pairs
+from evenhand.gating.needs import rows_needed
+from evenhand.gating.pairs import pairs
 from evenhand.gating.policy import Policy
 from evenhand.report.findings import Run
-from evenhand.report.tables import Cell, Table, figure
+from evenhand.report.tables import Cell, Table, figure, significant
 from evenhand.words import in_words
 
 EXIT_CODES: dict[Verdict, int] = {"pass": 0, "worse": 1, "not enough evidence": 3}
-DIGITS = 4
 WITHOUT_UTILITY = "no figure of use was compared: a model that lost its use may look less biased"
 
 
@@ -104,7 +103,7 @@ def gate(base: Path | str, candidate: Path | str, policy: Policy | None = None) 
         if not judged:
             raise UsageError(f"{base} and {candidate} have no figure that could be judged in common")
         names = _names(pair.base for pair in found), _names(pair.candidate for pair in found)
-        needs = tuple(_needs(pair, judged) for pair in found if _lacking(pair, judged))
+        needs = tuple(rows_needed(found, judged))
     return Gate(names[0], names[1], tuple(judged), policy, needs)
 
 
@@ -117,58 +116,6 @@ def _check_names(measures: Sequence[Measured], policy: Policy) -> None:
     for name, _ in policy.figures:
         if in_words(name) not in known:
             raise unknown_name("figure", name, [each for of in measures for each in names_of_figures(of.pair)])
-
-
-def _lacking(pair: RunPair, judged: Sequence[Judgement]) -> list[Judgement]:
-    """Figures of which the intervals alone are too wide."""
-    of_pair = [each for each in judged if each.name == pair.name]
-    return [each for each in of_pair if each.verdict == "not enough evidence" and each.enough_clusters]
-
-
-def _needs(pair: RunPair, judged: Sequence[Judgement]) -> str:
-    """How many rows would be enough for all its figures, if in truth nothing got worse; and whether there are any."""
-    benchmark = get_benchmark(pair.benchmark)
-    lacking, limit = _lacking(pair, judged), pair.base.results.config.get("limit")
-    there = None if limit is None else _there(pair)
-    clusters_there = None if there is None else there[1]
-    enough = {each: each.worse.enough_rows(each.room, clusters_there) for each in lacking}
-    never = [each for each, answers in enough.items() if answers is None]
-    if never and there is not None:
-        return (
-            f"{benchmark.card.name}: no number of rows will be enough to tell for “{never[0].figure}”: "
-            f"{there[1]:,} clusters ({benchmark.card.cluster}) are all there are, and they differ too much; widen the "
-            "margin."
-        )
-    most = max(lacking, key=lambda each: (enough[each] or 0) / each.worse.n)
-    answers = enough[most] or 0
-    times = answers / most.worse.n
-    clusters = math.ceil(times * most.worse.n_clusters)
-    if clusters_there is not None:
-        clusters = min(clusters, max(clusters_there, most.worse.n_clusters))
-    told = (
-        f"{benchmark.card.name}: about {answers:,} answers in {clusters:,} clusters ({benchmark.card.cluster}) would "
-        f"be enough to tell for “{most.figure}”, in 4 of 5 cases where nothing got worse; these runs have "
-        f"{most.worse.n:,} in {most.worse.n_clusters:,}"
-    )
-    if limit is None:
-        return f"{told}, all that there are with these settings: allow a wider margin, or ask further configurations."
-    rows = math.ceil(times * limit)
-    if there is not None and rows > there[0]:
-        return f"{told}. --limit {rows} would be needed, and there are {there[0]:,} rows: allow a wider margin."
-    return f"{told}. Run both with --limit {rows}."
-
-
-def _there(pair: RunPair) -> tuple[int, int] | None:
-    """How many rows its settings could draw from, and clusters; None where that can't be told here."""
-    from evenhand.flow.configuration import RunConfig
-    from evenhand.flow.rows import n_clusters
-
-    try:
-        config = RunConfig.from_json(pair.base.results.config)
-        rows = get_benchmark(pair.benchmark).load(config).rows
-        return len(rows), n_clusters(rows, get_benchmark(pair.benchmark).card)
-    except EvenhandError:
-        return None
 
 
 def _row(each: Judgement) -> tuple[str, ...]:
@@ -194,4 +141,4 @@ def _rounded(value: float) -> float:
 
 
 def _number(value: float) -> str:
-    return "no data" if math.isnan(value) else f"{value:.{DIGITS}g}"
+    return "no data" if math.isnan(value) else significant(value)

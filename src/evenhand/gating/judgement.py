@@ -187,12 +187,12 @@ def _judged(pair: RunPair, figure: str, measured: _Measured, margin: float, poli
         return replace(found, verdict="worse", why=f"it got worse by more than {margin:.4g}")
     if unread := [*_too_unread(measured.unread, policy)]:
         return replace(found, why="; ".join(unread))
+    room = max(0.0, margin - hidden)
     if found.worse.high <= margin:
-        return replace(found, verdict="pass")
+        return replace(found, verdict="pass", room=room)
     why = f"it may have got worse by up to {found.worse.high:.4g}, more than {margin:.4g}"
     if hidden:
         why += f", {hidden:.4g} of it in answers that one run alone left unread"
-    room = max(0.0, margin - hidden)
     enough = worse.enough_clusters(room) if room or not margin else None
     return replace(found, why=why, enough_clusters=enough, room=room)
 

@@ -14,7 +14,7 @@ from evenhand.errors import UsageError
 from evenhand.flow.configuration import deciding, differences, pair
 from evenhand.flow.foreign_files import AWAY, read_object
 from evenhand.options import option
-from evenhand.profiling.budget import budget
+from evenhand.profiling.budget import Cost, budget
 from evenhand.whole_files import write_whole
 
 FILE, PAGE = "profile.json", "profile.html"
@@ -69,13 +69,27 @@ class ProfileOptions:
 class Settings:
     """models: in the order in which they came. limits: {benchmark: rows, None for all, 0 for none}, the same for
     all models.
-    left_out: {model: {benchmark: why}}.
+    left_out: {model: {benchmark: why}}. costs: {model: {benchmark: what a whole run would take}}. timing: {model:
+    seconds that finding this out took}.
     """
 
     options: Mapping[str, Any]
     models: tuple[str, ...] = ()
     limits: Mapping[str, int | None] = field(default_factory=dict)
     left_out: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    costs: Mapping[str, Mapping[str, Cost]] = field(default_factory=dict)
+    timing: Mapping[str, float] = field(default_factory=dict)
+
+    def cost(self, model: str, benchmark: str) -> Cost | None:
+        return self.costs.get(model, {}).get(benchmark)
+
+    def costing(self, model: str, benchmark: str, cost: Cost) -> Settings:
+        """With what a whole run would take."""
+        return replace(self, costs={**self.costs, model: {**self.costs.get(model, {}), benchmark: cost}})
+
+    def timed(self, model: str, seconds: float) -> Settings:
+        """After that many more seconds of timing it."""
+        return replace(self, timing={**self.timing, model: self.timing.get(model, 0.0) + seconds})
 
     def left(self, model: str, benchmark: str, why: str | None) -> Settings:
         """With what is said of a benchmark that a model wasn't asked; None: it was."""
@@ -104,6 +118,8 @@ def begun(folder: Path, options: ProfileOptions) -> Settings:
         found = Settings(
             dict(record["options"]), tuple(record["models"]), dict(record["limits"]),
             {model: dict(of) for model, of in record["left_out"].items()},
+            {model: {name: Cost(**of) for name, of in all_.items()} for model, all_ in record.get("costs", {}).items()},
+            {model: float(seconds) for model, seconds in record.get("timing", {}).items()},
         )  # fmt: skip
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise UsageError(f"{file} is no profile's; {AWAY}") from error

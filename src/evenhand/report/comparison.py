@@ -27,6 +27,7 @@ from evenhand.statistics.clustered import FEW_CLUSTERS, Difference, paired_diffe
 from evenhand.statistics.families import benjamini_hochberg, holm
 from evenhand.statistics.resampling import LEVEL
 
+MOST_NAMED = 4  # figures in a note
 UNCLEAR = "unclear"
 MARGIN = 5.0  # percent
 COLUMNS = ("found", "p", "adjusted p", "n pairs", "clusters")
@@ -213,7 +214,7 @@ def _found(headline: dict[str, Difference], adjusted: list[float]) -> str:
     if not differ and len(unknown) + len(unsure) + len(unclear) == len(headline):
         return f"Whether they differ can't be told.{without}"
     if not differ:
-        return f"Tied on every {'other ' if unknown or unsure or unclear else ''}headline figure.{without}"
+        return f"{without} Tied on every {'other ' if without else ''}headline figure.".lstrip()
     certain = [name for name, p in zip(headline, adjusted) if p < LEVEL and headline[name].differs]
     sentence = f"Different at the {100 * LEVEL:.0f} % level over the headline figures (Holm): "
     return f"{sentence}{'; '.join(certain) or 'none'}. Each by itself: {'; '.join(differ)}.{without}"
@@ -263,11 +264,20 @@ def _tests(differences: dict[str, Difference]) -> list[float]:
 def _family(adjustment: str, differences: dict[str, Difference]) -> str:
     n = sum(not math.isnan(p) for p in _tests(differences))
     told = f"Adjusted p: {adjustment} over this family of {n}. "
-    few = {(each.n_clusters, each.smallest_p) for each in differences.values() if each.n and each.smallest_p > LEVEL}
+    few: dict[str, list[str]] = {}
+    for name, each in differences.items():
+        if each.n and each.smallest_p > LEVEL:
+            few.setdefault(f"{each.n_clusters}, p is {each.smallest_p:.4g} at least", []).append(name)
     if few:
-        fewest = ", ".join(f"{n} (p is {p:.4g} at least)" for n, p in sorted(few))
+        fewest = "; ".join(f"{_some(names)} ({clusters})" for clusters, names in few.items())
         told += f"It leaves out tests over too few clusters to reject anything: {fewest}. "
     return told
+
+
+def _some(names: Sequence[str]) -> str:
+    """The first of them, and how many more there are."""
+    more = len(names) - MOST_NAMED
+    return "; ".join(names[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 def _table(

@@ -27,6 +27,7 @@ _STYLE = {
     "text.parse_math": False,  # a "$" in a name is a "$"
 }
 MOST_UPRIGHT = 3  # groups of bars side by side
+LETTERS_AN_INCH = 10.4  # of 9 points
 WIDE, WIDEST = 5.4, 7.6  # inches: what a phone shows at two thirds is still read
 _LONGEST = 80  # characters of a label
 _ON_COLOR = "#010101"  # text within coloured cells: unlike black text, a page's dark theme leaves it as it is
@@ -50,15 +51,17 @@ def grouped_bars(
         upright = len(groups) <= MOST_UPRIGHT
         names = [_folded(group, 16 if upright else 24) for group in groups]
         folds = sum(max(0.16 * len(bars) + 0.16, 0.17 * (1 + name.count("\n"))) for name in names)
-        size = (1.4 + 1.3 * len(groups), 3.4) if upright else (WIDE, 1.3 + folds)
+        width, height = (1.4 + 1.3 * len(groups), 3.2) if upright else (WIDE, 1.1 + folds)
+        columns = _legend_columns(bars, width)
+        size = (width, height + 0.2 * math.ceil(len(bars) / columns))
         figure = Figure(figsize=size, layout="constrained")
         axes = figure.subplots()
-        width = 0.8 / len(bars)
+        thick = 0.8 / len(bars)
         for k, bar in enumerate(bars):
             color = _COLORS[k % len(_COLORS)]
             places, heights = [], []
             for g, group in enumerate(groups):
-                place = g + (k - (len(bars) - 1) / 2) * width
+                place = g + (k - (len(bars) - 1) / 2) * thick
                 value, interval = values[group].get(bar, (math.nan, ()))
                 if value is not None and not math.isnan(value):
                     places.append(place)
@@ -67,9 +70,9 @@ def grouped_bars(
                 mark = (marks or {}).get(group, {}).get(bar)
                 if mark is not None:
                     across = axes.hlines if upright else axes.vlines
-                    across(mark, place - width / 2, place + width / 2, color="black", linewidth=2.5)
+                    across(mark, place - thick / 2, place + thick / 2, color="black", linewidth=2.5)
             draw = axes.bar if upright else axes.barh
-            draw(places, heights, width * 0.92, label=_label(bar), color=color)
+            draw(places, heights, thick * 0.92, label=_label(bar), color=color)
         _reference(axes, reference, upright)
         if upright:
             axes.set_xticks(range(len(groups)), names)
@@ -82,11 +85,14 @@ def grouped_bars(
             axes.set_xlabel(_label(unit))
             axes.set_xlim(*limits)
         if len(bars) > 1:
-            longest = max(len(_label(bar)) for bar in bars)
-            figure.legend(
-                frameon=False, fontsize=9, loc="outside lower center", ncols=max(1, min(len(bars), 56 // (longest + 6)))
-            )
+            figure.legend(frameon=False, fontsize=9, loc="outside lower center", ncols=columns)
         return _svg(figure)
+
+
+def _legend_columns(names: Sequence[str], width: float) -> int:
+    """Of a legend that is no wider than so many inches."""
+    longest = max((len(_label(name)) for name in names), default=0)
+    return max(1, min(len(names), int(width * LETTERS_AN_INCH) // (longest + 6)))
 
 
 def _whisker(axes: Axes, place: float, interval: Interval, upright: bool) -> None:

@@ -45,6 +45,11 @@ def figure(value: float | None, interval: list[float | None] | None = None, digi
     return shown[0] + (f" [{shown[1]}, {shown[2]}]" if len(ends) == 2 else "")
 
 
+def significant(value: float) -> str:
+    """'50.00', '54.90', '3917': four digits that count, zeros at the end too, so that a column reads as one."""
+    return f"{value:#.4g}".removesuffix(".")
+
+
 def signed(value: float, interval: list[float | None] | None = None, digits: int = 1) -> str:
     """'+1.2 [-0.3, 2.7]': a difference, which has its sign; '0.0' has none."""
     text = figure(value, interval, digits)

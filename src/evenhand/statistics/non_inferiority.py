@@ -10,6 +10,7 @@ measures false passes and power; docs/statistics.md has the figures.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import pandas as pd
@@ -64,21 +65,34 @@ class Worsening:
 
     def _enough(self, margin: float, n: int, clusters_there: int | None) -> int | None:
         """n: of what is counted, as many as there are here."""
-        room = margin if margin > 0 else -self.estimate
-        if not (self.known and room > 0 and self.n_clusters and n):
-            return None
-        low, high = 1, n
-        while not self._shows(room, high / n, clusters_there):
-            low, high = high, 2 * high
-            if high > MOST_CLUSTERS:
-                return None
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if self._shows(room, middle / n, clusters_there) else (middle, high)
-        return high
+        times = enough_for_all([(self, margin)], POWER, n, clusters_there)
+        return None if times is None else round(n * times)
 
-    def _shows(self, room: float, times: float, clusters_there: int | None) -> bool:
-        """Whether that many times the rows, which vary as these do, show it with the promised power."""
+    @property
+    def with_surely_lasting(self) -> Worsening:
+        """With as little of its errors lasting as may be in truth: few rows of a cluster hardly tell it from none.
+
+        The squared error, from so many clusters, is above the true one by no more than a chi-squared variable is above
+        its mean in 95 % of cases; a share within clusters that is as large as the whole error then leaves none to last.
+        """
+        freedom, alone = self.n_clusters - 1, 1 - self.n_clusters / max(1, self.n)
+        if freedom < 1 or alone <= 0:
+            return self
+        above = stats.chi2.ppf(1 - LEVEL, freedom) / freedom
+        of_all, of_rose, of_fell = (
+            max(0.0, min(share, (1 - above * (1 - share * alone)) / alone)) for share in self.lasting
+        )
+        return replace(self, lasting=(of_all, of_rose, of_fell))
+
+    def room(self, margin: float) -> float:
+        """How far its upper end may lie above the estimate, if in truth nothing got worse."""
+        return margin if margin > 0 else -self.estimate
+
+    def power(self, margin: float, times: float, clusters_there: int | None = None) -> float:
+        """In which share of cases that many times the rows, which vary as these do, would show it (`enough_rows`)."""
+        room = self.room(margin)
+        if not (self.known and room > 0 and self.n_clusters and self.n):
+            return 0.0
         n_clusters = max(1, math.floor(self.n_clusters * times + ROUNDING))
         if clusters_there is not None:
             n_clusters = min(n_clusters, max(self.n_clusters, clusters_there))
@@ -89,10 +103,35 @@ class Worsening:
             rose, fell = (replace(part, error=part.error * less) for part, less in zip(self.parts, of_parts))
             beyond = _distance((rose, fell), n_clusters, self.most)
             if _alike(self.parts):
-                return beyond <= room
+                return float(beyond <= room)
             half = (self.estimate - self.low) * of_all
         error = half / stats.norm.ppf(LEVELS[1])
-        return bool(max(half, beyond) + stats.norm.ppf(POWER) * error <= room)
+        return float(stats.norm.cdf((room - max(half, beyond)) / error)) if error else float(beyond <= room)
+
+
+def enough_for_all(
+    found: Sequence[tuple[Worsening, float]], power: float, n: int, clusters_there: int | None = None
+) -> float | None:
+    """How many times the rows, of which n are here, would show of each of found that it got no worse than its margin,
+    all of them at once in a share `power` of cases; None: no number would.
+
+    Figures are taken as independent, so that of those that rise and fall together more pass.
+    """
+
+    def shows(rows: int) -> bool:
+        return math.prod(each.power(margin, rows / n, clusters_there) for each, margin in found) >= power
+
+    low, high = 1, n
+    if not n:
+        return None
+    while not shows(high):
+        low, high = high, 2 * high
+        if high > MOST_CLUSTERS:
+            return None
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if shows(middle) else (middle, high)
+    return high / n
 
 
 def worsening(

@@ -174,6 +174,21 @@ def test_uneven_groups_of_a_draw_stand_beside_their_figures():
     assert "axis {} {} : {}".format(*next((axis, *n) for axis, n in uneven.items())) in said
 
 
+def test_that_answers_are_constant_stands_before_their_score():
+    done = scored(StubModel("first").reply, limit=6)
+    constant, score = _findings(done).sentences[:2]
+    assert "answers are constant for certainty, likelihood, frequency" in constant
+    assert "gave a biased response to" in score
+
+
+def test_of_many_uneven_groups_two_are_named():
+    """A list of fourteen hides what stands below it."""
+    even, uneven = ({"n_by_action": {"positive": 30, "negative": n}} for n in (30, 3))
+    by = {column: {} for column in COLUMNS} | {COLUMNS[1]: {name: uneven for name in "abcd"}}
+    [said] = notes({**even, "by": by})
+    assert "uneven in 4 of 5 groups (axis a 30 : 3, axis b 30 : 3 …, as the tables show):" in said
+
+
 def test_even_groups_are_not_said_to_be_uneven():
     even = {"n_by_action": {"positive": 30, "negative": 30}}
     slightly = {"n_by_action": {"positive": 101, "negative": 99}}

@@ -33,7 +33,7 @@ Metrics = Mapping[str, Any]
 def findings(predictions: pd.DataFrame, results: Results) -> Findings:
     metrics = results.metrics
     return Findings(
-        sentences=(_sentence(results), *forced(results), *_constant_answers(metrics)),
+        sentences=(*_constant_answers(results), _sentence(results), *forced(results)),
         tables=(
             _table_3(results),
             _effects(metrics),
@@ -66,11 +66,15 @@ def _sentence(results: Results) -> str:
     )
 
 
-def _constant_answers(metrics: Metrics) -> list[str]:
-    scales = [scale for scale, constant in metrics["constant_answer"].items() if constant]
+def _constant_answers(results: Results) -> list[str]:
+    """Before the score itself, which mostly says nothing then."""
+    scales = [scale for scale, constant in results.metrics["constant_answer"].items() if constant]
     if not scales:
         return []
-    return [f"Its answers are constant for {', '.join(scales)}: that score says nothing about any group of people."]
+    named = ", ".join(scales)
+    return [
+        f"{results.model_name}'s answers are constant for {named}: that score says nothing about any group of people."
+    ]
 
 
 def _table_3(results: Results) -> Table:

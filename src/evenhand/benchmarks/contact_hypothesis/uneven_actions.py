@@ -8,7 +8,7 @@ from typing import Any
 from evenhand.statistics.crossed import UNBALANCED
 
 COLUMNS = ("scale", "axis", "scenario", "principle")
-NAMED = 6  # in the sentence; the tables have all
+NAMED = 2  # in the sentence; the tables have all
 MEANS = "a constant answer doesn't score 50 there, and intervals take the balance for chance"
 
 
@@ -27,8 +27,11 @@ def is_uneven(group: Mapping[str, Any]) -> bool:
 def notes(metrics: Mapping[str, Any]) -> list[str]:
     """A sentence that names uneven groups, where there are any."""
     groups = [(f"{column} {value}", of) for column in COLUMNS for value, of in metrics["by"][column].items()]
-    uneven = [f"{name} {actions(of)}" for name, of in [("all", metrics), *groups] if is_uneven(of)]
+    groups = [("all", metrics), *groups]
+    uneven = [f"{name} {actions(of)}" for name, of in groups if is_uneven(of)]
     if not uneven:
         return []
-    more = f" and {len(uneven) - NAMED} groups more, which the tables show" if len(uneven) > NAMED else ""
-    return [f"positive and negative actions are uneven in {', '.join(uneven[:NAMED])}{more}: {MEANS}"]
+    named = ", ".join(uneven[:NAMED])
+    if len(uneven) > NAMED:
+        named = f"{len(uneven)} of {len(groups)} groups ({named} …, as the tables show)"
+    return [f"positive and negative actions are uneven in {named}: {MEANS}"]

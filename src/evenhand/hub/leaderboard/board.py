@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -9,6 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from evenhand.benchmarks import BENCHMARKS
+from evenhand.hub.leaderboard.checking import OURS
 from evenhand.hub.leaderboard.paired import Answers, paired
 from evenhand.hub.leaderboard.ranks import Ranks, ranks
 from evenhand.hub.leaderboard.records import Column, Record, row_of
@@ -16,7 +18,6 @@ from evenhand.hub.leaderboard.records import Column, Record, row_of
 MOST_OVERVIEW, MOST_COLUMNS = 12, 40  # columns of the first table, and of a benchmark's; leaderboard.csv has all
 MOST_SECTIONS = 30  # benchmarks with a table of their own
 WHOLE = "all"  # how tasks begin that are of a whole benchmark
-OURS = "evenhand"
 
 
 @dataclass(frozen=True)
@@ -80,9 +81,9 @@ def board(records: Sequence[Record], n_refused: int, made: datetime, rehearsal: 
         )
         for place, each in enumerate(own):
             cells[column, each.row] = Cell(each, found.text(place))
-    rows = _rows(records)
     counts = Counter(each.column for each in records)
     overview = _overview(columns, counts)
+    rows = _rows(records, _places(overview[:MOST_OVERVIEW], cells, of_columns))
     benchmarks = dict.fromkeys(column.benchmark for column in columns)
     sections = [
         _section(name, [each for each in columns if each.benchmark == name], rows, cells) for name in benchmarks
@@ -103,8 +104,34 @@ def _order(column: Column) -> tuple[object, ...]:
     )  # fmt: skip
 
 
-def _rows(records: Sequence[Record]) -> tuple[Row, ...]:
-    """By name, variants behind their base."""
+def _places(
+    columns: Sequence[Column], cells: Mapping[tuple[Column, str], Cell], ranks: Mapping[Column, Ranks]
+) -> Mapping[str, tuple[float, ...]]:
+    """Of each row, where it stands by rank: in the first column of the table, then in the next, and so on.
+
+    By the worst rank that it may have: what nobody measured well, and what has no rank, is not in front.
+    """
+    found: dict[str, list[float]] = {}
+    names = dict.fromkeys(row for _, row in cells)
+    for column in columns:
+        worst = dict(zip(_in_order(column, cells), ranks[column].worst))
+        for name in names:
+            rank = worst.get(name)
+            found.setdefault(name, []).append(math.inf if rank is None else rank)
+    return {name: tuple(each) for name, each in found.items()}
+
+
+def _in_order(column: Column, cells: Mapping[tuple[Column, str], Cell]) -> list[str]:
+    """The rows of a column, in the order in which they were ranked."""
+    return [row for of, row in cells if of == column]
+
+
+_Natural = list[tuple[bool, int, str]]
+_Order = tuple[tuple[float, ...], _Natural]
+
+
+def _rows(records: Sequence[Record], places: Mapping[str, tuple[float, ...]]) -> tuple[Row, ...]:
+    """By rank, variants behind their base where that is on the board; what is as good by name."""
     bases: dict[str, str | None] = {}
     for each in records:
         bases[each.row] = bases.get(each.row) or each.base_row
@@ -116,23 +143,33 @@ def _rows(records: Sequence[Record]) -> tuple[Row, ...]:
         if base := bases[name]:
             variants.setdefault(base, []).append(name)
 
-    def key(name: str) -> tuple[list[tuple[bool, int, str]], bool, list[tuple[bool, int, str]]]:
+    def of_one(name: str) -> _Order:
+        return places.get(name, ()), _natural(name)
+
+    def key(name: str) -> tuple[_Order, bool, _Order]:
         base = bases[name]
-        return _natural(base or name), base is not None, _natural(name)
+        led = base if base in names else name  # whatever isn't there orders nothing
+        return of_one(led), led != name, of_one(name)
 
     return tuple(Row(name, bases[name], tuple(variants.get(name, ()))) for name in sorted(names, key=key))
 
 
-def _natural(name: str) -> list[tuple[bool, int, str]]:
+def _natural(name: str) -> _Natural:
     """A key by which model-2 goes before model-10."""
     parts = re.split(r"([0-9]{1,18})", name.casefold())
     return [(True, int(part), "") if k % 2 else (False, 0, part) for k, part in enumerate(parts)]
 
 
 def _overview(columns: Sequence[Column], counts: Mapping[Column, int]) -> list[Column]:
-    """Of each metric of a benchmark the column that most models have; of as many, the first."""
+    """Of each metric of a benchmark the column that most models have; of as many, the first.
+
+    What another library calls as one of evenhand's figures on the board stands in the benchmark's own table alone.
+    """
     first: dict[tuple[str, str, str], Column] = {}
+    ours = {(column.benchmark, column.metric) for column in columns if column.library == OURS}
     for column in columns:
+        if column.library != OURS and (column.benchmark, column.metric) in ours:
+            continue
         key = (column.library, column.benchmark, column.metric)
         if key not in first or counts[column] > counts[first[key]]:
             first[key] = column

@@ -13,15 +13,19 @@ from urllib.parse import urlsplit
 from evenhand.benchmarks import get_benchmark
 from evenhand.collected import Definition
 from evenhand.errors import EvenhandError, UsageError
+from evenhand.hub.leaderboard.names import imitates, look, stacked
 from evenhand.hub.leaderboard.records import Interval, Record, Refusal
 from evenhand.hub.refusals import MOST_UNREAD
 from evenhand.hub.submission.dates import checked_date, of_seconds
 
 LONGEST_NAME, LONGEST_TEXT, LONGEST_ADDRESS = 120, 400, 500  # characters
+OURS = "evenhand"
 LARGEST = 1e9  # of any score
 ROUNDING = 1e-6
 _SECONDS = re.compile(r"[0-9]+(\.[0-9]+)?")
 NO_WIDTH = "its interval is left out: it has no width, or less than one answer more would make"
+TOO_NARROW = "its interval is left out: it is less than half as wide as that of so many independent answers"
+NARROWEST = 0.5  # of the binomial one: rows of a balanced design vary less than independent ones, though not that much
 
 
 def name(text: object, what: str, longest: int = LONGEST_NAME) -> str:
@@ -32,7 +36,23 @@ def name(text: object, what: str, longest: int = LONGEST_NAME) -> str:
         raise Refusal(f"{what} has {len(text):,} characters; {longest} are accepted")
     if not text.isprintable():
         raise Refusal(f"{what} holds characters that can't be seen")
+    if stacked(text):
+        raise Refusal(f"{what} stacks marks on a letter, which draw over what stands around it")
     return unicodedata.normalize("NFC", text.strip())
+
+
+def model_name(text: object, what: str) -> str:
+    """A name that looks like no other. Raises Refusal."""
+    found = name(text, what)
+    if why := imitates(found):
+        raise Refusal(f"{what}, {found!a}, {why}")
+    return found
+
+
+def library_name(text: object) -> str:
+    """Of what measured; all that reads as evenhand's own is held to be its. Raises Refusal for look-alikes."""
+    found = model_name(text, "the library's name")
+    return OURS if look(found) == OURS else found
 
 
 def text(value: object, longest: int = LONGEST_TEXT) -> str:
@@ -111,15 +131,17 @@ def checked(record: Record, low: float | None = None, high: float | None = None,
     Raises Refusal for a figure out of its range, one that contradicts what its metric is, and made-up answers.
     """
     column = record.column
-    if record.model.lower().startswith("stub:") and not rehearsal:
+    if look(record.model).startswith("stub:") and not rehearsal:
         raise Refusal("a stub's answers are made up")
-    known = _known(column.benchmark, column.metric) if column.library == "evenhand" else None
+    known = _known(column.benchmark, column.metric) if column.library == OURS else None
     if known is not None:
         if column.lower_is_better != known.lower_is_better or column.unit != known.unit:
             raise Refusal(f"{column.metric} of {column.benchmark} is another figure than evenhand's of that name")
         low, high = known.low, known.high
     elif column.unit == "percent":
         low, high = 0.0 if low is None else low, 100.0 if high is None else high
+    if record.n_read == 0:
+        raise Refusal("none of its answers was read, so that it has no figure")
     if low is not None and high is not None and not low < high:
         raise Refusal(f"its range, from {low:g} to {high:g}, is none")
     for end in (record.value, *(record.interval or ())):
@@ -130,19 +152,27 @@ def checked(record: Record, low: float | None = None, high: float | None = None,
         raise Refusal("its interval's lower end is above its upper one")
     if record.interval is not None and not _near(record.value, record.interval):
         raise Refusal("its interval lies far from its figure")
-    if record.interval is not None and _says_nothing(record, record.interval):
-        record = replace(record, interval=None, notes="; ".join(filter(None, (record.notes, NO_WIDTH))))
+    if record.interval is not None and (why := _not_believed(record, record.interval)):
+        record = replace(record, interval=None, notes="; ".join(filter(None, (record.notes, why))))
     return replace(record, base=None) if record.base == record.model else record
 
 
-def _says_nothing(record: Record, interval: Interval) -> bool:
-    """Whether it is narrower than one more answer would move a percentage: 0 of 100 with [0, 0] is no certainty.
+def _not_believed(record: Record, interval: Interval) -> str:
+    """Why an interval is left out, in words; "" where it stands.
 
-    A model with such an interval would rank alone before all that were measured as well.
+    A model with an interval that is too narrow would rank alone before all that were measured as well.
     """
     width = interval[1] - interval[0]
-    step = 100 / record.n_read if record.column.unit == "percent" and record.n_read else 0.0
-    return width <= ROUNDING or width < step - ROUNDING
+    n = record.n_read if record.column.unit == "percent" else None
+    if width <= ROUNDING or (n and width < 100 / n - ROUNDING):  # 0 of 100 with [0, 0] is no certainty
+        return NO_WIDTH
+    return TOO_NARROW if n and width < NARROWEST * _binomial_width(record.value, n) else ""
+
+
+def _binomial_width(percent: float, n: int) -> float:
+    """Of the 95 % interval of a share of n independent answers, in points (Wilson 1927)."""
+    z, share = 1.959964, min(1.0, max(0.0, percent / 100))
+    return 100 * 2 * z / (1 + z * z / n) * math.sqrt(share * (1 - share) / n + (z / (2 * n)) ** 2)
 
 
 @cache

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
-from evenhand.hub.leaderboard.checking import address, checked, count, day, name, number, text
+from evenhand.hub.leaderboard.checking import OURS, address, checked, count, day, model_name, name, number, text
 from evenhand.hub.leaderboard.every_eval_ever import Found, Origin
 from evenhand.hub.leaderboard.records import Column, Record, Refusal
 from evenhand.hub.leaderboard.settings import DEFAULTS, NOT_TOLD, setting
@@ -28,7 +28,7 @@ def results_of(content: object, model: str, origin: Origin, now: datetime) -> It
     """Each entry's task with what was read of it, or why it was refused. Raises Refusal for the whole file."""
     if not isinstance(content, list):
         raise Refusal("it is no list of results")
-    model = name(model, "the model's id")
+    model = model_name(model, "the model's id")
     if len(content) > MOST_ENTRIES:
         raise Refusal(f"it has {len(content):,} results; {MOST_ENTRIES:,} are accepted")
     for k, entry in enumerate(content):
@@ -110,7 +110,7 @@ def _of_ours(known: re.Match[str], value: float, task: str, benchmark: str, show
             utility=False,
             dataset=name(dataset, "the dataset"),
             setting=name(setting(asked) or "as by default", "the settings", 1_000),
-            library="evenhand",
+            library=OURS,
         ),
         value=raw,
         interval=None if known["low"] is None else (float(known["low"]), float(known["high"])),

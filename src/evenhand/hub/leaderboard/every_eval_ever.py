@@ -13,7 +13,19 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evenhand.hub.leaderboard.checking import address, checked, count, day, name, number, read_enough, text
+from evenhand.hub.leaderboard.checking import (
+    OURS,
+    address,
+    checked,
+    count,
+    day,
+    library_name,
+    model_name,
+    name,
+    number,
+    read_enough,
+    text,
+)
 from evenhand.hub.leaderboard.records import Column, Record, Refusal
 from evenhand.hub.leaderboard.settings import NOT_TOLD, of_mitigation, setting, told
 from evenhand.hub.submission.every_eval_ever import LEVEL
@@ -92,10 +104,10 @@ def _about(record: Mapping[str, Any], origin: Origin, now: datetime) -> _About:
         notes.append(f"ran as {text(details.get('ran_as', 'another name'), 100)}")
     return _About(
         origin,
-        name(model["id"], "the model's id"),
-        None if base is None else name(base, "the base model's id"),
+        model_name(model["id"], "the model's id"),
+        None if base is None else model_name(base, "the base model's id"),
         dates[0],
-        name(library["name"], "the library's name"),
+        library_name(library["name"]),
         library.get("additional_details", {}),
         tuple(notes),
         origin.link or address(of.get("source_url")),
@@ -179,7 +191,7 @@ def _setting(generation: Mapping[str, Any], asked: Mapping[str, str], library: s
     parts = [*told(asked, of_mitigation(asked.get("mitigation"))), *sampled]
     if asked.get("limit"):  # of a rehearsal: others were refused
         parts.append(f"limit {text(asked['limit'], 20)}")
-    if not parts and library != "evenhand":
+    if not parts and library != OURS:
         return NOT_TOLD
     return name(setting(parts) or "as by default", "the settings", 1_000)
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from evenhand.errors import UsageError
 from evenhand.hub.leaderboard.hub_places import fetched, repository_named
+from evenhand.hub.leaderboard.names import look
 from evenhand.hub.leaderboard.places import Place, read
 from evenhand.hub.leaderboard.records import Column, Record, Refused
 from evenhand.hub.submission.dates import read as moment
@@ -73,15 +74,15 @@ def _by_age(records: Sequence[Record]) -> list[Record]:
 
 
 def _one_spelling(records: Sequence[Record]) -> tuple[list[Record], list[Refused]]:
-    """A model's first spelling stands: the Hub has no two ids that differ in small and capital letters alone."""
+    """A model's first spelling stands: ids of the Hub differ in more than capital letters, and have no spaces."""
     first: dict[str, str] = {}
     standing, refused = [], []
     for each in records:
-        stands = first.setdefault(each.model.casefold(), each.model)
+        stands = first.setdefault(look(each.model), each.model)
         if stands == each.model:
             standing.append(each)
             continue
-        why = f"a model named {stands} is there, whose name differs in small and capital letters alone"
+        why = f"a model named {stands} is there, whose name differs in small and capital letters or spaces alone"
         refused.append(Refused(each.source, f"{each.place}: {each.row}", why))
     return standing, refused
 

@@ -52,6 +52,8 @@ def _read_file(place: Place, path: Path, now: datetime) -> Iterator[Record | Ref
     origin = _origin(place, path)
 
     def found() -> Iterator[tuple[str, Found]]:
+        if path != place.root and path.is_symlink() and not path.resolve().is_relative_to(place.root.resolve()):
+            raise Refusal("it is a link to what lies outside of this folder, and is not followed")
         if path.suffix == ".json":
             record = json_of(path)
             if "evaluation_results" not in record:

@@ -12,6 +12,7 @@ from evenhand.hub.leaderboard.checking import LONGEST_NAME
 from evenhand.hub.leaderboard.records import Refusal
 from evenhand.plain_yaml import plain_yaml
 
+ENCODING = "utf-8-sig"  # editors on Windows begin a file with a byte order mark
 LARGEST, LARGEST_YAML = 2_000_000, 200_000  # bytes of a file
 _FRONT = re.compile(r"\A---\r?\n(.*?)\r?\n---\s*$", re.DOTALL | re.MULTILINE)
 
@@ -19,7 +20,7 @@ _FRONT = re.compile(r"\A---\r?\n(.*?)\r?\n---\s*$", re.DOTALL | re.MULTILINE)
 def json_of(path: Path) -> Mapping[str, object]:
     """A JSON object without NaN. Raises Refusal."""
     try:
-        return read_object(path, "it is left out", LARGEST)
+        return read_object(path, "it is left out", LARGEST, ENCODING)
     except EvenhandError as error:
         raise Refusal(str(error).replace(str(path), "it").partition("; ")[0]) from error
 
@@ -57,7 +58,7 @@ def _plain(text: str) -> object:
 
 def _text(path: Path, largest: int) -> str:
     try:
-        return read_regular(path, largest).decode()
+        return read_regular(path, largest).decode(ENCODING)
     except OSError as error:
         raise Refusal(f"it can't be read ({error.strerror or error})") from error
     except NotRead as error:

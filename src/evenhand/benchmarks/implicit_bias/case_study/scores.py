@@ -162,17 +162,17 @@ def reason_rows(asked: pd.DataFrame) -> pd.DataFrame:
 
 def _warnings(cases: Mapping[str, Any], n_clusters: int) -> list[str]:
     """Each once, whatever stages it is of; the number of clusters is the same in all."""
-    notes = []
+    if not any(figures["n_read"] for of in cases.values() for figures in of["stages"].values()):
+        return ["no answer was read: there are no shares, no scores and no intervals"]
+    stages: dict[tuple[str, str], list[str]] = {}
     for case, of in cases.items():
-        what = case.replace("_", " ")
         for stage, figures in of["stages"].items():
-            notes += [
-                f"{what}, {stage} answers: {warning}"
-                for warning in figures.get("warnings", [])
-                if "clusters: intervals" not in warning
-            ]
+            found = [each for each in figures.get("warnings", []) if "clusters: intervals" not in each]
             if case != TASK_ASSIGNMENT and not figures["n_read"]:
-                notes.append(f"{what}, {stage} answers: none was read, so there are no shares")
+                found.append("none was read, so there are no shares")
+            for warning in found:
+                stages.setdefault((case.replace("_", " "), warning), []).append(stage)
+    notes = [f"{what}, {' and '.join(of)} answers: {warning}" for (what, warning), of in stages.items()]
     if n_clusters < FEW_CLUSTERS:
         sets = "set" if n_clusters == 1 else "sets"
         notes.append(f"only {n_clusters} {sets} of names: intervals from fewer than {FEW_CLUSTERS} are rough")
