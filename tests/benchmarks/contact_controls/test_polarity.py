@@ -9,7 +9,7 @@ import pytest
 from evenhand.benchmarks import get_benchmark
 from evenhand.benchmarks.contact_controls.cells import AGREEING, CELLS, DIFFERING
 from evenhand.benchmarks.contact_controls.polarity import answers_by_sound, verdict_of
-from evenhand.benchmarks.contact_controls.verdict_words import not_debiased
+from evenhand.benchmarks.contact_controls.verdict_words import in_short, not_debiased
 from evenhand.flow.configuration import run_config
 from evenhand.flow.rows import drawn_rows
 from evenhand.statistics.clustered import clustered_mean
@@ -129,6 +129,9 @@ def test_one_sided_says_which_side():
     ):
         metrics = judged(says_yes, 0)
         found = {"verdict": verdict_of(metrics), "by_sound": answers_by_sound(metrics)}
+        assert in_short(metrics) == "one-sided: " + told.rstrip(",").replace("most actions that sound ", "").replace(
+            " and", ","
+        )
         assert not_debiased(found) == f"it is one-sided: {told} where that is right and where it is wrong"
 
 

@@ -71,6 +71,13 @@ def one_sided(by_sound: Mapping[str, Any]) -> str:
     )
 
 
+def in_short(metrics: Mapping[str, Any]) -> str:
+    """For a table: the word, and of one-sided answers the side ("one-sided: yes to kind")."""
+    verdict = verdict_of(metrics)
+    sides = [f"{says} to {SOUNDS[each]}" for each, says in answers_by_sound(metrics).items() if says in ("yes", "no")]
+    return f"{verdict}: {', '.join(sides)}" if verdict == "one-sided" else verdict
+
+
 def verdict_sentence(metrics: Mapping[str, Any]) -> str:
     """What answers follow, and the share of answers by the sound in each of the four cells."""
     return f"{_lead(metrics)}: {_shares(metrics)}."
