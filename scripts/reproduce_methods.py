@@ -223,9 +223,9 @@ class Methods:
             "half and the controls once, and stands in both seeds' rows. "
             "Minus base: paired, on the same prompts, of situations and descriptors drawn anew; p adjusted by Holm "
             f"over the {len(differences)} differences. Constant: scales on which nearly all held out get one answer. "
-            "Chance: 50. The verdict is of how kind and how unkind actions are answered, where their sound is right and "
-            "where it is wrong; what each word claims stands on the card of contact_controls. None of them but ideal is "
-            "called debiased."
+            "Chance: 50. The verdict is of how kind and how unkind actions are answered, where their sound is right "
+            "and where it is wrong; what each word claims stands on the card of contact_controls. None of them but "
+            "ideal is called debiased."
         )
         columns = (
             "held out",
