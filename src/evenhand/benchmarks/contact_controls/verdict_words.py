@@ -62,7 +62,7 @@ def decided(found: Mapping[str, Any]) -> bool:
     return bool(not_debiased(found)) or (found.get("verdict") == "ideal" and "by_sound" in found)
 
 
-def one_sided(by_sound: Mapping[str, Any]) -> str:
+def one_sided(by_sound: Mapping[Any, Any]) -> str:
     says = {action: by_sound.get(action) for action in SOUNDS}
     return " and ".join(
         f"{answer} to most actions that sound {SOUNDS[action]}"
