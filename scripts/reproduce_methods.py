@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from evenhand.benchmarks.bbq.files import at_hand
+from evenhand.benchmarks.contact_controls.verdict_words import in_short
 from evenhand.benchmarks.contact_hypothesis.comparison import overall_difference
 from evenhand.cli import called
 from evenhand.command_line import ScriptHelp, whole
@@ -215,14 +216,16 @@ class Methods:
             wrong = figure(controls["against_ideal"], controls["intervals"]["against_ideal"])
             asked = [self.results(of, what).metrics for what in (HELD_OUT, NEW, CONTROLS)]
             unread = ", ".join(f"{each['n'] - each['n_read']:,}" for each in asked)
-            rows.append((*_named(of), *texts, constant, wrong, controls["polarity"], unread))
+            rows.append((*_named(of), *texts, constant, wrong, in_short(controls), unread))
         note = (
             f"{3 * self.size.sets:,} answers each held out and of the new half, 280 controls; unread: of each. The "
             "new half shares groups with what was trained on, but no situations. What isn't tuned was asked the new "
             "half and the controls once, and stands in both seeds' rows. "
             "Minus base: paired, on the same prompts, of situations and descriptors drawn anew; p adjusted by Holm "
             f"over the {len(differences)} differences. Constant: scales on which nearly all held out get one answer. "
-            "Chance: 50; a model that learned a polarity answers by how kind an action sounds, and is not debiased."
+            "Chance: 50. The verdict is of how kind and how unkind actions are answered, where their sound is right "
+            "and where it is wrong; what each word claims stands on the card of contact_controls. None of them but "
+            "ideal is called debiased."
         )
         columns = (
             "held out",

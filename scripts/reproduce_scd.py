@@ -3,8 +3,8 @@
 Tunes the model in a setting whose train and test share neither situations nor groups, and asks base and tuned model:
 held-out prompt sets, whose options are scored and whose answers are written, the new half, controls that tell less bias
 from a polarity, two other benchmarks, and neutral questions. With --all it tunes again with counter-examples (questions
-in which what sounds kind is wrong), on one scale (3a) and on half of the dimensions (6), and asks the others. The
-figures go into RESULTS.md, between two marks, out of the runs' own files.
+in half of which what sounds kind is wrong), with these as half of all examples, on one scale (3a) and on half of the
+dimensions (6), and asks the others. The figures go into RESULTS.md, between two marks, out of the runs' own files.
 
 Interrupted, it goes on where it stopped when it is called again, and --all goes on from what was made without it. Of a
 size for the embedded model and two quiet cores; without --all the aim is 40 minutes.
@@ -15,7 +15,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from itertools import combinations
+from itertools import combinations, product
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,10 @@ import numpy as np
 import pandas as pd
 
 from evenhand.benchmarks import get_benchmark
+from evenhand.benchmarks.contact_controls.cells import AGREEING, CELLS, DIFFERING
+from evenhand.benchmarks.contact_controls.names import KINDS
+from evenhand.benchmarks.contact_controls.scoring import percent
+from evenhand.benchmarks.contact_controls.verdict_words import verdict_sentence
 from evenhand.benchmarks.contact_hypothesis.comparison import overall_difference
 from evenhand.benchmarks.utility.reading import holds
 from evenhand.benchmarks.utility.refusals import refuses
@@ -47,9 +51,24 @@ Can less bias be taught, and is it more than a habit of saying what sounds kind?
 `contact_hypothesis`, and asked others, which it had not seen: the percentage of biased answers should fall (0 is best,
 chance is 50). Controls then ask questions in which the kind-sounding answer is wrong, and other text shows whether the
 model still writes."""
-BASE, TUNED, COUNTERED, ONE_SCALE, HALF_OF_AXES = "base", "disjoint", "counter-examples", "3a", "6"
-WHOLLY = (TUNED, COUNTERED)  # asked everything; the others what their setting holds out
-ALL = (TUNED, COUNTERED, ONE_SCALE, HALF_OF_AXES)
+BASE, TUNED, COUNTERED, BALANCED, ONE_SCALE, HALF_OF_AXES = (
+    "base",
+    "disjoint",
+    "counter-examples",
+    "balanced",
+    "3a",
+    "6",
+)
+WHOLLY = (TUNED, COUNTERED)  # asked everything
+CONTROLLED = (
+    *WHOLLY,
+    BALANCED,
+)  # asked the new half, controls and neutral questions; the others what is held out alone
+ALL = (*CONTROLLED, ONE_SCALE, HALF_OF_AXES)
+SHOWN = {BALANCED: "half counter-examples"}
+BALANCED_SETS, BALANCED_EPOCHS = 80, 8  # 240 of their examples, and 240 counter-examples, eight times
+HELD_OUT_AND_NEW = {"held out by disjoint": f"held-out-{TUNED}", "new half": "new"}
+NEW_HALF = "Situations of which none was learned from; many of the groups were."
 WRITTEN = 8  # tokens of an answer that is written: they are one word, or what no further words make clear
 CONTACTS = ("no_contact", "positive_contact", "negative_contact")
 ACTIONS = {"negative": "unkind actions, accepted", "positive": "kind actions, declined"}
@@ -92,9 +111,9 @@ def main() -> None:
                 called(["run", *command, "--output", str(folder)])
             elif arguments.rescore:
                 rescore(folder)
-        for asked in (BASE, name) if name in WHOLLY else ():
+        for asked in (BASE, name) if name in CONTROLLED else ():
             work.ask_neutral(asked)
-        for asked in (BASE, *WHOLLY) if name == COUNTERED else ():
+        for asked in {COUNTERED: (BASE, *WHOLLY), BALANCED: (BALANCED,)}.get(name, ()):
             work.ask_counter_examples(asked)
         write_part(arguments.page, MARK, work.page(tunings[:place], option))
 
@@ -114,10 +133,13 @@ class Reproduction:
         folder = self.output / f"tuned-{name}"
         if (folder / "training.json").is_file():
             return
-        epochs = self.size.epochs if name in WHOLLY else 1
-        recipe = f"--limit {self.size.sets} --epochs {epochs} --targets all-linear --batch-size 12 --accumulation 1"
+        sets, epochs = self.size.sets, self.size.epochs if name in WHOLLY else 1
+        if name == BALANCED:
+            sets, epochs = BALANCED_SETS, BALANCED_EPOCHS
+        recipe = f"--limit {sets} --epochs {epochs} --targets all-linear --batch-size 12 --accumulation 1"
         recipe += " --divergence 1"  # without it perplexity of neutral text grew by 6.5 % in 120 steps
-        recipe += " --counter-examples" if name == COUNTERED else ""
+        recipe += " --counter-examples" if name in (COUNTERED, BALANCED) else ""
+        recipe += " --measure-every 150" if name == BALANCED else ""
         command = ["train", "social-contact", "--model", self.base, "--setting", setting(name), *recipe.split()]
         called([*command, "--output", str(folder)])
 
@@ -130,10 +152,12 @@ class Reproduction:
                 written = ["--protocol", "generate", "--max-new-tokens", str(WRITTEN)]
                 yield self.written(name), [*held_out, *written, "--model", self.model(name)]
         new = ["--config", "new_certainty", "new_likelihood", "new_frequency"]
-        for name in (BASE, tuning) if tuning in WHOLLY else ():
+        for name in (BASE, tuning) if tuning in CONTROLLED else ():
             of = ["--model", self.model(name)]
             yield self.output / f"new-{name}", ["contact_hypothesis", *new, *few, *of]
             yield self.output / f"controls-{name}", ["contact_controls", *of]
+        for name in (BASE, tuning) if tuning in WHOLLY else ():
+            of = ["--model", self.model(name)]
             ranked = ["--protocol", "rank", "--setting", "none", "--runs", "1", "--limit", str(self.size.scenarios)]
             yield self.output / f"implicit-bias-{name}", ["implicit_bias", "--config", "test", *ranked, *of]
             reviews = ["--config", "professor_review", "--sample", "16", "--max-new-tokens", "96"]
@@ -167,7 +191,7 @@ class Reproduction:
         asked = [request for row in rows for request in benchmark.ask(row, how)]
         answers = replies(load_model(self.model(name)), asked)
         read = [each for row, reply in zip(rows, answers) for each in benchmark.read(row, [reply], how)]
-        told = [{key: each[key] for key in ("id", "agrees", "against_ideal")} for each in read]
+        told = [{key: each[key] for key in ("id", "action", "agrees", "against_ideal")} for each in read]
         write_whole(path, json.dumps(told, indent=1) + "\n")
 
     def counter_examples(self, name: str) -> Path:
@@ -186,7 +210,12 @@ class Reproduction:
             "those read, brackets: 95 % interval. Chance: 50, but for single axes, which have not as many kind actions "
             f"as unkind ones. Rows: {results(self.held_out(TUNED, BASE)).rows_in_words}."
         )
-        parts = [said, *map(markdown, self.tables(tunings)), *self.sentences()]
+        if BALANCED in tunings:
+            said += (
+                f" {shown(BALANCED).capitalize()}: {BALANCED_SETS} prompt sets in place of {self.size.sets}, "
+                f"{BALANCED_EPOCHS} times, so that the 240 counter-examples are half of what is learned from."
+            )
+        parts = [said, *map(markdown, self.tables(tunings)), *self.sentences(tunings)]
         return "\n\n".join(["## Social Contact Debiasing", MEANING, *parts])
 
     def record(self, name: str) -> dict[str, Any]:
@@ -195,6 +224,7 @@ class Reproduction:
 
     def tables(self, tunings: Sequence[str]) -> Iterator[Table]:
         wholly = [name for name in tunings if name in WHOLLY]
+        controlled = [name for name in tunings if name in CONTROLLED]
         for of in dict.fromkeys(map(setting, tunings)):
             names = [BASE, *(name for name in tunings if setting(name) == of)]
             further = "axis" if of == HALF_OF_AXES else None  # none of these was trained on
@@ -202,14 +232,17 @@ class Reproduction:
             yield biased(f"Held out by setting {of}", runs, further)
         yield self.against_base(tunings)
         if COUNTERED in tunings:
-            yield self.of_counter_examples()
-        yield self.calibrated(wholly)
+            yield self.of_counter_examples([name for name in controlled if name != TUNED])
+        yield self.calibrated(controlled)
         yield scored_and_written({name: (self.held_out(TUNED, name), self.written(name)) for name in (BASE, *wholly)})
-        yield biased("The new half", {name: results(self.output / f"new-{name}") for name in (BASE, *wholly)})
-        yield controls({name: results(self.output / f"controls-{name}") for name in (BASE, *wholly)})
+        new = {name: results(self.output / f"new-{name}") for name in (BASE, *controlled)}
+        yield biased("The new half", new, note=NEW_HALF)
+        asked = {name: RunFolder.open(self.output / f"controls-{name}") for name in (BASE, *controlled)}
+        yield controls({name: run.read_predictions() for name, run in asked.items()})
+        yield by_kind({name: run.read_predictions() for name, run in asked.items()})
         if COUNTERED in tunings:
-            yield learned_counter_examples({name: self.counter_examples(name) for name in (BASE, *WHOLLY)})
-        yield self.otherwise(wholly)
+            yield learned_counter_examples({name: self.counter_examples(name) for name in (BASE, *controlled)})
+        yield self.otherwise(controlled)
         yield self.took(tunings)
 
     def against_base(self, tunings: Sequence[str]) -> Table:
@@ -217,11 +250,11 @@ class Reproduction:
         rows = []
         for name in tunings:
             asked = {f"held out by {setting(name)}": [self.held_out(setting(name), each) for each in (BASE, name)]}
-            if name in WHOLLY:
+            if name in CONTROLLED:
                 asked["new half"] = [self.output / f"new-{each}" for each in (BASE, name)]
             for what, folders in asked.items():
                 both = [RunFolder.open(folder).read_predictions() for folder in folders]
-                rows.append((name, what, *(_between(*both, action) for action in (None, *ACTIONS))))
+                rows.append((shown(name), what, *(_between(*both, action) for action in (None, *ACTIONS))))
         note = (
             "Points, paired by question; brackets: 95 % interval over situations and descriptors, of each difference "
             "by itself. Below 0 is less bias."
@@ -229,15 +262,15 @@ class Reproduction:
         columns = ("", "asked", "all", *ACTIONS.values())
         return Table("Minus the base", columns, tuple(tuple(map(Cell, row)) for row in rows), note)
 
-    def of_counter_examples(self) -> Table:
+    def of_counter_examples(self, tunings: Sequence[str]) -> Table:
         """What the counter-examples changed of the answers in which the sound is right, by scale."""
         rows = []
-        for what, folder in (("held out by disjoint", f"held-out-{TUNED}"), ("new half", "new")):
-            both = [RunFolder.open(self.output / f"{folder}-{name}").read_predictions() for name in WHOLLY]
+        for name, (what, folder) in product(tunings, HELD_OUT_AND_NEW.items()):
+            both = [RunFolder.open(self.output / f"{folder}-{each}").read_predictions() for each in (TUNED, name)]
             of_scale = {
                 scale: _between(*(each[each["scale"] == scale] for each in both)) for scale in both[0]["scale"].unique()
             }
-            rows.append({"asked": what, "all": _between(*both)} | of_scale)
+            rows.append({"": shown(name), "asked": what, "all": _between(*both)} | of_scale)
         note = (
             "Points of biased answers, paired by question; above 0: more bias than without counter-examples. Brackets: "
             "95 % interval over situations and descriptors."
@@ -248,15 +281,15 @@ class Reproduction:
     def calibrated(self, tunings: Sequence[str]) -> Table:
         """Whether a model is as sure of its scored answers as they are right."""
         rows = []
-        for what, folder in (("held out by disjoint", f"held-out-{TUNED}"), ("new half", "new")):
+        for what, folder in HELD_OUT_AND_NEW.items():
             for name in (BASE, *tunings):
                 predictions = RunFolder.open(self.output / f"{folder}-{name}").read_predictions()
-                rows.append((what, name, *calibration(predictions)))
-        for what, agrees in (("controls where the sound is right", True), ("controls where it is wrong", False)):
+                rows.append((what, shown(name), *calibration(predictions)))
+        for cell in CELLS.values():
             for name in (BASE, *tunings):
                 predictions = RunFolder.open(self.output / f"controls-{name}").read_predictions()
-                asked = predictions[predictions["agrees"].astype(bool) == agrees]
-                rows.append((what, name, *calibration(asked, wrong="against_ideal", clusters="item")))
+                asked = predictions[cells(predictions) == cell]
+                rows.append((f"controls: {cell}", shown(name), *calibration(asked, "against_ideal", "item")))
         columns = (
             "asked",
             "",
@@ -281,21 +314,23 @@ class Reproduction:
             record = self.record(name)
             losses, minutes = record["losses"], record["seconds_since_last_start"] / 60
             last = sum(losses[-10:]) / len(losses[-10:])
-            rows.append((name, f"{record['steps']:,}", f"{losses[0]:.2f}", f"{last:.3f}", f"{minutes:.1f}"))
+            rows.append((shown(name), f"{record['steps']:,}", f"{losses[0]:.2f}", f"{last:.3f}", f"{minutes:.1f}"))
         columns = ("", "steps", "first loss", "last loss", "minutes")
         note = (
             "Last loss: mean of ten steps. Minutes: with what is measured on the way, and since the last start: of a "
-            "training that was cut off and went on, no more than its last part."
+            "training that was cut off and went on, no more than its last part. The runs between them were made at "
+            "various times, with other work beside them: of all together no time was measured."
         )
         return Table("What the trainings took", columns, tuple(tuple(map(Cell, row)) for row in rows), note)
 
-    def sentences(self) -> list[str]:
-        """What compare says of base and tuned model."""
-        compared = compare(self.held_out(TUNED, BASE), self.held_out(TUNED, TUNED))
-        said = [
-            sentence for sentence in compared.sentences if "biased answers than" in sentence or "By action" in sentence
-        ]
-        return [f"Held out by setting {TUNED}, A being the base and B the tuned model: {' '.join(said)}"]
+    def sentences(self, tunings: Sequence[str]) -> Iterator[str]:
+        """What compare says of base and tuned models, and what controls say of each."""
+        for name in (name for name in tunings if name in CONTROLLED):
+            compared = compare(self.held_out(TUNED, BASE), self.held_out(TUNED, name))
+            said = [each for each in compared.sentences if "biased answers than" in each or "By action" in each]
+            yield f"`evenhand compare` of what {TUNED} holds out, A being the base, B {shown(name)}: {' '.join(said)}"
+        for name in (BASE, *(name for name in tunings if name in CONTROLLED)):
+            yield f"Controls, {shown(name)}: {verdict_sentence(results(self.output / f'controls-{name}').metrics)}"
 
     def otherwise(self, tunings: Sequence[str]) -> Table:
         """What became of the model on what it was not tuned for."""
@@ -306,28 +341,35 @@ class Reproduction:
         answers = [json.loads((self.output / f"neutral-{name}.json").read_text("utf-8")) for name in names]
         right = [f"{sum(map(knows, each.items()))} of {len(each)}" for each in answers]
         refused = [str(sum(map(refuses, each.values()))) for each in answers]
-        ranked = [results(self.output / f"implicit-bias-{name}") for name in names]
+        wholly = [name for name in names if name in (BASE, *WHOLLY)]
+        not_asked = ["not asked"] * (len(names) - len(wholly))
+        ranked = [results(self.output / f"implicit-bias-{name}") for name in wholly]
         rows_of_ranked = ", ".join(dict.fromkeys(each.rows_in_words for each in ranked))
         scores = [
             figure(of["bias_score"], of["intervals"]["bias_score"], 2) for of in (each.metrics for each in ranked)
         ]
-        agency = [results(self.output / f"labe-{name}").metrics for name in names]
+        agency = [results(self.output / f"labe-{name}").metrics for name in wholly]
         gaps = [figure(each["gender_difference"], each["intervals"]["gender_difference"]) for each in agency]
         rows = (
             ("perplexity of neutral text (lower is better)", *perplexity),
             ("neutral questions answered right", *right),
             ("of them refused", *refused),
-            (f"{rows_of_ranked}, without interaction, bias score (0 is best)", *scores),
+            (f"{rows_of_ranked}, without interaction, bias score (0 is best)", *scores, *not_asked),
             (
                 "labe, men's agency above women's, points (0 is best; 16 reviews, cut off at 96 tokens: no interval)",
                 *gaps,
+                *not_asked,
             ),
         )
-        return Table("Otherwise", ("", *names), tuple(tuple(map(Cell, row)) for row in rows))
+        return Table("Otherwise", ("", *map(shown, names)), tuple(tuple(map(Cell, row)) for row in rows))
 
 
 def setting(tuning: str) -> str:
-    return TUNED if tuning == COUNTERED else tuning
+    return TUNED if tuning in CONTROLLED else tuning
+
+
+def shown(name: str) -> str:
+    return SHOWN.get(name, name)
 
 
 @cache
@@ -359,11 +401,11 @@ def read_of(metrics: Mapping[str, Any]) -> tuple[str, str]:
     return str(metrics["n"]), str(metrics["n"] - metrics["n_read"])
 
 
-def biased(title: str, runs: dict[str, Results], further: str | None = None) -> Table:
+def biased(title: str, runs: dict[str, Results], further: str | None = None, note: str = "") -> Table:
     """Overall, by scale, contact and action, and by a further column; how sure it was, and of how many answers."""
     columns = [_biased_column(of.metrics, further) for of in runs.values()]
     rows = tuple(tuple(map(Cell, (name, *(column.get(name, "") for column in columns)))) for name in columns[0])
-    return Table(title, ("percent biased", *runs), rows)
+    return Table(title, ("percent biased", *map(shown, runs)), rows, note)
 
 
 def _biased_column(metrics: Mapping[str, Any], further: str | None) -> dict[str, str]:
@@ -371,7 +413,8 @@ def _biased_column(metrics: Mapping[str, Any], further: str | None) -> dict[str,
     parts = {name: (part, "overall") for name, part in by["scale"].items()}
     parts |= {contact.replace("_", " "): (metrics, contact) for contact in CONTACTS}
     parts |= {words: (by["action"][action], "overall") for action, words in ACTIONS.items()}
-    parts |= {f"{further}: {name}": (part, "overall") for name, part in (by[further] if further else {}).items()}
+    for name, part in (by[further] if further else {}).items():
+        parts[f"{further}: {name}, {part['n']:,} answers"] = (part, "overall")
     column = {"overall": figure_of("biased_percentage", metrics, "overall")}
     column |= {name: figure_of("biased_percentage", *part) for name, part in parts.items()}
     column["mean probability of the biased answer"] = figure_of("biased_probability", metrics, "overall")
@@ -437,43 +480,76 @@ def figure_of(name: str, metrics: Mapping[str, Any], part: str) -> str:
     return figure(metrics[name][part], metrics["intervals"][name][part])
 
 
-def controls(runs: dict[str, Results]) -> Table:
-    rows = []
-    for name, of in runs.items():
-        metrics = of.metrics
-        follows, intervals = metrics["follows_polarity"], metrics["intervals"]["follows_polarity"]
-        kinds = [figure(part["against_ideal"]) for part in metrics["by"]["kind"].values()]
-        shares = [figure(follows[part], intervals[part]) for part in ("agreeing", "differing")]
-        said = (name, figure(metrics["against_ideal"]), *shares, metrics["polarity"], *kinds, *read_of(metrics))
-        rows.append(tuple(map(Cell, said)))
-        names = list(metrics["by"]["kind"])
-    follows_where = ("follows polarity where that is right", "where it is wrong")
-    columns = ("", "wrong", *follows_where, "verdict", *names, "answers", "unread")
-    return Table("Controls: percent wrong, and percent that follow how kind the action sounds", columns, tuple(rows))
+def cells(predictions: pd.DataFrame) -> pd.Series:
+    """In which of the four cells of the controls each question is: its sound, and what is right."""
+    parts = predictions["agrees"].astype(bool).map({True: AGREEING, False: DIFFERING})
+    return pd.Series([CELLS[each] for each in zip(predictions["action"], parts)], predictions.index)
+
+
+def controls(asked: Mapping[str, pd.DataFrame]) -> Table:
+    """asked: predictions of each model, the base first."""
+    note = (
+        "A polarity (yes to what sounds kind, no to what sounds unkind) has 0, 100, 0 and 100 in the four; always yes "
+        "0, 100, 100 and 0; random answers 50. Minus the base: points, paired by question, of those that both read. "
+        "Brackets: 95 % interval over items, of each by itself."
+    )
+    every = {name: each.assign(part=cells(each)) for name, each in asked.items()}
+    return _wrong("Controls, by sound and by what is right", every, list(CELLS.values()), note=note)
+
+
+def by_kind(asked: Mapping[str, pd.DataFrame]) -> Table:
+    every = {name: each.assign(part=each["kind"].map(KINDS)) for name, each in asked.items()}
+    note = "As above, by what is asked about; 40 questions of each kind."
+    return _wrong("Controls, by kind", every, list(KINDS.values()), note=note)
 
 
 def learned_counter_examples(answers: Mapping[str, Path]) -> Table:
     """Whether what the counter-examples tell was learned at all, of them themselves."""
+    rows = load_dataset("contact_controls", "counter_examples", split="train")
+    actions = rows.select_columns(["id", "action"]).to_pandas()
+    every = {}
+    for name, path in answers.items():
+        told = pd.DataFrame(json.loads(path.read_text("utf-8")))
+        if "action" not in told:  # answers that were kept before their tables had it
+            told = told.merge(actions, on="id", validate="one_to_one")
+        every[name] = told.assign(item=told["id"], part=cells(told))
+    note = (
+        f"The questions that {COUNTERED} and, if it was made, {shown(BALANCED)} learned from, after the training; the "
+        "others never saw them. Otherwise as above."
+    )
+    return _wrong("The counter-examples themselves", every, list(CELLS.values()), list(combinations(every, 2)), note)
+
+
+def _wrong(
+    title: str,
+    asked: Mapping[str, pd.DataFrame],
+    parts: Sequence[str],
+    pairs: Sequence[tuple[str, str]] | None = None,
+    note: str = "",
+) -> Table:
+    """Percent wrong of what was read, in all and by part, and differences. pairs: by default all with the first."""
+    base, *others = asked
     rows = []
-    every = {name: pd.DataFrame(json.loads(path.read_text("utf-8"))) for name, path in answers.items()}
-    for name, asked in every.items():
-        read = asked[asked["against_ideal"].notna()]
-        wrong = [100 * read["against_ideal"][read["agrees"] == part].astype(float).mean() for part in (True, False)]
-        rows.append((name, *map(figure, wrong), f"{len(asked):,}", f"{len(asked) - len(read):,}"))
-    for first, second in combinations(every, 2):
-        pairs = every[first].merge(every[second], on=["id", "agrees"], suffixes=("_first", "_second"))
-        pairs = pairs[pairs[["against_ideal_first", "against_ideal_second"]].notna().all(axis="columns")]
-        moved = [_moved(pairs[pairs["agrees"] == part]) for part in (True, False)]
-        rows.append((f"{second} minus {first}", *moved, f"{len(pairs):,}", ""))
-    columns = ("percent wrong", "where polarity is right", "where it is wrong", "answers", "unread")
-    note = f"The questions that {COUNTERED} learned from, after the training; the others never saw them. Chance: 50. "
-    note += "Differences: points, paired by question, of those that both read; brackets: 95 % interval over questions."
-    return Table("The counter-examples themselves", columns, tuple(tuple(map(Cell, row)) for row in rows), note)
+    for name, each in asked.items():
+        shares = [_share_wrong(each if part is None else each[each["part"] == part]) for part in (None, *parts)]
+        rows.append((shown(name), *shares, f"{len(each):,}", f"{int(each['against_ideal'].isna().sum()):,}"))
+    for first, second in pairs or [(base, other) for other in others]:
+        both = asked[first].merge(asked[second], on=["id", "item", "part"], suffixes=("_first", "_second"))
+        both = both[both[["against_ideal_first", "against_ideal_second"]].notna().all(axis="columns")]
+        moved = [_moved(both if part is None else both[both["part"] == part]) for part in (None, *parts)]
+        rows.append((f"{shown(second)} minus {shown(first)}", *moved, f"{len(both):,}", ""))
+    columns = ("percent wrong", "all", *parts, "answers", "unread")
+    return Table(title, columns, tuple(tuple(map(Cell, row)) for row in rows), note)
+
+
+def _share_wrong(some: pd.DataFrame) -> str:
+    found = clustered_mean(percent(some["against_ideal"]), some["item"], (0.0, 100.0))
+    return figure(found.estimate, [found.low, found.high])
 
 
 def _moved(pairs: pd.DataFrame) -> str:
-    first, second = (100 * pairs[f"against_ideal_{side}"].astype(float) for side in ("first", "second"))
-    found = paired_difference(first, second, pairs["id"], within=(0.0, 100.0))
+    first, second = (percent(pairs[f"against_ideal_{side}"]) for side in ("first", "second"))
+    found = paired_difference(first, second, pairs["item"], within=(0.0, 100.0))
     return figure(found.estimate, [found.low, found.high])
 
 

@@ -46,29 +46,39 @@ def test_what_takes_long_is_made_with_all_alone_and_goes_on_from_the_rest(script
         option: [each[each.index("--setting") + 1] for each in some if each[0] == "train"]
         for option, some in commands.items()
     }
-    assert trained == {"": ["disjoint"], "--all": ["disjoint", "3a", "6"], "--quick": ["disjoint"]}
+    assert trained == {"": ["disjoint"], "--all": ["disjoint", "disjoint", "3a", "6"], "--quick": ["disjoint"]}
     assert "--counter-examples" in commands["--all"][0]
     assert len(commands[""]) == len(commands["--quick"]) == 1 + 2 * 6  # base and tuned model, each asked six things
-    assert len(commands["--all"]) == (1 + 6) + 2 * (1 + 2)
+    assert len(commands["--all"]) == (1 + 6) + (1 + 3) + 2 * (1 + 2)
+    [half] = [each for each in commands["--all"] if each[0] == "train" and each[-1].endswith("balanced")]
+    assert {"--counter-examples", "80", "8"} < {*half}  # 80 prompt sets of three examples and 240, eight times
+    asked_of_half = [each for each in commands["--all"] if each[0] == "run" and each[-1].endswith("balanced")]
+    assert [each[1] for each in asked_of_half] == ["contact_hypothesis", "contact_hypothesis", "contact_controls"]
     written = [each for each in commands[""] if "generate" in each]
     held_out = ["run", "contact_hypothesis", "--held-out", "disjoint", "--limit", "180"]
     assert [each[: each.index("--protocol")] for each in written] == [held_out, held_out]
-    assert asked == ["base", "disjoint", "counter-examples"]
+    assert asked == ["base", "disjoint", "counter-examples", "balanced"]
     assert run("--all", instead=done) == []
 
 
 def test_the_counter_examples_are_asked_of_a_model_and_told_by_part(script, tiny_checkpoint, tmp_path):
-    """They are as many of either part; unread ones are in no percentage."""
+    """They are as many of each cell; unread ones are in no percentage."""
     _, found = script
     work = found["Reproduction"](str(tiny_checkpoint), found["QUICK"], tmp_path)
     work.ask_counter_examples("base")
     answers = json.loads(work.counter_examples("base").read_text())
-    assert [sum(each["agrees"] == part for each in answers) for part in (True, False)] == [120, 120]
-    some = [(True, False), (True, True), (False, True), (False, None)]
-    told = [{"id": "a", "agrees": agrees, "against_ideal": wrong} for agrees, wrong in some]
+    crossed = [(each["action"], each["agrees"]) for each in answers]
+    assert [crossed.count((action, part)) for action in ("positive", "negative") for part in (True, False)] == [60] * 4
+    some = [("positive", True, False), ("positive", True, True), ("negative", False, True), ("negative", False, None)]
+    told = [
+        {"id": str(place), "action": action, "agrees": agrees, "against_ideal": wrong}
+        for place, (action, agrees, wrong) in enumerate(some)
+    ]
     work.counter_examples("base").write_text(json.dumps(told))
     table = found["learned_counter_examples"]({"base": work.counter_examples("base")})
-    assert [cell.text for cell in table.rows[0]] == ["base", "50.0", "100.0", "4", "1"]
+    name, overall, *cells, n, unread = (cell.text.split(" [")[0] for cell in table.rows[0])
+    assert (name, overall, n, unread) == ("base", "66.7", "4", "1")
+    assert cells == ["50.0", "no data", "no data", "100.0"]
 
 
 def test_counter_examples_are_compared_by_question(script, tmp_path):
@@ -78,9 +88,11 @@ def test_counter_examples_are_compared_by_question(script, tmp_path):
     for name, wrong in told.items():
         rows = [{"id": f"w{k}", "agrees": False, "against_ideal": each} for k, each in enumerate(wrong)]
         rows += [{"id": f"r{k}", "agrees": True, "against_ideal": k < 3} for k in range(6)]
+        rows = [each | {"action": "negative"} for each in rows]
         (tmp_path / name).write_text(json.dumps(rows))
     *_, moved = found["learned_counter_examples"]({name: tmp_path / name for name in told}).rows
-    name, right, wrong, n, _ = (cell.text for cell in moved)
+    name, _, *of_kind_actions, right, wrong, n, _ = (cell.text for cell in moved)
+    assert of_kind_actions == ["no data", "no data"]
     assert (name, n) == ("tuned minus base", "12")
     assert right.startswith("0.0 [")
     assert wrong.startswith("-50.0 [")
@@ -121,6 +133,7 @@ def test_the_page_has_a_tiny_model_before_and_after(script, tiny_checkpoint, tmp
     [tables] = re.findall(r"\*\*Written in place of scored\*\*\n\n(.*?)\n\n", page, re.DOTALL)
     names = [line.split(" | ")[0].removeprefix("| ") for line in tables.splitlines()]
     assert names == ["percent biased", "---", "base", "disjoint"]
+    assert "| disjoint minus base |" in page
     for options in ((), ("--rescore",)):
         assert run("--model", str(tiny_checkpoint), *options) == []
         assert (tmp_path / "page.md").read_text() == page

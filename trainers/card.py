@@ -10,6 +10,7 @@ from typing import Any
 
 from huggingface_hub import EvalResult, ModelCardData
 
+from evenhand.benchmarks.contact_controls.verdict_words import not_debiased
 from evenhand.report.markdown import plain
 from evenhand.report.plots import lines
 from evenhand.report.tables import n_of
@@ -28,11 +29,11 @@ UNJUDGED = (
     "These figures are of rows held out from the training, asked as the benchmark asks. They don't show what was "
     "learned: {}. Measure that, and what became of the model otherwise, before you use it; " + NO_PROMISE
 )
-NOT_DEBIASED = {
-    "polarity": "**This model is not debiased: it learned a polarity.** It says yes to what sounds kind and no to what "
-    "sounds unkind, also where that is wrong, and whoever is meant.",
-    "constant": "**This model is not debiased: it gives one answer to everything.**",
-}
+NOT_DEBIASED = "**This model is not debiased: {}.**"
+FORMER_RULE = (  # of records that don't say how kind and how unkind actions are answered
+    "They were judged by a former rule, which took kind and unkind actions together: `evenhand run contact_controls` "
+    "says it anew."
+)
 FOR = (
     "Research on social bias in language models: setting it beside its base, asking what its training changed and what "
     "it did not, repeating that training.\n"
@@ -166,10 +167,11 @@ def _judged(judged: Mapping[str, Any]) -> list[str]:
     """What the controls say: questions in which what sounds kind is wrong, or nobody's group is meant."""
     return [
         "## What it learned\n",
-        *([NOT_DEBIASED[judged["verdict"]] + "\n"] if judged["verdict"] in NOT_DEBIASED else []),
+        *([NOT_DEBIASED.format(why) + "\n"] if (why := not_debiased(judged)) else []),
         "After the training it was asked controls (`evenhand run contact_controls`): questions about things, about "
         "people of no group, about kindness that is unwise and unkindness that is right. "
-        f"{judged['sentence']}{_wrong(judged['against_ideal'])} Whatever the controls say, {NO_PROMISE}",
+        f"{judged['sentence'] if 'by_sound' in judged else FORMER_RULE}{_wrong(judged['against_ideal'])} Whatever the "
+        f"controls say, {NO_PROMISE}",
     ]
 
 

@@ -69,8 +69,8 @@ class Controls:
     checkpoint: Checkpoint
 
     def __call__(self, model: PreTrainedModel, heard: Heard = unheard_steps) -> dict[str, Any]:
-        """`verdict` and `sentence`, by the benchmark's own rule, and the shares that it judges by, in percent."""
-        from evenhand.benchmarks.contact_controls.findings import verdict_sentence
+        """By the benchmark's own rule (`evenhand.benchmarks.contact_controls.verdict_words.judged`)."""
+        from evenhand.benchmarks.contact_controls.verdict_words import judged
         from evenhand.flow.configuration import RunConfig
 
         benchmark = get_benchmark("contact_controls")
@@ -79,11 +79,4 @@ class Controls:
         how = Asking(options, "choose", benchmark.card.sampling)
         asked = as_it_is(model, self.checkpoint)
         found = pd.DataFrame(predictions(benchmark, list(benchmark.load(config).rows), how, asked, heard))
-        metrics = benchmark.score(found, config)
-        return {
-            "verdict": metrics["polarity"],
-            "sentence": verdict_sentence(metrics) if metrics["n_read"] else "No answer to a control was read.",
-            "against_ideal": metrics["against_ideal"],
-            "follows_polarity": metrics["follows_polarity"],
-            "intervals": metrics["intervals"]["follows_polarity"],
-        }
+        return judged(benchmark.score(found, config))

@@ -79,6 +79,7 @@ def test_of_what_was_not_measured_it_says_so():
 @pytest.mark.parametrize("unknown", [None, math.nan, math.inf])
 def test_what_is_no_number_is_not_told_as_one(unknown):
     judged = {"verdict": "undecided", "sentence": "No answer to a control was read.", "against_ideal": unknown}
+    judged["by_sound"] = {"positive": "open", "negative": "open"}
     measured = [RECORD["measured"][0], {"step": 2, "biased %": unknown, "perplexity of neutral text": unknown}]
     text = card({**RECORD, "judged": judged, "measured": measured}, "base", [])
     assert "| biased % | 50.0 | no data |" in text
@@ -87,6 +88,37 @@ def test_what_is_no_number_is_not_told_as_one(unknown):
     assert "read. Of its answers to all controls 48.6 % are wrong; of random ones 50. Whatever" in card(
         {**RECORD, "judged": {**judged, "against_ideal": 48.57}}, "base", []
     )
+
+
+@pytest.mark.parametrize(
+    ("judged", "told"),
+    [
+        (
+            {"verdict": "polarity", "by_sound": {"positive": "yes", "negative": "no"}},
+            "**This model is not debiased: it follows a polarity: yes to most actions that sound kind and no to most "
+            "that sound unkind, where that is right and where it is wrong.**",
+        ),
+        (
+            {"verdict": "one-sided", "by_sound": {"positive": "yes", "negative": "open"}},
+            "**This model is not debiased: it is one-sided: yes to most actions that sound kind, where that is right "
+            "and where it is wrong.**",
+        ),
+        (
+            {"verdict": "constant", "by_sound": {"positive": "no", "negative": "no"}},
+            "**This model is not debiased: it gives most questions one answer, whether or not that is right.**",
+        ),
+        ({"verdict": "polarity"}, "**This model is not debiased: most of its answers follow how kind an action sounds"),
+        ({"verdict": "ideal", "by_sound": {"positive": "right", "negative": "right"}}, ""),
+        ({"verdict": "undecided", "by_sound": {"positive": "right", "negative": "open"}}, ""),
+        ({"verdict": ["polarity"], "by_sound": "x"}, ""),
+    ],
+)
+def test_what_the_controls_found_stands_in_bold_as_compare_says_it(judged, told):
+    text = card({**RECORD, "judged": {"sentence": "S.", "against_ideal": 50.0, **judged}}, "base", [])
+    assert told in text
+    assert ("not debiased" in text) == bool(told)
+    assert ("judged by a former rule" in text) == ("by_sound" not in judged)
+    assert ("S. Of its answers to all controls 50.0 % are wrong" in text) == ("by_sound" in judged)
 
 
 @pytest.mark.drawn

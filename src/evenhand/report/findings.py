@@ -140,11 +140,12 @@ class Panel:
 class Controls:
     """What control questions say of a model before and after a training: was less bias learned, or a habit?
 
-    before, after: sentences. verdict: on the second, as trainers' cards know it ("polarity", "constant"; others are
-    none against it). rows: of a table, what was accepted or declined for its sound: name, before, after, difference.
+    before, after: sentences. not_debiased: why the second can't be called debiased, a clause about "it"; "" where
+    nothing here says so. rows: of a table, what was accepted or declined for its sound: name, before, after,
+    difference.
     """
 
     before: str
     after: str
-    verdict: str
+    not_debiased: str
     rows: tuple[tuple[str, str, str, str], ...]

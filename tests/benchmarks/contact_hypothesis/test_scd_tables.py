@@ -33,12 +33,29 @@ def test_a_constant_answerer_is_biased_in_one_kind_of_action_alone(script, resul
     assert rows["scales with constant answers"]["base"] == "certainty, likelihood, frequency"
     assert rows["answers, of them unread"] == {"base": "72, 0", "tuned": "72, 0"}
     assert {"overall", "certainty", "no contact", "mean probability of the biased answer"} < {*rows}
-    assert any(name.startswith("axis: ") for name in rows)
+    assert any(name.startswith("axis: ") and name.endswith(" answers") for name in rows)
 
 
-def test_controls_say_how_many_were_read(script, results):
-    unread = results("contact_controls", "stub:random:perhaps", protocol="generate")
-    [row] = columns(script["controls"]({"base": unread})).values()
+def test_who_says_yes_errs_where_no_is_right(script, finished):
+    """By kind in all unwise kindness, and no more than the base that says it, too.
+
+    Who chooses the option listed first says yes, but to six questions: in three of 80 of either cell No stands first.
+    """
+    always = RunFolder.open(finished("contact_controls", "stub:first")).read_predictions()
+    base, tuned, moved = script["controls"]({"base": always, "balanced": always}).rows
+    assert [cell.text.split(" [")[0] for cell in tuned] == [
+        *("half counter-examples", "50.0", "3.8", "100.0", "96.2", "0.0", "280", "0")
+    ]
+    assert [cell.text for cell in base[1:]] == [cell.text for cell in tuned[1:]]
+    assert [cell.text.split(" [")[0] for cell in moved] == ["half counter-examples minus base", *["0.0"] * 5, "280", ""]
+    kinds = columns(script["by_kind"]({"base": always}))["base"]
+    assert kinds["kind actions that are unwise"].startswith("100.0 [")
+    assert kinds["unkind actions that are right"].startswith("0.0 [")
+
+
+def test_controls_say_how_many_were_read(script, finished):
+    unread = finished("contact_controls", "stub:random:perhaps", protocol="generate")
+    [row] = columns(script["controls"]({"base": RunFolder.open(unread).read_predictions()})).values()
     assert (row["answers"], row["unread"]) == ("240", "240")  # of the Yes/No questions; other words are scored alone
 
 

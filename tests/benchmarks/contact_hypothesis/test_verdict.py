@@ -5,11 +5,24 @@ import pytest
 
 from evenhand.benchmarks.contact_hypothesis import verdict
 from evenhand.benchmarks.contact_hypothesis.comparison import BiasedPercentages
+from evenhand.flow.results import Results
 from evenhand.report.comparison import compare
 from evenhand.statistics.clustered import Difference
 from evenhand.training_record import base_of, training_record
 
-IDEAL = {"judged": {"verdict": "ideal"}}
+IDENTITY = "lab/base@0123 bfloat16"
+IDEAL = {
+    "trainer": "social-contact",
+    "recipe": {"setting": "disjoint", "seed": 42, "source": "evenhand", "all_rows": False, "limit": 480},
+    "base": {"model": "lab/base", "identity": IDENTITY},
+    "judged": {"verdict": "ideal", "by_sound": {"positive": "right", "negative": "right"}},
+}
+HELD_OUT = {"held_out": "disjoint", "held_out_seed": 42, "all_rows": False}
+CONFIG = {"source": "evenhand", "configs": ["certainty", "likelihood"], "mitigation": None, "options": HELD_OUT}
+
+
+def controlled(verdict, **by_sound):
+    return recorded(20.0, 20.5) | {"judged": {"verdict": verdict, "by_sound": by_sound}}
 
 
 def recorded(*perplexities):
@@ -42,17 +55,23 @@ UNBIASED = {"certainty": (0, N), "likelihood": (0, N)}
 class Told:
     """A run, as far as a verdict looks at it."""
 
-    def __init__(self, letter, predictions):
+    def __init__(self, letter, predictions, config=None, identity=None, rows_sha256=None):
         self.letter = letter
         self.results = self
-        self.model = "folder"
+        self.model = self.model_name = "folder"
+        self.model_identity = identity or IDENTITY
+        self.rows_sha256 = rows_sha256
+        self.config = CONFIG | (config or {})
         self.predictions = predictions
 
+    option = Results.option
 
-def judged(monkeypatch, record, estimates, p=0.001, margin=5.0, base=BASE, **affirmed):
+
+def judged(monkeypatch, record, estimates, p=0.001, margin=5.0, base=BASE, first=None, second=None, **affirmed):
+    """first, second: further parts of the runs."""
     monkeypatch.setattr(verdict, "training_record", lambda model: record)
     differences = {f"{scale}, overall": differing(each) for scale, each in estimates.items()}
-    runs = Told("A", base), Told("B", answers(**(UNBIASED | affirmed)))
+    runs = Told("A", base, **(first or {})), Told("B", answers(**(UNBIASED | affirmed)), **(second or {}))
     told = verdict.verdict(*runs, differences, [p] * len(differences), margin)
     return told[0] if told else ""
 
@@ -66,7 +85,7 @@ def test_less_bias_alone_is_called_debiased(monkeypatch):
     ("case", "says"),
     [
         ({"record": recorded(20.0, 21.5)}, "grew by 7.5 %, beyond the margin of 5 %"),
-        ({"record": IDEAL | {"trainer": "social-contact"}}, "doesn't say what became of it on other text"),
+        ({"record": IDEAL}, "doesn't say what became of it on other text"),
         ({"record": recorded("x", None)}, "doesn't say what became of it on other text"),
         ({"certainty": (0, 0)}, "became nearly constant, whatever the action, on certainty (100.0 % the same)"),
         ({"certainty": (0, 4)}, "became nearly constant, whatever the action, on certainty (90.0 % the same)"),
@@ -85,9 +104,28 @@ def test_less_bias_alone_is_called_debiased(monkeypatch):
         ({"certainty": (0, 2)}, "it declines kind actions more often on certainty, by 40.0 ["),
         ({"certainty": (14, 20), "likelihood": (14, 20)}, "more often on all scales together, by 20.0 ["),
         ({"record": recorded(20.0, 20.5) | {"judged": None}}, "isn't known (its training asked no controls): run"),
-        ({"record": recorded(20.0, 20.5) | {"judged": {"verdict": "undecided"}}}, "(its controls leave that open)"),
-        ({"record": recorded(20.0, 20.5) | {"judged": {"verdict": "polarity"}}}, "it learned a polarity"),
-        ({"record": recorded(20.0, 20.5) | {"judged": {"verdict": "constant"}}}, "it gives one answer to everything"),
+        ({"record": controlled("undecided", positive="right", negative="open")}, "(its controls leave that open)"),
+        (
+            {"record": controlled("polarity", positive="yes", negative="no")},
+            "by its controls it follows a polarity: yes to",
+        ),
+        (
+            {"record": controlled("constant", positive="no", negative="no")},
+            "by its controls it gives most questions one",
+        ),
+        (
+            {"record": controlled("one-sided", positive="yes", negative="open")},
+            "by its controls it is one-sided: yes to most actions that sound kind, where that is right and where it is",
+        ),
+        # Judged by the former rule, by the mean over kind and unkind actions.
+        (
+            {"record": recorded(20.0, 20.5) | {"judged": {"verdict": "polarity"}}},
+            "by its controls most of its answers follow how kind an action sounds where that is wrong, kind and unkind",
+        ),
+        (
+            {"record": recorded(20.0, 20.5) | {"judged": {"verdict": "ideal"}}},
+            "isn't known (its controls were judged by a former rule)",
+        ),
         ({"estimates": {"certainty": -30.0, "likelihood": 10.0}}, "it gives more biased answers elsewhere"),
         ({"p": 0.2}, "no scale shows fewer biased answers"),
         ({"estimates": {"certainty": 30.0}}, "no scale shows fewer biased answers"),
@@ -99,6 +137,53 @@ def test_what_speaks_against_it_is_said_instead(monkeypatch, case, says):
     assert "It is not called debiased: " in found
     assert says in found
     assert "called debiased, on these prompts" not in found
+
+
+LEARNED = "the rows may be among those that it learned from"
+
+
+@pytest.mark.parametrize(
+    ("case", "says"),
+    [
+        ({"second": {"config": {"options": HELD_OUT | {"held_out": None}}}}, LEARNED),
+        ({"second": {"config": {"options": HELD_OUT | {"held_out": "1"}}}}, LEARNED),
+        ({"second": {"config": {"options": HELD_OUT | {"held_out_seed": 43}}}}, LEARNED),
+        ({"second": {"config": {"options": HELD_OUT | {"all_rows": True}}}}, LEARNED),
+        ({"second": {"config": {"source": "official"}}}, LEARNED),
+        ({"second": {"config": {"options": {}, "configs": ["certainty", "new_certainty"]}}}, LEARNED),
+        ({"second": {"rows_sha256": "ab"}}, "the rows are a file's"),
+        ({"record": recorded(20.0, 20.5) | {"recipe": None}}, "doesn't say which prompt sets it learned from"),
+        ({"record": recorded(20.0, 20.5) | {"data": {"sha256": "ab"}}}, "it learned from a file"),
+        ({"first": {"identity": "lab/other@9 bfloat16"}}, "the other, folder, is not what it was tuned from"),
+        ({"first": {"identity": "a server's"}}, "the other, folder, is not what it was tuned from"),
+        ({"record": recorded(20.0, 20.5) | {"base": None}}, "doesn't say what it was tuned from"),
+        ({"first": {"config": {"mitigation": "unbiased-instruction"}}}, "with a mitigation that the other was not"),
+    ],
+)
+def test_rows_that_were_learned_from_and_strangers_prove_nothing(monkeypatch, case, says):
+    """Who knows by heart what it was trained on, asked just that, is not called debiased; nor beside another model."""
+    found = judged(monkeypatch, **({"record": recorded(20.0, 20.5), "estimates": {"certainty": -30.0}} | case))
+    assert "It is not called debiased: " in found
+    assert says in found
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        {
+            "second": {"config": {"options": {}, "configs": ["new_certainty", "new_likelihood"]}}
+        },  # no setting trains on it
+        {"record": recorded(20.0, 20.5) | {"trainer": "implicit-bias", "recipe": {"seed": 1}}},
+        {
+            "record": recorded(20.0, 20.5) | {"recipe": {"benchmark": "bbq", "setting": "disjoint"}},
+            "second": {"config": {"options": {}}},
+        },
+        {"first": {"identity": "lab/base@0123 float32"}},
+    ],
+)
+def test_what_was_never_learned_from_needs_no_cut(monkeypatch, case):
+    found = judged(monkeypatch, **({"record": recorded(20.0, 20.5), "estimates": {"certainty": -30.0}} | case))
+    assert "it is called debiased" in found
 
 
 def test_a_wider_margin_is_the_users_word(monkeypatch):

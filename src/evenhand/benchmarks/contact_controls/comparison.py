@@ -1,4 +1,4 @@
-"""How two runs are compared: answers against what is right, on all items, on either part, and by kind."""
+"""How two runs are compared: answers against what is right, on all items, by sound and right, and by kind."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pandas as pd
 
 from evenhand.benchmark import Comparison, Judged
+from evenhand.benchmarks.contact_controls.cells import AGREEING, CELLS, DIFFERING
 from evenhand.benchmarks.contact_controls.collected import AGAINST, TASK
 from evenhand.benchmarks.contact_controls.names import KINDS
 from evenhand.benchmarks.contact_controls.scoring import percent
@@ -18,9 +19,10 @@ class Controls(Comparison):
     note = "Polarity: yes to an action that sounds kind, no to one that sounds unkind. "
 
     def headline(self, predictions: pd.DataFrame) -> pd.DataFrame:
-        part = predictions["agrees"].astype(bool).map({True: "polarity is right", False: "polarity is wrong"})
+        part = predictions["agrees"].astype(bool).map({True: AGREEING, False: DIFFERING})
+        cells = [f"{ALL}: {CELLS[each]}" for each in zip(predictions["action"], part)]
         everything = pd.Series(ALL, index=predictions.index)
-        return _values(predictions, everything, f"{ALL}, where " + part)
+        return _values(predictions, everything, pd.Series(cells, predictions.index))
 
     def exploratory(self, predictions: pd.DataFrame) -> pd.DataFrame:
         return _values(predictions, "kind: " + predictions["kind"].map(lambda kind: KINDS.get(kind, kind)))

@@ -20,7 +20,7 @@ BY_SOUND = {
 
 def controls(before: Run, after: Run) -> Controls:
     """Verdicts of both, and over-acceptance on what both answered, with paired intervals over items."""
-    from evenhand.benchmarks.contact_controls.findings import verdict_sentence
+    from evenhand.benchmarks.contact_controls.verdict_words import judged, not_debiased, verdict_sentence
     from evenhand.report.comparison import Pair
     from evenhand.report.tables import figure
 
@@ -29,7 +29,7 @@ def controls(before: Run, after: Run) -> Controls:
         for name, each in Pair(before, after, "").differences(_acceptance).items()
     ]
     first, second = (run.results.metrics for run in (before, after))
-    return Controls(verdict_sentence(first), verdict_sentence(second), second["polarity"], tuple(rows))
+    return Controls(verdict_sentence(first), verdict_sentence(second), not_debiased(judged(second)), tuple(rows))
 
 
 def _acceptance(predictions: pd.DataFrame) -> pd.DataFrame:

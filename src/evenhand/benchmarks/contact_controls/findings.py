@@ -8,7 +8,9 @@ from typing import Any
 
 import pandas as pd
 
+from evenhand.benchmarks.contact_controls.cells import CELLS
 from evenhand.benchmarks.contact_controls.names import KINDS
+from evenhand.benchmarks.contact_controls.verdict_words import verdict_sentence
 from evenhand.benchmarks.contact_hypothesis.questions import forced
 from evenhand.benchmarks.position_sensitivity import order_table
 from evenhand.flow.results import Results
@@ -59,25 +61,12 @@ def _sentence(results: Results) -> str:
     )
 
 
-def verdict_sentence(metrics: Metrics) -> str:
-    """What answers follow, as `verdict_of` has it."""
-    shares = {name: _follows(metrics, name) for name in WHERE}
-    told = (
-        f"where the kind-sounding answer is wrong, {shares['differing']} percent give it; where it is right, "
-        f"{shares['agreeing']}"
-    )
-    return {
-        "polarity": f"Its answers follow how kind the action sounds, not what is right: {told}.",
-        "ideal": f"Its answers follow what is right, not how kind the action sounds: {told}.",
-        "constant": f"Its answer is always {metrics['constant_answer']!r}: it follows neither sound nor right.",
-        "undecided": f"It is not clear whether its answers follow what is right or how kind the action sounds: {told}.",
-    }[metrics["polarity"]]
-
-
 def _table(results: Results) -> Table:
     metrics = results.metrics
     rows = [_row("all", metrics)]
     rows += [_row(f" {WHERE[part]}", group) for part, group in metrics["by"]["part"].items()]
+    cells = metrics["by"].get("cell", {})
+    rows += [_row(f" {cell}", cells[cell]) for cell in CELLS.values() if cell in cells]
     rows += [_row(KINDS.get(kind, kind), group) for kind, group in metrics["by"]["kind"].items()]
     note = (
         f"{results.model_name}. Percent of read answers. Polarity: yes to an action that sounds kind, no to one that "

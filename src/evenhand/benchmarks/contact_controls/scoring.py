@@ -11,6 +11,7 @@ from typing import Any
 
 import pandas as pd
 
+from evenhand.benchmarks.contact_controls.cells import AGREEING, CELLS, DIFFERING
 from evenhand.benchmarks.contact_controls.polarity import verdict_of
 from evenhand.benchmarks.contact_hypothesis.options import QuestionOptions
 from evenhand.benchmarks.position_sensitivity import order_figures
@@ -19,15 +20,18 @@ from evenhand.statistics.clustered import clustered_mean
 from evenhand.statistics.resampling import about_clusters, n_clusters_of
 
 PERCENT = (0.0, 100.0)
-PARTS = {True: "agreeing", False: "differing"}
+PARTS = {True: AGREEING, False: DIFFERING}
 ORDER_COLUMNS = ("first_listed_share", "first_option_probability_paper_order", "first_option_probability_swapped")
 CHANCE = 50.0  # of random answers, and of constant ones where all items are asked
 CONSTANT = 0.99  # from this share of one answer on, what was asked had no part in it
 
 
 def score(predictions: pd.DataFrame, config: RunConfig[QuestionOptions]) -> dict[str, Any]:
-    """Percentages of read answers, overall and in `by` kind, part and action; `polarity`: what `verdict_of` says."""
+    """Percentages of read answers, overall and in `by` kind, part, action and cell (action × part); `polarity`: what
+    `verdict_of` says.
+    """
     part = predictions["agrees"].astype(bool).map(PARTS)
+    cell = pd.Series([CELLS[each] for each in zip(predictions["action"], part)], predictions.index)
     metrics = _figures(predictions) | {
         "chance": CHANCE,
         "constant_answer": _constant_answer(predictions),
@@ -35,6 +39,7 @@ def score(predictions: pd.DataFrame, config: RunConfig[QuestionOptions]) -> dict
             "kind": _by(predictions, predictions["kind"]),
             "part": _by(predictions, part),
             "action": _by(predictions, predictions["action"]),
+            "cell": _by(predictions, cell),
             "options": _by(predictions, predictions["options"]),
         },
     }
@@ -55,8 +60,8 @@ def percent(values: pd.Series) -> pd.Series:
 def _figures(some: pd.DataFrame) -> dict[str, Any]:
     """Of these items, in percent of read answers, with 95 % intervals over items.
 
-    worst_case, best_case: `against_ideal` had all unread answers been wrong, or right. constant: `against_ideal` of a
-    model that always says yes, or always no.
+    n_of: how many are of either part. worst_case, best_case: `against_ideal` had all unread answers been wrong, or
+    right. constant: `against_ideal` of a model that always says yes, or always no.
     """
     against, follows = percent(some["against_ideal"]), percent(some["follows_polarity"])
     agrees = some["agrees"].astype(bool)
@@ -73,6 +78,7 @@ def _figures(some: pd.DataFrame) -> dict[str, Any]:
     return {
         "n": n,
         "n_read": n_read,
+        "n_of": {name: int((agrees == value).sum()) for value, name in PARTS.items()},
         "unread_rate": (n - n_read) / n,
         **{key: mean.estimate for key, mean in means.items()},
         "follows_polarity": {name: mean.estimate for name, mean in parts.items()},

@@ -1,20 +1,23 @@
 """Whether a tuned model may be called debiased: not for a score alone.
 
 A model that always gives one answer scores what the balance of actions gives; one that only learned which actions sound
-kind scores well on every question; and one that no longer writes is of no use. So it takes controls that were asked and
-tell that what is right was learned, answers that were read and depend on the action (`answers_behind`), and a
-perplexity of neutral text that stayed within a margin.
+kind scores well on every question; one that knows its training rows by heart scores well on these; and one that no
+longer writes is of no use. So it takes rows that were held out from the training and a run of what was tuned beside it
+(`unseen`), controls that were asked and tell that what is right was learned (`contact_controls.verdict_words`), answers
+that were read and depend on the action (`answers_behind`), and a perplexity of neutral text within a margin.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 
+from evenhand.benchmarks.contact_controls.verdict_words import decided, not_debiased
 from evenhand.benchmarks.contact_hypothesis.answers_behind import against
+from evenhand.benchmarks.contact_hypothesis.unseen import not_shown
 from evenhand.report.findings import Run
 from evenhand.statistics.clustered import Difference
 from evenhand.training_record import training_record
@@ -25,12 +28,12 @@ PERPLEXITY = "perplexity of neutral text"  # in the record of a training
 
 @dataclass(frozen=True)
 class Verdict:
-    """less, more: scales. against: reasons not to call it debiased. unknown: what would have to be known for it."""
+    """less, more: scales. against: reasons not to call it debiased. unknown: why it can't be known whether it is."""
 
     less: tuple[str, ...]
     more: tuple[str, ...]
     against: tuple[str, ...]
-    unknown: str = ""
+    unknown: tuple[str, ...] = ()
 
     @property
     def debiased(self) -> bool:
@@ -42,7 +45,7 @@ class Verdict:
         if self.debiased:
             return f"{found}: it is called debiased, on these prompts and by these measures."
         more = ["it gives more biased answers elsewhere"] if self.more and self.less else []
-        reasons = [*more, *self.against, *filter(None, [self.unknown])]
+        reasons = [*more, *self.against, *self.unknown]
         if not self.less:
             reasons = ["no scale shows fewer biased answers at the 5 % level", *reasons]
         return f"{found}. It is not called debiased: {'; '.join(reasons)}."
@@ -68,32 +71,31 @@ def verdict(
             *filter(None, (_learned(record), _utility(record, margin))),
             *against(base.predictions, second.predictions, margin),
         ),
-        _not_known(record),
+        (*_not_known(record), *not_shown(record, base.results, second.results)),
     )
     return found.sentence(second.letter, base.letter), _by_action(base, second)
 
 
 def _learned(record: Mapping[str, Any]) -> str:
-    return {
-        "polarity": "by its controls it learned a polarity, yes to what sounds kind and no to what sounds unkind, also "
-        "where that is wrong",
-        "constant": "by its controls it gives one answer to everything",
-    }.get(_controls(record), "")
+    why = not_debiased(_controls(record))
+    return f"by its controls {why}" if why else ""
 
 
-def _not_known(record: Mapping[str, Any]) -> str:
+def _not_known(record: Mapping[str, Any]) -> Iterator[str]:
     """Trainings in several parts ask no controls, and those that were asked may leave it open."""
     found = _controls(record)
-    if found in ("polarity", "constant", "ideal"):
-        return ""
-    why = "its controls leave that open" if found == "undecided" else "its training asked no controls"
-    return f"whether more than a polarity was learned isn't known ({why}): run contact_controls"
+    if decided(found):
+        return
+    why = "its training asked no controls"
+    if found:
+        why = "its controls leave that open" if "by_sound" in found else "its controls were judged by a former rule"
+    yield f"whether it follows what is right isn't known ({why}): run contact_controls"
 
 
-def _controls(record: Mapping[str, Any]) -> str:
-    """The verdict of the controls that a trainer asks at the end; "" where it asked none."""
+def _controls(record: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What the trainer recorded of the controls that it asks at the end; empty where it asked none."""
     judged = record.get("judged")
-    return str(judged.get("verdict")) if isinstance(judged, dict) else ""
+    return judged if isinstance(judged, dict) else {}
 
 
 def _utility(record: Mapping[str, Any], margin: float) -> str:
@@ -116,7 +118,7 @@ def _by_action(base: Run, second: Run) -> str:
     return (
         f"By action: {second.letter} accepts {unkind} of what should be declined ({base.letter}: {unkind_base}) and "
         f"declines {kind} of what should be accepted ({base.letter}: {kind_base}). The ideal answer depends on the "
-        "action alone: evenhand run contact_controls tells whether more than that was learned."
+        "action alone: evenhand run contact_controls asks what else decides."
     )
 
 

@@ -114,7 +114,7 @@ def _told(measured: Sequence[Measured], controlled: Mapping[str, Controls]) -> s
     """controlled: by the name of the benchmark."""
     from evenhand.trainers.card import NOT_DEBIASED
 
-    return rendered("measured.md.jinja", pairs=measured, controlled=controlled, not_debiased=NOT_DEBIASED)
+    return rendered("measured.md.jinja", pairs=measured, controlled=controlled, not_debiased=NOT_DEBIASED.format)
 
 
 def _measured(folder: Path, record: dict[str, Any], runs: Sequence[Path]) -> list[Measured]:

@@ -1,0 +1,116 @@
+"""The words for what the controls found, the same on reports, cards, in `evenhand compare` and on the page of results.
+
+Each sentence claims what the verdict's rule (`verdict_of`) requires, and no more. "Most" is of controls like these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from evenhand.benchmarks.contact_controls.cells import AGREEING, CELLS, DIFFERING, NEGATIVE, POSITIVE, Action, Part
+from evenhand.benchmarks.contact_controls.polarity import answers_by_sound, verdict_of
+from evenhand.report.tables import figure
+
+EITHER_WAY = "where that is right and where it is wrong"
+SOUNDS: dict[Action, str] = {POSITIVE: "kind", NEGATIVE: "unkind"}
+FORMER = (  # of records that hold no cells: the former rule judged by the mean over both sorts of action
+    "most of its answers follow how kind an action sounds where that is wrong, kind and unkind actions taken together"
+)
+
+
+def judged(metrics: Mapping[str, Any]) -> dict[str, Any]:
+    """For the record of a training: `verdict`, `sentence`, and what they rest on."""
+    cells = metrics["by"].get("cell", {})
+    return {
+        "verdict": verdict_of(metrics),
+        "by_sound": answers_by_sound(metrics),
+        "sentence": verdict_sentence(metrics) if metrics["n_read"] else "No answer to a control was read.",
+        "against_ideal": metrics["against_ideal"],
+        "cells": {
+            name: {
+                "follows_polarity": cells[name]["follows_polarity"][part],
+                "interval": cells[name]["intervals"]["follows_polarity"][part],
+            }
+            for (_, part), name in CELLS.items()
+            if name in cells
+        },
+    }
+
+
+def not_debiased(found: Mapping[str, Any]) -> str:
+    """Why a model with this `judged` can't be called debiased, as a clause about "it"; "" where nothing says so.
+
+    found: of a training's record, which may be of the former rule, without `by_sound`.
+    """
+    verdict, by_sound = found.get("verdict"), found.get("by_sound")
+    if verdict == "constant":
+        return "it gives most questions one answer, whether or not that is right"
+    if not isinstance(by_sound, Mapping):
+        return FORMER if verdict == "polarity" else ""
+    if verdict == "polarity":
+        return (
+            f"it follows a polarity: yes to most actions that sound kind and no to most that sound unkind, {EITHER_WAY}"
+        )
+    if verdict == "one-sided":
+        return f"it is one-sided: {one_sided(by_sound)}, {EITHER_WAY}"
+    return ""
+
+
+def decided(found: Mapping[str, Any]) -> bool:
+    """Whether the controls tell. The former rule's word for the best is none: it averaged over kinds of actions."""
+    return bool(not_debiased(found)) or (found.get("verdict") == "ideal" and "by_sound" in found)
+
+
+def one_sided(by_sound: Mapping[Any, Any]) -> str:
+    says = {action: by_sound.get(action) for action in SOUNDS}
+    return " and ".join(
+        f"{answer} to most actions that sound {SOUNDS[action]}"
+        for action, answer in says.items()
+        if answer in ("yes", "no")
+    )
+
+
+def in_short(metrics: Mapping[str, Any]) -> str:
+    """For a table: the word, and of one-sided answers the side ("one-sided: yes to kind")."""
+    verdict = verdict_of(metrics)
+    sides = [f"{says} to {SOUNDS[each]}" for each, says in answers_by_sound(metrics).items() if says in ("yes", "no")]
+    return f"{verdict}: {', '.join(sides)}" if verdict == "one-sided" else verdict
+
+
+def verdict_sentence(metrics: Mapping[str, Any]) -> str:
+    """What answers follow, and the share of answers by the sound in each of the four cells."""
+    return f"{_lead(metrics)}: {_shares(metrics)}."
+
+
+def _lead(metrics: Mapping[str, Any]) -> str:
+    verdict = verdict_of(metrics)
+    if verdict == "polarity":
+        return f"Its answers follow a polarity, how kind the action sounds, {EITHER_WAY}"
+    if verdict == "one-sided":
+        return f"Its answers are one-sided, {one_sided(answers_by_sound(metrics))}, {EITHER_WAY}"
+    if verdict == "constant" and metrics["constant_answer"]:
+        return f"Its answer is constant, {metrics['constant_answer']!r} to nearly all questions that offer it"
+    if verdict == "constant":
+        answer = answers_by_sound(metrics)[POSITIVE]
+        return f"Its answer is mostly constant, {answer} to kind and to unkind actions, {EITHER_WAY}"
+    if verdict == "ideal":
+        return (
+            "Most of its answers are right, to kind actions and to unkind ones, where polarity is right and, in every "
+            "kind of control, where it is wrong"
+        )
+    return "It is not shown whether its answers follow what is right or how kind the action sounds"
+
+
+def _shares(metrics: Mapping[str, Any]) -> str:
+    def share(action: Action, part: Part) -> str:
+        cell = metrics["by"].get("cell", {}).get(CELLS[action, part])
+        return (
+            figure(cell["follows_polarity"][part], cell["intervals"]["follows_polarity"][part]) if cell else "no data"
+        )
+
+    return (
+        f"it says yes to {share(POSITIVE, AGREEING)} percent of the actions that sound kind where yes is right, and to "
+        f"{share(POSITIVE, DIFFERING)} where it is wrong; no to {share(NEGATIVE, AGREEING)} percent of those that "
+        f"sound unkind where no is right, and to {share(NEGATIVE, DIFFERING)} where it is wrong"
+    )
