@@ -21,6 +21,7 @@ from evenhand.trainers.batches import read_of
 from evenhand.trainers.checkpoints import newest_complete
 from evenhand.trainers.computed_tokens import Computed, ComputedTokens, computed
 from evenhand.trainers.disk_space import check_disk
+from evenhand.trainers.ending import Ending, ended_at
 from evenhand.trainers.finite import Finite, check_finite
 from evenhand.trainers.method import Beginning, Made
 from evenhand.trainers.options import NAMED_TARGETS, TuningOptions
@@ -97,6 +98,7 @@ def fine_tune(prepared: Prepared, output: Path, on_progress: OnProgress = unhear
     ]
     if how.measure_every:
         watching.append(OverSteps(prepared.measure, how.measure_every, on_progress, prepared.stop))
+    watching.append(Ending())  # last: whatever ended the training, it is kept
     unfinished = output / UNFINISHED
     with _memory_explained(how):
         made = trainer_of(prepared, unfinished, on_progress, watching)
@@ -104,6 +106,8 @@ def fine_tune(prepared: Prepared, output: Path, on_progress: OnProgress = unhear
     if is_main():
         check_disk(output, unfinished, trainer.model, how, n_steps(how, len(prepared.examples)))
     done = newest_complete(unfinished, lambda said: on_progress(said, 0, 0))
+    if done and ended_at(done):
+        trainer.args.max_steps, trainer.args.num_train_epochs = -1, 0  # no step is left: it only loads what was learned
     with _memory_explained(how):
         result = trainer.train(resume_from_checkpoint=str(done) if done else None)
         check_finite(trainer.model, some, trainer.state.global_step)
