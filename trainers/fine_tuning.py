@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from peft import LoraConfig
 from transformers import AutoModelForCausalLM, PrinterCallback, TrainerCallback, set_seed
 
 from evenhand.errors import EvenhandError, UsageError
+from evenhand.trainers.adapted_layers import adapter
 from evenhand.trainers.batches import read_of
 from evenhand.trainers.checkpoints import newest_complete
 from evenhand.trainers.computed_tokens import Computed, ComputedTokens, computed
@@ -24,7 +24,7 @@ from evenhand.trainers.disk_space import check_disk
 from evenhand.trainers.ending import Ending, ended_at
 from evenhand.trainers.finite import Finite, check_finite
 from evenhand.trainers.method import Beginning, Made
-from evenhand.trainers.options import NAMED_TARGETS, TuningOptions
+from evenhand.trainers.options import TuningOptions
 from evenhand.trainers.over_steps import AtStep, OverSteps, measured
 from evenhand.trainers.prepared import Prepared
 from evenhand.trainers.processes import in_parts, is_main, passes_each
@@ -153,24 +153,12 @@ def trainer_of(
         prepared.checkpoint,
         how,
         _arguments(how, folder, len(prepared.examples)),
-        _lora(how) if how.method == "lora" else None,
+        adapter(base, how) if how.method == "lora" else None,
         [_Watch(on_progress), *callbacks],  # a step is told before anything is measured after it
     )
     made = (prepared.method or answers)(beginning, prepared.examples)
     made.trainer.remove_callback(PrinterCallback)  # it prints every step's loss among the command's own lines
     return made
-
-
-def _lora(options: TuningOptions) -> LoraConfig:
-    chosen = options.targets
-    targets = NAMED_TARGETS[chosen] if chosen in NAMED_TARGETS else chosen.split(",")
-    return LoraConfig(
-        r=options.rank,
-        lora_alpha=options.alpha,
-        lora_dropout=options.dropout,
-        target_modules=targets,
-        task_type="CAUSAL_LM",
-    )
 
 
 def n_steps(options: TuningOptions, examples: int) -> int:

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from peft.utils import TRANSFORMERS_MODELS_TO_LORA_TARGET_MODULES_MAPPING
-from torch import nn
 from transformers import AutoModelForCausalLM, PreTrainedModel
-from transformers.pytorch_utils import Conv1D
 
 from evenhand.errors import UsageError
 from evenhand.models.loading import Checkpoint
-from evenhand.trainers.options import NAMED_TARGETS, TuningOptions
-
-_ADAPTED = (nn.Linear, Conv1D, nn.Embedding)  # of a text model's layers, those that take LoRA; of 4 bits are Linear too
+from evenhand.trainers.adapted_layers import check_adapter
+from evenhand.trainers.options import TuningOptions
 
 
 def check_fit(checkpoint: Checkpoint, options: TuningOptions) -> None:
@@ -19,7 +15,7 @@ def check_fit(checkpoint: Checkpoint, options: TuningOptions) -> None:
     model = checkpoint.layers(AutoModelForCausalLM)
     check_tokenizer(model, checkpoint)
     if options.method == "lora":
-        check_targets(model, options.targets)
+        check_adapter(model, options)
 
 
 def check_tokenizer(model: PreTrainedModel, checkpoint: Checkpoint) -> None:
@@ -29,24 +25,4 @@ def check_tokenizer(model: PreTrainedModel, checkpoint: Checkpoint) -> None:
         raise UsageError(
             f"{checkpoint.name or checkpoint.path}: its tokenizer needs {needed:,} embeddings, and the model has "
             f"{has:,}: they are not of one model. Put the tokenizer beside the weights that belongs to them"
-        )
-
-
-def check_targets(model: PreTrainedModel, targets: str) -> None:
-    """targets: as --targets has it. Raises UsageError where no adapter can stand there."""
-    kind = str(model.config.model_type)
-    linear = {
-        name.rpartition(".")[2] for name, layer in model.named_modules() if isinstance(layer, (nn.Linear, Conv1D))
-    }
-    accepted = ", ".join(sorted(linear - {"lm_head"}))
-    if targets == "default" and kind not in TRANSFORMERS_MODELS_TO_LORA_TARGET_MODULES_MAPPING:
-        raise UsageError(f"--targets default: peft has none for {kind}; accepted: all-linear, or of {accepted}")
-    if targets in NAMED_TARGETS:
-        return
-    layers = [name for name, layer in model.named_modules() if isinstance(layer, _ADAPTED)]
-    unknown = [each for each in targets.split(",") if not any(f".{name}".endswith(f".{each}") for name in layers)]
-    if unknown:
-        raise UsageError(
-            f"--targets {targets}: this model has no layer {', '.join(map(repr, unknown))} that an adapter can stand "
-            f"in; accepted: {', '.join(NAMED_TARGETS)}, or names with commas, of {accepted}"
         )

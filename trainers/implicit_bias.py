@@ -53,8 +53,8 @@ class ReasonOptions(TuningOptions):
     # As of all recipes, and as published: rank 64, alpha 16, dropout 0.1; seed 42 is transformers' own there.
     targets: str = option(  # the published LoraConfig names none
         "default",
-        "the layers that adapters stand in: default (query and value projections, as published), all-linear, or names "
-        "with commas",
+        "the layers that adapters stand in: default (query and value projections, as published, or the layer that a "
+        "model has in their place), all-linear, or names with commas",
     )
     learning_rate: float = option(1e-3, "at its highest", above=0, most=1, metavar="X")  # appendix H.2
     epochs: float | None = option(  # type: ignore[assignment]

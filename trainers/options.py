@@ -18,7 +18,9 @@ class TuningOptions:
 
     model: str = option("", "what is tuned: embedded, a Hub id, or a local folder", metavar="MODEL")
     revision: str | None = option(None, "of a Hub model", metavar="REF")
-    dtype: DType = option("auto", "of the base's weights; an adapter's are float32")
+    dtype: DType = option(
+        "auto", "of the base's weights; an adapter's are float32, and bfloat16 on a base of 4 or 8 bits, as TRL has it"
+    )
     quantization: Literal["4bit", "8bit"] | None = option(None, "of the base's weights (QLoRA), on a CUDA GPU")
     method: Literal["lora", "full"] = option("lora", "an adapter, or all weights")
     rank: int = option(64, "of the adapter", least=1, metavar="R")
@@ -26,7 +28,7 @@ class TuningOptions:
     dropout: float = option(0.1, "of the adapter's inputs", least=0, most=0.99, metavar="P")
     targets: str = option(
         "all-linear",
-        "the layers that adapters stand in: all-linear, default (peft's for the model), or q_proj,v_proj,…",
+        "the layers that adapters stand in: all-linear, default (query and value projections), or q_proj,v_proj,…",
     )
     learning_rate: float = option(3e-4, "at its highest", above=0, most=1, metavar="X")
     schedule: Literal["constant", "linear", "cosine"] = option(
@@ -65,7 +67,7 @@ class TuningOptions:
     )
     measured: int = option(48, "rows held out that are measured", least=1, metavar="N")
     merge: bool = option(False, "full weights beside the adapter, in the folder merged")
-    plan: bool = option(False, "tokens, time and memory, from a timing of two steps; nothing is written")
+    plan: bool = option(False, "tokens, time and memory, from a timing of three steps; nothing is written")
 
     @property
     def answers_each(self) -> int:
@@ -73,7 +75,7 @@ class TuningOptions:
         return 1
 
 
-NAMED_TARGETS = {"all-linear": "all-linear", "default": None}  # as peft takes them
+NAMED_TARGETS = ("all-linear", "default")
 OF_ADAPTERS = ("quantization", "rank", "alpha", "dropout", "targets", "merge")
 
 

@@ -54,6 +54,9 @@ def _tell(record: Mapping[str, Any], folder: Path) -> None:
 def _place(model: Any, checkpoint: Checkpoint, folder: Path, state: dict[str, Any] | None = None) -> None:
     """Written beside its place first, then moved there, file by file; without the card that peft makes up."""
     model.config.use_cache = getattr(checkpoint.config, "use_cache", True)  # TRL switches it off to train
+    for name in ("output_router_logits", "router_aux_loss_coef"):  # and these of a mixture of experts
+        if hasattr(of_base := checkpoint.config.get_text_config(), name):
+            setattr(model.config.get_text_config(), name, getattr(of_base, name))
     folder.mkdir(parents=True, exist_ok=True)
     os.umask(mask := os.umask(0))
     readable = 0o666 & ~mask

@@ -32,8 +32,8 @@ class SocialContactOptions(TuningOptions):
 
     targets: str = option(
         "default",
-        "the layers that adapters stand in: default (query and value projections, as published), all-linear, or names "
-        "with commas",
+        "the layers that adapters stand in: default (query and value projections, as published, or the layer that a "
+        "model has in their place), all-linear, or names with commas",
     )
     setting: Setting = option("1", "what is for training and what for the test, as in Table 6; disjoint is ours")
     layout: Literal["chat", "published"] = option("chat", "of the prompts, as evenhand run contact_hypothesis has it")
