@@ -16,6 +16,7 @@ import torch
 from transformers import AutoModelForCausalLM, PrinterCallback, TrainerCallback, set_seed
 
 from evenhand.errors import EvenhandError, UsageError
+from evenhand.models.prefix_tree import Continuation
 from evenhand.trainers.adapted_layers import adapter
 from evenhand.trainers.batches import read_of
 from evenhand.trainers.checkpoints import newest_complete
@@ -29,6 +30,7 @@ from evenhand.trainers.over_steps import AtStep, OverSteps, measured
 from evenhand.trainers.prepared import Prepared
 from evenhand.trainers.processes import in_parts, is_main, passes_each
 from evenhand.trainers.progress import OnProgress, unheard
+from evenhand.trainers.steps import n_steps
 from evenhand.trainers.supervised import answers
 from evenhand.trainers.training_folder import UNFINISHED
 
@@ -38,8 +40,8 @@ class Tuned:
     """losses: of each step; logs: all that the trainer's log says of it. seconds: since this process began. packing:
     that was used; note: why another was asked for. computed: tokens, of all steps.
 
-    state: of weights that several processes hold in parts; None where the model has its own. judged: what the recipe
-    says of it.
+    adapted: names of the layers that have an adapter. some: of what was learned. state: of weights that several
+    processes hold in parts; None where the model has its own. judged: what the recipe says of it.
     """
 
     model: Any
@@ -51,6 +53,8 @@ class Tuned:
     computed: Computed
     note: str = ""
     measured: tuple[AtStep, ...] = ()
+    adapted: tuple[str, ...] = ()
+    some: Continuation | None = None
     state: dict[str, Any] | None = None
     judged: Mapping[str, Any] | None = None
 
@@ -124,9 +128,16 @@ def fine_tune(prepared: Prepared, output: Path, on_progress: OnProgress = unhear
         computed(trainer.state.log_history),
         made.note,
         measured(trainer.state.log_history),
+        _adapted(tuned),
+        min(read_of(prepared.examples[: how.batch_size]), key=lambda each: len(each.read)),
         trainer.accelerator.get_state_dict(trainer.model_wrapped) if sharded else None,
         None if sharded else _judged(prepared, tuned, on_progress),
     )
+
+
+def _adapted(tuned: Any) -> tuple[str, ...]:
+    of_adapter = getattr(tuned, "peft_config", {}).get("default")
+    return tuple(sorted(of_adapter.target_modules)) if of_adapter else ()
 
 
 def _judged(prepared: Prepared, tuned: Any, on_progress: OnProgress) -> Mapping[str, Any] | None:
@@ -159,21 +170,6 @@ def trainer_of(
     made = (prepared.method or answers)(beginning, prepared.examples)
     made.trainer.remove_callback(PrinterCallback)  # it prints every step's loss among the command's own lines
     return made
-
-
-def n_steps(options: TuningOptions, examples: int) -> int:
-    """Of the whole training: of its epochs, or fewer as --max-steps says."""
-    steps = max(1, math.ceil(options.epochs * _steps_an_epoch(options, examples)))
-    return steps if options.max_steps is None else min(steps, options.max_steps)
-
-
-def examples_a_step(options: TuningOptions, examples: int) -> float:
-    """On average: the last pass of an epoch may have fewer, and its last step fewer passes."""
-    return examples * options.answers_each / _steps_an_epoch(options, examples)
-
-
-def _steps_an_epoch(options: TuningOptions, examples: int) -> int:
-    return math.ceil(math.ceil(examples * options.answers_each / options.batch_size) / options.accumulation)
 
 
 def _arguments(options: TuningOptions, folder: Path, examples: int) -> dict[str, Any]:

@@ -12,12 +12,15 @@ from evenhand.models.registry import Loading
 from evenhand.models.request import Request
 from evenhand.models.text_reader import TextReader
 from evenhand.models.transformers_backend import TransformersOptions, checkpoint_of
+from evenhand.paths import typed_path
 from evenhand.trainers.fitting import check_fit
 from evenhand.trainers.options import TuningOptions
 
 
 def base_of(options: TuningOptions) -> Checkpoint:
     """The checkpoint that is tuned. Raises UsageError for an adapter, and where tokenizer or options don't fit it."""
+    if options.revision and (options.model == "embedded" or typed_path(options.model).exists()):
+        raise UsageError(f"--revision {options.revision}: of a model on the Hub; {options.model} is here, leave it out")
     loading = Loading(revision=options.revision, dtype=options.dtype)
     found = checkpoint_of(options.model, loading, TransformersOptions(quantization=options.quantization))
     if found.adapter is not None:

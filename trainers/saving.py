@@ -11,10 +11,13 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+import torch
 from peft import PeftModel
 
 from evenhand.flow.results import versions, without_nan
+from evenhand.models.choice_scoring import AGREEMENT, disagreement
 from evenhand.models.loading import Checkpoint
+from evenhand.models.prefix_tree import Continuation
 from evenhand.trainers.card import STEPS, card, public_name, steps_drawn
 from evenhand.trainers.fine_tuning import Tuned
 from evenhand.training_record import PUBLIC_ID_OF_EMBEDDED, RECORD, from_anywhere
@@ -24,8 +27,13 @@ MERGED = "merged"
 LEARNING = ("trl", "peft", "accelerate", "tokenizers", "safetensors")  # what training rests on beside evenhand's own
 
 
-def save(tuned: Tuned, checkpoint: Checkpoint, base: str, record: Mapping[str, Any], output: Path, merge: bool) -> None:
-    """training.json comes last: a folder that has it is whole. base: as --model named it. merge: full weights, too."""
+def save(
+    tuned: Tuned, checkpoint: Checkpoint, base: str, record: Mapping[str, Any], output: Path, merge: bool
+) -> dict[str, Any]:
+    """training.json comes last: a folder that has it is whole. base: as --model named it. merge: full weights, too.
+
+    Returns what training.json says: the record, and what saving adds to it.
+    """
     base = from_anywhere(base)
     model = tuned.model
     if isinstance(model, PeftModel):
@@ -34,9 +42,40 @@ def save(tuned: Tuned, checkpoint: Checkpoint, base: str, record: Mapping[str, A
     written = {**record, "base": {"model": base, "identity": checkpoint.identity}, "versions": _versions()}
     _place(model, checkpoint, output, tuned.state)
     if merge and isinstance(model, PeftModel):
-        _place(model.merge_and_unload(), checkpoint, output / MERGED)
-        _tell(written, output / MERGED)
+        merged, why = _merged(model, None if tuned.state else tuned.some)
+        if why:
+            written["note"] = ". ".join(filter(None, (record["note"], why)))
+        else:
+            _place(merged, checkpoint, output / MERGED)
+            _tell(written, output / MERGED)
     _tell(written, output)
+    return written
+
+
+def _merged(model: PeftModel, some: Continuation | None) -> tuple[Any, str]:
+    """Full weights, and why they can't stand for the adapter; no full stop, nothing where they can.
+
+    some: read by both; None where this process has no whole model.
+    """
+    before = some and _log_probs(model, some)
+    merged = model.merge_and_unload()
+    apart = disagreement([before], [_log_probs(merged, some)]) if some else 0.0
+    if apart <= AGREEMENT[merged.dtype]:
+        return merged, ""
+    return merged, (
+        f"merged weights were left out: they answer otherwise than the adapter (log-probabilities differ by "
+        f"{apart:.2g} nats)"
+    )
+
+
+def _log_probs(model: Any, some: Continuation) -> list[float]:
+    """Of each token of a prompt and its answer but the first, in nats."""
+    read = torch.tensor([some.read], device=next(model.parameters()).device)
+    model.eval()
+    with torch.no_grad():
+        of_tokens = model(input_ids=read, use_cache=False).logits[0, :-1].float().log_softmax(dim=-1)
+    found: list[float] = of_tokens.gather(1, read[0, 1:, None])[:, 0].tolist()
+    return found
 
 
 def _versions() -> dict[str, str]:

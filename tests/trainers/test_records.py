@@ -1,0 +1,133 @@
+"""What training.json, table and card say of a training: what it was, what it was not, and from which rows."""
+
+import json
+from dataclasses import replace
+
+import pytest
+import torch
+from peft import LoraConfig, get_peft_model
+from transformers import LlamaForCausalLM
+
+from evenhand.errors import UsageError
+from evenhand.models.prefix_tree import Continuation
+from evenhand.trainers import social_contact
+from evenhand.trainers.implicit_bias import ImplicitBiasTrainer, ReasonOptions
+from evenhand.trainers.otherwise import otherwise_than, told
+from evenhand.trainers.progress import unheard
+from evenhand.trainers.reward import RewardTrainer
+from evenhand.trainers.saving import _merged
+from evenhand.trainers.social_contact import PUBLISHED, SocialContactOptions, SocialContactTrainer
+from tests.trainers.few_rows import FEW
+
+TRAINER = SocialContactTrainer()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def few_rows():
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(social_contact, "contact_rows", FEW)
+        yield
+
+
+@pytest.fixture
+def asked(tiny_checkpoint):
+    return SocialContactOptions(model=str(tiny_checkpoint), dtype="float32", limit=4, rank=2, measure_every=0)
+
+
+def test_what_is_not_as_published_is_listed_and_the_rest_is_not(asked, tmp_path):
+    """Of a run with the published values nothing but what can't be: weights of 4 bits, Alpaca's layout, the mixing."""
+    record = TRAINER.tuned(replace(asked, dropout=0.0), tmp_path / "m", unheard)
+    otherwise = record["otherwise_than_published"]
+    assert {*otherwise} == {"dropout", "rank", "limit", "quantization", "layout", "mix"}
+    assert otherwise["dropout"] == {"here": 0.0, "published": 0.1}
+    card = (tmp_path / "m" / "README.md").read_text()
+    assert "dropout 0.0 (published: 0.1)" in card
+    assert "layout chat (published: Alpaca's)" in card
+    assert "as published" not in card
+    assert "as in the published code" not in card
+    assert record["adapted_layers"] == ["q_proj", "v_proj"]
+    assert "Adapters stand in q_proj, v_proj." in card
+    assert json.loads((tmp_path / "m" / "training.json").read_text())["otherwise_than_published"] == otherwise
+
+
+def test_of_the_published_values_nothing_is_listed():
+    assert otherwise_than(PUBLISHED, PUBLISHED) == {}
+    assert told(otherwise_than({"rank": 64, "seed": 42}, {"rank": 8, "seed": 42})) == "rank 8 (published: 64)"
+    of_half = ImplicitBiasTrainer().published(ReasonOptions(data="half"))
+    assert (of_half["epochs"], of_half["learning_rate"], of_half["packed"]) == (2.0, 1e-3, True)
+    assert RewardTrainer().published(None) == {}
+
+
+class _CutOff(Exception):
+    pass
+
+
+def test_other_texts_of_the_same_rows_are_other_data(asked, tmp_path, monkeypatch):
+    """The ids are the same: neither the fingerprint of the examples nor a training that goes on is taken in."""
+
+    def cut_off(what, done, steps):
+        if (what, done) == ("training", 2):
+            raise _CutOff
+
+    options = replace(asked, epochs=3, save_every=1, batch_size=6, accumulation=1)
+    with pytest.raises(_CutOff):
+        TRAINER.tuned(options, tmp_path / "m", cut_off)
+    before = TRAINER._prepared(options, unheard).data
+
+    def reworded(*which):
+        load = FEW(*which)
+        return lambda config: load(config).map(lambda row: {"no_contact": row["no_contact"].replace("?", "??")})
+
+    monkeypatch.setattr(social_contact, "contact_rows", reworded)
+    after = TRAINER._prepared(options, unheard).data
+    assert before["ids_sha256"] == after["ids_sha256"]
+    assert before["examples_sha256"] != after["examples_sha256"]
+    with pytest.raises(UsageError, match=r"other options or other data that was cut off \(learned from\)"):
+        TRAINER.tuned(options, tmp_path / "m", unheard)
+
+
+def test_rows_are_told_with_their_versions(asked):
+    data = TRAINER._prepared(replace(asked, counter_examples=True), unheard).data
+    assert {*data["rows_versions"]} == {"contact_hypothesis", "contact_controls"}
+    assert {*TRAINER._prepared(asked, unheard).data["rows_versions"]} == {"contact_hypothesis"}
+
+
+@pytest.mark.parametrize(
+    ("others", "says"),
+    [
+        ({}, ""),
+        ({"batch_size": 12}, "a step has all 12 examples, fewer than --batch-size 12 x --accumulation 2"),
+        ({"warmup": 1}, "the learning rate is still rising when the training ends: --warmup 1 of 1 steps"),
+        ({"warmup": 1, "epochs": 2}, ""),
+    ],
+)
+def test_what_options_do_to_a_training_is_said_before_it(asked, others, says):
+    assert TRAINER.prepared(replace(asked, **others), unheard).note == says
+
+
+def test_a_revision_of_a_folder_is_refused(asked):
+    with pytest.raises(UsageError, match=r"--revision main: of a model on the Hub; .* is here, leave it out"):
+        TRAINER.prepared(replace(asked, revision="main"), unheard)
+
+
+def test_a_loss_that_rises_is_told(asked, tmp_path):
+    options = replace(asked, max_steps=4, epochs=9, method="full", rank=64, learning_rate=1.0, clip=1e9)
+    record = TRAINER.tuned(options, tmp_path / "m", unheard)
+    assert record["losses"][-1] > record["losses"][0]
+    assert record["note"].startswith(f"the loss did not fall: it was {record['losses'][0]:.3f} at the first step, and")
+    assert record["note"] in (tmp_path / "m" / "README.md").read_text()
+    assert TRAINER._rise([2.0]) == TRAINER._rise([2.0, 1.0, 1.5]) == RewardTrainer()._rise([0.0, 1.0]) == ""
+
+
+@pytest.mark.parametrize("tied", [True, False])
+def test_merged_weights_that_answer_otherwise_than_the_adapter_are_told(tiny_llama, tied):
+    """An adapter of the embeddings is merged into what writes, too, where they are one."""
+    config = type(tiny_llama.config).from_dict(tiny_llama.config.to_dict() | {"tie_word_embeddings": tied})
+    torch.manual_seed(0)
+    how = LoraConfig(r=2, target_modules=["embed_tokens", "q_proj"], task_type="CAUSAL_LM")
+    model = get_peft_model(LlamaForCausalLM(config), how)
+    for name, weight in model.named_parameters():
+        if "lora_" in name:
+            torch.nn.init.normal_(weight, std=0.3)
+    _, why = _merged(model, Continuation((5, 9, 40), (7, 11)))
+    assert why.startswith("merged weights were left out: they answer otherwise") if tied else why == ""
