@@ -136,7 +136,7 @@ class ImplicitBiasTrainer(Recipe[ReasonOptions]):
             "held_out": {"stories": len(stories.held_out)},
             "examples": len(learned),
             "packed": how.packed,
-            "tokens": sum(len(each.prompt) + len(each.answer) for each in examples),
+            "tokens": sum(len(each.read) for each in learned),
             "distinct_tokens": distinct_tokens(learned),
             "learned": LEARNED[how.layout],
             "learned_tokens": sum(len(each.answer) for each in learned),

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, fields
 from typing import Literal
 
 from evenhand.errors import UsageError
 from evenhand.models.registry import DType
 from evenhand.options import option
+from evenhand.paths import typed_path
 
 SEED = 42  # transformers' own, and the published codes'
 
@@ -18,6 +20,12 @@ class TuningOptions:
 
     model: str = option("", "what is tuned: embedded, a Hub id, or a local folder", metavar="MODEL")
     revision: str | None = option(None, "of a Hub model", metavar="REF")
+    base_id: str | None = option(
+        None,
+        "the id on the Hub of a model in a local folder, by which adapter and card name it; without one they name "
+        "none, and training.json alone says where it was",
+        metavar="ORG/NAME",
+    )
     dtype: DType = option(
         "auto", "of the base's weights; an adapter's are float32, and bfloat16 on a base of 4 or 8 bits, as TRL has it"
     )
@@ -77,6 +85,16 @@ class TuningOptions:
 
 NAMED_TARGETS = ("all-linear", "default")
 OF_ADAPTERS = ("quantization", "rank", "alpha", "dropout", "targets", "merge")
+
+
+def check_base_id(options: TuningOptions) -> None:
+    """Raises UsageError for what is no public id, and for one of a model that has its own."""
+    if options.base_id is None:
+        return
+    if not re.fullmatch(r"[\w.-]{1,96}/[\w.-]{1,96}", options.base_id, flags=re.ASCII):
+        raise UsageError(f"--base-id {options.base_id!r:.100} came; an id on the Hub is accepted, ORG/NAME")
+    if not typed_path(options.model).is_dir():
+        raise UsageError(f"--base-id {options.base_id}: of a model in a local folder, and {options.model} is none")
 
 
 def check_method(options: TuningOptions) -> None:

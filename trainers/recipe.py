@@ -14,12 +14,13 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from evenhand.errors import UsageError
-from evenhand.trainers.options import TuningOptions, check_method
+from evenhand.paths import typed_path
+from evenhand.trainers.options import TuningOptions, check_base_id, check_method
 from evenhand.trainers.otherwise import otherwise_than, told
 from evenhand.trainers.prepared import Prepared
 from evenhand.trainers.processes import check_measuring, is_main, launched_otherwise, n_processes, passes_each
 from evenhand.trainers.progress import OnProgress, TrainingBar, unheard
-from evenhand.training_record import without_folders
+from evenhand.training_record import from_anywhere, without_folders
 
 if TYPE_CHECKING:
     from evenhand.report.tables import Table
@@ -41,6 +42,7 @@ class Recipe(ABC, Generic[O]):
         """Raises UsageError for what is missing, and for options that don't go together."""
         if not options.model:
             raise UsageError("--model names what is tuned: embedded, a Hub id, or a local folder")
+        check_base_id(options)
         check_method(options)
         if util.find_spec("trl") is None:
             raise UsageError("tuning needs TRL, which is not installed; run: pip install 'evenhand[train]'")
@@ -105,17 +107,20 @@ class Recipe(ABC, Generic[O]):
         prepared = self._prepared(options, on_progress)
         from evenhand.trainers.fine_tuning import fine_tune
         from evenhand.trainers.full_disk import full_disk_explained
-        from evenhand.trainers.saving import save
+        from evenhand.trainers.saving import Base, save
 
         read = {"learned from": prepared.data, "base": prepared.checkpoint.identity}
         with begun({**asked, **read}, output, RECORD), full_disk_explained(output):
             done = fine_tune(prepared, output, on_progress)
             record = self._record(prepared, done)
             if is_main():
-                record = save(done, prepared.checkpoint, options.model, record, output, options.merge)
+                base = Base(from_anywhere(options.model), prepared.checkpoint.identity, options.base_id)
+                record = save(done, prepared.checkpoint, base, record, output, options.merge)
         return record
 
     def _prepared(self, options: O, on_progress: OnProgress) -> Prepared:
+        if options.model != "embedded" and not typed_path(options.model).exists():
+            on_progress(f"no folder {options.model} is here: the Hub is asked for it", 0, 0)
         prepared = self.prepared(options, on_progress)
         prepared = replace(prepared, data={**prepared.data, **_versions_of(prepared)})
         if prepared.note:

@@ -7,6 +7,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -20,26 +21,45 @@ from evenhand.models.loading import Checkpoint
 from evenhand.models.prefix_tree import Continuation
 from evenhand.trainers.card import STEPS, card, public_name, steps_drawn
 from evenhand.trainers.fine_tuning import Tuned
-from evenhand.training_record import PUBLIC_ID_OF_EMBEDDED, RECORD, from_anywhere
+from evenhand.training_record import PUBLIC_ID_OF_EMBEDDED, RECORD, is_folder
 from evenhand.whole_files import PREFIX, SUFFIX, write_whole
 
 MERGED = "merged"
 LEARNING = ("trl", "peft", "accelerate", "tokenizers", "safetensors")  # what training rests on beside evenhand's own
 
 
+@dataclass(frozen=True)
+class Base:
+    """What was tuned. model: as `from_anywhere` gives it. public_id: of a local folder, where it has one on the Hub."""
+
+    model: str
+    identity: str
+    public_id: str | None = None
+
+    @property
+    def name(self) -> str:
+        """By which an adapter names it: nobody else has a local folder, and its path is nobody's business."""
+        if self.public_id is not None or self.model == "embedded":
+            return self.public_id or PUBLIC_ID_OF_EMBEDDED
+        return "" if is_folder(self.model) else self.model
+
+
 def save(
-    tuned: Tuned, checkpoint: Checkpoint, base: str, record: Mapping[str, Any], output: Path, merge: bool
+    tuned: Tuned, checkpoint: Checkpoint, base: Base, record: Mapping[str, Any], output: Path, merge: bool
 ) -> dict[str, Any]:
-    """training.json comes last: a folder that has it is whole. base: as --model named it. merge: full weights, too.
+    """training.json comes last: a folder that has it is whole. merge: full weights, too.
 
     Returns what training.json says: the record, and what saving adds to it.
     """
-    base = from_anywhere(base)
     model = tuned.model
     if isinstance(model, PeftModel):
-        model.peft_config["default"].base_model_name_or_path = PUBLIC_ID_OF_EMBEDDED if base == "embedded" else base
+        model.peft_config["default"].base_model_name_or_path = base.name
         model.peft_config["default"].revision = checkpoint.revision
-    written = {**record, "base": {"model": base, "identity": checkpoint.identity}, "versions": _versions()}
+    written = {
+        **record,
+        "base": {name: value for name, value in asdict(base).items() if value is not None},
+        "versions": _versions(),
+    }
     _place(model, checkpoint, output, tuned.state)
     if merge and isinstance(model, PeftModel):
         merged, why = _merged(model, None if tuned.state else tuned.some)
@@ -84,9 +104,10 @@ def _versions() -> dict[str, str]:
 
 def _tell(record: Mapping[str, Any], folder: Path) -> None:
     """The card, a drawing of the steps, and the record."""
-    base = record["base"]["model"]
+    base = record["base"]
+    named = base.get("public_id") or public_name(base["model"])
     write_whole(folder / STEPS, steps_drawn(record))
-    write_whole(folder / "README.md", card(record, public_name(base), [each.name for each in folder.iterdir()]))
+    write_whole(folder / "README.md", card(record, named, [each.name for each in folder.iterdir()]))
     write_whole(folder / RECORD, json.dumps(without_nan(record), indent=1, ensure_ascii=False) + "\n")
 
 
@@ -100,7 +121,8 @@ def _place(model: Any, checkpoint: Checkpoint, folder: Path, state: dict[str, An
     os.umask(mask := os.umask(0))
     readable = 0o666 & ~mask
     with tempfile.TemporaryDirectory(dir=folder, prefix=PREFIX, suffix=SUFFIX) as scratch:
-        model.save_pretrained(scratch, safe_serialization=True, state_dict=state)
+        of_adapter = {"save_embedding_layers": False} if isinstance(model, PeftModel) else {}  # none is ever added to
+        model.save_pretrained(scratch, safe_serialization=True, state_dict=state, **of_adapter)
         checkpoint.tokenizer.save_pretrained(scratch)
         (Path(scratch) / "README.md").unlink(missing_ok=True)
         for file in sorted(Path(scratch).iterdir()):

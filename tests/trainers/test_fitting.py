@@ -1,17 +1,19 @@
 """What doesn't fit the model is told before a library fails over it."""
 
+import re
 from copy import deepcopy
 from dataclasses import replace
 
 import pytest
 import torch
-from transformers import AutoConfig, AutoModelForCausalLM, LlamaForCausalLM
+from transformers import AutoConfig, AutoModelForCausalLM, BertConfig, BertModel, LlamaForCausalLM
 
 from evenhand.errors import UsageError
 from evenhand.models.loading import Checkpoint
 from evenhand.trainers.adapted_layers import adapted_layers, check_adapter
 from evenhand.trainers.fitting import check_tokenizer
 from evenhand.trainers.options import TuningOptions
+from evenhand.trainers.reading import base_of
 
 
 def test_a_tokenizer_with_more_tokens_than_embeddings_is_refused(tiny_llama, tiny_checkpoint):
@@ -99,3 +101,29 @@ def test_an_adapter_of_embeddings_that_write_too_is_not_merged(tiny_llama):
                 check_adapter(model, options)
             options = replace(options, merge=False)
         check_adapter(model, options)
+
+
+def test_what_reads_in_both_directions_is_told(tokenizer, tmp_path):
+    """Before transformers makes up a head that the weights don't have, with a table of it."""
+    BertModel(
+        BertConfig(vocab_size=400, hidden_size=32, intermediate_size=64, num_hidden_layers=1, num_attention_heads=2)
+    ).save_pretrained(tmp_path)
+    tokenizer.save_pretrained(tmp_path)
+    with pytest.raises(UsageError, match="is bert, which reads what is before a word and what is after it; causal"):
+        base_of(TuningOptions(model=str(tmp_path)))
+
+
+@pytest.mark.parametrize(
+    ("model", "says"),
+    [
+        (
+            "http://localhost:1/v1",
+            "is a server, and what is tuned needs its weights here",
+        ),
+        ("stub:first", "--model stub:first is of the backend stub, and what is tuned needs its weights here"),
+        ("FOLDER/config.json", "config.json is a file; its folder, "),
+    ],
+)
+def test_what_has_no_weights_here_is_told(tiny_checkpoint, model, says):
+    with pytest.raises(UsageError, match=re.escape(says)):
+        base_of(TuningOptions(model=model.replace("FOLDER", str(tiny_checkpoint))))

@@ -1,6 +1,8 @@
 """What training.json, table and card say of a training: what it was, what it was not, and from which rows."""
 
 import json
+import math
+import re
 from dataclasses import replace
 
 import pytest
@@ -9,10 +11,16 @@ from peft import LoraConfig, get_peft_model
 from transformers import LlamaForCausalLM
 
 from evenhand.errors import UsageError
+from evenhand.models.adapters import find_adapter
 from evenhand.models.prefix_tree import Continuation
+from evenhand.models.text_reader import TextReader
 from evenhand.trainers import social_contact
+from evenhand.trainers.expected_value import EnoughLearned
 from evenhand.trainers.implicit_bias import ImplicitBiasTrainer, ReasonOptions
+from evenhand.trainers.instructions import LONGEST, mixed
+from evenhand.trainers.mean_value import PERPLEXITY
 from evenhand.trainers.otherwise import otherwise_than, told
+from evenhand.trainers.over_steps import AtStep
 from evenhand.trainers.progress import unheard
 from evenhand.trainers.reward import RewardTrainer
 from evenhand.trainers.saving import _merged
@@ -131,3 +139,87 @@ def test_merged_weights_that_answer_otherwise_than_the_adapter_are_told(tiny_lla
             torch.nn.init.normal_(weight, std=0.3)
     _, why = _merged(model, Continuation((5, 9, 40), (7, 11)))
     assert why.startswith("merged weights were left out: they answer otherwise") if tied else why == ""
+
+
+def test_a_folder_of_the_base_is_in_no_file_but_the_record(asked, tiny_checkpoint, tmp_path):
+    """Which publishing strips of it. The adapter is put on it by evenhand all the same."""
+    TRAINER.tuned(replace(asked, max_steps=1, merge=True), tmp_path / "m", unheard)
+    telling = [each for each in (tmp_path / "m").rglob("*") if each.is_file() and each.suffix != ".safetensors"]
+    place = str(tiny_checkpoint.parent).encode()
+    assert {each.name for each in telling if place in each.read_bytes()} == {"training.json"}
+    assert find_adapter(str(tmp_path / "m"), "m", None).base == str(tiny_checkpoint)
+
+
+def test_a_public_id_of_a_folder_is_named_by_adapter_and_card(asked, tiny_checkpoint, tmp_path):
+    TRAINER.tuned(replace(asked, max_steps=1, base_id="lab/tiny"), tmp_path / "m", unheard)
+    assert json.loads((tmp_path / "m" / "adapter_config.json").read_text())["base_model_name_or_path"] == "lab/tiny"
+    card = (tmp_path / "m" / "README.md").read_text()
+    assert "base_model: lab/tiny" in card
+    assert 'from_pretrained("lab/tiny")' in card
+    base = json.loads((tmp_path / "m" / "training.json").read_text())["base"]
+    assert (base["model"], base["public_id"]) == (str(tiny_checkpoint), "lab/tiny")
+    assert find_adapter(str(tmp_path / "m"), "m", None).base == str(tiny_checkpoint)
+
+
+@pytest.mark.parametrize(
+    ("model", "base_id", "says"),
+    [
+        ("lab/tiny", "lab/other", "--base-id lab/other: of a model in a local folder, and lab/tiny is none"),
+        (None, "tiny", "--base-id 'tiny' came; an id on the Hub is accepted, ORG/NAME"),
+        (None, "/models/tiny", "--base-id '/models/tiny' came; an id"),
+    ],
+)
+def test_what_is_no_public_id_of_a_folder_is_refused(asked, model, base_id, says):
+    with pytest.raises(UsageError, match=re.escape(says)):
+        TRAINER.check(replace(asked, model=model or asked.model, base_id=base_id))
+
+
+def test_an_output_that_is_a_file_is_told(asked, tmp_path):
+    (tmp_path / "m").write_text("of somebody")
+    with pytest.raises(UsageError, match="m is a file; a folder is accepted as --output"):
+        TRAINER.tuned(asked, tmp_path / "m", unheard)
+    assert (tmp_path / "m").read_text() == "of somebody"
+
+
+@pytest.mark.parametrize(
+    ("row", "says"),
+    [
+        ({"instruction": ["x"], "output": "y"}, "line 2: instruction is a list; a text is accepted"),
+        ({"instruction": "x", "output": {"y": 1}}, "line 2: output is an object; a text is accepted"),
+    ],
+)
+def test_a_list_is_no_instruction(asked, tmp_path, row, says):
+    mix = tmp_path / "mix.jsonl"
+    mix.write_text(json.dumps({"instruction": "a", "output": "b"}) + "\n" + json.dumps(row) + "\n")
+    with pytest.raises(UsageError, match=says):
+        TRAINER.prepared(replace(asked, mix=str(mix)), unheard)
+
+
+def test_a_conversation_in_which_nobody_asks_is_refused(asked, tmp_path):
+    mix = tmp_path / "mix.jsonl"
+    turn = {"role": "assistant", "content": "a"}
+    mix.write_text(json.dumps({"messages": [turn, turn]}) + "\n")
+    with pytest.raises(UsageError, match="in which a user asks and that ends with the assistant's"):
+        TRAINER.prepared(replace(asked, mix=str(mix)), unheard)
+
+
+def test_an_instruction_has_as_many_tokens_as_it_may_and_no_more(tokenizer, tmp_path):
+    """Of prompt and answer, with the token that ends it."""
+    reader = TextReader(tokenizer, 4096)
+
+    def n_tokens(words):
+        path = tmp_path / "mix.jsonl"
+        path.write_text(json.dumps({"instruction": "7" * words, "output": "b"}) + "\n")
+        [example] = mixed(path, 1, 0, reader, template=True).examples
+        return len(example.prompt + example.answer)
+
+    more = LONGEST - n_tokens(1)
+    assert n_tokens(1 + more) == LONGEST
+    with pytest.raises(UsageError, match="can be read within 1,024 tokens"):
+        n_tokens(2 + more)
+
+
+def test_a_perplexity_that_is_no_number_has_grown_beyond_any_margin():
+    measured = [AtStep(step, {PERPLEXITY: value}) for step, value in enumerate((20.0, math.nan))]
+    assert EnoughLearned(patience=0, margin=5)(measured)
+    assert not EnoughLearned(patience=0, margin=None)(measured)
