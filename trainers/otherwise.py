@@ -20,5 +20,10 @@ def otherwise_than(published: Mapping[str, Any], here: Mapping[str, Any]) -> Oth
 def told(otherwise: Otherwise) -> str:
     """In words: "dropout 0.0 (published: 0.1), mix none (published: …)"."""
     return ", ".join(
-        f"{name.replace('_', ' ')} {each['here']} (published: {each['published']})" for name, each in otherwise.items()
+        f"{name.replace('_', ' ')} {_said(each['here'])} (published: {_said(each['published'])})"
+        for name, each in otherwise.items()
     )
+
+
+def _said(value: Any) -> str:
+    return "none" if value is None else str(value)

@@ -20,6 +20,7 @@ from evenhand.trainers.otherwise import otherwise_than, told
 from evenhand.trainers.prepared import Prepared
 from evenhand.trainers.processes import check_measuring, is_main, launched_otherwise, n_processes, passes_each
 from evenhand.trainers.progress import OnProgress, TrainingBar, unheard
+from evenhand.trainers.quiet import quiet_libraries
 from evenhand.training_record import from_anywhere, without_folders
 
 if TYPE_CHECKING:
@@ -88,7 +89,8 @@ class Recipe(ABC, Generic[O]):
             prepared = self._prepared(options, bar.update)
             from evenhand.trainers.planning import plan
 
-            return plan(prepared, bar.update).lines()
+            with quiet_libraries():
+                return plan(prepared, bar.update).lines()
 
     def tuned(self, options: O, output: Path, on_progress: OnProgress = unheard) -> dict[str, Any]:
         """The checkpoint in output; returns what its training.json says. Goes on where a training was cut off."""
@@ -110,7 +112,7 @@ class Recipe(ABC, Generic[O]):
         from evenhand.trainers.saving import Base, save
 
         read = {"learned from": prepared.data, "base": prepared.checkpoint.identity}
-        with begun({**asked, **read}, output, RECORD), full_disk_explained(output):
+        with begun({**asked, **read}, output, RECORD), full_disk_explained(output), quiet_libraries():
             done = fine_tune(prepared, output, on_progress)
             record = self._record(prepared, done)
             if is_main():
@@ -157,9 +159,10 @@ class Recipe(ABC, Generic[O]):
         last = losses[1:][-10:]
         if not self.loss_falls or not last or fmean(last) <= losses[0]:
             return ""
+        advice = "; a lower --learning-rate or --clip may help" if fmean(last) > 1.1 * losses[0] else ""
         return (
             f"the loss did not fall: it was {losses[0]:.3f} at the first step, and {fmean(last):.3f} in the mean "
-            f"of the last {len(last)}; a lower --learning-rate may help"
+            f"of the last {len(last)}{advice}"
         )
 
     def _table(self, record: Mapping[str, Any], output: Path) -> Table:

@@ -3,11 +3,13 @@
 import json
 import math
 import re
+import warnings
 from dataclasses import replace
 
 import pytest
 import torch
 from peft import LoraConfig, get_peft_model
+from safetensors.torch import load_file
 from transformers import LlamaForCausalLM
 
 from evenhand.errors import UsageError
@@ -223,3 +225,21 @@ def test_a_perplexity_that_is_no_number_has_grown_beyond_any_margin():
     measured = [AtStep(step, {PERPLEXITY: value}) for step, value in enumerate((20.0, math.nan))]
     assert EnoughLearned(patience=0, margin=5)(measured)
     assert not EnoughLearned(patience=0, margin=None)(measured)
+
+
+def test_libraries_say_nothing_among_the_command_s_lines(asked, tiny_llama, tokenizer, tmp_path, capfd):
+    """Of a tokenizer whose special tokens are not the configuration's, and of embeddings that are adapted."""
+    config = type(tiny_llama.config).from_dict(tiny_llama.config.to_dict() | {"tie_word_embeddings": True})
+    config.bos_token_id, config.eos_token_id, config.pad_token_id = 11, 12, 13
+    LlamaForCausalLM(config).save_pretrained(tmp_path / "base")
+    tokenizer.save_pretrained(tmp_path / "base")
+    capfd.readouterr()
+    options = replace(asked, model=str(tmp_path / "base"), targets="embed_tokens,q_proj", max_steps=1)
+    with warnings.catch_warnings(action="error"):
+        warnings.filterwarnings("ignore", category=DeprecationWarning)
+        TRAINER.tuned(options, tmp_path / "m", unheard)
+    said = capfd.readouterr().err
+    assert "PAD/BOS/EOS" not in said
+    assert "UserWarning" not in said
+    names = load_file(tmp_path / "m" / "adapter_model.safetensors").keys()
+    assert all("lora_" in name for name in names)  # no copy of the embeddings themselves
