@@ -12,6 +12,7 @@ from peft import LoraConfig, get_peft_model
 from safetensors.torch import load_file
 from transformers import LlamaForCausalLM
 
+from evenhand.benchmarks.contact_hypothesis.verdict import _utility
 from evenhand.errors import UsageError
 from evenhand.models.adapters import find_adapter
 from evenhand.models.prefix_tree import Continuation
@@ -243,3 +244,11 @@ def test_libraries_say_nothing_among_the_command_s_lines(asked, tiny_llama, toke
     assert "UserWarning" not in said
     names = load_file(tmp_path / "m" / "adapter_model.safetensors").keys()
     assert all("lora_" in name for name in names)  # no copy of the embeddings themselves
+
+
+@pytest.mark.parametrize("last", [None, math.nan, math.inf])
+def test_a_perplexity_that_became_no_number_is_told_so(last):
+    """In training.json it is null; the figure before it is not the last."""
+    measured = [{"step": step, PERPLEXITY: value} for step, value in enumerate((20.0, 20.1, last))]
+    assert _utility({"measured": measured}, 5.0) == "its perplexity on neutral text became no number"
+    assert _utility({"measured": measured[:2]}, 5.0) == ""
