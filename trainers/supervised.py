@@ -65,6 +65,8 @@ class Tuning(SFTTrainer):  # type: ignore[misc]
         self.loss = loss
         self.coefficient = coefficient
         self._base = deepcopy(settings["model"]).eval() if coefficient and settings["peft_config"] is None else None
+        if self._base is not None and hasattr(self._base.config.get_text_config(), "output_router_logits"):
+            self._base.config.get_text_config().output_router_logits = False  # as TRL has it in the tuned model
         places = datasets.Dataset.from_dict({"place": range(len(examples))})
         super().__init__(
             data_collator=lambda rows: self.batch([examples[row["place"]] for row in rows]),
