@@ -147,8 +147,8 @@ class ImplicitBiasTrainer(Recipe[ReasonOptions]):
         measure = HeldOut(held_out, options.layout, checkpoint)
         return Prepared(how, checkpoint, learned, measure, data, told={"caution": CAUTION}, datasets=("implicit_bias",))
 
-    def published(self, options: ReasonOptions) -> Mapping[str, Any]:
-        return PUBLISHED | {"epochs": EPOCHS[options.data]}
+    def published(self, recipe: Mapping[str, Any]) -> Mapping[str, Any]:
+        return PUBLISHED | {"epochs": EPOCHS[recipe["data"]]}
 
     def lines(self, record: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
         data = record["data"]

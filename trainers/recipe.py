@@ -56,8 +56,8 @@ class Recipe(ABC, Generic[O]):
     def lines(self, record: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
         """What was learned from, as the command says it: a name, a value."""
 
-    def published(self, options: O) -> Mapping[str, Any]:
-        """Of the paper's own training, what its code and its text say, by names of the options."""
+    def published(self, recipe: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Of the paper's own training, what its code and its text say, by names of the options. recipe: this one."""
         return {}
 
     def over_steps(self, logs: Sequence[Mapping[str, float]]) -> dict[str, list[float]]:
@@ -132,7 +132,7 @@ class Recipe(ABC, Generic[O]):
     def _record(self, prepared: Prepared, done: Tuned) -> dict[str, Any]:
         recipe = {name: value for name, value in asdict(prepared.how).items() if name != "plan"}
         here = {name: without_folders(value) for name, value in recipe.items()} | {"targets": ",".join(done.adapted)}
-        published = self.published(prepared.how)
+        published = self.published(recipe)
         record = {
             "trainer": self.name,
             "source": self.source,

@@ -77,9 +77,9 @@ def _merged(model: PeftModel, some: Continuation | None) -> tuple[Any, str]:
 
     some: read by both; None where this process has no whole model.
     """
-    before = some and _log_probs(model, some)
+    before = [] if some is None else _log_probs(model, some)
     merged = model.merge_and_unload()
-    apart = disagreement([before], [_log_probs(merged, some)]) if some else 0.0
+    apart = 0.0 if some is None else disagreement([before], [_log_probs(merged, some)])
     if apart <= AGREEMENT[merged.dtype]:
         return merged, ""
     return merged, (

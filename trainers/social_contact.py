@@ -133,7 +133,7 @@ class SocialContactTrainer(Recipe[SocialContactOptions]):
         datasets = ("contact_hypothesis", *(["contact_controls"] if counter else []))
         return Prepared(options, checkpoint, examples, measure, data, judged=judged, datasets=datasets)
 
-    def published(self, options: SocialContactOptions) -> Mapping[str, Any]:
+    def published(self, recipe: Mapping[str, Any]) -> Mapping[str, Any]:
         return PUBLISHED
 
     def lines(self, record: Mapping[str, Any]) -> Iterable[tuple[str, str]]:

@@ -19,7 +19,7 @@ from evenhand.models.prefix_tree import Continuation
 from evenhand.models.text_reader import TextReader
 from evenhand.trainers import social_contact
 from evenhand.trainers.expected_value import EnoughLearned
-from evenhand.trainers.implicit_bias import ImplicitBiasTrainer, ReasonOptions
+from evenhand.trainers.implicit_bias import ImplicitBiasTrainer
 from evenhand.trainers.instructions import LONGEST, mixed
 from evenhand.trainers.mean_value import PERPLEXITY
 from evenhand.trainers.otherwise import otherwise_than, told
@@ -64,9 +64,9 @@ def test_what_is_not_as_published_is_listed_and_the_rest_is_not(asked, tmp_path)
 def test_of_the_published_values_nothing_is_listed():
     assert otherwise_than(PUBLISHED, PUBLISHED) == {}
     assert told(otherwise_than({"rank": 64, "seed": 42}, {"rank": 8, "seed": 42})) == "rank 8 (published: 64)"
-    of_half = ImplicitBiasTrainer().published(ReasonOptions(data="half"))
+    of_half = ImplicitBiasTrainer().published({"data": "half"})
     assert (of_half["epochs"], of_half["learning_rate"], of_half["packed"]) == (2.0, 1e-3, True)
-    assert RewardTrainer().published(None) == {}
+    assert RewardTrainer().published({}) == {}
 
 
 class _CutOff(Exception):
