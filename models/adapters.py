@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -73,5 +74,8 @@ def find_adapter(path: str, name: str, revision: str | None) -> Adapter | None:
     record = training_record(str(folder))
     if base_of(record) == "embedded":  # its weights are not quite those of its public id
         return Adapter(name, folder, version, "embedded", None, base_version(record))
+    trained_on = base_of(record)
+    if trained_on is not None and os.path.isabs(trained_on) and os.path.isdir(trained_on):
+        return Adapter(name, folder, version, trained_on, None, base_version(record))  # it names no folder itself
     base, base_revision = config.get("base_model_name_or_path") or None, config.get("revision")
     return Adapter(name, folder, version, base, base_revision, base_version(record))

@@ -74,7 +74,7 @@ class ChoiceScoring:
 
     def _try(self, length: int) -> bool:
         """Whether shared prefixes give what padded batches give, on a sample of this many tokens; a word in the log."""
-        sample = self._sample(length)
+        sample = forked_sample(self.n_tokens, length)
         kept = self.kept_prompts and KeptPrompts(self.model, self.kept_prompts.most_bytes)  # the sample's own
         try:
             padded = self.padded.log_probs(sample)
@@ -96,13 +96,14 @@ class ChoiceScoring:
             "%s: choices are scored in %s, not with shared prefixes (%s)", self.identity, PaddedScoring.name, reason
         )
 
-    def _sample(self, length: int) -> list[Continuation]:
-        """Three continuations, the longest of `length` tokens, that share prefixes at two depths."""
-        tokens = np.random.default_rng(0).integers(0, self.n_tokens, (3, length + 1)).tolist()
-        base, *tails = (tuple(each) for each in tokens)
-        whole = base[: length // 2] + tails[0]
-        prompts = (whole[: length - 2], whole[: length * 3 // 4] + tails[1][: length // 8], base[: length // 2])
-        return [Continuation(prompt, tails[1][-3:]) for prompt in prompts]
+
+def forked_sample(n_tokens: int, length: int) -> list[Continuation]:
+    """Three continuations, the longest of `length` tokens, that share prefixes at two depths; of n_tokens tokens."""
+    tokens = np.random.default_rng(0).integers(0, n_tokens, (3, length + 1)).tolist()
+    base, *tails = (tuple(each) for each in tokens)
+    whole = base[: length // 2] + tails[0]
+    prompts = (whole[: length - 2], whole[: length * 3 // 4] + tails[1][: length // 8], base[: length // 2])
+    return [Continuation(prompt, tails[1][-3:]) for prompt in prompts]
 
 
 def disagreement(one: Sequence[Sequence[float]], other: Sequence[Sequence[float]]) -> float:

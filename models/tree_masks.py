@@ -13,6 +13,8 @@ from transformers import PreTrainedModel
 
 from evenhand.models.prefix_tree import PrefixTree
 
+KINDS_OF_LAYERS = ("layer_types", "attention_layers", "layers_block_type", "block_types")  # as configurations call them
+
 
 class Unsupported(Exception):
     """The model takes no 4D mask, or has layers that are no plain attention."""
@@ -23,9 +25,11 @@ class TreeMasks:
 
     def __init__(self, model: PreTrainedModel):
         config = model.config.get_text_config()
-        layer_types = set(getattr(config, "layer_types", None) or getattr(config, "attention_layers", None) or ())
+        layer_types = set(next(filter(None, (getattr(config, name, None) for name in KINDS_OF_LAYERS)), ()))
         if not layer_types <= {"full_attention", "sliding_attention"} or model.config.is_encoder_decoder:
             raise Unsupported(f"layers of type {', '.join(sorted(layer_types)) or 'encoder-decoder'}")
+        if getattr(config, "alibi", False):
+            raise Unsupported("it tells distances by where tokens stand (ALiBi), not by position ids")
         accepts = inspect.signature(model.forward).parameters
         missing = {"attention_mask", "position_ids", "past_key_values", "logits_to_keep"} - set(accepts)
         if missing:

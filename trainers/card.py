@@ -15,6 +15,7 @@ from evenhand.report.markdown import plain
 from evenhand.report.plots import lines
 from evenhand.report.tables import n_of
 from evenhand.trainers.before_and_after import before_and_after
+from evenhand.trainers.otherwise import told
 from evenhand.training_record import PUBLIC_ID_OF_EMBEDDED, base_of, is_folder, without_folders
 
 Record = Mapping[str, Any]
@@ -108,6 +109,7 @@ def card(
     adapter = "adapter_config.json" in names
     found = evidence or Evidence()
     title = f"{base.split('/')[-1]}, {record['trainer']}"
+    otherwise = record.get("otherwise_than_published")
     header = ModelCardData(
         base_model=base if "/" in base and not local else None,
         library_name="peft" if adapter else "transformers",
@@ -145,6 +147,8 @@ def card(
         NOT_FOR,
         "## How it was made\n",
         _listed({name: without_folders(value) for name, value in record["recipe"].items() if name not in HIDDEN}),
+        *([f"Adapters stand in {', '.join(record['adapted_layers'])}.\n"] if record.get("adapted_layers") else []),
+        *([f"Otherwise than published: {told(otherwise)}.\n"] if otherwise else []),
         f"{n_of(record['steps'], 'step')}, batches {record['packing']}. `training.json` has all of it, with versions "
         "and the fingerprint of the rows.\n",
         "## Use\n",

@@ -14,6 +14,8 @@ import torch
 from accelerate.utils import gather_object
 from transformers import TrainerCallback, TrainerControl, TrainerState
 
+from evenhand.errors import EvenhandError
+
 COMPUTED = "computed tokens"  # in the trainer's log
 
 
@@ -39,14 +41,19 @@ class ComputedTokens(TrainerCallback):  # type: ignore[misc]
         self._most = most
         self._now = Computed()
         self._counting = False
-        self._hook: Any = None
+        self._mask: Any = None
+        self._hooks: list[Any] = []
 
     def on_train_begin(
         self, args: Any, state: TrainerState, control: TrainerControl, model: Any = None, **kwargs: Any
     ) -> None:
         plain = model.get_base_model() if hasattr(model, "get_base_model") else model
-        layers = plain.base_model  # what PEFT and generation both call; the model with its head they may pass by
-        self._hook = layers.register_forward_pre_hook(self._count, with_kwargs=True)
+        embeddings = plain.get_input_embeddings()  # every pass begins with them, whatever calls whom around them
+        reads = next(each for each in plain.modules() if any(child is embeddings for child in each.children()))
+        self._hooks = [
+            reads.register_forward_pre_hook(self._note_mask, with_kwargs=True),
+            embeddings.register_forward_pre_hook(self._count),
+        ]
 
     def on_step_begin(self, args: Any, state: TrainerState, control: TrainerControl, **kwargs: Any) -> None:
         self._now, self._counting = Computed(), True
@@ -54,17 +61,27 @@ class ComputedTokens(TrainerCallback):  # type: ignore[misc]
     def on_step_end(self, args: Any, state: TrainerState, control: TrainerControl, **kwargs: Any) -> None:
         self._counting = False  # what is measured between steps is no training
         step = sum(gather_object([self._now]), Computed())
+        if not step.learned:
+            raise EvenhandError(
+                f"no token that step {state.global_step} learned from was counted: this model reads them in a way that "
+                "evenhand does not know, and neither --max-tokens nor what training.json says of them would hold"
+            )
         state.log_history.append({"step": state.global_step, COMPUTED: [step.learned, step.otherwise]})
         if self._most is not None and computed(state.log_history).learned >= self._most:
             control.should_training_stop = True
 
     def on_train_end(self, args: Any, state: TrainerState, control: TrainerControl, **kwargs: Any) -> None:
-        self._hook.remove()
+        for each in self._hooks:
+            each.remove()
 
-    def _count(self, layers: torch.nn.Module, args: tuple[Any, ...], given: dict[str, Any]) -> None:
+    def _note_mask(self, reads: torch.nn.Module, args: tuple[Any, ...], given: dict[str, Any]) -> None:
+        self._mask = given.get("attention_mask")
+
+    def _count(self, embeddings: torch.nn.Module, args: tuple[Any, ...]) -> None:
+        mask, self._mask = self._mask, None
         if not self._counting:
             return
-        tokens = _read(args[0] if args else given["input_ids"], given.get("attention_mask"))
+        tokens = _read(args[0], mask)
         self._now += Computed(learned=tokens) if torch.is_grad_enabled() else Computed(otherwise=tokens)
 
 

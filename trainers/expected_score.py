@@ -133,6 +133,7 @@ class ExpectedScoreTrainer(Recipe[ExpectedScoreOptions]):
             stop=EnoughLearned(options.patience, options.margin),
             judged=judged_of(options, checkpoint),
             told=caution(options),
+            datasets=(benchmark.card.dataset,),
         )
 
     def lines(self, record: Mapping[str, Any]) -> Iterable[tuple[str, str]]:

@@ -30,7 +30,7 @@ class ExpectedValue:
 @dataclass(frozen=True)
 class EnoughLearned:
     """A Stop. patience: measurements in a row that bring no smaller value on what is held out, 0: however many; margin:
-    percent by which perplexity may grow, None: any.
+    percent by which perplexity may grow (it ends where that is no number, too), None: any.
     """
 
     patience: int
@@ -38,7 +38,7 @@ class EnoughLearned:
 
     def __call__(self, measured: Sequence[AtStep]) -> bool:
         perplexities = [each.figures[PERPLEXITY] for each in measured]
-        if self.margin is not None and perplexities[-1] > (1 + self.margin / 100) * perplexities[0]:
+        if self.margin is not None and not perplexities[-1] <= (1 + self.margin / 100) * perplexities[0]:
             return True
         values = [
             next(each.figures[name] for name in MADE_SMALL if name in each.figures)

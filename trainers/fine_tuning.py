@@ -13,21 +13,24 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from peft import LoraConfig
 from transformers import AutoModelForCausalLM, PrinterCallback, TrainerCallback, set_seed
 
 from evenhand.errors import EvenhandError, UsageError
+from evenhand.models.prefix_tree import Continuation
+from evenhand.trainers.adapted_layers import adapter
 from evenhand.trainers.batches import read_of
 from evenhand.trainers.checkpoints import newest_complete
 from evenhand.trainers.computed_tokens import Computed, ComputedTokens, computed
 from evenhand.trainers.disk_space import check_disk
+from evenhand.trainers.ending import Ending, ended_at
 from evenhand.trainers.finite import Finite, check_finite
 from evenhand.trainers.method import Beginning, Made
-from evenhand.trainers.options import NAMED_TARGETS, TuningOptions
+from evenhand.trainers.options import TuningOptions
 from evenhand.trainers.over_steps import AtStep, OverSteps, measured
 from evenhand.trainers.prepared import Prepared
 from evenhand.trainers.processes import in_parts, is_main, passes_each
 from evenhand.trainers.progress import OnProgress, unheard
+from evenhand.trainers.steps import n_steps
 from evenhand.trainers.supervised import answers
 from evenhand.trainers.training_folder import UNFINISHED
 
@@ -37,8 +40,8 @@ class Tuned:
     """losses: of each step; logs: all that the trainer's log says of it. seconds: since this process began. packing:
     that was used; note: why another was asked for. computed: tokens, of all steps.
 
-    state: of weights that several processes hold in parts; None where the model has its own. judged: what the recipe
-    says of it.
+    adapted: names of the layers that have an adapter. some: of what was learned. state: of weights that several
+    processes hold in parts; None where the model has its own. judged: what the recipe says of it.
     """
 
     model: Any
@@ -50,6 +53,8 @@ class Tuned:
     computed: Computed
     note: str = ""
     measured: tuple[AtStep, ...] = ()
+    adapted: tuple[str, ...] = ()
+    some: Continuation | None = None
     state: dict[str, Any] | None = None
     judged: Mapping[str, Any] | None = None
 
@@ -97,6 +102,7 @@ def fine_tune(prepared: Prepared, output: Path, on_progress: OnProgress = unhear
     ]
     if how.measure_every:
         watching.append(OverSteps(prepared.measure, how.measure_every, on_progress, prepared.stop))
+    watching.append(Ending())  # last: whatever ended the training, it is kept
     unfinished = output / UNFINISHED
     with _memory_explained(how):
         made = trainer_of(prepared, unfinished, on_progress, watching)
@@ -104,6 +110,8 @@ def fine_tune(prepared: Prepared, output: Path, on_progress: OnProgress = unhear
     if is_main():
         check_disk(output, unfinished, trainer.model, how, n_steps(how, len(prepared.examples)))
     done = newest_complete(unfinished, lambda said: on_progress(said, 0, 0))
+    if done and ended_at(done):
+        trainer.args.max_steps, trainer.args.num_train_epochs = -1, 0  # no step is left: it only loads what was learned
     with _memory_explained(how):
         result = trainer.train(resume_from_checkpoint=str(done) if done else None)
         check_finite(trainer.model, some, trainer.state.global_step)
@@ -120,9 +128,16 @@ def fine_tune(prepared: Prepared, output: Path, on_progress: OnProgress = unhear
         computed(trainer.state.log_history),
         made.note,
         measured(trainer.state.log_history),
+        _adapted(tuned),
+        min(read_of(prepared.examples[: how.batch_size]), key=lambda each: len(each.read)),
         trainer.accelerator.get_state_dict(trainer.model_wrapped) if sharded else None,
         None if sharded else _judged(prepared, tuned, on_progress),
     )
+
+
+def _adapted(tuned: Any) -> tuple[str, ...]:
+    of_adapter = getattr(tuned, "peft_config", {}).get("default")
+    return tuple(sorted(of_adapter.target_modules)) if of_adapter else ()
 
 
 def _judged(prepared: Prepared, tuned: Any, on_progress: OnProgress) -> Mapping[str, Any] | None:
@@ -149,39 +164,12 @@ def trainer_of(
         prepared.checkpoint,
         how,
         _arguments(how, folder, len(prepared.examples)),
-        _lora(how) if how.method == "lora" else None,
+        adapter(base, how) if how.method == "lora" else None,
         [_Watch(on_progress), *callbacks],  # a step is told before anything is measured after it
     )
     made = (prepared.method or answers)(beginning, prepared.examples)
     made.trainer.remove_callback(PrinterCallback)  # it prints every step's loss among the command's own lines
     return made
-
-
-def _lora(options: TuningOptions) -> LoraConfig:
-    chosen = options.targets
-    targets = NAMED_TARGETS[chosen] if chosen in NAMED_TARGETS else chosen.split(",")
-    return LoraConfig(
-        r=options.rank,
-        lora_alpha=options.alpha,
-        lora_dropout=options.dropout,
-        target_modules=targets,
-        task_type="CAUSAL_LM",
-    )
-
-
-def n_steps(options: TuningOptions, examples: int) -> int:
-    """Of the whole training: of its epochs, or fewer as --max-steps says."""
-    steps = max(1, math.ceil(options.epochs * _steps_an_epoch(options, examples)))
-    return steps if options.max_steps is None else min(steps, options.max_steps)
-
-
-def examples_a_step(options: TuningOptions, examples: int) -> float:
-    """On average: the last pass of an epoch may have fewer, and its last step fewer passes."""
-    return examples * options.answers_each / _steps_an_epoch(options, examples)
-
-
-def _steps_an_epoch(options: TuningOptions, examples: int) -> int:
-    return math.ceil(math.ceil(examples * options.answers_each / options.batch_size) / options.accumulation)
 
 
 def _arguments(options: TuningOptions, folder: Path, examples: int) -> dict[str, Any]:

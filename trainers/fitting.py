@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
-from peft.utils import TRANSFORMERS_MODELS_TO_LORA_TARGET_MODULES_MAPPING
-from torch import nn
 from transformers import AutoModelForCausalLM, PreTrainedModel
-from transformers.pytorch_utils import Conv1D
+from transformers.models.auto.modeling_auto import MODEL_FOR_MASKED_LM_MAPPING_NAMES
 
 from evenhand.errors import UsageError
 from evenhand.models.loading import Checkpoint
-from evenhand.trainers.options import NAMED_TARGETS, TuningOptions
-
-_ADAPTED = (nn.Linear, Conv1D, nn.Embedding)  # of a text model's layers, those that take LoRA; of 4 bits are Linear too
+from evenhand.trainers.adapted_layers import check_adapter
+from evenhand.trainers.options import TuningOptions
 
 
 def check_fit(checkpoint: Checkpoint, options: TuningOptions) -> None:
     """Of the model without its weights. Raises UsageError, and ModelError for what is no causal language model."""
     model = checkpoint.layers(AutoModelForCausalLM)
     check_tokenizer(model, checkpoint)
+    _check_direction(model, checkpoint)
     if options.method == "lora":
-        check_targets(model, options.targets)
+        check_adapter(model, options)
+
+
+def _check_direction(model: PreTrainedModel, checkpoint: Checkpoint) -> None:
+    """Raises UsageError for what transformers makes a causal model of, with a head that it makes up, if it is asked."""
+    if model.config.model_type in MODEL_FOR_MASKED_LM_MAPPING_NAMES and not model.config.is_decoder:
+        raise UsageError(
+            f"{checkpoint.name or checkpoint.path} is {model.config.model_type}, which reads what is before a word "
+            "and what is after it; causal language models, which write one word after another, can be tuned"
+        )
 
 
 def check_tokenizer(model: PreTrainedModel, checkpoint: Checkpoint) -> None:
@@ -29,24 +36,4 @@ def check_tokenizer(model: PreTrainedModel, checkpoint: Checkpoint) -> None:
         raise UsageError(
             f"{checkpoint.name or checkpoint.path}: its tokenizer needs {needed:,} embeddings, and the model has "
             f"{has:,}: they are not of one model. Put the tokenizer beside the weights that belongs to them"
-        )
-
-
-def check_targets(model: PreTrainedModel, targets: str) -> None:
-    """targets: as --targets has it. Raises UsageError where no adapter can stand there."""
-    kind = str(model.config.model_type)
-    linear = {
-        name.rpartition(".")[2] for name, layer in model.named_modules() if isinstance(layer, (nn.Linear, Conv1D))
-    }
-    accepted = ", ".join(sorted(linear - {"lm_head"}))
-    if targets == "default" and kind not in TRANSFORMERS_MODELS_TO_LORA_TARGET_MODULES_MAPPING:
-        raise UsageError(f"--targets default: peft has none for {kind}; accepted: all-linear, or of {accepted}")
-    if targets in NAMED_TARGETS:
-        return
-    layers = [name for name, layer in model.named_modules() if isinstance(layer, _ADAPTED)]
-    unknown = [each for each in targets.split(",") if not any(f".{name}".endswith(f".{each}") for name in layers)]
-    if unknown:
-        raise UsageError(
-            f"--targets {targets}: this model has no layer {', '.join(map(repr, unknown))} that an adapter can stand "
-            f"in; accepted: {', '.join(NAMED_TARGETS)}, or names with commas, of {accepted}"
         )

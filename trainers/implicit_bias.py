@@ -18,9 +18,32 @@ if TYPE_CHECKING:
     from evenhand.models.loading import Checkpoint
     from evenhand.models.prefix_tree import Continuation
 
-SOURCE = "Borah & Mihalcea, EMNLP Findings 2024, section 6.1 and appendix H; mistral's hyperparameters as published"
+SOURCE = "Borah & Mihalcea, EMNLP Findings 2024, section 6.1 and appendix H"
 CAUTION = "who can say why a story is biased may still give tasks by stereotype (evenhand run implicit_bias)"
 EPOCHS: dict[Data, float] = {"full": 3.0, "half": 2.0}  # appendix H.2, of mistral; the published code has 3 for either
+PUBLISHED = {  # of mistral, by appendix H.2 and the published code
+    "method": "lora",
+    "quantization": "4bit",
+    "rank": 64,
+    "alpha": 16.0,
+    "dropout": 0.1,
+    "targets": "q_proj,v_proj",
+    "learning_rate": 1e-3,
+    "schedule": "constant",
+    "warmup": 0,
+    "max_steps": None,
+    "max_tokens": None,
+    "limit": None,
+    "batch_size": 4,
+    "accumulation": 1,
+    "clip": 1.0,
+    "divergence": 0.0,
+    "seed": 42,
+    "layout": "published",
+    "packed": True,
+    "max_length": 2048,
+    "source": "official",
+}
 LEARNED = {  # in which layout the loss is of what
     "chat": "the reason and the token that ends it",  # as OpenAI's fine-tuning, which the paper used on gpt-35-turbo
     "published": "all tokens",  # as the published code for mistral: TRL's, given whole texts
@@ -53,8 +76,8 @@ class ReasonOptions(TuningOptions):
     # As of all recipes, and as published: rank 64, alpha 16, dropout 0.1; seed 42 is transformers' own there.
     targets: str = option(  # the published LoraConfig names none
         "default",
-        "the layers that adapters stand in: default (query and value projections, as published), all-linear, or names "
-        "with commas",
+        "the layers that adapters stand in: default (query and value projections, as published, or the layer that a "
+        "model has in their place), all-linear, or names with commas",
     )
     learning_rate: float = option(1e-3, "at its highest", above=0, most=1, metavar="X")  # appendix H.2
     epochs: float | None = option(  # type: ignore[assignment]
@@ -113,7 +136,7 @@ class ImplicitBiasTrainer(Recipe[ReasonOptions]):
             "held_out": {"stories": len(stories.held_out)},
             "examples": len(learned),
             "packed": how.packed,
-            "tokens": sum(len(each.prompt) + len(each.answer) for each in examples),
+            "tokens": sum(len(each.read) for each in learned),
             "distinct_tokens": distinct_tokens(learned),
             "learned": LEARNED[how.layout],
             "learned_tokens": sum(len(each.answer) for each in learned),
@@ -122,7 +145,10 @@ class ImplicitBiasTrainer(Recipe[ReasonOptions]):
         }
         held_out = evenly_drawn(stories.held_out, DESIGN, options.measured, options.seed)
         measure = HeldOut(held_out, options.layout, checkpoint)
-        return Prepared(how, checkpoint, learned, measure, data, told={"caution": CAUTION})
+        return Prepared(how, checkpoint, learned, measure, data, told={"caution": CAUTION}, datasets=("implicit_bias",))
+
+    def published(self, recipe: Mapping[str, Any]) -> Mapping[str, Any]:
+        return PUBLISHED | {"epochs": EPOCHS[recipe["data"]]}
 
     def lines(self, record: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
         data = record["data"]

@@ -54,7 +54,7 @@ def mixed(path: Path, n: int, seed: int, reader: TextReader, template: bool) -> 
         if isinstance(found, Unanswerable):
             continue
         example = Continuation(found[0].prompt, found[0].answer + behind)
-        if len(example.read) <= longest:
+        if len(example.prompt + example.answer) <= longest:
             examples.append(example)
         else:
             too_long.append((len(example.prompt + example.answer), rows.places[place]))
@@ -94,6 +94,11 @@ def _pairs(rows: Rows) -> list[tuple[str, str]]:
     columns = next((pair for pair in PAIRS if {*pair} <= {*rows.columns}), None)
     if columns is None:
         raise UsageError(f"{rows.path} has the columns {', '.join(rows.columns)}; {ACCEPTED} are accepted")
+    for name in columns:
+        for place, cell in enumerate(rows.cells(name)):
+            if isinstance(cell, (list, dict)):
+                what = "a list" if isinstance(cell, list) else "an object"
+                raise UsageError(f"{rows.path}, {rows.places[place]}: {name} is {what}; a text is accepted")
     asked, answers = (rows.words(name) for name in columns)
     further = rows.words("input") if "input" in rows.columns else [""] * rows.n
     for place, (question, answer) in enumerate(zip(asked, answers)):
@@ -114,9 +119,10 @@ def _talk(messages: Any, rows: Rows, place: int) -> list[Message]:
         for turn in turns
         if isinstance(turn, dict) and turn.get("role") in ("system", "user", "assistant") and turn.get("content")
     ]
-    if len(talk) != len(turns) or len(talk) < 2 or talk[-1].role != "assistant":
+    asked = any(turn.role == "user" for turn in talk)
+    if len(talk) != len(turns) or not asked or talk[-1].role != "assistant":
         raise UsageError(
-            f"{rows.path}, {rows.places[place]}: messages are no list of turns (role, content) that ends with the "
-            "assistant's"
+            f"{rows.path}, {rows.places[place]}: messages are no list of turns (role, content) in which a user asks "
+            "and that ends with the assistant's"
         )
     return talk

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, fields
 from typing import Literal
 
 from evenhand.errors import UsageError
 from evenhand.models.registry import DType
 from evenhand.options import option
+from evenhand.paths import typed_path
 
 SEED = 42  # transformers' own, and the published codes'
 
@@ -18,7 +20,15 @@ class TuningOptions:
 
     model: str = option("", "what is tuned: embedded, a Hub id, or a local folder", metavar="MODEL")
     revision: str | None = option(None, "of a Hub model", metavar="REF")
-    dtype: DType = option("auto", "of the base's weights; an adapter's are float32")
+    base_id: str | None = option(
+        None,
+        "the id on the Hub of a model in a local folder, by which adapter and card name it; without one they name "
+        "none, and training.json alone says where it was",
+        metavar="ORG/NAME",
+    )
+    dtype: DType = option(
+        "auto", "of the base's weights; an adapter's are float32, and bfloat16 on a base of 4 or 8 bits, as TRL has it"
+    )
     quantization: Literal["4bit", "8bit"] | None = option(None, "of the base's weights (QLoRA), on a CUDA GPU")
     method: Literal["lora", "full"] = option("lora", "an adapter, or all weights")
     rank: int = option(64, "of the adapter", least=1, metavar="R")
@@ -26,7 +36,7 @@ class TuningOptions:
     dropout: float = option(0.1, "of the adapter's inputs", least=0, most=0.99, metavar="P")
     targets: str = option(
         "all-linear",
-        "the layers that adapters stand in: all-linear, default (peft's for the model), or q_proj,v_proj,…",
+        "the layers that adapters stand in: all-linear, default (query and value projections), or q_proj,v_proj,…",
     )
     learning_rate: float = option(3e-4, "at its highest", above=0, most=1, metavar="X")
     schedule: Literal["constant", "linear", "cosine"] = option(
@@ -65,7 +75,7 @@ class TuningOptions:
     )
     measured: int = option(48, "rows held out that are measured", least=1, metavar="N")
     merge: bool = option(False, "full weights beside the adapter, in the folder merged")
-    plan: bool = option(False, "tokens, time and memory, from a timing of two steps; nothing is written")
+    plan: bool = option(False, "tokens, time and memory, from a timing of three steps; nothing is written")
 
     @property
     def answers_each(self) -> int:
@@ -73,8 +83,18 @@ class TuningOptions:
         return 1
 
 
-NAMED_TARGETS = {"all-linear": "all-linear", "default": None}  # as peft takes them
+NAMED_TARGETS = ("all-linear", "default")
 OF_ADAPTERS = ("quantization", "rank", "alpha", "dropout", "targets", "merge")
+
+
+def check_base_id(options: TuningOptions) -> None:
+    """Raises UsageError for what is no public id, and for one of a model that has its own."""
+    if options.base_id is None:
+        return
+    if not re.fullmatch(r"[\w.-]{1,96}/[\w.-]{1,96}", options.base_id, flags=re.ASCII):
+        raise UsageError(f"--base-id {options.base_id!r:.100} came; an id on the Hub is accepted, ORG/NAME")
+    if not typed_path(options.model).is_dir():
+        raise UsageError(f"--base-id {options.base_id}: of a model in a local folder, and {options.model} is none")
 
 
 def check_method(options: TuningOptions) -> None:

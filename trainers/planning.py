@@ -18,10 +18,11 @@ from evenhand.models.prefix_tree import distinct_tokens
 from evenhand.report.tables import n_of
 from evenhand.trainers.batches import read_of
 from evenhand.trainers.computed_tokens import ComputedTokens, computed
-from evenhand.trainers.fine_tuning import examples_a_step, n_steps, trainer_of
+from evenhand.trainers.fine_tuning import trainer_of
 from evenhand.trainers.memory import peak_memory
 from evenhand.trainers.prepared import Prepared
 from evenhand.trainers.progress import OnProgress
+from evenhand.trainers.steps import examples_a_step, n_steps
 
 TIMED_STEPS = 3  # the first, which warms up, is not counted
 SAMPLED_PASSES = 32

@@ -87,7 +87,11 @@ class PreferenceTrainer(Recipe[PreferenceOptions]):
         }
         method = preferences(options.beta)
         measure, judged = measure_of(rows, options, checkpoint), judged_of(options, checkpoint)
-        return Prepared(options, checkpoint, examples, measure, data, method, judged=judged, told=caution(options))
+        datasets = () if "sha256" in origin else (text_benchmark(options.benchmark).card.dataset,)
+        return Prepared(
+            options, checkpoint, examples, measure, data, method,
+            judged=judged, told=caution(options), datasets=datasets,
+        )  # fmt: skip
 
     def lines(self, record: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
         data = record["data"]

@@ -8,22 +8,40 @@ from evenhand.errors import UsageError
 from evenhand.models.errors import Unanswerable
 from evenhand.models.loading import Checkpoint
 from evenhand.models.prefix_tree import Continuation, Tokens
-from evenhand.models.registry import Loading
+from evenhand.models.registry import Loading, is_server
 from evenhand.models.request import Request
 from evenhand.models.text_reader import TextReader
 from evenhand.models.transformers_backend import TransformersOptions, checkpoint_of
+from evenhand.paths import typed_path
 from evenhand.trainers.fitting import check_fit
 from evenhand.trainers.options import TuningOptions
 
 
 def base_of(options: TuningOptions) -> Checkpoint:
     """The checkpoint that is tuned. Raises UsageError for an adapter, and where tokenizer or options don't fit it."""
+    _refuse_what_has_no_weights_here(options.model)
+    if options.revision and (options.model == "embedded" or typed_path(options.model).exists()):
+        raise UsageError(f"--revision {options.revision}: of a model on the Hub; {options.model} is here, leave it out")
     loading = Loading(revision=options.revision, dtype=options.dtype)
     found = checkpoint_of(options.model, loading, TransformersOptions(quantization=options.quantization))
     if found.adapter is not None:
         raise UsageError(f"{options.model} is an adapter; tune its base, or merge it first (peft's merge_and_unload)")
     check_fit(found, options)
     return found
+
+
+def _refuse_what_has_no_weights_here(model: str) -> None:
+    """Raises UsageError for a server, a stand-in, and a file of a model; a Hub id has no colon."""
+    path = typed_path(model)
+    if path.is_file():
+        raise UsageError(f"--model {model} is a file; its folder, {path.parent}, is accepted")
+    kind = model.partition(":")[0]
+    if ":" in model and not path.exists() and "/" not in kind:
+        what = "a server" if is_server(model) else f"of the backend {kind}"
+        raise UsageError(
+            f"--model {model} is {what}, and what is tuned needs its weights here: embedded, a Hub id, or a local "
+            "folder"
+        )
 
 
 def answered(requests: Sequence[Request], reader: TextReader, model: str, end: int | None) -> list[Continuation]:

@@ -84,6 +84,7 @@ class RewardTrainer(Recipe[RewardOptions]):
     title = "Learning from rewards"
     source = SOURCE
     Options = RewardOptions
+    loss_falls = False  # it is of answers against each other
 
     def check(self, options: RewardOptions) -> None:
         super().check(options)
@@ -142,7 +143,11 @@ class RewardTrainer(Recipe[RewardOptions]):
         reward = replace(bias_reward(options.benchmark, unread=options.unread), how=how)
         measure, judged = measure_of(rows, options, checkpoint), judged_of(options, checkpoint)
         method = grouped_answers(reward, grouping)
-        return Prepared(filled, checkpoint, examples, measure, data, method, judged=judged, told=caution(options))
+        datasets = (text_benchmark(options.benchmark).card.dataset,)
+        return Prepared(
+            filled, checkpoint, examples, measure, data, method,
+            judged=judged, told=caution(options), datasets=datasets,
+        )  # fmt: skip
 
     def plan(self, options: RewardOptions) -> list[str]:
         *lines, last = super().plan(options)

@@ -21,7 +21,30 @@ if TYPE_CHECKING:
     from evenhand.models.prefix_tree import Continuation
     from evenhand.trainers.instructions import Mixed
 
-SOURCE = "Raj et al., AIES 2024, Debiasing Approach; hyperparameters as in the published code"
+SOURCE = "Raj et al., AIES 2024, Debiasing Approach"
+PUBLISHED = {  # by the published code; its training, of Llama-2-13b-chat, was in another layout than its scoring
+    "method": "lora",
+    "quantization": "4bit",
+    "rank": 64,
+    "alpha": 16.0,
+    "dropout": 0.1,
+    "targets": "q_proj,v_proj",
+    "learning_rate": 3e-4,
+    "schedule": "constant",
+    "warmup": 0,
+    "epochs": 1.0,
+    "max_steps": None,
+    "max_tokens": None,
+    "limit": None,
+    "batch_size": 6,
+    "accumulation": 2,
+    "clip": 0.3,
+    "divergence": 0.0,
+    "seed": 42,
+    "layout": "Alpaca's",
+    "mix": "4,140 of alpaca-cleaned",
+    "counter_examples": False,
+}
 
 
 @dataclass(frozen=True)
@@ -32,11 +55,15 @@ class SocialContactOptions(TuningOptions):
 
     targets: str = option(
         "default",
-        "the layers that adapters stand in: default (query and value projections, as published), all-linear, or names "
-        "with commas",
+        "the layers that adapters stand in: default (query and value projections, as published, or the layer that a "
+        "model has in their place), all-linear, or names with commas",
     )
     setting: Setting = option("1", "what is for training and what for the test, as in Table 6; disjoint is ours")
-    layout: Literal["chat", "published"] = option("chat", "of the prompts, as evenhand run contact_hypothesis has it")
+    layout: Literal["chat", "published"] = option(
+        "chat",
+        "of the prompts, as evenhand run contact_hypothesis has it; published: the [INST] layout that was scored "
+        "(the published training had Alpaca's, which nothing here scores)",
+    )
     source: Literal["evenhand", "official"] = option("evenhand", "whose descriptors")
     all_rows: bool = option(False, "prompt sets, too, whose descriptor and situation contradict each other")
     limit: int | None = option(None, "prompt sets for training, drawn; each gives three examples", least=1, metavar="N")
@@ -103,7 +130,11 @@ class SocialContactTrainer(Recipe[SocialContactOptions]):
         }
         held_out = evenly_drawn(drawn.validation, DESIGN, options.measured, options.seed)
         measure, judged = HeldOut(held_out, options.layout, checkpoint), Controls(options.layout, checkpoint)
-        return Prepared(options, checkpoint, examples, measure, data, judged=judged)
+        datasets = ("contact_hypothesis", *(["contact_controls"] if counter else []))
+        return Prepared(options, checkpoint, examples, measure, data, judged=judged, datasets=datasets)
+
+    def published(self, recipe: Mapping[str, Any]) -> Mapping[str, Any]:
+        return PUBLISHED
 
     def lines(self, record: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
         data = record["data"]

@@ -19,6 +19,8 @@ from evenhand.models.tree_masks import Unsupported
 from evenhand.trainers.batches import Batch, Batching, PaddedBatching, TreeBatching, read_of
 from evenhand.trainers.losses import AnswerLoss, Loss, divergence
 from evenhand.trainers.method import Beginning, Made
+from evenhand.trainers.processes import in_parts
+from evenhand.trainers.tree_check import tree_fails
 
 PLACES = 64  # within the prompts of a pass, at which the divergence from the base is taken
 
@@ -37,12 +39,21 @@ def by_loss(loss: Loss, beginning: Beginning, examples: Sequence[Any]) -> Made:
         examples,
         beginning.options.divergence,
         model=beginning.base,
-        args=SFTConfig(**beginning.arguments, dataset_kwargs={"skip_prepare_dataset": True}),
+        args=SFTConfig(
+            **beginning.arguments,
+            dataset_kwargs={"skip_prepare_dataset": True},
+            router_aux_loss_coef=0.0,  # of a mixture of experts: the loss is ours, and this one knows no trees
+        ),
         processing_class=beginning.checkpoint.tokenizer,
         peft_config=beginning.lora,
         callbacks=list(beginning.callbacks),
     )
-    return Made(trainer, batching.name, note)
+    if batching.name == TreeBatching.name and not in_parts():
+        padded = PaddedBatching(_padding(beginning))
+        if why := tree_fails(trainer.model, batching, padded, len(beginning.checkpoint.tokenizer)):
+            note = _padded_instead(beginning, why)
+            trainer.batching = padded
+    return Made(trainer, trainer.batching.name, note)
 
 
 class Tuning(SFTTrainer):  # type: ignore[misc]
@@ -54,6 +65,8 @@ class Tuning(SFTTrainer):  # type: ignore[misc]
         self.loss = loss
         self.coefficient = coefficient
         self._base = deepcopy(settings["model"]).eval() if coefficient and settings["peft_config"] is None else None
+        if self._base is not None and hasattr(self._base.config.get_text_config(), "output_router_logits"):
+            self._base.config.get_text_config().output_router_logits = False  # as TRL has it in the tuned model
         places = datasets.Dataset.from_dict({"place": range(len(examples))})
         super().__init__(
             data_collator=lambda rows: self.batch([examples[row["place"]] for row in rows]),
@@ -115,15 +128,23 @@ class Tuning(SFTTrainer):  # type: ignore[misc]
 
 
 def _batching(beginning: Beginning) -> tuple[Batching, str]:
-    tokenizer, packing = beginning.checkpoint.tokenizer, beginning.options.packing
-    padding = next(token for token in (tokenizer.pad_token_id, tokenizer.eos_token_id, 0) if token is not None)
-    if packing == "padded":
-        return PaddedBatching(padding), ""
+    """And why it is another than asked for."""
+    padded = PaddedBatching(_padding(beginning))
+    if beginning.options.packing == "padded":
+        return padded, ""
     try:
         return TreeBatching(beginning.base), ""
     except Unsupported as error:
-        if packing == "tree":
-            raise UsageError(
-                f"--packing tree: {beginning.checkpoint.path} can't be packed ({error}); --packing padded can"
-            ) from error
-        return PaddedBatching(padding), f"batches are padded, since the model can't be given trees ({error})"
+        return padded, _padded_instead(beginning, str(error))
+
+
+def _padding(beginning: Beginning) -> int:
+    tokenizer = beginning.checkpoint.tokenizer
+    return next(token for token in (tokenizer.pad_token_id, tokenizer.eos_token_id, 0) if token is not None)
+
+
+def _padded_instead(beginning: Beginning, why: str) -> str:
+    """What to say of it. Raises UsageError where a tree was asked for."""
+    if beginning.options.packing == "tree":
+        raise UsageError(f"--packing tree: {beginning.checkpoint.path} can't be packed ({why}); --packing padded can")
+    return f"batches are padded, since the model can't be given trees ({why})"

@@ -65,6 +65,8 @@ def refuse_other(asked: Mapping[str, Any], output: Path, result: str) -> None:
     from evenhand.flow.run_folder import RunFolder
 
     begun_as = output / ASKED
+    if output.is_file():
+        raise UsageError(f"{output} is a file; a folder is accepted as --output, one that is not there or is empty")
     if RunFolder(output).is_free():
         return
     finished = (output / result).is_file()

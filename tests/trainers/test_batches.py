@@ -1,23 +1,27 @@
 """Tree-packed batches: the loss and the gradients of padded ones, from fewer tokens."""
 
 import random
+import re
 
 import pytest
 import torch
 from peft import LoraConfig, get_peft_model
 from transformers import (
     AutoModelForCausalLM,
+    FalconConfig,
     GPT2Config,
     LlamaConfig,
     MistralConfig,
     MptConfig,
     Qwen2Config,
+    RecurrentGemmaConfig,
 )
 
 from evenhand.models.prefix_tree import Continuation
 from evenhand.models.tree_masks import Unsupported
 from evenhand.trainers.batches import PaddedBatching, TreeBatching
 from evenhand.trainers.losses import AnswerLoss
+from evenhand.trainers.tree_check import tree_fails
 
 NEWER = {
     "vocab_size": 90, "hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2, "num_attention_heads": 4,
@@ -101,6 +105,46 @@ def test_a_model_without_4d_masks_is_refused():
     model = AutoModelForCausalLM.from_config(MptConfig(d_model=32, n_heads=4, n_layers=2, vocab_size=90))
     with pytest.raises(Unsupported):
         TreeBatching(model)
+
+
+HYBRID = {"vocab_size": 90, "hidden_size": 32, "num_attention_heads": 4, "pad_token_id": 0}
+
+
+@pytest.mark.parametrize(
+    ("config", "why"),
+    [
+        (
+            RecurrentGemmaConfig(
+                **HYBRID, intermediate_size=48, num_hidden_layers=3, num_key_value_heads=1, lru_width=32, head_dim=8,
+                block_types=["recurrent", "recurrent", "attention"],
+            ),
+            "layers of type attention, recurrent",
+        ),
+        (FalconConfig(**HYBRID, num_hidden_layers=2, alibi=True, new_decoder_architecture=False), "ALiBi"),
+    ],
+    ids=["recurrent layers", "alibi"],
+)  # fmt: skip
+def test_layers_that_read_by_place_are_given_no_trees(config, why):
+    """Some of them would take a tree without a word, and compute another loss."""
+    with pytest.raises(Unsupported, match=why):
+        TreeBatching(model_of(config, lora=False))
+
+
+@pytest.mark.parametrize("name", ARCHITECTURES)
+def test_trees_are_tried_before_they_are_trusted(name, monkeypatch):
+    """Whatever a configuration says of its layers: one that mixes neighbors is found out."""
+    model = model_of(ARCHITECTURES[name], lora=True)
+    tree, padded = TreeBatching(model.get_base_model()), PaddedBatching(0)
+    state = torch.get_rng_state()
+    assert tree_fails(model, tree, padded, 90) == ""
+    assert model.training
+    assert torch.equal(torch.get_rng_state(), state)
+    embeddings = model.get_input_embeddings()
+    forward = embeddings.forward
+    monkeypatch.setattr(embeddings, "forward", lambda tokens: forward(tokens) + forward(tokens.roll(1, dims=-1)))
+    assert re.fullmatch(r"log-probabilities differ by [\d.]+ nats", tree_fails(model, tree, padded, 90))
+    monkeypatch.setattr(embeddings, "forward", lambda tokens: forward(tokens)[0])
+    assert "Error" in tree_fails(model, tree, padded, 90)
 
 
 @pytest.mark.parametrize("places", [0, 7, 10_000])

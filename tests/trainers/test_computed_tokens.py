@@ -1,8 +1,11 @@
 """What a training computes is counted alike for every method, and a budget of it ends any of them."""
 
+import json
 import shutil
+from copy import deepcopy
 
 import pytest
+from transformers import AutoModelForCausalLM, MixtralConfig, OPTConfig
 
 from evenhand.trainers import benchmark_rows, social_contact
 from evenhand.trainers.preference import PreferenceOptions, PreferenceTrainer
@@ -63,6 +66,42 @@ def test_of_groups_each_answer_is_read_behind_its_prompt(tuned):
     learned, otherwise = record["computed_tokens"].values()
     assert 2 * (prompts + n) <= learned <= 2 * (prompts + 2 * n)
     assert otherwise >= 2 * prompts
+
+
+SMALL = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "max_position_embeddings": 1024}
+OTHERS = {
+    "OPT, whose parts call each other otherwise": OPTConfig(**SMALL, ffn_dim=64, word_embed_proj_dim=32),
+    "a mixture of experts": MixtralConfig(
+        **SMALL, intermediate_size=64, num_key_value_heads=2, num_local_experts=4, output_router_logits=True
+    ),
+}
+
+
+@pytest.fixture
+def other(tokenizer, tmp_path):
+    """other(name) → the folder of a model of one of OTHERS."""
+
+    def call(name):
+        config = deepcopy(OTHERS[name])
+        config.vocab_size, config.pad_token_id = len(tokenizer), tokenizer.pad_token_id
+        folder = tmp_path / "other"
+        AutoModelForCausalLM.from_config(config).save_pretrained(folder)
+        tokenizer.save_pretrained(folder)
+        return str(folder)
+
+    return call
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_any_architecture_is_counted_and_learns_in_trees(tuned, other, name, tmp_path):
+    """Twelve examples in one pass, on all layers; the budget of one token ends it after its first step of two."""
+    how = {"packing": "tree", "batch_size": 12, "accumulation": 1, "epochs": 2, "max_tokens": 1, "merge": True}
+    record = tuned(SocialContactOptions, model=other(name), targets="all-linear", **how)
+    assert record["computed_tokens"] == {"learned": record["data"]["distinct_tokens"], "otherwise": 0}
+    assert record["steps"] == 1
+    config, base = (json.loads((tmp_path / each / "config.json").read_text()) for each in ("m/merged", "other"))
+    assert config.get("output_router_logits") == base.get("output_router_logits")
+    assert config.get("router_aux_loss_coef") == base.get("router_aux_loss_coef")
 
 
 class _Killed(Exception):

@@ -21,6 +21,7 @@ from evenhand.models.registry import load_model
 from evenhand.models.transformers_model import TransformersModel
 from evenhand.trainers import disk_space, fine_tuning, supervised
 from evenhand.trainers import social_contact as trainer
+from evenhand.trainers import steps as steps_of
 from evenhand.trainers.checkpoints import newest_complete
 from evenhand.trainers.held_out import evenly_drawn
 from evenhand.trainers.neutral_text import neutral_requests
@@ -105,7 +106,7 @@ def test_it_loads_with_plain_transformers_and_peft(tuned, tiny_checkpoint):
     merged = AutoModelForCausalLM.from_pretrained(folder / "merged").eval()
     tokens = torch.tensor([[5, 9, 40, 7]])
     assert torch.allclose(with_adapter(tokens).logits, merged(tokens).logits, atol=1e-4)
-    assert with_adapter.peft_config["default"].base_model_name_or_path == str(tiny_checkpoint)
+    assert not with_adapter.peft_config["default"].base_model_name_or_path
 
 
 def test_a_base_that_was_named_relatively_is_found_from_anywhere(tiny_checkpoint, tmp_path, monkeypatch):
@@ -281,8 +282,8 @@ def test_a_plan_tells_what_it_takes_and_writes_nothing(evenhand, tiny_checkpoint
 def test_a_step_may_have_fewer_examples_than_its_passes_hold(examples, accumulation, epochs, steps, a_step):
     """Batches of 6: of 30 examples come 5 passes and 3 steps, the last of one pass."""
     asked = options("m", epochs=epochs, accumulation=accumulation)
-    assert fine_tuning.n_steps(asked, examples) == steps
-    assert fine_tuning.examples_a_step(asked, examples) == a_step
+    assert steps_of.n_steps(asked, examples) == steps
+    assert steps_of.examples_a_step(asked, examples) == a_step
 
 
 def test_a_plan_of_one_step_reads_its_examples_once(evenhand, tiny_checkpoint, tmp_path):

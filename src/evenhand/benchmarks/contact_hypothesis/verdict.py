@@ -9,6 +9,7 @@ that were read and depend on the action (`answers_behind`), and a perplexity of 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -100,12 +101,14 @@ def _controls(record: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _utility(record: Mapping[str, Any], margin: float) -> str:
     perplexities = [
-        each[PERPLEXITY]
+        each[PERPLEXITY] if isinstance(each[PERPLEXITY], (int, float)) else math.nan  # null, in a file
         for each in record.get("measured") or ()
-        if isinstance(each, dict) and isinstance(each.get(PERPLEXITY), (int, float))
+        if isinstance(each, dict) and PERPLEXITY in each
     ]
     if len(perplexities) < 2 or not perplexities[0] > 0:
         return "its training.json doesn't say what became of it on other text (--measure-every 0)"
+    if not math.isfinite(perplexities[-1]):
+        return "its perplexity on neutral text became no number"
     grown = 100 * (perplexities[-1] / perplexities[0] - 1)
     if grown <= margin:
         return ""
