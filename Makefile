@@ -42,7 +42,7 @@ test-peers: .venv-peers/.installed  ## exported tasks, asked by lm-evaluation-ha
 BROWSER := build/browser
 test-browser: setup $(BROWSER)/.installed  ## pages in headless Chromium, and what axe-core finds there
 	PYTHONPATH=$(BROWSER)/site EVENHAND_AXE=$(CURDIR)/$(BROWSER)/package/axe.min.js \
-		$(BIN)/python -m pytest tests/hub/test_leaderboard_in_browser.py
+		$(BIN)/python -m pytest tests/hub/test_leaderboard_in_browser.py tests/hub/test_app_in_browser.py tests/hub/test_apps.py
 
 # What people have besides the versions that are tested together. All requirements install on Python 3.13, too; torch of
 # the package index brings gigabytes of CUDA there, so this environment has what loads datasets and metrics.
@@ -104,7 +104,7 @@ setup: .venv/.installed ## the environment that all of these use
 	touch $@
 
 $(BROWSER)/.installed: setup.cfg constraints.txt Makefile
-	$(BIN)/$(INSTALL) --no-deps --upgrade --target $(BROWSER)/site playwright pyee greenlet
+	$(BIN)/$(INSTALL) --upgrade --constraint constraints.txt --target $(BROWSER)/site playwright gradio
 	cd $(BROWSER) && npm pack --silent axe-core@4 && tar -xzf axe-core-4*.tgz package/axe.min.js
 	touch $@
 
