@@ -129,8 +129,11 @@ def lines(panels: Mapping[str, Mapping[str, Sequence[tuple[float, float]]]], x: 
                 mark = "o" if len(points) < 30 else ""
                 axes.plot(where, values, marker=mark, markersize=3, color=_COLORS[k % len(_COLORS)], label=_label(name))
             axes.set_ylabel(_label(title), fontsize=8)
-            if len(drawn) > 1:
-                axes.legend(frameon=False, fontsize=7)
+            if len(drawn) > 1:  # above the panel, where no line runs
+                axes.legend(
+                    frameon=False, fontsize=7, loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0,
+                    ncols=_legend_columns(list(drawn), WIDE),
+                )  # fmt: skip
         every[-1].set_xlabel(_label(x))
         return _svg(figure)
 
