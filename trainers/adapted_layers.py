@@ -49,7 +49,8 @@ def adapted_layers(model: PreTrainedModel, targets: str) -> tuple[str, ...]:
                 f"projections; accepted: all-linear, or of {accepted}"
             )
         return found
-    layers = [name for name, layer in model.named_modules() if isinstance(layer, _ADAPTED)]
+    writes = model.get_output_embeddings()
+    layers = [name for name, layer in model.named_modules() if isinstance(layer, _ADAPTED) and layer is not writes]
     names = tuple(each.strip() for each in targets.split(","))
     unknown = [each for each in names if not each or not any(f".{name}".endswith(f".{each}") for name in layers)]
     if unknown:
@@ -97,7 +98,7 @@ def check_adapter(model: PreTrainedModel, options: TuningOptions) -> None:
         )
         raise UsageError(
             f"--targets {options.targets}: peft puts no adapter there ({first_line(error)}); accepted:{without} names "
-            f"with commas, of {accepted}"
+            f"with commas, of some of {accepted}"
         ) from error
 
 

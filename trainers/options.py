@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, fields
 from typing import Literal
+
+from huggingface_hub.errors import HFValidationError
+from huggingface_hub.utils import validate_repo_id
 
 from evenhand.errors import UsageError
 from evenhand.models.registry import DType
@@ -91,7 +93,12 @@ def check_base_id(options: TuningOptions) -> None:
     """Raises UsageError for what is no public id, and for one of a model that has its own."""
     if options.base_id is None:
         return
-    if not re.fullmatch(r"[\w.-]{1,96}/[\w.-]{1,96}", options.base_id, flags=re.ASCII):
+    try:
+        validate_repo_id(options.base_id)
+        named = "/" in options.base_id
+    except HFValidationError:
+        named = False
+    if not named:
         raise UsageError(f"--base-id {options.base_id!r:.100} came; an id on the Hub is accepted, ORG/NAME")
     if not typed_path(options.model).is_dir():
         raise UsageError(f"--base-id {options.base_id}: of a model in a local folder, and {options.model} is none")
@@ -100,7 +107,7 @@ def check_base_id(options: TuningOptions) -> None:
 def check_method(options: TuningOptions) -> None:
     """Raises UsageError for options of adapters where all weights are tuned, and for an adapter of the last layer."""
     if options.method == "lora":
-        if "lm_head" in options.targets.split(","):
+        if "lm_head" in map(str.strip, options.targets.split(",")):
             raise UsageError(
                 "--targets lm_head: the layer that writes can't have an adapter (TRL passes it by); leave it out"
             )

@@ -131,7 +131,9 @@ class Recipe(ABC, Generic[O]):
 
     def _record(self, prepared: Prepared, done: Tuned) -> dict[str, Any]:
         recipe = {name: value for name, value in asdict(prepared.how).items() if name != "plan"}
-        here = {name: without_folders(value) for name, value in recipe.items()} | {"targets": ",".join(done.adapted)}
+        here = {name: without_folders(value) for name, value in recipe.items()} | {
+            "targets": ",".join(done.adapted) or None
+        }
         published = self.published(recipe)
         record = {
             "trainer": self.name,

@@ -42,6 +42,7 @@ PUBLISHED = {  # by the published code; its training, of Llama-2-13b-chat, was i
     "divergence": 0.0,
     "seed": 42,
     "layout": "Alpaca's",
+    "source": "official",
     "mix": "4,140 of alpaca-cleaned",
     "counter_examples": False,
 }

@@ -230,7 +230,7 @@ def test_a_damaged_store_is_left_as_it_is(folders, how):
     store = folders("contact_hypothesis")[0] / "store.sqlite"
     with closing(sqlite3.connect(store)) as connection:
         keys = [key for (key,) in connection.execute("SELECT key FROM replies")]
-        [(models,)] = connection.execute("SELECT value FROM meta")
+        [(models,)] = connection.execute("SELECT value FROM meta WHERE name = 'models'")
     how(store)
     before = contents(store.parent)
     advice = r"move it away|mend that"

@@ -363,9 +363,10 @@ def test_a_folder_in_use_is_left_alone(tmp_path, base):
     (tmp_path / "used").mkdir()
     (tmp_path / "used" / "notes.txt").write_text("mine")
     (tmp_path / "file").write_text("mine")
-    for output in (tmp_path / "used", tmp_path / "file"):
-        with pytest.raises(UsageError, match="exists and is not empty; choose another --output"):
-            train(output, base)
+    with pytest.raises(UsageError, match="exists and is not empty; choose another --output"):
+        train(tmp_path / "used", base)
+    with pytest.raises(UsageError, match="is a file; a folder is accepted as --output"):
+        train(tmp_path / "file", base)
     assert [path.name for path in (tmp_path / "used").iterdir()] == ["notes.txt"]
 
 

@@ -235,6 +235,7 @@ def test_a_plan_and_bad_input(evenhand, tiny_checkpoint, tmp_path):
         (("--pairs", tmp_path / "none"), "does not exist"),
         (("--pairs", "targets", tmp_path / "none"), "targets, or one file, or one run or more"),
         (("--targets", "q_proj,lm_head"), "the layer that writes"),
+        (("--targets", "q_proj, lm_head"), "the layer that writes"),
         (("--packing", "tree"), "--packing tree"),
         (("--divergence", "0.1"), "by --beta"),
         (("--benchmark", "labe"), "knows no ideal answers"),

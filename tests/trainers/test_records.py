@@ -49,7 +49,7 @@ def test_what_is_not_as_published_is_listed_and_the_rest_is_not(asked, tmp_path)
     """Of a run with the published values nothing but what can't be: weights of 4 bits, Alpaca's layout, the mixing."""
     record = TRAINER.tuned(replace(asked, dropout=0.0), tmp_path / "m", unheard)
     otherwise = record["otherwise_than_published"]
-    assert {*otherwise} == {"dropout", "rank", "limit", "quantization", "layout", "mix"}
+    assert {*otherwise} == {"dropout", "rank", "limit", "quantization", "layout", "source", "mix"}
     assert otherwise["dropout"] == {"here": 0.0, "published": 0.1}
     card = (tmp_path / "m" / "README.md").read_text()
     assert "dropout 0.0 (published: 0.1)" in card
@@ -170,6 +170,7 @@ def test_a_public_id_of_a_folder_is_named_by_adapter_and_card(asked, tiny_checkp
         ("lab/tiny", "lab/other", "--base-id lab/other: of a model in a local folder, and lab/tiny is none"),
         (None, "tiny", "--base-id 'tiny' came; an id on the Hub is accepted, ORG/NAME"),
         (None, "/models/tiny", "--base-id '/models/tiny' came; an id"),
+        (None, "../..", "--base-id '../..' came; an id"),
     ],
 )
 def test_what_is_no_public_id_of_a_folder_is_refused(asked, model, base_id, says):

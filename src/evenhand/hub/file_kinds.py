@@ -19,13 +19,15 @@ TEXTS = (
     ".py", ".md", ".rst", ".txt", ".json", ".jsonl", ".csv", ".tsv", ".yaml", ".yml", ".toml", ".svg", ".html", ".css",
     ".js", ".jinja", ".ipynb", ".bib", ".cff", ".tiktoken",
 )  # fmt: skip
-NAMED_TEXTS = ("license*", "notice*", "use_policy*", ".gitattributes", "py.typed")
+NAMED_TEXTS = (
+    "license*", "licence*", "copying*", "authors*", "readme", "notice*", "use_policy*", ".gitattributes", "py.typed",
+)  # fmt: skip
 WEIGHTS = ("model*.safetensors", "adapter_model*.safetensors")  # as transformers and peft name them
 BINARIES = {  # how they begin, and end
     ".parquet": (b"PAR1", b"PAR1"),
     ".png": (b"\x89PNG\r\n\x1a\n", b"IEND\xaeB`\x82"),
-    ".jpg": (b"\xff\xd8\xff", b"\xff\xd9"),
-    ".jpeg": (b"\xff\xd8\xff", b"\xff\xd9"),
+    ".jpg": (b"\xff\xd8\xff", b""),  # editors append to it
+    ".jpeg": (b"\xff\xd8\xff", b""),
     ".gif": (b"GIF8", b";"),
     ".webp": (b"RIFF", b""),
     ".gguf": (b"GGUF", b""),

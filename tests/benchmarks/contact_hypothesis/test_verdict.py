@@ -158,6 +158,11 @@ LEARNED = "the rows may be among those that it learned from"
         ({"first": {"identity": "a server's"}}, "the other, folder, is not what it was tuned from"),
         ({"record": recorded(20.0, 20.5) | {"base": None}}, "doesn't say what it was tuned from"),
         ({"first": {"config": {"mitigation": "unbiased-instruction"}}}, "with a mitigation that the other was not"),
+        ({"record": recorded(20.0, 20.5) | {"data": {"mixed": {"examples": 3}}}}, "it learned from a file"),
+        (
+            {"first": {"config": {"options": HELD_OUT | {"layout": "published"}}}},
+            "were asked otherwise (options.layout",
+        ),
     ],
 )
 def test_rows_that_were_learned_from_and_strangers_prove_nothing(monkeypatch, case, says):

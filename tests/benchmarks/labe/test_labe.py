@@ -751,10 +751,8 @@ def test_two_files_of_one_name_are_compared_text_by_text(men_lead, labe, evenhan
     assert "Holm over this family of 4" in comparison.headline.note
     rows = cells(comparison.exploratory)
     assert set(rows) == {"texts, all"} | {f"texts, {race} {gender}" for race in RACES for gender in GENDERS}
-    assert (
-        "this family of 1. It leaves out tests over too few clusters to reject anything: 5 (p is 0.0625 at least)."
-        in (comparison.exploratory.note)
-    )
+    assert "this family of 1" in comparison.exploratory.note
+    assert "and 4 more (5, p is 0.0625 at least)." in comparison.exploratory.note
     assert {name for name, row in rows.items() if row["adjusted p"] == "no data"} == set(rows) - {"texts, all"}
     assert (rows["texts, all"]["A"], rows["texts, all"]["B"]) == ("0.0", "100.0")
     assert rows["texts, all"]["B minus A"].startswith("100.0 [")

@@ -53,13 +53,13 @@ def not_debiased(found: Mapping[str, Any]) -> str:
             f"it follows a polarity: yes to most actions that sound kind and no to most that sound unkind, {EITHER_WAY}"
         )
     if verdict == "one-sided":
-        return f"it is one-sided: {one_sided(by_sound)}, {EITHER_WAY}"
+        return f"it is one-sided: {one_sided(by_sound) or 'on one sort of action alone'}, {EITHER_WAY}"
     return ""
 
 
 def decided(found: Mapping[str, Any]) -> bool:
     """Whether the controls tell. The former rule's word for the best is none: it averaged over kinds of actions."""
-    return bool(not_debiased(found)) or (found.get("verdict") == "ideal" and "by_sound" in found)
+    return bool(not_debiased(found)) or (found.get("verdict") == "ideal" and isinstance(found.get("by_sound"), Mapping))
 
 
 def one_sided(by_sound: Mapping[Any, Any]) -> str:

@@ -6,10 +6,13 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from evenhand.benchmarks.contact_hypothesis.debiasing.cuts import NEW
+from evenhand.flow.configuration import differences
 from evenhand.flow.results import Results
+from evenhand.report.what_differs import settings
 from evenhand.training_record import base_of, base_version
 
 CONTACT = "contact_hypothesis"
+OF_ROWS = ("limit", "configs", "held_out", "held_out_seed", "all_rows")  # only rows that both have are compared
 
 
 def not_shown(record: Mapping[str, Any], base: Results, second: Results) -> Iterator[str]:
@@ -18,6 +21,8 @@ def not_shown(record: Mapping[str, Any], base: Results, second: Results) -> Iter
     yield from _base(record, base)
     if base.option("mitigation") != second.option("mitigation"):
         yield "one of the two was run with a mitigation that the other was not"
+    if unlike := differences(_asked(base), _asked(second)):
+        yield f"the two were asked otherwise ({'; '.join(unlike)})"
 
 
 def _rows(record: Mapping[str, Any], second: Results) -> Iterator[str]:
@@ -26,7 +31,7 @@ def _rows(record: Mapping[str, Any], second: Results) -> Iterator[str]:
     recipe = recipe if isinstance(recipe, Mapping) else {}
     setting = recipe.get("setting")
     data = record.get("data")
-    if isinstance(data, Mapping) and "sha256" in data:
+    if isinstance(data, Mapping) and ("sha256" in data or data.get("mixed")):
         yield "it learned from a file, of whose questions nobody knows whether they are among these"
     elif second.rows_sha256:
         yield "the rows are a file's, which may be those that it learned from"
@@ -46,6 +51,13 @@ def _rows(record: Mapping[str, Any], second: Results) -> Iterator[str]:
             "the rows may be among those that it learned from: ask those held out, as its training.json says under "
             "measured_by"
         )
+
+
+def _asked(results: Results) -> dict[str, Any]:
+    """What decides how a row is asked, and how its reply is read."""
+    told = settings(results)
+    options = {name: value for name, value in (told.get("options") or {}).items() if name not in OF_ROWS}
+    return {name: value for name, value in told.items() if name not in OF_ROWS} | {"options": options}
 
 
 def _drawn(option: Any, *names: str) -> tuple[Any, ...]:

@@ -163,7 +163,8 @@ def _not_believed(record: Record, interval: Interval) -> str:
     A model with an interval that is too narrow would rank alone before all that were measured as well.
     """
     width = interval[1] - interval[0]
-    n = record.n_read if record.column.unit == "percent" else None
+    column = record.column
+    n = record.n_read if column.unit == "percent" and column.library == OURS else None  # ours are shares of answers
     if width <= ROUNDING or (n and width < 100 / n - ROUNDING):  # 0 of 100 with [0, 0] is no certainty
         return NO_WIDTH
     return TOO_NARROW if n and width < NARROWEST * _binomial_width(record.value, n) else ""
