@@ -5,9 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Literal
 
-from huggingface_hub.errors import HFValidationError
-from huggingface_hub.utils import validate_repo_id
-
 from evenhand.errors import UsageError
 from evenhand.models.registry import DType
 from evenhand.options import option
@@ -91,6 +88,9 @@ OF_ADAPTERS = ("quantization", "rank", "alpha", "dropout", "targets", "merge")
 
 def check_base_id(options: TuningOptions) -> None:
     """Raises UsageError for what is no public id, and for one of a model that has its own."""
+    from huggingface_hub.errors import HFValidationError
+    from huggingface_hub.utils import validate_repo_id  # type: ignore[attr-defined]
+
     if options.base_id is None:
         return
     try:
