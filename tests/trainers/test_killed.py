@@ -47,7 +47,7 @@ def _take_few(put):
         put(module, "contact_rows", FEW)
 
 
-def killed_at(where, options, output):
+def killed_at(where, options, output, n_threads):
     """In a process of its own. where: the file in the folder that is about to be written, or moved to its place."""
     path = str(output / where)
 
@@ -56,7 +56,7 @@ def killed_at(where, options, output):
         if moved or (event == "open" and str(arguments[0]) == path and arguments[2] & os.O_WRONLY):
             os.kill(os.getpid(), signal.SIGKILL)
 
-    torch.set_num_threads(1)
+    torch.set_num_threads(n_threads)  # others add up in another order
     _take_few(setattr)
     sys.addaudithook(hook)
     TRAINERS[type(options)]().tuned(options, output, unheard)
@@ -69,7 +69,7 @@ def outcome(processes, tiny_checkpoint, tmp_path):
     def call(options, *where):
         output, asked = tmp_path / f"killed {len(where)} times", replace(options, model=str(tiny_checkpoint))
         for each in where:
-            one = processes.Process(target=killed_at, args=(each, asked, output))
+            one = processes.Process(target=killed_at, args=(each, asked, output, torch.get_num_threads()))
             one.start()
             one.join(SECONDS)
             assert one.exitcode == -signal.SIGKILL, each
