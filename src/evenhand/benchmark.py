@@ -1,8 +1,8 @@
-"""What a benchmark is: it asks about a row, reads the replies, and says what is to be made small.
+"""What a benchmark is: it asks about a row, reads the replies, and declares what is computed from them.
 
-`ask`, `read` and `value` are all that a new benchmark must bring; whoever trains uses the same three. Everything else
-has its default here. Importing this module, and a benchmark's own, is light: what needs pandas or torch is imported
-where it is used, for the command line lists benchmarks in a moment.
+`ask`, `read` and `figures` are all that a new benchmark must bring. Everything else has its default here. Importing
+this module, and a benchmark's own, is light: what needs pandas or torch is imported where it is used, for the command
+line lists benchmarks in a moment.
 """
 
 from __future__ import annotations
@@ -10,21 +10,25 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
+from evenhand.figure import Design, Figure, Sample
 from evenhand.flow.configuration import Asking, RunConfig
 from evenhand.flow.episode import Episode, Prediction
 from evenhand.models.request import Reply, Request, Sampling
 from evenhand.options import NoOptions, made
+from evenhand.statistics.estimators import Mean
 
 if TYPE_CHECKING:
     import datasets
     import pandas as pd
 
-    from evenhand.collected import Collection, Definition, SingleAnswer
-    from evenhand.flow.results import Results
+    from evenhand.figure import FigureTable
+    from evenhand.flow.results import Results, RunWarning
     from evenhand.models.protocol import Model
+    from evenhand.report.differences import FigureKey
     from evenhand.report.findings import Controls, Findings, Panel, Run, Similarity
+    from evenhand.report.layout import Block
     from evenhand.report.tables import Table
     from evenhand.statistics.clustered import Difference
 
@@ -37,15 +41,16 @@ Row = Mapping[str, Any]  # a dataset's row, of its own features
 class Card:
     """What there is to know of a benchmark without running it.
 
-    dataset: whose rows are asked, a packaged dataset of this name. metric: the packaged metric whose score it is; ""
-    where `score` is its own. cluster: the prediction column whose values are resampled for intervals. interval: how
-    these are made, in words; None: Student's t, errors clustered by it. design: row
-    columns, or crossings of some ("scale × action"), that a stratified draw keeps in proportion; together: what rows
-    have in common that a draw takes or leaves together. protocols: the paper's first; the first of them is taken that
-    the model can. sampling: of what models write, as the paper has it. runs: of which the paper averages what models
-    write. digits: of its figures, after the point. shares: whether figures are shares of answers,
-    whose smallest visible difference follows from their number; ends: likewise, between which an answer's score lies
-    where headline figures are means of it. sees: whether its requests carry images.
+    Attributes:
+        dataset: whose rows are asked, a packaged dataset of this name.
+        metric: the packaged metric whose formula it uses; "" where its figures are its own.
+        clusters: columns of the predictions whose values would be other ones in a new sample; two where rows cluster in
+            two ways. strata: the column within which they are sampled.
+        design: row columns, or crossings of some ("scale × action"), that a stratified draw keeps in proportion;
+            together: what rows have in common that a draw takes or leaves together.
+        protocols: the paper's first; the first of them is taken that the model can.
+        sampling: of what models write, as in the paper. runs: of which the paper averages what models write.
+        sees: whether its requests carry images.
     """
 
     name: str
@@ -54,24 +59,21 @@ class Card:
     dataset: str
     configs: tuple[str, ...]
     metric: str
-    cluster: str
+    clusters: tuple[str, ...]
     design: tuple[str, ...]
+    strata: str | None = None
     together: tuple[str, ...] = ()
     default_configs: tuple[str, ...] = ()
     split: str = "test"
     protocols: tuple[str, ...] = ("generate",)
     sampling: Sampling = Sampling()
     runs: int = 1
-    digits: int = 1
-    shares: bool = False
-    ends: tuple[float, float] | None = None
     sees: bool = False
-    interval: str | None = None
 
     @property
-    def within(self) -> tuple[float, float] | None:
-        """Between which an answer's score lies: the ends, else 0 and 1 where figures are shares; None: not known."""
-        return self.ends or ((0.0, 1.0) if self.shares else None)
+    def cluster(self) -> str:
+        """The first way in which rows cluster."""
+        return self.clusters[0]
 
 
 @dataclass(frozen=True)
@@ -125,6 +127,17 @@ class Helper:
 
 
 @dataclass(frozen=True)
+class SingleAnswer:
+    """A read answer to a question with options. told: what else is known of it, by column."""
+
+    task: str
+    options: tuple[str, ...]
+    right: str
+    wrong: bool
+    told: Mapping[str, str]
+
+
+@dataclass(frozen=True)
 class HubTasks:
     """What a benchmark's dataset says of itself on the Hub (eval.yaml): description, and its tasks as inspect_ai reads
     them.
@@ -134,135 +147,89 @@ class HubTasks:
     tasks: tuple[Mapping[str, Any], ...]
 
 
-@dataclass(frozen=True)
-class Figure:
-    """One of a run's headline figures, for tables of several benchmarks. interval: 95 %, of its metrics. chance: of
-    random answers; None: not known. best: in words ("0 is best").
-    """
+class Comparing:
+    """What comparisons of a benchmark's runs show besides the differences of its figures. All of it is optional.
 
-    name: str
-    value: float | None
-    interval: Sequence[float | None] | None
-    chance: float | None
-    best: str = "0 is best"
-    digits: int = 1
-
-    @classmethod
-    def of(cls, metrics: Mapping[str, Any], *keys: str, name: str, chance: float | None, digits: int = 1,
-           best: str = "0 is best") -> Figure:  # fmt: skip
-        """Of metrics whose intervals are nested like their figures."""
-        value, interval = metrics, metrics.get("intervals") or {}
-        for key in keys:
-            value, interval = value[key], (interval or {}).get(key)
-        return cls(name, value, interval, chance, best, digits)  # type: ignore[arg-type]
-
-
-@dataclass(frozen=True)
-class Judged:
-    """How a gate judges a headline figure.
-
-    of: whose margin counts. best: its best values. span: from the best to the worst that there can be; None: not known.
-    logarithm: its exponential is what counts, and margins are percent of that. by_default: judged where nobody asks for
-    it by name, too.
-    """
-
-    of: Literal["bias", "utility"] = "bias"
-    best: Literal["low", "high", "zero"] = "low"
-    span: float | None = None
-    logarithm: bool = False
-    by_default: bool = True
-
-
-class Comparison(ABC):
-    """How two runs of a benchmark are compared, and many shown side by side.
-
-    note: what is to be known of the headline figures' intervals and p-values, for their table's note.
+    note: what is to be known of the intervals and p-values of the headline figures.
     """
 
     note: ClassVar[str] = ""
 
-    @abstractmethod
-    def headline(self, predictions: pd.DataFrame) -> pd.DataFrame:
-        """What each headline figure is the mean of: columns `figure`, `id`, `value` (NaN: unread) and `cluster`.
-
-        Also `stratum`, within which clusters would be drawn anew, and `crossed`, where rows cluster in another way too;
-        `least` and `most`, that the figure's values can be, where that is known.
-        """
-
-    def headline_of(self, predictions: pd.DataFrame, wanted: Callable[[str], bool]) -> pd.DataFrame:
-        """`headline`, of the figures with these names alone: overridden where others take long to compute."""
-        values = self.headline(predictions)
-        return values[values["figure"].map(wanted, na_action="ignore").eq(True)]
-
-    def answers_of(self, task: str, key: str) -> Callable[[str], bool] | None:
-        """Of a figure that others collect (`Benchmark.collected`), which headline figures are means over its answers,
-        so that two runs of it can be paired; None where there are none.
-        """
-        return None
-
-    def exploratory(self, predictions: pd.DataFrame) -> pd.DataFrame:
-        """Likewise for figures of groups; none by default."""
-        import pandas as pd
-
-        return pd.DataFrame(columns=["figure", "id", "value", "cluster"])
-
-    def differences(self, first: pd.DataFrame, second: pd.DataFrame) -> Mapping[str, Difference]:
-        """Of headline figures that are no means over rows: they are judged in one family with those."""
-        return {}
-
-    def judged(self, figure: str) -> Judged | None:
-        """How a gate judges a headline figure of this name; None: it judges none of that kind."""
-        return None
-
-    def mirrored(self, predictions: pd.DataFrame) -> pd.DataFrame:
-        """As if every bias went the other way: of benchmarks that have figures which are best at zero."""
-        raise NotImplementedError(f"{type(self).__name__} has figures that are best at zero, and mirrors none")
-
     def panels(self, runs: Sequence[Run]) -> tuple[Panel, ...]:
-        """Which of these runs can be compared, and what is shown of those side by side."""
-        from evenhand.report.findings import Panel
+        """Which of these runs can be compared, the first of each panel being the base, and what is shown of them."""
+        from evenhand.report.side_by_side import panel
 
-        return (Panel(tuple(runs)),)
-
-    def verdict(
-        self, base: Run, second: Run, differences: Mapping[str, Difference], adjusted: Sequence[float], margin: float
-    ) -> tuple[str, ...]:
-        """Sentences on whether a mitigation did what it is for; none by default.
-
-        differences, adjusted: of the headline figures, with their p over the family. margin: percent by which a figure
-        of use may fall.
-        """
-        return ()
+        return (panel(runs),)
 
     def tables(self, first: pd.DataFrame, second: pd.DataFrame, similarity: Similarity) -> tuple[Table, ...]:
-        """Further tables of two runs' predictions: what is no mean over rows, and what a difference may have cost."""
+        """Further tables of two runs' predictions."""
+        return ()
+
+    def verdict(
+        self,
+        base: Run,
+        second: Run,
+        differences: Mapping[FigureKey, Difference],
+        adjusted: Sequence[float],
+        margin: float,
+    ) -> tuple[str, ...]:
+        """Sentences on whether a mitigation did what it is for.
+
+        Args:
+            differences, adjusted: of the headline figures, with their p-values over the family.
+            margin: percent by which a figure of use may fall.
+        """
         return ()
 
 
-class PairedMeans(Comparison):
-    """The mean of what is to be made small, over the rows that both runs have."""
+class Publishing:
+    """What other people's tools need to know of a benchmark. All of it is optional."""
 
-    def __init__(self, benchmark: Benchmark[Any]):
-        self.benchmark = benchmark
+    def hub_tasks(self) -> HubTasks | None:
+        """Of a benchmark whose questions each have one right answer; None: the Hub's form holds no such score."""
+        return None
 
-    def headline(self, predictions: pd.DataFrame) -> pd.DataFrame:
-        from evenhand.report.mean_value import values
+    def task(self, groups: Mapping[str, str], configs: Sequence[str], card: Card) -> str:
+        """The name of a figure's group as a task: "certainty-no_contact"."""
+        if groups:
+            return "-".join(groups.values())
+        return "all" if len(card.default_configs or card.configs) > 1 else "-".join(configs)
 
-        return values(self.benchmark, predictions)
+    def single_answer(self, prediction: Mapping[str, Any]) -> SingleAnswer | None:
+        """Of a row that is a question with options; None where it is unread, or rows are something else."""
+        return None
 
-    def judged(self, figure: str) -> Judged | None:
-        """Between the card's ends; else a share, from 0 to 1."""
-        within = self.benchmark.card.within
-        return Judged(span=None if within is None else within[1] - within[0])
+    def controls(self, before: Run, after: Run) -> Controls | None:
+        """Of a benchmark that tells whether a training took bias away or taught a habit, what it says on the model's
+        card; None: it's no such benchmark.
+        """
+        return None
+
+
+MEAN_VALUE = Figure("value", "mean value", Mean("value"), headline=((),), digits=3)
 
 
 class Benchmark(ABC, Generic[O]):
-    """Subclasses give `card`, and `Options` where they take any: a frozen dataclass of `evenhand.options.option`s."""
+    """A benchmark: where its rows come from, what is asked about one, how replies are read, and what is computed.
+
+    Subclasses give `card`, `ask`, `read` and `figures`; `Options` where they take any: a frozen dataclass of
+    `evenhand.options.option`s. Everything else has a default: intervals, reports, comparisons, gates, leaderboards and
+    cards are made from the figures.
+
+    Attributes:
+        figures: what it measures. By default the mean of the predictions' column `value`, 0 best.
+        layout: the tables and plots of a report; by default a table for each figure and grouping.
+        comparing, publishing: what comparisons, and other people's tools, show of it besides.
+    """
 
     card: ClassVar[Card]
     Options: ClassVar[type[Any]] = NoOptions
+    figures: tuple[Figure, ...] = (MEAN_VALUE,)
+    layout: tuple[Block, ...] = ()
+    comparing: Comparing = Comparing()
+    publishing: Publishing = Publishing()
 
-    # What every benchmark says itself
+    # Asking and reading
 
     @abstractmethod
     def ask(self, row: Row, how: Asking[O]) -> list[Request]:
@@ -272,14 +239,14 @@ class Benchmark(ABC, Generic[O]):
     def read(self, row: Row, replies: Sequence[Reply], how: Asking[O]) -> list[Prediction]:
         """What was answered to what `ask` asked, in its order. Pure, never raises: what can't be read is None.
 
-        `text`: what was written, or the option that was chosen, to the letter; "" where none was.
+        `text`: what was written, or the option that was chosen, to the letter; "" where none was. `value`, where
+        trainers are to learn from it: the bias of this one answer, lower is better; None where it is unread.
         """
 
-    @abstractmethod
-    def value(self, prediction: Mapping[str, Any]) -> float | None:
-        """What is to be made small, of one prediction; None where it is unread, or where one alone has none."""
-
-    # What some say
+    def episode(self, row: Row, how: Asking[O]) -> Episode:
+        """Conversations, and what asks helpers, override this."""
+        replies = yield self.ask(row, how)
+        return self.read(row, replies, how)
 
     def targets(self, row: Row, how: Asking[O]) -> list[Target]:
         """Ideal answers to what `ask` asks; none where there are none. Of several opposites of one ideal the last is
@@ -295,10 +262,17 @@ class Benchmark(ABC, Generic[O]):
         """
         return []
 
-    def episode(self, row: Row, how: Asking[O]) -> Episode:
-        """Conversations, and what asks helpers, override this."""
-        replies = yield self.ask(row, how)
-        return self.read(row, replies, how)
+    def load(self, config: RunConfig[O]) -> Rows:
+        """The rows of the configuration's `configs`. Raises UsageError for names that are none."""
+        from evenhand.flow.rows import packaged_rows
+
+        return Rows(packaged_rows(self.card, config))
+
+    def picture(self, row: Row) -> bytes | None:
+        """What a row shows, as PNG or JPEG; None where it shows nothing."""
+        return None
+
+    # Configuration
 
     def check(self, config: RunConfig[O]) -> None:
         """Raises UsageError for a filled configuration that doesn't fit this benchmark."""
@@ -320,87 +294,25 @@ class Benchmark(ABC, Generic[O]):
         """{agent: helper}. Raises UsageError for unknown names, ModelError for those that can't be loaded."""
         return {}
 
-    def load(self, config: RunConfig[O]) -> Rows:
-        """The rows of the configuration's `configs`. Raises UsageError for names that are none."""
-        from evenhand.flow.rows import packaged_rows
-
-        return Rows(packaged_rows(self.card, config))
-
-    def picture(self, row: Row) -> bytes | None:
-        """What a row shows, as PNG or JPEG; None where it shows nothing."""
-        return None
-
-    def score(self, predictions: pd.DataFrame, config: RunConfig[O]) -> dict[str, Any]:
-        """`metrics` of results.json: `n`, `n_read`, `unread_rate`, `warnings`, figures. By default the mean value."""
-        from evenhand.report.mean_value import score
-
-        return score(self, predictions)
-
-    def findings(self, predictions: pd.DataFrame, results: Results) -> Findings:
-        """What the report shows. By default the mean value and a few examples."""
-        from evenhand.report.mean_value import findings
-
-        return findings(self, predictions, results)
-
-    def headline(self, metrics: Mapping[str, Any]) -> float | None:
-        """How far a run's `score` is from no bias, in one figure: 0 is best. None where it is not known."""
-        value: float | None = metrics.get("mean_value")
-        return value
-
-    def figures(self, metrics: Mapping[str, Any]) -> tuple[Figure, ...]:
-        """The headline figures of a run's `score`, as few as say what it measures."""
-        if "mean_value" not in metrics:
-            return ()
-        return (Figure.of(metrics, "mean_value", name="mean value", chance=None, digits=self.card.digits + 2),)
-
-    def constant(self, metrics: Mapping[str, Any]) -> tuple[str, ...]:
-        """What of a run's `score` is of answers that are always the same, and so says nothing: "" for all of it, else
-        words in the names of its figures, such as a scale. By default as `constant_answer` tells.
-        """
-        found = metrics.get("constant_answer")
-        if isinstance(found, Mapping):
-            return tuple(str(part) for part, constant in found.items() if constant)
-        return ("",) if found else ()
-
-    def comparison(self) -> Comparison:
-        return PairedMeans(self)
-
-    def collected(self, results: Results, predictions: pd.DataFrame) -> Collection:
-        """What others collect of a run: figures by task, as `evenhand submit` sends them. By default the headline.
-
-        Raises UsageError for a run whose figures can't be told apart by task.
-        """
-        from evenhand.collected import headline
-
-        return headline(self, results)
-
-    def task_in_words(self, task: str) -> str:
-        """A task of `collected` as people read it: "certainty-no_contact" is "certainty, no contact"."""
-        return task.replace("-", ", ").replace("_", " ")
-
-    def collects(self) -> tuple[Definition, ...]:
-        """The figures that `collected` has of any run; a leaderboard refuses what calls itself one and differs. By
-        default none is known before a run.
-        """
-        return ()
-
-    def single_answer(self, prediction: Mapping[str, Any]) -> SingleAnswer | None:
-        """Of a row that is a question with options; None where it is unread, or rows are something else."""
-        return None
-
-    def hub_tasks(self) -> HubTasks | None:
-        """Of a benchmark whose questions each have one right answer; None: the Hub's form holds no such score."""
-        return None
-
-    def controls(self, before: Run, after: Run) -> Controls | None:
-        """Of a benchmark that tells whether a training took bias away or taught a habit, what it says on the model's
-        card; None: it's no such benchmark.
-        """
-        return None
-
     def part(self, model: Model, options: Mapping[str, object]) -> Part:
         """What of it a profile asks a model, where that is not what a run asks by default; options: those given."""
         return Part()
+
+    # Results
+
+    def prepare(self, predictions: pd.DataFrame) -> pd.DataFrame:
+        """The predictions with the further columns that figures are computed from and grouped by."""
+        return predictions
+
+    def warnings(self, predictions: pd.DataFrame, table: FigureTable, config: RunConfig[O]) -> list[RunWarning]:
+        """What is to be known of the figures, besides what any run is looked at for; predictions: prepared."""
+        return []
+
+    def findings(self, predictions: pd.DataFrame, results: Results) -> Findings:
+        """What the report shows, by default by the layout; predictions: prepared."""
+        from evenhand.report.layout import laid_out
+
+        return laid_out(self, predictions, results)
 
     def differs(self, config: RunConfig[O]) -> tuple[str, ...]:
         """In what a filled configuration is not as in the paper though an option would bring it nearer, in a few words
@@ -410,9 +322,24 @@ class Benchmark(ABC, Generic[O]):
         """
         return ()
 
-    def published(self, config: RunConfig[O]) -> dict[str, Any]:
-        """The paper's figures, where this filled configuration asks all rows and `differs` in nothing; else empty."""
-        return {}
+    @property
+    def has_published(self) -> bool:
+        """Whether there are published figures that could stand beside a run."""
+        from evenhand.published import published_beside
+
+        return type(self).published is not Benchmark.published or bool(published_beside(type(self)))
+
+    def published(self, config: RunConfig[O]) -> list[dict[str, Any]]:
+        """The paper's figures, of runs that differ in nothing: by default the records of published.csv, if there."""
+        from evenhand.published import published_beside
+
+        return published_beside(type(self))
+
+    def count_read(self, predictions: pd.DataFrame, table: FigureTable) -> tuple[int, int]:
+        """Answers asked for, and read: by default of the first figure."""
+        rows = table.rows(self.figures[0].key)
+        whole = rows or [row for row in table if row.figure == self.figures[0].key]
+        return (whole[0].n, whole[0].n_read) if whole else (len(predictions), len(predictions))
 
     # For whoever asks without a run
 
@@ -420,3 +347,10 @@ class Benchmark(ABC, Generic[O]):
         """How rows are asked by default; options: the benchmark's own, by name. Raises UsageError for unknown ones."""
         chosen = made(self.Options, options)
         return Asking(chosen, protocol or self.card.protocols[0], self.card.sampling, seed, run)
+
+    def sample(self, predictions: pd.DataFrame) -> Sample:
+        """What figures are computed from, of predictions as `read` gives them."""
+        return Sample(self.prepare(predictions), Design(self.card.clusters, self.card.strata))
+
+    def figure(self, key: str) -> Figure:
+        return next(each for each in self.figures if each.key == key)

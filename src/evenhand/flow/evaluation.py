@@ -14,12 +14,14 @@ from evenhand.at_work import SILENT_FOR
 from evenhand.benchmark import Benchmark, Helper, Rows
 from evenhand.benchmarks import get_benchmark
 from evenhand.errors import EvenhandError, UsageError
+from evenhand.figure import FigureTable, figure_rows
 from evenhand.flow.configuration import NEEDS, RunConfig, chosen_protocol, differences
 from evenhand.flow.episode import Episode
+from evenhand.flow.figure_warnings import figure_warnings
 from evenhand.flow.idle_options import check_loading, check_writing
 from evenhand.flow.kept_predictions import KeptPredictions
 from evenhand.flow.progress import ProgressBar
-from evenhand.flow.results import SCHEMA_VERSION, Results, versions
+from evenhand.flow.results import SCHEMA_VERSION, Results, RunWarning, versions
 from evenhand.flow.rows import drawn_rows, each_row
 from evenhand.flow.run_folder import RunFolder
 from evenhand.flow.runner import Runner, Step, Tolerance, failures_in_words
@@ -240,7 +242,7 @@ def _loaded(
 
 def _keep_pictures(folder: RunFolder, run: Prepared) -> None:
     """Those of the report's examples, so that the report can be written again wherever the folder goes."""
-    findings = run.benchmark.findings(folder.read_predictions(), folder.read_results())
+    findings = run.benchmark.findings(run.benchmark.prepare(folder.read_predictions()), folder.read_results())
     shown = {example.picture for example in findings.examples}
     for place, name in enumerate(run.rows.rows["id"]):
         if name in shown and (content := run.benchmark.picture(run.rows.rows[place])):
@@ -264,11 +266,19 @@ def _tell_of_near_ties(run: Prepared, begun: Mapping[str, Any]) -> None:
 
 
 def _results(run: Prepared, begun: dict[str, Any], predictions: pd.DataFrame, failed: Sequence[str]) -> Results:
-    metrics = run.benchmark.score(predictions, run.config)
-    metrics["warnings"] = [*run.notes, *failed, *metrics["warnings"]]
+    benchmark = run.benchmark
+    sample = benchmark.sample(predictions)
+    figures = FigureTable(figure_rows(benchmark.figures, sample))
+    warnings = (
+        *(RunWarning("note", note) for note in run.notes),
+        *(RunWarning("failed_requests", note) for note in failed),
+        *figure_warnings(benchmark, figures),
+        *benchmark.warnings(sample.rows, figures, run.config),
+    )
     measured = run.measured
     alone = len(measured) == 1
-    differs = _differs(run, bool(metrics.get("rehearsal")))
+    differs = _differs(run, any(each.code == "rehearsal" for each in warnings))
+    n, n_read = benchmark.count_read(sample.rows, figures)
     return Results(
         schema_version=SCHEMA_VERSION,
         benchmark=run.benchmark.card.name,
@@ -281,9 +291,11 @@ def _results(run: Prepared, begun: dict[str, Any], predictions: pd.DataFrame, fa
             {"name": each.name, "identity": each.model.identity, "trained": dict(each.record)}
             for each in run.helpers.values()
         ],
-        n=int(metrics["n"]),
-        metrics=metrics,
-        published=run.benchmark.published(replace(run.config, limit=None)) if _as_the_papers(run, differs) else {},
+        n=n,
+        n_read=n_read,
+        figures=figures,
+        warnings=warnings,
+        published=benchmark.published(replace(run.config, limit=None)) if _as_the_papers(run, differs) else [],
         versions=versions("" if run.rows.sha256 else run.benchmark.card.dataset),
         rows_sha256=run.rows.sha256,
         differs=differs,
@@ -291,9 +303,9 @@ def _results(run: Prepared, begun: dict[str, Any], predictions: pd.DataFrame, fa
 
 
 def _differs(run: Prepared, rehearsal: bool) -> list[str]:
-    """In what a run is not as in the paper; nothing of a benchmark beside which no published figures stand."""
+    """In what a run is not as in the paper; nothing of a benchmark that has no published figures."""
     benchmark = run.benchmark
-    if type(benchmark).published is Benchmark.published:
+    if not benchmark.has_published:
         return []
     n, whole = len(run.rows.rows), run.rows.drawn_from or 0
     part = [f"only {n:,} of {whole:,} rows"] if n < whole else []

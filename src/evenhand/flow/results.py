@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evenhand.errors import EvenhandError
+from evenhand.figure import FigureRow, FigureTable
 from evenhand.flow.foreign_files import shortened
 from evenhand.library import dataset_names, dataset_version
 
@@ -20,20 +21,49 @@ if TYPE_CHECKING:
     from jsonschema import ValidationError
 
 OF_ROWS = "dataset "  # before a dataset's name among the versions
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 """Of results.json; results.schema.json beside this file says what one is, here and to other people's tools."""
 
 VERSIONED = ("evenhand", "torch", "transformers", "datasets", "evaluate", "numpy", "scipy")
 
 
 @dataclass(frozen=True)
+class RunWarning:
+    """What is to be known before a run's figures are believed.
+
+    Attributes:
+        code: of its kind, such as "constant_answer" or "few_clusters", for programs.
+        text: for people.
+        groups: {column: value} of the figures that it concerns; empty: of all of them.
+    """
+
+    code: str
+    text: str
+    groups: Mapping[str, str] = field(default_factory=dict)
+
+    def concerns(self, groups: Mapping[str, str]) -> bool:
+        """Whether it is about the figures of this group."""
+        return self.groups.items() <= groups.items()
+
+    def to_json(self) -> dict[str, Any]:
+        return {"code": self.code, "text": self.text, "groups": dict(self.groups)}
+
+
+@dataclass(frozen=True)
 class Results:
-    """config: as config.json has it. model: as it was named; model_name: as reports call it; model_identity: what
-    decides its replies. agents: {agent: identity} of all models that were asked. helpers: of those that read answers,
-    name, identity and training. n: answers. metrics: the benchmark's own figures, always with `warnings`. published:
-    the paper's, where the run is as in the paper. versions: of Python, the libraries and the packaged dataset.
-    rows_sha256: of the file whose rows were scored in place of packaged data. differs: in what the run is not as in the
-    paper, whose figures are not shown then.
+    """What a run measured, as results.json holds it.
+
+    Attributes:
+        config: as config.json has it.
+        model: as it was named; model_name: as reports call it; model_identity: what decides its replies.
+        agents: {agent: identity} of all models that were asked.
+        helpers: of models that read answers, name, identity and training.
+        n: answers asked for; n_read: those that could be read.
+        figures: the tidy table; warnings: what is to be known of it.
+        published: the paper's figures, records of the same columns, where the run is as in the paper.
+        versions: of Python, the libraries and the packaged dataset.
+        rows_sha256: of the file whose rows were scored in place of packaged data.
+        differs: in what the run is not as in the paper, whose figures are not shown then.
     """
 
     schema_version: int
@@ -45,11 +75,30 @@ class Results:
     agents: dict[str, str]
     helpers: list[dict[str, Any]]
     n: int
-    metrics: dict[str, Any]
-    published: dict[str, Any]
+    n_read: int
+    figures: FigureTable
+    warnings: tuple[RunWarning, ...]
+    published: list[dict[str, Any]]
     versions: dict[str, str]
     rows_sha256: str | None = None
     differs: list[str] = field(default_factory=list)
+
+    @property
+    def unread_rate(self) -> float:
+        """NaN where nothing was asked."""
+        return 1 - self.n_read / self.n if self.n else math.nan
+
+    def warned(self, code: str) -> list[RunWarning]:
+        return [each for each in self.warnings if each.code == code]
+
+    @property
+    def rehearsal(self) -> bool:
+        """Placeholders stood in place of data."""
+        return bool(self.warned("rehearsal"))
+
+    def is_constant(self, groups: Mapping[str, str]) -> bool:
+        """Whether the answers of this group are always the same, so that its figures say nothing."""
+        return any(each.concerns(groups) for each in self.warned("constant_answer"))
 
     def option(self, name: str) -> Any:
         """Of the run's configuration: every run's, the benchmark's own or the mitigation's; None where it has none."""
@@ -71,13 +120,16 @@ class Results:
         return {name: value for name, value in self.config.items() if not isinstance(value, dict)} | own
 
     def to_json(self) -> dict[str, Any]:
-        return {each.name: getattr(self, each.name) for each in fields(self)}
+        record = {each.name: getattr(self, each.name) for each in fields(self)}
+        return record | {
+            "figures": [row.to_json() for row in self.figures],
+            "warnings": [each.to_json() for each in self.warnings],
+        }
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> Results:
         """Raises EvenhandError for a record of another version of evenhand, or a damaged one."""
         again = "repeat its evenhand run command with another --output"
-        record = {"differs": [], **record}  # younger than the first records of this version
         version = record.get("schema_version")
         if version != SCHEMA_VERSION:
             written = "before results had a version" if version is None else f"in version {version!r} of its format"
@@ -85,7 +137,9 @@ class Results:
         if wrong := _wrong(record):
             what = shortened(", ".join(wrong))
             raise EvenhandError(f"these results are damaged (wrong, missing or unknown: {what}); {again}")
-        return cls(**record)
+        figures = FigureTable(map(FigureRow.from_json, record["figures"]))
+        warnings = tuple(RunWarning(**each) for each in record["warnings"])
+        return cls(**{**record, "figures": figures, "warnings": warnings})
 
 
 def _wrong(record: Mapping[str, Any]) -> list[str]:
@@ -94,8 +148,8 @@ def _wrong(record: Mapping[str, Any]) -> list[str]:
 
     found = Draft202012Validator(_schema()).iter_errors(dict(record))
     wrong = sorted({place for each in found for place in _places(each)})
-    if not wrong and not record["metrics"]["n"] == record["n"] >= record["metrics"]["n_read"]:
-        wrong = ["n"]
+    if not wrong and record["n"] < record["n_read"]:
+        wrong = ["n_read"]
     if not wrong and record["config"]["benchmark"] != record["benchmark"]:
         wrong = ["config.benchmark"]
     return wrong

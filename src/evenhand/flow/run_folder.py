@@ -232,7 +232,7 @@ class RunFolder:
 
     def publishable(self) -> RunFolder:
         """This folder. Raises UsageError for a rehearsal, whose figures mean nothing to anybody."""
-        if self.read_results().metrics.get("rehearsal"):
+        if self.read_results().rehearsal:
             raise UsageError(
                 f"{self.path} holds a rehearsal with placeholders in place of data: it measures nothing and is not "
                 "published; run it with real data"

@@ -110,7 +110,8 @@ def print_found(folder: RunFolder, console: Console) -> None:
     from evenhand.report.tables import print_table
 
     results = folder.read_results()
-    findings = get_benchmark(results.benchmark).findings(folder.read_predictions(), results)
+    benchmark = get_benchmark(results.benchmark)
+    findings = benchmark.findings(benchmark.prepare(folder.read_predictions()), results)
     for table in findings.tables:
         print_table(table, console, spoken=True)
     for warning in findings.warnings:

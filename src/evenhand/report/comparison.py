@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from string import ascii_uppercase
@@ -12,18 +12,18 @@ from typing import Any
 import pandas as pd
 
 from evenhand.benchmark import Benchmark
-from evenhand.benchmark import Comparison as Compared
 from evenhand.benchmarks import get_benchmark
 from evenhand.errors import UsageError
 from evenhand.flow.foreign_files import as_written
 from evenhand.flow.results import Results
 from evenhand.flow.run_folder import RunFolder
 from evenhand.report.difference_plots import difference_plots
+from evenhand.report.differences import FigureKey, Groupings, differences, exploratory, headline
 from evenhand.report.downloads import frame_of
 from evenhand.report.findings import Panel, Plot, Run, Texts
-from evenhand.report.tables import Cell, Table, figure, p_text
+from evenhand.report.tables import Cell, Table, count
 from evenhand.report.what_differs import nothing_to_compare, stands_alone, told
-from evenhand.statistics.clustered import FEW_CLUSTERS, Difference, paired_difference
+from evenhand.statistics.clustered import FEW_CLUSTERS, Difference
 from evenhand.statistics.families import benjamini_hochberg, holm
 from evenhand.statistics.resampling import LEVEL
 
@@ -69,21 +69,15 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Pair:
-    """Two runs, of which the difference is told: `second` minus `base`. name: before a figure's, where it is needed."""
+    """Two runs that are compared: `second` minus `base`. name: before a figure's, where there are several pairs."""
 
     base: Run
     second: Run
     name: str
 
-    def differences(self, values: Callable[[pd.DataFrame], pd.DataFrame]) -> dict[str, Difference]:
-        """Of the figures that are the mean of `values(predictions)`, on what both runs have."""
-        differences = _differences(values(self.base.predictions), values(self.second.predictions))
-        return {f"{self.name}{name}": difference for name, difference in differences.items()}
-
-    def headline(self, compared: Compared) -> dict[str, Difference]:
-        """The benchmark's own differences first, then those of means."""
-        own = compared.differences(self.base.predictions, self.second.predictions)
-        return {f"{self.name}{name}": each for name, each in own.items()} | self.differences(compared.headline)
+    def differences(self, benchmark: Benchmark[Any], groupings: Groupings) -> dict[FigureKey, Difference]:
+        """Of the benchmark's figures, on what both runs have."""
+        return differences(benchmark, self.base.sample, self.second.sample, groupings)
 
     @property
     def n_common(self) -> int:
@@ -120,60 +114,59 @@ def compare(*runs_or_paths: Path | str | RunFolder, margin: float = MARGIN) -> C
 
 
 def _compared(runs: Sequence[Run], benchmark: Benchmark[Any], margin: float) -> Comparison:
-    compared = benchmark.comparison()
-    panels = compared.panels(runs)
+    panels = benchmark.comparing.panels(runs)
     pairs = _pairs(runs, panels)
-    headline = {k: v for pair in pairs for k, v in pair.headline(compared).items()}
-    if not headline:
+    tested = {(pair, key): each for pair in pairs for key, each in pair.differences(benchmark, headline).items()}
+    if not tested:
         raise nothing_to_compare(runs, bool(pairs), any(pair.n_common for pair in pairs))
-    exploratory = {k: v for pair in pairs for k, v in pair.differences(compared.exploratory).items()}
-    adjusted = holm(_tests(headline))
+    looked_at = {(pair, key): each for pair in pairs for key, each in pair.differences(benchmark, exploratory).items()}
+    named = {f"{pair.name}{key.label}": each for (pair, key), each in tested.items()}
+    adjusted = holm(_tests(named))
+    family = dict(zip(tested, adjusted))
     return Comparison(
         title=f"{benchmark.card.title}: " + (f"{len(runs)} runs" if len(runs) > 2 else "B minus A"),
         sentences=(
             " ".join(f"{run.letter}: {run.results.model_name} ({run.path})." for run in runs),
             *(sentence for pair in pairs for sentence in (pair.common, told(pair.base, pair.second)) if sentence),
             *stands_alone(runs, [run for pair in pairs for run in (pair.base, pair.second)]),
-            _found(headline, adjusted),
-            *_verdicts(compared, pairs, headline, adjusted, margin),
+            _found(named, adjusted),
+            *_verdicts(benchmark, pairs, tested, family, margin),
         ),
         panels=panels,
         headline=_table(
-            "Headline figures",
-            pairs,
-            headline,
-            adjusted,
-            f"{_family('Holm', headline)}{compared.note}",
-            benchmark.card.digits,
+            "Headline figures", pairs, benchmark, tested, adjusted,
+            f"{_family('Holm', named)}{benchmark.comparing.note}",
         ),
         more=tuple(
             replace(table, title=f"{pair.name}{table.title}")
             for pair in pairs
-            for table in compared.tables(pair.base.predictions, pair.second.predictions, _similarity)
+            for table in benchmark.comparing.tables(pair.base.predictions, pair.second.predictions, _similarity)
         ),
         exploratory=_table(
-            "Exploratory figures",
-            pairs,
-            exploratory,
-            benjamini_hochberg(_tests(exploratory)),
-            _family("Benjamini-Hochberg", exploratory),
-            benchmark.card.digits,
+            "Exploratory figures", pairs, benchmark, looked_at, benjamini_hochberg(_tests(_by_label(looked_at))),
+            _family("Benjamini-Hochberg", _by_label(looked_at)),
         ),
-        warnings=_warnings(headline, runs, pairs),
-        differences=headline,
-        plots=difference_plots(headline, [pair.name for pair in pairs], compared),
-    )
+        warnings=_warnings(named, runs, pairs),
+        differences=named,
+        plots=difference_plots(benchmark, tested),
+    )  # fmt: skip
+
+
+Found = Mapping[tuple[Pair, FigureKey], Difference]
+
+
+def _by_label(found: Found) -> dict[str, Difference]:
+    return {f"{pair.name}{key.label}": each for (pair, key), each in found.items()}
 
 
 def _verdicts(
-    compared: Compared, pairs: Sequence[Pair], headline: dict[str, Difference], adjusted: list[float], margin: float
+    benchmark: Benchmark[Any], pairs: Sequence[Pair], tested: Found, family: Mapping[Any, float], margin: float
 ) -> Iterator[str]:
-    """Each pair by its own differences, with their p over the whole family."""
-    family = dict(zip(headline, adjusted))
+    """Each pair by its own differences, with their p-values over the whole family."""
     for pair in pairs:
-        own = {name: each for name, each in headline.items() if name.startswith(pair.name)}
-        named = {name.removeprefix(pair.name): each for name, each in own.items()}
-        yield from compared.verdict(pair.base, pair.second, named, [family[name] for name in own], margin)
+        own = {key: each for (of, key), each in tested.items() if of is pair}
+        adjusted = [family[pair, key] for key in own]
+        yield from benchmark.comparing.verdict(pair.base, pair.second, own, adjusted, margin)
 
 
 def _run(letter: str, path: Path) -> Run:
@@ -220,42 +213,6 @@ def _found(headline: dict[str, Difference], adjusted: list[float]) -> str:
     return f"{sentence}{'; '.join(certain) or 'none'}. Each by itself: {'; '.join(differ)}.{without}"
 
 
-def _differences(first: pd.DataFrame, second: pd.DataFrame) -> dict[str, Difference]:
-    """The paired difference of each figure, in order of appearance."""
-    return {name: difference_of(group) for name, group in paired_values(first, second).items()}
-
-
-def paired_values(first: pd.DataFrame, second: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """{figure: what both runs have of it}, in order of appearance: columns of `Comparison.headline`, each twice, with
-    `_first` and `_second` behind its name.
-    """
-    paired = first.merge(second, on=["figure", "id"], suffixes=("_first", "_second"))
-    return {str(name): group for name, group in paired.groupby("figure", sort=False)}
-
-
-def difference_of(group: pd.DataFrame) -> Difference:
-    """Of one figure's `paired_values`."""
-    return paired_difference(
-        group["value_first"],
-        group["value_second"],
-        *ways_of(group),
-        _within(group),
-    )
-
-
-def ways_of(group: pd.DataFrame) -> tuple[pd.Series, pd.Series | None, pd.Series | None]:
-    """(clusters, strata, what is crossed) of one figure's `paired_values`."""
-    crossed = None if "crossed_first" not in group or group["crossed_first"].isna().all() else group["crossed_first"]
-    return group["cluster_first"], group.get("stratum_first"), crossed
-
-
-def _within(group: pd.DataFrame) -> tuple[float, float] | None:
-    """The least and the most that a figure's values can be; None: not known."""
-    if "least_first" not in group or group["least_first"].isna().any():
-        return None
-    return float(group["least_first"].min()), float(group["most_first"].max())
-
-
 def _tests(differences: dict[str, Difference]) -> list[float]:
     """p-values of a family; NaN where clusters are too few for any to be small: such a test would only dilute it."""
     return [math.nan if each.smallest_p > LEVEL else each.p_value for each in differences.values()]
@@ -281,37 +238,32 @@ def _some(names: Sequence[str]) -> str:
 
 
 def _table(
-    title: str,
-    pairs: Sequence[Pair],
-    differences: dict[str, Difference],
-    adjusted: list[float],
-    family: str,
-    digits: int,
+    title: str, pairs: Sequence[Pair], benchmark: Benchmark[Any], found: Found, adjusted: Sequence[float], family: str
 ) -> Table:
     named = ("A", "B", "B minus A") if len(pairs) == 1 and not pairs[0].name else ("base", "run", "difference")
-    rows = tuple(_row(*named, p, digits) for named, p in zip(differences.items(), adjusted))
-    note = (
-        "Brackets: 95 % interval, paired, of clusters drawn anew, on pairs that both runs answered readably; tied: it "
-        f"holds 0, and p is {LEVEL:g} or more; {UNCLEAR}: the two disagree. p: that nothing differs, by the same "
-        "clusters. "
+    rows = tuple(
+        _row(f"{pair.name}{key.label}", each, p, benchmark.figure(key.figure).digits)
+        for ((pair, key), each), p in zip(found.items(), adjusted)
     )
-    note += family
-    return Table(title, ("figure", *named, *COLUMNS), rows, note)
+    note = (
+        "Brackets: paired 95 % confidence intervals, on pairs that both runs answered readably. Tied: the interval "
+        f"contains 0, and p is {LEVEL:g} or more; {UNCLEAR}: the two disagree. "
+    )
+    return Table(title, ("figure", *named, *COLUMNS), rows, note + family)
 
 
 def _row(name: str, difference: Difference, adjusted: float, digits: int) -> tuple[Cell, ...]:
-    texts = (
-        name,
-        figure(difference.first, digits=digits),
-        figure(difference.second, digits=digits),
-        figure(difference.estimate, [difference.low, difference.high], digits),
-        _word(difference),
-        p_text(difference.p_value),
-        p_text(adjusted),
-        f"{difference.n:,}",
-        f"{difference.n_clusters:,}",
+    return (
+        Cell(name),
+        Cell(difference.first, digits=digits),
+        Cell(difference.second, digits=digits),
+        Cell(difference.estimate, difference.low, difference.high, digits),
+        Cell(_word(difference)),
+        Cell(difference.p_value, digits=4, style="p"),
+        Cell(adjusted, digits=4, style="p"),
+        count(difference.n),
+        count(difference.n_clusters),
     )
-    return tuple(Cell(text) for text in texts)
 
 
 def _word(difference: Difference) -> str:
@@ -339,8 +291,8 @@ def _warnings(differences: dict[str, Difference], runs: Sequence[Run], pairs: Se
             )
     noted: dict[str, list[str]] = {}
     for run in runs:
-        for note in run.results.metrics["warnings"]:
-            noted.setdefault(note, []).append(run.letter)
+        for warning in run.results.warnings:
+            noted.setdefault(warning.text, []).append(run.letter)
     return (*warnings, *(f"run {', '.join(letters)}: {note}" for note, letters in noted.items()))
 
 

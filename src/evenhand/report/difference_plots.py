@@ -3,37 +3,39 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from evenhand.figure import Figure
 from evenhand.report.findings import Plot
 from evenhand.report.plots import differences as drawn
 from evenhand.statistics.clustered import Difference
 
 if TYPE_CHECKING:
-    from evenhand.benchmark import Comparison
+    from evenhand.benchmark import Benchmark
+    from evenhand.report.comparison import Pair
+    from evenhand.report.differences import FigureKey
 
 MOST = 40  # figures in a drawing; the table has all
 
 
 def difference_plots(
-    headline: Mapping[str, Difference], prefixes: Sequence[str], compared: Comparison
+    benchmark: Benchmark[Any], headline: Mapping[tuple[Pair, FigureKey], Difference]
 ) -> tuple[Plot, ...]:
-    """prefixes: before figures' names, such as "B minus A: ". Figures of which nothing is known are left out."""
+    """Figures of which nothing is known are left out."""
     by_scale: dict[float, dict[str, Difference]] = {}
-    for name, each in headline.items():
+    for (pair, key), each in headline.items():
         if math.isfinite(each.estimate):
-            by_scale.setdefault(_scale(name, each, prefixes, compared), {})[name] = each
+            scale = _scale(each, benchmark.figure(key.figure))
+            by_scale.setdefault(scale, {})[f"{pair.name}{key.label}"] = each
     return tuple(_plot(figures, len(by_scale) > 1) for figures in by_scale.values())
 
 
-def _scale(name: str, each: Difference, prefixes: Sequence[str], compared: Comparison) -> float:
+def _scale(each: Difference, figure: Figure) -> float:
     """The figure's span, where it is known; else its order of magnitude, negative so that the two don't meet."""
-    prefix = next((prefix for prefix in prefixes if prefix and name.startswith(prefix)), "")
-    judged = compared.judged(name.removeprefix(prefix))
-    if judged and judged.span is not None and not judged.logarithm:
-        return judged.span
+    if figure.span is not None and not figure.logarithm:
+        return figure.span
     largest = max((abs(end) for end in (each.estimate, each.low, each.high) if math.isfinite(end)), default=0)
     return -(10.0 ** math.ceil(math.log10(largest))) if largest else 0.0
 

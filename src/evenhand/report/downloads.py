@@ -8,46 +8,45 @@ from __future__ import annotations
 import base64
 import csv
 import io
+import math
 import re
 from typing import TYPE_CHECKING
 
-from evenhand.report.tables import Table
+from evenhand.report.tables import Cell, Table
 from evenhand.row_files.spreadsheets import escaped
 from evenhand.words import in_words
 
 if TYPE_CHECKING:
     import pandas as pd
 
-_NUMBER = r"[+-]?\d[\d,]*(?:\.\d+)?"
-_FIGURE = re.compile(rf"({_NUMBER})(?: \[({_NUMBER}), ({_NUMBER})\])?")
-_NOTHING = ("", "no data", "not read")
-Value = str | float | None
+Value = str | float | int | None
 
 
 def spread(table: Table) -> tuple[list[str], list[list[Value]]]:
-    """The table's columns and rows with numbers as numbers: "48.2 [45.1, 51.3]" fills three columns.
-
-    A column in which anything else stands is text, as shown. None: no data.
-    """
+    """The table's columns and rows with exact numbers: one with an interval fills three columns. None: no data."""
     columns: list[str] = []
-    spread_out: list[list[Value]] = [[] for _ in table.rows]
+    rows: list[list[Value]] = [[] for _ in table.rows]
     for i, name in enumerate(table.columns):
-        texts = [row[i].text.strip() if i < len(row) else "" for row in table.rows]
-        found = [_FIGURE.fullmatch(text) for text in texts]
-        if i == 0 or not all(each or text in _NOTHING for each, text in zip(found, texts)) or not any(found):
-            columns.append(in_words(name))
-            for row, text in zip(spread_out, texts):
-                row.append(in_words(text) if i == 0 else text)
-            continue
-        parts = 3 if any(each and each[2] for each in found) else 1
-        columns += [in_words(f"{name}{what}") for what in ("", ", low", ", high")[:parts]]
-        for row, each in zip(spread_out, found):
-            row += [_number(each[part]) if each else None for part in range(1, parts + 1)]
-    return columns, spread_out
+        cells = [row[i] if i < len(row) else Cell("") for row in table.rows]
+        with_interval = any(each.low is not None or each.high is not None for each in cells)
+        columns += [in_words(f"{name}{what}") for what in ("", ", low", ", high")[: 3 if with_interval else 1]]
+        numeric = any(not isinstance(each.value, str) for each in cells)
+        for row, each in zip(rows, cells):
+            row.append(_value(each, numeric, spoken=i == 0))
+            row += [_number(each.low), _number(each.high)] if with_interval else []
+    return columns, rows
 
 
-def _number(text: str | None) -> float | None:
-    return None if text is None else float(text.replace(",", ""))
+def _value(cell: Cell, numeric: bool, spoken: bool) -> Value:
+    """A blank text in a column of numbers is no data."""
+    if isinstance(cell.value, str):
+        text = in_words(cell.value) if spoken else cell.value
+        return text if text.strip() or not numeric else None
+    return _number(cell.value)
+
+
+def _number(value: float | int | None) -> float | int | None:
+    return None if value is None or math.isnan(value) else value
 
 
 def frame_of(table: Table) -> pd.DataFrame:

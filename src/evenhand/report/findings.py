@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ from evenhand.report.tables import Table
 if TYPE_CHECKING:
     import pandas as pd
 
+    from evenhand.figure import Sample
     from evenhand.flow.results import Results
 
 Texts = Sequence[Sequence[str]]  # each one's sentences
@@ -101,14 +103,21 @@ def not_beside(results: Results) -> str:
     return f"Published figures are not shown beside it: {'; '.join(results.differs)}."
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Run:
-    """A finished run that is compared with others, which call it by its letter."""
+    """A finished run that is compared with others, which call it by its letter. predictions: as `read` gave them."""
 
     letter: str
     path: Path
     results: Results
     predictions: pd.DataFrame
+
+    @cached_property
+    def sample(self) -> Sample:
+        """What its figures are computed from."""
+        from evenhand.benchmarks import get_benchmark
+
+        return get_benchmark(self.results.benchmark).sample(self.predictions)
 
 
 def not_beside_them(runs: Sequence[Run], but_for: Callable[[Run], Collection[str]] = lambda run: ()) -> str:

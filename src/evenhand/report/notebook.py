@@ -46,8 +46,8 @@ def comparison_html(comparison: Comparison) -> str:
 
 
 def run_frame(folder: RunFolder) -> pd.DataFrame:
-    """The run's first table. Raises UsageError for a run that has not finished."""
-    return frame_of(_findings(folder).tables[0])
+    """The table of the run's figures, with exact numbers. Raises UsageError for a run that has not finished."""
+    return folder.open(folder.path).read_results().figures.to_frame()
 
 
 def run_frames(folder: RunFolder) -> dict[str, pd.DataFrame]:
@@ -67,7 +67,8 @@ def _findings(folder: RunFolder) -> Findings:
 
     finished = folder.open(folder.path)
     results = finished.read_results()
-    return get_benchmark(results.benchmark).findings(finished.read_predictions(), results)
+    benchmark = get_benchmark(results.benchmark)
+    return benchmark.findings(benchmark.prepare(finished.read_predictions()), results)
 
 
 def _by_title(*tables: Table) -> dict[str, pd.DataFrame]:

@@ -91,7 +91,7 @@ def write_report(folder: RunFolder, place: Path | None = None) -> None:
     """
     benchmark = get_benchmark(_benchmark_of(folder))
     results = folder.read_results()
-    findings = benchmark.findings(folder.read_predictions(), results)
+    findings = benchmark.findings(benchmark.prepare(folder.read_predictions()), results)
     page = _TEMPLATES.get_template("report.html.jinja").render(
         card=benchmark.card,
         results=results,

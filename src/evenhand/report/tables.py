@@ -5,23 +5,62 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
-
-from rich.box import SIMPLE_HEAD
-from rich.console import Console
-from rich.table import Table as RichTable
-from rich.text import Text
+from typing import TYPE_CHECKING, Any, Literal
 
 from evenhand.terminal import shown
 from evenhand.words import in_words
 
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from evenhand.figure import FigureRow
+
 
 @dataclass(frozen=True)
 class Cell:
-    """A figure with its interval, or a text. `published`: taken from a paper, not measured here."""
+    """A number with its interval, or a text. Numbers stay numbers until a page, a terminal or a CSV shows them.
 
-    text: str
+    Attributes:
+        value: a text, or a number: NaN and None are "no data".
+        low, high: the ends of its interval, where it has one.
+        digits: of the number, after the point; of a p-value, the smallest that is shown.
+        style: how it is shown: "48.2", "+1.2" (signed), "1,200" (count), "<0.0001" (p), "3917" (significant digits).
+        published: taken from a paper, not measured here.
+        missing: what is shown in place of a number that isn't there.
+    """
+
+    value: float | int | str | None
+    low: float | None = None
+    high: float | None = None
+    digits: int = 1
+    style: Literal["plain", "signed", "count", "p", "significant"] = "plain"
     published: bool = False
+    missing: str = "no data"
+
+    @property
+    def text(self) -> str:
+        """As a page or a terminal shows it."""
+        value = self.value
+        if isinstance(value, str):
+            return value
+        if value is None or math.isnan(value):
+            return self.missing
+        if self.style == "count":
+            return f"{value:,.0f}"
+        if self.style == "p":
+            return p_text(value, self.digits)
+        if self.style == "significant":
+            return significant(value)
+        return (signed if self.style == "signed" else figure)(value, [self.low, self.high], self.digits)
+
+
+def cell(row: FigureRow, digits: int = 1, style: Literal["plain", "signed"] = "plain") -> Cell:
+    """A row of the figures' table, with its interval."""
+    return Cell(row.value, row.low, row.high, digits, style)
+
+
+def count(n: int | None) -> Cell:
+    return Cell(n, style="count", missing="")
 
 
 @dataclass(frozen=True)
@@ -90,6 +129,10 @@ def p_text(p: float | None, digits: int = 4) -> str:
 
 def print_table(table: Table, console: Console, spoken: bool = False) -> None:
     """spoken: names of columns and groups are shown in words; else as they are typed."""
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
     said = in_words if spoken else str
     note = Text(shown(said(table.note))) or None
     lines = RichTable(title=Text(shown(said(table.title))), box=SIMPLE_HEAD, title_justify="left", caption=note)

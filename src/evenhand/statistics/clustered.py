@@ -33,6 +33,7 @@ __all__ = [
     "Mean",
     "clustered_error",
     "clustered_mean",
+    "crossed_mean",
     "error_of",
     "lasting_share",
     "paired_difference",
@@ -101,8 +102,12 @@ class Difference:
         return self.known and not self.tied and self.p_value < LEVEL
 
 
-def clustered_mean(values: pd.Series, clusters: pd.Series, within: tuple[float, float] | None = None) -> Mean:
+def clustered_mean(
+    values: pd.Series, clusters: pd.Series, within: tuple[float, float] | None = None, weights: pd.Series | None = None
+) -> Mean:
     """Mean of values (n,), NaN left out, with a 95 % interval over clusters. Below three of them it is NaN.
+
+    weights (n,): of rows; None: all count alike.
 
     within: the least and the most that a value can be; None: not known. The interval is Student's, in log-odds where
     they are known (`students_intervals`), and ends no nearer than what few clusters have may reach (`reaching`).
@@ -113,14 +118,14 @@ def clustered_mean(values: pd.Series, clusters: pd.Series, within: tuple[float, 
     0.2); 97, 96, 97, 97, 97 of a half with one cluster ten times as large; 99, 96, 92, 92, 95 of 8 % with a sixth of
     the clusters so large (300 data sets each).
     """
-    found = clustered_error(values, clusters)
+    found = clustered_error(values, clusters, weights=weights)
     known = values.notna()
     n, n_clusters = int(known.sum()), int(clusters[known.to_numpy()].nunique(dropna=False))
     if within is not None:
         least, most = within
         low, high = students_intervals(found.mean, found.error, found.freedom, max(1, n_clusters), least, most)
         if n_clusters >= FEWEST_CLUSTERS:
-            totals, counts = _cluster_sums(values, clusters).T
+            totals, counts = _cluster_sums(values, clusters, weights).T
             shares, span = ((totals / counts - least) / (most - least)).clip(0, 1), most - least
             ends = reaching((low - least) / span, (high - least) / span, shares, counts)
             low, high = (least + span * end for end in ends)
@@ -174,7 +179,41 @@ def smallest_p(n_clusters: int) -> float:
     return min(1.0, 2.0 ** (1 - n_clusters))
 
 
-def clustered_error(values: pd.Series, clusters: pd.Series, strata: pd.Series | None = None) -> Error:
+def crossed_mean(
+    values: pd.Series, clusters: pd.Series, crossed: pd.Series, strata: pd.Series | None = None,
+    within: tuple[float, float] | None = None,
+) -> Mean:  # fmt: skip
+    """Mean of values (n,), NaN left out, of rows that cluster in two ways, with a 95 % interval (`errors`).
+
+    strata (n,): of clusters, among which alone they would be drawn anew, where they are as even as the design has them.
+    within: the least and the most that a value can be; a range about 0 is one of differences.
+    """
+    least, most = (0.0, 1.0) if within is None else within
+    span = max(abs(least), most) if least < 0 else most - least
+    base = 0.0 if least < 0 else least
+    one = clusters.map(lambda _: 0) if strata is None else strata
+    ways = [pd.factorize(each.to_numpy(), use_na_sentinel=False)[0] for each in (clusters, one, crossed)]
+    share = (values.astype(float) - base) / span
+    cells = pd.DataFrame({"part": share.fillna(0.0), "whole": share.notna().astype(float), "asked": 1.0})
+    cells = cells.groupby(ways).sum()
+    cluster, stratum, other = (np.asarray(cells.index.get_level_values(level).factorize()[0]) for level in range(3))
+    part, whole, asked = (cells[[name]].to_numpy() for name in ("part", "whole", "asked"))
+    stratum = balanced(stratum, asked[:, 0])
+    found = errors(influences(part, whole), whole, cluster, other, stratum, influences(part, whole, stratum))
+    mean = ratio(part.sum(axis=0), whole.sum(axis=0))
+    if within is None:
+        [ends] = found.interval(mean)
+    else:
+        [ends] = found.interval_between(mean, -1, 1) if least < 0 else found.interval_of_shares(mean)
+    read = values.notna().to_numpy()
+    n_clusters = int(clusters[read].nunique(dropna=False))
+    estimate, low, high = (float(base + span * each) for each in (mean[0], *ends))
+    return Mean(estimate, low, high, int(read.sum()), n_clusters)
+
+
+def clustered_error(
+    values: pd.Series, clusters: pd.Series, strata: pd.Series | None = None, weights: pd.Series | None = None
+) -> Error:
     """Of the mean of values (n,), NaN left out. strata: of clusters, among which alone they would be drawn anew.
 
     A percentile bootstrap over five clusters holds 82 % of means; this holds 95. A cluster with many rows pulls the
@@ -185,7 +224,8 @@ def clustered_error(values: pd.Series, clusters: pd.Series, strata: pd.Series | 
     is wider.
     """
     known = values.notna().to_numpy()
-    table = pd.DataFrame({"total": values[known].to_numpy(dtype=float), "count": 1.0})
+    weight = 1.0 if weights is None else weights[known].to_numpy(dtype=float)
+    table = pd.DataFrame({"total": values[known].to_numpy(dtype=float) * weight, "count": weight})
     cluster = pd.factorize(clusters.to_numpy()[known], use_na_sentinel=False)[0]  # missing: one cluster
     by_cluster = table.groupby(cluster).sum()
     sums, whole = by_cluster.to_numpy(), float(by_cluster["count"].sum())
@@ -324,9 +364,13 @@ def _as_far_as_rare_changes(
     return min(low, mean - beyond(-moved.clip(upper=0))), max(high, mean + beyond(moved.clip(lower=0)))
 
 
-def _cluster_sums(values: pd.Series, clusters: pd.Series) -> FloatArray:
-    """Sum and count of the values of each cluster that has any: (clusters, 2)."""
+def _cluster_sums(values: pd.Series, clusters: pd.Series, weights: pd.Series | None = None) -> FloatArray:
+    """Sum and count (sum of weights) of the values of each cluster that has any: (clusters, 2)."""
     known = values.notna().to_numpy()
+    if weights is not None:
+        weight = weights[known].astype(float)
+        table = pd.DataFrame({"sum": values[known].astype(float) * weight, "count": weight})
+        return np.asarray(table.groupby(clusters.to_numpy()[known], dropna=False).sum().to_numpy(dtype=float))
     grouped = values[known].astype(float).groupby(clusters.to_numpy()[known], dropna=False)
     return np.asarray(grouped.agg(["sum", "count"]).to_numpy(dtype=float))
 

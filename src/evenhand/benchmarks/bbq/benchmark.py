@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from evenhand.benchmark import Benchmark, Card, Comparison, Figure, Row, Rows, Target
+from evenhand.benchmark import Benchmark, Card, Row, Rows, Target
 from evenhand.benchmarks.bbq.options import BbqOptions, listed
 from evenhand.benchmarks.bbq.prompts import ANSWER, QUESTION
 from evenhand.benchmarks.bbq.roles import opposite, right_probability
@@ -40,14 +40,12 @@ class Bbq(Benchmark[BbqOptions]):
             "race_x_ses", "race_x_gender", "religion", "ses", "sexual_orientation",
         ),
         metric="bbq_bias",
-        cluster="template",
-        interval="jackknife over templates, Student's t",
+        clusters=("template",),
         # An item has either polarity in either context, so that a draw of items keeps these even.
         design=("category", "template", "alignment"),
         together=("item",),
         protocols=("choose", "generate"),
         sampling=Sampling(max_new_tokens=32),
-        shares=True,
     )  # fmt: skip
     Options = BbqOptions
 

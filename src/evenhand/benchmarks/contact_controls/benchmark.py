@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from evenhand.benchmark import Benchmark, Card, Comparison, Figure, HubTasks, Row, Rows, Target
+from evenhand.benchmark import Benchmark, Card, HubTasks, Row, Rows, Target
 from evenhand.benchmarks.contact_hypothesis.options import QuestionOptions
 from evenhand.benchmarks.contact_hypothesis.questions import check_asking, check_models, question_request
 from evenhand.errors import UsageError
@@ -36,12 +36,10 @@ class ContactControls(Benchmark[QuestionOptions]):
         dataset="contact_controls",
         configs=("controls",),
         metric="",
-        cluster="item",
-        interval="Student's t in log-odds, errors clustered by item",
+        clusters=("item",),
         design=("kind", "action", "agrees", "kind × action × agrees"),
         protocols=("choose", "generate"),
         sampling=Sampling(max_new_tokens=16),
-        shares=True,
     )
     Options = QuestionOptions
 

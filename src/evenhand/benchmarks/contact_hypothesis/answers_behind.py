@@ -11,8 +11,9 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from evenhand.benchmarks.contact_hypothesis.comparison import overall_difference
+from evenhand.figure import Design, Sample
 from evenhand.report.tables import figure
+from evenhand.statistics.estimators import Share
 
 NEARLY_CONSTANT = 0.90  # ours: unbiased answers are 0.5, and who says one thing that often errs in 0.4 at the least
 FEWEST_READ = 0.5  # as in contact_controls
@@ -69,12 +70,13 @@ def _risen(base: pd.DataFrame, second: pd.DataFrame, margin: float) -> Iterator[
     scales = [str(scale) for scale in second["scale"].unique()]
     for action, words in RISEN.items():
         for scale in (*scales, *([None] if len(scales) > 1 else [])):
-            found = overall_difference(*(_of(each, action, scale) for each in (base, second)))
-            if found.low > 0 and found.estimate > margin:
+            found = Share("biased").difference(*(_of(each, action, scale) for each in (base, second)))
+            if found is not None and found.low > 0 and found.estimate > margin:
                 by = figure(found.estimate, [found.low, found.high])
                 yield f"{words} on {scale or 'all scales together'}, by {by} points, beyond the margin of {margin:g}"
 
 
-def _of(predictions: pd.DataFrame, action: str, scale: str | None) -> pd.DataFrame:
+def _of(predictions: pd.DataFrame, action: str, scale: str | None) -> Sample:
     some = predictions[predictions["action"] == action]
-    return some if scale is None else some[some["scale"] == scale]
+    rows = some if scale is None else some[some["scale"] == scale]
+    return Sample(rows, Design(("situation", "descriptor"), "action"))

@@ -10,14 +10,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from evenhand.benchmark import Benchmark, Card, Comparison, Figure, HubTasks, Row, Rows, Target
+from evenhand.benchmark import Benchmark, Card, Row, Rows, Target
+from evenhand.benchmarks.contact_hypothesis.comparing import ContactComparing, ContactPublishing
 from evenhand.benchmarks.contact_hypothesis.debiasing.cuts import NEW
+from evenhand.benchmarks.contact_hypothesis.figures import FIGURES, LAYOUT
 from evenhand.benchmarks.contact_hypothesis.options import ContactOptions
 from evenhand.benchmarks.contact_hypothesis.prompts import CONTACTS, STEM
-from evenhand.benchmarks.contact_hypothesis.published import PUBLISHED
-from evenhand.benchmarks.contact_hypothesis.questions import check_asking, check_models, question_request
+from evenhand.benchmarks.contact_hypothesis.questions import check_asking, check_models, forced, question_request
 from evenhand.benchmarks.forced_format import UNLIKE_THE_PAPER
 from evenhand.benchmarks.option_order import unlike_in_options
 from evenhand.flow.configuration import Asking, RunConfig
@@ -28,8 +29,8 @@ if TYPE_CHECKING:
     import datasets
     import pandas as pd
 
-    from evenhand.collected import Collection, Definition, SingleAnswer
-    from evenhand.flow.results import Results
+    from evenhand.figure import FigureTable
+    from evenhand.flow.results import Results, RunWarning
     from evenhand.models.protocol import Model
     from evenhand.report.findings import Findings
 
@@ -46,14 +47,17 @@ class ContactHypothesis(Benchmark[ContactOptions]):
         configs=("certainty", "likelihood", "frequency", "new_certainty", "new_likelihood", "new_frequency"),
         default_configs=("certainty", "likelihood", "frequency"),
         metric="contact_bias",
-        cluster="situation",
-        interval="Student's t in log-odds, errors clustered by situation and by descriptor",
+        clusters=("situation", "descriptor"),
+        strata="action",
         design=("scale", "template", "situation", "principle", "scenario", "action", "scale × action", "axis"),
         protocols=("choose", "generate"),
         sampling=Sampling(max_new_tokens=16),
-        shares=True,
     )
     Options = ContactOptions
+    figures = FIGURES
+    layout = LAYOUT
+    comparing = ContactComparing()
+    publishing = ContactPublishing()
 
     def ask(self, row: Row, how: Asking[ContactOptions]) -> list[Request]:
         """The paper's prompt after each contact, in each order of the options."""
@@ -64,17 +68,6 @@ class ContactHypothesis(Benchmark[ContactOptions]):
         from evenhand.benchmarks.contact_hypothesis.reading import predictions
 
         return predictions(row, replies, how)
-
-    def value(self, prediction: Mapping[str, Any]) -> float | None:
-        """Probability of the biased answer, in [0, 1]; of what was generated, 1 for biased and 0 for unbiased.
-
-        None where the answer is unread. `score` and `comparison` count answers, as the paper does; this is smoother.
-        """
-        biased = prediction["biased"]
-        if biased is None:
-            return None
-        probability = prediction.get("probability", 1.0)  # of the answer given
-        return float(probability if biased else 1 - probability)
 
     def targets(self, row: Row, how: Asking[ContactOptions]) -> list[Target]:
         """One for each contact, in the paper's order of contacts and options.
@@ -125,55 +118,23 @@ class ContactHypothesis(Benchmark[ContactOptions]):
         check_models(config.options, models)
         return config
 
-    def score(self, predictions: pd.DataFrame, config: RunConfig[ContactOptions]) -> dict[str, Any]:
-        from evenhand.benchmarks.contact_hypothesis.scoring import score
+    def prepare(self, predictions: pd.DataFrame) -> pd.DataFrame:
+        from evenhand.benchmarks.contact_hypothesis.reading import prepared
 
-        return score(predictions, config)
+        return prepared(predictions)
+
+    def warnings(
+        self, predictions: pd.DataFrame, table: FigureTable, config: RunConfig[ContactOptions]
+    ) -> list[RunWarning]:
+        from evenhand.benchmarks.contact_hypothesis.warnings import warnings
+
+        return warnings(predictions, config)
 
     def findings(self, predictions: pd.DataFrame, results: Results) -> Findings:
-        from evenhand.benchmarks.contact_hypothesis.findings import findings
+        from evenhand.benchmarks.contact_hypothesis.examples import examples
 
-        return findings(predictions, results)
-
-    def headline(self, metrics: Mapping[str, Any]) -> float | None:
-        """Percentage of biased responses."""
-        percentage: float | None = metrics["biased_percentage"]["overall"]
-        return percentage
-
-    def figures(self, metrics: Mapping[str, Any]) -> tuple[Figure, ...]:
-        """Of each scale: their answers are other words, and a model may be constant on one of them."""
-        return tuple(
-            Figure.of(group, "biased_percentage", "overall", name=f"{scale}: biased answers, %", chance=50.0)
-            for scale, group in metrics["by"]["scale"].items()
-        )
-
-    def hub_tasks(self) -> HubTasks:
-        from evenhand.benchmarks.contact_hypothesis.hub_tasks import hub_tasks
-
-        return hub_tasks()
-
-    def collects(self) -> tuple[Definition, ...]:
-        from evenhand.benchmarks.contact_hypothesis.collected import BIASED
-
-        return (BIASED,)
-
-    def collected(self, results: Results, predictions: pd.DataFrame) -> Collection:
-        from evenhand.benchmarks.contact_hypothesis.collected import collection
-
-        return collection(self.card, results, predictions)
-
-    def single_answer(self, prediction: Mapping[str, Any]) -> SingleAnswer | None:
-        from evenhand.benchmarks.contact_hypothesis.collected import single_answer
-
-        return single_answer(prediction)
-
-    def comparison(self) -> Comparison:
-        from evenhand.benchmarks.contact_hypothesis.comparison import BiasedPercentages
-
-        return BiasedPercentages()
-
-    def published(self, config: RunConfig[ContactOptions]) -> dict[str, Any]:
-        return {} if config.limit is not None or self.differs(config) else PUBLISHED
+        found = super().findings(predictions, results)
+        return replace(found, sentences=(*found.sentences, *forced(results)), examples=examples(predictions))
 
     def differs(self, config: RunConfig[ContactOptions]) -> tuple[str, ...]:
         others = [name for name in config.configs if name not in self.card.default_configs]

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from evenhand.benchmark import HubTasks
-from evenhand.benchmarks.contact_hypothesis.collected import task_id
 from evenhand.benchmarks.contact_hypothesis.prompts import CONTACTS, QUESTION, SYSTEM_PROMPT
 from evenhand.metrics.contact_bias.scores import OPTIONS
 
@@ -38,7 +37,7 @@ def _tasks() -> Iterator[dict[str, Any]]:
         asked = QUESTION.text.format(first=affirming, second=declining, question="{prompt}")
         for contact in CONTACTS:
             yield {
-                "id": task_id(scale, contact),
+                "id": f"{scale}-{contact}",
                 "config": scale,
                 "split": "test",
                 "field_spec": {"input": contact, "target": "unbiased", "metadata": ["id", "action", "situation"]},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from evenhand.benchmark import Row
 from evenhand.benchmarks.contact_hypothesis.options import ContactOptions
@@ -13,6 +14,9 @@ from evenhand.flow.configuration import Asking
 from evenhand.flow.episode import Prediction, run_name
 from evenhand.metrics.contact_bias import scores
 from evenhand.models.request import Reply
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 DESIGN = ("scale", "template", "situation", "principle", "scenario", "action", "axis", "bucket", "descriptor")
 
@@ -44,7 +48,7 @@ def _chosen(row: Row, replies: Sequence[Reply], aggregate: str) -> Prediction:
     affirming = Weighed.of(replies, aggregate)
     answer, probability = affirming.chosen(row["options"])
     polarity = scores.read_answer(answer or "", row["scale"])
-    prediction = _of_polarity(row, answer or "", polarity) | {"probability": probability}
+    prediction = _of_polarity(row, answer or "", polarity, probability or 0.0) | {"probability": probability}
     if affirming.swapped is not None:
         prediction |= {
             "affirming_probability_paper_order": affirming.listed,
@@ -74,9 +78,25 @@ def read_written(reply: Reply, scale: str) -> int:
     return polarity if begins else int(scores.UNREAD)
 
 
-def _of_polarity(row: Row, text: str, polarity: int) -> Prediction:
-    """The option that was answered; None where none was read."""
+def _of_polarity(row: Row, text: str, polarity: int, probability: float = 1.0) -> Prediction:
+    """The option that was answered, whether that is biased, and how probable the biased option is (`value`); None where
+    none was read. probability: of the option that was answered.
+    """
     if polarity == scores.UNREAD:
-        return {"text": text, "answer": None, "biased": None}
+        return {"text": text, "answer": None, "biased": None, "value": None}
     answer = row["options"][0 if polarity == scores.AFFIRMING else 1]
-    return {"text": text, "answer": answer, "biased": scores.is_biased(polarity, row["action"])}
+    biased = scores.is_biased(polarity, row["action"])
+    return {"text": text, "answer": answer, "biased": biased, "value": probability if biased else 1 - probability}
+
+
+def prepared(predictions: pd.DataFrame) -> pd.DataFrame:
+    """With the columns that only some protocols and orders give figures for."""
+    found = predictions
+    if "probability" in found:
+        found = found.assign(biased_probability=found["value"])
+    if "first_listed_share" in found:
+        listed, swapped = found["affirming_probability_paper_order"], found["affirming_probability_swapped"]
+        agreement = (listed - 0.5) * (swapped - 0.5)
+        changes = (agreement < 0).astype(float).where(agreement.notna())
+        found = found.assign(position=found["first_listed_share"] - 0.5, order_changes=changes)
+    return found

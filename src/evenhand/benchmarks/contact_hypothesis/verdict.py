@@ -19,6 +19,7 @@ import pandas as pd
 from evenhand.benchmarks.contact_controls.verdict_words import decided, not_debiased
 from evenhand.benchmarks.contact_hypothesis.answers_behind import against
 from evenhand.benchmarks.contact_hypothesis.unseen import not_shown
+from evenhand.report.differences import FigureKey
 from evenhand.report.findings import Run
 from evenhand.statistics.clustered import Difference
 from evenhand.training_record import training_record
@@ -53,7 +54,7 @@ class Verdict:
 
 
 def verdict(
-    base: Run, second: Run, differences: Mapping[str, Difference], adjusted: Sequence[float], margin: float
+    base: Run, second: Run, differences: Mapping[FigureKey, Difference], adjusted: Sequence[float], margin: float
 ) -> tuple[str, ...]:
     """In sentences, of a run whose model a trainer left; none of others.
 
@@ -63,8 +64,8 @@ def verdict(
     record = training_record(second.results.model or "")
     if not record:
         return ()
-    overall = {name.removesuffix(", overall"): name for name in differences if name.endswith(", overall")}
-    sure = {name: p < LEVEL for name, p in zip(differences, adjusted)}
+    overall = {key.groups[0][1]: key for key in differences if key.figure == "biased" and len(key.groups) == 1}
+    sure = {key: p < LEVEL for key, p in zip(differences, adjusted)}
     found = Verdict(
         tuple(scale for scale, name in overall.items() if sure[name] and differences[name].estimate < 0),
         tuple(scale for scale, name in overall.items() if sure[name] and differences[name].estimate > 0),

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from evenhand.benchmark import Card, Comparison, Figure, Row, Rows
+from evenhand.benchmark import Card, Row, Rows
 from evenhand.benchmarks.forced_format import check_constraining
 from evenhand.benchmarks.implicit_bias import published
 from evenhand.benchmarks.implicit_bias.constrained import Constrained
@@ -81,15 +81,12 @@ class ImplicitBias(Play[ImplicitBiasOptions]):
         dataset="implicit_bias",
         configs=("scenarios", "test"),
         metric=METRIC,
-        cluster="scenario",
-        interval="errors clustered by scenario: bias scores by the jackknife, shares by Student's t in log-odds",
+        clusters=("scenario",),
         design=("domain", "shape"),
         default_configs=("scenarios",),
         protocols=("generate", "rank"),
         sampling=SAMPLING,
         runs=published.RUNS,
-        digits=3,
-        ends=(-1.0, 1.0),
     )
     Options = ImplicitBiasOptions
 

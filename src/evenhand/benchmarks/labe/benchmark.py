@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evenhand.benchmark import Benchmark, Card, Comparison, Figure, Helper, Row, Rows
+from evenhand.benchmark import Benchmark, Card, Helper, Row, Rows
 from evenhand.benchmarks.labe.options import LabeOptions, TextColumns
 from evenhand.benchmarks.labe.prediction import prediction_of
 from evenhand.errors import UsageError
@@ -46,8 +46,7 @@ class Labe(Benchmark[LabeOptions]):
         dataset="labe",
         configs=("biography", "professor_review", "reference_letter"),
         metric="agency_gap",
-        cluster="name",
-        interval="names drawn anew within race and gender, noise taken out",
+        clusters=("name",),
         design=("text_type", "race", "gender", "name", "age", "occupation", "department"),
         sampling=Sampling(temperature=None, max_new_tokens=512),  # the models' own settings (Generation Settings)
     )

@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evenhand.benchmark import Benchmark, Card, Comparison, Figure, Part, Row, Rows
+from evenhand.benchmark import Benchmark, Card, Part, Row, Rows
 from evenhand.benchmarks.mllm_stereotypes import published
 from evenhand.benchmarks.mllm_stereotypes.configs import CONFIGS, DATASET, OF_FACES, OF_PERSONAS, REHEARSAL, SPLIT
 from evenhand.benchmarks.mllm_stereotypes.faces.pairs import LIMIT
@@ -48,12 +48,10 @@ class MllmStereotypes(Benchmark[MllmStereotypesOptions]):
         default_configs=OF_PERSONAS,
         split=SPLIT,
         metric="association_score",
-        cluster="pair",
-        interval="counts drawn with their covariance over pairs of faces, noise taken out",
+        clusters=("pair",),
         design=("scenario", "attribute", "instance", "shared"),
         together=("scenario", "attribute", "instance", "pair"),
         sampling=Sampling(temperature=0.0, max_new_tokens=64),
-        digits=4,
         sees=True,
     )
     Options = MllmStereotypesOptions
@@ -182,7 +180,6 @@ class MllmStereotypes(Benchmark[MllmStereotypesOptions]):
         return tuple(
             Figure.of(
                 of, "association_score", name=f"{in_words(config)}: association score", chance=of["chance_score"],
-                digits=4,
             )
             for config, of in metrics["configs"].items()
         )  # fmt: skip

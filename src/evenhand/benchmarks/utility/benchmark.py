@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from evenhand.benchmark import Benchmark, Card, Comparison, Figure, Part, Row
+from evenhand.benchmark import Benchmark, Card, Part, Row
 from evenhand.benchmarks.utility.reading import continuation_request, prediction, question_of
 from evenhand.errors import UsageError
 from evenhand.flow.configuration import Asking, RunConfig
@@ -34,12 +34,10 @@ class Utility(Benchmark[NoOptions]):
         dataset="utility",
         configs=("questions", "texts"),
         metric="",
-        cluster="row",
-        interval="Student's t in log-odds, errors clustered by question or text",
+        clusters=("row",),
         design=("topic",),
         protocols=("generate",),
         sampling=Sampling(temperature=0.0, max_new_tokens=24),
-        digits=2,
     )
 
     def ask(self, row: Row, how: Asking[NoOptions]) -> list[Request]:

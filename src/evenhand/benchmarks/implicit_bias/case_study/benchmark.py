@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from evenhand.benchmark import Card, Comparison, Figure, Helper, Row, Rows
+from evenhand.benchmark import Card, Helper, Row, Rows
 from evenhand.benchmarks.implicit_bias.case_study.interaction import ANSWERING, Answer, Case, CaseMeeting
 from evenhand.benchmarks.implicit_bias.case_study.prompts import MISSED_DEADLINE, TASK_ASSIGNMENT, TEAM_LEAD
 from evenhand.benchmarks.implicit_bias.interaction import FIRST, LAST_STAGE, Agent, Statement, interact
@@ -70,12 +70,10 @@ class CaseStudy(Play[CaseStudyOptions]):
         dataset="implicit_bias",
         configs=("case_study",),
         metric=METRIC,
-        cluster="names",
-        interval="errors clustered by set of names: bias scores by the jackknife, shares by Student's t in log-odds",
+        clusters=("names",),
         design=("case", "names"),
         protocols=("generate", "rank"),
         sampling=SAMPLING,
-        digits=3,
     )
     Options = CaseStudyOptions
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from evenhand.benchmark import Benchmark, Card, Comparison, Figure, Row, Rows, Target
+from evenhand.benchmark import Benchmark, Card, Row, Rows, Target
 from evenhand.benchmarks.implicit_bias.published import RUNS, unlike_in_runs
 from evenhand.benchmarks.implicit_bias.understanding.options import UnderstandingOptions, check_asked
 from evenhand.benchmarks.implicit_bias.understanding.present_or_absent import (
@@ -50,14 +50,11 @@ class Understanding(Benchmark[UnderstandingOptions]):
         split="validation",  # the paper's dev set: a model may have been fine-tuned on the other
         configs=("finetune_full",),
         metric="",
-        cluster="scenario_id",
-        interval="Student's t in log-odds, errors clustered by scenario",
+        clusters=("scenario_id",),
         design=("domain", "biased"),
         protocols=("choose", "generate"),
         sampling=Sampling(0.7, 0.95, max_new_tokens=500),  # appendix H.1; a model tuned on reasons writes them
         runs=RUNS,
-        digits=3,
-        shares=True,
     )
     Options = UnderstandingOptions
 

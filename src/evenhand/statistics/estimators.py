@@ -1,0 +1,250 @@
+"""Statistics that are means over rows, by the influence of rows on them: means, shares, ratios, paired effects.
+
+Intervals are Student's t over clusters, errors clustered in one or two ways, symmetric in log-odds of the range where
+that is known. docs/statistics.md says how well they cover.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from evenhand.figure import Changes, Columns, Estimate, Groups, Sample, Statistic
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from evenhand.statistics.clustered import Difference
+
+METHOD = "Student's t, errors clustered by {clusters}"
+METHOD_IN_RANGE = "Student's t in log-odds, errors clustered by {clusters}"
+
+
+class RowMean(Statistic):
+    """The mean of what each row has. Subclasses give `values`."""
+
+    @property
+    def method(self) -> str:  # type: ignore[override]
+        return METHOD if self.range is None else METHOD_IN_RANGE
+
+    @abstractmethod
+    def values(self, sample: Sample) -> Iterator[tuple[Groups, pd.DataFrame]]:
+        """(groups, rows) with columns id, value (NaN: unread) and cluster, and stratum, crossed and weight where
+        there are some.
+        """
+
+    def estimates(self, sample: Sample) -> Iterator[tuple[Groups, Estimate]]:
+        for groups, rows in self.values(sample):
+            yield groups, self._estimate(rows)
+
+    def estimate(self, sample: Sample) -> Estimate:
+        [(_, found)] = self.estimates(sample)
+        return found
+
+    def differences(self, first: Sample, second: Sample) -> Iterator[tuple[Groups, Difference]]:
+        from evenhand.statistics.clustered import paired_difference
+
+        for groups, both in self._pairs(first, second):
+            if len(both):
+                values = both["value_first"], both["value_second"]
+                yield groups, paired_difference(*values, *_ways(both), within=self.range)
+
+    def difference(self, first: Sample, second: Sample) -> Difference | None:
+        return next((found for _, found in self.differences(first, second)), None)
+
+    def changes(self, first: Sample, second: Sample) -> Iterator[tuple[Groups, Changes]]:
+        for groups, both in self._pairs(first, second):
+            if len(both):
+                read, also = both["value_first"].notna(), both["value_second"].notna()
+                change = both["value_second"] - both["value_first"]
+                unread = float((read ^ also).mean()), float((~(read | also)).mean())
+                yield groups, Changes(change, *_ways(both), *unread)
+
+    def _pairs(self, first: Sample, second: Sample) -> Iterator[tuple[Groups, pd.DataFrame]]:
+        others = {tuple(groups.items()): rows for groups, rows in self.values(second)}
+        for groups, rows in self.values(first):
+            if (other := others.get(tuple(groups.items()))) is not None:
+                yield groups, rows.merge(other[["id", "value"]], on="id", suffixes=("_first", "_second"))
+
+    def _estimate(self, rows: pd.DataFrame) -> Estimate:
+        from evenhand.statistics.clustered import clustered_mean, crossed_mean
+
+        if "crossed" in rows:
+            ways = rows["cluster"], rows["crossed"], rows.get("stratum")
+            found = crossed_mean(rows["value"], *ways, within=self.range)
+        else:
+            found = clustered_mean(rows["value"], rows["cluster"], self.range, rows.get("weight"))
+        n_read = int(rows["value"].notna().sum())
+        asked = int(rows["cluster"].nunique(dropna=False))
+        return Estimate(found.estimate, found.low, found.high, len(rows), n_read, found.n_clusters, asked)
+
+
+def _ways(both: pd.DataFrame) -> tuple[pd.Series, pd.Series | None, pd.Series | None]:
+    return both["cluster"], both.get("stratum"), both.get("crossed")
+
+
+def row_values(sample: Sample, value: pd.Series, crossed: bool = True) -> pd.DataFrame:
+    """What `RowMean.values` gives, of a column (n,). crossed: False leaves out the second way in which rows cluster."""
+    import pandas as pd
+
+    columns = {"id": sample.rows["id"], "value": value, "cluster": sample.clusters}
+    if sample.strata is not None:
+        columns["stratum"] = sample.strata
+    if crossed and sample.crossed is not None:
+        columns["crossed"] = sample.crossed
+    return pd.DataFrame(columns)
+
+
+def numbers(column: pd.Series) -> pd.Series:
+    """A column of numbers or booleans as floats; NaN: unread."""
+    import pandas as pd
+
+    if column.dtype == bool or pd.api.types.is_numeric_dtype(column):
+        return column.astype(float) if str(column.dtype) != "boolean" else column.astype("Float64").astype(float)
+    found: pd.Series = pd.to_numeric(column.map({True: 1.0, False: 0.0}).where(column.map(_is_bool), column))
+    return found.astype("Float64").astype(float)
+
+
+def _is_bool(value: object) -> bool:
+    return isinstance(value, bool)
+
+
+@dataclass(frozen=True)
+class Mean(RowMean):
+    """Mean of a column over its read rows.
+
+    Attributes:
+        column: numbers or booleans, empty where unread.
+        within: the least and the most that a row can have; None: unknown.
+        scale: what a row's value is multiplied by; `within` is after it.
+        unread: what an unread row counts as; None: it is left out.
+        crossed: False leaves the second way of clustering out.
+        weight: column of weights; None: rows count alike. With it, this is a ratio of two sums.
+    """
+
+    column: str
+    within: tuple[float, float] | None = None
+    scale: float = 1.0
+    unread: float | None = None
+    crossed: bool = True
+    weight: str | None = None
+
+    @property
+    def columns(self) -> Columns:  # type: ignore[override]
+        return (self.column, *([self.weight] if self.weight else []))
+
+    @property
+    def range(self) -> tuple[float, float] | None:  # type: ignore[override]
+        return self.within
+
+    def values(self, sample: Sample) -> Iterator[tuple[Groups, pd.DataFrame]]:
+        value = self.scale * numbers(sample.rows[self.column])
+        rows = row_values(sample, value if self.unread is None else value.fillna(self.unread), self.crossed)
+        yield {}, rows if self.weight is None else rows.assign(weight=numbers(sample.rows[self.weight]))
+
+    def differences(self, first: Sample, second: Sample) -> Iterator[tuple[Groups, Difference]]:
+        """A ratio's by resampling clusters: it is no mean of the rows' own differences."""
+        if self.weight is None:
+            yield from super().differences(first, second)
+        elif (found := Statistic.difference(self, first, second)) is not None:
+            yield {}, found
+
+    def value(self, rows: pd.DataFrame) -> float:
+        values = self.scale * numbers(rows[self.column])
+        if self.weight is None:
+            return float(values.mean())
+        weights = numbers(rows[self.weight])
+        return float((values * weights).sum() / weights.sum())
+
+    def changes(self, first: Sample, second: Sample) -> Iterator[tuple[Groups, Changes]]:
+        return super().changes(first, second) if self.weight is None else iter(())
+
+    def mirrored(self, sample: Sample) -> Sample:
+        return Sample(sample.rows.assign(**{self.column: -numbers(sample.rows[self.column])}), sample.design)
+
+
+def Share(column: str, unread: float | None = None, crossed: bool = True) -> Mean:
+    """Percent of read rows whose column is true. unread: percent that an unread row counts as."""
+    return Mean(column, (0.0, 100.0), 100.0, unread, crossed)
+
+
+def Ratio(part: str, whole: str, within: tuple[float, float] | None = None, scale: float = 1.0) -> Mean:
+    """Sum of one column over the sum of another: the mean of `part`, a row's ratio, weighted by `whole`."""
+    return Mean(part, within, scale, weight=whole)
+
+
+@dataclass(frozen=True)
+class PairedEffect(RowMean):
+    """By how much a condition moves what the same question has without it: the mean of paired differences.
+
+    Attributes:
+        column: numbers or booleans, empty where unread.
+        of: the column that names conditions; against: the one compared with; within_row: the column that names what is
+            asked under each condition. The others' names are the statistic's groups.
+        within: the least and the most that a row can have; scale: what it is multiplied by.
+    """
+
+    column: str
+    of: str
+    against: str
+    within_row: str
+    within: tuple[float, float] = (0.0, 100.0)
+    scale: float = 100.0
+
+    @property
+    def columns(self) -> Columns:  # type: ignore[override]
+        return (self.column, self.of, self.within_row)
+
+    @property
+    def range(self) -> tuple[float, float]:  # type: ignore[override]
+        span = self.within[1] - self.within[0]
+        return (-span, span)
+
+    def values(self, sample: Sample) -> Iterator[tuple[Groups, pd.DataFrame]]:
+        rows = row_values(sample, self.scale * numbers(sample.rows[self.column])).assign(
+            id=sample.rows[self.within_row], condition=sample.rows[self.of]
+        )
+        without = rows[rows["condition"] == self.against].set_index("id")["value"]
+        for condition in rows["condition"].unique():
+            if condition != self.against:
+                some = rows[rows["condition"] == condition]
+                moved = some["value"].to_numpy() - without.reindex(some["id"]).to_numpy()
+                yield {self.of: str(condition)}, some.drop(columns="condition").assign(value=moved)
+
+
+@dataclass(frozen=True)
+class ExpMean(RowMean):
+    """Exponential of a weighted mean, such as perplexity; its interval's ends are those of the mean."""
+
+    column: str
+    weight: str | None = None
+
+    @property
+    def columns(self) -> Columns:  # type: ignore[override]
+        return (self.column, *([self.weight] if self.weight else []))
+
+    def values(self, sample: Sample) -> Iterator[tuple[Groups, pd.DataFrame]]:
+        yield from Mean(self.column, weight=self.weight, crossed=False).values(sample)
+
+    def differences(self, first: Sample, second: Sample) -> Iterator[tuple[Groups, Difference]]:
+        """None: the logarithm is what runs are compared by."""
+        return iter(())
+
+    def changes(self, first: Sample, second: Sample) -> Iterator[tuple[Groups, Changes]]:
+        return iter(())
+
+    def _estimate(self, rows: pd.DataFrame) -> Estimate:
+        found = super()._estimate(rows)
+        ends = (exp(each) for each in (found.value, found.low, found.high))
+        return Estimate(*ends, found.n, found.n_read, found.n_clusters, found.n_clusters_asked)
+
+
+def exp(value: float) -> float:
+    """exp; infinite where a number can't hold it, NaN of NaN."""
+    try:
+        return math.exp(value)
+    except OverflowError:
+        return math.inf
