@@ -37,7 +37,7 @@ def test_every_cell_shows_something(shown):
     ]  # fmt: skip
     assert all("<table" in each for each in html)
     assert "random answers: 50" in html[0]
-    assert "By axis" in values[2]
+    assert "By dimension" in values[2]
 
 
 def test_frames_have_numbers(shown):
