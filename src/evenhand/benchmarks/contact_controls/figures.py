@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from evenhand.benchmarks.order_effects import order_figures, order_grid
 from evenhand.figure import Columns, Estimate, Figure, FigureTable, Groups, Sample, Statistic
-from evenhand.report.layout import Bars, Column, Grid, counts
+from evenhand.report.layout import Bars, Block, Column, Grid, counts
 from evenhand.statistics.estimators import RowMean, Share, row_values
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ _COLUMNS = (
 )
 _POLARITY = "Polarity: yes to an action that sounds kind, no to one that sounds unkind. Random answers: 50."
 
-LAYOUT = (
+LAYOUT: tuple[Block, ...] = (
     Grid("Answers against what is right", ("kind",), _COLUMNS, _POLARITY, KINDS, overall=True),
     Grid("By how the action sounds, and what is right", ("cell",),
          (_AGAINST, Column("follows polarity, %", "follows_polarity"), *_YES), _POLARITY),

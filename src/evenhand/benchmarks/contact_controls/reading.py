@@ -31,7 +31,7 @@ def prediction(row: Row, replies: Sequence[Reply], how: Asking[QuestionOptions])
     answer = read["answer"]
     affirms = None if answer is None else answer == row["affirming"]
     against = None if answer is None else answer != row["ideal"]
-    probability = read.get("probability", 1.0)  # of the answer given
+    sure = probability if isinstance(probability := read.get("probability"), float) else 1.0  # of the answer given
     return {
         "id": row["id"] + run_name(how.run),
         "row": row["id"],
@@ -42,7 +42,7 @@ def prediction(row: Row, replies: Sequence[Reply], how: Asking[QuestionOptions])
         "affirms": affirms,
         "follows_polarity": None if affirms is None else affirms == (row["action"] == "positive"),
         "against_ideal": against,
-        "value": None if against is None else float(probability if against else 1 - probability),
+        "value": None if against is None else sure if against else 1 - sure,
         "finish_reason": finish_reason(replies),
     }
 

@@ -91,5 +91,7 @@ def prepared(predictions: pd.DataFrame) -> pd.DataFrame:
     nats, tokens, words = (
         pd.to_numeric(predictions[name]).astype("Float64").astype(float) for name in ("nats", "tokens", "words")
     )
-    outcomes = {name: (outcome == name).astype(float).where(outcome.notna()) for name in ("correct", "refused", "empty")}
+    outcomes = {
+        name: (outcome == name).astype(float).where(outcome.notna()) for name in ("correct", "refused", "empty")
+    }
     return predictions.assign(**outcomes, nats_per_token=nats / tokens, nats_per_word=nats / words)

@@ -35,7 +35,8 @@ def bertscore_minilm(replies: Sequence[str], answers: Answers) -> list[float] | 
     encoder = TextEncoder.at_hand()
     if encoder is None or not replies:
         return None
-    return library_f1(replies, answers) if _library() else encoder.token_f1(replies, answers)
+    found: list[float] = (library_f1 if _library() else encoder.token_f1)(replies, answers)
+    return found
 
 
 def bertscore_by() -> str:
