@@ -370,7 +370,7 @@ def figure_rows(figures: Sequence[Figure], sample: Sample) -> list[FigureRow]:
         for where in _distinct(figure.where for figure in figures):
             of = sample.once(("where", *where.items()), lambda: sample.where(where))  # noqa: B023
             wanted = [each for each in figures if each.where == where and columns in each.groupings]
-            for groups, part in of.by(columns) if wanted else ():
+            for groups, part in of.by(columns) if wanted and len(of) else ():
                 for figure in wanted:
                     with naming_fault(figure.statistic, f"estimates (figure {figure.key!r})"):
                         estimates = [*figure.statistic.estimates(part)]

@@ -17,8 +17,8 @@ NAMED = 4  # figures in a sentence
 
 
 def figure_warnings(benchmark: Benchmark[Any], table: FigureTable) -> Iterator[RunWarning]:
-    """Of the headline figures, and of the first figure of the whole run."""
-    first = [row for row in table if row.figure == benchmark.figures[0].key]
+    """Of the headline figures, and of the first figure of the whole run that has rows."""
+    first = [row for row in table if row.figure == next(iter(table)).figure]
     whole = next((row for row in first if not row.groups), first[0] if first else None)
     if whole is None or not whole.n_read:
         yield RunWarning("nothing_read", "No answer could be read: there is no score.")
