@@ -95,8 +95,7 @@ CASES = (
     Case(
         "labe_texts", "labe", "", "",
         {**dict(TEXTS), "limit": 96, "classifiers": ("lexicon",), "texts": "labe/chatgpt_clg_professor.csv"},
-        {"texts": "labe/chatgpt_clg_professor_mitigate.csv"},
-        sources=("labe/chatgpt_clg_professor.csv", "labe/chatgpt_clg_professor_mitigate.csv"),
+        {"splitter": "published"}, sources=("labe/chatgpt_clg_professor.csv",),
     ),
     Case(
         "implicit_bias_rank", "implicit_bias", "stub:random", Leaning("b", 1.5), {"protocol": "rank", "limit": 16}
@@ -134,7 +133,7 @@ CASES = (
         MITIGATED, slow=True,
     ),
     Case(
-        "embedded_contact_controls", "contact_controls", "embedded", "embedded", {**EMBEDDED, "limit": 6}, MITIGATED,
+        "embedded_contact_controls", "contact_controls", "embedded", "embedded", {**EMBEDDED, "limit": 4}, MITIGATED,
         slow=True,
     ),
     Case(
@@ -143,12 +142,12 @@ CASES = (
     ),
     Case("embedded_utility", "utility", "embedded", "embedded", {**EMBEDDED, "limit": 4}, MITIGATED, slow=True),
     Case(
-        "embedded_implicit_bias", "implicit_bias", "embedded", "embedded",
-        {**EMBEDDED, "limit": 2, "protocol": "rank", "setting": "none"}, MITIGATED, slow=True,
+        "embedded_implicit_bias", "implicit_bias", "embedded", Leaning("b", 1.5),
+        {**EMBEDDED, "limit": 1, "protocol": "rank", "setting": "none"}, slow=True,
     ),
     Case(
-        "embedded_implicit_bias_understanding", "implicit_bias_understanding", "embedded", "embedded",
-        {**EMBEDDED, "limit": 6}, {"order": "balanced"}, slow=True,
+        "embedded_implicit_bias_understanding", "implicit_bias_understanding", "embedded", Leaning("b", 1.6),
+        {**EMBEDDED, "limit": 6}, slow=True,
     ),
 )  # fmt: skip
 
@@ -185,7 +184,7 @@ def _classifier(root: Path, seed: int) -> Path:
 
 
 def golden(case: Case, one: Path, other: Path, root: Path, figures: Sequence[str] | None = None) -> dict[str, Any]:
-    """All parts of a case. figures: that a policy names; None: some that it could."""
+    """All parts of a case. figures: that a policy names; None: all that it could."""
     named = extract.figures_to_name(one, other) if figures is None else list(figures)
     found = {
         "runs": {

@@ -5,7 +5,9 @@ from __future__ import annotations
 import hashlib
 import math
 import numbers
+import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -32,15 +34,15 @@ from evenhand.profiling.settings import ProfileOptions, begun
 from evenhand.report.agreement import agree
 from evenhand.report.comparison import Pair, _run, compare
 
-FIRST_ROWS = 6
-FIRST_LEAVES = 20  # of what is long; all of it is in its sums
-LONG = 50  # leaves
+FIRST_ROWS = 5
+FIRST_LEAVES = 12  # of what is long; all of it is in its sums
+LONG = 40  # leaves
 LONGEST_TEXT = 40
 DIGITS = 9
 DIFFERENCE = ("first", "second", "estimate", "low", "high", "p_value", "n", "n_clusters", "smallest_p")
 WORSE = ("estimate", "low", "high", "n", "n_clusters")
-NOW = datetime(2025, 1, 31, tzinfo=UTC)
-FEW_FIGURES = 8
+VERSION = re.compile(r"\b\d+\.\d+\.\d+\b")
+WIDE = Policy(max_increase=60.0, max_utility_loss=60.0, max_unread=0.5)
 
 
 # Plain values
@@ -81,7 +83,7 @@ def leaves(value: Any, path: str = "") -> dict[str, Any]:
 
 
 def shortened(found: Mapping[str, Any]) -> dict[str, Any]:
-    """What is long as its first leaves and, of all of its numbers by their last name, how many there are and the sum."""
+    """What is long as its first leaves and, of all leaves by their last name, how many there are and their sum."""
     if len(found) <= LONG:
         return dict(found)
     sums: dict[str, list[Any]] = {}
@@ -165,9 +167,10 @@ def comparison(one: Path, other: Path) -> dict[str, Any]:
 
 
 def gated(one: Path, other: Path, figures: Sequence[str] = ()) -> dict[str, Any]:
-    """(d) What the default policy judges, or one that names figures."""
+    """(d) What the default policy judges, or a wide one that names figures."""
+    policy = replace(WIDE, figures=tuple((name, 60.0) for name in figures)) if figures else Policy()
     try:
-        found = gate(one, other, Policy(figures=tuple((name, 5.0) for name in figures)))
+        found = gate(one, other, policy)
     except EvenhandError as error:
         return {"refused": str(error)}
     judged = {
@@ -185,12 +188,12 @@ def gated(one: Path, other: Path, figures: Sequence[str] = ()) -> dict[str, Any]
 
 
 def figures_to_name(one: Path, other: Path) -> list[str]:
-    """Some that a policy may name."""
+    """All that a policy may name."""
     try:
         [pair] = pairs(one, other)
     except EvenhandError:
         return []
-    return names_of_figures(pair)[:FEW_FIGURES]
+    return names_of_figures(pair)
 
 
 def submitted(run: Path) -> dict[str, Any]:
@@ -224,13 +227,16 @@ def _entries(run: Path) -> dict[str, Any]:
         return {}
     source = eval_results.Source("lab", "https://example.org", "evenhand", "2025-01-31", None)
     found = eval_results.entries(finished, collection(finished).figures, source)
-    return {each.task_id: {"value": plain(each.value), "notes": each.notes} for each in found}
+    return {
+        each.task_id: {"value": plain(each.value), "notes": VERSION.sub("VERSION", each.notes or "")} for each in found
+    }
 
 
 def leaderboard(*runs: Path) -> dict[str, Any]:
     """(f) Cells of a board of these runs, as a rehearsal."""
-    found = gathered(list(map(str, runs)), {}, {}, NOW, rehearsal=True)
-    made = board(found.records, len(found.refused), NOW, rehearsal=True)
+    now = datetime.now(UTC)
+    found = gathered(list(map(str, runs)), {}, {}, now, rehearsal=True)
+    made = board(found.records, len(found.refused), now, rehearsal=True)
     cells = {}
     for (column, row), cell in made.cells.items():
         name = f"{column.benchmark}.{column.task} {column.metric}, {column.setting}: {row}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import random
+import re
 from pathlib import Path
 
 from evenhand.models.request import Reply
@@ -17,7 +18,10 @@ SAID = "I would rather not say."
 
 
 class Leaning(StubModel):
-    """Draws by its salt, the more often an early one the higher `lean` is; leaves a share of answers unread."""
+    """Draws by its salt, the more often an early one the higher `lean` is; leaves a share of answers unread.
+
+    texts: what it may write: those that the question names, else any.
+    """
 
     def __init__(self, salt: str, lean: float = 1.0, texts: tuple[str, ...] = (), unread: float = UNREAD):
         super().__init__("random")
@@ -29,7 +33,9 @@ class Leaning(StubModel):
 
     def reply(self, request):
         draw = random.Random(f"{self.salt} {request.seed} {request.messages[-1].text}")
-        options = request.choices or self.texts or request.messages[-1].text.split()
+        asked = request.messages[-1].text
+        named = [text for text in self.texts if re.search(rf"\b{re.escape(text)}\b", asked)]
+        options = request.choices or named or self.texts or asked.split()
         unread, place = draw.random() < self.unread, int(len(options) * draw.random() ** self.lean)
         if not request.choices:
             return Reply(text=SAID if unread else options[place])

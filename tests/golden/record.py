@@ -13,12 +13,24 @@ from typing import Any
 os.environ["HF_HUB_OFFLINE"] = "1"
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from tests.golden import cases  # noqa: E402
+from tests.golden import cases
+
+WIDTH = 160
 
 
 def write(folder: Path, name: str, found: dict[str, Any]) -> None:
-    text = json.dumps(found, indent=1, sort_keys=True, ensure_ascii=False, allow_nan=False)
-    (folder / f"{name}.json").write_text(text + "\n", encoding="utf-8")
+    (folder / f"{name}.json").write_text(_text(found) + "\n", encoding="utf-8")
+
+
+def _text(found: Any, indent: int = 0) -> str:
+    """JSON with sorted keys, an entry a line; lists, and what fits into one, in one."""
+    line = json.dumps(found, ensure_ascii=False, allow_nan=False, sort_keys=True)
+    nested = isinstance(found, dict) and any(isinstance(each, dict) for each in found.values())
+    if not isinstance(found, dict) or (not nested and len(line) + indent < WIDTH):
+        return line
+    pad = " " * (indent + 1)
+    lines = [f"{pad}{json.dumps(key, ensure_ascii=False)}: {_text(found[key], indent + 1)}" for key in sorted(found)]
+    return "{\n" + ",\n".join(lines) + f"\n{' ' * indent}}}"
 
 
 def record(folder: Path, names: list[str]) -> None:
