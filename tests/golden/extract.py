@@ -38,6 +38,7 @@ FIRST_ROWS = 5
 FIRST_LEAVES = 12  # of what is long; all of it is in its sums
 LONG = 40  # leaves
 LONGEST_TEXT = 40
+FIRST_CHARACTERS = 90  # of a refusal
 DIGITS = 9
 DIFFERENCE = ("first", "second", "estimate", "low", "high", "p_value", "n", "n_clusters", "smallest_p")
 WORSE = ("estimate", "low", "high", "n", "n_clusters")
@@ -126,13 +127,13 @@ def predictions(run: Path) -> dict[str, Any]:
         else:
             sums[name] = {"null": int(column.isna().sum())}
     first = table.head(FIRST_ROWS)
-    rows = {str(name): [_of_row(each) for each in first[name]] for name in table if name != "run_folder"}
+    rows = {str(name): [_of_row(each) for each in first[name]] for name in table}
     return {"n": len(table), "sums": sums, "rows": rows}
 
 
 def _of_row(value: Any) -> Any:
-    """A cell; what is nested, as one text."""
-    found = plain(value)
+    """A cell; what is nested, as one text; of a path, its name."""
+    found = plain(Path(value).name if isinstance(value, str) and value.startswith("/") else value)
     return plain(str(found)) if isinstance(found, (list, dict)) else found
 
 
@@ -201,7 +202,7 @@ def submitted(run: Path) -> dict[str, Any]:
     try:
         record = record_of_run(run, None, rehearsal=True)
     except Refusal as error:
-        return {"refused": str(error)}
+        return {"refused": _why(error, run)}
     found = {}
     for each in record["evaluation_results"]:
         metric, details = each["metric_config"], each["score_details"]
@@ -219,6 +220,14 @@ def submitted(run: Path) -> dict[str, Any]:
             "unit": metric.get("metric_unit"),
         }
     return {"record": found, "entries": _entries(run)}
+
+
+def _why(said: object, *runs: Path) -> str:
+    """How a refusal begins, whose end is cut by the length of the paths in it."""
+    text = str(said)
+    for run in runs:
+        text = text.replace(str(run), run.name)
+    return text[:FIRST_CHARACTERS]
 
 
 def _entries(run: Path) -> dict[str, Any]:
@@ -246,7 +255,7 @@ def leaderboard(*runs: Path) -> dict[str, Any]:
             "rank": cell.rank,
             "n_read": cell.record.n_read,
         }
-    return {"cells": cells, "refused": sorted(each.reason for each in found.refused)}
+    return {"cells": cells, "refused": sorted(_why(each.reason, *runs) for each in found.refused)}
 
 
 def profiled(folder: Path, options: ProfileOptions) -> dict[str, Any]:
