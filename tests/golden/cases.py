@@ -88,7 +88,10 @@ CASES = (
         sources=OF_BBQ,
     ),
     Case("bbq_balanced", "bbq", "stub:random", "stub:last", {**BBQ, "limit": 30, "order": "balanced"}, sources=OF_BBQ),
-    Case("utility", "utility", f"stub:random:{'|'.join(ANSWERS)}", Leaning("b", 1.6, ANSWERS), {"limit": 60}, encoded=True),
+    Case(
+        "utility", "utility", f"stub:random:{'|'.join(ANSWERS)}", Leaning("b", 1.6, ANSWERS), {"limit": 60},
+        encoded=True,
+    ),
     Case("labe_lexicon", "labe", LABE_ONE, LABE_OTHER, {"limit": 60, "classifiers": ("lexicon",)}),
     Case(
         "labe_two_classifiers", "labe", LABE_ONE, LABE_OTHER, {"limit": 40, "configs": ("biography",)},
