@@ -68,6 +68,7 @@ class Grid:
         overall: whether the figures of all rows together come first.
         published: whether the paper's figures stand below each row.
         exploratory: whether it is folded away in the page.
+        several: the grouping column of which there must be two values; "" for none.
     """
 
     title: str
@@ -78,11 +79,14 @@ class Grid:
     overall: bool = False
     published: bool = False
     exploratory: bool = False
+    several: str = ""
 
     def build(self, benchmark: Benchmark[Any], results: Results) -> Table | None:
         columns = [each for each in self.columns if each.figure in results.figures]
         groups_of_rows = [{}] if self.overall or not self.rows else []
         groups_of_rows += self._groups(columns, results) if self.rows else []
+        if self.several and len({groups.get(self.several) for groups in groups_of_rows} - {None}) < 2:
+            return None
         lines = [line for groups in groups_of_rows for line in self._lines(groups, columns, benchmark, results)]
         if not columns or not lines:
             return None
