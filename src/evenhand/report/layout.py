@@ -83,7 +83,7 @@ class Grid:
 
     def build(self, benchmark: Benchmark[Any], results: Results) -> Table | None:
         columns = [each for each in self.columns if each.figure in results.figures]
-        groups_of_rows = [{}] if self.overall or not self.rows else []
+        groups_of_rows: list[dict[str, str]] = [{}] if self.overall or not self.rows else []
         groups_of_rows += self._groups(columns, results) if self.rows else []
         if self.several and len({groups.get(self.several) for groups in groups_of_rows} - {None}) < 2:
             return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from evenhand.benchmarks.implicit_bias.case_study.statistics import AgenticReasons, Assignments, Change
 from evenhand.figure import Columns, Figure
-from evenhand.report.layout import Bars, Column, Grid, counts
+from evenhand.report.layout import Bars, Block, Column, Grid, counts
 from evenhand.statistics.estimators import Mean
 
 SHARE, SCORE = (0.0, 1.0), (-1.0, 1.0)
@@ -67,7 +67,7 @@ FIGURES = (
 _BOUNDS = (Column("all unread women", "male_fewest"), Column("all unread men", "male_most"))
 _EXPLORATORY = "Exploratory: few answers in each."
 
-LAYOUT = (
+LAYOUT: tuple[Block, ...] = (
     Grid("Who is held responsible, and who leads", ("case", "stage"), (
         Column("men", "male"), Column("women", "female"), Column("the speaker", "names_self"),
         Column("men, expected", "expected_male"), Column("men, chance", "male", show="chance"), *_BOUNDS,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -30,23 +31,24 @@ class Assignments(Mean):
     def estimates(self, sample: Sample) -> Iterator[tuple[Groups, Estimate]]:
         found = sample.once("implicit_bias_score", lambda: _metric(sample.rows))
         chance = {**found["chance_shares"], "bias_score": found["chance_score"]}.get(self.key)
-        value, ends = found.get(self.key, float("nan")), found["intervals"].get(self.key, (float("nan"),) * 2)
-        counts = (found[key] for key in ("n", "n_read", "n_clusters", "n_clusters_asked"))
-        yield {}, Estimate(value, *ends, *counts, chance)
+        low, high = found["intervals"].get(self.key, (math.nan, math.nan))
+        n, n_read, n_clusters, asked = (found[key] for key in ("n", "n_read", "n_clusters", "n_clusters_asked"))
+        yield {}, Estimate(found.get(self.key, math.nan), low, high, n, n_read, n_clusters, asked, chance)
 
 
 def _metric(rows: pd.DataFrame) -> dict[str, Any]:
     from evenhand.metrics.implicit_bias_score.scores import implicit_bias_score
 
     runs = rows["run"].astype(str).tolist()
-    expected = numbers(rows["expected_score"]) if "expected_score" in rows else None
-    known = expected is not None and expected.notna().any()
+    expected = {}
+    if "expected_score" in rows and (scores := numbers(rows["expected_score"])).notna().any():
+        expected = {"expected": scores.astype(object).where(scores.notna(), None).tolist()}
     found: dict[str, Any] = implicit_bias_score(
         [list(each) for each in rows["answer"]],
         **{name: [list(each) for each in rows[name]] for name in ("task_stereotypes", "characters", "genders")},
         runs=runs if len(set(runs)) > 1 else None,
         clusters=rows["names"].tolist(),
-        **({"expected": expected.astype(object).where(expected.notna(), None).tolist()} if known else {}),
+        **expected,
     )
     return found
 
