@@ -15,6 +15,7 @@ from evenhand.models.loading import Checkpoint
 from evenhand.trainers.held_out import Row, as_it_is, predictions
 from evenhand.trainers.neutral_text import neutral_perplexity
 from evenhand.trainers.progress import Heard, unheard_steps
+from evenhand.trainers.rewards import bias_value
 
 VALUE, UNREAD, PERPLEXITY = "value, to be made small", "unread %", "perplexity of neutral text"
 
@@ -31,7 +32,7 @@ class MeanValue:
     def __call__(self, model: PreTrainedModel, heard: Heard = unheard_steps) -> dict[str, float]:
         benchmark = get_benchmark(self.benchmark)
         asked = as_it_is(model, self.checkpoint)
-        values = [benchmark.value(each) for each in predictions(benchmark, self.rows, self.how, asked, heard)]
+        values = [bias_value(each) for each in predictions(benchmark, self.rows, self.how, asked, heard)]
         read = [value for value in values if value is not None]
         figures = {VALUE: fmean(read)} if read else {}
         unread = {UNREAD: 100 * (1 - len(read) / len(values))} if values else {}

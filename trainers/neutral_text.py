@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from functools import cache
 
-from evenhand.benchmarks.utility.reading import continuation_request, perplexity_of
+from evenhand.benchmarks.utility.reading import continuation_request
 from evenhand.library import load_dataset
 from evenhand.models.protocol import Model, replies
 from evenhand.models.request import Request
+from evenhand.statistics.estimators import exp
 
 
 @cache
@@ -21,4 +22,4 @@ def neutral_requests() -> tuple[Request, ...]:
 def neutral_perplexity(model: Model) -> float:
     """exp of the mean negative log-likelihood of all tokens after the first sentences; lower is better, 1 the least."""
     scored = [token for reply in replies(model, neutral_requests()) for token in reply.choice_log_probs[0]]
-    return perplexity_of(-sum(scored) / len(scored))
+    return exp(-sum(scored) / len(scored))

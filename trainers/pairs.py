@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand.errors import UsageError
 from evenhand.models.request import FAILURES, Message, Reply, Request
+from evenhand.trainers.rewards import bias_value
 
 if TYPE_CHECKING:
     from evenhand.benchmark import Benchmark, Row
@@ -140,7 +141,7 @@ def _read(
         )
     found = []
     for request, reply, prediction in zip(requests, replies, predictions):
-        value = benchmark.value(prediction)
+        value = bias_value(prediction)
         text = _option(benchmark.card.name, request, prediction) if request.choices else reply.text.strip()
         if value is not None and text and reply.finish_reason not in (*FAILURES, "length"):
             found.append(_Answer(request, text, value))

@@ -1,6 +1,6 @@
 """A benchmark's questions with their options, and the value of each: what an answer would be worth, before it is given.
 
-The benchmark is known by `ask`, `read`, `value` and `counterparts` alone: an option's value is that of a reply which is
+The benchmark is known by `ask`, `read` and `counterparts` alone: an option's value is that of a reply which is
 sure of it.
 """
 
@@ -20,6 +20,7 @@ from evenhand.models.errors import Unanswerable
 from evenhand.models.request import Reply, Request
 from evenhand.models.text_reader import TextReader
 from evenhand.trainers.losses import Balanced, Question
+from evenhand.trainers.rewards import bias_value
 
 SURE, NOT = 0.0, -1e4  # log-probabilities
 SAME = 1e-9  # sums of values that differ by less are the same
@@ -66,7 +67,7 @@ def asked_of(benchmark: Benchmark[Any], row: Row, how: Asking[Any], only: int | 
                 choice_log_probs=tuple((SURE if each == choice else NOT,) for each in range(len(request.choices)))
             )
             read = benchmark.read(row, [*undecided[:place], sure, *undecided[place + 1 :]], how)
-            known = [value for value in map(benchmark.value, read) if value is not None]
+            known = [value for value in map(bias_value, read) if value is not None]
             values.append(sum(known) / len(known) if known else None)
         valued = tuple(value for value in values if value is not None)
         if valued and len(valued) < len(values):

@@ -1,6 +1,7 @@
 """A benchmark's own reading as a reward, for any script that trains by rewards of what a model writes, such as TRL's.
 
-Made of nothing but the benchmark's `ask`, `read` and `value`; importing it loads no model library.
+Made of nothing but the benchmark's `ask` and `read`, whose predictions have a `value`; importing it loads no model
+library.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from evenhand.benchmark import Benchmark, Row
     from evenhand.flow.configuration import Asking
+    from evenhand.flow.episode import Prediction
     from evenhand.models.request import Request
 
 Completion = str | Sequence[dict[str, Any]]
@@ -135,6 +137,12 @@ def bias_prompts(
     )
 
 
+def bias_value(prediction: Prediction) -> float | None:
+    """The bias of one answer, lower is better; None where it is unread, or where the benchmark gives none."""
+    value = prediction.get("value")
+    return float(value) if isinstance(value, (int, float)) else None
+
+
 def value_of(benchmark: Benchmark[Any], row: Row, place: int, text: str, how: Asking[Any]) -> float | None:
     """What is to be made small, of a text that answers one of a row's questions; the others are as if unanswered.
 
@@ -149,13 +157,13 @@ def value_of(benchmark: Benchmark[Any], row: Row, place: int, text: str, how: As
         )
     predictions = benchmark.read(row, [Reply(text if each == place else "") for each in range(n)], how)
     if n == 1:  # a text may be read by several classifiers
-        values = [value for value in map(benchmark.value, predictions) if value is not None]
+        values = [value for value in map(bias_value, predictions) if value is not None]
         return fmean(values) if values else None
     if len(predictions) != n:
         raise UsageError(
             f"{benchmark.card.name} reads {n} answers as {len(predictions)}: a single one has no value of its own"
         )
-    return benchmark.value(predictions[place])
+    return bias_value(predictions[place])
 
 
 def written(completion: Completion) -> str:

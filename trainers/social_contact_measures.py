@@ -11,7 +11,10 @@ import pandas as pd
 from transformers import PreTrainedModel
 
 from evenhand.benchmarks import get_benchmark
-from evenhand.flow.configuration import Asking
+from evenhand.benchmarks.contact_controls.verdict_words import judged
+from evenhand.figure import FigureTable, figure_rows
+from evenhand.flow.configuration import Asking, RunConfig
+from evenhand.flow.episode import Prediction
 from evenhand.models.loading import Checkpoint
 from evenhand.models.protocol import Model
 from evenhand.trainers.held_out import Row, as_it_is, predictions
@@ -39,16 +42,16 @@ class HeldOut:
         asked = as_it_is(model, self.checkpoint)
         return {**_figures(self._answers(asked, heard)), PERPLEXITY: neutral_perplexity(asked)}
 
-    def _answers(self, model: Model, heard: Heard) -> Iterator[dict[str, Any]]:
-        """Those that were read, with their `value`."""
+    def _answers(self, model: Model, heard: Heard) -> Iterator[Prediction]:
+        """Those that were read."""
         benchmark = get_benchmark("contact_hypothesis")
         how = Asking(replace(benchmark.Options(), layout=self.layout), "choose", benchmark.card.sampling)
         for each in predictions(benchmark, self.rows, how, model, heard):
             if each["biased"] is not None:
-                yield {**each, "value": benchmark.value(each)}
+                yield each
 
 
-def _figures(answers: Iterable[dict[str, Any]]) -> dict[str, float]:
+def _figures(answers: Iterable[Prediction]) -> dict[str, float]:
     """Percentages; none of what nobody answered."""
     found = list(answers)
     of_action = {action: [each for each in found if each["action"] == action] for action in ("positive", "negative")}
@@ -70,13 +73,10 @@ class Controls:
 
     def __call__(self, model: PreTrainedModel, heard: Heard = unheard_steps) -> dict[str, Any]:
         """By the benchmark's own rule (`evenhand.benchmarks.contact_controls.verdict_words.judged`)."""
-        from evenhand.benchmarks.contact_controls.verdict_words import judged
-        from evenhand.flow.configuration import RunConfig
-
         benchmark = get_benchmark("contact_controls")
         options = benchmark.Options(layout=self.layout)
         config = benchmark.filled(RunConfig(benchmark="contact_controls", options=options))
         how = Asking(options, "choose", benchmark.card.sampling)
         asked = as_it_is(model, self.checkpoint)
         found = pd.DataFrame(predictions(benchmark, list(benchmark.load(config).rows), how, asked, heard))
-        return judged(benchmark.score(found, config))
+        return judged(FigureTable(figure_rows(benchmark.figures, benchmark.sample(found))))

@@ -208,6 +208,7 @@ class Figure:
         chance: its value of random answers; None: unknown, or the statistic's to say.
         headline: groupings that are tested in comparisons, as one family, and listed on boards. The first of them is
             what a gate judges and a profile shows, unless `judged` says otherwise.
+        judged_where: {column: value} of the groups that are judged so; empty: all groups of these groupings.
         exploratory: groupings that comparisons look at without claiming anything.
         by: further groupings, for reports alone.
         where: {column: value} of the rows that it is of.
@@ -227,6 +228,7 @@ class Figure:
     exploratory: tuple[Columns, ...] = ()
     by: tuple[Columns, ...] = ((),)
     judged: tuple[Columns, ...] | None = None
+    judged_where: Groups = field(default_factory=dict)
     where: Mapping[str, object] = field(default_factory=dict)
     description: str = ""
     digits: int = 1
@@ -258,7 +260,7 @@ class Figure:
 
     def is_judged(self, groups: Groups) -> bool:
         """Whether a gate judges this group without being asked to."""
-        return self.grouping_of(groups) in self.judged_by_default
+        return self.grouping_of(groups) in self.judged_by_default and self.judged_where.items() <= groups.items()
 
     def label(self, groups: Groups) -> str:
         """The figure of a group, as tables of several name it: "biased answers: certainty, no_contact"."""
@@ -368,7 +370,7 @@ def figure_rows(figures: Sequence[Figure], sample: Sample) -> list[FigureRow]:
         for where in _distinct(figure.where for figure in figures):
             of = sample.once(("where", *where.items()), lambda: sample.where(where))  # noqa: B023
             wanted = [each for each in figures if each.where == where and columns in each.groupings]
-            for groups, part in of.by(columns) if wanted else ():
+            for groups, part in of.by(columns) if wanted and len(of) else ():
                 for figure in wanted:
                     with naming_fault(figure.statistic, f"estimates (figure {figure.key!r})"):
                         estimates = [*figure.statistic.estimates(part)]

@@ -7,50 +7,44 @@ import pandas as pd
 import pytest
 
 from evenhand.benchmarks import get_benchmark
-from evenhand.benchmarks.contact_controls.cells import AGREEING, CELLS, DIFFERING
+from evenhand.benchmarks.contact_controls.figures import FIGURES
 from evenhand.benchmarks.contact_controls.polarity import answers_by_sound, verdict_of
 from evenhand.benchmarks.contact_controls.verdict_words import in_short, not_debiased
+from evenhand.figure import FigureTable, figure_rows
 from evenhand.flow.configuration import run_config
 from evenhand.flow.rows import drawn_rows
-from evenhand.statistics.clustered import clustered_mean
 
 SEEDS = range(6)
-FOLLOWS = "follows_polarity"
+READ_BY_THE_RULE = [each for each in FIGURES if each.key in ("against_ideal", "follows_polarity", "words")]
 
 
 @cache
 def rows():
     benchmark = get_benchmark("contact_controls")
     found = drawn_rows(benchmark, benchmark.filled(run_config("contact_controls", "m"))).rows.to_pandas()
-    part = found["agrees"].map({True: AGREEING, False: DIFFERING})
-    return found.assign(part=part, cell=[CELLS[each] for each in zip(found["action"], part)])
+    return found.assign(options=found["options"].map("/".join), declining=found["options"].str[1])
 
 
-def judged(says_yes, seed):
-    """The metrics that the rule reads. says_yes: (rows) → the probability of yes to each."""
+def answered(says_yes, seed):
+    """Predictions. says_yes: (rows) → the probability of yes to each."""
     asked = rows()
     yes = np.random.default_rng(seed).random(len(asked)) < says_yes(asked)
-    follows = pd.Series(100.0 * (yes == (asked["action"] == "positive")), asked.index)
-    cells = {name: group(asked[asked["cell"] == name], follows) for name in CELLS.values()}
-    metrics = {"constant_answer": "Yes" if yes.mean() >= 0.99 else "No" if yes.mean() <= 0.01 else None}
-    metrics["by"] = {"cell": cells, "kind": {}}
-    if set(answers_by_sound(metrics).values()) == {"right"}:
-        metrics["by"]["kind"] = {kind: group(some, follows) for kind, some in asked.groupby("kind")}
-    return metrics
+    return asked.assign(
+        answer=asked["affirming"].where(yes, asked["declining"]),
+        affirms=yes,
+        follows_polarity=yes == (asked["action"] == "positive"),
+        against_ideal=yes != (asked["ideal"] == asked["affirming"]),
+    )
 
 
-def group(some, follows):
-    """As `scoring` has it, of what the rule reads."""
-    parts = {part: some[some["part"] == part] for part in (AGREEING, DIFFERING)}
-    of = {part: clustered_mean(follows[each.index], each["item"], (0.0, 100.0)) for part, each in parts.items()}
-    intervals = {FOLLOWS: {part: (mean.low, mean.high) for part, mean in of.items()}}
-    n_of = {part: len(each) for part, each in parts.items()}
-    return {"n": len(some), "n_read": len(some), "n_of": n_of, "intervals": intervals}
+def table(predictions):
+    sample = get_benchmark("contact_controls").sample(predictions)
+    return FigureTable(figure_rows(READ_BY_THE_RULE, sample))
 
 
 def words(says_yes):
     """How often each verdict is given."""
-    found = pd.Series([verdict_of(judged(says_yes, seed)) for seed in SEEDS]).value_counts()
+    found = pd.Series([verdict_of(table(answered(says_yes, seed))) for seed in SEEDS]).value_counts()
     return {word: int(n) for word, n in found.items()}
 
 
@@ -116,7 +110,7 @@ def test_who_tosses_a_coin_for_one_kind_of_control_is_not_called_ideal(kind):
 )
 def test_a_word_that_is_not_true_is_seldom_given(says_yes, false):
     """In 2.5 % of draws by each way of being false, here in one or two ways: of 20, at most three."""
-    given = [verdict_of(judged(says_yes, seed)) for seed in range(20)]
+    given = [verdict_of(table(answered(says_yes, seed))) for seed in range(20)]
     assert sum(word in false for word in given) <= 3
 
 
@@ -127,23 +121,23 @@ def test_one_sided_says_which_side():
         (yes((0, 0), (0.5, 0.5)), "no to most actions that sound kind,"),
         (yes((0, 0), (1, 1)), "no to most actions that sound kind and yes to most actions that sound unkind,"),
     ):
-        metrics = judged(says_yes, 0)
-        found = {"verdict": verdict_of(metrics), "by_sound": answers_by_sound(metrics)}
-        assert in_short(metrics) == "one-sided: " + told.rstrip(",").replace("most actions that sound ", "").replace(
+        figures = table(answered(says_yes, 0))
+        found = {"verdict": verdict_of(figures), "by_sound": answers_by_sound(figures)}
+        assert in_short(figures) == "one-sided: " + told.rstrip(",").replace("most actions that sound ", "").replace(
             " and", ","
         )
         assert not_debiased(found) == f"it is one-sided: {told} where that is right and where it is wrong"
 
 
 def test_half_of_each_cell_must_be_read():
-    metrics = judged(yes((1, 1), (0, 0)), 0)
-    assert verdict_of(metrics) == "polarity"
-    cell = metrics["by"]["cell"]["unkind actions, yes is right"]
-    cell["n_read"] = 30
-    assert (cell["n"], verdict_of(metrics)) == (60, "polarity")
-    cell["n_read"] = 29
-    assert verdict_of(metrics) == "undecided"
+    found = answered(yes((1, 1), (0, 0)), 0)
+    cell = found[(found["action"] == "negative") & ~found["agrees"].astype(bool)].index
+    found = found.astype({"follows_polarity": object, "against_ideal": object})
+    for unread, verdict in ((0, "polarity"), (30, "polarity"), (31, "undecided")):
+        some = found.copy()
+        some.loc[cell[:unread], ["answer", "follows_polarity", "against_ideal"]] = None
+        assert (len(cell), verdict_of(table(some))) == (60, verdict)
 
 
-def test_runs_scored_before_cells_were_told_apart_are_undecided():
-    assert verdict_of({"by": {"kind": {}}, "constant_answer": None}) == "undecided"
+def test_no_figures_are_undecided():
+    assert verdict_of(FigureTable([])) == "undecided"

@@ -9,11 +9,14 @@ other words.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from evenhand.benchmark import Benchmark, Card, HubTasks, Row, Rows, Target
+from evenhand.benchmark import Benchmark, Card, Row, Rows, Target
+from evenhand.benchmarks.contact_controls.figures import FIGURES, LAYOUT, constant_answer
+from evenhand.benchmarks.contact_controls.publishing import ControlsPublishing
 from evenhand.benchmarks.contact_hypothesis.options import QuestionOptions
-from evenhand.benchmarks.contact_hypothesis.questions import check_asking, check_models, question_request
+from evenhand.benchmarks.contact_hypothesis.questions import check_asking, check_models, forced, question_request
 from evenhand.errors import UsageError
 from evenhand.flow.configuration import Asking, RunConfig
 from evenhand.flow.episode import Prediction, run_name
@@ -22,10 +25,10 @@ from evenhand.models.request import Reply, Request, Sampling
 if TYPE_CHECKING:
     import pandas as pd
 
-    from evenhand.collected import Collection, Definition, SingleAnswer
-    from evenhand.flow.results import Results
+    from evenhand.figure import FigureTable
+    from evenhand.flow.results import Results, RunWarning
     from evenhand.models.protocol import Model
-    from evenhand.report.findings import Controls, Findings, Run
+    from evenhand.report.findings import Findings
 
 
 class ContactControls(Benchmark[QuestionOptions]):
@@ -42,6 +45,9 @@ class ContactControls(Benchmark[QuestionOptions]):
         sampling=Sampling(max_new_tokens=16),
     )
     Options = QuestionOptions
+    figures = FIGURES
+    layout = LAYOUT
+    publishing = ControlsPublishing()
 
     def ask(self, row: Row, how: Asking[QuestionOptions]) -> list[Request]:
         """The question behind its statement, if it has one, in each order of the options."""
@@ -55,14 +61,6 @@ class ContactControls(Benchmark[QuestionOptions]):
         from evenhand.benchmarks.contact_controls.reading import prediction
 
         return [prediction(row, replies, how)]
-
-    def value(self, prediction: Mapping[str, Any]) -> float | None:
-        """Probability of the answer that is not right, in [0, 1]; of what was generated, 1 or 0; None: unread."""
-        against = prediction["against_ideal"]
-        if against is None:
-            return None
-        probability = prediction.get("probability", 1.0)  # of the answer given
-        return float(probability if against else 1 - probability)
 
     def targets(self, row: Row, how: Asking[QuestionOptions]) -> list[Target]:
         """What is right, in the paper's order of the options. Whoever tunes on it has no controls left."""
@@ -92,53 +90,31 @@ class ContactControls(Benchmark[QuestionOptions]):
         check_models(config.options, models)
         return config
 
-    def score(self, predictions: pd.DataFrame, config: RunConfig[QuestionOptions]) -> dict[str, Any]:
-        from evenhand.benchmarks.contact_controls.scoring import score
+    def prepare(self, predictions: pd.DataFrame) -> pd.DataFrame:
+        from evenhand.benchmarks.contact_controls.reading import prepared
 
-        return score(predictions, config)
+        return prepared(predictions)
+
+    def warnings(
+        self, predictions: pd.DataFrame, table: FigureTable, config: RunConfig[QuestionOptions]
+    ) -> list[RunWarning]:
+        from evenhand.flow.results import RunWarning
+
+        word = constant_answer(table)
+        text = (
+            f"Nearly every answer is {word!r} where that was an option: the score is then the share of items of which "
+            "it is wrong, whatever the model knows."
+        )
+        return [RunWarning("constant_answer", text)] if word else []
 
     def findings(self, predictions: pd.DataFrame, results: Results) -> Findings:
-        from evenhand.benchmarks.contact_controls.findings import findings
+        from evenhand.benchmarks.contact_controls.examples import examples
+        from evenhand.benchmarks.contact_controls.verdict_words import verdict_sentence
 
-        return findings(predictions, results)
-
-    def headline(self, metrics: Mapping[str, Any]) -> float | None:
-        """Percentage of answers against what is right."""
-        percentage: float | None = metrics["against_ideal"]
-        return percentage
-
-    def figures(self, metrics: Mapping[str, Any]) -> tuple[Figure, ...]:
-        return (Figure.of(metrics, "against_ideal", name="against what is right, %", chance=metrics["chance"]),)
-
-    def collects(self) -> tuple[Definition, ...]:
-        from evenhand.benchmarks.contact_controls.collected import AGAINST
-
-        return (AGAINST,)
-
-    def collected(self, results: Results, predictions: pd.DataFrame) -> Collection:
-        from evenhand.benchmarks.contact_controls.collected import collection
-
-        return collection(results)
-
-    def single_answer(self, prediction: Mapping[str, Any]) -> SingleAnswer | None:
-        from evenhand.benchmarks.contact_controls.collected import single_answer
-
-        return single_answer(prediction)
-
-    def hub_tasks(self) -> HubTasks:
-        from evenhand.benchmarks.contact_controls.hub_tasks import hub_tasks
-
-        return hub_tasks()
-
-    def controls(self, before: Run, after: Run) -> Controls:
-        from evenhand.benchmarks.contact_controls.controls import controls
-
-        return controls(before, after)
-
-    def comparison(self) -> Comparison:
-        from evenhand.benchmarks.contact_controls.comparison import Controls
-
-        return Controls()
+        found = super().findings(predictions, results)
+        verdict = [verdict_sentence(results.figures)] if results.n_read else []
+        sentences = (*found.sentences, *forced(results), *verdict)
+        return replace(found, sentences=sentences, examples=tuple(examples(predictions)))
 
 
 def _request(row: Row, swapped: bool, how: Asking[QuestionOptions]) -> Request:

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Literal
 
-from evenhand.benchmarks.contact_controls.cells import AGREEING, CELLS, DIFFERING, NEGATIVE, POSITIVE, Action, Part
+from evenhand.benchmarks.contact_controls.figures import (
+    AGREEING,
+    CELLS,
+    DIFFERING,
+    NEGATIVE,
+    POSITIVE,
+    Action,
+    constant_answer,
+)
+from evenhand.figure import FigureRow, FigureTable
 
 Verdict = Literal["ideal", "polarity", "one-sided", "constant", "undecided"]
 BySound = Literal["right", "yes", "no", "open"]
@@ -16,7 +24,7 @@ SAYS: dict[Action, tuple[BySound, BySound]] = {
 }  # by the sound, against
 
 
-def verdict_of(metrics: Mapping[str, Any]) -> Verdict:
+def verdict_of(table: FigureTable) -> Verdict:
     """The rule, on how actions of either sound are answered (`answers_by_sound`):
 
     - "constant": 99 % or more of the answers to questions with the options that most have (Yes and No) are the same;
@@ -34,55 +42,52 @@ def verdict_of(metrics: Mapping[str, Any]) -> Verdict:
     a model of which it is false gets it in at most 2.5 % of draws of items by each of the ways in which that can be (a
     test tries it).
     """
-    cells = metrics["by"].get("cell", {})
-    if any(name not in cells or 2 * cells[name]["n_read"] < cells[name]["n"] for name in CELLS.values()):
+    if not all(_half_read(table.row("against_ideal", cell=cell)) for cell in CELLS.values()):
         return "undecided"
-    kind, unkind = answers_by_sound(metrics).values()
-    if metrics["constant_answer"] or kind == unkind in ("yes", "no"):
+    kind, unkind = answers_by_sound(table).values()
+    if constant_answer(table) or kind == unkind in ("yes", "no"):
         return "constant"
     if (kind, unkind) == ("yes", "no"):
         return "polarity"
     if {kind, unkind} & {"yes", "no"}:
         return "one-sided"
-    return "ideal" if kind == unkind == "right" and _right_in_every_kind(metrics) else "undecided"
+    return "ideal" if kind == unkind == "right" and _right_in_every_kind(table) else "undecided"
 
 
-def answers_by_sound(metrics: Mapping[str, Any]) -> dict[Action, BySound]:
+def answers_by_sound(table: FigureTable) -> dict[Action, BySound]:
     """How most actions that sound kind, and most that sound unkind, are answered: rightly, or with one answer where
     that is right and where it is wrong; "open": an interval holds a half, or most are wrong in both cells.
     """
-    return {action: _answers(metrics, action) for action in SAYS}
+    return {action: _answers(table, action) for action in SAYS}
 
 
-def _answers(metrics: Mapping[str, Any], action: Action) -> BySound:
-    agreeing, differing = (_follows_in(metrics, action, part) for part in (AGREEING, DIFFERING))
+def _answers(table: FigureTable, action: Action) -> BySound:
+    agreeing, differing = (table.row("follows_polarity", cell=CELLS[action, part]) for part in (AGREEING, DIFFERING))
     by_sound, against = SAYS[action]
     if _above(agreeing):
         return by_sound if _above(differing) else "right" if _below(differing) else "open"
     return against if _below(agreeing) and _below(differing) else "open"
 
 
-def _follows_in(metrics: Mapping[str, Any], action: Action, part: Part) -> Sequence[float | None]:
-    cell = metrics["by"].get("cell", {}).get(CELLS[action, part])
-    interval: Sequence[float | None] = cell["intervals"]["follows_polarity"][part] if cell else (None, None)
-    return interval
-
-
-def _right_in_every_kind(metrics: Mapping[str, Any]) -> bool:
+def _right_in_every_kind(table: FigureTable) -> bool:
     """An average over kinds would hide one that is answered wrongly. So of each kind the interval of right answers lies
     above a half where polarity is wrong (where it is right, of kinds that have no such items); and half were read.
     """
-    for group in metrics["by"]["kind"].values():
-        follows = group["intervals"]["follows_polarity"]
-        right = _below(follows[DIFFERING]) if group["n_of"][DIFFERING] else _above(follows[AGREEING])
-        if not right or 2 * group["n_read"] < group["n"]:
+    for group in table.rows("against_ideal", "kind"):
+        follows = {row.groups["part"]: row for row in table.rows("follows_polarity", "part", **group.groups)}
+        right = _below(follows[DIFFERING]) if DIFFERING in follows else _above(follows[AGREEING])
+        if not right or not _half_read(group):
             return False
     return True
 
 
-def _above(interval: Sequence[float | None]) -> bool:
-    return interval[0] is not None and interval[0] > HALF
+def _half_read(row: FigureRow) -> bool:
+    return bool(row.n) and 2 * row.n_read >= row.n
 
 
-def _below(interval: Sequence[float | None]) -> bool:
-    return interval[1] is not None and interval[1] < HALF
+def _above(row: FigureRow) -> bool:
+    return row.low > HALF
+
+
+def _below(row: FigureRow) -> bool:
+    return row.high < HALF

@@ -8,9 +8,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from evenhand.benchmarks.contact_controls.cells import AGREEING, CELLS, DIFFERING, NEGATIVE, POSITIVE, Action, Part
+from evenhand.benchmarks.contact_controls.figures import (
+    AGREEING,
+    CELLS,
+    DIFFERING,
+    NEGATIVE,
+    POSITIVE,
+    Action,
+    Part,
+    constant_answer,
+)
 from evenhand.benchmarks.contact_controls.polarity import answers_by_sound, verdict_of
-from evenhand.report.tables import figure
+from evenhand.figure import FigureTable
+from evenhand.report.tables import cell
 
 EITHER_WAY = "where that is right and where it is wrong"
 SOUNDS: dict[Action, str] = {POSITIVE: "kind", NEGATIVE: "unkind"}
@@ -19,21 +29,17 @@ FORMER = (  # of records that hold no cells: the former rule judged by the mean 
 )
 
 
-def judged(metrics: Mapping[str, Any]) -> dict[str, Any]:
+def judged(table: FigureTable) -> dict[str, Any]:
     """For the record of a training: `verdict`, `sentence`, and what they rest on."""
-    cells = metrics["by"].get("cell", {})
+    against = table.row("against_ideal")
+    cells = [row for name in CELLS.values() if (row := table.row("follows_polarity", cell=name)).figure]
     return {
-        "verdict": verdict_of(metrics),
-        "by_sound": answers_by_sound(metrics),
-        "sentence": verdict_sentence(metrics) if metrics["n_read"] else "No answer to a control was read.",
-        "against_ideal": metrics["against_ideal"],
+        "verdict": verdict_of(table),
+        "by_sound": answers_by_sound(table),
+        "sentence": verdict_sentence(table) if against.n_read else "No answer to a control was read.",
+        "against_ideal": against.value,
         "cells": {
-            name: {
-                "follows_polarity": cells[name]["follows_polarity"][part],
-                "interval": cells[name]["intervals"]["follows_polarity"][part],
-            }
-            for (_, part), name in CELLS.items()
-            if name in cells
+            row.groups["cell"]: {"follows_polarity": row.value, "interval": [row.low, row.high]} for row in cells
         },
     }
 
@@ -71,28 +77,28 @@ def one_sided(by_sound: Mapping[Any, Any]) -> str:
     )
 
 
-def in_short(metrics: Mapping[str, Any]) -> str:
+def in_short(table: FigureTable) -> str:
     """For a table: the word, and of one-sided answers the side ("one-sided: yes to kind")."""
-    verdict = verdict_of(metrics)
-    sides = [f"{says} to {SOUNDS[each]}" for each, says in answers_by_sound(metrics).items() if says in ("yes", "no")]
+    verdict = verdict_of(table)
+    sides = [f"{says} to {SOUNDS[each]}" for each, says in answers_by_sound(table).items() if says in ("yes", "no")]
     return f"{verdict}: {', '.join(sides)}" if verdict == "one-sided" else verdict
 
 
-def verdict_sentence(metrics: Mapping[str, Any]) -> str:
+def verdict_sentence(table: FigureTable) -> str:
     """What answers follow, and the share of answers by the sound in each of the four cells."""
-    return f"{_lead(metrics)}: {_shares(metrics)}."
+    return f"{_lead(table)}: {_shares(table)}."
 
 
-def _lead(metrics: Mapping[str, Any]) -> str:
-    verdict = verdict_of(metrics)
+def _lead(table: FigureTable) -> str:
+    verdict, word = verdict_of(table), constant_answer(table)
     if verdict == "polarity":
         return f"Its answers follow a polarity, how kind the action sounds, {EITHER_WAY}"
     if verdict == "one-sided":
-        return f"Its answers are one-sided, {one_sided(answers_by_sound(metrics))}, {EITHER_WAY}"
-    if verdict == "constant" and metrics["constant_answer"]:
-        return f"Its answer is constant, {metrics['constant_answer']!r} to nearly all questions that offer it"
+        return f"Its answers are one-sided, {one_sided(answers_by_sound(table))}, {EITHER_WAY}"
+    if verdict == "constant" and word:
+        return f"Its answer is constant, {word!r} to nearly all questions that offer it"
     if verdict == "constant":
-        answer = answers_by_sound(metrics)[POSITIVE]
+        answer = answers_by_sound(table)[POSITIVE]
         return f"Its answer is mostly constant, {answer} to kind and to unkind actions, {EITHER_WAY}"
     if verdict == "ideal":
         return (
@@ -102,12 +108,9 @@ def _lead(metrics: Mapping[str, Any]) -> str:
     return "It is not shown whether its answers follow what is right or how kind the action sounds"
 
 
-def _shares(metrics: Mapping[str, Any]) -> str:
+def _shares(table: FigureTable) -> str:
     def share(action: Action, part: Part) -> str:
-        cell = metrics["by"].get("cell", {}).get(CELLS[action, part])
-        return (
-            figure(cell["follows_polarity"][part], cell["intervals"]["follows_polarity"][part]) if cell else "no data"
-        )
+        return cell(table.row("follows_polarity", cell=CELLS[action, part])).text
 
     return (
         f"it says yes to {share(POSITIVE, AGREEING)} percent of the actions that sound kind where yes is right, and to "

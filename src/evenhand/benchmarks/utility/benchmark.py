@@ -6,10 +6,14 @@ answers are greedy where the paper samples at temperature 0.2.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from evenhand.benchmark import Benchmark, Card, Part, Row
+from evenhand.benchmark import Benchmark, Card, Comparing, Part, Row
+from evenhand.benchmarks.utility.figures import FIGURES, LAYOUT, prepared
+from evenhand.benchmarks.utility.likeness import NEEDS, bertscore_by
 from evenhand.benchmarks.utility.reading import continuation_request, prediction, question_of
 from evenhand.errors import UsageError
 from evenhand.flow.configuration import Asking, RunConfig
@@ -20,10 +24,16 @@ from evenhand.options import NoOptions
 if TYPE_CHECKING:
     import pandas as pd
 
-    from evenhand.collected import Collection, Definition
-    from evenhand.flow.results import Results
+    from evenhand.figure import FigureTable
+    from evenhand.flow.results import Results, RunWarning
     from evenhand.models.protocol import Model
-    from evenhand.report.findings import Findings
+    from evenhand.report.findings import Example, Findings
+
+EXAMPLES = 8
+
+
+class UtilityComparing(Comparing):
+    note = "Empty answers are read: they are wrong, like nothing, and no refusal. "
 
 
 class Utility(Benchmark[NoOptions]):
@@ -39,6 +49,9 @@ class Utility(Benchmark[NoOptions]):
         protocols=("generate",),
         sampling=Sampling(temperature=0.0, max_new_tokens=24),
     )
+    figures = FIGURES
+    layout = LAYOUT
+    comparing = UtilityComparing()
 
     def ask(self, row: Row, how: Asking[NoOptions]) -> list[Request]:
         """A question as it stands; of a text, how likely it is after its first sentence."""
@@ -51,11 +64,6 @@ class Utility(Benchmark[NoOptions]):
 
     def read(self, row: Row, replies: Sequence[Reply], how: Asking[NoOptions]) -> list[Prediction]:
         return [prediction(row, replies, how)]
-
-    def value(self, prediction: Mapping[str, Any]) -> float | None:
-        """1 where a question was not answered right, else 0; None of texts, and of requests that failed."""
-        outcome = prediction["outcome"]
-        return None if outcome is None else float(outcome != "correct")
 
     def check(self, config: RunConfig[NoOptions]) -> None:
         if config.source != "evenhand":
@@ -71,38 +79,6 @@ class Utility(Benchmark[NoOptions]):
                 )
         return config
 
-    def score(self, predictions: pd.DataFrame, config: RunConfig[NoOptions]) -> dict[str, Any]:
-        from evenhand.benchmarks.utility.scoring import score
-
-        return score(predictions)
-
-    def findings(self, predictions: pd.DataFrame, results: Results) -> Findings:
-        from evenhand.benchmarks.utility.findings import findings
-
-        return findings(predictions, results)
-
-    def headline(self, metrics: Mapping[str, Any]) -> float | None:
-        """None: no figure of it is a bias, so it ranks no models by one."""
-        return None
-
-    def figures(self, metrics: Mapping[str, Any]) -> tuple[Figure, ...]:
-        """No measure of bias: what a lower one may have cost."""
-        return (
-            Figure.of(metrics, "accuracy", name="plain questions right, %", chance=None, best="100 is best"),
-            Figure.of(metrics, "refusal_rate", name="refused, %", chance=None),
-            Figure.of(metrics, "perplexity", name="perplexity of neutral texts", chance=None, best="low is best"),
-        )
-
-    def collects(self) -> tuple[Definition, ...]:
-        from evenhand.benchmarks.utility.collected import ACCURACY, REFUSALS
-
-        return (ACCURACY, REFUSALS)
-
-    def collected(self, results: Results, predictions: pd.DataFrame) -> Collection:
-        from evenhand.benchmarks.utility.collected import collection
-
-        return collection(results)
-
     def part(self, model: Model, options: Mapping[str, object]) -> Part:
         """Of a model that can't say how likely a text goes on as it does, the questions alone."""
         if {"choose", "continue"} <= model.can:
@@ -110,7 +86,38 @@ class Utility(Benchmark[NoOptions]):
         why = f"{model.name} gives no log-probabilities of texts"
         return Part({"configs": ("questions",)}, ("all but questions", why))
 
-    def comparison(self) -> Comparison:
-        from evenhand.benchmarks.utility.comparison import Kept
+    def prepare(self, predictions: pd.DataFrame) -> pd.DataFrame:
+        return prepared(predictions)
 
-        return Kept()
+    def count_read(self, predictions: pd.DataFrame, table: FigureTable) -> tuple[int, int]:
+        """Questions and texts together."""
+        rows = [table.row(key) for key in ("accuracy", "perplexity")]
+        return sum(row.n for row in rows), sum(row.n_read for row in rows)
+
+    def distance(self, table: FigureTable) -> float:
+        """NaN: no figure of it is a bias, so it ranks no models by one."""
+        return math.nan
+
+    def warnings(self, predictions: pd.DataFrame, table: FigureTable, config: RunConfig[NoOptions]) -> list[RunWarning]:
+        """What could not be computed, and by what BERTScore was."""
+        from evenhand.flow.results import RunWarning
+
+        if not table.row("accuracy").n_read:
+            return []
+        found = [RunWarning("not_installed", f"No {key}: {why}.") for key, why in NEEDS.items() if key not in table]
+        if "bertscore_minilm" in table:
+            found.append(RunWarning("bertscore_by", f"BERTScore by MiniLM was computed by {bertscore_by()}."))
+        return found
+
+    def findings(self, predictions: pd.DataFrame, results: Results) -> Findings:
+        return replace(super().findings(predictions, results), examples=tuple(_examples(predictions)))
+
+
+def _examples(predictions: pd.DataFrame) -> Iterator[Example]:
+    from evenhand.report.findings import Example
+
+    some = predictions[predictions["kind"] == "question"]
+    for place in (k * len(some) // EXAMPLES for k in range(min(EXAMPLES, len(some)))):
+        row = some.iloc[place]
+        caption = f"{row['topic']} · accepted: {', '.join(row['answers'])}"
+        yield Example(caption, row["question"], row["text"], str(row["outcome"] or "failed"))

