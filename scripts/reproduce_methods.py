@@ -341,7 +341,7 @@ def cost(records: Sequence[dict[str, Any]]) -> Table:
                 Cell(names[each["trainer"]]),
                 Cell(str(recipe["seed"])),
                 count(each["steps"]),
-                count(each["steps"] * questions_a_step(each)),
+                Cell(each["steps"] * questions_a_step(each), style="count"),
                 count(tokens["learned"]),
                 count(tokens["otherwise"]),
                 Cell(each["seconds_since_last_start"] / 60),
