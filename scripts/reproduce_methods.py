@@ -234,8 +234,10 @@ class Methods:
             "and where it is wrong; what each word claims stands on the card of contact_controls. None of them but "
             "ideal is called debiased."
         )
-        columns = ("held out", "minus base", "p", "new half", "minus base", "p", "constant", "controls wrong")
-        columns += ("controls' verdict", "unread held out", "of the new half", "of the controls")
+        columns = (
+            *("held out", "minus base", "p", "new half", "minus base", "p", "constant"),
+            *("controls wrong", "controls' verdict", "unread held out", "of the new half", "of the controls"),
+        )
         return _table("Biased answers, %", columns, rows, note)
 
     def against_base(self, of: Checkpoint, what: str) -> Difference:

@@ -416,8 +416,8 @@ def _biased_column(of: Results, further: str | None) -> dict[str, Cell]:
     rows |= {row.groups["scale"]: row for row in table.rows("biased", "scale")}
     rows |= {contact.replace("_", " "): table.row("biased", contact=contact) for contact in CONTACTS}
     rows |= {words: table.row("biased", action=action) for action, words in ACTIONS.items()}
-    for row in table.rows("biased", further) if further else ():
-        rows[f"{further}: {row.groups[further]}, {row.n:,} answers"] = row
+    if further:
+        rows |= {f"{further}: {row.groups[further]}, {row.n:,} answers": row for row in table.rows("biased", further)}
     rows["mean probability of the biased answer"] = table.row("biased_probability")
     constant = ", ".join(each.groups["scale"] for each in of.warned("constant_answer") if each.groups)
     counts = {"answers": count(whole.n), "of them unread": count(whole.n - whole.n_read)}
@@ -455,9 +455,11 @@ def scored_and_written(runs: Mapping[str, tuple[Path, Path]]) -> Table:
         unread = [*whole, *(tables[1].row("biased", scale=scale) for scale in scales)]
         counts = (count(whole[0].n), *(count(row.n - row.n_read) for row in unread))
         rows.append((Cell(name), *map(cell, whole), between(scored, written), *minus_base, *counts))
-    columns = ("percent biased", "scored", "written", "written minus scored", "scored, minus the base")
-    columns += ("written, minus the base", "answers", "unread where scored", "where written")
-    columns += tuple(f"{scale}, where written" for scale in scales)
+    columns = (
+        *("percent biased", "scored", "written", "written minus scored", "scored, minus the base"),
+        *("written, minus the base", "answers", "unread where scored", "where written"),
+        *(f"{scale}, where written" for scale in scales),
+    )
     note = (
         "Held out by setting disjoint. Scored: the likelier option counts. Written: what the model writes, greedy, of "
         f"up to {WRITTEN} tokens; that is unread where it names no option, or both, or is cut off before it comes to "
