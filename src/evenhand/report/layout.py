@@ -259,19 +259,25 @@ def default_layout(benchmark: Benchmark[Any], results: Results) -> Iterator[Bloc
 
 
 def headline_sentences(benchmark: Benchmark[Any], results: Results) -> Iterator[str]:
-    """The first figure of the whole run, in a sentence: value, interval, what was read, chance, what is best."""
+    """The first figure of the whole run, in a sentence: value, interval, what was read, chance, what is best.
+
+    Where it has no value of the whole run, those of its headline groups.
+    """
     of = benchmark.figures[0]
     row = results.figures.row(of.key)
+    rows = [row] if row.figure else [each for each in results.figures if each.figure == of.key and each.headline]
     if constant := results.warned("constant_answer"):
         named = ", ".join(" and ".join(each.groups.values()) or "all questions" for each in constant)
         yield f"{results.model_name} gives constant answers to {named}: its score there says nothing about bias."
     if not results.n_read:
         yield f"{results.model_name}: no score, because none of {results.n:,} answers could be read."
         return
-    if not row.figure:
+    if not rows:
         return
+    row = rows[0]
     best = {"low": "lower is better", "high": "higher is better", "zero": "0 is best", None: ""}[of.best]
-    value = figure(row.value, [row.low, row.high], of.digits)
+    values = [(figure(each.value, [each.low, each.high], of.digits), each.groups.values()) for each in rows]
+    value = "; ".join(text + (f" ({', '.join(groups)})" if groups else "") for text, groups in values[:NAMED])
     unit = {"percent": " %", "points": " points"}.get(of.unit, "")
     chance = "" if row.chance is None or math.isnan(row.chance) else f"random answers: {row.chance:.{of.digits}f}"
     told = "; ".join(filter(None, (chance, best)))
@@ -282,6 +288,7 @@ def headline_sentences(benchmark: Benchmark[Any], results: Results) -> Iterator[
 
 
 EXAMPLES = 6
+NAMED = 4  # groups in a sentence
 
 
 def examples(predictions: pd.DataFrame, n: int = EXAMPLES) -> Iterator[Any]:
