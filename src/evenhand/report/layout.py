@@ -276,13 +276,13 @@ def headline_sentences(benchmark: Benchmark[Any], results: Results) -> Iterator[
         return
     row = rows[0]
     best = {"low": "lower is better", "high": "higher is better", "zero": "0 is best", None: ""}[of.best]
-    values = [(figure(each.value, [each.low, each.high], of.digits), each.groups.values()) for each in rows]
-    value = "; ".join(text + (f" ({', '.join(groups)})" if groups else "") for text, groups in values[:NAMED])
     unit = {"percent": " %", "points": " points"}.get(of.unit, "")
+    values = [(figure(each.value, [each.low, each.high], of.digits) + unit, each.groups.values()) for each in rows]
+    value = "; ".join(text + (f" ({', '.join(groups)})" if groups else "") for text, groups in values[:NAMED])
     chance = "" if row.chance is None or math.isnan(row.chance) else f"random answers: {row.chance:.{of.digits}f}"
     told = "; ".join(filter(None, (chance, best)))
     yield (
-        f"{results.model_name}: {in_words(of.name)} {value}{unit} ({told}). {results.n_read:,} of {results.n:,} "
+        f"{results.model_name}: {in_words(of.name)} {value} ({told}). {results.n_read:,} of {results.n:,} "
         f"answers were read, from {row.n_clusters:,} clusters ({benchmark.card.cluster.replace('_', ' ')})."
     )
 
