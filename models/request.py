@@ -89,6 +89,11 @@ class Request:
     schema: str | None = None
 
     def __post_init__(self) -> None:
+        if not isinstance(self.choices, tuple | list) or not all(isinstance(each, str) for each in self.choices):
+            raise ValueError(
+                f"request {self.name!r}: choices must be a tuple of texts, got {self.choices!r}; leave them out where "
+                "the model is to write"
+            )
         if not self.messages or "" in self.choices:
             raise ValueError(f"request {self.name!r} needs at least one message, and choices that are not empty")
         if not self.template and (len(self.messages) > 1 or self.messages[0].images or not self.messages[0].text):

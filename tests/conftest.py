@@ -178,15 +178,19 @@ def finished(tmp_path_factory):
 
 @pytest.fixture
 def run(finished, tmp_path):
-    """run("stub:first", limit=60, …) → a copy of a finished run of contact_hypothesis: folder, results, predictions."""
+    """run("stub:first", limit=60, …) → a copy of a finished run of contact_hypothesis: folder, results, figures,
+    predictions.
+    """
     import pandas as pd
+
+    from evenhand.figure import FigureRow, FigureTable
 
     def call(model, output="run", limit=60, **options):
         folder = tmp_path / output
         shutil.copytree(finished("contact_hypothesis", model, limit=limit, **options), folder)
         results = json.loads((folder / "results.json").read_text())
         return SimpleNamespace(
-            folder=folder, results=results, metrics=results["metrics"],
+            folder=folder, results=results, figures=FigureTable(map(FigureRow.from_json, results["figures"])),
             predictions=pd.read_parquet(folder / "predictions.parquet"),
         )  # fmt: skip
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
+from evenhand.errors import naming_fault
 from evenhand.figure import Design, Figure, Sample
 from evenhand.flow.configuration import Asking, RunConfig
 from evenhand.flow.episode import Episode, Prediction
@@ -245,8 +246,16 @@ class Benchmark(ABC, Generic[O]):
 
     def episode(self, row: Row, how: Asking[O]) -> Episode:
         """Conversations, and what asks helpers, override this."""
-        replies = yield self.ask(row, how)
-        return self.read(row, replies, how)
+        with naming_fault(self, "ask"):
+            requests = list(self.ask(row, how))
+            if wrong := next((each for each in requests if not isinstance(each, Request)), None):
+                raise TypeError(f"it must return a list of evenhand.models.request.Request, got {wrong!r} in it")
+        replies = yield requests
+        with naming_fault(self, "read"):
+            predictions = list(self.read(row, replies, how))
+            if wrong := next((each for each in predictions if not (isinstance(each, dict) and "id" in each)), None):
+                raise TypeError(f"it must return a list of dicts with an 'id', got {wrong!r} in it")
+            return predictions
 
     def targets(self, row: Row, how: Asking[O]) -> list[Target]:
         """Ideal answers to what `ask` asks; none where there are none. Of several opposites of one ideal the last is
@@ -341,6 +350,10 @@ class Benchmark(ABC, Generic[O]):
         whole = rows or [row for row in table if row.figure == self.figures[0].key]
         return (whole[0].n, whole[0].n_read) if whole else (len(predictions), len(predictions))
 
+    def distance(self, table: FigureTable) -> float:
+        """How far a run is from no bias, in one number: 0 is best. NaN where it is unknown."""
+        return abs(table.row(self.figures[0].key).value)
+
     # For whoever asks without a run
 
     def asking(self, *, seed: int = 0, run: int = 0, protocol: str | None = None, **options: object) -> Asking[O]:
@@ -350,7 +363,8 @@ class Benchmark(ABC, Generic[O]):
 
     def sample(self, predictions: pd.DataFrame) -> Sample:
         """What figures are computed from, of predictions as `read` gives them."""
-        return Sample(self.prepare(predictions), Design(self.card.clusters, self.card.strata))
+        with naming_fault(self, "prepare"):
+            return Sample(self.prepare(predictions), Design(self.card.clusters, self.card.strata))
 
     def figure(self, key: str) -> Figure:
         return next(each for each in self.figures if each.key == key)

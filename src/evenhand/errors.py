@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 
 class EvenhandError(Exception):
@@ -20,3 +21,23 @@ def unknown_name(kind: str, came: object, accepted: Sequence[str], hint: str | N
     told = map(repr, accepted) if any("," in name for name in accepted) else accepted  # where one name ends
     advice = f"did you mean {close[0]!r}?" if close else f"accepted: {', '.join(told) or 'none'}"
     return UsageError(f"unknown {kind} {came!r}; {advice}" + (f" ({hint})" if hint else ""))
+
+
+@contextmanager
+def naming_fault(of: object, method: str) -> Iterator[None]:
+    """Raise EvenhandError naming the method at fault where another package's code fails; evenhand's own fails as it is.
+
+    of: the object whose method is called.
+    """
+    try:
+        yield
+    except EvenhandError:
+        raise
+    except Exception as error:
+        kind = type(of)
+        if kind.__module__.startswith("evenhand."):
+            raise
+        raise EvenhandError(
+            f"{kind.__module__}.{kind.__qualname__}.{method} failed: {type(error).__name__}: {error}. Fix it in that "
+            "package; replies that were stored are kept"
+        ) from error

@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
+from evenhand.errors import naming_fault
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -180,7 +182,16 @@ class Statistic:
 
     def mirrored(self, sample: Sample) -> Sample:
         """The sample as if every bias went the other way, for figures that are best at zero."""
-        raise NotImplementedError(f"{type(self).__name__} is of a figure that is best at zero; define mirrored(sample)")
+        raise NotImplementedError(f"{type(self).__name__} defines no mirrored(sample)")
+
+    def mirrored_differences(self, first: Sample, second: Sample) -> Iterable[tuple[Groups, Difference]]:
+        """Second minus first, were the bias of the first the other way round."""
+        from evenhand.statistics.bootstrap import bootstrap_difference
+
+        if type(self).mirrored is not Statistic.mirrored:
+            yield from self.differences(self.mirrored(first), second)
+        elif (found := bootstrap_difference(self, first, second, sign=-1)) is not None:
+            yield {}, found
 
 
 @dataclass(frozen=True)
@@ -197,6 +208,8 @@ class Figure:
         chance: its value of random answers; None: unknown, or the statistic's to say.
         headline: groupings that are tested in comparisons, as one family, and listed on boards. The first of them is
             what a gate judges and a profile shows, unless `judged` says otherwise.
+        submitted: groupings that `evenhand submit` sends; None: the headline's, and the whole run of the first figure.
+        judged_where: {column: value} of the groups that are judged so; empty: all groups of these groupings.
         exploratory: groupings that comparisons look at without claiming anything.
         by: further groupings, for reports alone.
         where: {column: value} of the rows that it is of.
@@ -216,6 +229,8 @@ class Figure:
     exploratory: tuple[Columns, ...] = ()
     by: tuple[Columns, ...] = ((),)
     judged: tuple[Columns, ...] | None = None
+    submitted: tuple[Columns, ...] | None = None
+    judged_where: Groups = field(default_factory=dict)
     where: Mapping[str, object] = field(default_factory=dict)
     description: str = ""
     digits: int = 1
@@ -239,6 +254,15 @@ class Figure:
 
     def can_be_computed(self, rows: pd.DataFrame) -> bool:
         return all(column in rows for column in (*self.statistic.columns, *self.where))
+
+    def grouping_of(self, groups: Groups) -> Columns:
+        """The grouping that a group belongs to; the statistic may have made groups of its own within it."""
+        fitting = [columns for columns in self.groupings if set(columns) <= groups.keys()]
+        return max(fitting, key=len, default=())
+
+    def is_judged(self, groups: Groups) -> bool:
+        """Whether a gate judges this group without being asked to."""
+        return self.grouping_of(groups) in self.judged_by_default and self.judged_where.items() <= groups.items()
 
     def label(self, groups: Groups) -> str:
         """The figure of a group, as tables of several name it: "biased answers: certainty, no_contact"."""
@@ -350,7 +374,9 @@ def figure_rows(figures: Sequence[Figure], sample: Sample) -> list[FigureRow]:
             wanted = [each for each in figures if each.where == where and columns in each.groupings]
             for groups, part in of.by(columns) if wanted and len(of) else ():
                 for figure in wanted:
-                    for further, estimate in figure.statistic.estimates(part):
+                    with naming_fault(figure.statistic, f"estimates (figure {figure.key!r})"):
+                        estimates = [*figure.statistic.estimates(part)]
+                    for further, estimate in estimates:
                         row = _row(figure, {**groups, **further}, estimate, columns in figure.headline)
                         found[figure.key].append(row)
     return [row for rows in found.values() for row in rows]

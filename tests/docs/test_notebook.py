@@ -36,16 +36,18 @@ def test_every_cell_shows_something(shown):
         RunFolder, pd.DataFrame, list, pd.DataFrame, Comparison, pd.DataFrame,
     ]  # fmt: skip
     assert all("<table" in each for each in html)
-    assert "random answers give 50" in html[0]
-    assert "By axis" in values[2]
+    assert "random answers: 50" in html[0]
+    assert "By dimension" in values[2]
 
 
 def test_frames_have_numbers(shown):
     """Of a model that always takes the first option half is biased where actions are balanced."""
     run, frame = shown[0][:2]
-    biased = run.read_results().metrics["by"]["scale"]["certainty"]["biased_percentage"]["no_contact"]
-    assert frame["no contact"].tolist() == [round(biased, 1)]
-    assert frame["no contact, low"].dtype == float
+    biased = run.read_results().figures.row("biased", scale="certainty", contact="no_contact")
+    [row] = frame[
+        (frame["figure"] == "biased") & (frame["scale"] == "certainty") & (frame["contact"] == "no_contact")
+    ].itertuples()
+    assert (row.value, row.low, row.n) == (biased.value, biased.low, biased.n)
     differences = shown[0][-1]
     assert {"B minus A", "B minus A, low", "p"} <= {*differences.columns}
 

@@ -134,7 +134,7 @@ def test_an_unfinished_run_has_no_report_yet(evenhand, run):
         ("results.json", b'{"schema_version": 99, "benchmark": "contact_hypothesis"}', "in version 99 of its format"),
         (
             "results.json",
-            b'{"schema_version": 1, "benchmark": "contact_hypothesis"}',
+            b'{"schema_version": 2, "benchmark": "contact_hypothesis"}',
             "damaged (wrong, missing or unknown: agents, config",
         ),
         ("predictions.parquet", b"PAR1", "can't be read"),

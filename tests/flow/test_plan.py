@@ -6,7 +6,7 @@ import pytest
 
 from evenhand.flow.configuration import run_config
 from evenhand.flow.evaluation import prepare
-from evenhand.flow.plan import plan
+from evenhand.flow.plan import SmallestDifference, plan
 from evenhand.models.prefix_tree import distinct_tokens
 from evenhand.models.transformers_model import TransformersModel
 
@@ -49,20 +49,21 @@ def test_a_large_run_is_scaled_up_from_a_sample(model):
 
 
 def test_more_rows_show_smaller_differences(model):
-    few, many = (plan(settings(limit=limit), model).smallest_differences["the run"] for limit in (30, 600))
-    assert many[0] < few[0]
-    assert many[1] < few[1]  # 600 rows touch more situations
-    assert all(independent <= as_one for independent, as_one in (few, many))
+    key = "biased answers: certainty"
+    few, many = (plan(settings(limit=limit), model).smallest_differences[key] for limit in (30, 600))
+    assert many.independent < few.independent
+    assert many.clustered < few.clustered  # 600 rows touch more situations
+    assert all(each.independent <= each.clustered for each in (few, many))
 
 
 def test_no_difference_is_named_that_can_not_be(model):
     """Shares differ by 100 points at most, scores by the distance of their ends."""
     planned = plan(settings(limit=2), model)
-    assert all(as_one > 100 for _, as_one in planned.smallest_differences.values())
+    assert all(each.clustered > each.largest == 100 for each in planned.smallest_differences.values())
     told = [line for line in planned.lines() if line.startswith("smallest difference")]
     assert told
     assert all("none (too few answers) if each of the clusters answers as one" in line for line in told)
-    talks = replace(planned, in_points=False, widest=2.0, smallest_differences={"the score": (1.5, 2.01)})
+    talks = replace(planned, smallest_differences={"the score": SmallestDifference(1.5, 2.01, 2.0, 2, "score")})
     assert "1.50 if answers are independent, none (too few answers) if each" in " ".join(talks.lines())
 
 

@@ -60,7 +60,7 @@ def test_a_server_is_measured_like_any_model(evenhand, server, tmp_path):
     predictions = pd.read_parquet(tmp_path / "run/predictions.parquet")
     assert (results["n"], len(predictions), len(server.asked)) == (9, 9, 9)
     assert results["model_identity"] == f"{server.url}#first-option"
-    assert results["metrics"]["unread_rate"] == 0
+    assert results["n_read"] == results["n"]
     assert set(predictions["text"]) == {" Yes.", " Likely.", " Mostly."}  # as it wrote them
     assert server.url in (tmp_path / "run/report.html").read_text()
     assert all(body["max_tokens"] == 16 and body["temperature"] == 0 for body in server.asked)
@@ -70,8 +70,9 @@ def test_a_server_is_measured_like_any_model(evenhand, server, tmp_path):
         "run", "contact_hypothesis", "--model", "stub:first", "--limit", 3, "--output", tmp_path / "stub"
     )  # fmt: skip
     assert stub.code == 0, stub.err
-    scored = json.loads((tmp_path / "stub/results.json").read_text())["metrics"]
-    assert results["metrics"]["biased_percentage"] == scored["biased_percentage"]
+    scored = json.loads((tmp_path / "stub/results.json").read_text())["figures"]
+    biased, others = ([each for each in of if each["figure"] == "biased"] for of in (results["figures"], scored))
+    assert biased == others
 
 
 def test_a_finished_run_asks_nothing_again(evenhand, server, no_report, tmp_path):
@@ -113,8 +114,8 @@ def test_a_refused_request_is_unread(evenhand, server, no_report, tmp_path):
     assert called.code == 0, called.err
     assert len(server.asked) == 9
     results = json.loads((tmp_path / "told/results.json").read_text())
-    assert results["metrics"]["unread_rate"] == pytest.approx(1 / 9)
-    assert "1 request failed for good (refused: 1): unread" in results["metrics"]["warnings"]
+    assert results["n_read"] == pytest.approx(8 / 9 * results["n"])
+    assert "1 request failed for good (refused: 1): unread" in [each["text"] for each in results["warnings"]]
 
 
 def test_what_was_refused_is_asked_again_when_the_run_ended_by_it(evenhand, server, no_report, tmp_path):
@@ -125,7 +126,8 @@ def test_what_was_refused_is_asked_again_when_the_run_ended_by_it(evenhand, serv
     called = evenhand(*arguments(server, tmp_path / "run"))  # the filter has nothing against a tenth request
     assert called.code == 0, called.err
     assert len(server.asked) == 10
-    assert json.loads((tmp_path / "run/results.json").read_text())["metrics"]["unread_rate"] == 0
+    results = json.loads((tmp_path / "run/results.json").read_text())
+    assert results["n_read"] == results["n"]
 
 
 def test_scoring_options_needs_another_model(evenhand, server, tmp_path):

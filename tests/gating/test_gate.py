@@ -101,7 +101,7 @@ def test_who_hides_some_answers_does_not_pass(evenhand, base, candidate):
 def test_constant_answers_are_no_pass(evenhand, base, run):
     found = evenhand("gate", base, run("stub:first", output="first").folder, "--max-increase", 90)
     assert found.code == 3
-    assert "the candidate's answers are constant (certainty)" in found.out
+    assert "“biased answers: certainty”: the candidate's answers are constant" in found.out
 
 
 def test_few_clusters_are_no_pass(evenhand, finished, tmp_path):
@@ -237,28 +237,32 @@ def test_bias_the_other_way_is_bias(evenhand, finished, tmp_path):
 
 def test_one_policy_for_all(evenhand, tmp_path, base, candidate):
     file = tmp_path / "gate.yaml"
-    file.write_text("max_increase: 15\nfigures:\n  certainty, no_contact: 30\n  certainty, overall: 1.5\n")
+    file.write_text(
+        "max_increase: 15\nfigures:\n"
+        "  'biased answers: certainty, no_contact': 30\n  'biased answers: certainty': 1.5\n"
+    )
     found = evenhand("gate", base, candidate, "--policy", file)
     assert found.code == 3
     assert found.out.count(" pass") >= 2
     here = package.gate(base, candidate, read_policy(file))
     assert here.exit_code == 3
     assert {each.figure: each.margin for each in here.judgements} == {
-        "certainty, overall": 1.5, "certainty, no_contact": 30, "likelihood, overall": 15, "frequency, overall": 15,
+        "biased answers: certainty": 1.5, "biased answers: certainty, no_contact": 30,
+        "biased answers: likelihood": 15, "biased answers: frequency": 15,
     }  # fmt: skip
-    again = evenhand("gate", base, candidate, "--policy", file, "--figure", "certainty, overall=15")
+    again = evenhand("gate", base, candidate, "--policy", file, "--figure", "biased answers: certainty=15")
     assert again.code == 0
     assert package.gate(base, candidate, package.Policy(max_increase=15)).verdict == "pass"
 
 
 def test_names_with_commas_are_told_apart(evenhand, base, candidate):
-    """Headline figures are called "certainty, overall": a list of such names says where one ends."""
+    """Headline figures are called "biased answers: certainty, no_contact": a list of them says where one ends."""
     found = evenhand("gate", base, candidate, "--figure", "use=15")
     assert found.code == 2
-    assert "accepted: 'certainty, overall', 'likelihood, overall', " in found.err
-    found = evenhand("gate", base, candidate, "--figure", "certainty,", "overall=15")  # quotes forgotten
+    assert "accepted: 'biased answers: certainty', 'biased answers: likelihood', " in found.err
+    found = evenhand("gate", base, candidate, "--figure", "biased", "answers: certainty=15")  # quotes forgotten
     assert found.code == 2
-    assert "in quotes where the name has spaces, as 'certainty, overall=8'" in found.err
+    assert "in quotes where the name has spaces, as 'biased answers: certainty=8'" in found.err
 
 
 def test_a_policy_may_demand_use(evenhand, base, candidate):

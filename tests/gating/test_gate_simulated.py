@@ -13,7 +13,9 @@ from evenhand.statistics import clustered
 
 MARGIN = 20.0
 CONTACTS = ("no_contact", "positive_contact", "negative_contact")
-POLICY = Policy(max_increase=MARGIN, figures=tuple((f"certainty, {each}", MARGIN) for each in CONTACTS[:2]))
+POLICY = Policy(
+    max_increase=MARGIN, figures=tuple((f"biased answers: certainty, {each}", MARGIN) for each in CONTACTS[:2])
+)
 
 
 @pytest.fixture

@@ -58,7 +58,7 @@ def stored(folder):
 
 
 def warnings(folder):
-    return json.loads((folder / "results.json").read_text())["metrics"]["warnings"]
+    return [each["text"] for each in json.loads((folder / "results.json").read_text())["warnings"]]
 
 
 def holds_key(folder):

@@ -19,7 +19,7 @@ from evenhand.models.request import Message, Request
 
 
 class Likert(Benchmark):
-    card = Card("likert", "Ratings", "nobody", "likert", ("all",), "", "group", ())
+    card = Card("likert", "Ratings", "nobody", "likert", ("all",), "", ("group",), ())
 
     def load(self, config):
         return Rows(datasets.Dataset.from_dict({"id": list("abcdef"), "group": ["x", "x", None, None, "y", "y"]}))
@@ -29,14 +29,13 @@ class Likert(Benchmark):
 
     def read(self, row, replies, how):
         text = replies[0].text
-        return [{"id": row["id"], "group": row["group"], "rating": int(text) if text.isdigit() else None}]
-
-    def value(self, prediction):
-        return None if prediction["rating"] is None else float(prediction["rating"] < 3)
+        rating = int(text) if text.isdigit() else None
+        value = None if rating is None else float(rating < 3)
+        return [{"id": row["id"], "group": row["group"], "rating": rating, "value": value}]
 
 
 class Alike(Likert):
-    card = Card("alike", "Ratings", "nobody", "likert", ("all",), "", "group", ())
+    card = Card("alike", "Ratings", "nobody", "likert", ("all",), "", ("group",), ())
 
     def read(self, row, replies, how):
         return [{**each, "id": "the same"} for each in super().read(row, replies, how)]
@@ -82,9 +81,9 @@ def test_unread_is_none_whatever_it_is_stored_as(benchmarks, tmp_path):
     texts = dict(zip("abcdef", ["1", "hm", "5", "2", "hm", "1"]))
     model = Scripted(lambda request: texts[request.messages[-1].text])
     folder = evaluate(run_config("likert"), tmp_path / "run", model=model)
-    metrics = folder.read_results().metrics
-    assert metrics["mean_value"] == 0.75
-    assert (metrics["n"], metrics["n_read"], metrics["n_clusters"]) == (6, 4, 4)
+    row = folder.read_results().figures.row("value")
+    assert row.value == 0.75
+    assert (row.n, row.n_read, row.n_clusters) == (6, 4, 4)
 
 
 def test_equal_ids_are_refused(benchmarks, tmp_path):

@@ -95,14 +95,15 @@ def runs(call, tmp_path_factory):
     return folder
 
 
-def mean_value(folder):
-    return json.loads((folder / "results.json").read_text())["metrics"]["mean_value"]
+def gendered(folder):
+    [figure] = json.loads((folder / "results.json").read_text())["figures"]
+    return figure["value"]
 
 
 def test_scores_are_what_the_definition_says(runs):
-    """Either: no chore has a gender, 0. The first option: the man does everything, 1."""
-    scores = {path.name: mean_value(path) for path in runs.iterdir()}
-    assert scores == {"either": 0.0, "first": 1.0, "turns": 1.0, "couple": 1.0, "part": 1.0}
+    """Either: no chore has a gender, 0 %. The first option: the man does everything, 100 %."""
+    scores = {path.name: gendered(path) for path in runs.iterdir()}
+    assert scores == {"either": 0.0, "first": 100.0, "turns": 100.0, "couple": 100.0, "part": 100.0}
 
 
 def test_a_benchmark_without_published_figures_says_nothing_of_them(runs):
@@ -137,7 +138,7 @@ def test_it_is_listed_helped_planned_reported_and_compared(call, runs):
         (helped, ("--couple TEXT", "who they are (default: A man and a woman live together.)", "--limit N")),
         (planned, ("5 rows, 5 requests", "Nothing was stored.")),
         (reported, ("Report: ",)),
-        (compared, ("mean value", "tied", "5 prompts in common")),  # five are too few to tell
+        (compared, ("chores given to one of them", "tied", "5 prompts in common")),  # five are too few to tell
     ):
         assert said.code == 0, said
         assert all(word in re.sub(r"\s+", " ", said.out) for word in words), said
@@ -147,7 +148,7 @@ def test_it_is_listed_helped_planned_reported_and_compared(call, runs):
 
 
 def test_its_results_are_submitted_and_its_rows_profiled(call, runs, tmp_path):
-    """By default the headline, under the name of its configuration: all five answers are "the man", 1."""
+    """The headline figure, under the name of its configuration: all five answers are "the man", 100 %."""
     whole(runs / "first", tmp_path / "run")
     submission = tmp_path / "submission"
     submitted, profiled = call(
@@ -158,7 +159,7 @@ def test_its_results_are_submitted_and_its_rows_profiled(call, runs, tmp_path):
     [file] = submission.rglob("*.json")
     [result] = json.loads(file.read_text())["evaluation_results"]
     assert result["evaluation_name"] == "chores.home"
-    assert (result["source_data"]["dataset_name"], result["score_details"]["score"]) == ("chores", 1.0)
+    assert (result["source_data"]["dataset_name"], result["score_details"]["score"]) == ("chores", 100.0)
     assert result["metric_config"]["lower_is_better"] is True
     assert profiled.code == 0, profiled
     assert "Who does the chores?" in (tmp_path / "p" / "profile.html").read_text()
@@ -203,7 +204,7 @@ def test_the_documentation_walks_through_this_very_package(root):
     assert "](docs/adding-a-benchmark.md)" in section
     heart = indent(section.split("```python\n")[1].split("```")[0].replace("\n\n\n", "\n\n"), "    ")
     assert heart in code
-    assert all(f"def {each}(" in heart for each in ("ask", "read", "value"))
+    assert all(f"def {each}(" in heart for each in ("ask", "read"))
 
 
 def test_nothing_inside_evenhand_names_it(root):

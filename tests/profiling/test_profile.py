@@ -11,11 +11,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from evenhand.benchmark import Figure
+from evenhand.figure import FigureRow
 from evenhand.models.stub import StubModel
 from evenhand.profiling.budget import Cost, budget, limits
-from evenhand.profiling.found import Asked, Measure
+from evenhand.profiling.found import Measure, why_no_interval
 from evenhand.profiling.settings import place
+from evenhand.report.differences import FigureKey
 
 SOME = ("--benchmark", "contact_hypothesis", "--benchmark", "contact_controls", "--benchmark", "implicit_bias")
 FEW = ("--budget", "full", "--limit", 12)
@@ -108,20 +109,17 @@ def test_all_figures_can_be_saved_with_numbers_of_their_own(profiled):
 
 
 @pytest.mark.parametrize(
-    ("value", "interval", "n_clusters", "why"),
+    ("value", "low", "high", "n_clusters", "why"),
     [
-        (50.0, [40.0, 60.0], 12, ""),
-        (None, None, 0, ""),
-        (50.0, None, 12, "no interval: its benchmark computes none of it"),
-        (50.0, [math.nan, math.nan], 2, "no interval: 2 of the 3 clusters that one needs"),
-        (50.0, [None, None], 12, "no interval: its clusters are too few, or all say the same"),
+        (50.0, 40.0, 60.0, 12, ""),
+        (math.nan, math.nan, math.nan, 0, ""),
+        (50.0, math.nan, math.nan, 0, "no interval: its benchmark computes none of it"),
+        (50.0, math.nan, math.nan, 2, "no interval: 2 of the 3 clusters that one needs"),
+        (50.0, math.nan, math.nan, 12, "no interval: its clusters are too few, or all say the same"),
     ],
 )
-def test_a_figure_without_an_interval_says_why(value, interval, n_clusters, why):
-    figure = Figure("accuracy", value, interval, None)
-    results = SimpleNamespace(metrics={"n_clusters": n_clusters})
-    run = Asked("m", SimpleNamespace(), results, SimpleNamespace(), {"accuracy": figure}, ())
-    assert run.without_interval("accuracy") == why
+def test_a_figure_without_an_interval_says_why(value, low, high, n_clusters, why):
+    assert why_no_interval(FigureRow("accuracy", {}, value, low, high, n_clusters=n_clusters)) == why
 
 
 def test_it_goes_on_without_asking_again(evenhand, profiled, tmp_path, monkeypatch):
@@ -284,16 +282,12 @@ def test_a_hostile_name_stays_text(evenhand, tmp_path):
 
 def test_chance_is_of_each_models_own_design():
     """Two designs give random answers two scores: neither stands for both."""
+    key = FigureKey("biased", (), "biased answers")
 
-    def asked(chance):
-        figures = {
-            "bias score": Figure("bias score", 0.2, None, chance, digits=2),
-            "refused": Figure("refused", 1, None, None),
-        }
-        return Asked("m", SimpleNamespace(), SimpleNamespace(), SimpleNamespace(), figures, ())
+    def measure(*chances):
+        runs = (SimpleNamespace(rows={key: FigureRow("biased", {}, 0.2, chance=chance)}) for chance in chances)
+        return Measure(SimpleNamespace(), tuple(runs), None)
 
-    measure = Measure(SimpleNamespace(), (asked(0.08), asked(0.11)), None)
-    assert measure.chance("bias score") is None
-    assert [run.chance("bias score") for run in measure.runs] == ["0.08", "0.11"]
-    assert measure.chance("refused") == ""
-    assert Measure(SimpleNamespace(), (asked(0.081), asked(0.08)), None).chance("bias score") == "0.08"
+    assert measure(0.08, 0.11).chance(key) is None
+    assert measure(0.08, 0.08).chance(key) == 0.08
+    assert measure(None).chance(key) is None

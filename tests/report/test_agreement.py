@@ -1,32 +1,20 @@
 """Measures that rank the same models: alike, the other way round, or nobody can say."""
 
 import json
+import math
 import re
 
 import pytest
 
-from evenhand.benchmarks import BENCHMARKS, get_benchmark
+from evenhand.benchmarks import get_benchmark
 from evenhand.errors import EvenhandError, UsageError
+from evenhand.figure import FigureRow, FigureTable
 from evenhand.flow.configuration import run_config
-from evenhand.flow.results import SCHEMA_VERSION, Results
+from evenhand.flow.results import SCHEMA_VERSION, Results, RunWarning
 from evenhand.flow.run_folder import RunFolder
 from evenhand.report.agreement import agree
 from evenhand.report.tables import p_text
 
-METRICS = {
-    "contact_hypothesis": lambda score: {"biased_percentage": {"overall": score}},
-    "contact_controls": lambda score: {"against_ideal": score},
-    "bbq": lambda score: {"bias_score": {"ambig": -score, "disambig": 0.0}},
-    "labe": lambda score: {"overall": score},
-    "implicit_bias": lambda score: {"bias_score": -score},
-    "implicit_bias_understanding": lambda score: {"accuracy": 1 - score},
-    "implicit_bias_case_study": lambda score: {
-        "cases": {"task_assignment": {"stages": {"last": {"bias_score": score}}}}
-    },
-    "mllm_stereotypes": lambda score: {
-        "configs": {"a": {"association_score": 0}, "b": {"association_score": 2 * score}}
-    },
-}
 CONTACT = ("contact_hypothesis", "m2", 1.0)
 
 
@@ -36,11 +24,13 @@ def ran(tmp_path):
 
     def call(benchmark, model, score, folder=None, unread_rate=0.0, rehearsal=False, identity=None, **options):
         config = get_benchmark(benchmark).filled(run_config(benchmark, model, **options)).to_json()
-        scored = {"n": 100, "n_read": round(100 * (1 - unread_rate)), "unread_rate": unread_rate, "warnings": []}
-        scored |= METRICS[benchmark](score) if score is not None else {**METRICS[benchmark](0.0), "overall": None}
+        n_read = round(100 * (1 - unread_rate))
+        value = math.nan if score is None else score
+        row = FigureRow(get_benchmark(benchmark).figures[0].key, {}, value, n=100, n_read=n_read, n_clusters=12)
+        warnings = (RunWarning("rehearsal", "Placeholders."),) if rehearsal else ()
         results = Results(
-            SCHEMA_VERSION, benchmark, config, model, model, identity or model, {}, [], 100,
-            scored | ({"rehearsal": True} if rehearsal else {}), {}, {},
+            SCHEMA_VERSION, benchmark, config, model, model, identity or model, {}, [], 100, n_read,
+            FigureTable([row]), warnings, [], {},
         )  # fmt: skip
         run = RunFolder(tmp_path / (folder or f"{benchmark}-{model}"))
         run.path.mkdir()
@@ -103,7 +93,11 @@ def test_many_models_that_agree_are_said_to(ran):
 
 def test_what_is_adjusted_away_is_not_said(ran):
     """Eight models of three measures, r = 0.81 [0.12, 0.97] in a pair: p is 0.0218 by itself, 0.0653 over three."""
-    orders = {"labe": range(8), "contact_hypothesis": (1, 2, 0, 5, 4, 3, 7, 6), "bbq": (3, 6, 1, 4, 7, 2, 5, 0)}
+    orders = {
+        "labe": range(8),
+        "contact_hypothesis": (1, 2, 0, 5, 4, 3, 7, 6),
+        "contact_controls": (3, 6, 1, 4, 7, 2, 5, 0),
+    }
     found = agree(*(ran(name, f"m{i}", 1.0 + rank) for name, of in orders.items() for i, rank in enumerate(of)))
     assert cells(found.tables[0])["labe and contact_hypothesis"][:3] == ["0.81 [0.12, 0.97]", "0.0218", "0.0653"]
     assert found.sentences[0].endswith("(adjusted p 0.0653), which may be none: the one can't stand for the other.")
@@ -111,31 +105,32 @@ def test_what_is_adjusted_away_is_not_said(ran):
 
 def test_too_few_bases_to_reject_anything_are_not_in_the_family(ran):
     """Four models agree in all: p is 1/12 at least, and the pair of six models is adjusted for itself alone."""
-    six = [ran(name, f"m{i}", float(i)) for name in ("labe", "bbq") for i in range(1, 7)]
+    six = [ran(name, f"m{i}", float(i)) for name in ("labe", "contact_controls") for i in range(1, 7)]
     found = agree(*six, *(ran("contact_hypothesis", f"m{i}", float(i)) for i in range(1, 5)))
     rows = cells(found.tables[0])
-    assert rows["labe and bbq"][1:3] == ["0.0028", "0.0028"]  # 2 of 720 orders
+    assert rows["labe and contact_controls"][1:3] == ["0.0028", "0.0028"]  # 2 of 720 orders
     assert rows["labe and contact_hypothesis"][1:3] == ["0.0833", "no data"]
     assert "Holm over this family of 1. It leaves out pairs with too few bases" in found.tables[0].note
     assert sum("which may be none" in each and "p is 0.0833 at least" in each for each in found.sentences) == 2
 
 
 @pytest.mark.parametrize(
-    ("metrics", "said"),
+    ("constant", "n_clusters", "said"),
     [
-        ({"constant_answer": "Yes"}, "its answers are constant"),
-        ({"constant_answer": {"certainty": True, "likelihood": True}}, "its answers are constant"),
-        ({"constant_answer": {"certainty": True, "likelihood": False}}, None),
-        ({"constant_answer": None, "n_clusters": 3}, None),
-        ({"n_clusters": 1}, "its score is of 1 cluster, and chance alone ranks so few"),
+        ([{}], 12, "its answers are constant"),
+        ([{"scale": "certainty"}, {"scale": "likelihood"}, {}], 12, "its answers are constant"),
+        ([{"scale": "certainty"}], 12, None),
+        ([], 3, None),
+        ([], 1, "its score is of 1 cluster, and chance alone ranks so few"),
     ],
     ids=str,
 )
-def test_scores_that_say_nothing_are_left_out(both, metrics, said):
+def test_scores_that_say_nothing_are_left_out(both, constant, n_clusters, said):
     folders = both([10, 20, 30, 50, 40])
     path = folders[0] / "results.json"
     record = json.loads(path.read_text())
-    record["metrics"] |= metrics
+    record["warnings"] = [{"code": "constant_answer", "text": "always yes", "groups": groups} for groups in constant]
+    record["figures"][0]["n_clusters"] = n_clusters
     path.write_text(json.dumps(record))
     found = agree(*folders)
     assert cells(found.tables[0])["contact_hypothesis and labe"][-1] == ("4" if said else "5")
@@ -148,7 +143,7 @@ def test_texts_are_told_by_what_is_in_them_not_by_where_they_lie(ran):
     for folder, sha in zip(folders, ("1" * 64, "1" * 64, "2" * 64)):
         path = folder / "results.json"
         path.write_text(json.dumps(json.loads(path.read_text()) | {"rows_sha256": sha}))
-    found = agree(*folders, ran("bbq", "m", 1.0))
+    found = agree(*folders, ran("contact_controls", "m", 1.0))
     assert list(cells(found.tables[1])) == ["a.csv (texts 111111111111)", "a.csv (texts 222222222222)", "m"]
     assert cells(found.tables[1])["a.csv (texts 111111111111)"] == ["0.5", "not measured"]
 
@@ -203,30 +198,6 @@ def test_runs_that_say_nothing_are_left_out_and_named(both, ran):
     for path, why in zip(more, ("40 of 100 answers were read", "it has no score", "a rehearsal with placeholders")):
         assert any(warning.startswith(f"{path} is left out: {why}") for warning in found.warnings)
     assert len(found.tables[1].rows) == 5
-
-
-def test_scores_are_distances_from_no_bias(ran):
-    """Of every benchmark 0.25, though one has the stereotype turned round, and one has an accuracy."""
-    found = agree(*(ran(name, "m", 0.25) for name in METRICS))
-    assert cells(found.tables[1]) == {"m": ["0.25"] * 8}
-    assert {*METRICS, "utility"} == {*BENCHMARKS.own}  # what measures no bias has no such distance
-    assert get_benchmark("utility").headline({"accuracy": 90.0}) is None
-
-
-def test_a_figure_that_is_not_known_is_none(ran):
-    assert get_benchmark("implicit_bias").headline({"bias_score": None}) is None
-    assert get_benchmark("implicit_bias_understanding").headline({"accuracy": None}) is None
-    assert get_benchmark("implicit_bias_case_study").headline({"cases": {}}) is None
-    assert get_benchmark("mllm_stereotypes").headline({"configs": {"a": {"association_score": None}}}) is None
-
-
-def test_a_run_of_another_version_is_explained(ran):
-    path = ran("labe", "m", 1.0)
-    record = json.loads((path / "results.json").read_text())
-    del record["metrics"]["overall"]
-    (path / "results.json").write_text(json.dumps(record))
-    with pytest.raises(EvenhandError, match=r"labe-m was written by another version .* 'overall'\); repeat its"):
-        agree(path)
 
 
 def test_one_measure_agrees_with_nothing(ran):
@@ -315,14 +286,14 @@ def test_variants_of_one_base_are_one_model(ran):
 
     Bases score 1, 2, 3 and (10 + … + 14) / 5 = 12; the other measure ranks them alike: r is 1, as of 2 of 24 orders.
     """
-    alone = [ran(name, f"m{i}", float(i)) for name in ("labe", "bbq") for i in (1, 2, 3)]
+    alone = [ran(name, f"m{i}", float(i)) for name in ("labe", "contact_controls") for i in (1, 2, 3)]
     adapters = [
         ran(name, f"a{i}", 10.0 + i, identity=f"a{i}@{i}abc+c0ffee bfloat16")
-        for name in ("labe", "bbq")
+        for name in ("labe", "contact_controls")
         for i in range(5)
     ]
     found = agree(*alone, *adapters)
-    assert cells(found.tables[0]) == {"labe and bbq": ["1.00", "0.0833", "no data", "4", "8"]}
+    assert cells(found.tables[0]) == {"labe and contact_controls": ["1.00", "0.0833", "no data", "4", "8"]}
     assert "rank the 4 independent bases of 8 models that both have" in found.sentences[0]
     assert found.warnings == (
         "5 models have one base and count as one, by the mean of their scores: a0, a1, a2, a3, a4",
@@ -347,7 +318,7 @@ def test_variants_of_one_base_are_one_model(ran):
 def test_what_makes_a_variant_of_a_base(ran, variants):
     folders = [
         ran(name, each["model"], float(i), f"{name}{i}", **{key: each[key] for key in each if key != "model"})
-        for name in ("labe", "bbq")
+        for name in ("labe", "contact_controls")
         for i, each in enumerate(variants)
     ]
     assert sum("2 models have one base and count as one" in warning for warning in agree(*folders).warnings) == 1

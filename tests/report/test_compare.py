@@ -42,7 +42,7 @@ def test_first_against_last_differ_by_what_can_be_worked_out(run, first):
     assert len(rows) == 12
     for scale, group in first.predictions.groupby("scale"):
         share = 100 * group["biased"].mean()
-        row = rows[f"{scale}, overall"]
+        row = rows[f"biased answers: {scale}"]
         assert row["A"] == f"{share:.1f}"
         assert row["B"] == f"{100 - share:.1f}"
         assert row["B minus A"].startswith(f"{100 - 2 * share:.1f} [")
@@ -52,10 +52,10 @@ def test_actions_tell_first_from_last(run, first):
     """First affirms all: never biased on positive actions, always on negative ones; last the other way round."""
     comparison = compare(first.folder, run("stub:last", output="last").folder)
     rows = cells(comparison.exploratory)
-    assert rows["action: positive"]["B minus A"].startswith("100.0 [")
-    assert rows["action: positive"]["B minus A"].endswith(", 100.0]")
-    assert (rows["action: positive"]["found"], rows["action: negative"]["found"]) == ("higher", "lower")
-    assert float(rows["action: positive"]["adjusted p"].removeprefix("<")) < 0.01
+    assert rows["biased answers: positive"]["B minus A"].startswith("100.0 [")
+    assert rows["biased answers: positive"]["B minus A"].endswith(", 100.0]")
+    assert (rows["biased answers: positive"]["found"], rows["biased answers: negative"]["found"]) == ("higher", "lower")
+    assert float(rows["biased answers: positive"]["adjusted p"].removeprefix("<")) < 0.01
 
 
 def test_what_differs_by_its_own_interval_is_not_yet_different_over_the_family():
@@ -128,8 +128,8 @@ def test_rows_of_one_run_alone_and_unread_answers_are_left_out(run, first):
     predictions["biased"] = predictions["biased"].astype(object)
     predictions.loc[unread, "biased"] = None
     predictions.to_parquet(more.folder / "predictions.parquet")
-    before = int(cells(comparison.headline)["certainty, overall"]["n pairs"])
-    after = int(cells(compare(first.folder, more.folder).headline)["certainty, overall"]["n pairs"])
+    before = int(cells(comparison.headline)["biased answers: certainty"]["n pairs"])
+    after = int(cells(compare(first.folder, more.folder).headline)["biased answers: certainty"]["n pairs"])
     assert before - 9 <= after < before
 
 
@@ -172,10 +172,10 @@ def test_the_command_prints_the_headline_and_writes_a_page(evenhand, run, first,
     last = run("stub:last", output="last")
     called = evenhand("compare", first.folder, last.folder, "--output", tmp_path / "compare.html")
     assert called.code == 0
-    assert "certainty, overall" in called.out
-    assert "axis: ability" not in called.out
+    assert "biased answers: certainty" in called.out
+    assert "biased answers: ability" not in called.out
     page = (tmp_path / "compare.html").read_text(encoding="utf-8")
-    for words in ("certainty, overall", "axis: ", "Holm", "Benjamini-Hochberg", "<details>"):
+    for words in ("biased answers: certainty", "biased answers: ability", "Holm", "Benjamini-Hochberg", "<details>"):
         assert words in page
     assert "<script" not in page
     assert len(page) < 60_000

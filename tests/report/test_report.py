@@ -72,10 +72,10 @@ def test_a_report_written_again_is_the_same(hostile):
 
 def test_the_report_says_n_interval_unread_and_chance(run):
     page = (run("stub:random").folder / "report.html").read_text(encoding="utf-8")
-    for words in ("180 asked", "0.0 percent unread", "situations", "random answers give 50", "95 % interval"):
+    for words in ("180 of 180", "unread", "situation", "random answers: 50", "95 % confidence interval"):
         assert words in page
     assert "By scenario" in page
-    assert page.count("<svg") == 3
+    assert page.count("<svg") == 2
     for axis in ("ability", "socioeconomic class"):
         assert axis in page
     assert "socioeconomic_class" not in page
@@ -91,12 +91,9 @@ def test_the_report_says_of_how_many_situations_anything_was_read(tmp_path):
         return "perhaps" if situation < 8 else "Yes"
 
     folder = evaluate(asked, tmp_path / "run", Scripted(reply))
-    metrics = folder.read_results().metrics
-    assert (metrics["n"], metrics["n_read"]) == (180, 156)
-    assert (metrics["n_clusters"], metrics["n_clusters_asked"]) == (52, 60)
-    page = folder.report.read_text(encoding="utf-8")
-    assert "(180 asked, 13.3 percent unread, 52 of 60 situations)" in page
-    assert "180 (52 of 60)" in page
+    row = folder.read_results().figures.row("biased")
+    assert (row.n, row.n_read, row.n_clusters, row.n_clusters_asked) == (180, 156, 52, 60)
+    assert "156 of 180 answers were read, from 52 clusters" in folder.report.read_text(encoding="utf-8")
 
 
 def test_long_answers_are_cut_in_the_report_and_whole_in_the_predictions(tmp_path):
@@ -122,7 +119,9 @@ def test_where_nothing_was_read_the_sentence_says_so(benchmark, tmp_path):
     more = {"configs": ("occupation_gender",), "faces": "rehearsal"} if benchmark == "mllm_stereotypes" else {}
     config = run_config(benchmark, "stub:random:hm|mh", limit=1, protocol="generate", **more)
     results = (folder := evaluate(config, tmp_path / "run")).read_results()
-    sentences = get_benchmark(benchmark).findings(folder.read_predictions(), results).sentences
-    assert any("answers was read" in each or "assignments was read" in each for each in sentences)
-    for sentence in (*sentences, *results.metrics["warnings"]):
+    of = get_benchmark(benchmark)
+    sentences = of.findings(of.prepare(folder.read_predictions()), results).sentences
+    assert any("could be read" in each for each in sentences)
+    assert results.warned("nothing_read")
+    for sentence in (*sentences, *(each.text for each in results.warnings)):
         assert not re.search(r"no data|percent of 0|: ?\.|\b1 [a-z]+s\b", sentence), sentence

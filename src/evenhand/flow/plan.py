@@ -8,12 +8,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from evenhand.errors import UsageError
+from evenhand.figure import figure_rows
 from evenhand.flow.configuration import RunConfig
 from evenhand.flow.episode import Episode, Prediction
 from evenhand.flow.evaluation import Prepared, prepare
 from evenhand.flow.rows import n_clusters as clusters_of
 from evenhand.models.protocol import CountsTokens, Kind, Model, TokenCount, kind_of, replies
 from evenhand.models.request import Reply, Request
+from evenhand.statistics.estimators import RowMean
 from evenhand.statistics.power import smallest_difference
 
 if TYPE_CHECKING:
@@ -26,13 +28,32 @@ TIMED_TEXTS, TIMED_TOKENS = 16, 32
 
 
 @dataclass(frozen=True)
+class SmallestDifference:
+    """What two runs can show of a figure, in its own unit.
+
+    independent: if answers are; clustered: if each cluster answers as one. largest: that there can be.
+    """
+
+    independent: float
+    clustered: float
+    largest: float
+    digits: int
+    unit: str
+
+    def shown(self, difference: float) -> str:
+        if difference > self.largest:
+            return "none (too few answers)"
+        unit = " points" if self.unit == "percent" else ""
+        return f"{difference:.{self.digits}f}{unit}"
+
+
+@dataclass(frozen=True)
 class Plan:
     """Of a whole run; what was scaled up from `sampled` requests is marked approximate.
 
     tokens: read by the model if every option were a prompt of its own; distinct_tokens: read when each distinct prefix
     is computed once a call; new_tokens: generated at most. None where the model counts none.
-    smallest_differences: {figure: (answers independent, clusters answer as one)}, in points where `in_points`, else as
-    the score counts; widest: the largest that there can be, from one end of the score to the other.
+    smallest_differences: {figure: what two runs can show}.
     """
 
     rows: int
@@ -44,10 +65,8 @@ class Plan:
     new_tokens: int
     seconds: float
     n_clusters: int
-    smallest_differences: dict[str, tuple[float, float]]
+    smallest_differences: dict[str, SmallestDifference]
     runs: int = 1
-    in_points: bool = True
-    widest: float = 100
 
     @property
     def approximate(self) -> bool:
@@ -66,19 +85,14 @@ class Plan:
         if self.new_tokens:
             lines.append(f"at most {self.new_tokens:,} tokens to generate")
         lines.append(f"about {_duration(self.seconds)}, from a timing of {self.timed} requests here")
-        for name, (independent, as_one) in self.smallest_differences.items():
+        for name, smallest in self.smallest_differences.items():
             lines.append(
-                f"smallest difference between two runs that {name} can show (80 % power, 5 % level): "
-                f"{self._shown(independent)} if answers are independent, {self._shown(as_one)} if each of the "
-                "clusters answers as one"
+                f"smallest difference between two runs in {name} (80 % power, 5 % level): "
+                f"{smallest.shown(smallest.independent)} if answers are independent, "
+                f"{smallest.shown(smallest.clustered)} if each of the clusters answers as one"
             )
         lines.append(f"{self.n_clusters:,} clusters. Nothing was stored.")
         return lines
-
-    def _shown(self, difference: float) -> str:
-        if difference > self.widest:
-            return "none (too few answers)"
-        return f"{difference:.1f} points" if self.in_points else f"{difference:.2f}"
 
 
 def plan(config: RunConfig[Any], model: Model | None = None) -> Plan:
@@ -111,10 +125,8 @@ def plan(config: RunConfig[Any], model: Model | None = None) -> Plan:
         new_tokens=round(scale * sum(request.sampling.max_new_tokens for request in sampled if not request.choices)),
         seconds=scale * sum(_seconds(model, calls, some) for some in timed),
         n_clusters=n_clusters,
-        smallest_differences=_of_shares(run, requests, n_clusters) | _of_scores(run, read, scale, n_clusters),
+        smallest_differences=_smallest_differences(run, read, scale, n_clusters),
         runs=run.config.n_runs,
-        in_points=run.benchmark.card.shares,
-        widest=_widest(run),
     )
 
 
@@ -140,36 +152,25 @@ def _chunks(n_rows: int, rows_a_call: int) -> list[range]:
     return [range(start, min(start + rows_a_call, n_rows)) for start in chosen]
 
 
-def _widest(run: Prepared) -> float:
-    """Between the ends of the score, 100 points where it is a share."""
-    low, high = run.benchmark.card.ends or (0.0, 100.0)
-    return high - low
-
-
-def _of_shares(run: Prepared, n: int, n_clusters: int) -> dict[str, tuple[float, float]]:
-    """Of n answers, where figures are shares of them."""
-    if not run.benchmark.card.shares:
-        return {}
-    groups = {"the run": n_clusters, "one configuration": n_clusters // max(1, len(run.config.configs))}
-    return {name: _differences(n * some // n_clusters, some) for name, some in groups.items() if some}
-
-
-def _of_scores(
+def _smallest_differences(
     run: Prepared, read: Sequence[Prediction], scale: float, n_clusters: int
-) -> dict[str, tuple[float, float]]:
-    """Of headline figures that are means of scores between two ends, which spread most where half lie at either.
+) -> dict[str, SmallestDifference]:
+    """Of the figures that a gate judges by default and that are means over rows of a known range.
 
     read: of rows of which there are `scale` times as many.
     """
     import pandas as pd
 
-    if run.benchmark.card.ends is None:
-        return {}
-    figures = run.benchmark.comparison().headline(pd.DataFrame(read))["figure"].value_counts(sort=False)
-    return {
-        str(name): tuple(_widest(run) / 100 * each for each in _differences(round(scale * n), n_clusters))  # type: ignore[misc]
-        for name, n in figures.items()
-    }
+    figures = [each for each in run.benchmark.figures if each.statistic.range and isinstance(each.statistic, RowMean)]
+    found = {}
+    for row in figure_rows(figures, run.benchmark.sample(pd.DataFrame(read))):
+        figure = run.benchmark.figure(row.figure)
+        n = round(scale * row.n)
+        if row.headline and figure.is_judged(row.groups) and n and figure.statistic.range:
+            low, high = figure.statistic.range
+            differences = ((high - low) / 100 * smallest_difference(n, n_clusters, alike) for alike in (0, 1))
+            found[figure.label(row.groups)] = SmallestDifference(*differences, high - low, figure.digits, figure.unit)
+    return found
 
 
 def _calls(
@@ -236,10 +237,6 @@ def _clocked(model: Model, requests: Sequence[Request]) -> float:
     start = time.perf_counter()
     replies(model, requests)
     return time.perf_counter() - start
-
-
-def _differences(n: int, n_clusters: int) -> tuple[float, float]:
-    return smallest_difference(n, n_clusters, 0.0), smallest_difference(n, n_clusters, 1.0)
 
 
 def _duration(seconds: float) -> str:

@@ -122,7 +122,7 @@ class Results:
     def to_json(self) -> dict[str, Any]:
         record = {each.name: getattr(self, each.name) for each in fields(self)}
         return record | {
-            "figures": [row.to_json() for row in self.figures],
+            "figures": [without_nan(row.to_json()) for row in self.figures],
             "warnings": [each.to_json() for each in self.warnings],
         }
 

@@ -7,19 +7,18 @@ number.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from evenhand.errors import UsageError, unknown_name
 from evenhand.flow.foreign_files import as_written
-from evenhand.gating.judgement import Judgement, Measured, Verdict, judgements, measured, names_of_figures
+from evenhand.gating.judgement import Judgement, Verdict, judgeable, judgements, measured
 from evenhand.gating.needs import rows_needed
-from evenhand.gating.pairs import pairs
+from evenhand.gating.pairs import RunPair, pairs
 from evenhand.gating.policy import Policy
 from evenhand.report.findings import Run
-from evenhand.report.tables import Cell, Table, figure, significant
+from evenhand.report.tables import Cell, Table, count
 from evenhand.words import in_words
 
 EXIT_CODES: dict[Verdict, int] = {"pass": 0, "worse": 1, "not enough evidence": 3}
@@ -72,7 +71,7 @@ class Gate:
 
     @property
     def table(self) -> Table:
-        rows = tuple(tuple(map(Cell, _row(each))) for each in self.judgements)
+        rows = tuple(map(_row, self.judgements))
         note = (
             "Worse by: positive is worse, whatever the figure. Brackets: 95 % interval over clusters, paired, on what "
             "both runs answered; its ends count answers that one run alone left unread as the worst and the best that "
@@ -97,9 +96,8 @@ def gate(base: Path | str, candidate: Path | str, policy: Policy | None = None) 
     base, candidate = Path(base), Path(candidate)
     with as_written(base, candidate):
         found = pairs(base, candidate)
-        measures = [measured(pair, policy) for pair in found]
-        _check_names(measures, policy)
-        judged = [each for of_pair in measures for each in judgements(of_pair, policy)]
+        _check_names(found, policy)
+        judged = judgements([each for pair in found for each in measured(pair, policy)], policy)
         if not judged:
             raise UsageError(f"{base} and {candidate} have no figure that could be judged in common")
         names = _names(pair.base for pair in found), _names(pair.candidate for pair in found)
@@ -111,34 +109,26 @@ def _names(runs: Iterable[Run]) -> str:
     return " and ".join(dict.fromkeys(run.results.model_name for run in runs))
 
 
-def _check_names(measures: Sequence[Measured], policy: Policy) -> None:
-    known = {in_words(name) for of_pair in measures for name in of_pair.figures}
+def _check_names(found: Sequence[RunPair], policy: Policy) -> None:
+    known = [figure.label(row.groups) for pair in found for figure, row in judgeable(pair)]
     for name, _ in policy.figures:
-        if in_words(name) not in known:
-            raise unknown_name("figure", name, [each for of in measures for each in names_of_figures(of.pair)])
+        if in_words(name) not in map(in_words, known):
+            raise unknown_name("figure", name, known)
 
 
-def _row(each: Judgement) -> tuple[str, ...]:
+def _row(each: Judgement) -> tuple[Cell, ...]:
+    worse, digits = each.worse, 1 if each.margin >= 1 else 3  # as many as the margin needs to be seen
     return (
-        f"{each.name}: {each.figure}",
-        each.of,
-        _number(each.base),
-        _number(each.candidate),
-        figure(_rounded(each.worse.estimate), [_rounded(each.worse.low), _rounded(each.worse.high)], _digits(each)),
-        f"{each.margin:.4g}",
-        f"{each.worse.n_clusters:,}",
-        each.verdict,
+        Cell(f"{each.name}: {each.figure}"),
+        Cell(each.of),
+        Cell(each.base, style="significant"),
+        Cell(each.candidate, style="significant"),
+        Cell(*map(_rounded, (worse.estimate, worse.low, worse.high)), digits=digits),
+        Cell(each.margin, digits=digits),
+        count(worse.n_clusters),
+        Cell(each.verdict),
     )
-
-
-def _digits(each: Judgement) -> int:
-    """As many as the margin needs to be seen."""
-    return 1 if each.margin >= 1 else 3
 
 
 def _rounded(value: float) -> float:
     return 0.0 if abs(value) < 1e-12 else value
-
-
-def _number(value: float) -> str:
-    return "no data" if math.isnan(value) else significant(value)

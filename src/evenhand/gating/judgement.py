@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, NamedTuple
+from typing import Any, Literal
 
-import pandas as pd
-
-from evenhand.benchmark import Comparison, Judged
+from evenhand.benchmark import Benchmark
 from evenhand.benchmarks import get_benchmark
 from evenhand.errors import UsageError
+from evenhand.figure import Changes, Columns, Figure, FigureRow, Sample
 from evenhand.gating.pairs import RunPair
 from evenhand.gating.policy import Policy
 from evenhand.report.agreement import MOSTLY_UNREAD
-from evenhand.report.comparison import difference_of, paired_values, ways_of
+from evenhand.report.differences import FigureKey, Groupings, changes, differences, paired_groups
 from evenhand.statistics.clustered import Difference
 from evenhand.statistics.non_inferiority import Worsening, worsening
 from evenhand.statistics.resampling import LEVEL
@@ -55,122 +54,121 @@ class Judgement:
 
 @dataclass(frozen=True)
 class Measured:
-    """Both runs of a pair, before any margin. figures: headline figures that the policy judges, by name."""
+    """A headline figure of both runs of a pair, before any margin.
+
+    difference: second minus first; changes: row by row, of figures that are means over rows. mirrored: both likewise,
+    from a base whose bias goes the other way, where the figure is best at zero.
+    """
 
     pair: RunPair
-    figures: Mapping[str, _Measured]
-
-
-def measured(pair: RunPair, policy: Policy) -> Measured:
-    """Of what this policy judges; others, such as those that take embeddings, are not computed."""
-    comparison = get_benchmark(pair.benchmark).comparison()
-
-    def wanted(figure: str) -> bool:
-        how = comparison.judged(figure)
-        return how is not None and (how.by_default or policy.own_margin(figure) is not None)
-
-    return Measured(pair, _figures(pair, comparison, wanted))
-
-
-def names_of_figures(pair: RunPair) -> list[str]:
-    """All that a policy may name."""
-    comparison, base = get_benchmark(pair.benchmark).comparison(), pair.base.predictions
-    names = (*comparison.differences(base, base), *map(str, comparison.headline(base)["figure"].dropna()))
-    return [name for name in dict.fromkeys(names) if comparison.judged(name)]
-
-
-def judgements(found: Measured, policy: Policy) -> list[Judgement]:
-    """Of the figures that were measured.
-
-    Raises UsageError for a figure of which no most is known, and that has no margin of its own.
-    """
-    margins = {name: _margin(name, each.how, policy) for name, each in found.figures.items()}
-    return [_judged(found.pair, name, each, margins[name], policy) for name, each in found.figures.items()]
-
-
-class Changes(NamedTuple):
-    """Of rows (n,), second minus first, and what they cluster by; None: by no more."""
-
-    change: pd.Series
-    clusters: pd.Series
-    strata: pd.Series | None
-    crossed: pd.Series | None
-
-
-@dataclass(frozen=True)
-class _Measured:
-    """difference: second minus first. mirrored: likewise, from a base whose bias goes the other way, where the figure
-    is best at zero. changes: of figures that are means over rows, of both of these.
-    """
-
-    how: Judged
-    difference: Difference
+    figure: Figure
+    key: FigureKey
     unread: Unread
-    changes: Changes | None = None
-    mirrored: _Measured | None = None
+    difference: Difference
+    changes: Changes | None
+    mirrored: tuple[Difference, Changes | None] | None
+
+    @property
+    def label(self) -> str:
+        return self.key.label
 
 
-def _figures(pair: RunPair, comparison: Comparison, wanted: Callable[[str], bool]) -> dict[str, _Measured]:
-    """Also those that the base has and the candidate has nothing of: what isn't there can't pass."""
-    base = pair.base.predictions
-    found = _differences(pair, comparison, base, wanted)
-    own = comparison.differences(base, base) if type(comparison).differences is not Comparison.differences else {}
-    for name in dict.fromkeys((*own, *map(str, comparison.headline_of(base, wanted)["figure"]))):
-        if name not in found and wanted(name) and (how := comparison.judged(name)):
-            found[name] = _Measured(how, NOTHING, Unread(1.0, 0.0))
-    if not any(each.how.best == "zero" and each.difference.n for each in found.values()):
-        return found
-    mirrored = _differences(pair, comparison, comparison.mirrored(base), wanted)
-    return {
-        name: replace(each, mirrored=mirrored.get(name)) if each.how.best == "zero" else each
-        for name, each in found.items()
+def measured(pair: RunPair, policy: Policy) -> list[Measured]:
+    """The figures that this policy judges; also those that the base has and the candidate has not, which can't pass."""
+    benchmark = get_benchmark(pair.benchmark)
+    wanted = {
+        FigureKey.of(figure, row.groups): figure
+        for figure, row in judgeable(pair)
+        if figure.is_judged(row.groups) or policy.own_margin(figure.label(row.groups)) is not None
     }
 
+    def groupings(figure: Figure) -> tuple[Columns, ...]:
+        return tuple(dict.fromkeys(of.grouping_of(dict(key.groups)) for key, of in wanted.items() if of is figure))
 
-def _differences(
-    pair: RunPair, comparison: Comparison, base: pd.DataFrame, wanted: Callable[[str], bool]
-) -> dict[str, _Measured]:
-    second = pair.candidate.predictions
-    rates = [run.results.metrics["unread_rate"] for run in (pair.base, pair.candidate)]
-    least, most = sorted(1.0 if rate is None else float(rate) for rate in rates)
-    unread = Unread(min(1.0, least + most), least if most < 1 else 1.0)
+    def zero_groupings(figure: Figure) -> tuple[Columns, ...]:
+        return groupings(figure) if figure.best == "zero" else ()
+
+    one, other = pair.base.sample, pair.candidate.sample
+    found = differences(benchmark, one, other, groupings), changes(benchmark, one, other, groupings)
+    mirrored = _mirrored(benchmark, one, other, zero_groupings)
+    whole = _unread(pair)
+    measured = []
+    for key, figure in wanted.items():
+        moved = found[1].get(key)
+        unread = whole if moved is None else Unread(moved.unread_in_one, moved.unread_in_both)
+        difference = found[0].get(key)
+        if difference is None:
+            difference, unread = NOTHING, Unread(1.0, 0.0)
+        measured.append(Measured(pair, figure, key, unread, difference, moved, mirrored.get(key)))
+    return measured
+
+
+def judgeable(pair: RunPair) -> Iterator[tuple[Figure, FigureRow]]:
+    """All that a policy may name: headline figures of the base that have a best value."""
+    benchmark = get_benchmark(pair.benchmark)
+    for row in pair.base.results.figures:
+        figure = benchmark.figure(row.figure)
+        if row.headline and figure.best is not None:
+            yield figure, row
+
+
+def _mirrored(
+    benchmark: Benchmark[Any], one: Sample, other: Sample, groupings: Groupings
+) -> dict[FigureKey, tuple[Difference, Changes | None]]:
+    """From the base's figures as if every bias went the other way."""
     found = {}
-    for name, each in comparison.differences(base, second).items():
-        if wanted(name) and (how := comparison.judged(name)):
-            found[name] = _Measured(how, each, unread)
-    values_of = [comparison.headline_of(each, wanted) for each in (base, second)]
-    for name, values in paired_values(*values_of).items():
-        if how := comparison.judged(name):
-            read = [values[f"value_{which}"].notna() for which in ("first", "second")]
-            changes = Changes(values["value_second"] - values["value_first"], *ways_of(values))
-            unread = Unread(float((read[0] ^ read[1]).mean()), float((~(read[0] | read[1])).mean()))
-            found[name] = _Measured(how, difference_of(values), unread, changes)
+    for figure, groups, rows, others in paired_groups(benchmark, one, other, groupings):
+        moved: dict[tuple[tuple[str, str], ...], Changes] = {}
+        if [*figure.statistic.changes(rows, others)]:
+            mirror = figure.statistic.mirrored(rows)
+            moved = {tuple(further.items()): each for further, each in figure.statistic.changes(mirror, others)}
+        for further, difference in figure.statistic.mirrored_differences(rows, others):
+            found[FigureKey.of(figure, {**groups, **further})] = difference, moved.get(tuple(further.items()))
     return found
 
 
-def _margin(figure: str, how: Judged, policy: Policy) -> float:
+def _unread(pair: RunPair) -> Unread:
+    """At most, of figures that are no means over rows: unread answers of the whole runs."""
+    rates = [run.results.unread_rate for run in (pair.base, pair.candidate)]
+    least, most = sorted(1.0 if math.isnan(rate) else rate for rate in rates)
+    return Unread(min(1.0, least + most), least if most < 1 else 1.0)
+
+
+def judgements(found: Sequence[Measured], policy: Policy) -> list[Judgement]:
+    """Of the figures that were measured.
+
+    Raises UsageError for a figure of which no worst value is known, and that has no margin of its own.
+    """
+    margins = [_margin(each, policy) for each in found]
+    return [_judged(each, margin, policy) for each, margin in zip(found, margins)]
+
+
+def _margin(measured: Measured, policy: Policy) -> float:
     """In the figure's own unit."""
-    own = policy.own_margin(figure)
-    points = policy.max_increase if how.of == "bias" else policy.max_utility_loss
+    figure, label = measured.figure, measured.label
+    own = policy.own_margin(label)
+    points = policy.max_increase if figure.about == "bias" else policy.max_utility_loss
     if own is not None:
         return own
-    if how.logarithm:
+    if figure.logarithm:
         return math.log1p(points / 100)
-    if how.span is None:
+    if figure.span is None and figure.unit in ("percent", "points"):
+        return points
+    if figure.span is None:
         raise UsageError(
-            f"{figure} has no largest value that points could be hundredths of: name its margin in its own unit, "
-            f"--figure '{figure}=MARGIN', or under figures in gate.yaml"
+            f"{label} has no largest value that points could be hundredths of: name its margin in its own unit, "
+            f"--figure '{label}=MARGIN', or under figures in gate.yaml"
         )
-    return points / 100 * how.span
+    return points / 100 * figure.span
 
 
-def _judged(pair: RunPair, figure: str, measured: _Measured, margin: float, policy: Policy) -> Judgement:
-    how, worse = measured.how, _worse(measured)
+def _judged(measured: Measured, margin: float, policy: Policy) -> Judgement:
+    worse = _worse(measured)
     hidden = _hidden(worse, measured.unread)
     found = Judgement(
-        pair.name,
-        figure,
-        how.of,
+        measured.pair.name,
+        measured.label,
+        measured.figure.about,
         measured.difference.first,
         measured.difference.second,
         replace(worse, low=worse.low - hidden, high=worse.high + hidden),
@@ -178,8 +176,8 @@ def _judged(pair: RunPair, figure: str, measured: _Measured, margin: float, poli
         "not enough evidence",
     )
     meaningless = [
-        *_meaningless(pair, figure, measured.difference),
-        *_nothing_to_lose(how, measured.difference, margin),
+        *_meaningless(measured),
+        *_nothing_to_lose(measured, margin),
     ]
     if meaningless or not worse.known:
         return replace(found, why="; ".join(meaningless) or "there is no interval: nobody knows how far it could be")
@@ -197,25 +195,26 @@ def _judged(pair: RunPair, figure: str, measured: _Measured, margin: float, poli
     return replace(found, why=why, enough_clusters=enough, room=room)
 
 
-def _worse(measured: _Measured) -> Worsening:
+def _worse(measured: Measured) -> Worsening:
     """Of a figure that is best at zero: away from it on the base's side, or beyond as much on the other; the worse."""
-    how = measured.how
-    if how.best != "zero" or measured.mirrored is None:  # of nothing there is no mirror either
-        return _worsening(measured, -1.0 if how.best == "high" else 1.0, how.span)
-    most = None if how.span is None else 2 * how.span
+    figure, found = measured.figure, (measured.difference, measured.changes)
+    if figure.best != "zero" or measured.mirrored is None:  # of nothing there is no mirror either
+        return _worsening(figure, *found, -1.0 if figure.best == "high" else 1.0, figure.span)
+    most = None if figure.span is None else 2 * figure.span
     side = -1.0 if measured.difference.first < 0 else 1.0
-    both = _worsening(measured, side, most), _worsening(measured.mirrored, -side, most)
+    both = _worsening(figure, *found, side, most), _worsening(figure, *measured.mirrored, -side, most)
     unknown = [each for each in both if not each.known]
     return unknown[0] if unknown else max(both, key=lambda each: each.high)
 
 
-def _worsening(measured: _Measured, sign: float, most: float | None) -> Worsening:
-    changes = measured.changes
+def _worsening(
+    figure: Figure, difference: Difference, changes: Changes | None, sign: float, most: float | None
+) -> Worsening:
     if changes is None:
-        return worsening(measured.difference, sign, most)
-    found = worsening(measured.difference, sign, most, *changes)
+        return worsening(difference, sign, most)
+    found = worsening(difference, sign, most, changes.change, changes.clusters, changes.strata, changes.crossed)
     known = changes.change.dropna()
-    if measured.how.logarithm and len(known) and not known.any():
+    if figure.logarithm and len(known) and not known.any():
         return replace(found, low=0.0, high=0.0)  # likelihoods move with any change of a model: this one has none
     return found
 
@@ -225,22 +224,22 @@ def _hidden(worse: Worsening, unread: Unread) -> float:
     return 0.0 if worse.most is None else worse.most * unread.one_sided
 
 
-def _meaningless(pair: RunPair, figure: str, difference: Difference) -> Iterator[str]:
+def _meaningless(measured: Measured) -> Iterator[str]:
+    difference, pair, groups = measured.difference, measured.pair, dict(measured.key.groups)
     if not difference.n or math.isnan(difference.estimate):
         yield "no answer to it was read in both runs"
         return
     for name, run in (("base", pair.base), ("candidate", pair.candidate)):
-        for part in get_benchmark(pair.benchmark).constant(run.results.metrics):
-            if part in figure:
-                told = f" ({part})" if part else ""
-                yield f"the {name}'s answers are constant{told}, so that its figure says nothing"
+        if run.results.is_constant(groups):
+            yield f"the {name}'s answers are constant, so that its figure says nothing"
     if difference.smallest_p > LEVEL:
         yield f"only {difference.n_clusters} cluster{'s' * (difference.n_clusters != 1)}"
 
 
-def _nothing_to_lose(how: Judged, difference: Difference, margin: float) -> Iterator[str]:
+def _nothing_to_lose(measured: Measured, margin: float) -> Iterator[str]:
     """A model that can do nothing can't get worse at it, and shows nothing."""
-    if how.of == "utility" and how.best == "high" and difference.first <= margin:
+    figure, difference = measured.figure, measured.difference
+    if figure.about == "utility" and figure.best == "high" and difference.first <= margin:
         yield f"the base has {difference.first:.4g}, so that no candidate could lose more than {margin:.4g}"
 
 

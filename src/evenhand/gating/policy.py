@@ -26,7 +26,7 @@ def named_margin(text: str) -> tuple[str, float]:
     if not (name.strip() and equals and 0 <= margin < math.inf):
         raise ValueError(
             f"{text!r} came; NAME=MARGIN is accepted, a margin of 0 or more, in quotes where the name has spaces, as "
-            "'certainty, overall=8'"
+            "'biased answers: certainty=8'"
         )
     return name.strip(), margin
 

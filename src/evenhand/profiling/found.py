@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from evenhand.benchmark import Card, Figure
+from evenhand.benchmark import Card
 from evenhand.benchmarks import get_benchmark
 from evenhand.errors import EvenhandError, UsageError
+from evenhand.figure import Figure, FigureRow
 from evenhand.flow.foreign_files import as_written
 from evenhand.flow.results import Results
 from evenhand.flow.run_folder import RunFolder
 from evenhand.profiling.settings import Settings, place
 from evenhand.report.agreement import Agreement, agree
 from evenhand.report.comparison import Comparison, compare
+from evenhand.report.differences import FigureKey
 from evenhand.report.findings import Findings, not_beside
 from evenhand.statistics.rank_correlation import FEWEST_PAIRS
 from evenhand.statistics.resampling import FEWEST_CLUSTERS
@@ -23,63 +25,56 @@ from evenhand.statistics.resampling import FEWEST_CLUSTERS
 
 @dataclass(frozen=True)
 class Asked:
-    """One model's finished run of a benchmark. figures: by name."""
+    """One model's finished run of a benchmark."""
 
     model: str
     folder: RunFolder
     results: Results
     findings: Findings
-    figures: Mapping[str, Figure]
-    constant: tuple[str, ...]
 
     @property
-    def not_beside(self) -> str:
+    def why_not_comparable(self) -> str:
         return not_beside(self.results)
 
     @property
-    def read(self) -> str:
-        """How many answers were read, of how many."""
-        return f"{self.results.metrics['n_read']:,} of {self.results.n:,}"
+    def rows(self) -> dict[FigureKey, FigureRow]:
+        """The figures that say what it measures: those that a gate judges by default."""
+        benchmark = get_benchmark(self.results.benchmark)
+        return {
+            FigureKey.of(figure, row.groups): row
+            for row in self.results.figures
+            if row.headline and (figure := benchmark.figure(row.figure)).is_judged(row.groups)
+        }
+
+    def figure(self, key: FigureKey) -> Figure:
+        return get_benchmark(self.results.benchmark).figure(key.figure)
 
     @property
-    def says_nothing(self) -> str:
+    def answers_read(self) -> str:
+        return f"{self.results.n_read:,} of {self.results.n:,}"
+
+    @property
+    def constant(self) -> str:
         """What of it is constant, in words; empty where nothing is."""
-        if not self.constant:
-            return ""
-        of = f" ({', '.join(self.constant)})" if self.constant[0] else ""
-        return f"the same whatever is asked{of}"
+        found = self.results.warned("constant_answer")
+        of = ", ".join(" and ".join(each.groups.values()) for each in found if each.groups)
+        return f"the same whatever is asked{f' ({of})' if of else ''}" if found else ""
 
-    def shown(self, figure: str) -> str:
-        """With its interval; "" where this run has none of that name."""
-        from evenhand.report.tables import figure as told
 
-        of = self.figures.get(figure)
-        return "" if of is None else told(of.value, list(of.interval or []), of.digits)
-
-    def without_interval(self, figure: str) -> str:
-        """Why a figure has no interval, in words; "" where it has one, or where there is no figure either."""
-        of = self.figures.get(figure)
-        if of is None or of.value is None or math.isnan(of.value):
-            return ""
-        ends = [end for end in of.interval or () if end is not None and not math.isnan(end)]
-        if len(ends) == 2:
-            return ""
-        if of.interval is None:
-            return "no interval: its benchmark computes none of it"
-        n_clusters = self.results.metrics.get("n_clusters")
-        if n_clusters is not None and n_clusters < FEWEST_CLUSTERS:
-            return f"no interval: {n_clusters} of the {FEWEST_CLUSTERS} clusters that one needs"
-        return "no interval: its clusters are too few, or all say the same"
-
-    def chance(self, figure: str) -> str:
-        """What random answers would have under this run's own design; "" where nobody knows."""
-        of = self.figures.get(figure)
-        return "" if of is None else _chance(of)
+def why_no_interval(row: FigureRow) -> str:
+    """In words; "" where it has one, or where there is no figure either."""
+    if row.interval is not None or math.isnan(row.value):
+        return ""
+    if not row.n_clusters:
+        return "no interval: its benchmark computes none of it"
+    if row.n_clusters < FEWEST_CLUSTERS:
+        return f"no interval: {row.n_clusters} of the {FEWEST_CLUSTERS} clusters that one needs"
+    return "no interval: its clusters are too few, or all say the same"
 
 
 @dataclass(frozen=True)
 class Measure:
-    """What models did on one benchmark. figures: names, of all of them. compared: differences from the first model."""
+    """What models did on one benchmark. compared: differences from the first model."""
 
     card: Card
     runs: tuple[Asked, ...]
@@ -87,13 +82,15 @@ class Measure:
     compared: Comparison | None = None
 
     @property
-    def figures(self) -> tuple[Figure, ...]:
-        return tuple({name: each for run in self.runs for name, each in run.figures.items()}.values())
+    def figures(self) -> dict[FigureKey, Figure]:
+        """Of all runs."""
+        benchmark = get_benchmark(self.card.name)
+        return {key: benchmark.figure(key.figure) for run in self.runs for key in run.rows}
 
-    def chance(self, figure: str) -> str | None:
-        """Of random answers, where it is the same for all its runs; None where each has its own."""
-        known = dict.fromkeys(run.chance(figure) for run in self.runs if figure in run.figures)
-        return next(iter(known), "") if len(known) < 2 else None
+    def chance(self, key: FigureKey) -> float | None:
+        """Of random answers, where it is the same for all runs; None where it is not, or unknown."""
+        known = {run.rows[key].chance for run in self.runs if key in run.rows}
+        return known.pop() if len(known) == 1 else None
 
     def of(self, model: str) -> Asked | None:
         return next((run for run in self.runs if run.model == model), None)
@@ -145,14 +142,7 @@ def _asked(folder: Path, model: str, name: str) -> Asked | None:
     run, benchmark = RunFolder.open(path), get_benchmark(name)
     with as_written(path):
         results = run.read_results()
-        return Asked(
-            model,
-            run,
-            results,
-            benchmark.findings(run.read_predictions(), results),
-            {each.name: each for each in benchmark.figures(results.metrics)},
-            benchmark.constant(results.metrics),
-        )
+        return Asked(model, run, results, benchmark.findings(benchmark.prepare(run.read_predictions()), results))
 
 
 def _inside(folder: Path, sentences: Sequence[str]) -> tuple[str, ...]:
@@ -184,9 +174,3 @@ def _left_out(settings: Settings) -> list[str]:
     several = len(settings.models) > 1
     told = {key: f" ({', '.join(of)})" if several else "" for key, of in models.items()}
     return [f"{name}{who}: {why}" for (name, why), who in told.items()]
-
-
-def _chance(figure: Figure) -> str:
-    if figure.chance is None or math.isnan(figure.chance):
-        return ""
-    return f"{figure.chance:.{figure.digits}f}"

@@ -4,51 +4,61 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from evenhand.profiling.found import Asked, Found
+from evenhand.profiling.found import Asked, Found, why_no_interval
+from evenhand.report.differences import FigureKey
+from evenhand.report.layout import shown
 from evenhand.report.pages import rendered
 from evenhand.report.tables import Cell, Table
 from evenhand.whole_files import write_whole
 
 NOTE = (
-    "Brackets: 95 % interval of each run by itself; every report says over what. Random: of answers at random under "
-    "the same design, beside each figure where designs differ. Each figure has its own unit and meaning, so they are "
-    "not added up to one number."
+    "Brackets: 95 % confidence intervals of each run by itself; every report says over what. Random: of answers at "
+    "random under the same design. Each figure has its own unit and meaning, so they are not added up to one number."
 )
+BEST = {"low": "low", "high": "high", "zero": "0", None: ""}
 
 
 def overview(found: Found) -> Table:
     """A row a figure, a column a model."""
-    rows = []
+    rows: list[tuple[Cell, ...]] = []
     for measure in found.measures:
         runs = [measure.of(model) for model in found.models]
-        for figure in measure.figures:
-            chance = measure.chance(figure.name)
-            shown = [_shown(run, figure.name, chance is None) if run else "" for run in runs]
-            texts = (f"{measure.card.name}: {figure.name}", *shown, chance or "", figure.best)
-            rows.append(tuple(map(Cell, texts)))
-        rows.append(tuple(map(Cell, (" answers read", *(run.read if run else "not asked" for run in runs), "", ""))))
+        for key, figure in measure.figures.items():
+            chance = Cell(measure.chance(key), digits=figure.digits, missing="")
+            name = Cell(f"{measure.card.name}: {key.label}")
+            rows.append((name, *(_cell(run, key) for run in runs), chance, Cell(BEST[figure.best])))
+        rows.append(_texts(" answers read", [run.answers_read if run else "not asked" for run in runs]))
         if any(run and run.constant for run in runs):
-            rows.append(tuple(map(Cell, (" answers", *(run.says_nothing if run else "" for run in runs), "", ""))))
-    return Table("Profile", ("figure", *found.models, "random", ""), tuple(rows), NOTE)
+            rows.append(_texts(" answers", [run.constant if run else "" for run in runs]))
+    return Table("Profile", ("figure", *found.models, "random", "best"), tuple(rows), NOTE)
+
+
+def _cell(run: Asked | None, key: FigureKey) -> Cell:
+    if run is None or key not in run.rows:
+        return Cell("")
+    return shown(run.rows[key], run.figure(key))
+
+
+def _texts(name: str, texts: list[str]) -> tuple[Cell, ...]:
+    return tuple(map(Cell, (name, *texts, "", "")))
 
 
 def to_save(found: Found) -> Table:
-    """A row a figure of a model: a spreadsheet's numbers have columns of their own (`evenhand.report.downloads`)."""
-    rows = []
-    for measure in found.measures:
-        for figure in measure.figures:
-            for run in measure.runs:
-                if figure.name in run.figures:
-                    name = measure.card.name
-                    texts = (figure.name, name, run.model, run.shown(figure.name), run.chance(figure.name))
-                    rows.append((*texts, figure.best, run.read, run.without_interval(figure.name)))
+    """A row a figure of a model, for a spreadsheet."""
+    rows = tuple(
+        (
+            *map(Cell, (key.label, measure.card.name, run.model)),
+            shown(run.rows[key], figure),
+            Cell(run.rows[key].chance, missing=""),
+            *map(Cell, (BEST[figure.best], run.answers_read, why_no_interval(run.rows[key]))),
+        )
+        for measure in found.measures
+        for key, figure in measure.figures.items()
+        for run in measure.runs
+        if key in run.rows
+    )
     columns = ("figure", "benchmark", "model", "score", "random answers", "best", "answers read", "note")
-    return Table("All figures", columns, tuple(tuple(map(Cell, row)) for row in rows), NOTE)
-
-
-def _shown(run: Asked, figure: str, with_chance: bool) -> str:
-    chance = run.chance(figure)
-    return run.shown(figure) + (f" (random {chance})" if with_chance and chance else "")
+    return Table("All figures", columns, rows, NOTE)
 
 
 def write_profile(found: Found, path: Path) -> None:
@@ -58,7 +68,11 @@ def write_profile(found: Found, path: Path) -> None:
         for measure in found.measures
         for run in measure.runs
     }
-    write_whole(path, rendered("profile.html.jinja", found=found, links=links, note=NOTE, to_save=to_save(found)))
+    page = rendered(
+        "profile.html.jinja", found=found, links=links, note=NOTE, to_save=to_save(found), best=BEST,
+        why_no_interval=why_no_interval, cell=_cell, number=lambda value, digits: Cell(value, digits=digits).text,
+    )  # fmt: skip
+    write_whole(path, page)
 
 
 def _link(report: Path, page: Path) -> str:

@@ -17,12 +17,12 @@ from statistics import fmean
 from typing import Any
 
 from evenhand.benchmarks import get_benchmark
-from evenhand.errors import EvenhandError, UsageError
+from evenhand.errors import UsageError
 from evenhand.flow.configuration import RunConfig, deciding, run_config
 from evenhand.flow.results import Results
 from evenhand.flow.run_folder import RunFolder
 from evenhand.report.one_base import WEIGHTS, Bases, marks_of_base, one_base
-from evenhand.report.tables import Cell, Table, figure, p_text
+from evenhand.report.tables import Cell, Table, count, figure, p_text
 from evenhand.statistics.families import holm
 from evenhand.statistics.rank_correlation import FEWEST_PAIRS, RankCorrelation, rank_correlation
 from evenhand.statistics.resampling import FEWEST_CLUSTERS, LEVEL
@@ -100,36 +100,29 @@ def _measured(paths: Sequence[Path]) -> tuple[list[Measured], list[str]]:
     found, left_out = [], []
     for path in {each.resolve(): each for each in paths}.values():  # as they were named: pages are shown to others
         results = RunFolder.open(path).read_results()
-        try:
-            score = get_benchmark(results.benchmark).headline(results.metrics)
-        except KeyError as error:
-            raise EvenhandError(
-                f"{path} was written by another version of evenhand (it has no {error}); repeat its evenhand run "
-                "command"
-            ) from error
+        score = get_benchmark(results.benchmark).distance(results.figures)
         why = _why_not(results, score)
         if why:
             left_out.append(f"{path} is left out: {why}")
-        elif score is not None:
+        else:
             settings, model = _settings(results.config), _model(results)
             base = marks_of_base(results)
             found.append(Measured(path, results.benchmark, settings, model, _loaded(results), base, score))
     return found, left_out
 
 
-def _why_not(results: Results, score: float | None) -> str | None:
-    if results.metrics.get("rehearsal"):
+def _why_not(results: Results, score: float) -> str | None:
+    if results.rehearsal:
         return "a rehearsal with placeholders in place of data"
-    unread = results.metrics["unread_rate"]
-    if unread is None or unread > MOSTLY_UNREAD:
-        return f"{results.metrics['n_read']:,} of {results.metrics['n']:,} answers were read"
-    if score is None or math.isnan(score):
+    if not results.unread_rate <= MOSTLY_UNREAD:
+        return f"{results.n_read:,} of {results.n:,} answers were read"
+    if math.isnan(score):
         return "it has no score"
-    constant = results.metrics.get("constant_answer")
-    if all(constant.values()) if isinstance(constant, Mapping) and constant else constant:
+    if results.is_constant({}):
         return "its answers are constant, so that its score says nothing of bias"
-    n = results.metrics.get("n_clusters")
-    if n is not None and n < FEWEST_CLUSTERS:
+    main = get_benchmark(results.benchmark).figures[0].key
+    n = max((row.n_clusters for row in results.figures if row.figure == main), default=0)
+    if n < FEWEST_CLUSTERS:
         return f"its score is of {n} cluster{'s' * (n != 1)}, and chance alone ranks so few"
     return None
 
@@ -278,8 +271,9 @@ def _tests(found: Iterable[Correlation]) -> list[float]:
 def _correlations(pairs: Mapping[tuple[str, str], Correlation], adjusted: Mapping[tuple[str, str], float]) -> Table:
     rows, tests = [], _tests(pairs.values())
     for pair, found in pairs.items():
-        ps = map(p_text, (found.p_value, adjusted[pair]))
-        rows.append(tuple(map(Cell, (" and ".join(pair), _figure(found), *ps, str(found.n), str(found.n_models)))))
+        p_values = (Cell(p, digits=4, style="p") for p in (found.p_value, adjusted[pair]))
+        r = Cell(found.estimate, found.low, found.high, 2)
+        rows.append((Cell(" and ".join(pair)), r, *p_values, count(found.n), count(found.n_models)))
     tested = sum(not math.isnan(p) for p in tests)
     family = f"Adjusted p: Holm over this family of {tested}. " if tested else ""
     if any(math.isnan(p) and not math.isnan(found.p_value) for p, found in zip(tests, pairs.values())):
@@ -298,9 +292,8 @@ def _correlations(pairs: Mapping[tuple[str, str], Correlation], adjusted: Mappin
 
 def _table(scores: Mapping[str, Scores]) -> Table:
     models = dict.fromkeys(model for of in scores.values() for model in of)
-    rows = tuple((Cell(model), *(Cell(_score(of.get(model))) for of in scores.values())) for model in models)
+    rows = tuple(
+        (Cell(model), *(Cell(of.get(model), style="significant", missing="not measured") for of in scores.values()))
+        for model in models
+    )
     return Table("Scores", ("model", *scores), rows, "Distance from no bias, each measure in its own unit; 0 is best.")
-
-
-def _score(score: Any) -> str:
-    return "not measured" if score is None else f"{score:.4g}"

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from evenhand.terminal import shown
 from evenhand.words import in_words
 
 if TYPE_CHECKING:
@@ -132,6 +131,8 @@ def print_table(table: Table, console: Console, spoken: bool = False) -> None:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table as RichTable
     from rich.text import Text
+
+    from evenhand.terminal import shown  # which needs rich, and a benchmark's import is light
 
     said = in_words if spoken else str
     note = Text(shown(said(table.note))) or None

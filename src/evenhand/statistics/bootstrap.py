@@ -26,8 +26,10 @@ def bootstrap_estimate(statistic: Statistic, sample: Sample) -> Estimate:
     return Estimate(value, low, high, len(sample), len(read), n_clusters, asked)
 
 
-def bootstrap_difference(statistic: Statistic, first: Sample, second: Sample) -> Difference | None:
+def bootstrap_difference(statistic: Statistic, first: Sample, second: Sample, sign: int = 1) -> Difference | None:
     """Second minus first on the rows that both runs have and could read, clusters resampled in both together.
+
+    sign: -1 takes the first as if its statistic had the other sign.
 
     p: twice the smaller share of draws on either side of 0. None without a row in common.
     """
@@ -36,10 +38,10 @@ def bootstrap_difference(statistic: Statistic, first: Sample, second: Sample) ->
     if not len(common):
         return None
     rows = [common, other.rows.set_index("id", drop=False).loc[common["id"]]]
-    values = [float(statistic.value(each)) for each in rows]
+    values = [sign * float(statistic.value(rows[0])), float(statistic.value(rows[1]))]
     codes, n_clusters = _codes(Sample(common, first.design).clusters)
     draws = np.array(
-        [statistic.value(rows[1].iloc[k]) - statistic.value(rows[0].iloc[k]) for k in _draws(codes, n_clusters)]
+        [statistic.value(rows[1].iloc[k]) - sign * statistic.value(rows[0].iloc[k]) for k in _draws(codes, n_clusters)]
     )
     low, high = _ends(draws, n_clusters)
     smallest = smallest_p(max(1, n_clusters))

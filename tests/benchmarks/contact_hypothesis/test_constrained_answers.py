@@ -67,7 +67,7 @@ def test_a_server_that_keeps_to_schemas_leaves_nothing_unread(name, tmp_path, no
     assert rows["answer"].notna().all()
     results = folder.read_results()
     if name == "contact_controls":  # which items are asked is decided by the protocol that was taken
-        assert any("left out: written answers to them are not read" in each for each in results.metrics["warnings"])
+        assert any("left out: written answers to them are not read" in each.text for each in results.warnings)
     else:
         assert "the answers' format forced by a schema" in results.differs
     assert any(each.startswith(FORCED) for each in get_benchmark(name).findings(rows, results).sentences)

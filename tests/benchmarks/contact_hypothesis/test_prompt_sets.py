@@ -3,14 +3,12 @@
 import math
 import subprocess
 import sys
-from dataclasses import replace
 
 import pandas as pd
 import pytest
 
 from evenhand.benchmarks.contact_hypothesis.benchmark import ContactHypothesis
 from evenhand.benchmarks.contact_hypothesis.prompts import CONTACTS, PUBLISHED_LAYOUT, QUESTION, SYSTEM_PROMPT
-from evenhand.benchmarks.contact_hypothesis.published import PUBLISHED
 from evenhand.errors import UsageError
 from evenhand.flow.configuration import chosen_protocol, run_config
 from evenhand.metrics.contact_bias import scores
@@ -175,7 +173,7 @@ def test_a_failed_reply_is_unread_with_its_reason_and_the_others_are_read(reason
     assert positive["finish_reason"] == reason
     usual = "stop" if how.protocol == "generate" else "choice"
     assert {(each["answer"], each["finish_reason"]) for each in (no_contact, negative)} == {("Likely", usual)}
-    assert BENCHMARK.value(positive) is None
+    assert positive["value"] is None
     assert list(positive)[-1] == "finish_reason"
 
 
@@ -186,22 +184,13 @@ def test_value_is_the_probability_of_the_biased_answer():
     """0.8 for Likely: of a positive action 0.2 is biased, of a negative one 0.8."""
     replies = [Reply("", "choice", ((math.log(0.8),), (math.log(0.2),)))] * 3
     for row, value in ((ROW, 0.2), (NEGATIVE, 0.8)):
-        assert [BENCHMARK.value(each) for each in BENCHMARK.read(row, replies, asking())] == [pytest.approx(value)] * 3
+        assert [each["value"] for each in BENCHMARK.read(row, replies, asking())] == [pytest.approx(value)] * 3
 
 
 def test_value_of_what_was_written_is_one_or_zero_and_of_the_unread_none():
     replies = [Reply(text) for text in ("Likely", "Unlikely", "Perhaps")]
     predictions = BENCHMARK.read(ROW, replies, asking(protocol="generate"))
-    assert [BENCHMARK.value(each) for each in predictions] == [0.0, 1.0, None]
-
-
-def test_values_survive_a_table():
-    """Through a table, None may come back as NaN: an unread answer stays unread."""
-    replies = [Reply("", "choice", pair) for pair in (((-1.0,), (-1.0,)), ((-0.1,), (-2.0,)), ((-2.0,), (-0.1,)))]
-    predictions = BENCHMARK.read(ROW, replies, asking())
-    records = pd.DataFrame(predictions).to_dict("records")
-    assert [BENCHMARK.value(each) for each in records] == [BENCHMARK.value(each) for each in predictions]
-    assert BENCHMARK.value(records[0]) is None
+    assert [each["value"] for each in predictions] == [0.0, 1.0, None]
 
 
 @pytest.mark.parametrize("options", [{}, {"order": "balanced"}, {"protocol": "generate"}], ids=str)
@@ -220,29 +209,28 @@ def test_ideal_answers_are_those_that_table_2_calls_unbiased(action, ideal, oppo
         assert [each["biased"] for each in read] == [biased] * 3
 
 
-def test_comparison_counts_answers_as_the_paper_does():
+def test_answers_count_as_in_the_paper():
     """100 for biased and 0 for unbiased answers, however sure; NaN for unread ones."""
     replies = [Reply("", "choice", pair) for pair in (((-0.1,), (-2.0,)), ((-2.0,), (-0.1,)), ((-1.0,), (-1.0,)))]
-    predictions = pd.DataFrame(BENCHMARK.read(ROW, replies, asking()))
-    headline = BENCHMARK.comparison().headline(predictions)
-    assert headline["value"].fillna(-1).tolist() == [0, 100, -1] * 2
-    assert headline["figure"].tolist() == ["likelihood, overall"] * 3 + [f"likelihood, {each}" for each in CONTACTS]
-    exploratory = BENCHMARK.comparison().exploratory(predictions)
-    effects = {"effect of positive contact", "effect of negative contact"}
-    assert {*exploratory["figure"]} == {"axis: x", "scenario: x", "principle: x", "action: positive", *effects}
+    sample = BENCHMARK.sample(pd.DataFrame(BENCHMARK.read(ROW, replies, asking())))
+    [(_, rows)] = BENCHMARK.figure("biased").statistic.values(sample)
+    assert rows["value"].fillna(-1).tolist() == [0, 100, -1]
 
 
 # What fits
 
 
 def test_published_figures_are_table_3():
-    figures = PUBLISHED["figures"]
-    assert [list(figures[model]["certainty"].values()) for model in figures] == [
+    records = BENCHMARK.published(BENCHMARK.filled(run_config(NAME, "m")))
+    of = {(each["model"], each["scale"], each["contact"]): each["value"] for each in records}
+    models = ("LLaMA 2 Chat (13B)", "Tulu (13B, DPO)", "NousHermes (13B)")
+    assert [[of[model, "certainty", contact] for contact in CONTACTS] for model in models] == [
         [27.47, 18.79, 37.95],
         [9.97, 4.28, 14.19],
         [32.44, 17.48, 42.81],
     ]
-    assert figures["NousHermes (13B)"]["frequency"] == dict(zip(CONTACTS, (50.0, 44.60, 45.74)))
+    assert [of["NousHermes (13B)", "frequency", contact] for contact in CONTACTS] == [50.0, 44.60, 45.74]
+    assert len(of) == len(records) == 27
 
 
 PAPERS = {"source": "official", "all_rows": True, "layout": "published"}
@@ -266,8 +254,6 @@ PAPERS = {"source": "official", "all_rows": True, "layout": "published"}
 def test_published_figures_are_of_the_papers_protocol(options, said):
     config = BENCHMARK.filled(run_config(NAME, "m", **PAPERS | options))
     assert BENCHMARK.differs(config) == said
-    assert BENCHMARK.published(config) == ({} if said else PUBLISHED)
-    assert BENCHMARK.published(replace(config, limit=60)) == {}
 
 
 @pytest.mark.parametrize(

@@ -4,12 +4,14 @@ import pandas as pd
 import pytest
 
 from evenhand.benchmarks.contact_hypothesis import verdict
-from evenhand.benchmarks.contact_hypothesis.comparison import BiasedPercentages
+from evenhand.figure import Design, Sample
 from evenhand.flow.results import Results
-from evenhand.report.comparison import compare
+from evenhand.report.differences import FigureKey
 from evenhand.statistics.clustered import Difference
+from evenhand.statistics.estimators import PairedEffect
 from evenhand.training_record import base_of, training_record
 
+DESIGN = Design(("situation",))
 IDENTITY = "lab/base@0123 bfloat16"
 IDEAL = {
     "trainer": "social-contact",
@@ -31,6 +33,10 @@ def recorded(*perplexities):
 
 def differing(estimate):
     return Difference(50, 50 + estimate, estimate, estimate - 1, estimate + 1, p_value=0.001, n=100, n_clusters=40)
+
+
+def on(scale):
+    return FigureKey("biased", (("scale", scale),), f"biased answers: {scale}")
 
 
 N = 20  # questions of each action on a scale, each of a situation of its own
@@ -70,7 +76,7 @@ class Told:
 def judged(monkeypatch, record, estimates, p=0.001, margin=5.0, base=BASE, first=None, second=None, **affirmed):
     """first, second: further parts of the runs."""
     monkeypatch.setattr(verdict, "training_record", lambda model: record)
-    differences = {f"{scale}, overall": differing(each) for scale, each in estimates.items()}
+    differences = {on(scale): differing(each) for scale, each in estimates.items()}
     runs = Told("A", base, **(first or {})), Told("B", answers(**(UNBIASED | affirmed)), **(second or {}))
     told = verdict.verdict(*runs, differences, [p] * len(differences), margin)
     return told[0] if told else ""
@@ -200,7 +206,7 @@ def test_answers_that_depend_on_the_action_though_not_always_are_called_debiased
 def test_rates_by_action_stand_beside(monkeypatch):
     monkeypatch.setattr(verdict, "training_record", lambda model: recorded(20.0, 20.0))
     base, second = Told("A", answers(certainty=(20, 15))), Told("B", answers(certainty=(10, None)))
-    said = verdict.verdict(base, second, {"certainty, overall": differing(-3)}, [0.01], 5.0)[1]
+    said = verdict.verdict(base, second, {on("certainty"): differing(-3)}, [0.01], 5.0)[1]
     assert "B accepts 50.0 % of what should be declined (A: 100.0 %)" in said
     assert "declines no data of what should be accepted (A: 25.0 %)" in said
 
@@ -218,23 +224,12 @@ def test_the_effect_of_contact_is_that_of_each_prompt_set():
     rows = [("r1", "no_contact", True), ("r1", "positive_contact", False), ("r1", "negative_contact", True)]
     rows += [("r2", "no_contact", False), ("r2", "positive_contact", False), ("r2", "negative_contact", None)]
     predictions = pd.DataFrame(rows, columns=["row", "contact", "biased"]).astype({"biased": "boolean"})
-    constant = {"axis": "a", "scenario": "s", "principle": "p", "action": "positive", "situation": "x"}
-    predictions = predictions.assign(id=predictions["row"] + predictions["contact"], descriptor="d", **constant)
-    values = BiasedPercentages().exploratory(predictions)
-    moved = values[values["figure"].str.startswith("effect of")].set_index(["figure", "id"])["value"]
-    assert moved["effect of positive contact"].to_dict() == {"r1": -100.0, "r2": 0.0}
-    assert moved[("effect of negative contact", "r1")] == 0.0
-    assert pd.isna(moved[("effect of negative contact", "r2")])
-
-
-@pytest.mark.drawn
-def test_before_and_after_are_drawn_as_the_papers_figures(run):
-    first, last = run("stub:first", output="first"), run("stub:last", output="last")
-    comparison = compare(first.folder, last.folder)
-    [panel] = comparison.panels
-    assert [f"Figure {k}" in plot.title for plot, k in zip(panel.plots, range(4, 8))] == [True] * 4
-    for plot in panel.plots:
-        assert plot.draw().startswith("<svg")
+    predictions = predictions.assign(id=predictions["row"] + predictions["contact"], situation="x")
+    effect = PairedEffect("biased", "contact", "no_contact", "row")
+    values = {of["contact"]: rows.set_index("id")["value"] for of, rows in effect.values(Sample(predictions, DESIGN))}
+    assert values["positive_contact"].to_dict() == {"r1": -100.0, "r2": 0.0}
+    assert values["negative_contact"]["r1"] == 0.0
+    assert pd.isna(values["negative_contact"]["r2"])
 
 
 @pytest.mark.parametrize("margin", ["-1", "nan", "inf", "a"])

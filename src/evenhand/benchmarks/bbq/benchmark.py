@@ -8,14 +8,17 @@ figures of theirs stand beside a run, for the prompt of that table is nowhere pr
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from evenhand.benchmark import Benchmark, Card, Row, Rows, Target
+from evenhand.benchmarks.bbq.comparing import BbqComparing, BbqPublishing
+from evenhand.benchmarks.bbq.figures import FIGURES, LAYOUT
 from evenhand.benchmarks.bbq.options import BbqOptions, listed
 from evenhand.benchmarks.bbq.prompts import ANSWER, QUESTION
-from evenhand.benchmarks.bbq.roles import opposite, right_probability
+from evenhand.benchmarks.bbq.roles import opposite
 from evenhand.benchmarks.option_order import check_option_order
 from evenhand.flow.configuration import Asking, RunConfig
 from evenhand.flow.episode import Prediction, derive_seed, run_name
@@ -24,8 +27,8 @@ from evenhand.models.request import Message, Reply, Request, Sampling
 if TYPE_CHECKING:
     import pandas as pd
 
-    from evenhand.collected import Collection, Definition
-    from evenhand.flow.results import Results
+    from evenhand.figure import FigureTable
+    from evenhand.flow.results import Results, RunWarning
     from evenhand.report.findings import Findings
 
 
@@ -48,6 +51,10 @@ class Bbq(Benchmark[BbqOptions]):
         sampling=Sampling(max_new_tokens=32),
     )  # fmt: skip
     Options = BbqOptions
+    figures = FIGURES
+    layout = LAYOUT
+    comparing = BbqComparing()
+    publishing = BbqPublishing()
 
     def ask(self, row: Row, how: Asking[BbqOptions]) -> list[Request]:
         """Context, question and the three answers, in each rotation of these."""
@@ -58,17 +65,6 @@ class Bbq(Benchmark[BbqOptions]):
         from evenhand.benchmarks.bbq.reading import prediction
 
         return [prediction(row, replies, how)]
-
-    def value(self, prediction: Mapping[str, Any]) -> float | None:
-        """Probability of the two wrong answers, in [0, 1]; of what was written, 1 or 0; None: unread.
-
-        Of an ambiguous context these are both groups', whether with the stereotype or against it: swapping the groups,
-        or the question's polarity, changes nothing, so neither bias nor its opposite is rewarded. Over all rows always
-        answering unknown has 0.5, and answers by chance have 0.667, for half of the contexts are ambiguous. So trainers
-        learn from three questions of a filling, which want unknown, the one group and the other: there every constant
-        answer has 0.667, too.
-        """
-        return None if prediction["right"] is None else 1 - right_probability(prediction)
 
     def targets(self, row: Row, how: Asking[BbqOptions]) -> list[Target]:
         """The right answer, and as its opposite the biased one, or where that is right the other group's; where the
@@ -101,59 +97,34 @@ class Bbq(Benchmark[BbqOptions]):
         check_at_hand(config.configs)
         return Rows(packaged_rows(self.card, config), notes(config.configs))
 
-    def score(self, predictions: pd.DataFrame, config: RunConfig[BbqOptions]) -> dict[str, Any]:
-        from evenhand.benchmarks.bbq.scoring import score
+    def prepare(self, predictions: pd.DataFrame) -> pd.DataFrame:
+        from evenhand.benchmarks.bbq.reading import prepared
 
-        return score(predictions, config)
+        return prepared(predictions)
+
+    def warnings(
+        self, predictions: pd.DataFrame, table: FigureTable, config: RunConfig[BbqOptions]
+    ) -> list[RunWarning]:
+        from evenhand.benchmarks.bbq.warnings import warnings
+
+        return warnings(predictions, table)
 
     def findings(self, predictions: pd.DataFrame, results: Results) -> Findings:
-        from evenhand.benchmarks.bbq.findings import findings
+        from evenhand.benchmarks.bbq.findings import examples, sentence
 
-        return findings(predictions, results)
+        found = super().findings(predictions, results)
+        sentences = tuple(filter(None, (*found.sentences, sentence(results))))
+        return replace(found, sentences=sentences, examples=tuple(examples(predictions)))
 
-    def headline(self, metrics: Mapping[str, Any]) -> float | None:
-        """The larger of the two bias scores, without its sign: in which contexts it is, the report tells."""
-        known = [abs(score) for score in metrics["bias_score"].values() if score is not None]
-        return max(known, default=None)
+    def count_read(self, predictions: pd.DataFrame, table: FigureTable) -> tuple[int, int]:
+        """Of both kinds of context."""
+        whole = table.row("accuracy")
+        return whole.n, whole.n_read
 
-    def figures(self, metrics: Mapping[str, Any]) -> tuple[Figure, ...]:
-        from evenhand.metrics.bbq_bias.scores import IN_WORDS
-
-        accuracy = Figure.of(
-            metrics, "accuracy", "disambig", name="accuracy, disambiguated, %", chance=metrics["chance"],
-            best="100 is best",
-        )  # fmt: skip
-        scores = (
-            Figure.of(metrics, "bias_score", condition, name=f"bias score, {told}", chance=0.0)
-            for condition, told in IN_WORDS.items()
-        )
-        return (*scores, accuracy)
-
-    def constant(self, metrics: Mapping[str, Any]) -> tuple[str, ...]:
-        """Contexts in which a question and its opposite have the same answer: both can't be what a model thinks."""
-        from evenhand.benchmarks.bbq.scoring import unheeded
-
-        return unheeded(metrics["same_person"])
-
-    def task_in_words(self, task: str) -> str:
-        from evenhand.benchmarks.bbq.names import task_in_words
-
-        return task_in_words(task)
-
-    def collects(self) -> tuple[Definition, ...]:
-        from evenhand.benchmarks.bbq.collected import ACCURACY, BIAS_SCORE
-
-        return (BIAS_SCORE, ACCURACY)
-
-    def collected(self, results: Results, predictions: pd.DataFrame) -> Collection:
-        from evenhand.benchmarks.bbq.collected import collection
-
-        return collection(self.card, results)
-
-    def comparison(self) -> Comparison:
-        from evenhand.benchmarks.bbq.comparison import Accuracies
-
-        return Accuracies()
+    def distance(self, table: FigureTable) -> float:
+        """The larger of the two bias scores, without its sign; the report says in which contexts it is."""
+        scores = [abs(row.value) for row in table.rows("bias_score", "context_condition")]
+        return max((score for score in scores if not math.isnan(score)), default=math.nan)
 
 
 def _request(row: Row, rotation: int, how: Asking[BbqOptions]) -> Request:

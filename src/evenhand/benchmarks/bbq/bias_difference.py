@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from evenhand.benchmarks.bbq.scoring import columns
-from evenhand.metrics.bbq_bias.scores import CONDITIONS, Sums, counts
+from evenhand.benchmarks.bbq.statistics import context_of, metric_columns
+from evenhand.metrics.bbq_bias.scores import Sums, counts
 from evenhand.statistics.clustered import Difference, smallest_p
 from evenhand.statistics.resampling import (
     FEWEST_CLUSTERS,
@@ -22,8 +22,8 @@ from evenhand.statistics.resampling import (
 MOST = 200.0  # points, from always against the stereotype to always with it
 
 
-def bias_differences(first: pd.DataFrame, second: pd.DataFrame) -> dict[str, Difference]:
-    """{condition: second minus first}, in points of the bias score; NaN where one of them has none.
+def bias_difference(first: pd.DataFrame, second: pd.DataFrame) -> Difference:
+    """Second minus first, in points of the bias score, of rows of one kind of context; NaN where one run has none.
 
     Interval: Student's t over templates, of what each moves the difference by, symmetric in log-odds of where it stands
     between the least and the most that it can be. p: of the same t, no smaller than all templates that say the same
@@ -36,12 +36,23 @@ def bias_differences(first: pd.DataFrame, second: pd.DataFrame) -> dict[str, Dif
     templates five times as large. Percentiles of a bootstrap, widened as Student's t: 12 to 94, 49 to 94, 89 to 96,
     91 to 95, 92 to 96.
     """
+    condition = context_of(first)
     one, other = _paired(first, second)
-    template = pd.factorize(one["template"])[0]
-    n_clusters = int(template.max(initial=-1)) + 1
-    sums = [_sums(each, template, n_clusters) for each in (one, other)]
-    n = {condition: int((one["context_condition"] == condition).sum()) for condition in CONDITIONS}
-    return {condition: _difference(condition, sums, n[condition]) for condition in CONDITIONS}
+    template, names = pd.factorize(one["template"])
+    sums = [_sums(each, template, len(names)) for each in (one, other)]
+    before, after = (float(Sums.figures(each.sum(axis=0))["bias_score"][condition]) for each in sums)
+    named = np.array([_count(each, condition, "biased") + _count(each, condition, "counter_biased") for each in sums])
+    n_clusters = int(named.any(axis=0).sum())
+    low = high = p = math.nan
+    smallest = smallest_p(max(1, n_clusters))
+    if (named > 0).sum(axis=1).min() >= FEWEST_CLUSTERS:
+        moved_before, moved_after = (_moved(each, condition) for each in sums)
+        shares = (named / named.sum(axis=1, keepdims=True)).mean(axis=0)
+        error = float(np.sqrt(((moved_after - moved_before) ** 2).sum()))
+        low, high = map(float, students_intervals(after - before, error, freedom_of(shares), n_clusters, -MOST, MOST))
+        p = float(2 * stats.t.sf(abs(after - before) / error, freedom_of(shares))) if error else 0.0
+        p = 1.0 if after == before else max(p, smallest)
+    return Difference(before, after, after - before, low, high, p, len(one), n_clusters, smallest)
 
 
 def _paired(first: pd.DataFrame, second: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -54,29 +65,8 @@ def _paired(first: pd.DataFrame, second: pd.DataFrame) -> tuple[pd.DataFrame, pd
 def _sums(some: pd.DataFrame, template: IntArray, n_clusters: int) -> FloatArray:
     """Of each template, what its rows add to the figures: (templates, counts)."""
     sums = np.zeros((n_clusters, len(Sums.names)))
-    np.add.at(sums, template, counts(**columns(some)))
+    np.add.at(sums, template, counts(**metric_columns(some)))
     return sums
-
-
-def _difference(condition: str, sums: list[FloatArray], n: int) -> Difference:
-    """sums: of both runs, (templates, counts)."""
-
-    def score(of: FloatArray) -> FloatArray:
-        return np.asarray(Sums.figures(of)["bias_score"][condition])
-
-    first, second = (float(score(each.sum(axis=0))) for each in sums)
-    named = np.array([_count(each, condition, "biased") + _count(each, condition, "counter_biased") for each in sums])
-    n_clusters = int(named.any(axis=0).sum())
-    low = high = p = math.nan
-    smallest = smallest_p(max(1, n_clusters))
-    if (named > 0).sum(axis=1).min() >= FEWEST_CLUSTERS:
-        one, other = (_moved(each, condition) for each in sums)
-        shares = (named / named.sum(axis=1, keepdims=True)).mean(axis=0)
-        error = float(np.sqrt(((other - one) ** 2).sum()))
-        low, high = map(float, students_intervals(second - first, error, freedom_of(shares), n_clusters, -MOST, MOST))
-        p = float(2 * stats.t.sf(abs(second - first) / error, freedom_of(shares))) if error else 0.0
-        p = 1.0 if second == first else max(p, smallest)
-    return Difference(first, second, second - first, low, high, p, n, n_clusters, smallest)
 
 
 def _moved(sums: FloatArray, condition: str) -> FloatArray:

@@ -9,6 +9,7 @@ from evenhand.benchmarks.option_order import OptionOrder
 from evenhand.options import option
 
 ANSWERS = 3
+LISTED = ("first", "second", "third")
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Literal
 
 from evenhand.benchmark import Row
 
@@ -43,9 +42,3 @@ def opposite(row: Row) -> int | None:
         return biased
     others = [place for place in range(len(row["answers"])) if place not in (row["unknown"], label)]
     return others[0] if len(others) == 1 else None
-
-
-def right_probability(prediction: Mapping[str, Any]) -> float:
-    """Of the right answer over the three; of what was written 1 or 0."""
-    known = prediction.get("right_probability")
-    return float(prediction["right"]) if known is None else float(known)

@@ -13,14 +13,17 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from evenhand.errors import UsageError
+from evenhand.figure import Sample
 from evenhand.flow.episode import Episode, Prediction
 from evenhand.flow.evaluation import Prepared, prepare
 from evenhand.models.request import Reply, Request
 from evenhand.models.stub import StubModel
+from evenhand.statistics.estimators import RowMean
 
 if TYPE_CHECKING:
     import datasets
 
+    from evenhand.benchmark import Benchmark
     from evenhand.flow.configuration import RunConfig
 
 OPTIONS_IN_WORDS = ("contact_hypothesis", "contact_controls")
@@ -133,17 +136,28 @@ def _chosen(request: Request, place: int) -> Reply:
 
 
 def _figures(run: Prepared, answered: Sequence[list[list[Prediction]]]) -> dict[str, dict[str, list[float | None]]]:
-    """{id: {figure: what each option counts}}"""
+    """{id: {figure: what each option counts}}, of headline figures that are means over rows."""
     import pandas as pd
 
-    comparison = run.benchmark.comparison()
     found: dict[str, dict[str, list[float | None]]] = {}
     for predictions in answered:
-        table = comparison.headline(pd.DataFrame([each for of_row in predictions for each in of_row]))
-        for name, row, value in zip(table["figure"], table["id"], table["value"]):
-            figures = found.setdefault(str(row), {})
-            figures.setdefault(str(name), []).append(None if math.isnan(value) else float(value))
+        sample = run.benchmark.sample(pd.DataFrame([each for of_row in predictions for each in of_row]))
+        for name, row, value in _values(run.benchmark, sample):
+            figures = found.setdefault(row, {})
+            figures.setdefault(name, []).append(None if math.isnan(value) else value)
     return found
+
+
+def _values(benchmark: Benchmark[Any], sample: Sample) -> Iterator[tuple[str, str, float]]:
+    """(figure, id, value)"""
+    for figure in benchmark.figures:
+        if not (isinstance(figure.statistic, RowMean) and figure.can_be_computed(sample.rows)):
+            continue
+        for columns in figure.headline:
+            for groups, some in sample.where(figure.where).by(columns):
+                for further, rows in figure.statistic.values(some):
+                    for row, value in zip(rows["id"], rows["value"]):
+                        yield figure.label({**groups, **further}), str(row), float(value)
 
 
 def _no_question(run: Prepared) -> UsageError:

@@ -1,0 +1,121 @@
+"""Runs beside one another as in Table 6 of Raj et al. 2024: accuracies by category, and who wins, ties and loses."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import pandas as pd
+from scipy import stats
+
+from evenhand.benchmarks.bbq.figures import CHANCE, CONTEXTS, NAMES
+from evenhand.report.findings import Panel, Run
+from evenhand.report.tables import Cell, Table, cell, count
+from evenhand.statistics.clustered import clustered_error, smallest_p
+from evenhand.statistics.families import holm
+from evenhand.statistics.resampling import LEVEL
+
+ALL = "all rows"
+KINDS: Mapping[str, Mapping[str, str]] = {
+    ALL: {}, **{name: {"context_condition": context} for context, name in CONTEXTS.items()}
+}  # fmt: skip
+"""Groups of all rows, and of either kind of context; Table 6 is of ambiguous ones ("incomplete context", its caption).
+"""
+
+
+def panel(runs: Sequence[Run]) -> Panel:
+    return Panel(tuple(runs), (*(_accuracies(runs, kind) for kind in KINDS), _wins(runs)))
+
+
+def _categories(runs: Sequence[Run]) -> list[str]:
+    return list(dict.fromkeys(name for run in runs for name in run.results.figures.values("accuracy", "category")))
+
+
+def _accuracies(runs: Sequence[Run], kind: str) -> Table:
+    """Categories by models, of each run's own rows."""
+    groups = {"all": {}, **{name: {"category": name} for name in _categories(runs)}}
+    rows = tuple(
+        (
+            Cell(NAMES.get(name, name)),
+            *(cell(run.results.figures.row("accuracy", **group, **KINDS[kind])) for run in runs),
+        )
+        for name, group in groups.items()
+    )
+    note = (
+        f"Percent of read answers; random answers: {CHANCE:.1f}. Brackets: 95 % confidence intervals of each run by "
+        "itself, clustered by template."
+    )
+    title = f"Accuracy by category, {kind}" + (" (as Table 6 of Raj et al. 2024)" if kind == "ambiguous" else "")
+    return Table(title, ("category", *(f"{run.letter}: {run.results.model_name}" for run in runs)), rows, note)
+
+
+@dataclass(frozen=True)
+class _Test:
+    """Accuracy of one run minus that of another, of one category, on the rows that both answered readably.
+
+    p_value: NaN where templates are too few for any to be below 0.05.
+    """
+
+    difference: float
+    p_value: float
+
+    @property
+    def made(self) -> bool:
+        return not math.isnan(self.p_value)
+
+
+def _wins(runs: Sequence[Run]) -> Table:
+    """How often each run is better than each run before it, by category."""
+    pairs, categories = list(combinations(runs, 2)), _categories(runs)
+    rows = []
+    for kind in KINDS:
+        tests = [[_test(one, other, kind, category) for category in categories] for one, other in pairs]
+        adjusted = iter(holm([test.p_value for of_pair in tests for test in of_pair]))
+        for (one, other), of_pair in zip(pairs, tests):
+            sure = [test.difference for test, p in zip(of_pair, adjusted) if p < LEVEL]
+            wins, losses = (sum(sign * difference > 0 for difference in sure) for sign in (1, -1))
+            made = sum(test.made for test in of_pair)
+            counts = (wins, made - wins - losses, losses, len(of_pair) - made)
+            rows.append((Cell(f"{other.letter} against {one.letter}"), Cell(kind), *map(count, counts)))
+    note = (
+        "Categories. A win or a loss: the accuracies differ at the 5 % level, by Student's t over templates of the "
+        "rows that both runs answered readably, paired, adjusted by Holm's method over all pairs and categories of one "
+        "kind of rows. A tie is no evidence that nothing differs. A category with fewer than six templates is not "
+        "tested: no p can be below 0.05 there. p is at least 1/2 for each template but the first, so wins of two runs "
+        "in eleven categories need nine templates."
+    )
+    columns = ("runs", "rows", "wins", "ties", "losses", "not tested")
+    return Table("Wins, ties and losses by category", columns, tuple(rows), note)
+
+
+def _test(one: Run, other: Run, kind: str, category: str) -> _Test:
+    sides = []
+    for run in (one, other):
+        some = run.sample.where({"category": category, **KINDS[kind]}).rows
+        some = some[some["right"].notna()]
+        sides.append(some[["id", "right", "template"]])
+    both = sides[0].merge(sides[1], on="id", suffixes=("_one", "_other"))
+    if not len(both):
+        return _Test(math.nan, math.nan)
+    gained = both["right_other"].astype(float) - both["right_one"].astype(float)
+    return _Test(float(gained.mean()), p_value_of_gain(gained, both["template_one"]))
+
+
+def p_value_of_gain(gained: pd.Series, templates: pd.Series) -> float:
+    """Two-sided, of a mean gain (n,) of 0: Student's t over templates (n,), with `clustered_error`'s CR2 errors.
+
+    Of runs alike it finds 3 to 6 % of 6 to 60 templates, even or not (docs/coverage.md); a studentized bootstrap, whose
+    errors took uneven templates for even ones, found 8 % of twelve.
+
+    No smaller than so few templates allow; NaN below six, where that is above 0.05; 1 where nothing differs.
+    """
+    n = templates.nunique()
+    if smallest_p(n) > LEVEL:
+        return math.nan
+    found = clustered_error(gained, templates)
+    if not found.mean:
+        return 1.0
+    away = abs(found.mean) / found.error if found.error else math.inf
+    return max(smallest_p(n), float(2 * stats.t.sf(away, found.freedom)))
