@@ -102,7 +102,9 @@ class Bbq(Benchmark[BbqOptions]):
 
         return prepared(predictions)
 
-    def warnings(self, predictions: pd.DataFrame, table: FigureTable, config: RunConfig[BbqOptions]) -> list[RunWarning]:
+    def warnings(
+        self, predictions: pd.DataFrame, table: FigureTable, config: RunConfig[BbqOptions]
+    ) -> list[RunWarning]:
         from evenhand.benchmarks.bbq.warnings import warnings
 
         return warnings(predictions, table)

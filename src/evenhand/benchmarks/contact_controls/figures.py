@@ -94,7 +94,7 @@ _BY_PART: tuple[Columns, ...] = (("part",), ("cell",), *((column, "part") for co
 FIGURES = (
     Figure(
         "against_ideal", "against what is right", Share("against_ideal"), unit="percent", chance=CHANCE,
-        headline=((), ("cell",)), exploratory=(("kind",),), by=_BY,
+        headline=((), ("cell",)), submitted=((),), exploratory=(("kind",),), by=_BY,
         description="percentage of answers against what is right; 0 is best, random and constant answers have 50",
     ),
     Figure("follows_polarity", "follows polarity", Share("follows_polarity"), unit="percent", best=None, chance=CHANCE,
