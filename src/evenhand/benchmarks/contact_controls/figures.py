@@ -57,8 +57,8 @@ class ShareOfDesign(Statistic):
 
     def estimate(self, sample: Sample) -> Estimate:
         n, clusters = len(sample), int(sample.clusters.nunique())
-        share = 100 * float(sample.rows[self.column].mean())
-        return Estimate(share, n=n, n_read=n, n_clusters=clusters, n_clusters_asked=clusters)
+        percent = 100 * float(sample.rows[self.column].mean())
+        return Estimate(percent, n=n, n_read=n, n_clusters=clusters, n_clusters_asked=clusters)
 
     def difference(self, first: Sample, second: Sample) -> None:
         return None
