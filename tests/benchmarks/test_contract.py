@@ -183,6 +183,7 @@ def test_published_records_have_the_columns_of_figures(run):
     for record in (*published_beside(type(run.benchmark)), *run.benchmark.published(config)):
         assert {"model", "figure", "value", "source"} <= record.keys()
         assert isinstance(record["value"], float)
+        assert record["figure"] in {each.key for each in run.benchmark.figures}
         figure = run.benchmark.figure(record["figure"])
         groups = record.keys() - OF_RECORDS
         known = [set(row.groups) for row in run.results.figures if row.figure == figure.key]
