@@ -42,8 +42,9 @@ def judged(table: FigureTable) -> dict[str, Any]:
 
 
 def not_debiased(found: Mapping[str, Any]) -> str:
-    """Why a model with this `judged`, of a training's record, can't be called debiased, as a clause about "it"; "" where
-    nothing says so.
+    """Why a model with this `judged` in its training's record can't be called debiased, as a clause about "it".
+
+    "" where nothing says so.
     """
     verdict, by_sound = found.get("verdict"), found.get("by_sound")
     if verdict == "constant":

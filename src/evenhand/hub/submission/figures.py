@@ -85,11 +85,12 @@ def collection(run: FinishedRun) -> Collection:
     lacking = tuple(sorted({*(card.default_configs or card.configs)} - {*configs}))
     try:
         found = tuple(
-            Submitted(figure, task_of(run, row.groups), row)
+            Submitted(figure, task, row)
             for row in run.results.figures
             if (figure := run.benchmark.figure(row.figure)).best is not None
             and figure.grouping_of(row.groups) in groupings_submitted(run, figure)
             and (row.groups or not lacking)
+            and (task := task_of(run, row.groups))
         )
     except UsageError as error:
         raise UsageError(f"{run.name}: {error}") from error
