@@ -33,8 +33,8 @@ class LabeComparing(Comparing):
         rows = []
         for text_type, readings in paired.groupby("text_type_first", sort=False):
             texts = readings.drop_duplicates(["row_first", "run_first"])
-            words = paired_difference(*(texts[f"text{run}"].str.split().map(len) for run in RUNS),
-                                      texts["cluster_first"])  # fmt: skip
+            before, after = (texts[f"text{run}"].str.split().map(len) for run in RUNS)
+            words = paired_difference(before, after, texts["cluster_first"])
             similar = similarity(*([list(each) for each in texts[f"sentences{run}"]] for run in RUNS))
             rows.append(
                 (

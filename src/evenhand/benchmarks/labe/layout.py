@@ -38,7 +38,8 @@ class ClassifierTable:
             judged = trained.get("judged", {})
             split = "test" if "test" in judged else next(iter(judged), "")
             of = judged.get(split, {"accuracy": None, "intervals": {"accuracy": (None, None)}})
-            accuracy = Cell(of["accuracy"], *of["intervals"]["accuracy"], missing="unknown")
+            low, high = of["intervals"]["accuracy"]
+            accuracy = Cell(of["accuracy"], low, high, missing="unknown")
             figures = (
                 shown(results.figures.row(key, classifier=helper["name"]), benchmark.figure(key)) for key in keys
             )
@@ -155,7 +156,7 @@ LAYOUT: tuple[Block, ...] = (
         Column("specificity, %", "specificity"), Column("other labels", "specificity", show="n"),
     )),
     *(Grid(f"Agentic sentences, corrected by people's labels{f', by {_BY[columns]}' if columns else ''}",
-           ("classifier", *_TEXT_TYPE, *columns), _CORRECTED, note=_CLASSIFIER_ERRS)
+           ("classifier", *_TEXT_TYPE, *columns), _CORRECTED, note="" if columns else _CLASSIFIER_ERRS)
       for columns in ((), *PEOPLE)),
     ClassifierTable(),
     *(Grid(f"By {column}", (*_TEXT_TYPE, column), (

@@ -48,10 +48,10 @@ def variance_differences(first: pd.DataFrame, second: pd.DataFrame) -> dict[str,
     ends = moved_interval(draws, point, expanded_levels(freedom))
     ends[[too_few_alike(spread, smallest) for spread in np.ptp(draws, axis=0)]] = np.nan
     p_values = np.maximum(_p_values(draws, point, freedom), smallest)
-    found = zip(*seen.T, point, *ends.T, p_values)
+    figures = np.column_stack([seen, point, ends, p_values]).tolist()
     return {
-        key: Difference(*map(float, figures), n=len(paired), n_clusters=names.n, smallest_p=smallest)
-        for key, figures in zip(HEADLINES, found)
+        key: Difference(first_value, second_value, estimate, low, high, p, len(paired), names.n, smallest)
+        for key, (first_value, second_value, estimate, low, high, p) in zip(HEADLINES, figures)
     }
 
 
