@@ -68,6 +68,7 @@ class Grid:
         overall: whether the figures of all rows together come first.
         published: whether the paper's figures stand below each row.
         exploratory: whether it is folded away in the page.
+        several: the grouping column of which there must be two values; "" for none.
     """
 
     title: str
@@ -78,11 +79,14 @@ class Grid:
     overall: bool = False
     published: bool = False
     exploratory: bool = False
+    several: str = ""
 
     def build(self, benchmark: Benchmark[Any], results: Results) -> Table | None:
         columns = [each for each in self.columns if each.figure in results.figures]
-        groups_of_rows = [{}] if self.overall or not self.rows else []
+        groups_of_rows: list[dict[str, str]] = [{}] if self.overall or not self.rows else []
         groups_of_rows += self._groups(columns, results) if self.rows else []
+        if self.several and len({groups.get(self.several) for groups in groups_of_rows} - {None}) < 2:
+            return None
         lines = [line for groups in groups_of_rows for line in self._lines(groups, columns, benchmark, results)]
         if not columns or not lines:
             return None
@@ -268,15 +272,20 @@ def headline_sentences(benchmark: Benchmark[Any], results: Results) -> Iterator[
     if not results.n_read:
         yield f"{results.model_name}: no score, because none of {results.n:,} answers could be read."
         return
-    if not row.figure:
-        return
+    if row.figure:
+        yield figure_sentence(benchmark, results, row)
+
+
+def figure_sentence(benchmark: Benchmark[Any], results: Results, row: FigureRow) -> str:
+    """A row of the table in a sentence."""
+    of = benchmark.figure(row.figure)
     best = {"low": "lower is better", "high": "higher is better", "zero": "0 is best", None: ""}[of.best]
     value = figure(row.value, [row.low, row.high], of.digits)
     unit = {"percent": " %", "points": " points"}.get(of.unit, "")
     chance = "" if row.chance is None or math.isnan(row.chance) else f"random answers: {row.chance:.{of.digits}f}"
-    told = "; ".join(filter(None, (chance, best)))
-    yield (
-        f"{results.model_name}: {in_words(of.name)} {value}{unit} ({told}). {results.n_read:,} of {results.n:,} "
+    told = f" ({told})" if (told := "; ".join(filter(None, (chance, best)))) else ""
+    return (
+        f"{results.model_name}: {in_words(of.label(row.groups))} {value}{unit}{told}. {row.n_read:,} of {row.n:,} "
         f"answers were read, from {row.n_clusters:,} clusters ({benchmark.card.cluster.replace('_', ' ')})."
     )
 
