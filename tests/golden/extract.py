@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import math
 import numbers
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -17,22 +16,22 @@ import pandas as pd
 
 from evenhand.benchmarks import get_benchmark
 from evenhand.errors import EvenhandError
+from evenhand.figure import FigureRow
 from evenhand.flow.run_folder import RunFolder
 from evenhand.gating.gate import gate
-from evenhand.gating.judgement import names_of_figures
+from evenhand.gating.judgement import judgeable
 from evenhand.gating.pairs import pairs
 from evenhand.gating.policy import Policy
 from evenhand.hub.leaderboard.board import board
 from evenhand.hub.leaderboard.gathering import gathered
 from evenhand.hub.leaderboard.records import Refusal
 from evenhand.hub.leaderboard.run_folders import record_of_run
-from evenhand.hub.submission import eval_results
-from evenhand.hub.submission.figures import collection
-from evenhand.hub.submission.finished_run import FinishedRun
 from evenhand.profiling.found import found_in
 from evenhand.profiling.settings import ProfileOptions, begun
 from evenhand.report.agreement import agree
-from evenhand.report.comparison import Pair, _run, compare
+from evenhand.report.comparison import compare
+from evenhand.report.differences import differences, exploratory
+from evenhand.report.tables import Table
 
 FIRST_ROWS = 5
 FIRST_LEAVES = 12  # of what is long; all of it is in its sums
@@ -42,7 +41,6 @@ FIRST_CHARACTERS = 90  # of a refusal
 DIGITS = 9
 DIFFERENCE = ("first", "second", "estimate", "low", "high", "p_value", "n", "n_clusters", "smallest_p")
 WORSE = ("estimate", "low", "high", "n", "n_clusters")
-VERSION = re.compile(r"\b\d+\.\d+\.\d+\b")
 WIDE = Policy(max_increase=60.0, max_utility_loss=60.0, max_unread=0.5)
 
 
@@ -138,32 +136,59 @@ def _of_row(value: Any) -> Any:
 
 
 def results(run: Path) -> dict[str, Any]:
-    """(b) All figures of a run, its warnings, and what the paper has."""
+    """(b) The table of a run's figures, its warnings, and what the paper has."""
     found = RunFolder.open(run).read_results()
-    metrics = {key: value for key, value in found.metrics.items() if key != "warnings"}
+    headline = {_name(row): _row(row) for row in found.figures if row.headline or not row.groups}
+    others = {f"{_name(row)}/{key}": each for row in found.figures if row.groups for key, each in _row(row).items()}
     return {
-        "metrics": {key: shortened(leaves(value, key)) for key, value in metrics.items()},
-        "warnings": list(found.metrics["warnings"]),
-        "published": leaves(found.published) if found.published else {},
+        "headline": headline,
+        "others": shortened(others),
+        "warnings": [f"{each.code} {dict(each.groups)}" for each in found.warnings],
+        "published": [dict(each) for each in found.published][:FIRST_ROWS],
         "differs": list(found.differs),
         "n": found.n,
+        "n_read": found.n_read,
     }
 
 
+def _name(row: FigureRow) -> str:
+    return " ".join((row.figure, *(f"{name}={value}" for name, value in row.groups.items())))
+
+
+def _row(row: FigureRow) -> dict[str, Any]:
+    return _fields(row, ("value", "low", "high", "n", "n_read", "n_clusters", "chance"))
+
+
 def comparison(one: Path, other: Path) -> dict[str, Any]:
-    """(c) Paired differences: the headline family, the exploratory one, and the sentences."""
+    """(c) Paired differences: the headline family and the exploratory one."""
     try:
         found = compare(one, other)
     except EvenhandError as error:
-        return {"refused": str(error)}
-    compared = get_benchmark(RunFolder.open(one).read_results().benchmark).comparison()
-    exploratory = Pair(_run("A", one), _run("B", other), "").differences(compared.exploratory)
-    every = {f"{name}/{key}": of for name, each in exploratory.items() for key, of in _fields(each, DIFFERENCE).items()}
+        return {"refused": _why(error, one, other)}
     return {
         "headline": {name: _fields(each, DIFFERENCE) for name, each in found.differences.items()},
-        "exploratory": shortened(every),
-        "sentences": list(found.sentences),
-        "warnings": list(found.warnings),
+        "exploratory": shortened(leaves(_exploratory(one, other))),
+        "tables": shortened(leaves({table.title: _numbers(table) for table in found.more})),
+    }
+
+
+def _exploratory(one: Path, other: Path) -> dict[str, Any]:
+    runs = [RunFolder.open(path) for path in (one, other)]
+    benchmark = get_benchmark(runs[0].read_results().benchmark)
+    samples = [benchmark.sample(run.read_predictions()) for run in runs]
+    found = differences(benchmark, *samples, exploratory)
+    return {key.label: _fields(each, DIFFERENCE) for key, each in found.items()}
+
+
+def _numbers(table: Table) -> dict[str, Any]:
+    """Of a table's cells, by row and column."""
+    return {
+        row[0].text: {
+            name: plain([each.value, each.low, each.high])
+            for name, each in zip(table.columns[1:], row[1:])
+            if not isinstance(each.value, str)
+        }
+        for row in table.rows
     }
 
 
@@ -173,7 +198,7 @@ def gated(one: Path, other: Path, figures: Sequence[str] = ()) -> dict[str, Any]
     try:
         found = gate(one, other, policy)
     except EvenhandError as error:
-        return {"refused": str(error)}
+        return {"refused": _why(error, one, other)}
     judged = {
         each.figure: {
             "of": each.of,
@@ -194,7 +219,7 @@ def figures_to_name(one: Path, other: Path) -> list[str]:
         [pair] = pairs(one, other)
     except EvenhandError:
         return []
-    return names_of_figures(pair)
+    return [figure.label(row.groups) for figure, row in judgeable(pair)]
 
 
 def submitted(run: Path) -> dict[str, Any]:
@@ -219,7 +244,7 @@ def submitted(run: Path) -> dict[str, Any]:
             "lower_is_better": metric["lower_is_better"],
             "unit": metric.get("metric_unit"),
         }
-    return {"record": found, "entries": _entries(run)}
+    return {"record": found}
 
 
 def _why(said: object, *runs: Path) -> str:
@@ -228,17 +253,6 @@ def _why(said: object, *runs: Path) -> str:
     for run in runs:
         text = text.replace(str(run), run.name)
     return text[:FIRST_CHARACTERS]
-
-
-def _entries(run: Path) -> dict[str, Any]:
-    finished = FinishedRun.read(run)
-    if eval_results.without_place(finished):
-        return {}
-    source = eval_results.Source("lab", "https://example.org", "evenhand", "2025-01-31", None)
-    found = eval_results.entries(finished, collection(finished).figures, source)
-    return {
-        each.task_id: {"value": plain(each.value), "notes": VERSION.sub("VERSION", each.notes or "")} for each in found
-    }
 
 
 def leaderboard(*runs: Path) -> dict[str, Any]:
@@ -262,31 +276,27 @@ def profiled(folder: Path, options: ProfileOptions) -> dict[str, Any]:
     """(g) Figures of the runs in a profile's folder."""
     found = found_in(folder, begun(folder, options))
     return {
-        f"{measure.card.name}: {run.model}: {each.name}": {
-            "value": plain(each.value),
-            "interval": plain(each.interval),
-            "chance": plain(each.chance),
-            "best": each.best,
+        f"{measure.card.name}: {run.model}: {key.label}": {
+            "value": plain(row.value),
+            "interval": plain(row.interval),
+            "chance": plain(row.chance),
         }
         for measure in found.measures
         for run in measure.runs
-        for each in run.figures.values()
+        for key, row in run.rows.items()
     }
 
 
 def agreement(*runs: Path) -> dict[str, Any]:
     """(h) Scores by model, and how alike measures rank them, as the tables tell it."""
     found = agree(*runs)
-    tables = {
-        table.title: {row[0].text: dict(zip(table.columns[1:], (cell.text for cell in row[1:]))) for row in table.rows}
-        for table in found.tables
-    }
-    measures = {}
+    tables = {table.title: _numbers(table) for table in found.tables}
+    scores = {}
     for run in runs:
         results = RunFolder.open(run).read_results()
-        measured = get_benchmark(results.benchmark).headline(results.metrics)
-        measures[f"{results.benchmark}: {results.model_name}"] = plain(measured)
-    return {"tables": tables, "sentences": list(found.sentences), "warnings": list(found.warnings), "scores": measures}
+        distance = get_benchmark(results.benchmark).distance(results.figures)
+        scores[f"{results.benchmark}: {results.model_name}"] = plain(distance)
+    return {"tables": tables, "scores": scores}
 
 
 def _fields(of: object, names: Sequence[str]) -> dict[str, Any]:

@@ -265,7 +265,10 @@ def default_layout(benchmark: Benchmark[Any], results: Results) -> Iterator[Bloc
 
 
 def headline_sentences(benchmark: Benchmark[Any], results: Results) -> Iterator[str]:
-    """The first figure of the whole run, in a sentence: value, interval, what was read, chance, what is best."""
+    """The first figure of the whole run, in a sentence: value, interval, what was read, chance, what is best.
+
+    Where it has no value of the whole run, those of its headline groups.
+    """
     of = benchmark.figures[0]
     row = results.figures.row(of.key)
     if constant := results.warned("constant_answer"):
@@ -274,8 +277,8 @@ def headline_sentences(benchmark: Benchmark[Any], results: Results) -> Iterator[
     if not results.n_read:
         yield f"{results.model_name}: no score, because none of {results.n:,} answers could be read."
         return
-    if row.figure:
-        yield figure_sentence(benchmark, results, row)
+    rows = [row] if row.figure else [each for each in results.figures if each.figure == of.key and each.headline]
+    yield from (figure_sentence(benchmark, results, each) for each in rows[:NAMED])
 
 
 def figure_sentence(benchmark: Benchmark[Any], results: Results, row: FigureRow) -> str:
@@ -293,6 +296,7 @@ def figure_sentence(benchmark: Benchmark[Any], results: Results, row: FigureRow)
 
 
 EXAMPLES = 6
+NAMED = 4  # sentences on groups
 
 
 def examples(predictions: pd.DataFrame, n: int = EXAMPLES) -> Iterator[Any]:

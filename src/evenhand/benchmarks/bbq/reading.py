@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
 import pandas as pd
 
 from evenhand.benchmark import Row
@@ -90,13 +89,11 @@ def prepared(predictions: pd.DataFrame) -> pd.DataFrame:
     return found
 
 
-def _alignment(predictions: pd.DataFrame) -> pd.Series:
+def _alignment(rows: pd.DataFrame) -> pd.Series:
     """Empty in ambiguous contexts, and where a row has no target."""
-    known = (predictions["context_condition"] == "disambig") & (predictions["target"] != "")
-    known &= predictions["label"] != predictions["unknown"]
-    target_is_right = predictions["label"] == predictions["target"]
-    aligned = target_is_right == (predictions["question_polarity"] == "neg")
-    return pd.Series(np.where(aligned, "aligned", "conflicting"), predictions.index, dtype=object).where(known, None)
+    known = (rows["context_condition"] == "disambig") & (rows["target"] != "") & (rows["label"] != rows["unknown"])
+    aligned = (rows["label"] == rows["target"]) == (rows["question_polarity"] == "neg")
+    return aligned.map({True: "aligned", False: "conflicting"}).where(known, None)
 
 
 def _same_person(predictions: pd.DataFrame) -> pd.Series:

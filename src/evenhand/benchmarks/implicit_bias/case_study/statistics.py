@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from evenhand.benchmarks.implicit_bias.interaction import FIRST, LAST_STAGE
 from evenhand.figure import Estimate, Groups, Sample, Statistic
 from evenhand.statistics.estimators import Mean, RowMean, numbers
 
@@ -78,7 +79,7 @@ class Change(Statistic):
         from evenhand.statistics.clustered import paired_difference
 
         rows = sample.rows.assign(value=numbers(sample.rows[self.column]), cluster=sample.clusters)
-        first, last = (rows[rows["stage"] == stage].set_index(["row", "agent"]) for stage in ("first", "last"))
+        first, last = (rows[rows["stage"] == stage].set_index(["row", "agent"]) for stage in (FIRST, LAST_STAGE))
         both = last.join(first["value"].rename("before"))
         found = paired_difference(both["before"], both["value"], both["cluster"], within=self.within)
         asked = int(both["cluster"].nunique())

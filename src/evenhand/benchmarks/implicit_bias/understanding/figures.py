@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from evenhand.benchmarks.order_effects import order_figures, order_grid
 from evenhand.figure import Columns, Figure
 from evenhand.report.layout import Bars, Column, Grid, counts
-from evenhand.statistics.estimators import Mean, Share
+from evenhand.statistics.estimators import Mean
 
 SHARE = (0.0, 1.0)
 CHANCE = 0.5  # of random answers, however many stories are biased
@@ -34,9 +35,7 @@ FIGURES = (
               "learned from the other scenarios"),
     _baseline("first_named", "first named", "accuracy of the rule that a story is biased if a man is named first, or "
               "of its contrary, whichever is right more often"),
-    Figure("position_sensitivity", "position sensitivity", Mean("position", (-50.0, 50.0), 100.0), "points", "zero",
-           chance=0.0, by=((), ("stories",))),
-    Figure("order_changes", "answers that the order changes", Share("order_changes"), "percent", by=((), ("stories",))),
+    *order_figures((), ("stories",)),
 )  # fmt: skip
 
 WITHOUT_SEEING = (
@@ -55,12 +54,7 @@ _COLUMNS = (
 LAYOUT = (
     Grid("Accuracy on the presence of implicit bias", ("stories",), _COLUMNS, f"Random answers: 0.5. {WITHOUT_SEEING}",
          overall=True, published=True),
-    Grid("Order of the options", ("stories",), (
-        Column("position sensitivity", "position_sensitivity", signed=True),
-        Column("answers that the order changes, %", "order_changes"),
-        Column("n", "position_sensitivity", show="n_read"),
-    ), "Position sensitivity: share of answers that name the option listed first, minus one half, in points.",
-         overall=True),
+    order_grid("stories"),
     Grid("By run", ("run",), _COLUMNS, "The same stories, asked again.", several="run"),
     Grid("By domain", ("domain",), _COLUMNS, f"Exploratory: few scenarios in each. {WITHOUT_SEEING}",
          exploratory=True),

@@ -13,6 +13,7 @@ from evenhand.benchmarks.implicit_bias.understanding.present_or_absent import (
     read_present_or_absent,
 )
 from evenhand.benchmarks.option_order import Weighed, finish_reason
+from evenhand.benchmarks.order_effects import with_order_effects
 from evenhand.flow.episode import Prediction, run_name
 from evenhand.models.request import Reply
 
@@ -90,9 +91,4 @@ def prepared(predictions: pd.DataFrame) -> pd.DataFrame:
         says_present=(predictions["answer"] == PRESENT).astype(float).where(predictions["answer"].notna()),
         **told.set_index(predictions.index),
     )
-    if "first_listed_share" in found:
-        first, last = (found[f"present_probability_listed_{place}"] - 0.5 for place in ("first", "last"))
-        agreement = first * last
-        changes = (agreement < 0).astype(float).where(agreement.notna())
-        found = found.assign(position=found["first_listed_share"] - 0.5, order_changes=changes)
-    return found
+    return with_order_effects(found, "present_probability_listed_first", "present_probability_listed_last")

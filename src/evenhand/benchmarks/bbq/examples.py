@@ -1,37 +1,15 @@
-"""What a report says of a bbq run in a sentence, and a few questions of each category."""
+"""A few questions of each category with their answers, for the report."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from evenhand.benchmarks.bbq.figures import CONTEXTS, NAMES, POLARITIES
 from evenhand.report.findings import Example
-from evenhand.report.tables import cell
-
-if TYPE_CHECKING:
-    from evenhand.flow.results import Results
 
 EXAMPLES_A_CATEGORY = 2
-
-
-def sentence(results: Results) -> str:
-    """Both bias scores and accuracies; "" where nothing was read."""
-    if not results.n_read:
-        return ""
-    shown = "; ".join(
-        f"bias score {cell(results.figures.row('bias_score', context_condition=context)).text} and accuracy "
-        f"{cell(results.figures.row('accuracy', context_condition=context)).text} % in {name} contexts"
-        for context, name in CONTEXTS.items()
-    )
-    whole = results.figures.row("accuracy")
-    return (
-        f"{results.model_name}: {shown}. Bias scores: -100 to 100, 0 is best; random answers have about 0, and an "
-        f"accuracy of {whole.chance:.1f}. {whole.n_read:,} of {whole.n:,} answers were read, from "
-        f"{whole.n_clusters:,} templates."
-    )
 
 
 def examples(predictions: pd.DataFrame) -> Iterator[Example]:
