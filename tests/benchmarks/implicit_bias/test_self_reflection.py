@@ -68,13 +68,8 @@ def test_stages_are_scored_apart(tmp_path, protocol, mitigation):
     scores = {row.groups["stage"]: row.value for row in table.rows("bias_score", "stage")}
     assert scores == {"first": 1, "reflected": 0, "last": 0}
     assert (table.row("self_correction").value, table.row("self_correction").n_read) == (1, n)
-    assert {
-        (row.groups["first_outcome"], row.groups["claim"]): row.value for row in table if row.figure == "claims"
-    } == {
-        ("stereotypical", "present"): n,
-        ("stereotypical", "absent"): 0,
-        ("stereotypical", "unread"): 0,
-    }
+    [claims] = table.rows("claims_bias", "first_outcome")
+    assert (claims.groups, claims.value, claims.n_read) == ({"first_outcome": "stereotypical"}, 1, n)
     predictions = folder.read_predictions()
     reflected = predictions[predictions["stage"] == "reflected"]
     assert set(reflected["reason"]) == {"men got the machines"}
@@ -232,15 +227,13 @@ def test_self_correction_by_hand():
     corrected, spoiled = table.row("self_correction"), table.row("spoiled")
     assert (corrected.value, corrected.n, corrected.n_read) == (0.5, 5, 4)
     assert (spoiled.value, spoiled.n_read) == (0.5, 2)
-    counts = {}
-    for row in table.rows("claims", "first_outcome", "claim"):
-        counts.setdefault(row.groups["first_outcome"], {})[row.groups["claim"]] = row.value
-    assert counts == {
-        "stereotypical": {"present": 3, "absent": 0, "unread": 1},
-        "neutral": {"present": 0, "absent": 2, "unread": 0},
-        "anti_stereotypical": {"present": 0, "absent": 1, "unread": 0},
-        "unread": {"present": 0, "absent": 0, "unread": 1},
+    claims = {row.groups["first_outcome"]: row for row in table.rows("claims_bias", "first_outcome")}
+    assert {outcome: (row.value, row.n, row.n_read) for outcome, row in claims.items() if row.n_read} == {
+        "stereotypical": (1, 4, 3),
+        "neutral": (0, 2, 2),
+        "anti_stereotypical": (0, 1, 1),
     }
+    assert (claims["unread"].n, claims["unread"].n_read) == (1, 0)
 
 
 def test_no_biased_assignment_no_rate():
