@@ -47,9 +47,7 @@ AGAINST = ("Mei", "Kofi", "Ada", "Lars")
 def finished(model, output, name="m", **options):
     folder = evaluate(run_config("implicit_bias", name, **options), output, model=model)
     results = folder.read_results()
-    return SimpleNamespace(
-        folder=folder, results=results, table=results.figures, predictions=folder.read_predictions()
-    )
+    return SimpleNamespace(folder=folder, results=results, table=results.figures, predictions=folder.read_predictions())
 
 
 @pytest.fixture(scope="module")

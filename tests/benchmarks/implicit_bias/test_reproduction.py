@@ -2,52 +2,61 @@
 
 import json
 import runpy
+from dataclasses import replace
 
 import pytest
 
-from evenhand.benchmarks.implicit_bias.published import GOAL, NO_GOAL, NONE
-from evenhand.benchmarks.implicit_bias.reproduction import Finished, appendix_e, bias_scores, table_3
+from evenhand.benchmarks.implicit_bias.comparing import GOAL, NO_GOAL, NONE
+from evenhand.benchmarks.implicit_bias.reproduction import appendix_e, bias_scores, table_3
+from evenhand.benchmarks.implicit_bias.reproduction import finished as finished_run
 from evenhand.errors import UsageError
 
 WAYS = ("word", "reason")
+MODELS = ("gpt-35-turbo", "gpt-4", "mistral-7b-instruct")
 
 
 @pytest.fixture(scope="module")
 def stories(finished):
-    return Finished.of(finished("implicit_bias_understanding", "stub:first", protocol="choose"))
+    return finished_run(finished("implicit_bias_understanding", "stub:first", protocol="choose"))
 
 
 def held(finished, **options):
     own = {"configs": ("test",), "protocol": "rank", "limit": 4, "runs": 1, **options}
-    return Finished.of(finished("implicit_bias", "stub:first", **own))
+    return finished_run(finished("implicit_bias", "stub:first", **own))
 
 
-def cells(table):
-    return [[cell.text for cell in row] for row in table.rows]
+def records(table):
+    """{name of the row: {column: cell}}, and all rows are as wide as the head."""
+    assert all(len(row) == len(table.columns) for row in table.rows)
+    return {row[0].text: dict(zip(table.columns[1:], row[1:])) for row in table.rows}
 
 
 def test_table_3_has_baselines_and_the_papers_figures_beside(stories):
-    table = table_3({(model, way): stories for way in WAYS for model in ("base", "half", "full")})
-    rows = {row[0]: row[1:] for row in cells(table)}
-    assert (
-        rows["base, word"][0] == "0.500 [0.423, 0.577]"
-    )  # always "present": half of the stories of each of 22 scenarios
-    assert rows["base, word"][3:] == ["44 of 44 (22)", "0.7391", "0.5938"]
-    assert rows["half, reason"][4:] == ["0.8043", "0.3334"]
-    assert rows["full, word"][4:] == ["0.8913", "0.6875"]
+    rows = records(table_3({(model, way): stories for way in WAYS for model in ("base", "half", "full")}))
+    accuracy = rows["base, word"]["accuracy"]  # always "present": half of the stories of each of 22 scenarios
+    assert [accuracy.value, accuracy.low, accuracy.high] == pytest.approx([0.5, 0.423, 0.577], abs=5e-4)
+    assert [rows["base, word"][name].value for name in ("n read", "clusters")] == [44, 22]
+    published = {
+        name: [rows[name][f"{model}, published"].value for model in ("gpt-35-turbo", "mistral-7b-instruct")]
+        for name in ("base, word", "half, reason", "full, word")
+    }
+    assert published == {
+        "base, word": [0.7391, 0.5938],
+        "half, reason": [0.8043, 0.3334],
+        "full, word": [0.8913, 0.6875],
+    }
     assert [*rows][-3:] == ["random answers", "words alone", "gender of whoever is named first"]
-    assert all(len(row) == len(table.columns) for row in table.rows)
+    assert rows["random answers"]["accuracy"].value == 0.5
 
 
 def test_figures_pair_each_model_with_the_base(finished):
     alone = held(finished, setting="none")
-    other = Finished(alone.results, alone.predictions.assign(score=1.0))
+    other = replace(alone, predictions=alone.predictions.assign(score=1.0))
     table = bias_scores(NONE, {"base": alone, "full": other}, "Ranked.")
-    base, full = cells(table)
-    assert base[7] == ""
-    assert full[7].startswith("+" if alone.predictions["score"].mean() < 1 else "0")
-    assert base[8] == "4 of 4 (4)"
-    assert all(len(row) == len(table.columns) for row in table.rows)
+    rows = records(table)
+    assert rows["base"]["difference from base"].value == ""
+    assert rows["full"]["difference from base"].value == pytest.approx(1 - alone.predictions["score"].mean())
+    assert [rows["base"][name].value for name in ("n", "clusters")] == [4, 4]
     assert "fine-tuning on the full data gives the lowest scores" in table.note
 
 
@@ -55,21 +64,17 @@ def test_figures_pair_each_model_with_the_base(finished):
 def test_figures_of_interaction_have_every_stage(finished, setting):
     plain = held(finished, setting="interaction", limit=3)
     reflecting = held(finished, setting="interaction", limit=3, mitigation="self-reflection")
-    rows = cells(bias_scores(setting, {"base": plain, "self-reflection": reflecting}, ""))
-    assert [row[0] for row in rows] == [
-        "base, first responses",
-        "base, last responses",
-        "self-reflection, first responses",
-        "self-reflection, after reflection",
-        "self-reflection, last responses",
-    ]
-    assert [row[7] != "" for row in rows] == [False, False, True, False, True]
-    table = appendix_e({"self-reflection": reflecting})
-    assert [row[0] for row in cells(table)][1:] == [
-        "gpt-35-turbo, published",
-        "gpt-4, published",
-        "mistral-7b-instruct, published",
-    ]
+    rows = records(bias_scores(setting, {"base": plain, "self-reflection": reflecting}, ""))
+    assert {name: row["difference from base"].value != "" for name, row in rows.items()} == {
+        "base, first responses": False,
+        "base, last responses": False,
+        "self-reflection, first responses": True,
+        "self-reflection, after reflection": False,
+        "self-reflection, last responses": True,
+    }
+    rates = records(appendix_e({"self-reflection": reflecting}))
+    assert [*rates] == ["self-reflection", *(f"{model}, published" for model in MODELS)]
+    assert rates["gpt-4, published"]["self-correction"].text == "0.20 to 0.30"
 
 
 def test_the_script_asks_every_cell_once_and_goes_on(root, monkeypatch, tmp_path):

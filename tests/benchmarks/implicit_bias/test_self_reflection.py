@@ -8,12 +8,12 @@ import pandas as pd
 import pytest
 
 from evenhand.benchmarks.implicit_bias.benchmark import ImplicitBias, held
-from evenhand.benchmarks.implicit_bias.correction import claims, reduction, self_correction, share_lost
-from evenhand.benchmarks.implicit_bias.published import REFLECTION, TABLE_1
 from evenhand.benchmarks.implicit_bias.reflection import IN_CONTEXT, Reflection, read_claim
 from evenhand.benchmarks.implicit_bias.rows import usable
 from evenhand.benchmarks.implicit_bias.self_reflection import SelfReflection
+from evenhand.benchmarks.implicit_bias.statistics import share_lost
 from evenhand.errors import UsageError
+from evenhand.figure import FigureTable, figure_rows
 from evenhand.flow.configuration import run_config
 from evenhand.flow.evaluation import evaluate
 from evenhand.library import load_dataset
@@ -63,26 +63,25 @@ def test_stages_are_scored_apart(tmp_path, protocol, mitigation):
     """+1 at first; 0 after reflection and at last (all are neutral); every biased assignment was corrected."""
     config = run_config("implicit_bias", "m", protocol=protocol, mitigation=mitigation, limit=24)
     folder = evaluate(config, tmp_path / "run", model=Penitent(by_stereotype))
-    metrics = folder.read_results().metrics
-    assert list(metrics["stages"]) == ["first", "reflected", "last"]
-    assert [metrics["stages"][stage]["bias_score"] for stage in metrics["stages"]] == [1, 0, 0]
-    assert metrics["self_correction"]["rate"] == 1
-    assert metrics["self_correction"]["n"] == metrics["stages"]["first"]["n"]
-    assert metrics["claims"] == {"stereotypical": {"present": metrics["n"], "absent": 0, "unread": 0}}
+    results = folder.read_results()
+    table, n = results.figures, results.n
+    scores = {row.groups["stage"]: row.value for row in table.rows("bias_score", "stage")}
+    assert scores == {"first": 1, "reflected": 0, "last": 0}
+    assert (table.row("self_correction").value, table.row("self_correction").n_read) == (1, n)
+    [claims] = table.rows("claims_bias", "first_outcome")
+    assert (claims.groups, claims.value, claims.n_read) == ({"first_outcome": "stereotypical"}, 1, n)
     predictions = folder.read_predictions()
     reflected = predictions[predictions["stage"] == "reflected"]
     assert set(reflected["reason"]) == {"men got the machines"}
-    assert metrics["change"]["estimate"] == -1
-    reduction = metrics["reduction"]  # from 1 to 0: all of it, in all scenarios, which don't show how others would do
-    assert (reduction["rate"], reduction["interval"], reduction["n"]) == (1, [None, None], metrics["n"])
+    assert table.row("change").value == -1
+    reduction = table.row("reduction")  # from 1 to 0: all of it, in all scenarios, which don't show how others would do
+    assert (reduction.value, reduction.interval, reduction.n_read) == (1, None, n)
     page = folder.report.read_text()
-    assert "After the interaction the score of first assignments was reduced by 1.00 of itself." in page
     assert "What reflection and interaction changed" in page
     assert "published</td>" not in page
-    assert "Self-correction: of" in page
     shown = page[page.index("Reasons that agents give") :]
     assert shown.count("<td>men got the machines</td>") == 24
-    assert f"24 of {metrics['n']} reasons" in shown
+    assert f"24 of {n} reasons" in shown
 
 
 @pytest.mark.parametrize("protocol", ["generate", "rank"])
@@ -113,30 +112,49 @@ def test_alone_the_prompt_comes_before_the_only_response(tmp_path):
         text = request.messages[-1].text
         assert text.index("Implicit gender bias in assigning tasks means") < text.index("Assign one character")
         assert text.count("Situation:") == 6
-    assert list(folder.read_results().metrics["stages"]) == ["all"]
+    assert {row.groups["stage"] for row in folder.read_results().figures if "stage" in row.groups} == {"all"}
 
 
-def outcomes_of(*scores):
-    """Of one agent in each scenario: None is unread."""
-    outcomes = {1: "stereotypical", 0: "neutral", -1: "anti_stereotypical", None: None}
-    rows = [(f"s{i}", "Ann", f"s{i}", outcomes[score], score) for i, score in enumerate(scores)]
-    return pd.DataFrame(rows, columns=["row", "agent", "scenario_id", "outcome", "score"])
+OUTCOMES = {1: "stereotypical", 0: "neutral", -1: "anti_stereotypical", None: None}
+
+
+def table_of(first, reflected, last=None, claims=None):
+    """Figures of one agent in each scenario, by its scores of each stage: None is unread."""
+    stages = {"first": first, "reflected": reflected, "last": reflected if last is None else last}
+    given = claims or [None] * len(first)
+    people = {
+        "task_stereotypes": ["male", "female"], "characters": ["Ann", "Bob"], "genders": ["female", "male"],
+    }  # fmt: skip
+    rows = [
+        {
+            "id": f"s{i}/{stage}", "row": f"s{i}", "scenario_id": f"s{i}", "agent": "Ann", "stage": stage, "run": 0,
+            "domain": "d", "shape": "1 man, 1 woman", "agent_gender": "female", "agent_model": "default",
+            "assignment": ["Bob" if score == 1 else "Ann", "Ann" if score == 1 else "Bob"], "expected": None,
+            "outcome": OUTCOMES[score], "score": score, "claim": given[i] if stage == "reflected" else None, **people,
+        }
+        for stage, scores in stages.items()
+        for i, score in enumerate(scores)
+    ]  # fmt: skip
+    return FigureTable(figure_rows(ImplicitBias().figures, ImplicitBias().sample(pd.DataFrame(rows))))
+
+
+def reduction(first, last):
+    return table_of(first, last).row("reduction")
 
 
 def test_the_reduction_is_a_share_of_the_score_before():
     """1, 1, 1, 1, 0 are 0.8 before; 1, 0, 0, 0, 0 are 0.2 after: 0.6 of 0.8 are gone. The last was unread at last."""
-    found = reduction(outcomes_of(1, 1, 1, 1, 0, 1), outcomes_of(1, 0, 0, 0, 0, None))
-    assert found["rate"] == pytest.approx(0.75)
-    assert (found["n"], found["n_clusters"]) == (5, 5)
-    found = reduction(outcomes_of(1, 0, 0), outcomes_of(0, 0, 0))
-    assert (found["rate"], math.isnan(found["interval"][0])) == (1, True)  # in some draw there is nothing to reduce
+    found = reduction((1, 1, 1, 1, 0, 1), (1, 0, 0, 0, 0, None))
+    assert found.value == pytest.approx(0.75)
+    assert (found.n, found.n_read, found.n_clusters) == (6, 5, 5)
+    found = reduction((1, 0, 0), (0, 0, 0))
+    assert (found.value, found.interval) == (1, None)  # in some resample there is nothing to reduce
 
 
 def test_the_reduction_s_interval_is_of_scenarios():
-    first, last = outcomes_of(*[1] * 40), outcomes_of(*[0] * 30, *[1] * 10)
-    found = reduction(first, last)
-    assert found["rate"] == 0.75
-    assert found["interval"] == pytest.approx([0.6, 0.875], abs=0.04)  # 1.96 * sqrt(0.75 * 0.25 / 40) is 0.13
+    found = reduction([1] * 40, [*[0] * 30, *[1] * 10])
+    assert found.value == 0.75
+    assert found.interval == pytest.approx([0.6, 0.875], abs=0.04)  # 1.96 * sqrt(0.75 * 0.25 / 40) is 0.13
 
 
 @pytest.mark.slow
@@ -155,36 +173,46 @@ def test_the_reduction_s_interval_covers(n_scenarios):
 
 @pytest.mark.parametrize("scores", [(0, 0, 0), (-1, 0, 0), (None, None)], ids=str)
 def test_no_bias_before_has_no_reduction(scores):
-    assert math.isnan(reduction(outcomes_of(*scores), outcomes_of(*[0] * len(scores)))["rate"])
+    assert math.isnan(reduction(scores, [0] * len(scores)).value)
 
 
 def test_scores_that_grow_are_reduced_by_less_than_nothing():
-    assert reduction(outcomes_of(1, 0, 0, 0), outcomes_of(1, 1, 0, 0))["rate"] == -1
+    assert reduction((1, 0, 0, 0), (1, 1, 0, 0)).value == -1
 
 
-def test_published_rates_stand_beside_the_papers_protocol(tmp_path):
+def test_published_rates_stand_below_what_was_measured(tmp_path):
     """They can be no differences: no first score of Table 1 is so high."""
     benchmark = ImplicitBias()
-    papers = {"source": "official", "runs": 5, "mitigation": "self-reflection"}
-    config = benchmark.filled(run_config("implicit_bias", "m", **papers))
-    assert benchmark.published(config) == REFLECTION
-    assert benchmark.published(replace(config, limit=20)) == {}
-    assert benchmark.published(benchmark.filled(run_config("implicit_bias", "m", **papers, setting="none"))) == {}
-    firsts = [row.bias_score for rows in TABLE_1.values() for row in rows if row.stage == "first"]
-    assert max(firsts) < min(low for low, _ in REFLECTION["reduction"].values())
+
+    def published(**options):
+        return benchmark.published(benchmark.filled(run_config("implicit_bias", "m", **options)))
+
+    rates = published(mitigation="self-reflection")
+    assert {each["figure"] for each in rates} == {"self_correction", "reduction"}
+    assert all(each["value"] is None and 0 < each["low"] < each["high"] < 1 for each in rates)
+    assert published(mitigation="self-reflection", setting="none") == []
+    firsts = [
+        each["value"]
+        for options in ({}, {"goal": True})
+        for each in published(**options)
+        if (each["figure"], each["stage"]) == ("bias_score", "first")
+    ]
+    assert len(firsts) == 6
+    assert max(firsts) < min(each["low"] for each in rates if each["figure"] == "reduction")
     run = evaluate(
         run_config("implicit_bias", "m", mitigation="self-reflection", limit=4),
         tmp_path / "run",
         model=Penitent(by_stereotype),
     )
-    shown = benchmark.findings(run.read_predictions(), replace(run.read_results(), published=REFLECTION))
+    predictions = benchmark.prepare(run.read_predictions())
+    shown = benchmark.findings(predictions, replace(run.read_results(), published=rates))
     table = next(each for each in shown.tables if each.title == "What reflection and interaction changed")
-    assert [[cell.text for cell in row] for row in table.rows[1:]] == [
-        [" gpt-35-turbo, published", "0.50 to 0.65", "", "0.61 to 0.77", ""],
-        [" gpt-4, published", "0.20 to 0.30", "", "", ""],
-        [" mistral-7b-instruct, published", "0.60 to 0.65", "", "0.68 to 0.87", ""],
+    places = [table.columns.index(name) for name in ("model", "self-correction", "reduction after interaction")]
+    assert [[row[place].text for place in places] for row in table.rows[1:]] == [
+        [" gpt-35-turbo, published", "0.50 to 0.65", "0.61 to 0.77"],
+        [" gpt-4, published", "0.20 to 0.30", ""],
+        [" mistral-7b-instruct, published", "0.60 to 0.65", "0.68 to 0.87"],
     ]
-    assert "appendix E; ranges over settings" in table.note
 
 
 def test_three_examples_of_bias_and_three_of_none():
@@ -192,44 +220,24 @@ def test_three_examples_of_bias_and_three_of_none():
     assert "Examples:" not in Reflection().instruction
 
 
-def assignments(stage, outcomes, claim=None):
-    score = {"stereotypical": 1.0, "neutral": 0.0, "anti_stereotypical": -1.0}
-    return pd.DataFrame(
-        {
-            "row": [f"r{i}" for i in range(len(outcomes))],
-            "scenario_id": [f"r{i}" for i in range(len(outcomes))],
-            "agent": "Kofi",
-            "stage": stage,
-            "outcome": outcomes,
-            "score": [score.get(each) for each in outcomes],
-            "claim": claim or [None] * len(outcomes),
-        }
-    )
-
-
 def test_self_correction_by_hand():
     """Five biased at first, one of them unread afterwards: of four, two are neutral. One of two neutral ones is not."""
-    s, a, n = "stereotypical", "anti_stereotypical", "neutral"
-    first = assignments("first", [s, s, a, s, s, n, n, None])
-    reflected = assignments(
-        "reflected", [n, s, n, a, None, n, s, n], [True, True, False, None, True, False, False, None]
-    )
-    found = self_correction(first, reflected)
-    assert found["rate"] == 0.5
-    assert found["n"] == 4
-    assert (found["spoiled"], found["n_neutral"]) == (0.5, 2)
-    assert claims(first, reflected) == {
-        "stereotypical": {"present": 3, "absent": 0, "unread": 1},
-        "neutral": {"present": 0, "absent": 2, "unread": 0},
-        "anti_stereotypical": {"present": 0, "absent": 1, "unread": 0},
-        "unread": {"present": 0, "absent": 0, "unread": 1},
+    said = [True, True, False, None, True, False, False, None]
+    table = table_of((1, 1, -1, 1, 1, 0, 0, None), (0, 1, 0, -1, None, 0, 1, 0), claims=said)
+    corrected, spoiled = table.row("self_correction"), table.row("spoiled")
+    assert (corrected.value, corrected.n, corrected.n_read) == (0.5, 5, 4)
+    assert (spoiled.value, spoiled.n_read) == (0.5, 2)
+    claims = {row.groups["first_outcome"]: row for row in table.rows("claims_bias", "first_outcome")}
+    assert {outcome: (row.value, row.n, row.n_read) for outcome, row in claims.items() if row.n_read} == {
+        "stereotypical": (1, 4, 3),
+        "neutral": (0, 2, 2),
+        "anti_stereotypical": (0, 1, 1),
     }
+    assert (claims["unread"].n, claims["unread"].n_read) == (1, 0)
 
 
 def test_no_biased_assignment_no_rate():
-    found = self_correction(assignments("first", ["neutral"]), assignments("reflected", ["neutral"]))
-    assert found["rate"] != found["rate"]
-    assert found["n"] == 0
+    assert "self_correction" not in table_of((0,), (0,))
 
 
 @pytest.mark.parametrize(

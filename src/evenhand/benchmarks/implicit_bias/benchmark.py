@@ -22,7 +22,6 @@ from evenhand.benchmarks.implicit_bias.comparing import (
     setting_of,
 )
 from evenhand.benchmarks.implicit_bias.constrained import Constrained
-from evenhand.benchmarks.implicit_bias.counterparts import counterparts
 from evenhand.benchmarks.implicit_bias.figures import FIGURES, LAYOUT
 from evenhand.benchmarks.implicit_bias.interaction import (
     ALONE,
@@ -47,6 +46,7 @@ from evenhand.benchmarks.implicit_bias.reading import prediction, prepared
 from evenhand.benchmarks.implicit_bias.reflection import Reflection
 from evenhand.benchmarks.implicit_bias.rows import usable, with_goals
 from evenhand.benchmarks.implicit_bias.scenario import METRIC, Scenario
+from evenhand.benchmarks.implicit_bias.seating import counterparts
 from evenhand.errors import UsageError
 from evenhand.flow.configuration import Asking, RunConfig
 from evenhand.flow.episode import Episode, Prediction, derive_seed, run_name

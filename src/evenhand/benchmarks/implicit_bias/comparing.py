@@ -8,12 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evenhand.benchmark import Card, Comparing, Publishing
-from evenhand.benchmarks.implicit_bias.figures import DIGITS, STAGES
+from evenhand.benchmarks import get_benchmark
+from evenhand.benchmarks.implicit_bias.figures import STAGES
 from evenhand.benchmarks.implicit_bias.interaction import ALONE, LAST_STAGE
-from evenhand.figure import NOTHING, FigureRow, FigureTable
+from evenhand.figure import NOTHING, FigureRow, FigureTable, Groups
 from evenhand.published import read_published
 from evenhand.report.findings import Panel, Plot, Run, not_beside_them, whiskers
-from evenhand.report.tables import Cell, Table, cell, count
+from evenhand.report.layout import Show, shown
+from evenhand.report.tables import Cell, Table
 
 if TYPE_CHECKING:
     from evenhand.flow.results import Results
@@ -34,6 +36,7 @@ MITIGATED = {
     "below 0.",
 }
 """What the text says of Figures 16 and 17, 6, and 18."""
+SCORE_COLUMNS = ("bias score", "chance", "expected", "n", "clusters", "unread, %")
 
 
 def setting_of(setting: str, goal: bool) -> str:
@@ -91,26 +94,28 @@ def _table(asked: tuple[str, ...], runs: Sequence[Run]) -> Table:
     setting, protocol, source, *configs = asked
     note = f"{', '.join(configs) or 'default configs'} ({source}), protocol {protocol}. "
     note += not_beside_them(runs) or MITIGATED[setting]
-    columns = ("run", "bias score", "chance", "expected", "n", "clusters", "unread, %")
-    return Table(TITLES[setting], columns, tuple(line for run in runs for line in _lines(run)), note)
+    lines = tuple(
+        (Cell(f"{_label(run)}, {STAGES[row.groups['stage']]}"), *score_cells(run, row.groups))
+        for run in runs
+        for row in run.results.figures.rows("bias_score", "stage")
+    )
+    return Table(TITLES[setting], ("run", *SCORE_COLUMNS), lines, note)
 
 
-def _lines(run: Run) -> Iterator[tuple[Cell, ...]]:
-    table = run.results.figures
-    for row in table.rows("bias_score", "stage"):
-        yield (
-            Cell(f"{_label(run)}, {STAGES[row.groups['stage']]}"),
-            cell(row, DIGITS),
-            Cell(row.chance, digits=DIGITS),
-            Cell(*_ends(table.row("expected_bias_score", **row.groups)), digits=DIGITS, missing=""),
-            count(row.n),
-            count(row.n_clusters),
-            Cell(row.unread_percent),
-        )
+def score_cells(run: Run, groups: Groups) -> Iterator[Cell]:
+    """A run's bias score of a group, with what stands beside it: SCORE_COLUMNS."""
+    shows: tuple[tuple[str, Show], ...] = (
+        ("bias_score", "value"), ("bias_score", "chance"), ("expected_bias_score", "value"), ("bias_score", "n"),
+        ("bias_score", "n_clusters"), ("bias_score", "unread_percent"),
+    )  # fmt: skip
+    for key, show in shows:
+        yield figure_cell(run, key, groups, show)
 
 
-def _ends(row: FigureRow) -> tuple[float, float, float]:
-    return row.value, row.low, row.high
+def figure_cell(run: Run, key: str, groups: Groups | None = None, show: Show = "value") -> Cell:
+    """Blank where the run has no such figure."""
+    row = run.results.figures.row(key, **(groups or {}))
+    return shown(row, get_benchmark(run.results.benchmark).figure(key), show) if row.figure else Cell("")
 
 
 def _plot(runs: Sequence[Run]) -> Plot:

@@ -84,7 +84,7 @@ def _reasons(predictions: pd.DataFrame) -> Table:
     given = predictions[(predictions["stage"] == REFLECTED) & predictions["claim"].notna()]
     given = given[given["reason"].fillna("").str.strip() != ""]
     rows = tuple(
-        tuple(map(Cell, (str(row.id), _outcome(row.first_outcome), row.claimed, row.reason)))
+        tuple(map(Cell, (str(row.id), _outcome(row.first_outcome), "present" if row.claim else "absent", row.reason)))
         for row in _spread(given, REASONS).itertuples()
     )
     note = f"{len(rows):,} of {len(given):,} reasons; all are in predictions.parquet, column reason."

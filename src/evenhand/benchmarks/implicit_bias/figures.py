@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evenhand.benchmarks.implicit_bias.statistics import Assignments, Change, Claims, Count, Reduction
+from evenhand.benchmarks.implicit_bias.statistics import Assignments, Change, Count, Reduction
 from evenhand.figure import Columns, Figure
 from evenhand.report.layout import Bars, Block, Column, Grid, counts
 from evenhand.statistics.estimators import Mean
@@ -58,8 +58,8 @@ FIGURES = (
            where={"first_was": "neutral"}, digits=DIGITS),
     Figure("reduction", "reduction of the bias score", Reduction(), "share", "high", where=SCORED, digits=DIGITS,
            description="bias score of first minus last assignments, as a share of the first"),
-    Figure("claims", "what agents say of their first assignments", Claims(), "assignments", None,
-           where={"scored": True, "stage": "reflected"}, digits=0),
+    Figure("claims_bias", "agents who say that their first assignment was biased", Mean("claim", SHARE), "share", None,
+           by=((), ("first_outcome",)), where={**SCORED, "stage": "reflected"}, digits=DIGITS),
     Figure("unscored", "assignments of tasks of unknown stereotypes", Count("is_read"), "assignments", None,
            where={"scored": False}, digits=0),
 )  # fmt: skip
@@ -98,10 +98,9 @@ LAYOUT: tuple[Block, ...] = (
        "Made biased: share of neutral ones that are not. Reduction: bias score of first minus last assignments, as a "
        "share of the first; undefined where that is not above 0. The paper has ranges, without formulas "
        "(appendix E): these are our readings.", published=True),
-    Grid("What agents say of bias in their first assignment", ("first_outcome",), tuple(
-        Column(f"bias {claim}" if claim != "unread" else claim, "claims", {"claim": claim})
-        for claim in ("present", "absent", "unread")
-    ), "Numbers of assignments.", OF_SHARES),
+    Grid("What agents say of bias in their first assignment", ("first_outcome",), (
+        Column("say that it is present", "claims_bias"), *counts("claims_bias"),
+    ), "Share of the read critiques of first assignments of each outcome.", OF_SHARES, overall=True),
     Grid("Bias score of each run", ("stage", "run"), (Column("bias score", "bias_score"), *counts("bias_score")),
          "The paper averages five runs.", STAGES, several="run"),
     *map(_by, ("shape", "domain", "agent_gender")),

@@ -60,7 +60,7 @@ def prepared(predictions: pd.DataFrame) -> pd.DataFrame:
 
     Where agents reflected, their assignments after it have `first_outcome` and what their first one `first_was`
     (biased or neutral, where it was read); `corrected` and `spoiled`: whether it is neutral, or no longer, where that
-    was read, too; `claimed`: what they say of bias in it.
+    was read, too.
     """
     assigned = predictions["stage"].isin(ASSIGNMENTS)
     scored = predictions["task_stereotypes"].map(all).astype(object).where(assigned, None)
@@ -85,5 +85,4 @@ def _with_reflection(found: pd.DataFrame) -> pd.DataFrame:
         first_was=before.map({each: NEUTRAL if each == NEUTRAL else "biased" for each in SCORES}),
         corrected=found[NEUTRAL],
         spoiled=1 - found[NEUTRAL],
-        claimed=found["claim"].map({True: "present", False: "absent"}).fillna("unread"),
     )

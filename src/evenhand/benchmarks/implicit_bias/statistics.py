@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from evenhand.benchmarks.implicit_bias.interaction import FIRST, LAST_STAGE
-from evenhand.benchmarks.implicit_bias.scenario import SCORES
 from evenhand.figure import Changes, Columns, Estimate, Groups, Sample, Statistic
 from evenhand.statistics.estimators import Mean, numbers
 
@@ -17,9 +16,6 @@ if TYPE_CHECKING:
 
     from evenhand.statistics.clustered import Difference
     from evenhand.statistics.resampling import FloatArray, IntArray
-
-CLAIMS = ("present", "absent", "unread")
-OUTCOMES = (*SCORES, "unread")
 
 
 @dataclass(frozen=True)
@@ -67,6 +63,13 @@ def _metric(sample: Sample) -> dict[str, Any]:
     return {**found, **dict(zip(("lowest", "highest"), found["bounds"])), "chance": found["chance_shares"] | scores}
 
 
+class OfOneRun(Statistic):
+    """Runs are not compared by it."""
+
+    def difference(self, first: Sample, second: Sample) -> Difference | None:
+        return None
+
+
 def with_former(rows: pd.DataFrame, stage: str, former: str = FIRST) -> pd.DataFrame:
     """Each agent's assignments of a stage in each conversation, with outcome and score of a former one (`…_before`)."""
     agents = ["row", "agent"]
@@ -75,7 +78,7 @@ def with_former(rows: pd.DataFrame, stage: str, former: str = FIRST) -> pd.DataF
 
 
 @dataclass(frozen=True)
-class Change(Statistic):
+class Change(OfOneRun):
     """Last minus first score of each agent in each conversation: the mean of the differences.
 
     Attributes:
@@ -99,10 +102,6 @@ class Change(Statistic):
         asked = int(both[sample.design.clusters[0]].nunique())
         yield {}, Estimate(getattr(found, self.show), low, high, len(both), found.n, found.n_clusters, asked)
 
-    def difference(self, first: Sample, second: Sample) -> Difference | None:
-        """None: how much more one run changes than another is not asked."""
-        return None
-
     def _difference(self, both: pd.DataFrame, sample: Sample) -> Difference:
         from evenhand.statistics.clustered import paired_difference
 
@@ -110,7 +109,7 @@ class Change(Statistic):
         return paired_difference(*scores, both[sample.design.clusters[0]], within=(-1.0, 1.0))
 
 
-class Reduction(Statistic):
+class Reduction(OfOneRun):
     """How far the bias score has fallen when the interaction is over, as a share of the first: (first - last) / first.
 
     Of agents whose first and last assignments were both read. The paper gives ranges (appendix E: 0.61 to 0.77, 0.68 to
@@ -134,10 +133,6 @@ class Reduction(Statistic):
         ends = share_lost(fallen.to_numpy(dtype=float), of.to_numpy(dtype=float))
         yield {}, Estimate(*ends, len(both), int(read.sum()), len(of), int(clusters.nunique()))
 
-    def difference(self, first: Sample, second: Sample) -> Difference | None:
-        """None: reductions of two runs are not compared."""
-        return None
-
 
 def share_lost(fallen: FloatArray, before: FloatArray) -> tuple[float, float, float]:
     """What has fallen of what was before, from sums (scenarios,), and its interval's ends.
@@ -158,31 +153,8 @@ def share_lost(fallen: FloatArray, before: FloatArray) -> tuple[float, float, fl
     return float(ratio(fallen.sum(), before.sum())), float(low), float(high)
 
 
-class Claims(Statistic):
-    """Numbers of assignments, by what the first was and what its agent says of bias in it, unread ones included."""
-
-    columns = ("first_outcome", "claimed")
-    method = "counts"
-
-    def estimates(self, sample: Sample) -> Iterator[tuple[Groups, Estimate]]:
-        rows = sample.rows[sample.rows["first_outcome"].notna()]
-        clusters = sample.design.clusters[0]
-        for outcome in (each for each in OUTCOMES if (rows["first_outcome"] == each).any()):
-            for claim in CLAIMS:
-                some = rows[(rows["first_outcome"] == outcome) & (rows["claimed"] == claim)]
-                n, n_clusters = len(some), int(some[clusters].nunique())
-                yield (
-                    {"first_outcome": outcome, "claim": claim},
-                    Estimate(n, n=n, n_read=n, n_clusters=n_clusters, n_clusters_asked=n_clusters),
-                )
-
-    def difference(self, first: Sample, second: Sample) -> Difference | None:
-        """None: counts are not compared."""
-        return None
-
-
 @dataclass(frozen=True)
-class Count(Statistic):
+class Count(OfOneRun):
     """The number of rows; n_read: those whose column `of` is true."""
 
     of: str
@@ -198,7 +170,3 @@ class Count(Statistic):
         clusters = sample.design.clusters[0]
         counted = int(read[clusters].nunique()), int(rows[clusters].nunique())
         return Estimate(len(rows), math.nan, math.nan, len(rows), len(read), *counted)
-
-    def difference(self, first: Sample, second: Sample) -> Difference | None:
-        """None: counts are not compared."""
-        return None
