@@ -19,7 +19,7 @@ NAMED = 4  # figures in a sentence
 def figure_warnings(benchmark: Benchmark[Any], table: FigureTable) -> Iterator[RunWarning]:
     """Of the headline figures, and of the first figure of the whole run that has rows."""
     first = [row for row in table if row.figure == next(iter(table)).figure]
-    whole = next((row for row in first if not row.groups), first[0] if first else None)
+    whole = next((row for row in first if not row.groups), max(first, key=lambda row: row.n_read, default=None))
     if whole is None or not whole.n_read:
         yield RunWarning("nothing_read", "No answer could be read: there is no score.")
         return

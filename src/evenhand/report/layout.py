@@ -110,7 +110,8 @@ class Grid:
         for model in dict.fromkeys(each["model"] for each in results.published) if self.published else ():
             printed = [_published(each, groups, model, results) for each in columns]
             if any(value is not None for value in printed):
-                cells = (Cell(value, digits=2, published=True, missing="") for value in printed)
+                digits = (max(2, benchmark.figure(each.figure).digits) for each in columns)
+                cells = (Cell(each, digits=of, published=True, missing="") for each, of in zip(printed, digits))
                 yield (Cell(f" {model}, published", published=True), *cells)
 
     def _cell(self, column: Column, groups: Groups, benchmark: Benchmark[Any], results: Results) -> Cell:

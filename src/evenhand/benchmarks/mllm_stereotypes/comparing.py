@@ -10,14 +10,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evenhand.benchmark import Comparing
+from evenhand.benchmarks import get_benchmark
 from evenhand.benchmarks.mllm_stereotypes.configs import CONFIGS, DATASET, in_words
 from evenhand.benchmarks.mllm_stereotypes.statistics import OF_BOTH, paired_answers, score_differences
 from evenhand.published import NAME, read_published
+from evenhand.report.differences import headline, paired_groups
+from evenhand.report.findings import Panel, Run, not_beside_them
+from evenhand.report.side_by_side import side_by_side
+from evenhand.report.tables import Cell, Table, count
 
 if TYPE_CHECKING:
     from evenhand.figure import Sample
-    from evenhand.report.findings import Panel, Run
-    from evenhand.report.tables import Cell, Table
 
 PUBLISHED = Path(__file__).with_name(NAME)
 SCORES = ("association_score", "association_score_answered")
@@ -32,9 +35,6 @@ class AssociationComparing(Comparing):
 
     def panels(self, runs: Sequence[Run]) -> tuple[Panel, ...]:
         """All runs: whatever they were asked, they are paired by the queries that they share."""
-        from evenhand.report.findings import Panel
-        from evenhand.report.side_by_side import side_by_side
-
         return (Panel(tuple(runs), (side_by_side(runs), *_changes(runs), _similarity(runs))),)
 
 
@@ -59,9 +59,6 @@ def _label(run: Run) -> str:
 
 def _common(one: Run, other: Run) -> Iterator[tuple[str, Sample, Sample]]:
     """Each configuration that both runs asked, with the rows of both."""
-    from evenhand.benchmarks import get_benchmark
-    from evenhand.report.differences import headline, paired_groups
-
     for figure, groups, first, second in paired_groups(get_benchmark(DATASET), one.sample, other.sample, headline):
         if figure.key == SCORES[0]:
             yield groups["config"], first, second
@@ -69,9 +66,6 @@ def _common(one: Run, other: Run) -> Iterator[tuple[str, Sample, Sample]]:
 
 def _changes(runs: Sequence[Run]) -> tuple[Table, ...]:
     """Each run minus the first; below each configuration, the paper's changes by the same mitigation or role."""
-    from evenhand.report.findings import not_beside_them
-    from evenhand.report.tables import Cell, Table, count
-
     base, *others = runs
     why_not = not_beside_them(runs, _prefixes)
     rows: list[tuple[Cell, ...]] = []
@@ -108,9 +102,6 @@ def _changes(runs: Sequence[Run]) -> tuple[Table, ...]:
 
 def _similarity(runs: Sequence[Run]) -> Table:
     """The share of answers that two runs have in common."""
-    from evenhand.report.findings import not_beside_them
-    from evenhand.report.tables import Cell, Table
-
     why_not = not_beside_them(runs, _prefixes)
     roles = dict.fromkeys(role for run in runs if (role := run.results.option("role")))
     of_config: dict[str, list[tuple[Cell, ...]]] = {config: [] for config in CONFIGS}
@@ -136,7 +127,6 @@ def _similarity(runs: Sequence[Run]) -> Table:
 
 
 def _similarity_rows(name: str, first: Sample, second: Sample) -> Iterator[tuple[Cell, ...]]:
-    from evenhand.report.tables import Cell, count
     from evenhand.statistics.clustered import clustered_mean
 
     both = paired_answers(first, second)
@@ -157,9 +147,9 @@ def _by_model(figures: Sequence[str], **groups: str) -> dict[str, dict[str, dict
     return found
 
 
-def _published_row(name: str, values: Sequence[float], width: int, digits: int, signed: bool = False) -> tuple[Cell, ...]:
-    from evenhand.report.tables import Cell
-
+def _published_row(
+    name: str, values: Sequence[float], width: int, digits: int, signed: bool = False
+) -> tuple[Cell, ...]:
     style = "signed" if signed else "plain"
     numbers = [Cell(value, digits=digits, style=style, published=True) for value in values]  # type: ignore[arg-type]
     blanks = [Cell("", published=True)] * (width - 1 - len(numbers))

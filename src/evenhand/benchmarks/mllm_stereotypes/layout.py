@@ -52,7 +52,7 @@ class RateBars(Bars):
             marks.setdefault(row.groups[self.groups], {})[row.groups[self.bars]] = row.value
         if plot is None or not marks:
             return plot
-        return replace(plot, draw=partial(plot.draw, marks), note=f"{plot.note} Black lines: shares in the world.")
+        return replace(plot, draw=partial(plot.draw, marks), note=f"{plot.note} Black lines: shares in the world.")  # type: ignore[call-arg]
 
 
 @dataclass(frozen=True)

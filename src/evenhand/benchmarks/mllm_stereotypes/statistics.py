@@ -93,7 +93,7 @@ class OfMetric(Statistic):
             ends = found["intervals"].get(self.key)
             chance = found["chance_score"] if self.key == "association_score" else None
             counts = (found[name] for name in ("n", "n_read", "n_clusters", "n_clusters_asked"))
-            yield {}, Estimate(*_scaled(found[self.key], ends, self.scale), *counts, chance=chance)
+            yield {}, Estimate(*_scaled(found[self.key], ends, self.scale), *counts, chance)
 
     def difference(self, first: Sample, second: Sample) -> Difference | None:
         return None

@@ -60,7 +60,7 @@ def _instances_not_read(table: FigureTable) -> Iterator[RunWarning]:
     for config, instances in empty.items():
         yield RunWarning(
             "instance_not_read",
-            f"{in_words(config)}: no answer could be read about {_listed(list(instances))}; the score is of the others.",
+            f"{in_words(config)}: no answer could be read about {_listed([*instances])}; the score is of the others.",
             {"config": config},
         )
 
