@@ -16,7 +16,15 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand.benchmark import Benchmark, Card, Part, Row, Rows
 from evenhand.benchmarks.mllm_stereotypes.comparing import AssociationComparing, prefixes
-from evenhand.benchmarks.mllm_stereotypes.configs import CONFIGS, DATASET, OF_FACES, OF_PERSONAS, REHEARSAL, SPLIT
+from evenhand.benchmarks.mllm_stereotypes.configs import (
+    CONFIGS,
+    DATASET,
+    OF_FACES,
+    OF_PERSONAS,
+    REHEARSAL,
+    REHEARSAL_NOTE,
+    SPLIT,
+)
 from evenhand.benchmarks.mllm_stereotypes.faces.pairs import LIMIT
 from evenhand.benchmarks.mllm_stereotypes.figures import FIGURES
 from evenhand.benchmarks.mllm_stereotypes.layout import LAYOUT, examples, sentences
@@ -162,7 +170,7 @@ class MllmStereotypes(Benchmark[MllmStereotypesOptions]):
         from evenhand.flow.rows import packaged_rows
 
         rows = packaged_rows(self.card, config, {name: _of_loading(name, config) for name in config.configs})
-        notes = notes_of(rows)
+        notes = tuple(note for note in notes_of(rows) if note != REHEARSAL_NOTE)  # a warning says so
         if config.options.real_shares:
             from evenhand.benchmarks.mllm_stereotypes.real_shares import read_real_shares, with_real_shares
 
