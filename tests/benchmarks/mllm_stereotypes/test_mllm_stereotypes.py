@@ -38,6 +38,9 @@ PERSONAS = {"configs": ("persona_gender",)}
 FEW = {"configs": ("occupation_gender",), **PLACEHOLDERS}  # 16 pairs x 10 occupations x 2 orders
 
 
+RULES = []  # kept alive: runs are told apart by their rules' addresses
+
+
 def seeing(rule, attribute, **attributes):
     """A model that knows each picture's candidates and answers by a rule: (prompt, candidates) → group or None."""
 
@@ -48,6 +51,7 @@ def seeing(rule, attribute, **attributes):
         group = rule(message.text, candidates)
         return "" if group is None else f"The person is on the {('left', 'right')[candidates.index(group)]}."
 
+    RULES.append(rule)
     return Scripted(reply, f"seeing by {rule}", **attributes)
 
 
