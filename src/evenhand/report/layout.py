@@ -260,26 +260,29 @@ def default_layout(benchmark: Benchmark[Any], results: Results) -> Iterator[Bloc
 
 
 def headline_sentences(benchmark: Benchmark[Any], results: Results) -> Iterator[str]:
-    """The first figure of the whole run, in a sentence: value, interval, what was read, chance, what is best."""
+    """The first figure of the whole run, in a sentence: value, interval, what was read, chance, what is best.
+
+    Where it has no figure of the whole run, one of each group of its first headline grouping.
+    """
     of = benchmark.figures[0]
-    row = results.figures.row(of.key)
+    rows = results.figures.rows(of.key) or results.figures.rows(of.key, *of.headline[0] if of.headline else ())
     if constant := results.warned("constant_answer"):
         named = ", ".join(" and ".join(each.groups.values()) or "all questions" for each in constant)
         yield f"{results.model_name} gives constant answers to {named}: its score there says nothing about bias."
     if not results.n_read:
         yield f"{results.model_name}: no score, because none of {results.n:,} answers could be read."
         return
-    if not row.figure:
-        return
     best = {"low": "lower is better", "high": "higher is better", "zero": "0 is best", None: ""}[of.best]
-    value = figure(row.value, [row.low, row.high], of.digits)
     unit = {"percent": " %", "points": " points"}.get(of.unit, "")
-    chance = "" if row.chance is None or math.isnan(row.chance) else f"random answers: {row.chance:.{of.digits}f}"
-    told = "; ".join(filter(None, (chance, best)))
-    yield (
-        f"{results.model_name}: {in_words(of.name)} {value}{unit} ({told}). {results.n_read:,} of {results.n:,} "
-        f"answers were read, from {row.n_clusters:,} clusters ({benchmark.card.cluster.replace('_', ' ')})."
-    )
+    cluster = benchmark.card.cluster.replace("_", " ")
+    for row in rows:
+        value = figure(row.value, [row.low, row.high], of.digits)
+        chance = "" if row.chance is None or math.isnan(row.chance) else f"random answers: {row.chance:.{of.digits}f}"
+        told = "; ".join(filter(None, (chance, best)))
+        yield (
+            f"{results.model_name}: {in_words(of.label(row.groups))} {value}{unit} ({told}). {row.n_read:,} of "
+            f"{row.n:,} answers were read, from {row.n_clusters:,} clusters ({cluster})."
+        )
 
 
 EXAMPLES = 6

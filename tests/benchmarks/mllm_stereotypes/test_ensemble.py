@@ -8,7 +8,6 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
-from evenhand.benchmarks import get_benchmark
 from evenhand.benchmarks.mllm_stereotypes import queries
 from evenhand.benchmarks.mllm_stereotypes.ensemble import ENSEMBLE, ensemble
 from evenhand.errors import EvenhandError, UsageError
@@ -78,13 +77,6 @@ def agreed(tmp_path):
         return folder.path, folder.read_results(), folder.read_predictions()
 
     return call
-
-
-def said(folder):
-    """The sentences of its report."""
-    benchmark = get_benchmark("mllm_stereotypes")
-    predictions = benchmark.prepare(RunFolder(folder).read_predictions())
-    return " ".join(benchmark.findings(predictions, RunFolder(folder).read_results()).sentences)
 
 
 def value(results, figure, **groups):
@@ -158,11 +150,10 @@ def test_one_silent_run_leaves_all_unread(persona, agreed):
 
 
 def test_always_male_and_always_female_agree_on_nothing(persona, agreed):
-    folder, results, _ = agreed(persona("M"), persona("F"))
+    _, results, _ = agreed(persona("M"), persona("F"))
     assert outcomes(results) == [0, PERSONAS, 0]
     assert math.isnan(value(results, "association_score_answered"))
     assert "nothing_read" in codes(results)
-    assert f"on 0.0 % of {PERSONAS} queries all chose the same group" in said(folder)
 
 
 def test_left_only_and_right_only_agree_on_nothing(faces, agreed):
@@ -241,10 +232,6 @@ def test_the_papers_ensemble_stands_beside_the_score_without_unread(made, pictur
 def test_results_tell_who_is_in_it(persona, agreed):
     first, second = persona("M"), persona("F")
     folder, results, _ = agreed(first, second)
-    members = json.loads((folder / "members.json").read_text())["members"]
-    assert [(each["path"], each["model_identity"]) for each in members] == [
-        (str(first), "drawing:M@1"), (str(second), "drawing:F@1"),
-    ]  # fmt: skip
     assert results.model_identity == "ensemble of drawing:M@1, drawing:F@1"
     assert results.agents == {"A": "drawing:M@1", "B": "drawing:F@1"}
     config, member = (RunFolder.open(each).read_config() for each in (folder, first))
@@ -324,7 +311,7 @@ def test_the_command_prints_tables_sentences_and_the_report(persona, evenhand, t
     called = evenhand("ensemble", *runs, "--output", tmp_path / "out")
     assert called.code == 0, called.err
     printed = " ".join(called.out.split())
-    assert "on 75.0 % of 56 queries all chose the same group" in printed
+    assert "persona, gender 75.0 [" in printed
     assert "Warning: The runs differ in their role" in printed
     assert f"Report: {tmp_path / 'out' / 'report.html'}" in printed
 
@@ -397,8 +384,8 @@ def test_other_orders_of_the_same_terms_are_other_queries(persona, agreed):
 def test_predictions_of_another_version_are_refused(persona, refused):
     runs = persona("M"), persona("F")
     frame = pd.read_parquet(runs[1] / "predictions.parquet")
-    frame.drop(columns="side").to_parquet(runs[1] / "predictions.parquet")
-    assert "it has no side" in refused(*runs, error=EvenhandError)
+    frame.drop(columns="chosen").to_parquet(runs[1] / "predictions.parquet")
+    assert "it has no 'chosen'" in refused(*runs, error=EvenhandError)
     pd.concat([frame, frame]).to_parquet(runs[1] / "predictions.parquet")
     assert "it has an id twice" in refused(*runs, error=EvenhandError)
 
@@ -409,8 +396,8 @@ def test_an_output_of_something_else_is_left_as_it_is(persona, refused, tmp_path
     (tmp_path / "notes" / "todo.txt").write_text("milk")
     (tmp_path / "file").write_text("milk")
     before = {path: path.read_bytes() for path in runs[0].rglob("*") if path.is_file()}
-    for output in ("notes", "file", runs[0].name):
-        assert "is not empty and holds no ensemble" in refused(*runs, output=output)
+    for output, said in (("notes", "is no run folder"), ("file", "is no run folder"), (runs[0].name, "other settings")):
+        assert said in refused(*runs, output=output)
     assert [path.name for path in (tmp_path / "notes").iterdir()] == ["todo.txt"]
     assert (tmp_path / "file").read_text() == "milk"
     assert {path: path.read_bytes() for path in runs[0].rglob("*") if path.is_file()} == before
@@ -422,24 +409,22 @@ def test_the_same_ensemble_is_written_again_and_another_one_is_not(persona, agre
     (folder / "report.html").write_text("old")
     (folder / "compare.html").write_text("kept")
     assert agreed(first, second, report=True)[1].to_json() == results.to_json()
-    assert "Consensus of 2 runs" in (folder / "report.html").read_text()
+    assert "Association bias scores" in (folder / "report.html").read_text()
     assert (folder / "compare.html").read_text() == "kept"
     for others in ((first, third), (first, second, third)):
-        assert "holds another ensemble (ensemble of drawing:M, drawing:MF)" in refused(*others, output="ensemble")
+        assert "other settings" in refused(*others, output="ensemble")
     assert RunFolder(folder).read_results().to_json() == results.to_json()
 
 
-def test_nothing_is_left_of_what_fails_on_the_way(persona, tmp_path, monkeypatch):
+def test_what_failed_on_the_way_is_written_by_the_same_command(persona, tmp_path, monkeypatch):
     runs = persona("M"), persona("MF")
 
     def full(folder):
-        raise OSError(28, "No space left on device")
+        raise EvenhandError("the disk is full")
 
-    monkeypatch.setattr("evenhand.benchmarks.mllm_stereotypes.ensemble.write_report", full)
-    with pytest.raises(EvenhandError, match="the disk is full"):
-        ensemble(runs, tmp_path / "out")
-    assert not (tmp_path / "out").exists()
-    (tmp_path / "out").mkdir()
-    with pytest.raises(EvenhandError):
-        ensemble(runs, tmp_path / "out")
-    assert list((tmp_path / "out").iterdir()) == []
+    with monkeypatch.context() as patch:
+        patch.setattr("evenhand.benchmarks.mllm_stereotypes.ensemble.write_report", full)
+        with pytest.raises(EvenhandError, match="the disk is full"):
+            ensemble(runs, tmp_path / "out")
+    monkeypatch.setattr("evenhand.benchmarks.mllm_stereotypes.ensemble.write_report", lambda folder: None)
+    assert ensemble(runs, tmp_path / "out").read_results().n == PERSONAS

@@ -27,7 +27,7 @@ from evenhand.benchmarks.mllm_stereotypes.configs import (
 )
 from evenhand.benchmarks.mllm_stereotypes.faces.pairs import LIMIT
 from evenhand.benchmarks.mllm_stereotypes.figures import FIGURES
-from evenhand.benchmarks.mllm_stereotypes.layout import LAYOUT, examples, sentences
+from evenhand.benchmarks.mllm_stereotypes.layout import LAYOUT, examples
 from evenhand.benchmarks.mllm_stereotypes.options import MllmStereotypesOptions, is_box_scale
 from evenhand.errors import EvenhandError, UsageError
 from evenhand.flow.configuration import Asking, RunConfig
@@ -205,7 +205,6 @@ class MllmStereotypes(Benchmark[MllmStereotypesOptions]):
         shows_others = (results.option("faces") and not results.rehearsal) or results.option("images")
         return replace(
             found,
-            sentences=(*found.sentences, *sentences(self, results)),
             examples=tuple(examples(predictions)),
             warnings=(*found.warnings, *([OTHERS_PICTURES] if shows_others else [])),
         )

@@ -7,11 +7,7 @@ Stereotypical Bias in Multi-modal Large Language Models, section 5.3, Table 2).
 from __future__ import annotations
 
 import filecmp
-import json
-import os
-import tempfile
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
@@ -22,36 +18,32 @@ import pandas as pd
 
 from evenhand.benchmarks import get_benchmark
 from evenhand.benchmarks.mllm_stereotypes.configs import DATASET
-from evenhand.benchmarks.mllm_stereotypes.consensus import ASKED, comparable, consensus
+from evenhand.benchmarks.mllm_stereotypes.consensus import comparable, consensus
 from evenhand.benchmarks.mllm_stereotypes.options import MllmStereotypesOptions
-from evenhand.errors import EvenhandError, UsageError
+from evenhand.errors import UsageError
 from evenhand.figure import FigureTable, figure_rows
 from evenhand.flow.configuration import RunConfig, deciding
 from evenhand.flow.figure_warnings import figure_warnings
-from evenhand.flow.foreign_files import AGAIN, AWAY, as_written, read_object
+from evenhand.flow.foreign_files import as_written
 from evenhand.flow.results import SCHEMA_VERSION, Results, RunWarning, versions
-from evenhand.flow.run_folder import LOCK, RunFolder
+from evenhand.flow.run_folder import RunFolder
 from evenhand.report.findings import Run
 from evenhand.report.pages import write_report
-from evenhand.whole_files import PREFIX, SUFFIX, explained, remove_remains, write_whole
 
 ENSEMBLE = "Ensemble of the three"  # as published.csv names it
-MEMBERS = "members.json"  # in the ensemble's folder: of which runs it is made
 _TOLD = ("mitigation", "role", "order", "temperature", "faces", "images")  # members may differ in them, which is said
-_READ = ("id", "row", "prompt", "text", "finish_reason", "side", "chosen", "rehearsal", *ASKED)
 
 
 def ensemble(paths: Sequence[Path], output: Path) -> RunFolder:
     """Leave a run folder of the answers that all runs have in common, which `report` and `compare` take like any run's.
 
     Its configuration is the first run's, of the datasets' configurations that all have; its figures have further
-    `agreed`, `disagreed` and `unread_by_one`, of all queries and of each configuration; members.json names the runs.
-    An `output` that holds an ensemble of the same runs is written again.
+    `agreed`, `disagreed` and `unread_by_one`, of all queries and of each configuration. An `output` that holds an
+    ensemble of the same models with the same settings is written again.
     Raises UsageError for fewer than two runs, runs of other benchmarks, unfinished or the same ones, ensembles, runs
     that were not asked the same, and an `output` of something else; then nothing is written.
     """
     members = _members(paths)
-    _refuse_other(output, members)
     with as_written(*paths):
         return _ensemble(members, output)
 
@@ -63,13 +55,12 @@ def _ensemble(members: Sequence[Run], output: Path) -> RunFolder:
         model=f"ensemble of {', '.join(_name(member.results) for member in members)}",
         configs=tuple(predictions["config"].unique()),
     )
-    with _whole(output, members) as part, RunFolder.begin(part, config) as folder:
+    with RunFolder.begin(output, config) as folder:
         folder.write_predictions(_records(predictions))
         folder.write_results(_results(members, config, folder.read_predictions()))
-        write_whole(part / MEMBERS, json.dumps({"members": [_record(each) for each in members]}, indent=2) + "\n")
         _keep_pictures(folder, members)
         write_report(folder)
-    return RunFolder(output)
+    return folder
 
 
 # The runs
@@ -92,28 +83,18 @@ def _member(letter: str, path: Path) -> Run:
         raise UsageError(f"{path} is a run of {results.benchmark}; an ensemble is of runs of {DATASET}")
     if "agreed" in results.figures:
         raise UsageError(f"{path} is an ensemble itself; name the runs that it is made of")
-    predictions = folder.read_predictions()
-    missing = [name for name in _READ if name not in predictions]
-    if missing:
-        raise EvenhandError(
-            f"{path} was written by another version of evenhand, or changed (it has no {', '.join(missing)}); {AGAIN}"
-        )
-    return Run(letter, path, results, predictions)
+    return Run(letter, path, results, folder.read_predictions())
 
 
 def _is_same(one: Run, other: Run) -> bool:
     """The same folder, or a copy of it."""
     first, second = (RunFolder(run.path).predictions for run in (one, other))
-    return first.samefile(second) or (
-        _asking(one.results.model_identity, one.results.config)
-        == _asking(other.results.model_identity, other.results.config)
-        and filecmp.cmp(first, second, shallow=False)
-    )
+    return first.samefile(second) or (_asking(one) == _asking(other) and filecmp.cmp(first, second, shallow=False))
 
 
-def _asking(identity: str, config: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+def _asking(run: Run) -> tuple[str, dict[str, Any]]:
     """Who was asked, and how."""
-    return identity, deciding(RunConfig.from_json(config), config)
+    return run.results.model_identity, deciding(_config(run), run.results.config)
 
 
 def _config(member: Run) -> RunConfig[MllmStereotypesOptions]:
@@ -196,66 +177,6 @@ def _members_differ(members: Sequence[Run], n: int) -> Iterator[RunWarning]:
             named = "; ".join(f"{', '.join(letters)}: {value}" for value, letters in values.items())
             text = f"The runs differ in their {name} ({named}): the consensus is not of their models alone."
             yield RunWarning("members_differ", text)
-
-
-def _record(member: Run) -> dict[str, Any]:
-    return {
-        "letter": member.letter,
-        "path": str(member.path),
-        "model_name": member.results.model_name,
-        "model_identity": member.results.model_identity,
-        "config": member.results.config,
-    }
-
-
-# The folder
-
-
-def _refuse_other(output: Path, members: Sequence[Run]) -> None:
-    """Raises UsageError for an output that holds anything but an ensemble of these members."""
-    if RunFolder(output).is_free():
-        return
-    try:
-        held = RunFolder(output).read_results()
-        records = read_object(output / MEMBERS, AWAY)["members"]
-        asked = [_asking(each["model_identity"], each["config"]) for each in records]
-    except (EvenhandError, OSError, KeyError, TypeError):
-        raise UsageError(f"{output} is not empty and holds no ensemble; choose another --output") from None
-    if len(asked) != len(members) or not all(
-        _asking(member.results.model_identity, member.results.config) in asked for member in members
-    ):
-        raise UsageError(f"{output} holds another ensemble ({held.model_name}); choose another --output")
-
-
-@contextmanager
-def _whole(output: Path, members: Sequence[Run]) -> Iterator[Path]:
-    """A folder inside of `output`, whose files move there when all are written; nothing stays of one that failed."""
-    new = not output.exists()
-    with explained(output):
-        try:
-            output.mkdir(parents=True, exist_ok=True)
-            with RunFolder(output).locked():
-                _refuse_other(output, members)
-                remove_remains(output)
-                try:
-                    with tempfile.TemporaryDirectory(prefix=PREFIX, suffix=SUFFIX, dir=output) as part:
-                        yield Path(part)
-                        _move(Path(part), output)
-                finally:
-                    if RunFolder(output).is_free():
-                        (output / LOCK).unlink()
-        finally:
-            if new and output.is_dir() and not any(output.iterdir()):
-                output.rmdir()
-
-
-def _move(part: Path, output: Path) -> None:
-    """results.json first: it says whose ensemble this is, should not all arrive."""
-    files = [each for each in part.rglob("*") if each.is_file() and each.name != LOCK]
-    for file in sorted(files, key=lambda each: (each.name != "results.json", each)):
-        place = output / file.relative_to(part)
-        place.parent.mkdir(exist_ok=True)
-        os.replace(file, place)
 
 
 def _records(predictions: pd.DataFrame) -> Iterator[dict[str, Any]]:

@@ -12,7 +12,7 @@ from evenhand.benchmarks.mllm_stereotypes.configs import CONFIGS, in_words
 from evenhand.benchmarks.mllm_stereotypes.faces.face import GROUPS, RACES
 from evenhand.figure import FigureRow
 from evenhand.report.findings import Example, Plot
-from evenhand.report.layout import Bars, Block, Column, Grid, counts, shown
+from evenhand.report.layout import Bars, Block, Column, Grid, counts
 from evenhand.report.tables import Table
 
 if TYPE_CHECKING:
@@ -160,30 +160,6 @@ LAYOUT: tuple[Block, ...] = (
     *(RaceMatrices(f"{in_words(config)} (as the paper's {OF_PAIRS[config]})", config) if config in OF_PAIRS
       else _bars(config) for config in CONFIGS),
 )  # fmt: skip
-
-
-def sentences(benchmark: Benchmark[Any], results: Results) -> Iterator[str]:
-    """The consensus, where there is one, and the score of each configuration."""
-    agreed = results.figures.row("agreed")
-    if agreed.figure:
-        disagreed, unread = (results.figures.row(key) for key in ("disagreed", "unread_by_one"))
-        yield (
-            f"Consensus of {len(results.agents)} runs: on {agreed.value:.1f} % of {agreed.n:,} queries all chose the "
-            f"same group, on {disagreed.value:.1f} % they did not, and on {unread.value:.1f} % an answer is unread."
-        )
-    for row in results.figures.rows("association_score", "config"):
-        answered, most = (
-            shown(results.figures.row(key, **row.groups), benchmark.figure(key)).text
-            for key in ("association_score_answered", "maximum_score")
-        )
-        of = benchmark.figure("association_score")
-        if row.n_read:
-            yield (
-                f"{in_words(row.groups['config'])}: {results.model_name} has an association score of "
-                f"{shown(row, of).text}; random answers would have {shown(row, of, 'chance').text}, the most lopsided "
-                f"{most}. Unread answers left out: {answered}. {row.n_read:,} of {row.n:,} answers were read, about "
-                f"{row.n_clusters:,} pictures or pairs of faces."
-            )
 
 
 def examples(predictions: pd.DataFrame) -> Iterator[Example]:

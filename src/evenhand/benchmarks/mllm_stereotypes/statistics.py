@@ -90,13 +90,17 @@ class OfMetric(Statistic):
     def estimates(self, sample: Sample) -> Iterator[tuple[Groups, Estimate]]:
         found = association_scores(sample)
         if self.key in found:
-            ends = found["intervals"].get(self.key)
-            chance = found["chance_score"] if self.key == "association_score" else None
-            counts = (found[name] for name in ("n", "n_read", "n_clusters", "n_clusters_asked"))
-            yield {}, Estimate(*_scaled(found[self.key], ends, self.scale), *counts, chance)
-
-    def difference(self, first: Sample, second: Sample) -> Difference | None:
-        return None
+            yield (
+                {},
+                Estimate(
+                    *_scaled(found[self.key], found["intervals"].get(self.key), self.scale),
+                    n=found["n"],
+                    n_read=found["n_read"],
+                    n_clusters=found["n_clusters"],
+                    n_clusters_asked=found["n_clusters_asked"],
+                    chance=found["chance_score"] if self.key == "association_score" else None,
+                ),
+            )
 
 
 @dataclass(frozen=True)
@@ -135,9 +139,6 @@ class Rates(Statistic):
                 interval = ends.get(instance, {}).get(name)
                 yield {"instance": instance, **groups}, Estimate(*_scaled(value, interval, 100), *of)
 
-    def differences(self, first: Sample, second: Sample) -> Iterator[tuple[Groups, Difference]]:
-        return iter(())
-
     def _counts(self, rows: pd.DataFrame) -> dict[tuple[str, str], tuple[int, int, int, int]]:
         """{(instance, pair of races): (queries, answers, clusters with an answer, clusters)}"""
         import pandas as pd
@@ -170,9 +171,6 @@ class RealShares(Statistic):
             for group, share in zip(GROUPS[attribute], shares):
                 if not math.isnan(share):
                     yield {"instance": str(instance), "group": group}, Estimate(float(share))
-
-    def differences(self, first: Sample, second: Sample) -> Iterator[tuple[Groups, Difference]]:
-        return iter(())
 
 
 class Answered(RowMean):
