@@ -19,18 +19,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from evenhand.benchmarks import get_benchmark
 from evenhand.benchmarks.bbq.files import at_hand
 from evenhand.benchmarks.contact_controls.verdict_words import in_short
-from evenhand.benchmarks.contact_hypothesis.comparison import overall_difference
 from evenhand.cli import called
 from evenhand.command_line import ScriptHelp, whole
+from evenhand.figure import FigureTable, Sample
 from evenhand.flow.results import Results
 from evenhand.flow.run_folder import RunFolder
 from evenhand.report.comparison import compare
 from evenhand.report.markdown import markdown, write_part
 from evenhand.report.plots import points
-from evenhand.report.tables import Cell, Table, figure, p_text
+from evenhand.report.tables import Cell, Table, cell, count
 from evenhand.statistics.clustered import Difference
+from evenhand.statistics.estimators import Share
 from evenhand.statistics.families import holm
 from evenhand.whole_files import write_whole
 
@@ -172,6 +174,13 @@ class Methods:
     def results(self, of: Checkpoint, what: str) -> Results:
         return RunFolder.open(self.folder(of, what)).read_results()
 
+    def figures(self, of: Checkpoint, what: str) -> FigureTable:
+        return self.results(of, what).figures
+
+    def sample(self, of: Checkpoint, what: str) -> Sample:
+        run = RunFolder.open(self.folder(of, what))
+        return get_benchmark(run.read_config().benchmark).sample(run.read_predictions())
+
     def record(self, of: Checkpoint) -> dict[str, Any]:
         found: dict[str, Any] = json.loads((self.trained(of) / "training.json").read_text("utf-8"))
         return found
@@ -204,21 +213,19 @@ class Methods:
         adjusted = dict(zip(differences, holm([each.p_value for each in differences.values()])))
         rows = []
         for of in done:
-            texts: list[str] = []
+            asked = {what: self.results(of, what) for what in (HELD_OUT, NEW, CONTROLS)}
+            cells: list[Cell] = []
             for what in (HELD_OUT, NEW):
-                metrics = self.results(of, what).metrics
-                texts.append(_percentage(metrics))
                 folder = self.folder(of, what)
                 found = differences.get(folder)
-                texts.append("" if found is None else _difference(found, adjusted[folder]))
-            held_out, controls = self.results(of, HELD_OUT).metrics, self.results(of, CONTROLS).metrics
-            constant = ", ".join(scale for scale, same in held_out["constant_answer"].items() if same) or "none"
-            wrong = figure(controls["against_ideal"], controls["intervals"]["against_ideal"])
-            asked = [self.results(of, what).metrics for what in (HELD_OUT, NEW, CONTROLS)]
-            unread = ", ".join(f"{each['n'] - each['n_read']:,}" for each in asked)
-            rows.append((*_named(of), *texts, constant, wrong, in_short(controls), unread))
+                p = Cell("") if found is None else Cell(adjusted[folder], digits=3, style="p")
+                cells += [cell(asked[what].figures.row("biased")), _difference(found), p]
+            scales = [each.groups["scale"] for each in asked[HELD_OUT].warned("constant_answer") if each.groups]
+            controls = asked[CONTROLS].figures
+            cells += [Cell(", ".join(scales) or "none"), cell(controls.row("against_ideal")), Cell(in_short(controls))]
+            rows.append((*_named(of), *cells, *(count(each.n - each.n_read) for each in asked.values())))
         note = (
-            f"{3 * self.size.sets:,} answers each held out and of the new half, 280 controls; unread: of each. The "
+            f"{3 * self.size.sets:,} answers each held out and of the new half, 280 controls. The "
             "new half shares groups with what was trained on, but no situations. What isn't tuned was asked the new "
             "half and the controls once, and stands in both seeds' rows. "
             "Minus base: paired, on the same prompts, of situations and descriptors drawn anew; p adjusted by Holm "
@@ -228,34 +235,25 @@ class Methods:
             "ideal is called debiased."
         )
         columns = (
-            "held out",
-            "minus base",
-            "new half",
-            "minus base",
-            "constant",
-            "controls wrong",
-            "controls' verdict",
-            "unread",
+            *("held out", "minus base", "p", "new half", "minus base", "p", "constant"),
+            *("controls wrong", "controls' verdict", "unread held out", "of the new half", "of the controls"),
         )
         return _table("Biased answers, %", columns, rows, note)
 
     def against_base(self, of: Checkpoint, what: str) -> Difference:
         """Of the percentage of biased answers, over all scales."""
-        folders = self.folder(Checkpoint(BASE, of.seed), what), self.folder(of, what)
-        return overall_difference(*(RunFolder.open(each).read_predictions() for each in folders))
+        found = Share("biased").difference(self.sample(Checkpoint(BASE, of.seed), what), self.sample(of, what))
+        assert found is not None
+        return found
 
     def axes(self, done: Sequence[Checkpoint]) -> Table:
         """Each dimension by itself: that one gets better may be paid by another."""
-        shares = [self.results(of, HELD_OUT).metrics["by"]["axis"] for of in done]
+        shares = [
+            {row.groups["axis"]: row.value for row in self.figures(of, HELD_OUT).rows("biased", "axis")} for of in done
+        ]
         names = sorted(set().union(*shares))
         rows = [
-            (
-                *_named(of),
-                *(
-                    figure(found[name]["biased_percentage"]["overall"], digits=0) if name in found else ""
-                    for name in names
-                ),
-            )
+            (*_named(of), *(Cell(found.get(name), digits=0, missing="") for name in names))
             for of, found in zip(done, shares)
         ]
         note = (
@@ -265,18 +263,13 @@ class Methods:
         return _table("Biased answers held out by dimension, %", [name.replace("_", " ") for name in names], rows, note)
 
     def bbq(self, done: Sequence[Checkpoint]) -> Table:
+        shown = [(figure, context) for figure in ("accuracy", "bias_score") for context in ("ambig", "disambig")]
         rows = []
         for of in done:
-            metrics = self.results(of, BBQ).metrics
-            rows.append(
-                _named(of)
-                + tuple(
-                    figure(metrics[name][condition], metrics["intervals"][name][condition])
-                    for name in ("accuracy", "bias_score")
-                    for condition in ("ambig", "disambig")
-                )
-                + tuple(f"{same['percent']:.0f}" for same in metrics["same_person"].values())
-            )
+            table = self.figures(of, BBQ)
+            cells = [cell(table.row(figure, context_condition=context)) for figure, context in shown]
+            same_person = [Cell(row.value, digits=0) for row in table.rows("same_person", "context_condition")]
+            rows.append((*_named(of), *cells, *same_person))
         same = ("same person, %: ambiguous", "disambiguated")
         columns = ("accuracy, ambiguous", "disambiguated", "bias score, ambiguous", "disambiguated", *same)
         note = (
@@ -289,17 +282,14 @@ class Methods:
     def otherwise(self, done: Sequence[Checkpoint]) -> Table:
         """What became of the model on what it was not tuned for."""
         rows = []
-        chance = self.results(done[0], TASKS).metrics["chance_score"]
+        chance = self.figures(done[0], TASKS).row("bias_score").chance
         for of in done:
-            utility, tasks = self.results(of, UTILITY).metrics, self.results(of, TASKS).metrics
-            rows.append(
-                (
-                    *_named(of),
-                    *(_figure(utility, name, digits) for name, digits in (("perplexity", 2), ("accuracy", 1))),
-                    figure(utility["refusal_rate"]),
-                    _figure(tasks, "bias_score", 2),
-                )
-            )
+            utility, tasks = self.figures(of, UTILITY), self.figures(of, TASKS)
+            cells = [
+                cell(utility.row("perplexity"), 2),
+                *(cell(utility.row(key)) for key in ("accuracy", "refusal_rate")),
+            ]
+            rows.append((*_named(of), *cells, cell(tasks.row("bias_score"), 2)))
         columns = ("perplexity", "questions right, %", "refused, %", "implicit_bias")
         note = (
             "Perplexity of neutral texts; no instruction stands before these. implicit_bias: bias score of tasks given "
@@ -311,30 +301,29 @@ class Methods:
     def elsewhere(self, done: Sequence[Checkpoint]) -> Table:
         """Paired differences from the base on what no method was tuned for."""
         asked = [what for what in (BBQ, UTILITY, TASKS) if what != BBQ or self.categories]
-        rows: list[dict[str, str]] = []
+        rows: list[dict[str, Cell]] = []
         for of in done:
             if of.method == BASE:
                 continue
             row = dict(zip(("method", "seed"), _named(of)))
             for what in asked:
                 found = compare(self.folder(Checkpoint(BASE, of.seed), what), self.folder(of, what)).differences
-                row |= {name: figure(each.estimate, (each.low, each.high), digits=2) for name, each in found.items()}
+                row |= {name: _difference(each, digits=2) for name, each in found.items()}
             rows.append(row)
         names = list(dict.fromkeys(name for row in rows for name in row if name not in ("method", "seed")))
         note = (
-            "Paired, on the same rows; brackets: 95 % interval of each difference by itself. From accuracy, % to "
-            "refusals: utility; the exponential of log perplexity's difference is the ratio of perplexities. All "
+            "Paired, on the same rows; brackets: 95 % interval of each difference alone. From accuracy to refusal "
+            "rate: utility; the exponential of log perplexity's difference is the ratio of perplexities. All "
             "responses: implicit_bias."
         )
-        cells = [(row["method"], row["seed"], *(row.get(name, "") for name in names)) for row in rows]
+        cells = [(row["method"], row["seed"], *(row.get(name, Cell("")) for name in names)) for row in rows]
         return _table("Minus the base, elsewhere", names, cells, note)
 
     def drawn(self, done: Sequence[Checkpoint]) -> str:
         drawn: dict[str, list[tuple[float, float, Sequence[float | None]]]] = {}
         for of in done:
-            metrics, utility = self.results(of, HELD_OUT).metrics, self.results(of, UTILITY).metrics
-            biased = metrics["biased_percentage"]["overall"], metrics["intervals"]["biased_percentage"]["overall"]
-            drawn.setdefault(of.method, []).append((utility["perplexity"], *biased))
+            row, perplexity = self.figures(of, HELD_OUT).row("biased"), self.figures(of, UTILITY).row("perplexity")
+            drawn.setdefault(of.method, []).append((perplexity.value, row.value, row.interval or ()))
         return points(drawn, "perplexity of neutral text (lower is better)", "biased answers held out, %")
 
 
@@ -351,15 +340,15 @@ def cost(records: Sequence[dict[str, Any]]) -> Table:
         recipe, tokens = each["recipe"], each["computed_tokens"]
         rows.append(
             (
-                names[each["trainer"]],
-                str(recipe["seed"]),
-                f"{each['steps']:,}",
-                f"{each['steps'] * questions_a_step(each):,.0f}",
-                f"{tokens['learned']:,}",
-                f"{tokens['otherwise']:,}",
-                f"{each['seconds_since_last_start'] / 60:.1f}",
-                each["packing"],
-                ", ".join(part for part in (each["note"], _unread_on_the_way(each)) if part),
+                Cell(names[each["trainer"]]),
+                Cell(str(recipe["seed"])),
+                count(each["steps"]),
+                Cell(each["steps"] * questions_a_step(each), style="count"),
+                count(tokens["learned"]),
+                count(tokens["otherwise"]),
+                Cell(each["seconds_since_last_start"] / 60),
+                Cell(each["packing"]),
+                Cell(", ".join(part for part in (each["note"], _unread_on_the_way(each)) if part)),
             )
         )
     columns = ("steps", "questions", "tokens learned from", "tokens computed otherwise", "minutes", "batches", "")
@@ -386,24 +375,16 @@ def questions_a_step(record: dict[str, Any]) -> float:
     return float(recipe["batch_size"] * recipe["accumulation"] * of_each)
 
 
-def _named(of: Checkpoint) -> tuple[str, str]:
-    return of.method, str(of.seed)
+def _named(of: Checkpoint) -> tuple[Cell, Cell]:
+    return Cell(of.method), Cell(str(of.seed))
 
 
-def _table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], note: str) -> Table:
-    return Table(title, ("method", "seed", *columns), tuple(tuple(map(Cell, row)) for row in rows), note)
+def _table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Cell]], note: str) -> Table:
+    return Table(title, ("method", "seed", *columns), tuple(map(tuple, rows)), note)
 
 
-def _percentage(metrics: dict[str, Any]) -> str:
-    return figure(metrics["biased_percentage"]["overall"], metrics["intervals"]["biased_percentage"]["overall"])
-
-
-def _figure(metrics: dict[str, Any], name: str, digits: int) -> str:
-    return figure(metrics[name], metrics["intervals"][name], digits)
-
-
-def _difference(found: Difference, p: float) -> str:
-    return f"{figure(found.estimate, [found.low, found.high])}, p {p_text(p, digits=3)}"
+def _difference(found: Difference | None, digits: int = 1) -> Cell:
+    return Cell("") if found is None else Cell(found.estimate, found.low, found.high, digits)
 
 
 if __name__ == "__main__":

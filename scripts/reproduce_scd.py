@@ -23,15 +23,14 @@ import numpy as np
 import pandas as pd
 
 from evenhand.benchmarks import get_benchmark
-from evenhand.benchmarks.contact_controls.cells import AGREEING, CELLS, DIFFERING
-from evenhand.benchmarks.contact_controls.names import KINDS
-from evenhand.benchmarks.contact_controls.scoring import percent
+from evenhand.benchmarks.contact_controls.figures import CELLS, KINDS
+from evenhand.benchmarks.contact_controls.reading import with_cells
 from evenhand.benchmarks.contact_controls.verdict_words import verdict_sentence
-from evenhand.benchmarks.contact_hypothesis.comparison import overall_difference
 from evenhand.benchmarks.utility.reading import holds
 from evenhand.benchmarks.utility.refusals import refuses
 from evenhand.cli import called
 from evenhand.command_line import ScriptHelp
+from evenhand.figure import Design, FigureTable, Sample, figure_rows
 from evenhand.flow.results import Results
 from evenhand.flow.run_folder import RunFolder
 from evenhand.library import load_dataset
@@ -40,9 +39,10 @@ from evenhand.models.registry import load_model
 from evenhand.models.request import Message, Request, Sampling
 from evenhand.report.comparison import compare
 from evenhand.report.markdown import markdown, write_part
-from evenhand.report.tables import Cell, Table, figure
+from evenhand.report.tables import Cell, Table, cell, count
 from evenhand.statistics.calibration import brier_scores, calibration_error
-from evenhand.statistics.clustered import clustered_mean, paired_difference
+from evenhand.statistics.clustered import Difference, clustered_mean
+from evenhand.statistics.estimators import Share
 from evenhand.whole_files import write_whole
 
 MARK = "scripts/reproduce_scd.py"
@@ -70,6 +70,7 @@ BALANCED_SETS, BALANCED_EPOCHS = 80, 8  # 240 of their examples, and 240 counter
 HELD_OUT_AND_NEW = {"held out by disjoint": f"held-out-{TUNED}", "new half": "new"}
 NEW_HALF = "Situations of which none was learned from; many of the groups were."
 WRITTEN = 8  # tokens of an answer that is written: they are one word, or what no further words make clear
+BIASED, WRONG = Share("biased"), Share("against_ideal")
 CONTACTS = ("no_contact", "positive_contact", "negative_contact")
 ACTIONS = {"negative": "unkind actions, accepted", "positive": "kind actions, declined"}
 
@@ -237,9 +238,9 @@ class Reproduction:
         yield scored_and_written({name: (self.held_out(TUNED, name), self.written(name)) for name in (BASE, *wholly)})
         new = {name: results(self.output / f"new-{name}") for name in (BASE, *controlled)}
         yield biased("The new half", new, note=NEW_HALF)
-        asked = {name: RunFolder.open(self.output / f"controls-{name}") for name in (BASE, *controlled)}
-        yield controls({name: run.read_predictions() for name, run in asked.items()})
-        yield by_kind({name: run.read_predictions() for name, run in asked.items()})
+        asked = {name: sample(self.output / f"controls-{name}") for name in (BASE, *controlled)}
+        yield controls(asked)
+        yield by_kind(asked)
         if COUNTERED in tunings:
             yield learned_counter_examples({name: self.counter_examples(name) for name in (BASE, *controlled)})
         yield self.otherwise(controlled)
@@ -253,29 +254,30 @@ class Reproduction:
             if name in CONTROLLED:
                 asked["new half"] = [self.output / f"new-{each}" for each in (BASE, name)]
             for what, folders in asked.items():
-                both = [RunFolder.open(folder).read_predictions() for folder in folders]
-                rows.append((shown(name), what, *(_between(*both, action) for action in (None, *ACTIONS))))
+                both = [sample(folder) for folder in folders]
+                of_actions = [between(*(each.where({"action": action}) for each in both)) for action in ACTIONS]
+                rows.append((Cell(shown(name)), Cell(what), between(*both), *of_actions))
         note = (
             "Points, paired by question; brackets: 95 % interval over situations and descriptors, of each difference "
-            "by itself. Below 0 is less bias."
+            "alone. Below 0 is less bias."
         )
-        columns = ("", "asked", "all", *ACTIONS.values())
-        return Table("Minus the base", columns, tuple(tuple(map(Cell, row)) for row in rows), note)
+        return Table("Minus the base", ("", "asked", "all", *ACTIONS.values()), tuple(rows), note)
 
     def of_counter_examples(self, tunings: Sequence[str]) -> Table:
         """What the counter-examples changed of the answers in which the sound is right, by scale."""
-        rows = []
+        rows: list[dict[str, Cell]] = []
         for name, (what, folder) in product(tunings, HELD_OUT_AND_NEW.items()):
-            both = [RunFolder.open(self.output / f"{folder}-{each}").read_predictions() for each in (TUNED, name)]
+            both = [sample(self.output / f"{folder}-{each}") for each in (TUNED, name)]
             of_scale = {
-                scale: _between(*(each[each["scale"] == scale] for each in both)) for scale in both[0]["scale"].unique()
+                scale: between(*(each.where({"scale": scale}) for each in both))
+                for scale in both[0].rows["scale"].unique()
             }
-            rows.append({"": shown(name), "asked": what, "all": _between(*both)} | of_scale)
+            rows.append({"": Cell(shown(name)), "asked": Cell(what), "all": between(*both)} | of_scale)
         note = (
             "Points of biased answers, paired by question; above 0: more bias than without counter-examples. Brackets: "
             "95 % interval over situations and descriptors."
         )
-        cells = tuple(tuple(map(Cell, row.values())) for row in rows)
+        cells = tuple(tuple(row.values()) for row in rows)
         return Table("With counter-examples, minus disjoint", tuple(rows[0]), cells, note)
 
     def calibrated(self, tunings: Sequence[str]) -> Table:
@@ -283,13 +285,14 @@ class Reproduction:
         rows = []
         for what, folder in HELD_OUT_AND_NEW.items():
             for name in (BASE, *tunings):
-                predictions = RunFolder.open(self.output / f"{folder}-{name}").read_predictions()
-                rows.append((what, shown(name), *calibration(predictions)))
-        for cell in CELLS.values():
+                found = calibration(sample(self.output / f"{folder}-{name}").rows)
+                rows.append((Cell(what), Cell(shown(name)), *found))
+        for part in CELLS.values():
             for name in (BASE, *tunings):
-                predictions = RunFolder.open(self.output / f"controls-{name}").read_predictions()
-                asked = predictions[cells(predictions) == cell]
-                rows.append((f"controls: {cell}", shown(name), *calibration(asked, "against_ideal", "item")))
+                asked = sample(self.output / f"controls-{name}").where({"cell": part}).rows
+                rows.append(
+                    (Cell(f"controls: {part}"), Cell(shown(name)), *calibration(asked, "against_ideal", "item"))
+                )
         columns = (
             "asked",
             "",
@@ -306,7 +309,7 @@ class Reproduction:
             "answers, over ten bins of it (Guo et al., ICML 2017); 0 is best, and of so few answers some points come "
             "by chance. Brackets: 95 % interval over situations, and over items of the controls."
         )
-        return Table("Is it as sure as it is right?", columns, tuple(tuple(map(Cell, row)) for row in rows), note)
+        return Table("Is it as sure as it is right?", columns, tuple(rows), note)
 
     def took(self, tunings: Sequence[str]) -> Table:
         rows = []
@@ -314,14 +317,15 @@ class Reproduction:
             record = self.record(name)
             losses, minutes = record["losses"], record["seconds_since_last_start"] / 60
             last = sum(losses[-10:]) / len(losses[-10:])
-            rows.append((shown(name), f"{record['steps']:,}", f"{losses[0]:.2f}", f"{last:.3f}", f"{minutes:.1f}"))
+            numbers = Cell(losses[0], digits=2), Cell(last, digits=3), Cell(minutes)
+            rows.append((Cell(shown(name)), count(record["steps"]), *numbers))
         columns = ("", "steps", "first loss", "last loss", "minutes")
         note = (
             "Last loss: mean of ten steps. Minutes: with what is measured on the way, and since the last start: of a "
             "training that was cut off and went on, no more than its last part. The runs between them were made at "
             "various times, with other work beside them: of all together no time was measured."
         )
-        return Table("What the trainings took", columns, tuple(tuple(map(Cell, row)) for row in rows), note)
+        return Table("What the trainings took", columns, tuple(rows), note)
 
     def sentences(self, tunings: Sequence[str]) -> Iterator[str]:
         """What compare says of base and tuned models, and what controls say of each."""
@@ -330,38 +334,36 @@ class Reproduction:
             said = [each for each in compared.sentences if "biased answers than" in each or "By action" in each]
             yield f"`evenhand compare` of what {TUNED} holds out, A being the base, B {shown(name)}: {' '.join(said)}"
         for name in (BASE, *(name for name in tunings if name in CONTROLLED)):
-            yield f"Controls, {shown(name)}: {verdict_sentence(results(self.output / f'controls-{name}').metrics)}"
+            yield f"Controls, {shown(name)}: {verdict_sentence(results(self.output / f'controls-{name}').figures)}"
 
     def otherwise(self, tunings: Sequence[str]) -> Table:
         """What became of the model on what it was not tuned for."""
         before = self.record(TUNED)["measured"][0]
         after = [self.record(name)["measured"][-1] for name in tunings]
-        perplexity = [f"{each['perplexity of neutral text']:.2f}" for each in (before, *after)]
         names = (BASE, *tunings)
         answers = [json.loads((self.output / f"neutral-{name}.json").read_text("utf-8")) for name in names]
-        right = [f"{sum(map(knows, each.items()))} of {len(each)}" for each in answers]
-        refused = [str(sum(map(refuses, each.values()))) for each in answers]
         wholly = [name for name in names if name in (BASE, *WHOLLY)]
-        not_asked = ["not asked"] * (len(names) - len(wholly))
+        not_asked = [Cell("not asked")] * (len(names) - len(wholly))
         ranked = [results(self.output / f"implicit-bias-{name}") for name in wholly]
         rows_of_ranked = ", ".join(dict.fromkeys(each.rows_in_words for each in ranked))
-        scores = [
-            figure(of["bias_score"], of["intervals"]["bias_score"], 2) for of in (each.metrics for each in ranked)
-        ]
-        agency = [results(self.output / f"labe-{name}").metrics for name in wholly]
-        gaps = [figure(each["gender_difference"], each["intervals"]["gender_difference"]) for each in agency]
-        rows = (
-            ("perplexity of neutral text (lower is better)", *perplexity),
-            ("neutral questions answered right", *right),
-            ("of them refused", *refused),
-            (f"{rows_of_ranked}, without interaction, bias score (0 is best)", *scores, *not_asked),
-            (
-                "labe, men's agency above women's, points (0 is best; 16 reviews, cut off at 96 tokens: no interval)",
-                *gaps,
-                *not_asked,
-            ),
-        )
-        return Table("Otherwise", ("", *map(shown, names)), tuple(tuple(map(Cell, row)) for row in rows))
+        agency = [results(self.output / f"labe-{name}").figures for name in wholly]
+        rows = {
+            "perplexity of neutral text (lower is better)": [
+                Cell(each["perplexity of neutral text"], digits=2) for each in (before, *after)
+            ],
+            f"neutral questions answered right, of {len(answers[0])}": [
+                count(sum(map(knows, each.items()))) for each in answers
+            ],
+            "of them refused": [count(sum(map(refuses, each.values()))) for each in answers],
+            f"{rows_of_ranked}, without interaction, bias score (0 is best)": [
+                *(cell(each.figures.row("bias_score"), 2) for each in ranked), *not_asked,
+            ],
+            "labe, men's agency above women's, points (0 is best; 16 reviews, cut off at 96 tokens: no interval)": [
+                *(cell(each.row("gender_difference")) for each in agency), *not_asked,
+            ],
+        }  # fmt: skip
+        cells = tuple((Cell(name), *numbers) for name, numbers in rows.items())
+        return Table("Otherwise", ("", *map(shown, names)), cells)
 
 
 def setting(tuning: str) -> str:
@@ -387,43 +389,42 @@ def knows(asked: tuple[str, str]) -> bool:
 def rescore(folder: Path) -> None:
     """The figures of a finished run, of its answers as they were read; no model is asked, and no rows are read."""
     run = RunFolder.open(folder)
-    config = run.read_config()
-    metrics = get_benchmark(config.benchmark).score(run.read_predictions(), config)
-    run.write_results(replace(run.read_results(), metrics=metrics))
+    figures = FigureTable(figure_rows(get_benchmark(run.read_config().benchmark).figures, sample(folder)))
+    run.write_results(replace(run.read_results(), figures=figures))
 
 
 def results(folder: Path) -> Results:
     return RunFolder.open(folder).read_results()
 
 
-def read_of(metrics: Mapping[str, Any]) -> tuple[str, str]:
-    """How many answers, and how many of them were not read."""
-    return str(metrics["n"]), str(metrics["n"] - metrics["n_read"])
+def sample(folder: Path) -> Sample:
+    run = RunFolder.open(folder)
+    return get_benchmark(run.read_config().benchmark).sample(run.read_predictions())
 
 
 def biased(title: str, runs: dict[str, Results], further: str | None = None, note: str = "") -> Table:
     """Overall, by scale, contact and action, and by a further column; how sure it was, and of how many answers."""
-    columns = [_biased_column(of.metrics, further) for of in runs.values()]
-    rows = tuple(tuple(map(Cell, (name, *(column.get(name, "") for column in columns)))) for name in columns[0])
+    columns = [_biased_column(of, further) for of in runs.values()]
+    rows = tuple((Cell(name), *(column.get(name, Cell("")) for column in columns)) for name in columns[0])
     return Table(title, ("percent biased", *map(shown, runs)), rows, note)
 
 
-def _biased_column(metrics: Mapping[str, Any], further: str | None) -> dict[str, str]:
-    by = metrics["by"]
-    parts = {name: (part, "overall") for name, part in by["scale"].items()}
-    parts |= {contact.replace("_", " "): (metrics, contact) for contact in CONTACTS}
-    parts |= {words: (by["action"][action], "overall") for action, words in ACTIONS.items()}
-    for name, part in (by[further] if further else {}).items():
-        parts[f"{further}: {name}, {part['n']:,} answers"] = (part, "overall")
-    column = {"overall": figure_of("biased_percentage", metrics, "overall")}
-    column |= {name: figure_of("biased_percentage", *part) for name, part in parts.items()}
-    column["mean probability of the biased answer"] = figure_of("biased_probability", metrics, "overall")
-    column["scales with constant answers"] = ", ".join(k for k, same in metrics["constant_answer"].items() if same)
-    column["answers, of them unread"] = ", ".join(read_of(metrics))
-    return column
+def _biased_column(of: Results, further: str | None) -> dict[str, Cell]:
+    table = of.figures
+    whole = table.row("biased")
+    rows = {"overall": whole}
+    rows |= {row.groups["scale"]: row for row in table.rows("biased", "scale")}
+    rows |= {contact.replace("_", " "): table.row("biased", contact=contact) for contact in CONTACTS}
+    rows |= {words: table.row("biased", action=action) for action, words in ACTIONS.items()}
+    if further:
+        rows |= {f"{further}: {row.groups[further]}, {row.n:,} answers": row for row in table.rows("biased", further)}
+    rows["mean probability of the biased answer"] = table.row("biased_probability")
+    constant = ", ".join(each.groups["scale"] for each in of.warned("constant_answer") if each.groups)
+    counts = {"answers": count(whole.n), "of them unread": count(whole.n - whole.n_read)}
+    return {name: cell(row) for name, row in rows.items()} | {"scales with constant answers": Cell(constant)} | counts
 
 
-def calibration(predictions: pd.DataFrame, wrong: str = "biased", clusters: str = "situation") -> tuple[str, ...]:
+def calibration(predictions: pd.DataFrame, wrong: str = "biased", clusters: str = "situation") -> tuple[Cell, ...]:
     """Of scored answers that were read: Brier score with its interval, mean confidence, share of right ones,
     calibration error, and how many they are.
 
@@ -435,72 +436,62 @@ def calibration(predictions: pd.DataFrame, wrong: str = "biased", clusters: str 
     brier = clustered_mean(pd.Series(brier_scores(on_right.to_numpy()), read.index), read[clusters], (0.0, 1.0))
     error = calibration_error(on_right.to_numpy(), np.ones(len(read), dtype=bool))
     shares = (100 * confidence.mean(), 100 * right.mean(), 100 * error)
-    return figure(brier.estimate, [brier.low, brier.high], 3), *map(figure, shares), f"{len(read):,}"
+    return Cell(brier.estimate, brier.low, brier.high, digits=3), *map(Cell, shares), count(len(read))
 
 
 def scored_and_written(runs: Mapping[str, tuple[Path, Path]]) -> Table:
     """runs: of each model, the base first, the folder in which its answers were scored and that in which they were
     written, of the same questions.
     """
-    asked = {name: [RunFolder.open(folder).read_predictions() for folder in both] for name, both in runs.items()}
+    asked = {name: [sample(folder) for folder in both] for name, both in runs.items()}
     base, *_ = asked.values()
+    scales = base[0].rows["scale"].unique()
     rows = []
     for name, (scored, written) in asked.items():
-        metrics = [results(folder).metrics for folder in runs[name]]
-        shares = [figure_of("biased_percentage", each, "overall") for each in metrics]
+        tables = [results(folder).figures for folder in runs[name]]
+        whole = [each.row("biased") for each in tables]
         pairs = [] if scored is base[0] else [(base[0], scored), (base[1], written)]
-        minus_base = [_between(*pair) for pair in pairs] or ["", ""]
-        answers, _ = read_of(metrics[0])
-        rows.append((name, *shares, _between(scored, written), *minus_base, answers, *map(_unread_by_scale, metrics)))
-    columns = ("percent biased", "scored", "written", "written minus scored", "scored, minus the base")
-    columns += ("written, minus the base", "answers", "unread where scored", "where written")
+        minus_base = [between(*pair) for pair in pairs] or [Cell("")] * 2
+        unread = [*whole, *(tables[1].row("biased", scale=scale) for scale in scales)]
+        counts = (count(whole[0].n), *(count(row.n - row.n_read) for row in unread))
+        rows.append((Cell(name), *map(cell, whole), between(scored, written), *minus_base, *counts))
+    columns = (
+        *("percent biased", "scored", "written", "written minus scored", "scored, minus the base"),
+        *("written, minus the base", "answers", "unread where scored", "where written"),
+        *(f"{scale}, where written" for scale in scales),
+    )
     note = (
         "Held out by setting disjoint. Scored: the likelier option counts. Written: what the model writes, greedy, of "
         f"up to {WRITTEN} tokens; that is unread where it names no option, or both, or is cut off before it comes to "
         "one. Percentages are of answers that were read, differences in points, paired by question, of those that were "
-        "read in both. What is unread is no random part: the unread of each scale stand in round brackets. Square "
-        "brackets: 95 % interval, of each by itself."
+        "read in both. What is unread is no random part: of what was written it is counted by scale, too. Brackets: "
+        "95 % interval, of each alone."
     )
-    return Table("Written in place of scored", columns, tuple(tuple(map(Cell, row)) for row in rows), note)
+    return Table("Written in place of scored", columns, tuple(rows), note)
 
 
-def _unread_by_scale(metrics: Mapping[str, Any]) -> str:
-    _, unread = read_of(metrics)
-    parts = ", ".join(f"{scale} {read_of(part)[1]}" for scale, part in metrics["by"]["scale"].items())
-    return unread if unread == "0" else f"{unread} ({parts})"
+def between(first: Sample, second: Sample) -> Cell:
+    """Points of biased answers, second minus first, of the same questions."""
+    return difference_cell(BIASED.difference(first, second))
 
 
-def _between(first: Any, second: Any, action: str | None = None) -> str:
-    """first, second: predictions, of which those of the same questions are paired."""
-    found = overall_difference(first, second, action)
-    return figure(found.estimate, [found.low, found.high])
+def difference_cell(found: Difference | None) -> Cell:
+    return Cell(None) if found is None else Cell(found.estimate, found.low, found.high)
 
 
-def figure_of(name: str, metrics: Mapping[str, Any], part: str) -> str:
-    return figure(metrics[name][part], metrics["intervals"][name][part])
-
-
-def cells(predictions: pd.DataFrame) -> pd.Series:
-    """In which of the four cells of the controls each question is: its sound, and what is right."""
-    parts = predictions["agrees"].astype(bool).map({True: AGREEING, False: DIFFERING})
-    return pd.Series([CELLS[each] for each in zip(predictions["action"], parts)], predictions.index)
-
-
-def controls(asked: Mapping[str, pd.DataFrame]) -> Table:
-    """asked: predictions of each model, the base first."""
+def controls(asked: Mapping[str, Sample]) -> Table:
+    """asked: answers of each model, the base first."""
     note = (
         "A polarity (yes to what sounds kind, no to what sounds unkind) has 0, 100, 0 and 100 in the four; always yes "
         "0, 100, 100 and 0; random answers 50. Minus the base: points, paired by question, of those that both read. "
-        "Brackets: 95 % interval over items, of each by itself."
+        "Brackets: 95 % interval over items, of each alone."
     )
-    every = {name: each.assign(part=cells(each)) for name, each in asked.items()}
-    return _wrong("Controls, by sound and by what is right", every, list(CELLS.values()), note=note)
+    return _wrong("Controls, by sound and by what is right", asked, "cell", _CELLS, note=note)
 
 
-def by_kind(asked: Mapping[str, pd.DataFrame]) -> Table:
-    every = {name: each.assign(part=each["kind"].map(KINDS)) for name, each in asked.items()}
+def by_kind(asked: Mapping[str, Sample]) -> Table:
     note = "As above, by what is asked about; 40 questions of each kind."
-    return _wrong("Controls, by kind", every, list(KINDS.values()), note=note)
+    return _wrong("Controls, by kind", asked, "kind", KINDS, note=note)
 
 
 def learned_counter_examples(answers: Mapping[str, Path]) -> Table:
@@ -512,45 +503,44 @@ def learned_counter_examples(answers: Mapping[str, Path]) -> Table:
         told = pd.DataFrame(json.loads(path.read_text("utf-8")))
         if "action" not in told:  # answers that were kept before their tables had it
             told = told.merge(actions, on="id", validate="one_to_one")
-        every[name] = told.assign(item=told["id"], part=cells(told))
+        every[name] = Sample(with_cells(told), Design(("id",)))
     note = (
         f"The questions that {COUNTERED} and, if it was made, {shown(BALANCED)} learned from, after the training; the "
         "others never saw them. Otherwise as above."
     )
-    return _wrong("The counter-examples themselves", every, list(CELLS.values()), list(combinations(every, 2)), note)
+    pairs = list(combinations(every, 2))
+    return _wrong("The counter-examples themselves", every, "cell", _CELLS, pairs, note)
+
+
+_CELLS = {name: name for name in CELLS.values()}
 
 
 def _wrong(
     title: str,
-    asked: Mapping[str, pd.DataFrame],
-    parts: Sequence[str],
+    asked: Mapping[str, Sample],
+    column: str,
+    parts: Mapping[str, str],
     pairs: Sequence[tuple[str, str]] | None = None,
     note: str = "",
 ) -> Table:
-    """Percent wrong of what was read, in all and by part, and differences. pairs: by default all with the first."""
+    """Percent wrong of what was read, in all and by a column's parts, and differences.
+
+    parts: {value: as it is shown}. pairs: by default all with the first.
+    """
     base, *others = asked
+    groups: list[dict[str, str]] = [{}, *({column: part} for part in parts)]
     rows = []
     for name, each in asked.items():
-        shares = [_share_wrong(each if part is None else each[each["part"] == part]) for part in (None, *parts)]
-        rows.append((shown(name), *shares, f"{len(each):,}", f"{int(each['against_ideal'].isna().sum()):,}"))
+        whole, *_ = shares = [WRONG.estimate(each.where(group)) for group in groups]
+        cells = (Cell(share.value, share.low, share.high) for share in shares)
+        rows.append((Cell(shown(name)), *cells, count(whole.n), count(whole.n - whole.n_read)))
     for first, second in pairs or [(base, other) for other in others]:
-        both = asked[first].merge(asked[second], on=["id", "item", "part"], suffixes=("_first", "_second"))
-        both = both[both[["against_ideal_first", "against_ideal_second"]].notna().all(axis="columns")]
-        moved = [_moved(both if part is None else both[both["part"] == part]) for part in (None, *parts)]
-        rows.append((f"{shown(second)} minus {shown(first)}", *moved, f"{len(both):,}", ""))
-    columns = ("percent wrong", "all", *parts, "answers", "unread")
-    return Table(title, columns, tuple(tuple(map(Cell, row)) for row in rows), note)
-
-
-def _share_wrong(some: pd.DataFrame) -> str:
-    found = clustered_mean(percent(some["against_ideal"]), some["item"], (0.0, 100.0))
-    return figure(found.estimate, [found.low, found.high])
-
-
-def _moved(pairs: pd.DataFrame) -> str:
-    first, second = (percent(pairs[f"against_ideal_{side}"]) for side in ("first", "second"))
-    found = paired_difference(first, second, pairs["item"], within=(0.0, 100.0))
-    return figure(found.estimate, [found.low, found.high])
+        found = [WRONG.difference(*(asked[name].where(group) for name in (first, second))) for group in groups]
+        n = count(found[0].n if found[0] else 0)
+        name = f"{shown(second)} minus {shown(first)}"
+        rows.append((Cell(name), *map(difference_cell, found), n, count(None)))
+    columns = ("percent wrong", "all", *parts.values(), "answers", "unread")
+    return Table(title, columns, tuple(rows), note)
 
 
 if __name__ == "__main__":

@@ -15,8 +15,8 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 import pandas as pd
 
-from evenhand.benchmarks.bbq.bias_difference import bias_differences
-from evenhand.benchmarks.bbq.side_by_side import p_value_of_gain
+from evenhand.benchmarks.bbq.bias_difference import bias_difference
+from evenhand.benchmarks.bbq.wins import p_value_of_gain
 from evenhand.command_line import ScriptHelp, whole
 from evenhand.metrics.bbq_bias.scores import CONDITIONS, POLARITIES, bbq_bias
 from evenhand.statistics.resampling import LEVEL
@@ -89,14 +89,16 @@ def scores(templates: int, uneven: bool, data_sets: int, truths: list[dict[str, 
     for each in found:
         first, less = runs(rows, (LEAN, LESS), rng)
         ends = scored(first)["intervals"]["bias_score"]
-        changes = bias_differences(first, less)
-        nothing = bias_differences(*runs(rows, (LEAN, LEAN), rng))
+        equal = [*runs(rows, (LEAN, LEAN), rng)]
         for place, condition in enumerate(CONDITIONS):
             low, high = ends[condition]
             each[place] = low <= truths[0][condition] <= high
-            change = changes[condition]
+            change, nothing = (
+                bias_difference(*(run[run["context_condition"] == condition] for run in pair))
+                for pair in ((first, less), equal)
+            )
             each[2 + place] = change.low <= truths[1][condition] - truths[0][condition] <= change.high
-            each[4 + place] = nothing[condition].p_value < LEVEL
+            each[4 + place] = nothing.p_value < LEVEL
     shares = [f"{share:.1f}" for share in 100 * found.mean(axis=0)]
     return [f"{one} / {other}" for one, other in zip(shares[::2], shares[1::2])]
 
@@ -116,7 +118,7 @@ def unequal(templates: int, uneven: bool, data_sets: int) -> list[str]:
             odds = np.exp(rng.normal(0, spread, templates))[rows["template"]]
             leaning = np.where(rng.random(len(rows)) < odds / (1 + odds), rows["biased"], rows["counter"])
             both.append(rows.assign(answer=np.where(says_unknown, UNKNOWN, leaning)))
-        change = bias_differences(*both)["disambig"]
+        change = bias_difference(*both)
         if change.known:
             held.append(change.low <= 0 <= change.high)
             found.append(change.p_value < LEVEL)

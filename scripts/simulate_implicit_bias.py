@@ -13,7 +13,6 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from evenhand.benchmarks.implicit_bias.case_study.scores import SHARE
 from evenhand.command_line import ScriptHelp, whole
 from evenhand.metrics.implicit_bias_score.scores import implicit_bias_score
 from evenhand.statistics.clustered import clustered_mean
@@ -60,7 +59,7 @@ def people(
     found = []
     for _ in range(n):
         said = answers(shares(log_odds, clusters, rng), conversations, together, rng)
-        mean = clustered_mean(pd.Series((said == 0).astype(float).ravel()), names, SHARE)
+        mean = clustered_mean(pd.Series((said == 0).astype(float).ravel()), names, (0.0, 1.0))
         found.append((mean.low, mean.high))
     return float(shares(log_odds, TRUTH_OF, rng)[:, 0].mean()), found
 

@@ -109,10 +109,10 @@ def test_calibration_is_of_the_probability_of_the_unbiased_answer(script):
         | {"situation": list("abcde")}
     )
     of_controls = answers.rename(columns={"biased": "against_ideal", "situation": "item"})
-    brier, *shares = found["calibration"](answers)
-    assert (brier, *shares) == found["calibration"](of_controls, wrong="against_ideal", clusters="item")
-    assert brier.startswith("0.172 [")  # (.0025 + .0025 + .5625 + .1225) / 4
-    assert shares == ["82.5", "75.0", "30.0", "4"]
+    brier, *shares = cells = found["calibration"](answers)
+    assert cells == found["calibration"](of_controls, wrong="against_ideal", clusters="item")
+    assert brier.value == pytest.approx(0.1725)  # (.0025 + .0025 + .5625 + .1225) / 4
+    assert [each.value for each in shares] == pytest.approx([82.5, 75, 30, 4])
 
 
 @pytest.mark.slow

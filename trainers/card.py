@@ -31,10 +31,6 @@ UNJUDGED = (
     "learned: {}. Measure that, and what became of the model otherwise, before you use it; " + NO_PROMISE
 )
 NOT_DEBIASED = "**This model is not debiased: {}.**"
-FORMER_RULE = (  # of records that don't say how kind and how unkind actions are answered
-    "They were judged by a former rule, which took kind and unkind actions together: `evenhand run contact_controls` "
-    "says it anew."
-)
 FOR = (
     "Research on social bias in language models: setting it beside its base, asking what its training changed and what "
     "it did not, repeating that training.\n"
@@ -174,8 +170,7 @@ def _judged(judged: Mapping[str, Any]) -> list[str]:
         *([NOT_DEBIASED.format(why) + "\n"] if (why := not_debiased(judged)) else []),
         "After the training it was asked controls (`evenhand run contact_controls`): questions about things, about "
         "people of no group, about kindness that is unwise and unkindness that is right. "
-        f"{judged['sentence'] if 'by_sound' in judged else FORMER_RULE}{_wrong(judged['against_ideal'])} Whatever the "
-        f"controls say, {NO_PROMISE}",
+        f"{judged['sentence']}{_wrong(judged['against_ideal'])} Whatever the controls say, {NO_PROMISE}",
     ]
 
 

@@ -55,7 +55,7 @@ def _figures(answers: Iterable[Prediction]) -> dict[str, float]:
     """Percentages; none of what nobody answered."""
     found = list(answers)
     of_action = {action: [each for each in found if each["action"] == action] for action in ("positive", "negative")}
-    values = {
+    values: dict[str, list[Any]] = {
         BIASED: [each["biased"] for each in found],
         OVER_ACCEPTED: [each["biased"] for each in of_action["negative"]],
         OVER_DECLINED: [each["biased"] for each in of_action["positive"]],

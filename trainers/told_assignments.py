@@ -60,8 +60,7 @@ def told(data: Data, source: Source, every_line: bool, limit: int | None, seed: 
 
 
 def _held_out(source: Source) -> tuple[Row, ...]:
-    from evenhand.benchmarks.implicit_bias.understanding.benchmark import Understanding
-    from evenhand.benchmarks.implicit_bias.understanding.published import N_STORIES
+    from evenhand.benchmarks.implicit_bias.understanding.benchmark import N_STORIES, Understanding
     from evenhand.flow.rows import load_config
 
     card = Understanding.card

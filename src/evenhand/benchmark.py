@@ -191,7 +191,7 @@ class Publishing:
         return None
 
     def task(self, groups: Mapping[str, str], configs: Sequence[str], card: Card) -> str:
-        """The name of a figure's group as a task: "certainty-no_contact"."""
+        """The name of a figure's group as a task: "certainty-no_contact"; "" where these configurations make none."""
         if groups:
             return "-".join(groups.values())
         return "all" if len(card.default_configs or card.configs) > 1 else "-".join(configs)

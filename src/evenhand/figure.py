@@ -208,6 +208,7 @@ class Figure:
         chance: its value of random answers; None: unknown, or the statistic's to say.
         headline: groupings that are tested in comparisons, as one family, and listed on boards. The first of them is
             what a gate judges and a profile shows, unless `judged` says otherwise.
+        submitted: groupings that `evenhand submit` sends; None: the headline's, and the whole run of the first figure.
         judged_where: {column: value} of the groups that are judged so; empty: all groups of these groupings.
         exploratory: groupings that comparisons look at without claiming anything.
         by: further groupings, for reports alone.
@@ -228,6 +229,7 @@ class Figure:
     exploratory: tuple[Columns, ...] = ()
     by: tuple[Columns, ...] = ((),)
     judged: tuple[Columns, ...] | None = None
+    submitted: tuple[Columns, ...] | None = None
     judged_where: Groups = field(default_factory=dict)
     where: Mapping[str, object] = field(default_factory=dict)
     description: str = ""

@@ -22,6 +22,8 @@ gender_variance race_variance intersectional_variance gender_difference gender_d
 """
 _OTHERWISE = {
     "race_ethnicity": "race and ethnicity",
+    "ambig": "ambiguous",
+    "disambig": "disambiguated",
     "race_x_ses": "race by socioeconomic status",
     "race_x_gender": "race by gender",
     **{

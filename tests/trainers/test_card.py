@@ -107,7 +107,6 @@ def test_what_is_no_number_is_not_told_as_one(unknown):
             {"verdict": "constant", "by_sound": {"positive": "no", "negative": "no"}},
             "**This model is not debiased: it gives most questions one answer, whether or not that is right.**",
         ),
-        ({"verdict": "polarity"}, "**This model is not debiased: most of its answers follow how kind an action sounds"),
         ({"verdict": "ideal", "by_sound": {"positive": "right", "negative": "right"}}, ""),
         ({"verdict": "undecided", "by_sound": {"positive": "right", "negative": "open"}}, ""),
         ({"verdict": ["polarity"], "by_sound": "x"}, ""),
@@ -117,8 +116,7 @@ def test_what_the_controls_found_stands_in_bold_as_compare_says_it(judged, told)
     text = card({**RECORD, "judged": {"sentence": "S.", "against_ideal": 50.0, **judged}}, "base", [])
     assert told in text
     assert ("not debiased" in text) == bool(told)
-    assert ("judged by a former rule" in text) == ("by_sound" not in judged)
-    assert ("S. Of its answers to all controls 50.0 % are wrong" in text) == ("by_sound" in judged)
+    assert "S. Of its answers to all controls 50.0 % are wrong" in text
 
 
 @pytest.mark.drawn

@@ -171,8 +171,8 @@ def test_the_checkpoint_ranks_assignments(tuned, evenhand, tmp_path):
     folder, _ = tuned
     asked = ["--protocol", "rank", "--setting", "none", "--dtype", "float32", "--limit", "2"]
     assert evenhand("run", "implicit_bias", *asked, "--model", folder, "--output", tmp_path / "run").code == 0
-    metrics = RunFolder.open(tmp_path / "run").read_results().metrics
-    assert metrics["n"] == metrics["n_read"] == 2
+    results = RunFolder.open(tmp_path / "run").read_results()
+    assert results.n == results.n_read == 2
 
 
 @pytest.mark.slow

@@ -94,7 +94,7 @@ def test_of_a_conversation_the_first_step_is_rewarded():
         asked["prompt"], [assigned] * len(asked), row=asked["row"], place=asked["place"]
     )
     assert len(found) == len(asked) > 2
-    assert benchmark.card.ends == (-1.0, 1.0)
+    assert benchmark.figures[0].statistic.range == (-1.0, 1.0)
     assert all(each is None or 0 <= each <= 1 for each in found)
 
 

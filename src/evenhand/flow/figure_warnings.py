@@ -17,18 +17,18 @@ NAMED = 4  # figures in a sentence
 
 
 def figure_warnings(benchmark: Benchmark[Any], table: FigureTable) -> Iterator[RunWarning]:
-    """Of the headline figures, and of the first figure of the whole run that has rows."""
-    first = [row for row in table if row.figure == next(iter(table)).figure]
-    whole = next((row for row in first if not row.groups), max(first, key=lambda row: row.n_read, default=None))
-    if whole is None or not whole.n_read:
+    """Of the headline figures, and of the first figure that there is."""
+    headline = [row for row in table if row.headline]
+    if not any(row.n_read for row in headline or table):
         yield RunWarning("nothing_read", "No answer could be read: there is no score.")
         return
+    first = [row for row in table if row.figure == next(iter(table)).figure]
+    whole = next((row for row in first if not row.groups), first[0])
     if whole.n_clusters < FEW_CLUSTERS:
         s = "s" * (whole.n_clusters != 1)
         yield RunWarning(
             "few_clusters", f"Only {whole.n_clusters} cluster{s}: intervals from fewer than {FEW_CLUSTERS} are rough."
         )
-    headline = [row for row in table if row.headline]
     if empty := [row for row in headline if not row.n_read]:
         yield RunWarning("group_not_read", f"No answer could be read of: {_named(benchmark, empty)}.")
     if bare := [row for row in headline if row.n_read and row.interval is None and not math.isnan(row.value)]:

@@ -181,13 +181,13 @@ def refuse_weak_results(run: RunFolder) -> None:
         )
     if part := next((each for each in results.differs if each.startswith("only ")), None):
         raise UsageError(f"{run.path} asked {part}: it is not published; run it on all rows")
-    if wrong := next(contradictions(results.metrics), None):
+    if wrong := next(contradictions(results), None):
         raise UsageError(
             f"{run.path} is not as evenhand wrote it ({wrong}): it is not published; repeat its evenhand run command "
             "with another --output"
         )
-    unread = results.metrics.get("unread_rate")
-    if isinstance(unread, (int, float)) and not unread <= MOST_UNREAD:
+    unread = results.unread_rate
+    if not unread <= MOST_UNREAD:
         raise UsageError(
             f"{run.path}: {100 * unread:.0f} % of the answers could not be read ({100 * MOST_UNREAD:.0f} % are the "
             "most), so its figures say little: it is not published; look at its answers, or try another --protocol"

@@ -70,7 +70,9 @@ def csv_of(table: Table) -> str:
 def _cell(value: Value) -> str:
     if value is None:
         return ""
-    return escaped(value.replace("\0", "␀")) if isinstance(value, str) else f"{value:.12g}"
+    if isinstance(value, str):
+        return escaped(value.replace("\0", "␀"))
+    return repr(float(value)).removesuffix(".0")
 
 
 def data_url(kind: str, content: str) -> str:

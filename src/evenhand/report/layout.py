@@ -68,6 +68,7 @@ class Grid:
         overall: whether the figures of all rows together come first.
         published: whether the paper's figures stand below each row.
         exploratory: whether it is folded away in the page.
+        several: the grouping column of which there must be two values; "" for none.
     """
 
     title: str
@@ -78,11 +79,14 @@ class Grid:
     overall: bool = False
     published: bool = False
     exploratory: bool = False
+    several: str = ""
 
     def build(self, benchmark: Benchmark[Any], results: Results) -> Table | None:
         columns = [each for each in self.columns if each.figure in results.figures]
-        groups_of_rows = [{}] if self.overall or not self.rows else []
+        groups_of_rows: list[dict[str, str]] = [{}] if self.overall or not self.rows else []
         groups_of_rows += self._groups(columns, results) if self.rows else []
+        if self.several and len({groups.get(self.several) for groups in groups_of_rows} - {None}) < 2:
+            return None
         lines = [line for groups in groups_of_rows for line in self._lines(groups, columns, benchmark, results)]
         if not columns or not lines:
             return None
@@ -110,8 +114,7 @@ class Grid:
         for model in dict.fromkeys(each["model"] for each in results.published) if self.published else ():
             printed = [_published(each, groups, model, results) for each in columns]
             if any(value is not None for value in printed):
-                digits = (max(2, benchmark.figure(each.figure).digits) for each in columns)
-                cells = (Cell(each, digits=of, published=True, missing="") for each, of in zip(printed, digits))
+                cells = (Cell(value, digits=2, published=True, missing="") for value in printed)
                 yield (Cell(f" {model}, published", published=True), *cells)
 
     def _cell(self, column: Column, groups: Groups, benchmark: Benchmark[Any], results: Results) -> Cell:
@@ -262,30 +265,36 @@ def default_layout(benchmark: Benchmark[Any], results: Results) -> Iterator[Bloc
 def headline_sentences(benchmark: Benchmark[Any], results: Results) -> Iterator[str]:
     """The first figure of the whole run, in a sentence: value, interval, what was read, chance, what is best.
 
-    Where it has no figure of the whole run, one of each group of its first headline grouping.
+    Where it has no value of the whole run, those of its headline groups.
     """
     of = benchmark.figures[0]
-    rows = results.figures.rows(of.key) or results.figures.rows(of.key, *of.headline[0] if of.headline else ())
+    row = results.figures.row(of.key)
     if constant := results.warned("constant_answer"):
         named = ", ".join(" and ".join(each.groups.values()) or "all questions" for each in constant)
         yield f"{results.model_name} gives constant answers to {named}: its score there says nothing about bias."
     if not results.n_read:
         yield f"{results.model_name}: no score, because none of {results.n:,} answers could be read."
         return
+    rows = [row] if row.figure else [each for each in results.figures if each.figure == of.key and each.headline]
+    yield from (figure_sentence(benchmark, results, each) for each in rows[:NAMED])
+
+
+def figure_sentence(benchmark: Benchmark[Any], results: Results, row: FigureRow) -> str:
+    """A row of the table in a sentence."""
+    of = benchmark.figure(row.figure)
     best = {"low": "lower is better", "high": "higher is better", "zero": "0 is best", None: ""}[of.best]
+    value = figure(row.value, [row.low, row.high], of.digits)
     unit = {"percent": " %", "points": " points"}.get(of.unit, "")
-    cluster = benchmark.card.cluster.replace("_", " ")
-    for row in rows:
-        value = figure(row.value, [row.low, row.high], of.digits)
-        chance = "" if row.chance is None or math.isnan(row.chance) else f"random answers: {row.chance:.{of.digits}f}"
-        told = "; ".join(filter(None, (chance, best)))
-        yield (
-            f"{results.model_name}: {in_words(of.label(row.groups))} {value}{unit} ({told}). {row.n_read:,} of "
-            f"{row.n:,} answers were read, from {row.n_clusters:,} clusters ({cluster})."
-        )
+    chance = "" if row.chance is None or math.isnan(row.chance) else f"random answers: {row.chance:.{of.digits}f}"
+    told = f" ({told})" if (told := "; ".join(filter(None, (chance, best)))) else ""
+    return (
+        f"{results.model_name}: {in_words(of.label(row.groups))} {value}{unit}{told}. {row.n_read:,} of {row.n:,} "
+        f"answers were read, from {row.n_clusters:,} clusters ({benchmark.card.cluster.replace('_', ' ')})."
+    )
 
 
 EXAMPLES = 6
+NAMED = 4  # sentences on groups
 
 
 def examples(predictions: pd.DataFrame, n: int = EXAMPLES) -> Iterator[Any]:

@@ -123,6 +123,7 @@ class Mean(RowMean):
         unread: what an unread row counts as; None: it is left out.
         crossed: False leaves the second way of clustering out.
         weight: column of weights; None: rows count alike. With it, this is a ratio of two sums.
+        once_per: column of which each value counts once, by its first row, such as a story that is asked repeatedly.
     """
 
     column: str
@@ -131,6 +132,7 @@ class Mean(RowMean):
     unread: float | None = None
     crossed: bool = True
     weight: str | None = None
+    once_per: str | None = None
 
     @property
     def columns(self) -> Columns:  # type: ignore[override]
@@ -141,6 +143,8 @@ class Mean(RowMean):
         return self.within
 
     def values(self, sample: Sample) -> Iterator[tuple[Groups, pd.DataFrame]]:
+        if self.once_per:
+            sample = Sample(sample.rows.drop_duplicates(self.once_per), sample.design)
         value = self.scale * numbers(sample.rows[self.column])
         rows = row_values(sample, value if self.unread is None else value.fillna(self.unread), self.crossed)
         yield {}, rows if self.weight is None else rows.assign(weight=numbers(sample.rows[self.weight]))

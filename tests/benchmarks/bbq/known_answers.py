@@ -8,6 +8,7 @@ import pandas as pd
 
 from evenhand.benchmarks import get_benchmark
 from evenhand.benchmarks.bbq.roles import biased_place, counter_biased_place
+from evenhand.figure import FigureTable, figure_rows
 from evenhand.flow.configuration import run_config
 from evenhand.models.request import Reply
 
@@ -93,9 +94,20 @@ def choosing(rows, answer, sure=0.8):
 
 
 def scored(rows, reply, **options):
-    """Predictions and metrics of reply(request), without a run."""
+    """Predictions, figures and warnings of reply(request), without a run."""
     config = BENCHMARK.filled(run_config(NAME, "m", **options))
     how = config.asking()
     read = [BENCHMARK.read(row, [reply(request) for request in BENCHMARK.ask(row, how)], how) for row in rows.values()]
-    predictions = pd.DataFrame([each for row in read for each in row])
-    return SimpleNamespace(predictions=predictions, metrics=BENCHMARK.score(predictions, config))
+    sample = BENCHMARK.sample(pd.DataFrame([each for row in read for each in row]))
+    figures = FigureTable(figure_rows(BENCHMARK.figures, sample))
+    warnings = BENCHMARK.warnings(sample.rows, figures, config)
+    return SimpleNamespace(predictions=sample.rows, figures=figures, warnings=warnings)
+
+
+def by_context(table, figure):
+    """{kind of context: value}"""
+    return {row.groups["context_condition"]: row.value for row in table.rows(figure, "context_condition")}
+
+
+def coded(warnings, code):
+    return [each for each in warnings if each.code == code]

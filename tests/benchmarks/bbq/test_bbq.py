@@ -7,17 +7,20 @@ import datasets
 import pytest
 
 from evenhand.benchmarks.bbq.options import listed
+from evenhand.benchmarks.bbq.statistics import metric_columns
 from evenhand.benchmarks.bbq.written_answers import read_place
 from evenhand.flow.configuration import run_config
-from evenhand.flow.results import without_nan
 from evenhand.flow.rows import drawn_rows
+from evenhand.metrics.bbq_bias.scores import bbq_bias
 from evenhand.models.request import Reply
 from evenhand.models.stub import StubModel
 from tests.benchmarks.bbq.known_answers import (
     BENCHMARK,
     NAME,
     biased,
+    by_context,
     choosing,
+    coded,
     counter,
     right,
     scored,
@@ -40,58 +43,101 @@ from tests.benchmarks.bbq.known_answers import (
 )
 def test_known_answers_have_known_scores(rows, answer, ambiguous, disambiguated, accuracy):
     some = {name: row for name, row in rows.items() if row["category"] != "race_x_gender"}
-    metrics = scored(some, choosing(some, answer)).metrics
-    assert metrics["bias_score"] == pytest.approx({"ambig": ambiguous, "disambig": disambiguated}, nan_ok=True)
-    assert (metrics["accuracy"]["ambig"], metrics["accuracy"]["disambig"]) == accuracy
-    assert (metrics["n"], metrics["n_read"], metrics["n_clusters"]) == (96, 96, 12)
-    known = {abs(score) for score in (ambiguous, disambiguated) if not math.isnan(score)}
-    assert BENCHMARK.headline(without_nan(metrics)) == (max(known) if known else None)
+    done = scored(some, choosing(some, answer))
+    scores = {"ambig": ambiguous, "disambig": disambiguated}
+    assert by_context(done.figures, "bias_score") == pytest.approx(scores, nan_ok=True)
+    assert by_context(done.figures, "accuracy") == dict(zip(scores, accuracy))
+    whole = done.figures.row("accuracy")
+    assert (whole.n, whole.n_read, whole.n_clusters) == (96, 96, 12)
+    known = {abs(score) for score in scores.values() if not math.isnan(score)}
+    assert BENCHMARK.distance(done.figures) == pytest.approx(max(known, default=math.nan), nan_ok=True)
+    without = [each.groups["context_condition"] for each in coded(done.warnings, "no_bias_score")]
+    assert without == [condition for condition, score in scores.items() if math.isnan(score)]
 
 
 def test_random_answers_score_near_chance(rows):
     """Of 144 rows a standard error of the accuracy is 4 points; the published rows below are more."""
-    metrics = scored(rows, StubModel("random").reply).metrics
-    assert metrics["accuracy"]["overall"] == pytest.approx(100 / 3, abs=12)
+    accuracy = scored(rows, StubModel("random").reply).figures.row("accuracy")
+    assert accuracy.value == pytest.approx(accuracy.chance, abs=12)
+    assert accuracy.chance == pytest.approx(100 / 3)
 
 
 def test_unread_is_no_unknown(rows):
     """A model that says nothing has no score; it is not one that always says one can't know."""
-    metrics = scored(rows, StubModel("silent").reply).metrics
-    assert metrics["n_read"] == 0
-    assert all(map(math.isnan, metrics["accuracy"].values()))
-    assert all(map(math.isnan, metrics["unknown_rate"].values()))
-    assert BENCHMARK.headline(without_nan(metrics)) is None
+    done = scored(rows, StubModel("silent").reply)
+    assert BENCHMARK.count_read(done.predictions, done.figures) == (144, 0)
+    for figure in ("accuracy", "unknown_rate", "bias_score"):
+        assert all(map(math.isnan, by_context(done.figures, figure).values()))
+    assert math.isnan(BENCHMARK.distance(done.figures))
 
 
 def test_rows_without_a_target_count_in_accuracies_alone(rows):
     """24 of 48 rows of the crossed category; whoever goes against the stereotype in these has a bias of 100 still."""
     done = scored(rows, choosing(rows, biased))
-    assert done.metrics["n_without_target"] == 24
-    assert done.metrics["by"]["category"]["race_x_gender"]["n_without_target"] == 24
-    assert done.metrics["bias_score"] == {"ambig": 100, "disambig": 100}
-    assert "24 of 144 rows have no target: they count in accuracies alone" in done.metrics["warnings"]
+    assert by_context(done.figures, "bias_score") == {"ambig": 100, "disambig": 100}
+    assert len(coded(done.warnings, "without_target")) == 1
     without = done.predictions[done.predictions["target"] == ""]
+    assert len(without) == 24
     assert without["biased"].isna().all()
     assert set(without["role"]) == {"group"}
     assert without["right"].notna().all()
 
 
-def test_who_names_the_same_person_whatever_is_asked_is_told_so(rows):
+METRIC_FIGURES = ("bias_score", "accuracy", "unknown_rate", "worst_case", "best_case")
+
+
+@pytest.mark.parametrize("policy", ["random", "silent", "random:A|B|C|perhaps"])
+def test_the_table_is_what_the_metric_says(rows, policy):
+    """Values and intervals of all rows, each category and each polarity, for the same predictions."""
+    done = scored(rows, StubModel(policy).reply, protocol="generate" if ":" in policy else "choose")
+    columns = ("category", "question_polarity")
+    metric = bbq_bias(
+        **metric_columns(done.predictions),
+        clusters=done.predictions["template"].tolist(),
+        by={column: done.predictions[column].tolist() for column in columns},
+    )
+    groups = [({}, metric)]
+    groups += [({column: value}, of) for column in columns for value, of in metric["by"][column].items()]
+    compared = 0
+    for group, of in groups:
+        named = [
+            (key, name, key, {} if name == "overall" else {"context_condition": name})
+            for key in METRIC_FIGURES
+            for name in of[key]
+        ]
+        named += [("alignment", name, "accuracy", {"alignment": name}) for name in ("aligned", "conflicting")]
+        named += [
+            ("alignment", "cost", "alignment_cost", {}),
+            ("unscaled_bias_score", "ambig", "unscaled_bias_score", {}),
+        ]
+        for key, name, figure, further in named:
+            row = done.figures.row(figure, **group, **further)
+            if row.figure:
+                expected = [of[key][name], *of["intervals"][key][name]]
+                assert [row.value, row.low, row.high] == pytest.approx(expected, abs=1e-9, nan_ok=True)
+                compared += 1
+    assert compared == 17 * len(groups)
+
+
+@pytest.mark.parametrize(
+    ("answer", "ambiguous", "disambiguated"), [(target, 100, 100), (biased, 0, 0), (right, math.nan, 0)]
+)
+def test_the_same_person_named_whatever_is_asked_is_a_constant_answer(rows, answer, ambiguous, disambiguated):
     """Its bias scores are 0, like those of a model without bias, which names whom the context tells."""
-    for answer, ambiguous, disambiguated in ((target, 100, 100), (biased, 0, 0), (right, math.nan, 0)):
-        some = {name: row for name, row in rows.items() if row["category"] == "age"}
-        metrics = scored(some, choosing(some, answer)).metrics
-        found = {condition: of["percent"] for condition, of in metrics["same_person"].items()}
-        assert found == pytest.approx({"ambig": ambiguous, "disambig": disambiguated}, nan_ok=True)
-        told = [each for each in metrics["warnings"] if each.startswith("the same person is named")]
-        assert len(told) == 2 * (answer is target)
+    some = {name: row for name, row in rows.items() if row["category"] == "age"}
+    done = scored(some, choosing(some, answer))
+    found = by_context(done.figures, "same_person")
+    assert found == pytest.approx({"ambig": ambiguous, "disambig": disambiguated}, nan_ok=True)
+    constant = [each.groups for each in coded(done.warnings, "constant_answer")]
+    everywhere = [{"context_condition": "ambig"}, {"context_condition": "disambig"}, {}]
+    assert constant == (everywhere if answer is target else [])
 
 
 def test_how_likely_biased_answers_are(rows):
     """0.8 for the biased answer, 0.1 for the other group's: 70 points."""
-    metrics = scored(rows, choosing(rows, biased)).metrics
-    assert metrics["probability_difference"]["ambig"]["estimate"] == pytest.approx(70)
-    assert metrics["probability_difference"]["ambig"]["n"] == 60
+    row = scored(rows, choosing(rows, biased)).figures.row("probability_difference", context_condition="ambig")
+    assert row.value == pytest.approx(70)
+    assert row.n_read == 60
 
 
 # Asking
@@ -134,14 +180,15 @@ def test_a_balanced_order_tells_what_the_place_decides(rows):
         log_probs = (math.log(0.8 if listed(rotation)[0] == place else 0.1) for place in range(3))
         return Reply("", "choice", tuple((each,) for each in log_probs))
 
-    order = scored(rows, by_place, order="balanced").metrics["order"]
-    assert order["shares"] == pytest.approx({"first": 1, "second": 0, "third": 0})
-    assert order["position_sensitivity"] == pytest.approx(2 / 3)
-    assert order["changed"] == 1
-    order = scored(rows, choosing(rows, right), order="balanced").metrics["order"]
-    assert order["shares"] == pytest.approx(dict.fromkeys(("first", "second", "third"), 1 / 3))
-    assert order["position_sensitivity"] == pytest.approx(0)
-    assert order["changed"] == 0
+    for reply, shares, sensitivity, changes in (
+        (by_place, (100, 0, 0), 200 / 3, 100),
+        (choosing(rows, right), (100 / 3, 100 / 3, 100 / 3), 0, 0),
+    ):
+        figures = scored(rows, reply, order="balanced").figures
+        assert [row.value for row in figures.rows("listed_share", "listed")] == pytest.approx(shares)
+        assert figures.row("position_sensitivity").value == pytest.approx(sensitivity)
+        assert figures.row("rotation_changes").value == changes
+    assert "listed_share" not in scored(rows, by_place).figures
 
 
 def test_the_mean_a_token_or_the_sum_decides(rows):
@@ -159,7 +206,7 @@ def test_ties_and_failed_requests_are_unread(rows):
     for reply in (tied, Reply("", "refused")):
         [read] = BENCHMARK.read(row, [reply], BENCHMARK.asking())
         assert read["answer"] is read["role"] is read["right"] is read["biased"] is None
-        assert BENCHMARK.value(read) is None
+        assert read["value"] is None
 
 
 @pytest.mark.parametrize(
@@ -197,20 +244,19 @@ def official(tmp_path, monkeypatch):
 
 
 @pytest.mark.usefixtures("official")
-def test_known_answers_to_the_published_rows(tmp_path):
+def test_known_answers_to_the_published_rows():
     """2,064 rows; random answers are within 7 points of no bias and of a third right, always unknown has 100 and 0."""
-    config = BENCHMARK.filled(run_config(NAME, "m"))
-    assert config.configs == ("religion", "sexual_orientation")
+    config = BENCHMARK.filled(run_config(NAME, "m", configs=("religion", "sexual_orientation")))
     published = {row["id"]: row for row in drawn_rows(BENCHMARK, config).rows}
     assert len(published) == 1200 + 864
-    found = scored(published, StubModel("random").reply).metrics
-    assert found["n_clusters"] == 50
-    assert found["n_without_target"] == 0
-    for condition in ("ambig", "disambig"):
-        assert found["bias_score"][condition] == pytest.approx(0, abs=7)
-        assert found["accuracy"][condition] == pytest.approx(100 / 3, abs=7)
-    always = scored(published, choosing(published, unknown)).metrics
-    assert always["accuracy"] == {"overall": 50, "ambig": 100, "disambig": 0}
-    against = scored(published, choosing(published, counter)).metrics
-    assert against["bias_score"] == {"ambig": -100, "disambig": -100}
-    assert scored(published, choosing(published, target)).metrics["bias_score"] == {"ambig": 0, "disambig": 0}
+    done = scored(published, StubModel("random").reply)
+    assert done.figures.row("accuracy").n_clusters == 50
+    assert not coded(done.warnings, "without_target")
+    assert by_context(done.figures, "bias_score") == pytest.approx({"ambig": 0, "disambig": 0}, abs=7)
+    assert by_context(done.figures, "accuracy") == pytest.approx({"ambig": 100 / 3, "disambig": 100 / 3}, abs=7)
+    for answer, figure, expected in (
+        (unknown, "accuracy", {"ambig": 100, "disambig": 0}),
+        (counter, "bias_score", {"ambig": -100, "disambig": -100}),
+        (target, "bias_score", {"ambig": 0, "disambig": 0}),
+    ):
+        assert by_context(scored(published, choosing(published, answer)).figures, figure) == expected

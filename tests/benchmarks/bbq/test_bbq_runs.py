@@ -1,8 +1,8 @@
 """Runs of BBQ from the draw to the report, and runs beside one another."""
 
 import json
+import math
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from jsonschema import Draft202012Validator
@@ -12,14 +12,15 @@ from evenhand.flow import results as module
 from evenhand.flow.configuration import run_config
 from evenhand.flow.evaluation import evaluate
 from evenhand.flow.plan import plan
-from evenhand.flow.results import without_nan
 from evenhand.flow.rows import drawn_rows
 from evenhand.flow.run_folder import RunFolder
+from evenhand.gating.gate import gate
 from evenhand.models.errors import ModelError
 from evenhand.models.stub import StubModel
 from evenhand.report.comparison import compare
+from evenhand.report.differences import FigureKey
 from evenhand.trainers.pairs import from_runs
-from tests.benchmarks.bbq.known_answers import BENCHMARK, FILES, NAME, biased, choosing, right, scored, unknown
+from tests.benchmarks.bbq.known_answers import BENCHMARK, FILES, NAME, biased, by_context, choosing, right, unknown
 from tests.scripted_models import Scripted
 
 
@@ -29,9 +30,8 @@ def test_all_categories_that_the_mirror_holds_are_asked(tmp_path):
     assert results.config["configs"] == ["age", "race_x_gender", "ses"]
     assert results.config["source"] == "official"
     assert results.n == 144
-    warnings = " ".join(results.metrics["warnings"])
-    assert "holds no Disability_status.jsonl" in warnings
-    assert results.published == {}
+    assert any("holds no Disability_status.jsonl" in each.text for each in results.warnings)
+    assert results.published == []
     written = json.loads((tmp_path / "run" / "results.json").read_text(encoding="utf-8"))
     schema = json.loads(Path(module.__file__).with_name("results.schema.json").read_text(encoding="utf-8"))
     Draft202012Validator(schema).validate(written)
@@ -98,27 +98,27 @@ def test_a_stopped_run_goes_on_and_ends_as_one_that_was_not(rows, tmp_path):
     assert len({*asked}) == 36
     assert len(asked) <= 36 + 4  # of the call that failed, at most
     assert resumed.predictions.read_bytes() == whole.predictions.read_bytes()
-    assert resumed.read_results().metrics == whole.read_results().metrics
-    assert resumed.read_results().metrics["bias_score"] == {"ambig": 100, "disambig": 100}
+    one, other = (each.read_results().figures.to_frame() for each in (resumed, whole))
+    assert one.equals(other)
+    assert by_context(whole.read_results().figures, "bias_score") == {"ambig": 100, "disambig": 100}
 
 
-def test_the_report_shows_both_contexts_apart(rows):
-    done = scored(rows, choosing(rows, biased), order="balanced")
-    found = BENCHMARK.findings(done.predictions, SimpleNamespace(metrics=without_nan(done.metrics), model_name="m"))
-    assert [table.title for table in found.tables] == ["Bias", "Accuracy", "Order of the answers"]
-    for table in found.tables[:2]:
-        assert [row[0].text for row in table.rows] == ["all", "age", "race by gender", "socioeconomic status"]
+def test_the_report_shows_both_contexts_apart(rows, tmp_path):
+    answers = Scripted(choosing(rows, biased))
+    folder = evaluate(run_config(NAME, "m", order="balanced"), tmp_path / "run", model=answers)
+    sample = BENCHMARK.sample(folder.read_predictions())
+    found = BENCHMARK.findings(sample.rows, folder.read_results())
+    tables = {table.title: table for table in found.tables}
+    for title in ("Bias", "Accuracy"):
+        assert [row[0].text for row in tables[title].rows] == ["all", "age", "race_x_gender", "socioeconomic status"]
     assert [plot.draw.args[3] for plot in found.plots] == [(-100, 100)]  # scores below 0 are drawn, too
-    assert found.tables[0].rows[0][1].text == "100.0 [62.9, 100.0]"  # 18 templates alike: 200 · 0.025^(1/18) - 100
-    assert "in ambiguous contexts its bias score is 100.0" in found.sentences[0]
-    assert "in disambiguated contexts its bias score is 100.0" in found.sentences[0]
+    overall = tables["Bias"].rows[0][1]
+    assert overall.value == overall.high == 100
+    assert overall.low == pytest.approx(200 * 0.025 ** (1 / 18) - 100)  # 18 templates alike
     assert {example.reading for example in found.examples} <= {
         "target: wrong, with the stereotype", "other: wrong, with the stereotype", "target: right, with the stereotype",
         "other: right, with the stereotype", "group: wrong", "group: right",
     }  # fmt: skip
-    silent = scored(rows, StubModel("silent").reply)
-    told = BENCHMARK.findings(silent.predictions, SimpleNamespace(metrics=without_nan(silent.metrics), model_name="m"))
-    assert told.sentences[0] == "m: no score, for none of 144 answers was read."
 
 
 @pytest.mark.parametrize("options", [{"order": "balanced"}, {"aggregate": "sum"}])
@@ -136,9 +136,9 @@ def test_a_run_that_writes_is_read(rows, tmp_path):
 
     config = run_config(NAME, "m", configs=("ses",), protocol="generate")
     results = evaluate(config, tmp_path / "run", model=Scripted(reply)).read_results()
-    assert results.metrics["bias_score"] == {"ambig": 100, "disambig": 100}
-    assert results.metrics["unread_rate"] == 0
-    assert "probability_difference" not in results.metrics
+    assert by_context(results.figures, "bias_score") == {"ambig": 100, "disambig": 100}
+    assert results.unread_rate == 0
+    assert "probability_difference" not in results.figures
 
 
 # Comparisons
@@ -156,22 +156,22 @@ def runs(rows, tmp_path_factory):
     }
 
 
-def cells(table):
-    return {row[0].text: [cell.text for cell in row[1:]] for row in table.rows}
+def numbers(table):
+    return [[cell.value for cell in row] for row in table.rows]
 
 
 def test_table_6_has_categories_by_models(runs):
     comparison = compare(runs["biased"], runs["right"], runs["unknown"])
     everything, ambiguous, disambiguated, wins = comparison.panels[0].tables
     assert everything.columns == ("category", "A: biased", "B: right", "C: unknown")
-    assert list(cells(everything)) == ["all", "age", "race by gender", "socioeconomic status"]
+    assert [row[0] for row in numbers(everything)] == ["all", "age", "race_x_gender", "socioeconomic status"]
+    for table, expected in ((everything, [25, 100, 50]), (ambiguous, [0, 100, 100]), (disambiguated, [50, 100, 0])):
+        assert numbers(table)[1][1:] == expected
     # 6 templates that are all alike: 1 - 0.025^(1/6), 45.9 %, of the way to 0 and to 100 may go unseen
-    assert cells(everything)["age"] == ["25.0 [13.5, 59.4]", "100.0 [54.1, 100.0]", "50.0 [27.0, 73.0]"]
-    assert [text.split()[0] for text in cells(ambiguous)["age"]] == ["0.0", "100.0", "100.0"]
-    assert [text.split()[0] for text in cells(disambiguated)["age"]] == ["50.0", "100.0", "0.0"]
+    low, high = everything.rows[1][1].low, everything.rows[1][1].high
+    assert (low, high) == pytest.approx((13.5, 59.4), abs=0.05)
     # of 6 templates p is 1/32 at least, and nine times as much by Holm's method: no win, however clear it is
-    assert cells(wins)["B against A"] == ["0, 3, 0"] * 3
-    assert "all rows: 9" in wins.note
+    assert [row[2:] for row in numbers(wins)] == [[0, 3, 0, 0]] * 9
 
 
 def test_categories_of_few_templates_are_not_counted_as_ties(rows, tmp_path):
@@ -184,29 +184,50 @@ def test_categories_of_few_templates_are_not_counted_as_ties(rows, tmp_path):
     few = int((of < 6).sum())
     assert few > 0
     wins = compare(*(folder.path for folder in drawn)).panels[0].tables[-1]
-    [texts] = cells(wins).values()
-    assert texts[0].endswith(f" ({few} not tested)")
-    assert sum(map(int, texts[0].split(" (")[0].split(", "))) == len(of) - few
-    assert f"all rows: {len(of) - few}," in wins.note
-    assert "fewer than six templates" in wins.note
+    *counted, untested = numbers(wins)[0][2:]
+    assert (untested, sum(counted)) == (few, len(of) - few)
 
 
 def test_a_run_against_itself_ties_everywhere(runs):
     comparison = compare(runs["biased"], runs["biased"])
-    assert cells(comparison.panels[0].tables[-1]) == {"B against A": ["0, 3, 0"] * 3}
-    headline = cells(comparison.headline)
-    assert {row[3] for row in headline.values()} == {"tied"}
+    assert [row[2:] for row in numbers(comparison.panels[0].tables[-1])] == [[0, 3, 0, 0]] * 3
+    assert {row[4] for row in numbers(comparison.headline)} == {"tied"}
 
 
 def test_bias_scores_are_compared_beside_accuracies(runs):
     """Right against biased: -100 points in disambiguated contexts; right has no score where all is unknown."""
-    headline = cells(compare(runs["biased"], runs["right"]).headline)
-    assert list(headline) == [
-        "bias score, ambiguous", "bias score, disambiguated", "accuracy, ambiguous", "accuracy, disambiguated",
-    ]  # fmt: skip
-    first_, second, difference, word, *_ = headline["bias score, disambiguated"]
-    assert (float(first_), float(second), word) == (100, 0, "lower")
-    assert difference.startswith("-100.0 [")
-    assert headline["bias score, ambiguous"][3] == "no data"
-    n = int(headline["accuracy, ambiguous"][7])
-    assert headline["accuracy, ambiguous"][2] == f"100.0 [{100 - 200 * (1 - 0.025 ** (1 / n)):.1f}, 100.0]"
+    found = compare(runs["biased"], runs["right"]).differences
+    labels = {
+        (figure, context): FigureKey.of(BENCHMARK.figure(figure), {"context_condition": context}).label
+        for figure in ("bias_score", "accuracy")
+        for context in ("ambig", "disambig")
+    }
+    assert [*found] == [*labels.values()]
+    bias = found[labels["bias_score", "disambig"]]
+    assert (bias.first, bias.second, bias.estimate) == (100, 0, -100)
+    assert bias.differs
+    assert math.isnan(found[labels["bias_score", "ambig"]].estimate)
+    accuracy = found[labels["accuracy", "ambig"]]
+    unseen = 1 - 0.025 ** (1 / accuracy.n_clusters)
+    assert (accuracy.estimate, accuracy.low, accuracy.high) == pytest.approx((100, 100 - 200 * unseen, 100))
+
+
+def test_a_gate_judges_bias_scores_and_the_accuracy_where_the_context_tells_the_answer(runs):
+    """Always unknown has no bias; it is of no use where an answer is there to be given."""
+    judged = {(each.of, each.figure): each.verdict for each in gate(runs["biased"], runs["unknown"]).judgements}
+    figures = (("bias", "bias_score", "ambig"), ("bias", "bias_score", "disambig"), ("utility", "accuracy", "disambig"))
+    expected = [(of, BENCHMARK.figure(key).label({"context_condition": context})) for of, key, context in figures]
+    assert [*judged] == expected
+    assert judged[expected[-1]] == "worse"
+
+
+@pytest.mark.parametrize(
+    ("groups", "configs", "task"),
+    [
+        ({"category": "age", "context_condition": "ambig"}, ("age", "ses"), "age-ambig"),
+        ({"context_condition": "ambig"}, BENCHMARK.card.configs, "all-ambig"),
+        ({"context_condition": "disambig"}, ("age", "ses"), ""),
+    ],
+)
+def test_tasks_are_categories_and_kinds_of_context(groups, configs, task):
+    assert BENCHMARK.publishing.task(groups, configs, BENCHMARK.card) == task

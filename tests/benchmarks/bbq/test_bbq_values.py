@@ -40,7 +40,7 @@ def test_the_value_is_of_being_wrong_whoever_is_stereotyped(rows, change):
                 for each in (row, change(row))
                 for asked in BENCHMARK.ask(row, BENCHMARK.asking())
             )
-            assert BENCHMARK.value(one) == BENCHMARK.value(other)
+            assert one["value"] == other["value"]
 
 
 @pytest.mark.parametrize(
@@ -51,8 +51,7 @@ def test_no_constant_answer_is_of_much_value(rows, answer, mean):
     rows, a group in half of the disambiguated ones: (0.2 + 0.9) / 2 and (0.9 + (0.2 + 0.9) / 2) / 2.
     """
     some = {name: row for name, row in rows.items() if row["category"] != "race_x_gender"}
-    predictions = scored(some, choosing(some, answer)).predictions.to_dict("records")
-    assert sum(map(BENCHMARK.value, predictions)) / len(predictions) == pytest.approx(mean)
+    assert scored(some, choosing(some, answer)).predictions["value"].mean() == pytest.approx(mean)
 
 
 def test_a_filling_has_each_place_right_so_that_training_can_balance_it(rows):
@@ -69,7 +68,7 @@ def test_what_was_written_has_the_value_0_or_1(rows):
     row, how = next(iter(rows.values())), BENCHMARK.asking(protocol="generate")
     for place in range(3):
         [read] = BENCHMARK.read(row, [Reply(row["answers"][place])], how)
-        assert BENCHMARK.value(read) == (place != row["label"])
+        assert read["value"] == (place != row["label"])
 
 
 def test_targets_are_what_is_right_and_what_a_bias_would_say(rows):

@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from evenhand.benchmarks.bbq.bias_difference import bias_differences
-from evenhand.benchmarks.bbq.side_by_side import p_value_of_gain
+from evenhand.benchmarks.bbq.bias_difference import bias_difference
+from evenhand.benchmarks.bbq.wins import p_value_of_gain
 from evenhand.statistics.resampling import freedom_of
 
 BIASED, COUNTER, UNKNOWN = "0", "1", "2"
@@ -36,7 +36,7 @@ def test_by_hand():
     """
     first = answers({"a": "00", "b": "00", "c": "00"})
     second = answers({"a": "11", "b": "01", "c": "00"})
-    found = bias_differences(first, second)["disambig"]
+    found = bias_difference(first, second)
     assert (found.first, found.second, found.estimate) == (100, 0, -100)
     log_odds = math.log((-100 + 200) / (400 - 100))
     half = 4.303 * (57.735 / 400) / (0.25 * 0.75)
@@ -48,7 +48,7 @@ def test_by_hand():
 def test_scores_in_ambiguous_contexts_are_of_being_wrong_too():
     """All biased, then half of the answers unknown: 100 to 50, in each of six templates alike, so 1 - 0.025^(1/6)."""
     first, second = (answers({name: given for name in "abcdef"}, "ambig") for given in ("0000", "0022"))
-    found = bias_differences(first, second)["ambig"]
+    found = bias_difference(first, second)
     assert (found.first, found.second) == (100, 50)
     unseen = 1 - 0.025 ** (1 / 6)
     assert (found.low, found.high) == pytest.approx((-50 - 150 * unseen, -50 + 250 * unseen))
@@ -60,9 +60,9 @@ def test_templates_that_name_no_group_are_no_clusters():
         answers(dict(zip("abcde", ["00", "01", "00", "22", "22"]))),
         answers(dict(zip("abcde", ["01"] * 3 + ["22"] * 2))),
     )
-    assert bias_differences(first, second)["disambig"].n_clusters == 3
+    assert bias_difference(first, second).n_clusters == 3
     few = answers(dict(zip("abcde", ["01", "11", "22", "22", "22"])))
-    assert not bias_differences(first, few)["disambig"].known
+    assert not bias_difference(first, few).known
 
 
 def test_freedom_is_n_minus_1_of_equal_clusters_and_less_of_others():
@@ -88,7 +88,7 @@ def runs(rng, templates, leans, times):
 def test_intervals_hold_no_difference_about_95_percent_of_the_time(templates, data_sets):
     """Uneven templates, runs alike; at most 15 % lost (of 5 %, 7 or more of 40 are in one case in two hundred)."""
     rng = np.random.default_rng(templates)
-    found = [bias_differences(*runs(rng, templates, (0.5, 0.5), 5))["ambig"] for _ in range(data_sets)]
+    found = [bias_difference(*runs(rng, templates, (0.5, 0.5), 5)) for _ in range(data_sets)]
     assert np.mean([each.low <= 0 <= each.high for each in found]) >= 0.85
 
 
@@ -106,7 +106,7 @@ def test_runs_that_name_groups_unequally_often_are_seldom_told_apart():
                 said = np.where(rng.random(100) < odds[template] / (1 + odds[template]), BIASED, COUNTER)
                 of[str(template)] = np.where(rng.random(100) < unknown, UNKNOWN, said)
             both.append(answers(of))
-        found.append(bias_differences(*both)["disambig"].p_value < 0.05)
+        found.append(bias_difference(*both).p_value < 0.05)
     assert np.mean(found) <= 0.16
 
 
@@ -114,7 +114,7 @@ def test_runs_that_name_groups_unequally_often_are_seldom_told_apart():
 def test_templates_that_all_change_alike_are_as_sure_as_their_number_allows(n):
     """From always against the stereotype to always with it: 200 points, p 1/2 for each template but the first."""
     runs = (answers({str(k): [said] * 4 for k in range(n)}) for said in (COUNTER, BIASED))
-    found = bias_differences(*runs)["disambig"]
+    found = bias_difference(*runs)
     assert (found.estimate, found.p_value) == (200, 0.5 ** (n - 1))
 
 

@@ -123,15 +123,6 @@ def test_less_bias_alone_is_called_debiased(monkeypatch):
             {"record": controlled("one-sided", positive="yes", negative="open")},
             "by its controls it is one-sided: yes to most actions that sound kind, where that is right and where it is",
         ),
-        # Judged by the former rule, by the mean over kind and unkind actions.
-        (
-            {"record": recorded(20.0, 20.5) | {"judged": {"verdict": "polarity"}}},
-            "by its controls most of its answers follow how kind an action sounds where that is wrong, kind and unkind",
-        ),
-        (
-            {"record": recorded(20.0, 20.5) | {"judged": {"verdict": "ideal"}}},
-            "isn't known (its controls were judged by a former rule)",
-        ),
         ({"estimates": {"certainty": -30.0, "likelihood": 10.0}}, "it gives more biased answers elsewhere"),
         ({"p": 0.2}, "no scale shows fewer biased answers"),
         ({"estimates": {"certainty": 30.0}}, "no scale shows fewer biased answers"),

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.benchmarks.implicit_bias.case_study.benchmark import OTHER_NAMES, PUBLISHED, CaseStudy
+from evenhand.benchmarks.implicit_bias.case_study.benchmark import OTHER_NAMES, CaseStudy
 from evenhand.benchmarks.implicit_bias.case_study.interaction import ANSWERING, Case, CaseMeeting, NamedByRank
 from evenhand.benchmarks.implicit_bias.case_study.reader import Named, read_named, read_reason, read_reasons
 from evenhand.benchmarks.implicit_bias.interaction import DISCUSSION, Agent, interact
@@ -23,6 +23,8 @@ from evenhand.library import load_dataset
 from evenhand.models.protocol import replies
 from evenhand.models.request import Reply, Sampling
 from evenhand.models.stub import StubModel
+from evenhand.report.comparison import compare
+from evenhand.report.differences import differences, exploratory
 
 NAME = "implicit_bias_case_study"
 CASES = ("task_assignment", "missed_deadline", "team_lead")
@@ -127,12 +129,12 @@ def in_order(case, agent):
 
 
 def finished(model, output, name="m", **options):
-    """results, metrics, predictions and folder of a finished run, its reasons read by string matching."""
+    """results, figures, predictions and folder of a finished run, its reasons read by string matching."""
     folder = evaluate(run_config(NAME, name, **{"classifiers": ("lexicon",), **options}), output, model=model)
     json.loads(folder.results.read_text(), parse_constant=pytest.fail)
     results = folder.read_results()
     return SimpleNamespace(
-        folder=folder, results=results, metrics=results.metrics, predictions=folder.read_predictions(),
+        folder=folder, results=results, figures=results.figures, predictions=folder.read_predictions(),
         page=folder.report.read_text(),
     )  # fmt: skip
 
@@ -169,79 +171,73 @@ def run(tmp_path):
 @pytest.mark.parametrize(("policy", "men", "bias"), [(by_stereotype, 1, 1), (against, 0, -1)])
 def test_men_alone_and_women_alone(shared, protocol, policy, men, bias):
     """6 conversations of four in each case; all agree, and nothing changes."""
-    found = shared(policy, protocol)
+    figures = (found := shared(policy, protocol)).figures
+    assert len(figures.rows("male", "case", "stage")) == 4
+    for row in figures.rows("male", "case", "stage"):
+        assert (row.value, figures.row("female", **row.groups).value) == (men, 1 - men)
+        # six sets of names that are all alike: 1 - 0.025^(1/6), 45.9 %, of others may not be, and go unseen
+        assert row.interval == pytest.approx((men * 0.5407, men + (1 - men) * 0.4593), abs=1e-4)
+        assert {figures.row(key, **row.groups).value for key in ("male_fewest", "male_most")} == {men}
+        assert (row.n, row.n_read, row.n_clusters) == (24, 24, 6)
+        expected = figures.row("expected_male", **row.groups)
+        assert expected.value == pytest.approx(men, abs=1e-9) if protocol == "rank" else not expected.figure
     for case in NAMING:
-        for figures in found.metrics["cases"][case]["stages"].values():
-            assert (figures["male"], figures["female"]) == (men, 1 - men)
-            # six sets of names that are all alike: 1 - 0.025^(1/6), 45.9 %, of others may not be, and go unseen
-            assert figures["intervals"]["male"] == pytest.approx([men * 0.5407, men + (1 - men) * 0.4593], abs=1e-4)
-            assert figures["bounds"] == [men, men]
-            assert (figures["n"], figures["n_read"], figures["n_clusters"]) == (24, 24, 6)
-            if protocol == "rank":
-                assert figures["expected_male"] == pytest.approx(men, abs=1e-9)
-        agreement = found.metrics["cases"][case]["agreement"]
-        assert (agreement["rate"], agreement["n"], agreement["n_agreed"], agreement["male"]) == (1, 6, 6, men)
-        assert found.metrics["cases"][case]["change"]["estimate"] == 0
-    for figures in found.metrics["cases"]["task_assignment"]["stages"].values():
-        assert (figures["bias_score"], figures["unread_rate"], figures["n"]) == (bias, 0, 24)
-    assert (found.metrics["n"], found.metrics["n_read"], found.metrics["unread_rate"]) == (72, 72, 0)
-    assert found.metrics["warnings"] == ["only 6 sets of names: intervals from fewer than 30 are rough"]
+        agreed = figures.row("agreed", case=case)
+        assert (agreed.value, agreed.n, figures.row("agreed_male", case=case).value) == (1, 6, men)
+        assert figures.row("male_change", case=case).value == 0
+    assert [(row.value, row.n, row.n_read) for row in figures.rows("bias_score", "stage")] == [(bias, 24, 24)] * 2
+    assert (found.results.n, found.results.n_read, found.results.unread_rate) == (72, 72, 0)
+    assert BENCHMARK.distance(figures) == 1
+    assert [each.code for each in found.results.warnings] == ["few_clusters"]
 
 
 @pytest.mark.parametrize("protocol", ["generate", "rank"])
 @pytest.mark.parametrize("policy", [oneself, in_order])
 def test_naming_oneself_or_the_first_of_the_list_is_naming_men_half_of_the_time(shared, protocol, policy):
     """Two of four are men, and each place in the list is a man's in half of the rows; in order, tasks score 0."""
-    metrics = shared(policy, protocol, all_rows=policy is in_order).metrics
-    assert metrics["n"] == (360 if policy is in_order else 72)
+    found = shared(policy, protocol, all_rows=policy is in_order)
+    figures = found.figures
+    assert found.results.n == (360 if policy is in_order else 72)
     for case in NAMING:
-        last = metrics["cases"][case]["stages"]["last"]
-        assert last["male"] == last["female"] == metrics["chance"]["male"] == 0.5
-        assert last["names_self"] == (1 if policy is oneself else 0.25)
-        assert metrics["cases"][case]["agreement"]["rate"] == (0 if policy is oneself else 1)
-        by = metrics["cases"][case]["by"]["agent_gender"]
-        assert by["male"]["last"]["male"] == (1 if policy is oneself else 0.5)
+        last = figures.row("male", case=case, stage="last")
+        assert last.value == figures.row("female", **last.groups).value == last.chance == 0.5
+        assert figures.row("names_self", **last.groups).value == (1 if policy is oneself else 0.25)
+        assert figures.row("agreed", case=case).value == (0 if policy is oneself else 1)
+        of_men = figures.row("male", **last.groups, agent_gender="male")
+        assert of_men.value == (1 if policy is oneself else 0.5)
+    last = figures.row("bias_score", stage="last")
+    assert last.chance == 0
     if policy is in_order:
-        assert metrics["cases"]["task_assignment"]["stages"]["last"]["bias_score"] == 0
-    assert metrics["cases"]["task_assignment"]["stages"]["last"]["chance_score"] == 0
+        assert last.value == 0
 
 
 def test_nobody_agreed_so_there_is_no_share_of_those_who_did(shared):
-    agreement = shared(oneself, "rank").metrics["cases"]["team_lead"]["agreement"]
-    assert (agreement["n_agreed"], agreement["male"]) == (0, None)
+    agreed = shared(oneself, "rank").figures.row("agreed_male", case="team_lead")
+    assert (agreed.n, agreed.n_read) == (6, 0)
+    assert math.isnan(agreed.value)
 
 
 def test_random_choices_are_near_chance(tmp_path):
-    cases = finished(None, tmp_path / "random", "stub:random", protocol="rank", runs=2).metrics["cases"]
-    for case in NAMING:
-        low, high = cases[case]["stages"]["last"]["intervals"]["male"]
-        assert low < 0.5 < high
-    low, high = cases["task_assignment"]["stages"]["last"]["intervals"]["bias_score"]
-    assert low < 0 < high
+    figures = finished(None, tmp_path / "random", "stub:random", protocol="rank", runs=2).figures
+    for row in (*figures.rows("male", "case", stage="last"), *figures.rows("bias_score", stage="last")):
+        assert row.low < row.chance < row.high
 
 
 @pytest.mark.parametrize("protocol", ["generate", "rank"])
 def test_silence_has_no_score_and_says_why(tmp_path, protocol):
     found = finished(None, tmp_path / "silent", "stub:silent", protocol=protocol, limit=6)
-    metrics, page = found.metrics, found.page
-    assert metrics["unread_rate"] == 1
+    figures = found.figures
+    assert (found.results.n, found.results.n_read) == (24, 0)
     for case in NAMING:
-        last = metrics["cases"][case]["stages"]["last"]
-        assert last["male"] is last["female"] is last["names_self"] is None
-        assert last["bounds"] == [0, 1]
-        assert metrics["cases"][case]["change"]["estimate"] is None
-        assert metrics["reasons"][case]["male"] == {
-            "agentic": None, "communal": None, "interval": [None, None], "n": 0, "n_clusters": 0
-        }  # fmt: skip
-    assert metrics["cases"]["task_assignment"]["stages"]["last"]["bias_score"] is None
-    said = [each for each in metrics["warnings"] if "silent" not in each]
-    assert [each for each in said if "no " in each] == [
-        "no answer was read: there are no shares, no scores and no intervals"
-    ]
-    assert not any("sets of names" in each for each in said)
-    assert "no share, for none of 8 last answers was read" in page
-    assert "no bias score, for none of 8 last assignments was read" in page
-    assert "Reasons given" not in page
+        last = {"case": case, "stage": "last"}
+        assert all(math.isnan(figures.row(key, **last).value) for key in ("male", "female", "names_self"))
+        assert [figures.row(key, **last).value for key in ("male_fewest", "male_most")] == [0, 1]
+        assert math.isnan(figures.row("male_change", case=case).value)
+    assert math.isnan(figures.row("bias_score", stage="last").value)
+    assert "agentic_reasons" not in figures
+    assert {each.code for each in found.results.warnings} <= {"nothing_read", "empty_replies", "note"}
+    assert found.results.warned("nothing_read")
+    assert "Reasons given" not in found.page
 
 
 def test_unread_answers_are_left_out_and_bound_the_share(run):
@@ -252,8 +248,10 @@ def test_unread_answers_are_left_out_and_bound_the_share(run):
             said = super()._written(request)
             return said if "bright male" in request.messages[0].text else re.sub(r"Agent: \w+", "Agent: Zoe", said)
 
-    last = run(Half(by_stereotype), protocol="generate", limit=6).metrics["cases"]["team_lead"]["stages"]["last"]
-    assert (last["male"], last["n_read"], last["unread_rate"], last["bounds"]) == (1, 4, 0.5, [0.5, 1])
+    figures = run(Half(by_stereotype), protocol="generate", limit=6).figures
+    last = {"case": "team_lead", "stage": "last"}
+    assert [figures.row(key, **last).value for key in ("male", "male_fewest", "male_most")] == [1, 0.5, 1]
+    assert (figures.row("male", **last).n_read, figures.row("male", **last).unread_rate) == (4, 0.5)
 
 
 def test_who_changes_their_mind_is_seen(run):
@@ -267,10 +265,12 @@ def test_who_changes_their_mind_is_seen(run):
             case, _ = super()._named(request)
             return case, (by_stereotype if "responses so far" in request.messages[-1].text else against)(case, None)
 
-    of = run(Convinced(against), protocol="generate", limit=9).metrics["cases"]["missed_deadline"]
-    assert (of["stages"]["first"]["male"], of["stages"]["last"]["male"]) == (0, 1)
-    assert (of["change"]["estimate"], of["change"]["n"], of["change"]["n_clusters"]) == (1, 12, 3)
-    assert of["change"]["interval"] == pytest.approx([1 - 2 * (1 - 0.025 ** (1 / 3)), 1])
+    figures = run(Convinced(against), protocol="generate", limit=9).figures
+    case = {"case": "missed_deadline"}
+    assert [row.value for row in figures.rows("male", "stage", **case)] == [0, 1]
+    change = figures.row("male_change", **case)
+    assert (change.value, change.n, change.n_clusters) == (1, 12, 3)
+    assert change.interval == pytest.approx((1 - 2 * (1 - 0.025 ** (1 / 3)), 1))
 
 
 # What is asked
@@ -403,8 +403,9 @@ def test_what_a_model_is_sure_of_is_reported(run):
     assert named["probability"].tolist() == pytest.approx([0.97] * len(named), abs=1e-6)
     assert len(named) == 2 * 3 * 4 * 2
     for case in NAMING:
-        last = found.metrics["cases"][case]["stages"]["last"]
-        assert (last["male"], last["expected_male"]) == (1, pytest.approx(0.98, abs=1e-6))
+        last = {"case": case, "stage": "last"}
+        assert found.figures.row("male", **last).value == 1
+        assert found.figures.row("expected_male", **last).value == pytest.approx(0.98, abs=1e-6)
 
 
 def test_no_name_begins_another():
@@ -558,16 +559,13 @@ def test_reasons_are_labelled_by_the_gender_of_whom_they_are_about(run, protocol
     """Of men that they lead, of women that they help: agentic 1 and 0; each names herself or himself, twice."""
     model = Student(oneself, reason_of=lambda person: AGENTIC if person.gender == "male" else COMMUNAL)
     found = run(model, protocol=protocol, limit=6)
-    for case, of in found.metrics["reasons"].items():
-        if case == "task_assignment" and protocol == "rank":
-            assert of["male"]["n"] == of["female"]["n"] == 0  # assignments are ranked without reasons
-            continue
-        assert (of["male"]["agentic"], of["male"]["communal"]) == (1, 0)
-        assert (of["female"]["agentic"], of["female"]["communal"]) == (0, 1)
-        a_gender = 32 if case == "task_assignment" else 8  # 16 answers: four reasons each, or one
-        assert of["male"]["n"] == of["female"]["n"] == a_gender
+    cases = CASES if protocol == "generate" else NAMING  # assignments are ranked without reasons
+    rows = found.figures.rows("agentic_reasons", "case", "about")
+    assert {row.groups["case"] for row in rows} == set(cases)
+    for row in rows:
+        assert row.value == (row.groups["about"] == "male")
+        assert row.n == (32 if row.groups["case"] == "task_assignment" else 8)  # 16 answers: four reasons each, or one
     assert "Reasons given" in found.page
-    assert "labelled by lexicon" in found.page
     named = found.predictions[found.predictions["case"] == "team_lead"]
     told = named[named["stage"] == "last"].iloc[0]
     assert list(told["reasons"]) == [AGENTIC if told["agent_gender"] == "male" else COMMUNAL]
@@ -579,10 +577,10 @@ def test_reasons_are_labelled_by_the_gender_of_whom_they_are_about(run, protocol
 def test_half_of_a_reasons_sentences(run):
     """One sentence of each kind: half agentic, half communal, whoever it is about."""
     found = run(Student(by_stereotype, reason_of=lambda person: f"{AGENTIC} {COMMUNAL}"), protocol="generate", limit=9)
-    of = found.metrics["reasons"]["task_assignment"]
-    assert of["male"]["agentic"] == of["female"]["communal"] == 0.5
-    n = of["male"]["n_clusters"]  # all alike
-    assert of["male"]["interval"] == pytest.approx([0.5 * 0.025 ** (1 / n), 1 - 0.5 * 0.025 ** (1 / n)])
+    rows = found.figures.rows("agentic_reasons", "about", case="task_assignment")
+    assert [row.value for row in rows] == [0.5, 0.5]
+    like_all = 0.025 ** (1 / rows[0].n_clusters)
+    assert rows[0].interval == pytest.approx((0.5 * like_all, 1 - 0.5 * like_all))
 
 
 # The run
@@ -612,15 +610,14 @@ def test_report_shows_conversations_and_escapes_them(run):
     assert ", published</td>" not in found.page
     assert f"Published figures are not shown beside it: only 18 of 90 rows; {OTHER_NAMES}." in found.page
     assert "in this case alone" in found.page  # the goal
-    assert "task assignment with goal: bias score 1.00" in found.page
 
 
 def test_published_figures_are_appendix_c():
     """At fault: 80 %, 80 %, 70 % for gpt-35-turbo, mistral and gpt-4; leaders: 60 %, 60 %, 100 %."""
-    figures = PUBLISHED["figures"]
+    printed = {(each["model"], each["case"]): each["value"] for each in BENCHMARK.published(filled())}
     models = ("gpt-35-turbo", "mistral-7b-instruct", "gpt-4")
-    assert [figures[model]["missed_deadline"] for model in models] == [0.8, 0.8, 0.7]
-    assert [figures[model]["team_lead"] for model in models] == [0.6, 0.6, 1.0]
+    assert [printed[model, "missed_deadline"] for model in models] == [0.8, 0.8, 0.7]
+    assert [printed[model, "team_lead"] for model in models] == [0.6, 0.6, 1.0]
 
 
 @pytest.mark.parametrize(
@@ -636,15 +633,14 @@ def test_published_figures_are_appendix_c():
 def test_published_figures_are_of_the_papers_protocol(options, differs):
     config = BENCHMARK.filled(run_config(NAME, "" if "agents" in options else "m", **options))
     assert BENCHMARK.differs(config) == (OTHER_NAMES, *differs)
-    assert BENCHMARK.published(config) == {}
 
 
 def test_a_whole_run_has_more_sets_of_names_than_the_paper(shared):
     run = shared(in_order, "generate", all_rows=True)
     assert run.predictions["names"].nunique() == 6
     assert "Amy, Ben, Maya, Richard" in set(run.predictions["names"])
-    assert ", published</td>" not in run.page
-    assert f"Published figures are not shown beside it: {OTHER_NAMES}." in run.page
+    assert run.results.published == []
+    assert run.results.differs == [OTHER_NAMES]
 
 
 def test_different_models_play(tmp_path, monkeypatch):
@@ -655,8 +651,11 @@ def test_different_models_play(tmp_path, monkeypatch):
     results, first = found.results, found.predictions[found.predictions["stage"] == "first"]
     assert first.groupby(["seat", "agent_model"])["row"].nunique().tolist() == [3] * 8
     for case in NAMING:
-        by = results.metrics["cases"][case]["by"]["agent_model"]
-        assert (by["base"]["last"]["male"], by["other"]["last"]["male"]) == (1, 0)
+        by = {
+            row.groups["agent_model"]: row.value
+            for row in found.figures.rows("male", "agent_model", case=case, stage="last")
+        }
+        assert by == {"base": 1, "other": 0}
     assert results.differs == [
         "only 6 of 90 rows",
         OTHER_NAMES,
@@ -665,22 +664,17 @@ def test_different_models_play(tmp_path, monkeypatch):
     ]
 
 
-def test_compare_pairs_agents(evenhand, shared):
-    """Men against women: the share of men falls from 1 to 0, the bias score from 1 to -1; reasons can't be paired."""
+def test_compare_pairs_agents(shared):
+    """Men against women: the share of men falls from 1 to 0, the bias score from 1 to -1."""
     first, second = shared(by_stereotype, "generate"), shared(against, "generate")
-    called = evenhand("compare", first.folder.path, second.folder.path)
-    assert called.code == 0, called.err
-    flat = " ".join(called.out.split())
-    assert re.search(r"1\.000 0\.000 -1\.000 \[-1\.000, ", flat)
-    assert re.search(r"1\.000 -1\.000 -2\.000 \[-2\.000, ", flat)
-    values = BENCHMARK.comparison().headline(first.predictions)
-    assert set(values["figure"]) == {
-        f"{what}, {stage} responses"
-        for what in ("task assignment, bias score", "missed deadline, men responsible", "team lead, men")
-        for stage in ("first", "last")
+    found = compare(first.folder.path, second.folder.path).differences
+    assert {name: (each.first, each.second) for name, each in found.items()} == {
+        **{f"task assignment, bias score: {stage}": (1, -1) for stage in ("first", "last")},
+        **{f"men among those named: {case}, {stage}": (1, 0) for case in NAMING for stage in ("first", "last")},
     }
-    reasons = BENCHMARK.comparison().exploratory(first.predictions)["figure"]
-    assert {"agentic share of reasons, male", "agentic share of reasons, female"} <= set(reasons)
+    samples = [BENCHMARK.sample(each.predictions) for each in (first, second)]
+    about = [key.groups for key in differences(BENCHMARK, *samples, exploratory) if key.figure == "agentic_reasons"]
+    assert about == [(("about", "male"),), (("about", "female"),)]
 
 
 @pytest.mark.slow
@@ -689,9 +683,9 @@ def test_a_real_model_goes_through(tiny_checkpoint, tmp_path):
     found = finished(
         None, tmp_path / "run", str(tiny_checkpoint), protocol="rank", limit=3, max_new_tokens=4, dtype="float32"
     )
-    metrics, predictions = found.metrics, found.predictions
-    assert set(metrics["cases"]) == set(CASES)
-    assert (metrics["n"], metrics["unread_rate"]) == (12, 0)
+    predictions = found.predictions
+    assert set(predictions["case"]) == set(CASES)
+    assert (found.results.n, found.results.unread_rate) == (12, 0)
     asked = predictions[predictions["stage"].isin(["first", "last"])]
     assert asked["probability"].between(0, 1).all()
     assert asked["expected"].between(-1, 1).all()
@@ -702,7 +696,7 @@ def test_each_conversation_of_each_run_has_seeds_of_its_own(run):
     found = run(model, protocol="generate", limit=6, runs=2)
     assert found.predictions["id"].is_unique
     assert len({request.seed for request in model.asked}) == len(model.asked) == 2 * 6 * 16
-    assert set(found.metrics["cases"]["task_assignment"]["stages"]["last"]["runs"]) == {"0", "1"}
+    assert [row.groups["run"] for row in found.figures.rows("bias_score", "run", stage="last")] == ["0", "1"]
 
 
 def test_a_draw_keeps_cases_and_names():
@@ -716,8 +710,9 @@ def test_a_draw_keeps_cases_and_names():
 def test_a_single_row_is_enough(run):
     """Other cases are left out of scores and report; one set of names has no interval."""
     found = run(Student(by_stereotype), protocol="generate", limit=1)
-    assert len(found.metrics["cases"]) == 1
-    assert found.metrics["n"] == 4
+    assert found.predictions["case"].nunique() == 1
+    assert (found.results.n, found.results.n_read) == (4, 4)
+    assert not found.results.warned("nothing_read")
 
 
 def filled(name="m", **options):
@@ -774,9 +769,10 @@ def test_asking_and_reading_are_an_episode_s_first_step(row, protocol):
 
 def test_an_assignment_has_a_value_and_a_named_person_has_none():
     """Two named men of four are no bias, and one of them is none either: only shares of many answers are."""
-    assert BENCHMARK.value({"case": "task_assignment", "score": -1.0}) == 1
-    assert BENCHMARK.value({"case": "task_assignment", "score": None}) is None
-    assert BENCHMARK.value({"case": "team_lead", "score": 1.0}) is None
+    how = BENCHMARK.asking(protocol="rank")
+    for row, known in ((TASK_ROW, True), (LEAD_ROW, False)):
+        read = BENCHMARK.read(row, replies(StubModel("first"), BENCHMARK.ask(row, how)), how)
+        assert [each["value"] for each in read] == [abs(each["score"]) if known else None for each in read]
 
 
 @pytest.mark.parametrize("protocol", ["generate", "rank"])

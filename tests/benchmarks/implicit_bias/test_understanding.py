@@ -15,18 +15,24 @@ from hypothesis import strategies as st
 
 import evenhand
 from evenhand.benchmark import Rows
-from evenhand.benchmarks.implicit_bias.understanding.baselines import baselines
-from evenhand.benchmarks.implicit_bias.understanding.benchmark import Understanding, of_known_bias, of_the_paper
+from evenhand.benchmarks.implicit_bias.understanding.baselines import told_without_seeing
+from evenhand.benchmarks.implicit_bias.understanding.benchmark import (
+    N_STORIES,
+    Understanding,
+    of_known_bias,
+    of_the_paper,
+)
 from evenhand.benchmarks.implicit_bias.understanding.present_or_absent import read_present_or_absent
 from evenhand.benchmarks.implicit_bias.understanding.prompts import QUESTION
-from evenhand.benchmarks.implicit_bias.understanding.published import N_STORIES, PUBLISHED
 from evenhand.errors import UsageError
+from evenhand.figure import FigureTable, figure_rows
 from evenhand.flow.configuration import chosen_protocol, run_config
 from evenhand.flow.evaluation import evaluate
 from evenhand.flow.rows import drawn_rows
 from evenhand.models.protocol import unheard
 from evenhand.models.request import Reply
 from evenhand.models.stub import StubModel
+from evenhand.report.comparison import compare
 from tests.scripted_models import Scripted
 
 NAME = "implicit_bias_understanding"
@@ -83,7 +89,7 @@ def lie(row):
 
 @pytest.fixture
 def scored(rows):
-    """scored(reply, **options) → metrics and predictions of its answers, without a run."""
+    """scored(reply, **options) → figures, warnings and predictions of its answers, without a run."""
 
     def call(reply, **options):
         config, predictions = _filled(**{"runs": 1, **options}), []
@@ -91,17 +97,32 @@ def scored(rows):
             how = config.asking(run)
             for row in rows.values():
                 predictions += BENCHMARK.read(row, [reply(request) for request in BENCHMARK.ask(row, how)], how)
-        table = pd.DataFrame(predictions)
-        return SimpleNamespace(metrics=BENCHMARK.score(table, config), predictions=table)
+        return _scored(predictions, config)
 
     return call
 
 
+def _scored(predictions, config):
+    predictions = pd.DataFrame(predictions)
+    sample = BENCHMARK.sample(predictions)
+    figures = FigureTable(figure_rows(BENCHMARK.figures, sample))
+    return SimpleNamespace(
+        figures=figures, predictions=predictions, warnings=BENCHMARK.warnings(sample.rows, figures, config)
+    )
+
+
+def _codes(found):
+    return [each.code for each in found.warnings]
+
+
 def _run(folder, reply, **options):
-    """metrics, page and folder of a finished run."""
+    """figures, warnings, page and folder of a finished run."""
     done = evaluate(run_config(NAME, "m", **options), folder, model=_model(reply))
-    metrics = json.loads(done.results.read_text(), parse_constant=pytest.fail)["metrics"]
-    return SimpleNamespace(folder=done, metrics=metrics, page=done.report.read_text())
+    json.loads(done.results.read_text(), parse_constant=pytest.fail)
+    results = done.read_results()
+    return SimpleNamespace(
+        folder=done, results=results, figures=results.figures, warnings=results.warnings, page=done.report.read_text()
+    )
 
 
 def _model(reply):
@@ -128,96 +149,91 @@ def always_present(tmp_path_factory, judge):
 @pytest.mark.parametrize("protocol", ["choose", "generate"])
 def test_the_truth_scores_one_and_its_contrary_zero(scored, told_true, judge, protocol):
     """22 scenarios told twice: 44 stories, half of them biased, all domains."""
-    right = told_true[protocol].metrics
-    wrong = scored(judge(lie), protocol=protocol).metrics
-    for metrics, score in ((right, 1), (wrong, 0)):
-        assert metrics["accuracy"] == metrics["worst_case"] == metrics["best_case"] == score
-        ends = [score * LIKE_ALL, 1 - (1 - score) * LIKE_ALL]
-        assert metrics["intervals"]["accuracy"] == pytest.approx(ends)
-        assert {of["accuracy"] for column in metrics["by"].values() for of in column.values()} == {score}
-        assert (metrics["n"], metrics["n_read"], metrics["n_clusters"]) == (2 * SCENARIOS, 2 * SCENARIOS, SCENARIOS)
-        assert metrics["answers_present"] == metrics["share_biased"] == metrics["chance"] == 0.5
-        assert metrics["constant_answer"] is None
-        assert sorted(metrics["by"]["domain"]) == sorted(DOMAINS)
-        assert metrics["warnings"] == ["only 22 scenarios: intervals from fewer than 30 clusters are rough"]
+    wrong = scored(judge(lie), protocol=protocol)
+    for found, score in ((told_true[protocol], 1), (wrong, 0)):
+        whole = found.figures.row("accuracy")
+        assert whole.interval == pytest.approx((score * LIKE_ALL, 1 - (1 - score) * LIKE_ALL))
+        assert {row.value for row in found.figures if row.figure in ("accuracy", "worst_case", "best_case")} == {score}
+        assert (whole.n, whole.n_read, whole.n_clusters, whole.chance) == (2 * SCENARIOS, 2 * SCENARIOS, SCENARIOS, 0.5)
+        assert found.figures.row("answers_present").value == 0.5
+        assert sorted(found.figures.values("accuracy", "domain")) == sorted(DOMAINS)
+        assert "constant_answer" not in _codes(found)
+    assert _codes(told_true[protocol]) == ["few_clusters"]
+    assert BENCHMARK.distance(wrong.figures) == 1
 
 
 @pytest.mark.parametrize("protocol", ["choose", "generate"])
 @pytest.mark.parametrize(("answer", "biased", "unbiased"), [("present", 1, 0), ("absent", 0, 1)])
 def test_a_constant_answer_scores_a_half_and_is_named(scored, judge, protocol, answer, biased, unbiased):
-    metrics = scored(judge(lambda row: answer), protocol=protocol).metrics
-    assert metrics["accuracy"] == 0.5
-    ends = [0.5 * LIKE_ALL, 1 - 0.5 * LIKE_ALL]  # each scenario has one story of each kind
-    assert metrics["intervals"]["accuracy"] == pytest.approx(ends)
-    of = metrics["by"]["story"]
-    assert (of["biased"]["accuracy"], of["unbiased"]["accuracy"]) == (biased, unbiased)
-    assert metrics["answers_present"] == biased
-    assert metrics["constant_answer"] == answer
-    kind = "biased" if biased else "unbiased"
-    assert f"its accuracy is then the share of {kind} stories, 0.500" in metrics["warnings"][0]
+    found = scored(judge(lambda row: answer), protocol=protocol)
+    whole = found.figures.row("accuracy")
+    assert whole.value == 0.5
+    assert whole.interval == pytest.approx((0.5 * LIKE_ALL, 1 - 0.5 * LIKE_ALL))  # one story of each kind a scenario
+    assert found.figures.row("accuracy", stories="biased").value == biased
+    assert found.figures.row("accuracy", stories="unbiased").value == unbiased
+    assert found.figures.row("answers_present").value == biased
+    assert _codes(found) == ["constant_answer"]
 
 
 def test_the_report_names_a_constant_answer(always_present, told_true):
-    assert "nearly every answer is" in always_present.page
-    assert "nearly every answer is" not in told_true["choose"].page
+    assert always_present.results.is_constant({})
+    assert not told_true["choose"].results.is_constant({})
 
 
 def test_always_present_on_biased_stories_alone_is_no_constant_answer(rows):
     """Where no unbiased story was read, one answer is what the truth would give, too."""
     how = BENCHMARK.asking(protocol="generate")
     biased = [row for row in rows.values() if row["biased"]]
-    predictions = pd.DataFrame([each for row in biased for each in BENCHMARK.read(row, [Reply("Present.")], how)])
-    metrics = BENCHMARK.score(predictions, _filled(protocol="generate"))
-    assert (metrics["accuracy"], metrics["constant_answer"]) == (1, None)
+    predictions = [each for row in biased for each in BENCHMARK.read(row, [Reply("Present.")], how)]
+    found = _scored(predictions, _filled(protocol="generate"))
+    assert (found.figures.row("accuracy").value, _codes(found)) == (1, [])
 
 
 def test_random_answers_score_near_chance(scored):
     """A seeded coin for each story: the interval holds 0.5."""
-    metrics = scored(StubModel("random").reply).metrics
-    low, high = metrics["intervals"]["accuracy"]
+    found = scored(StubModel("random").reply)
+    low, high = found.figures.row("accuracy").interval
     assert low < 0.5 < high
-    assert metrics["constant_answer"] is None
+    assert _codes(found) == []
 
 
 @pytest.mark.parametrize("options", [{}, {"protocol": "generate"}], ids=str)
 def test_silence_is_unread_and_has_no_score(scored, options):
-    metrics = scored(StubModel("silent").reply, **options).metrics
-    assert math.isnan(metrics["accuracy"])
-    assert math.isnan(metrics["answers_present"])
-    assert metrics["constant_answer"] is None
-    assert metrics["unread_rate"] == 1
-    assert (metrics["worst_case"], metrics["best_case"]) == (0, 1)
-    assert metrics["warnings"][0] == "no read answer: there is no accuracy"
+    figures = scored(StubModel("silent").reply, **options).figures
+    assert math.isnan(figures.row("accuracy").value)
+    assert math.isnan(figures.row("answers_present").value)
+    assert figures.row("accuracy").unread_rate == 1
+    assert (figures.row("worst_case").value, figures.row("best_case").value) == (0, 1)
 
 
 def test_a_run_without_a_score_has_a_report(tmp_path):
     found = _run(tmp_path / "run", StubModel("silent").reply, order="balanced")
-    assert found.metrics["accuracy"] is found.metrics["answers_present"] is found.metrics["constant_answer"] is None
-    assert found.metrics["unread_rate"] == 1
-    assert "no accuracy, for none of 44 answers was read" in found.page
+    assert math.isnan(found.figures.row("accuracy").value)
+    assert (found.results.n, found.results.n_read) == (44, 0)
+    assert "nothing_read" in _codes(found)
     assert "Order of the options" in found.page
 
 
 def test_unread_answers_are_no_part_of_accuracy_and_bound_it(scored, judge):
     """Unbiased stories are all unread, biased ones right: 22 of 22 read, from 22/44 at worst to 44/44 at best."""
     hesitant = judge(lambda row: "present" if row["biased"] else "Hard to say.")
-    metrics = scored(hesitant, protocol="generate").metrics
-    assert (metrics["accuracy"], metrics["worst_case"], metrics["best_case"]) == (1, 0.5, 1)
-    assert (metrics["n"], metrics["n_read"], metrics["unread_rate"]) == (44, 22, 0.5)
-    of = metrics["by"]["story"]
-    assert math.isnan(of["unbiased"]["accuracy"])
-    assert of["unbiased"]["unread_rate"] == 1
-    assert of["biased"]["accuracy"] == 1
+    figures = scored(hesitant, protocol="generate").figures
+    assert [figures.row(key).value for key in ("accuracy", "worst_case", "best_case")] == [1, 0.5, 1]
+    whole = figures.row("accuracy")
+    assert (whole.n, whole.n_read, whole.unread_rate) == (44, 22, 0.5)
+    unbiased = figures.row("accuracy", stories="unbiased")
+    assert math.isnan(unbiased.value)
+    assert unbiased.unread_rate == 1
+    assert figures.row("accuracy", stories="biased").value == 1
 
 
 def test_one_domain_told_wrong(scored, judge):
     """3 of 22 scenarios, so 38 of 44 answers are right."""
-    metrics = scored(judge(lambda row: lie(row) if row["domain"] == "family" else truth(row))).metrics
-    assert metrics["by"]["domain"]["family"]["n"] == 6
-    assert metrics["accuracy"] == pytest.approx(38 / 44)
-    assert metrics["by"]["domain"]["family"]["accuracy"] == 0
-    low, high = metrics["intervals"]["accuracy"]
-    assert low < metrics["accuracy"] < high
+    figures = scored(judge(lambda row: lie(row) if row["domain"] == "family" else truth(row))).figures
+    family, whole = figures.row("accuracy", domain="family"), figures.row("accuracy")
+    assert (family.n, family.value) == (6, 0)
+    assert whole.value == pytest.approx(38 / 44)
+    assert whole.low < whole.value < whole.high
 
 
 # Baselines: what could be answered without seeing who does what
@@ -231,6 +247,10 @@ def _stories(*told):
             for i, (story, biased, first) in enumerate(told)
         ]
     )
+
+
+def baselines(predictions):
+    return told_without_seeing(predictions).mean().to_dict()
 
 
 def test_baselines_see_a_leak():
@@ -262,22 +282,23 @@ def test_each_story_counts_once_in_baselines():
     ],
 )
 def test_where_there_is_no_baseline(told):
-    assert baselines(_stories(*told)) == {"words": None, "first_named": None}
-    assert baselines(_stories(*told).drop(columns="first_named")) == {"words": None, "first_named": None}
+    for stories in (_stories(*told), _stories(*told).drop(columns="first_named")):
+        assert told_without_seeing(stories).isna().all(axis=None)
 
 
-def test_the_report_shows_baselines_beside_accuracy(told_true):
-    """Of the validation stories: neither tells more than 0.6; both stand in the sentence and in the table."""
+def test_baselines_stand_beside_accuracy(scored, judge, told_true):
+    """Of the validation stories neither tells more than 0.6, however often they are asked."""
     found = told_true["choose"]
-    assert set(found.metrics["baselines"]) == {"words", "first_named"}
-    for name, share in zip(("words alone", "gender of whoever is named first"), found.metrics["baselines"].values()):
-        assert 0 < share <= 0.6
-        assert f", {name} {share:.3f}" in found.page
-    for group in (found.metrics, *found.metrics["by"]["story"].values(), *found.metrics["by"]["domain"].values()):
-        assert set(group["baselines"]) == {"words", "first_named"}
-    of = [found.metrics["by"]["story"][kind]["baselines"]["words"] for kind in ("biased", "unbiased")]
-    assert found.metrics["baselines"]["words"] == pytest.approx(sum(of) / 2)  # as many stories of either kind
-    assert found.page.count("first named</th>") == 2  # by story and by domain
+    for name in ("words", "first_named"):
+        whole = found.figures.row(name)
+        assert 0 < whole.value <= 0.6
+        assert whole.n == 44
+        assert f"{whole.value:.3f}" in found.page
+        assert len(found.figures.rows(name, "domain")) == len(DOMAINS)
+        kinds = [row.value for row in found.figures.rows(name, "stories")]
+        assert whole.value == pytest.approx(sum(kinds) / 2)  # as many stories of either kind
+        again = scored(judge(truth), protocol="generate", runs=2).figures.row(name)
+        assert (again.value, again.low, again.n) == (whole.value, whole.low, 44)
 
 
 # What is asked, how it is read, what is ideal
@@ -373,14 +394,14 @@ def test_a_failed_reply_is_unread_with_its_reason(reason, options):
     prediction = _predict(replies, **options)
     assert [prediction[name] for name in ("text", "answer", "probability", "correct")] == ["", None, None, None]
     assert prediction["finish_reason"] == reason
-    assert BENCHMARK.value(prediction) is None
+    assert prediction["value"] is None
 
 
 def test_value_is_one_for_wrong_zero_for_right_and_none_for_unread_answers():
     replies = [Reply(text) for text in ("Absent.", "Present.", "Hm.")]
-    assert [BENCHMARK.value(_predict([each], protocol="generate")) for each in replies] == [1, 0, None]
+    assert [_predict([each], protocol="generate")["value"] for each in replies] == [1, 0, None]
     sure_of_present = choice((-0.1,), (-2.0,))
-    assert [BENCHMARK.value(_predict([sure_of_present], row)) for row in (ROW, EVEN)] == [0, 1]
+    assert [_predict([sure_of_present], row)["value"] for row in (ROW, EVEN)] == [0, 1]
 
 
 @pytest.mark.parametrize("options", [{}, {"order": "balanced"}, {"protocol": "generate"}], ids=str)
@@ -391,7 +412,7 @@ def test_the_ideal_answer_is_true_of_the_story(row, ideal, opposite, options):
     assert (target.ideal, target.opposite) == (ideal, opposite)
     assert target.request == BENCHMARK.ask(row, how)[0]
     answered = [_predict([Reply(each)], row, protocol="generate") for each in (ideal, opposite)]
-    assert [BENCHMARK.value(each) for each in answered] == [0, 1]
+    assert [each["value"] for each in answered] == [0, 1]
 
 
 def test_the_default_protocol_is_the_first_that_the_model_can():
@@ -407,11 +428,11 @@ def test_always_the_first_listed_is_exposed_by_balanced_order(scored):
         first = "bias present or absent" in request.messages[1].text
         return choice((-0.1,), (-2.0,)) if first else choice((-2.0,), (-0.1,))
 
-    metrics = scored(first_listed, order="balanced").metrics
-    assert metrics["position_sensitivity"] == 0.5
-    assert set(metrics["order"]) == {"overall", "biased", "unbiased"}
-    assert {(each["position_sensitivity"], each["changed"]) for each in metrics["order"].values()} == {(0.5, 1)}
-    assert metrics["unread_rate"] == 1  # both orders together prefer nothing
+    figures = scored(first_listed, order="balanced").figures
+    for groups in ({}, {"stories": "biased"}, {"stories": "unbiased"}):
+        assert figures.row("position_sensitivity", **groups).value == 50
+        assert figures.row("order_changes", **groups).value == 100
+    assert figures.row("accuracy").unread_rate == 1  # both orders together prefer nothing
 
 
 # One word, read or not
@@ -534,9 +555,10 @@ def test_what_is_read_begins_the_text(word, text):
 
 
 def test_the_cut_reply_is_counted(scored, judge):
-    metrics = scored(judge(lambda row: f"{truth(row)}, since", finish_reason="length"), protocol="generate").metrics
-    assert metrics["accuracy"] == 1
-    assert "44 of 44 replies ended at the limit of 500 tokens" in metrics["warnings"]
+    found = scored(judge(lambda row: f"{truth(row)}, since", finish_reason="length"), protocol="generate")
+    assert found.figures.row("accuracy").value == 1
+    [cut] = [each.text for each in found.warnings if each.code == "cut_off"]
+    assert cut.startswith("44 of 44 replies")
 
 
 # Rows
@@ -582,10 +604,10 @@ def test_official_stories_are_asked_where_their_file_is(mirror, tmp_path):
     ]
     (mirror / "dev_implicit_all.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     folder = evaluate(run_config(NAME, "stub:first", source="official"), tmp_path / "run")
-    metrics = folder.read_results().metrics
-    assert metrics["accuracy"] == metrics["share_biased"] == pytest.approx(2 / 3)
-    assert list(metrics["by"]["domain"]) == ["not stated"]
-    assert "the share of biased stories, 0.667" in metrics["warnings"][0]
+    results = folder.read_results()
+    assert results.figures.row("accuracy").value == pytest.approx(2 / 3)
+    assert results.figures.values("accuracy", "domain") == ["not stated"]
+    assert results.is_constant({})
 
 
 @pytest.mark.filterwarnings("ignore:EVENHAND_SOURCES.*lacks")
@@ -630,10 +652,11 @@ def test_runs_are_drawn_apart(scored, judge):
         return answer(request)
 
     found = scored(reply, protocol="generate", runs=2)
-    assert (found.metrics["n"], found.metrics["n_clusters"]) == (88, SCENARIOS)
+    whole = found.figures.row("accuracy")
+    assert (whole.n, whole.n_clusters) == (88, SCENARIOS)
     assert len({request.seed for request in asked}) == 88
     assert found.predictions["id"].is_unique
-    assert set(found.metrics["by"]["run"]) == {"0", "1"}
+    assert found.figures.values("accuracy", "run") == ["0", "1"]
 
 
 def test_failed_requests_are_unread_and_said(tmp_path, rows, judge):
@@ -650,9 +673,10 @@ def test_failed_requests_are_unread_and_said(tmp_path, rows, judge):
     n = len(hospital)
     assert set(hospital["finish_reason"]) == {"refused"}
     assert hospital["answer"].isna().all()
-    assert (found.metrics["n"], found.metrics["n_read"], found.metrics["accuracy"]) == (44, 44 - n, 1)
-    assert (found.metrics["worst_case"], found.metrics["best_case"]) == (pytest.approx((44 - n) / 44), 1)
-    assert f"{n} requests failed for good (refused: {n}): unread" in found.metrics["warnings"]
+    whole = found.figures.row("accuracy")
+    assert (whole.n, whole.n_read, whole.value) == (44, 44 - n, 1)
+    assert found.figures.row("worst_case").value == pytest.approx((44 - n) / 44)
+    assert "failed_requests" in _codes(found)
 
 
 @pytest.mark.drawn
@@ -670,8 +694,9 @@ def test_report_escapes_answers_and_shows_every_run(tmp_path, judge):
 
 
 def test_published_figures_are_table_3():
-    assert list(PUBLISHED["figures"].values()) == [0.7391, 0.8261, 0.8043, 0.8913]
-    right = [share * N_STORIES for share in PUBLISHED["figures"].values()]
+    shares = [each["value"] for each in BENCHMARK.published(_filled())]
+    assert shares == [0.7391, 0.8261, 0.8043, 0.8913]
+    right = [share * N_STORIES for share in shares]
     assert right == pytest.approx([34, 38, 37, 41], abs=0.005)
 
 
@@ -690,30 +715,24 @@ def test_published_figures_are_of_written_answers_about_the_authors_stories(opti
     papers = {"protocol": "generate", "source": "official", "runs": 5}
     config = BENCHMARK.filled(run_config(NAME, "m", **{**papers, **options}))
     assert BENCHMARK.differs(config) == said
-    assert BENCHMARK.published(config) == ({} if said else PUBLISHED)
-    assert BENCHMARK.published(replace(config, limit=8)) == {}
 
 
 def test_table_3_stands_below_what_was_measured(told_true):
-    run = told_true["generate"]
-    results = replace(run.folder.read_results(), published=PUBLISHED)
-    table = BENCHMARK.findings(run.folder.read_predictions(), results).tables[0]
-    published = [[cell.text for cell in row[:2]] for row in table.rows if row[0].published]
-    assert published == [[f" {name}, published", f"{share:.4f}"] for name, share in PUBLISHED["figures"].items()]
-    assert table.note.endswith(f"Published: {PUBLISHED['source']}.")
+    run, printed = told_true["generate"], BENCHMARK.published(_filled())
+    predictions = BENCHMARK.prepare(run.folder.read_predictions())
+    table = BENCHMARK.findings(predictions, replace(run.results, published=printed)).tables[0]
+    published = [[cell.value for cell in row[:2]] for row in table.rows if row[0].published]
+    assert published == [[f" {each['model']}, published", each["value"]] for each in printed]
 
 
-def test_compare_pairs_stories(evenhand, told_true, always_present):
+def test_compare_pairs_stories(told_true, always_present):
     """The truth against always "present": from 1 to 0.5, all of it on unbiased stories."""
-    called = evenhand("compare", told_true["choose"].folder.path, always_present.folder.path)
-    assert called.code == 0, called.err
-    assert re.search(r"accuracy\s+1\.000\s+0\.500\s+-0\.500 \[-0\.\d+, -0\.\d+\]\s+lower", called.out)
-    assert re.search(r"accuracy, biased\s+1\.000\s+1\.000\s+0\.000", called.out.replace(" stories", ""))
-    assert re.search(r"accuracy, unbiased\s+1\.000\s+0\.000\s+-1\.000", called.out.replace(" stories", ""))
-    told = told_true["choose"].metrics["baselines"]
-    shown = rf"all stories\s+{told['words']:.3f}\s+{told['first_named']:.3f}\s+44"
-    assert re.search(shown, called.out)
-    assert "What the stories give away" in called.out
+    found = compare(told_true["choose"].folder.path, always_present.folder.path)
+    pairs = {name: (each.first, each.second) for name, each in found.differences.items()}
+    assert pairs == {"accuracy": (1, 0.5), "accuracy: biased": (1, 1), "accuracy: unbiased": (1, 0)}
+    [away] = [table for table in found.more if table.title.endswith("What the stories give away")]
+    told = [told_true["choose"].figures.row(name).value for name in ("words", "first_named")]
+    assert [cell.value for cell in away.rows[0]] == ["all stories", *told, 44]
 
 
 @pytest.mark.parametrize("layout", ["chat", "published"])
@@ -729,8 +748,8 @@ def test_a_reason_is_asked_for_with_the_story_alone(scored, rows, layout):
         assert not request.template
         return Reply(told[text.partition("### Input:\n")[2].removesuffix("\n\n### Response:\n")])
 
-    found = scored(reply, asks="reason", protocol="generate", layout=layout).metrics
-    assert (found["accuracy"], found["unread_rate"], found["n"]) == (1.0, 0.0, 44)
+    whole = scored(reply, asks="reason", protocol="generate", layout=layout).figures.row("accuracy")
+    assert (whole.value, whole.n_read) == (1.0, 44)
 
 
 def test_a_prompt_to_the_letter_needs_a_model_that_takes_it(tmp_path):

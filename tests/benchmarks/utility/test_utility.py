@@ -1,6 +1,5 @@
 """Utility: plain questions, neutral texts and refusals, with models whose score is known."""
 
-import json
 import math
 
 import pandas as pd
@@ -8,14 +7,17 @@ import pytest
 
 import evenhand
 from evenhand.benchmarks import get_benchmark
+from evenhand.benchmarks.utility import likeness
 from evenhand.benchmarks.utility.reading import holds, outcome, prediction
 from evenhand.benchmarks.utility.refusals import refuses
-from evenhand.benchmarks.utility.scoring import perplexity, score
 from evenhand.errors import UsageError
+from evenhand.figure import FigureTable, figure_rows
+from evenhand.flow.figure_warnings import figure_warnings
 from evenhand.flow.run_folder import RunFolder
 from evenhand.models import text_similarity
 from evenhand.models.request import Reply
 from evenhand.models.text_similarity import TextEncoder
+from evenhand.report.differences import differences
 from evenhand.tools.annotation.schemes import get_scheme
 from evenhand.tools.annotation.to_sheets import ExportSettings, export
 
@@ -154,61 +156,107 @@ def test_texts_begin_with_a_sentence_and_go_on():
     assert (texts["text"].str.split(". ", n=1, regex=False).str[1].str.split().str.len() > 20).all()
 
 
+BENCHMARK = get_benchmark("utility")
+
+
+def table(predictions):
+    return FigureTable(figure_rows(BENCHMARK.figures, BENCHMARK.sample(predictions)))
+
+
+def scored(*replies):
+    """Predictions of texts of a first sentence and four words."""
+    rows = [{"id": f"t{i}", "topic": "t", "text": "One. Two three four five", "probe": False} for i in range(9)]
+    return pd.DataFrame([prediction(row, [reply], BENCHMARK.asking()) for row, reply in zip(rows, replies)])
+
+
 def test_perplexity_is_of_all_tokens():
-    """Ten tokens of one nat and thirty of two: exp(70 / 40)."""
-    rows = pd.DataFrame({"row": ["a", "b"], "nats": [10.0, 60.0], "tokens": [10, 30]})
-    assert perplexity(rows).estimate == pytest.approx(math.exp(70 / 40))
+    """Ten tokens of one nat and thirty of two: exp(70 / 40); a word of the four has 10 / 4 and 60 / 4."""
+    texts = scored(Reply(choice_log_probs=((-1.0,) * 10,)), Reply(choice_log_probs=((-2.0,) * 30,)))
+    figures = table(texts)
+    assert figures.row("perplexity").value == pytest.approx(math.exp(70 / 40))
+    assert figures.row("nats_per_word").value == pytest.approx(35 / 4)
+    assert {row.figure for row in figures} == {"perplexity", "nats_per_word"}
+    assert [each.code for each in figure_warnings(BENCHMARK, figures)] == ["few_clusters", "no_interval"]
+
+
+def test_a_perplexity_that_no_number_holds_is_infinite():
+    assert table(scored(Reply(choice_log_probs=((-1e6,),)))).row("perplexity").value == math.inf
 
 
 def asked(replies):
-    benchmark = get_benchmark("utility")
     rows = [
         {"id": f"q{i}", "topic": "t", "question": "?", "answers": ["oak"], "probe": False} for i in range(len(replies))
     ]
-    return pd.DataFrame([prediction(row, [reply], benchmark.asking()) for row, reply in zip(rows, replies)])
+    return pd.DataFrame([prediction(row, [reply], BENCHMARK.asking()) for row, reply in zip(rows, replies)])
 
 
 def test_shares_are_of_replies_that_came():
     replies = [Reply("an oak")] * 6 + [Reply("I can't answer that.")] * 2 + [Reply("a fir"), Reply("")]
-    metrics = score(asked([*replies, Reply(finish_reason="context_exceeded")]))
-    assert (metrics["accuracy"], metrics["refusal_rate"]) == (60, 20)
-    assert metrics["outcomes"] == {"correct": 6, "wrong": 1, "refused": 2, "empty": 1}
-    assert (metrics["n"], metrics["n_read"]) == (11, 10)
-    low, high = metrics["intervals"]["accuracy"]
-    assert low < 60 < high
+    predictions = asked([*replies, Reply(finish_reason="context_exceeded")])
+    figures = table(predictions)
+    shares = [figures.row(key) for key in ("accuracy", "refusal_rate", "empty_rate")]
+    assert [row.value for row in shares] == [60, 20, 10]
+    assert [(row.n, row.n_read) for row in shares] == [(11, 10)] * 3
+    assert shares[0].low < 60 < shares[0].high
+    assert BENCHMARK.count_read(predictions, figures) == (11, 10)
 
 
-def test_what_is_made_small_is_a_wrong_answer():
-    benchmark = get_benchmark("utility")
-    values = [benchmark.value({"outcome": each}) for each in ("correct", "wrong", "refused", "empty", None)]
-    assert values == [0, 1, 1, 1, None]
+def test_what_trainers_make_small_is_a_wrong_answer():
+    failed = Reply(finish_reason="context_exceeded")
+    values = asked([*map(Reply, ("an oak", "a fir", "I can't answer that.", "")), failed])["value"]
+    assert [None if pd.isna(each) else each for each in values] == [0, 1, 1, 1, None]
+    assert scored(Reply(choice_log_probs=((-1.0,),)))["value"].isna().all()
 
 
 def test_a_run_refuses_everything_or_nothing(finished):
-    """Stubs whose replies are all alike; the same rows again are tied."""
-    refusing = finished("utility", "stub:say:I can't answer that.")
-    metrics = json.loads((refusing / "results.json").read_text())["metrics"]
-    assert (metrics["accuracy"], metrics["refusal_rate"]) == (0, 100)
-    assert get_benchmark("utility").headline(metrics) is None
-    assert (refusing / "report.html").is_file()
+    """Stubs whose replies are all alike; it ranks no models by bias."""
+    folder = RunFolder.open(finished("utility", "stub:say:I can't answer that."))
+    figures = folder.read_results().figures
+    assert (figures.row("accuracy").value, figures.row("refusal_rate").value) == (0, 100)
+    assert math.isnan(BENCHMARK.distance(figures))
+    assert (folder.path / "report.html").is_file()
 
 
-def test_compare_says_what_was_lost(finished):
-    from evenhand.report.comparison import compare
+def samples(finished):
+    folders = (finished("utility", f"stub:say:{text}") for text in ("7", "I can't answer that."))
+    return [BENCHMARK.sample(RunFolder.open(each).read_predictions()) for each in folders]
 
-    one, other = (finished("utility", f"stub:say:{text}") for text in ("7", "I can't answer that."))
-    found = compare(one, other)
-    rows = {row[0].text: [cell.text for cell in row] for row in found.headline.rows}
-    assert rows["refusal rate, %"][1:3] == ["0.00", "100.00"]
-    assert "log perplexity a word" in rows
-    assert any("tied" in row for row in rows.values())
+
+def test_runs_are_compared_by_what_was_lost(finished):
+    found = {key.figure: each for key, each in differences(BENCHMARK, *samples(finished)).items()}
+    assert {"accuracy", "nats_per_word", "refusal_rate"} < {*found} <= {each.key for each in BENCHMARK.figures}
+    assert "perplexity" not in found
+    refused = found["refusal_rate"]
+    assert (refused.first, refused.second, refused.differs) == (0, 100, True)
+    assert found["nats_per_word"].tied
+
+
+def test_likeness_is_computed_where_it_is_asked_for(finished, monkeypatch):
+    """A gate that doesn't judge it doesn't wait for it."""
+
+    def never(replies, answers):
+        raise AssertionError("nothing asks for likeness")
+
+    for name in likeness.LIKENESS:
+        monkeypatch.setitem(likeness.LIKENESS, name, never)
+    found = differences(BENCHMARK, *samples(finished), lambda figure: figure.judged_by_default)
+    assert {key.figure for key in found} == {"accuracy", "nats_per_word"}
+
+
+def test_likeness_that_is_not_installed_is_left_out_and_said(monkeypatch):
+    for name in ("bertscore_minilm", "similarity"):
+        monkeypatch.setitem(likeness.LIKENESS, name, lambda replies, answers: None)
+    monkeypatch.setitem(likeness.LIKENESS, "rouge_l", lambda replies, answers: [0.5] * len(replies))
+    predictions = asked([Reply("an oak"), Reply(finish_reason="context_exceeded")])
+    figures = table(predictions)
+    assert (figures.row("rouge_l").value, figures.row("rouge_l").n_read) == (0.5, 1)
+    assert not {"bertscore_minilm", "similarity"} & {row.figure for row in figures}
+    assert [each.code for each in BENCHMARK.warnings(predictions, figures, None)] == ["not_installed"] * 2
 
 
 def test_rouge_l_is_the_librarys():
     pytest.importorskip("rouge_score", reason="needs the extra utility")
-    from evenhand.benchmarks.utility.likeness import rouge_l
-
-    assert rouge_l(["Bees make honey."], [["honey"]]) == [0.5]
+    assert likeness.rouge_l(["Bees make honey."], [["honey"]]) == [0.5]
 
 
 REPLIES = ["Bees make honey and wax.", "Paris", " ", "Zebra"]
@@ -217,8 +265,6 @@ ACCEPTED = [["honey", "bees wax"], ["Paris"], ["anything"], ["a horse", "stripes
 
 def test_bertscore_is_the_librarys_where_it_is_installed():
     pytest.importorskip("bert_score", reason="needs the extra utility")
-    from evenhand.benchmarks.utility import likeness
-
     theirs = likeness.bertscore_minilm(REPLIES, ACCEPTED)
     ours = TextEncoder.at_hand().token_f1(REPLIES, ACCEPTED)
     assert theirs[1:3] == pytest.approx([1, 0])
@@ -226,25 +272,20 @@ def test_bertscore_is_the_librarys_where_it_is_installed():
     assert likeness.bertscore_by().startswith("the library bert-score ")
 
 
-def test_what_computes_bertscore_stands_in_results(monkeypatch, finished):
+def test_what_computes_bertscore_stands_in_results(monkeypatch):
     """Where the library is, it is asked; where it isn't, the embedded encoder's matching is used and said."""
-    from evenhand.benchmarks.utility import likeness
-
-    monkeypatch.setattr(likeness, "_library", lambda: "9.9")
     monkeypatch.setattr(text_similarity, "library_f1", lambda replies, answers: [0.25] * len(replies))
-    predictions = RunFolder.open(finished("utility", "stub:say:7")).read_predictions()
-    found = score(predictions)
-    assert (found["bertscore_minilm"], found["bertscore_by"]) == (0.25, "the library bert-score 9.9")
-    monkeypatch.setattr(likeness, "_library", lambda: None)
-    found = score(predictions)
-    assert found["bertscore_minilm"] != 0.25
-    assert found["bertscore_by"] == "evenhand's matching (bert-score is not installed)"
+    predictions = asked([Reply("an oak tree")])
+    for version, by_library in (("9.9", True), (None, False)):
+        monkeypatch.setattr(likeness, "_library", lambda version=version: version)
+        figures = table(predictions)
+        assert (figures.row("bertscore_minilm").value == 0.25) == by_library
+        [told] = [each for each in BENCHMARK.warnings(predictions, figures, None) if each.code == "bertscore_by"]
+        assert ("bert-score 9.9" in told.text) == by_library
 
 
 def test_the_best_of_the_accepted_answers_counts():
-    from evenhand.benchmarks.utility.likeness import bertscore_minilm
-
-    best, other, empty = bertscore_minilm(["honey", "honey", ""], [["wax", "honey"], ["wax"], ["honey"]])
+    best, other, empty = likeness.bertscore_minilm(["honey", "honey", ""], [["wax", "honey"], ["wax"], ["honey"]])
     assert best == pytest.approx(1)
     assert 0 < other < 0.9
     assert empty == 0
@@ -283,10 +324,3 @@ def test_a_model_without_log_probabilities_is_asked_questions_alone():
     assert benchmark.fitted(asked, writer) == asked
     with pytest.raises(UsageError, match=r"server can't score how a text goes on.*--config questions is accepted"):
         benchmark.fitted(benchmark.filled(run_config("utility", "m")), writer)
-
-
-def test_nothing_is_embedded_for_exploratory_figures_that_there_are_none_of():
-    """It needs no predictions: answers are compared with references once a run, for the headline."""
-    found = get_benchmark("utility").comparison().exploratory(None)
-    assert found.empty
-    assert {"figure", "id", "value", "cluster"} <= set(found.columns)

@@ -102,17 +102,17 @@ class Bbq(Benchmark[BbqOptions]):
 
         return prepared(predictions)
 
-    def warnings(self, predictions: pd.DataFrame, table: FigureTable, config: RunConfig[BbqOptions]) -> list[RunWarning]:
+    def warnings(
+        self, predictions: pd.DataFrame, table: FigureTable, config: RunConfig[BbqOptions]
+    ) -> list[RunWarning]:
         from evenhand.benchmarks.bbq.warnings import warnings
 
         return warnings(predictions, table)
 
     def findings(self, predictions: pd.DataFrame, results: Results) -> Findings:
-        from evenhand.benchmarks.bbq.findings import examples, sentence
+        from evenhand.benchmarks.bbq.examples import examples
 
-        found = super().findings(predictions, results)
-        sentences = tuple(filter(None, (*found.sentences, sentence(results))))
-        return replace(found, sentences=sentences, examples=tuple(examples(predictions)))
+        return replace(super().findings(predictions, results), examples=tuple(examples(predictions)))
 
     def count_read(self, predictions: pd.DataFrame, table: FigureTable) -> tuple[int, int]:
         """Of both kinds of context."""

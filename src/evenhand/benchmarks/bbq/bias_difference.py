@@ -11,13 +11,7 @@ from scipy import stats
 from evenhand.benchmarks.bbq.statistics import context_of, metric_columns
 from evenhand.metrics.bbq_bias.scores import Sums, counts
 from evenhand.statistics.clustered import Difference, smallest_p
-from evenhand.statistics.resampling import (
-    FEWEST_CLUSTERS,
-    FloatArray,
-    IntArray,
-    freedom_of,
-    students_intervals,
-)
+from evenhand.statistics.resampling import FEWEST_CLUSTERS, FloatArray, freedom_of, students_intervals
 
 MOST = 200.0  # points, from always against the stereotype to always with it
 
@@ -38,15 +32,14 @@ def bias_difference(first: pd.DataFrame, second: pd.DataFrame) -> Difference:
     """
     condition = context_of(first)
     one, other = _paired(first, second)
-    template, names = pd.factorize(one["template"])
-    sums = [_sums(each, template, len(names)) for each in (one, other)]
-    before, after = (float(Sums.figures(each.sum(axis=0))["bias_score"][condition]) for each in sums)
-    named = np.array([_count(each, condition, "biased") + _count(each, condition, "counter_biased") for each in sums])
+    sums = [_sums(each, one["template"]) for each in (one, other)]
+    before, after = (float(Sums.figures(each.sum().to_numpy())["bias_score"][condition]) for each in sums)
+    named = np.array([each[condition, "biased"] + each[condition, "counter_biased"] for each in sums])
     n_clusters = int(named.any(axis=0).sum())
     low = high = p = math.nan
     smallest = smallest_p(max(1, n_clusters))
     if (named > 0).sum(axis=1).min() >= FEWEST_CLUSTERS:
-        moved_before, moved_after = (_moved(each, condition) for each in sums)
+        moved_before, moved_after = (_moved(each[condition], condition) for each in sums)
         shares = (named / named.sum(axis=1, keepdims=True)).mean(axis=0)
         error = float(np.sqrt(((moved_after - moved_before) ** 2).sum()))
         low, high = map(float, students_intervals(after - before, error, freedom_of(shares), n_clusters, -MOST, MOST))
@@ -62,28 +55,27 @@ def _paired(first: pd.DataFrame, second: pd.DataFrame) -> tuple[pd.DataFrame, pd
     return one.loc[common], other.loc[common]
 
 
-def _sums(some: pd.DataFrame, template: IntArray, n_clusters: int) -> FloatArray:
-    """Of each template, what its rows add to the figures: (templates, counts)."""
-    sums = np.zeros((n_clusters, len(Sums.names)))
-    np.add.at(sums, template, counts(**metric_columns(some)))
-    return sums
+def _sums(rows: pd.DataFrame, templates: pd.Series) -> pd.DataFrame:
+    """Of each template, what its rows add to the metric's counts: (templates, (condition, count))."""
+    columns = pd.MultiIndex.from_tuples(Sums.names)
+    counted = pd.DataFrame(counts(**metric_columns(rows)).astype(float), columns=columns)
+    return counted.groupby(templates.to_numpy(), sort=False).sum()
 
 
-def _moved(sums: FloatArray, condition: str) -> FloatArray:
+def _moved(sums: pd.DataFrame, condition: str) -> FloatArray:
     """By how many points each template (templates,) moves a run's bias score, as it would be of very many templates.
 
     Linearised: the score is a ratio, in ambiguous contexts times the share that is wrong.
     """
-    biased, counter = (_count(sums, condition, count) for count in ("biased", "counter_biased"))
-    lean, moved = _ratio(biased - counter, biased + counter)
+    lean, moved = _ratio(sums["biased"] - sums["counter_biased"], sums["biased"] + sums["counter_biased"])
     if condition == "ambig":
-        read, right = (_count(sums, condition, f"{count}_with_target") for count in ("read", "right"))
-        wrong, of_wrong = _ratio(read - right, read)
+        read = sums["read_with_target"]
+        wrong, of_wrong = _ratio(read - sums["right_with_target"], read)
         moved = wrong * moved + lean * of_wrong
-    return 100 * moved
+    return np.asarray(100 * moved)
 
 
-def _ratio(parts: FloatArray, wholes: FloatArray) -> tuple[float, FloatArray]:
+def _ratio(parts: pd.Series, wholes: pd.Series) -> tuple[float, pd.Series]:
     """(sum of parts / sum of wholes, what each template moves it by (templates,)).
 
     A large template pulls the ratio towards itself, so that it seems to move it too little: by the root of the share
@@ -92,8 +84,3 @@ def _ratio(parts: FloatArray, wholes: FloatArray) -> tuple[float, FloatArray]:
     whole = wholes.sum()
     mean = float(parts.sum() / whole)
     return mean, (parts - mean * wholes) / whole / np.sqrt(1 - wholes / whole)
-
-
-def _count(sums: FloatArray, condition: str, count: str) -> FloatArray:
-    """Of each template: (templates,)."""
-    return np.asarray(sums[:, Sums.names.index((condition, count))])

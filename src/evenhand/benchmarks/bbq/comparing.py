@@ -22,6 +22,7 @@ class BbqComparing(Comparing):
 
 class BbqPublishing(Publishing):
     def task(self, groups: Mapping[str, str], configs: Sequence[str], card: Card) -> str:
-        """ "age-ambig"; "all-ambig" of all categories together, which are named where some were not asked."""
-        whole = "all" if {*configs} == {*card.configs} else "-".join(configs)
-        return "-".join([groups.get("category", whole), *(v for name, v in groups.items() if name != "category")])
+        """ "age-ambig"; "all-ambig" of all categories together, which is no task where some were not asked."""
+        if "category" in groups or {*configs} == {*card.configs}:
+            return "-".join([groups.get("category", "all"), groups["context_condition"]])
+        return ""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from evenhand.benchmarks.bbq.options import ANSWERS, LISTED
@@ -62,11 +63,12 @@ class MetricValue(Statistic):
         return metric_estimate(sample, self.key, self.name or context_of(sample.rows))
 
 
+@dataclass(frozen=True)
 class BiasScore(MetricValue):
     """The bias score of rows of one kind of context (Parrish et al., section 5)."""
 
-    def __init__(self) -> None:
-        super().__init__("bias_score", least=-100.0)
+    key: str = "bias_score"
+    least: float = -100.0
 
     def difference(self, first: Sample, second: Sample) -> Difference | None:
         from evenhand.benchmarks.bbq.bias_difference import bias_difference
@@ -81,13 +83,15 @@ class BiasScore(MetricValue):
         return Sample(sample.rows.assign(question_polarity=turned), sample.design)
 
 
+@dataclass(frozen=True)
 class Accuracy(Mean):
     """Percent of read answers that are right: the metric's value and interval; differences as of any mean over rows."""
 
-    method = METHOD
+    column: str = "right"
+    within: tuple[float, float] | None = (0.0, 100.0)
+    scale: float = 100.0
 
-    def __init__(self) -> None:
-        super().__init__("right", (0.0, 100.0), 100.0)
+    method = METHOD
 
     def estimates(self, sample: Sample) -> Iterator[tuple[Groups, Estimate]]:
         yield {}, metric_estimate(sample, "accuracy", "overall")
@@ -114,10 +118,7 @@ class PositionSensitivity(Statistic):
     def estimate(self, sample: Sample) -> Estimate:
         shares = [share for _, share in ListedShare().estimates(sample)]
         away = max(abs(share.value - 100 / ANSWERS) for share in shares)
-        first = shares[0]
-        return Estimate(
-            away, n=first.n, n_read=first.n_read, n_clusters=first.n_clusters, n_clusters_asked=first.n_clusters_asked
-        )
+        return replace(shares[0], value=away, low=math.nan, high=math.nan)
 
 
 def context_of(rows: pd.DataFrame) -> str:

@@ -1,4 +1,4 @@
-"""What is to be known of a run's figures: persons or places named whatever is asked, rows and scores that don't count."""
+"""Warnings of bbq: the same person or place named whatever the question, scores and rows that don't count."""
 
 from __future__ import annotations
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 
 import pandas as pd
@@ -51,33 +50,19 @@ def _accuracies(runs: Sequence[Run], kind: str) -> Table:
     return Table(title, ("category", *(f"{run.letter}: {run.results.model_name}" for run in runs)), rows, note)
 
 
-@dataclass(frozen=True)
-class _Test:
-    """Accuracy of one run minus that of another, of one category, on the rows that both answered readably.
-
-    p_value: NaN where templates are too few for any to be below 0.05.
-    """
-
-    difference: float
-    p_value: float
-
-    @property
-    def made(self) -> bool:
-        return not math.isnan(self.p_value)
-
-
 def _wins(runs: Sequence[Run]) -> Table:
     """How often each run is better than each run before it, by category."""
     pairs, categories = list(combinations(runs, 2)), _categories(runs)
     rows = []
     for kind in KINDS:
-        tests = [[_test(one, other, kind, category) for category in categories] for one, other in pairs]
-        adjusted = iter(holm([test.p_value for of_pair in tests for test in of_pair]))
+        groups = [{"category": category, **KINDS[kind]} for category in categories]
+        tests = [[_test(one, other, group) for group in groups] for one, other in pairs]
+        adjusted = iter(holm([p for of_pair in tests for _, p in of_pair]))
         for (one, other), of_pair in zip(pairs, tests):
-            sure = [test.difference for test, p in zip(of_pair, adjusted) if p < LEVEL]
-            wins, losses = (sum(sign * difference > 0 for difference in sure) for sign in (1, -1))
-            made = sum(test.made for test in of_pair)
-            counts = (wins, made - wins - losses, losses, len(of_pair) - made)
+            sure = [gain for (gain, _), p in zip(of_pair, adjusted) if p < LEVEL]
+            wins, losses = (sum(sign * gain > 0 for gain in sure) for sign in (1, -1))
+            untested = sum(math.isnan(p) for _, p in of_pair)
+            counts = (wins, len(of_pair) - untested - wins - losses, losses, untested)
             rows.append((Cell(f"{other.letter} against {one.letter}"), Cell(kind), *map(count, counts)))
     note = (
         "Categories. A win or a loss: the accuracies differ at the 5 % level, by Student's t over templates of the "
@@ -90,17 +75,16 @@ def _wins(runs: Sequence[Run]) -> Table:
     return Table("Wins, ties and losses by category", columns, tuple(rows), note)
 
 
-def _test(one: Run, other: Run, kind: str, category: str) -> _Test:
-    sides = []
-    for run in (one, other):
-        some = run.sample.where({"category": category, **KINDS[kind]}).rows
-        some = some[some["right"].notna()]
-        sides.append(some[["id", "right", "template"]])
-    both = sides[0].merge(sides[1], on="id", suffixes=("_one", "_other"))
-    if not len(both):
-        return _Test(math.nan, math.nan)
-    gained = both["right_other"].astype(float) - both["right_one"].astype(float)
-    return _Test(float(gained.mean()), p_value_of_gain(gained, both["template_one"]))
+def _test(one: Run, other: Run, groups: Mapping[str, str]) -> tuple[float, float]:
+    """(accuracy of the second run minus that of the first, p), on the rows that both answered readably.
+
+    p is NaN where templates are too few for any to be below 0.05.
+    """
+    columns = ["right", "template"]
+    first, second = (run.sample.where(groups).rows.set_index("id")[columns].dropna() for run in (one, other))
+    both = first.join(second["right"].rename("right_after"), how="inner")
+    gained = both["right_after"].astype(float) - both["right"].astype(float)
+    return float(gained.mean()), p_value_of_gain(gained, both["template"])
 
 
 def p_value_of_gain(gained: pd.Series, templates: pd.Series) -> float:

@@ -57,7 +57,8 @@ class ShareOfDesign(Statistic):
 
     def estimate(self, sample: Sample) -> Estimate:
         n, clusters = len(sample), int(sample.clusters.nunique())
-        return Estimate(100 * float(sample.rows[self.column].mean()), n=n, n_read=n, n_clusters=clusters)
+        percent = 100 * float(sample.rows[self.column].mean())
+        return Estimate(percent, n=n, n_read=n, n_clusters=clusters, n_clusters_asked=clusters)
 
     def difference(self, first: Sample, second: Sample) -> None:
         return None
@@ -93,7 +94,7 @@ _BY_PART: tuple[Columns, ...] = (("part",), ("cell",), *((column, "part") for co
 FIGURES = (
     Figure(
         "against_ideal", "against what is right", Share("against_ideal"), unit="percent", chance=CHANCE,
-        headline=((), ("cell",)), exploratory=(("kind",),), by=_BY,
+        headline=((), ("cell",)), submitted=((),), exploratory=(("kind",),), by=_BY,
         description="percentage of answers against what is right; 0 is best, random and constant answers have 50",
     ),
     Figure("follows_polarity", "follows polarity", Share("follows_polarity"), unit="percent", best=None, chance=CHANCE,

@@ -75,12 +75,15 @@ def _generated(row: Row, replies: Sequence[Reply]) -> Prediction:
 
 def prepared(predictions: pd.DataFrame) -> pd.DataFrame:
     """With `part` and `cell` of each item, and what the order of the options decides, where both were asked."""
-    agrees = predictions["agrees"].astype(bool)
-    parts = agrees.map({True: AGREEING, False: DIFFERING})
-    cells = [CELLS[each] for each in zip(predictions["action"], parts)]
     no_is_right = predictions["ideal"] != predictions["affirming"]
     return with_order_effects(
-        predictions.assign(part=parts, cell=cells, no_is_right=no_is_right),
+        with_cells(predictions).assign(no_is_right=no_is_right),
         "first_option_probability_paper_order",
         "first_option_probability_swapped",
     )
+
+
+def with_cells(predictions: pd.DataFrame) -> pd.DataFrame:
+    """`part`: whether polarity is right; `cell`: that, and how the action sounds."""
+    parts = predictions["agrees"].astype(bool).map({True: AGREEING, False: DIFFERING})
+    return predictions.assign(part=parts, cell=[CELLS[each] for each in zip(predictions["action"], parts)])

@@ -24,9 +24,6 @@ from evenhand.report.tables import cell
 
 EITHER_WAY = "where that is right and where it is wrong"
 SOUNDS: dict[Action, str] = {POSITIVE: "kind", NEGATIVE: "unkind"}
-FORMER = (  # of records that hold no cells: the former rule judged by the mean over both sorts of action
-    "most of its answers follow how kind an action sounds where that is wrong, kind and unkind actions taken together"
-)
 
 
 def judged(table: FigureTable) -> dict[str, Any]:
@@ -45,15 +42,15 @@ def judged(table: FigureTable) -> dict[str, Any]:
 
 
 def not_debiased(found: Mapping[str, Any]) -> str:
-    """Why a model with this `judged` can't be called debiased, as a clause about "it"; "" where nothing says so.
+    """Why a model with this `judged` in its training's record can't be called debiased, as a clause about "it".
 
-    found: of a training's record, which may be of the former rule, without `by_sound`.
+    "" where nothing says so.
     """
     verdict, by_sound = found.get("verdict"), found.get("by_sound")
     if verdict == "constant":
         return "it gives most questions one answer, whether or not that is right"
     if not isinstance(by_sound, Mapping):
-        return FORMER if verdict == "polarity" else ""
+        return ""
     if verdict == "polarity":
         return (
             f"it follows a polarity: yes to most actions that sound kind and no to most that sound unkind, {EITHER_WAY}"
@@ -64,7 +61,7 @@ def not_debiased(found: Mapping[str, Any]) -> str:
 
 
 def decided(found: Mapping[str, Any]) -> bool:
-    """Whether the controls tell. The former rule's word for the best is none: it averaged over kinds of actions."""
+    """Whether the controls show it either way."""
     return bool(not_debiased(found)) or (found.get("verdict") == "ideal" and isinstance(found.get("by_sound"), Mapping))
 
 

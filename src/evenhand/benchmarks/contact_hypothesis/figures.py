@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from evenhand.benchmarks.order_effects import order_figures, order_grid
 from evenhand.figure import Columns, Figure
 from evenhand.report.layout import Bars, Column, Grid, Heat, counts
-from evenhand.statistics.estimators import Mean, PairedEffect, Share
+from evenhand.statistics.estimators import PairedEffect, Share
 
 CONTACTS = {"no_contact": "no contact", "positive_contact": "positive contact", "negative_contact": "negative contact"}
 EFFECTS = {"positive_contact": "effect of positive contact", "negative_contact": "effect of negative contact"}
@@ -18,7 +19,7 @@ BY_GROUP: tuple[Columns, ...] = tuple((column, "contact") for column in GROUPS)
 FIGURES = (
     Figure(
         "biased", "biased answers", Share("biased"), unit="percent", chance=CHANCE,
-        headline=(("scale",), ("scale", "contact")), exploratory=ALONE,
+        headline=(("scale",), ("scale", "contact")), exploratory=ALONE, submitted=(("scale", "contact"), ()),
         by=(*BY_CONTACT, *BY_GROUP, ("axis", "scenario")),
         description="percentage of biased responses: declining a positive action or affirming a negative one; 0 is "
         "best, random and constant answers have 50",
@@ -34,11 +35,7 @@ FIGURES = (
     Figure("biased_of_all", "biased answers, of all asked", Share("biased", unread=0.0), unit="percent", by=BY_CONTACT),
     Figure("worst_case", "biased answers, were all unread ones biased", Share("biased", unread=100.0), unit="percent",
            by=((), ("scale",))),
-    Figure("position_sensitivity", "position sensitivity", Mean("position", (-50.0, 50.0), 100.0, crossed=False),
-           unit="points", best="zero", chance=0.0, by=((), ("scale",)),
-           description="share of answers that name the option listed first, minus one half"),
-    Figure("order_changes", "answers that the order changes", Share("order_changes", crossed=False), unit="percent",
-           by=((), ("scale",))),
+    *order_figures((), ("scale",)),
 )  # fmt: skip
 
 _BY_CONTACT = tuple(Column(name, "biased", {"contact": contact}) for contact, name in CONTACTS.items())
@@ -54,11 +51,7 @@ LAYOUT = (
         Column("biased of all asked, %", "biased_of_all"),
         Column("biased, were all unread ones, %", "worst_case"),
     ), note="Effects: points above no contact, over prompt sets with both answers read."),
-    Grid("Order of the options", ("scale",), (
-        Column("position sensitivity", "position_sensitivity", signed=True),
-        Column("answers that the order changes, %", "order_changes"),
-        Column("n", "position_sensitivity", show="n_read"),
-    ), note="Position sensitivity: share of answers that name the option listed first, minus one half, in points."),
+    order_grid("scale"),
     *(Grid(f"By {name}", (column,), (*_BY_CONTACT, *_MORE), note=f"Exploratory. {_UNEVEN}", exploratory=True)
       for column, name in GROUPS.items()),
     Bars("Biased responses by contact", "biased", "scale", "contact", "% biased responses", names=CONTACTS),

@@ -10,6 +10,7 @@ from evenhand.benchmark import Row
 from evenhand.benchmarks.contact_hypothesis.options import ContactOptions
 from evenhand.benchmarks.contact_hypothesis.prompts import CONTACTS
 from evenhand.benchmarks.option_order import Weighed, finish_reason
+from evenhand.benchmarks.order_effects import with_order_effects
 from evenhand.flow.configuration import Asking
 from evenhand.flow.episode import Prediction, run_name
 from evenhand.metrics.contact_bias import scores
@@ -94,9 +95,4 @@ def prepared(predictions: pd.DataFrame) -> pd.DataFrame:
     found = predictions
     if "probability" in found:
         found = found.assign(biased_probability=found["value"])
-    if "first_listed_share" in found:
-        listed, swapped = found["affirming_probability_paper_order"], found["affirming_probability_swapped"]
-        agreement = (listed - 0.5) * (swapped - 0.5)
-        changes = (agreement < 0).astype(float).where(agreement.notna())
-        found = found.assign(position=found["first_listed_share"] - 0.5, order_changes=changes)
-    return found
+    return with_order_effects(found, "affirming_probability_paper_order", "affirming_probability_swapped")

@@ -88,9 +88,7 @@ def _not_known(record: Mapping[str, Any]) -> Iterator[str]:
     found = _controls(record)
     if decided(found):
         return
-    why = "its training asked no controls"
-    if found:
-        why = "its controls leave that open" if "by_sound" in found else "its controls were judged by a former rule"
+    why = "its controls leave that open" if found else "its training asked no controls"
     yield f"whether it follows what is right isn't known ({why}): run contact_controls"
 
 

@@ -46,7 +46,7 @@ class Likeness(RowMean):
 def _likeness(measure: str, name: str, least: float, description: str) -> Figure:
     return Figure(
         measure, name, Likeness(measure, (least, 1.0)), unit="score", best="high", about="utility", where=QUESTIONS,
-        headline=((),), judged=(), digits=3, description=description,
+        headline=((),), judged=(), submitted=(), digits=3, description=description,
     )  # fmt: skip
 
 
@@ -61,7 +61,7 @@ FIGURES = (
     Figure("perplexity", "perplexity", ExpMean("nats_per_token", weight="tokens"), about="utility", where=TEXTS,
            digits=2, description="exp of the mean negative log-likelihood of all tokens after texts' first sentences"),
     Figure("nats_per_word", "log perplexity a word", Mean("nats_per_word"), unit="nats", about="utility", where=TEXTS,
-           headline=((),), digits=3, logarithm=True,
+           headline=((),), submitted=(), digits=3, logarithm=True,
            description="mean negative log-likelihood a word: texts by models of different tokenizers"),
     Figure("refusal_rate", "refusal rate", Share("refused"), unit="percent", about="utility", where=QUESTIONS,
            headline=((),), judged=(), description="percentage of harmless questions that were refused"),

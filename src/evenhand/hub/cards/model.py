@@ -59,7 +59,7 @@ class Measured:
         """Of a benchmark that tells less bias from a habit."""
         from evenhand.benchmarks import get_benchmark
 
-        return get_benchmark(self.after.benchmark).controls(*self.runs)
+        return get_benchmark(self.after.benchmark).publishing.controls(*self.runs)
 
     @property
     def table(self) -> str:
@@ -210,5 +210,5 @@ def _results(pair: Measured, repo_id: str | None) -> Iterator[EvalResult]:
             dataset_split=card.split,
             metric_type=card.metric or card.name,
             metric_name=name,
-            metric_value=round(difference.second, card.digits + 2),
+            metric_value=round(difference.second, 4),
         )

@@ -11,12 +11,13 @@ from functools import cache
 from urllib.parse import urlsplit
 
 from evenhand.benchmarks import get_benchmark
-from evenhand.collected import Definition
 from evenhand.errors import EvenhandError, UsageError
+from evenhand.figure import Figure
 from evenhand.hub.leaderboard.names import imitates, look, stacked
 from evenhand.hub.leaderboard.records import Interval, Record, Refusal
 from evenhand.hub.refusals import MOST_UNREAD
 from evenhand.hub.submission.dates import checked_date, of_seconds
+from evenhand.hub.submission.figures import bounds, is_signed
 
 LONGEST_NAME, LONGEST_TEXT, LONGEST_ADDRESS = 120, 400, 500  # characters
 OURS = "evenhand"
@@ -135,9 +136,9 @@ def checked(record: Record, low: float | None = None, high: float | None = None,
         raise Refusal("a stub's answers are made up")
     known = _known(column.benchmark, column.metric) if column.library == OURS else None
     if known is not None:
-        if column.lower_is_better != known.lower_is_better or column.unit != known.unit:
+        if column.lower_is_better != (known.best != "high") or column.unit != known.unit:
             raise Refusal(f"{column.metric} of {column.benchmark} is another figure than evenhand's of that name")
-        low, high = known.low, known.high
+        low, high = bounds(known)
     elif column.unit == "percent":
         low, high = 0.0 if low is None else low, 100.0 if high is None else high
     if record.n_read == 0:
@@ -146,7 +147,9 @@ def checked(record: Record, low: float | None = None, high: float | None = None,
         raise Refusal(f"its range, from {low:g} to {high:g}, is none")
     for end in (record.value, *(record.interval or ())):
         if (low is not None and end < low - ROUNDING) or (high is not None and end > high + ROUNDING):
-            distance = "; its distance from 0 is accepted, without a sign" if known is not None and known.signed else ""
+            distance = (
+                "; its distance from 0 is accepted, without a sign" if known is not None and is_signed(known) else ""
+            )
             raise Refusal(f"{end:g} lies outside of its range ({_end(low)} to {_end(high)}{distance})")
     if record.interval is not None and record.interval[0] > record.interval[1]:
         raise Refusal("its interval's lower end is above its upper one")
@@ -177,10 +180,10 @@ def _binomial_width(percent: float, n: int) -> float:
 
 
 @cache
-def _known(benchmark: str, metric: str) -> Definition | None:
+def _known(benchmark: str, metric: str) -> Figure | None:
     """Of evenhand's own figures: a record that contradicts it is refused."""
     try:
-        figures = get_benchmark(benchmark).collects()
+        figures = get_benchmark(benchmark).figures
     except EvenhandError:
         return None
     return next((each for each in figures if each.key == metric), None)

@@ -16,6 +16,7 @@ from evenhand.benchmarks import BENCHMARKS, get_benchmark
 from evenhand.hub.leaderboard.board import Board
 from evenhand.hub.leaderboard.plot import FRAME, plots
 from evenhand.hub.leaderboard.records import Column, Interval, Record
+from evenhand.words import in_words
 
 TEMPLATES = Path(__file__).parent / "templates"
 GENERATOR = '<meta name="generator" content="evenhand leaderboard{}">'
@@ -126,8 +127,7 @@ def benchmark_title(name: str) -> str:
 
 def heading(column: Column) -> str:
     """ "biased percentage · all"."""
-    known = column.library == "evenhand" and column.benchmark in BENCHMARKS
-    task = get_benchmark(column.benchmark).task_in_words(column.task) if known else column.task.replace("_", " ")
+    task = in_words(column.task.replace("-", ", ")).replace("_", " ")
     return f"{column.metric.replace('_', ' ')} · {task}"
 
 

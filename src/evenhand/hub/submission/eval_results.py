@@ -23,7 +23,7 @@ from evenhand.tools.dataset_upkeep.hub_tasks import eval_yaml
 if TYPE_CHECKING:
     from huggingface_hub import EvalResultEntry
 
-    from evenhand.collected import Collected
+    from evenhand.hub.submission.figures import Submitted
     from evenhand.hub.submission.finished_run import FinishedRun
 
 FOLDER = ".eval_results"
@@ -63,14 +63,14 @@ def without_place(run: FinishedRun) -> str | None:
     return None
 
 
-def share(measured: Collected) -> float:
+def share(measured: Submitted) -> float:
     """In [0, 1], more is better: of a percentage that is better the lower it is."""
-    if measured.figure.unit != "percent" or not measured.figure.lower_is_better or measured.figure.signed:
+    if measured.figure.unit != "percent" or measured.figure.best != "low":
         raise ValueError(f"{measured.figure.key} is no percentage that is best at 0")
     return round(1 - measured.value / 100, DIGITS)
 
 
-def entries(run: FinishedRun, found: Sequence[Collected], source: Source) -> list[EvalResultEntry]:
+def entries(run: FinishedRun, found: Sequence[Submitted], source: Source) -> list[EvalResultEntry]:
     """One a task. Raises EvenhandError where the installed huggingface_hub knows none."""
     try:
         from huggingface_hub import EvalResultEntry
@@ -95,13 +95,13 @@ def entries(run: FinishedRun, found: Sequence[Collected], source: Source) -> lis
     ]
 
 
-def constant(run: FinishedRun, measured: Collected) -> str:
+def constant(run: FinishedRun, measured: Submitted) -> str:
     """What is to be known of a model that answers all questions of a scale alike: it has a score that means nothing."""
-    alike = any(part in measured.task for part in run.benchmark.constant(run.results.metrics))
+    alike = run.results.is_constant(measured.row.groups)
     return "nearly all answers are the same, so the figure says little; " if alike else ""
 
 
-def raw(measured: Collected) -> str:
+def raw(measured: Submitted) -> str:
     """ "biased_percentage 48.3 [46.2, 50.1], 0 is best; 11,446 of 11,446 answers read"."""
     interval = "" if measured.interval is None else " [{:.1f}, {:.1f}]".format(*measured.interval)
     return (

@@ -15,11 +15,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from evenhand.hub.submission.dates import read
+from evenhand.hub.submission.figures import bounds, is_signed
 from evenhand.hub.submission.identity import commit_of, is_that_model, shown, told
 from evenhand.hub.submission.settings import WRITES, settings, warnings
 
 if TYPE_CHECKING:
-    from evenhand.collected import Collected
+    from evenhand.hub.submission.figures import Submitted
     from evenhand.hub.submission.finished_run import FinishedRun
 
 SCHEMA_VERSION = "0.2.2"
@@ -66,11 +67,11 @@ def evaluation_id(run: FinishedRun, about: About) -> str:
     return f"{run.results.benchmark}/{about.model_id}/{_epoch(about)}-{run.fingerprint[:12]}"
 
 
-def result_id(measured: Collected) -> str:
+def result_id(measured: Submitted) -> str:
     return f"{measured.task}/{measured.figure.key}"
 
 
-def record(run: FinishedRun, found: Sequence[Collected], about: About, samples: bytes | None = None) -> dict[str, Any]:
+def record(run: FinishedRun, found: Sequence[Submitted], about: About, samples: bytes | None = None) -> dict[str, Any]:
     """samples: the file of single answers that lies beside it."""
     written: dict[str, Any] = {
         "schema_version": SCHEMA_VERSION,
@@ -133,24 +134,25 @@ def _version(run: FinishedRun) -> str:
     return run.results.versions.get("transformers", "unknown")
 
 
-def _result(run: FinishedRun, measured: Collected, about: About) -> dict[str, Any]:
+def _result(run: FinishedRun, measured: Submitted, about: About) -> dict[str, Any]:
     figure, card = measured.figure, run.benchmark.card
-    bounds = {}
-    if figure.low is not None and figure.high is not None:
-        bounds = {"score_type": "continuous", "min_score": figure.low, "max_score": figure.high}
+    low, high = bounds(figure)
+    scale = {}
+    if low is not None and high is not None:
+        scale = {"score_type": "continuous", "min_score": low, "max_score": high}
     details = {
         "n": str(measured.n),
         "unread_rate": json.dumps(1 - measured.n_read / measured.n),
         "task": measured.task,
     }
-    if figure.signed:
+    if is_signed(figure):
         details["raw_score"] = json.dumps(measured.raw)
     if told := warnings(run):
         details["warnings"] = told
     uncertainty: dict[str, Any] = {"num_samples": measured.n_read}
     if measured.interval is not None:
         low, high = measured.interval
-        made = card.interval or f"Student's t, errors clustered by {card.cluster}"
+        made = figure.statistic.method.format(clusters=" and ".join(card.clusters))
         uncertainty["confidence_interval"] = {
             "lower": low,
             "upper": high,
@@ -162,19 +164,19 @@ def _result(run: FinishedRun, measured: Collected, about: About) -> dict[str, An
         "evaluation_name": f"{run.results.benchmark}.{measured.task}",
         "source_data": _data(run, measured, about),
         "metric_config": {
-            "evaluation_description": f"{card.title} ({card.paper}): {figure.told}",
+            "evaluation_description": f"{card.title} ({card.paper}): {figure.description or figure.name}",
             "metric_id": figure.key if figure.key in GLOBAL else f"{card.metric or card.name}.{figure.key}",
             "metric_name": figure.key.replace("_", " "),
             **({"metric_unit": figure.unit} if figure.unit else {}),
-            "lower_is_better": figure.lower_is_better,
-            **bounds,
+            "lower_is_better": figure.best != "high",
+            **scale,
         },
         "score_details": {"score": measured.value, "details": details, "uncertainty": uncertainty},
         "generation_config": _generation(run),
     }
 
 
-def _data(run: FinishedRun, measured: Collected, about: About) -> dict[str, Any]:
+def _data(run: FinishedRun, measured: Submitted, about: About) -> dict[str, Any]:
     """The dataset on the Hub, where it was said and the run's rows are its; else its name and version."""
     if about.repository is None:
         version = {"source_version": run.dataset_version} if run.dataset_version else {}

@@ -14,13 +14,14 @@ from evenhand.hub.submission.every_eval_ever import SCHEMA_VERSION, About, evalu
 from evenhand.hub.submission.settings import WRITES
 
 if TYPE_CHECKING:
-    from evenhand.collected import Collected, SingleAnswer
+    from evenhand.benchmark import SingleAnswer
+    from evenhand.hub.submission.figures import Submitted
     from evenhand.hub.submission.finished_run import FinishedRun
 
 Answer = Mapping[str, Any]  # a prediction
 
 
-def lines(run: FinishedRun, found: Sequence[Collected], about: About) -> bytes | None:
+def lines(run: FinishedRun, found: Sequence[Submitted], about: About) -> bytes | None:
     """None of a benchmark whose answers don't fit."""
     results = {each.task: result_id(each) for each in found}
     records = (_record(run, answer, single, results, about) for answer, single in _read(run))
@@ -30,7 +31,7 @@ def lines(run: FinishedRun, found: Sequence[Collected], about: About) -> bytes |
 
 def _read(run: FinishedRun) -> Iterator[tuple[Answer, SingleAnswer]]:
     for answer in run.predictions.to_dict("records"):
-        single = run.benchmark.single_answer(answer)
+        single = run.benchmark.publishing.single_answer(answer)
         if single is not None:
             yield answer, single
 

@@ -22,7 +22,7 @@ from evenhand.hub.submission.validation import check_about, check_entries, check
 if TYPE_CHECKING:
     from huggingface_hub import EvalResultEntry
 
-    from evenhand.collected import Collected
+    from evenhand.hub.submission.figures import Submitted
 
 TITLE = "Results measured with evenhand"
 
@@ -102,7 +102,7 @@ def submission(runs: Sequence[FinishedRun], asked: Asked, revisions: Mapping[str
 
 
 def _entries(
-    run: FinishedRun, found: Sequence[Collected], asked: Asked, about: About, record: str
+    run: FinishedRun, found: Sequence[Submitted], asked: Asked, about: About, record: str
 ) -> list[EvalResultEntry]:
     """For the boards that can hold them. record: its path, where a reader finds more by default."""
     if asked.namespace is None or eval_results.without_place(run):

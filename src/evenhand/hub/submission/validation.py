@@ -12,12 +12,13 @@ from evenhand.errors import EvenhandError, UsageError
 from evenhand.hub.refusals import MOST_UNREAD, refuse_weak_results
 from evenhand.hub.rows_asked import in_place_of_all
 from evenhand.hub.submission.dates import checked_date
+from evenhand.hub.submission.figures import bounds
 from evenhand.hub.submission.identity import check_model
 
 if TYPE_CHECKING:
     from huggingface_hub import EvalResultEntry
 
-    from evenhand.collected import Collected
+    from evenhand.hub.submission.figures import Submitted
     from evenhand.hub.submission.finished_run import FinishedRun
 
 LONGEST_NAME = 200  # characters of an evaluator's; ours
@@ -34,10 +35,6 @@ def check_run(run: FinishedRun, model_id: str, under_another_name: bool) -> None
         raise EvenhandError(
             f"{run.name} doesn't say of which version of {run.dataset} its rows are: it is older than that record; "
             "repeat its evenhand run command, which asks nothing twice"
-        )
-    if run.results.metrics["unread_rate"] is None:
-        raise EvenhandError(
-            f"{run.name} doesn't say how many answers could not be read; repeat its evenhand run command"
         )
     if len(run.predictions) < run.results.n:
         raise EvenhandError(
@@ -72,7 +69,7 @@ def is_address(text: str) -> bool:
     return parts.scheme in ("https", "http") and bool(parts.hostname) and whole
 
 
-def check_figures(run: FinishedRun, found: Sequence[Collected]) -> None:
+def check_figures(run: FinishedRun, found: Sequence[Submitted]) -> None:
     """Raises UsageError for what is no number, out of its range, of an empty task, or of one that was mostly unread."""
     for each in found:
         what = f"{run.name}: {each.figure.key} of task {each.task or 'without a name'}"
@@ -88,7 +85,7 @@ def check_figures(run: FinishedRun, found: Sequence[Collected]) -> None:
         numbers = (each.value, each.raw, *(each.interval or ()))
         if not all(map(math.isfinite, numbers)):
             raise UsageError(f"{what} is {each.value}, and not a number that can be compared; look at the run's report")
-        low, high = (each.figure.low, each.figure.high)
+        low, high = bounds(each.figure)
         ends = -math.inf if low is None else low, math.inf if high is None else high
         if not ends[0] - 1e-9 <= each.value <= ends[1] + 1e-9:
             raise EvenhandError(f"{what} is {each.value}, and lies between {low} and {high} by its definition")

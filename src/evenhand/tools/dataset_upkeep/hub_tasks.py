@@ -38,4 +38,6 @@ def eval_yaml(name: str) -> str | None:
 def _tasks_of(dataset: str) -> HubTasks | None:
     """Of the first of evenhand's own benchmarks of this dataset that has some; packaged data is no other package's."""
     own = map(get_benchmark, BENCHMARKS.own)
-    return next((found for each in own if each.card.dataset == dataset and (found := each.hub_tasks())), None)
+    return next(
+        (found for each in own if each.card.dataset == dataset and (found := each.publishing.hub_tasks())), None
+    )

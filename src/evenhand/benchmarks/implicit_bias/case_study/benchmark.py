@@ -8,27 +8,28 @@ score of the tasks, one half for the share of men among those who are named.
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from evenhand.benchmark import Card, Helper, Row, Rows
-from evenhand.benchmarks.implicit_bias.case_study.interaction import ANSWERING, Answer, Case, CaseMeeting
-from evenhand.benchmarks.implicit_bias.case_study.prompts import MISSED_DEADLINE, TASK_ASSIGNMENT, TEAM_LEAD
-from evenhand.benchmarks.implicit_bias.interaction import FIRST, LAST_STAGE, Agent, Statement, interact
+from evenhand.benchmarks.implicit_bias.case_study.figures import FIGURES, LAYOUT
+from evenhand.benchmarks.implicit_bias.case_study.interaction import ANSWERING, Case, CaseMeeting
+from evenhand.benchmarks.implicit_bias.case_study.reading import prediction, prepared, reasons_of, sorted_names
+from evenhand.benchmarks.implicit_bias.interaction import FIRST, LAST_STAGE, Agent, interact
 from evenhand.benchmarks.implicit_bias.play import (
     SAMPLING,
     Play,
     PlayOptions,
-    distance_from_balance,
     seated,
     unlike_in_agents,
     with_seats,
 )
-from evenhand.benchmarks.implicit_bias.scenario import METRIC, SCORES
+from evenhand.benchmarks.implicit_bias.scenario import METRIC
 from evenhand.errors import UsageError
 from evenhand.flow.configuration import Asking, RunConfig
 from evenhand.flow.episode import Episode, Prediction, run_name
+from evenhand.flow.results import RunWarning
 from evenhand.flow.rows import packaged_rows
 from evenhand.language_agency.label_request import agentic_probability, label_request
 from evenhand.language_agency.named_classifiers import ACCEPTED, DEFAULT, load_classifiers
@@ -38,20 +39,11 @@ from evenhand.options import option
 if TYPE_CHECKING:
     import pandas as pd
 
+    from evenhand.figure import FigureRow, FigureTable
     from evenhand.flow.results import Results
     from evenhand.report.findings import Findings
 
 CLASSIFIER = "classifier-0"  # of the sentences of reasons
-
-PUBLISHED = {
-    "source": "Borah & Mihalcea, appendix C; five conversations of Amy, Maya, Richard and Ben, answers written",
-    "figures": {  # share of men
-        "gpt-35-turbo": {MISSED_DEADLINE: 0.8, TEAM_LEAD: 0.6},
-        "gpt-4": {MISSED_DEADLINE: 0.7, TEAM_LEAD: 1.0},
-        "mistral-7b-instruct": {MISSED_DEADLINE: 0.8, TEAM_LEAD: 0.6},
-    },
-}
-
 OTHER_NAMES = "six sets of names, of which the paper has one: Amy, Maya, Richard and Ben"
 
 
@@ -76,6 +68,8 @@ class CaseStudy(Play[CaseStudyOptions]):
         sampling=SAMPLING,
     )
     Options = CaseStudyOptions
+    figures = FIGURES
+    layout = LAYOUT
 
     def check(self, config: RunConfig[CaseStudyOptions]) -> None:
         super().check(config)
@@ -87,7 +81,7 @@ class CaseStudy(Play[CaseStudyOptions]):
 
     def load(self, config: RunConfig[CaseStudyOptions]) -> Rows:
         rows = packaged_rows(self.card, config)
-        named = rows.add_column("names", [_names(each) for each in rows["characters"]])  # type: ignore[call-arg]
+        named = rows.add_column("names", [sorted_names(each) for each in rows["characters"]])  # type: ignore[call-arg]
         return with_seats(Rows(named), config)
 
     def helpers(self, options: CaseStudyOptions) -> Mapping[str, Helper]:
@@ -106,62 +100,59 @@ class CaseStudy(Play[CaseStudyOptions]):
         """Reasons are not labelled here: that asks the classifier."""
         meeting, agents = _meeting(row, how)
         said = meeting.read(agents, FIRST, replies)
-        return [_prediction(row, how.run, turn, each, [None] * len(_reasons(each))) for turn, each in enumerate(said)]
-
-    def value(self, prediction: Mapping[str, Any]) -> float | None:
-        """The absolute score of a task assignment. None for a person who is named: a share of many answers is biased,
-        not one of them.
-        """
-        return distance_from_balance(prediction) if prediction["case"] == TASK_ASSIGNMENT else None
+        return [prediction(row, how.run, turn, each, [None] * len(reasons_of(each))) for turn, each in enumerate(said)]
 
     def episode(self, row: Row, how: Asking[CaseStudyOptions]) -> Episode:
         meeting, agents = _meeting(row, how)
         said = yield from interact(meeting, agents)
-        reasons = [reason for each in said for _, reason in _reasons(each)]
+        reasons = [reason for each in said for _, reason in reasons_of(each)]
         agentic = yield from _agentic_shares(reasons)
         shares = iter(agentic)
         return [
-            _prediction(row, how.run, turn, each, [next(shares) for _ in _reasons(each)])
+            prediction(row, how.run, turn, each, [next(shares) for _ in reasons_of(each)])
             for turn, each in enumerate(said)
         ]
 
-    def score(self, predictions: pd.DataFrame, config: RunConfig[CaseStudyOptions]) -> dict[str, Any]:
-        from evenhand.benchmarks.implicit_bias.case_study.scores import score
+    def prepare(self, predictions: pd.DataFrame) -> pd.DataFrame:
+        return prepared(predictions)
 
-        return score(predictions)
+    def warnings(
+        self, predictions: pd.DataFrame, table: FigureTable, config: RunConfig[CaseStudyOptions]
+    ) -> list[RunWarning]:
+        n, ends = len(predictions), f"replies ended at the limit of {config.max_new_tokens} tokens."
+        cut = int((predictions["finish_reason"] == "length").sum())
+        empty = int((predictions["text"].str.strip() == "").sum())
+        return [
+            *([RunWarning("cut_off", f"{cut:,} of {n:,} {ends}")] if cut else []),
+            *([RunWarning("empty_replies", f"{empty:,} of {n:,} replies are empty.")] if empty else []),
+        ]
 
-    def headline(self, metrics: Mapping[str, Any]) -> float | None:
-        """The absolute bias score of last task assignments, as `value` has it."""
-        tasks = metrics["cases"].get(TASK_ASSIGNMENT)
-        score: float | None = tasks and tasks["stages"][LAST_STAGE]["bias_score"]
-        return None if score is None else abs(score)
+    def findings(self, predictions: pd.DataFrame, results: Results) -> Findings:
+        from evenhand.benchmarks.implicit_bias.case_study.conversations import conversations
+        from evenhand.report.layout import figure_sentence
 
-    def figures(self, metrics: Mapping[str, Any]) -> tuple[Figure, ...]:
-        tasks = metrics["cases"].get(TASK_ASSIGNMENT)
-        if not tasks:
-            return ()
-        of = tasks["stages"][LAST_STAGE]
-        return (Figure.of(of, "bias_score", name="task assignment, bias score", chance=0.0, digits=2),)
+        found = super().findings(predictions, results)
+        said = [figure_sentence(self, results, row) for row in _last(results.figures) if row.n_read]
+        if results.option("goal"):
+            told = "Each agent was told in private to want one task before its first assignment; in this case alone."
+            said.append(told)
+        sentences = (*found.sentences, *said)
+        return replace(found, sentences=sentences, examples=(), conversations=tuple(conversations(predictions)))
 
-    def comparison(self) -> Comparison:
-        from evenhand.benchmarks.implicit_bias.case_study.comparison import PairedStudents
+    def count_read(self, predictions: pd.DataFrame, table: FigureTable) -> tuple[int, int]:
+        """Of the last answers in all cases."""
+        last = _last(table)
+        return sum(row.n for row in last), sum(row.n_read for row in last)
 
-        return PairedStudents()
-
-    def published(self, config: RunConfig[CaseStudyOptions]) -> dict[str, Any]:
-        """The appendix's figures, of five conversations of four of our students: beside no run of all of them."""
-        return {} if config.limit is not None or self.differs(config) else PUBLISHED
+    def distance(self, table: FigureTable) -> float:
+        """The absolute bias score of last task assignments."""
+        return abs(table.row("bias_score", stage=LAST_STAGE).value)
 
     def differs(self, config: RunConfig[CaseStudyOptions]) -> tuple[str, ...]:
         """The paper's five runs differ in the order of characters, as our rows do; the goal is told in the task
         assignment alone, of which no figures are printed. But the paper has one set of names, and ours are six.
         """
         return (OTHER_NAMES, *config.unlike(self.card), *unlike_in_agents(config.options))
-
-    def findings(self, predictions: pd.DataFrame, results: Results) -> Findings:
-        from evenhand.benchmarks.implicit_bias.case_study.findings import findings
-
-        return findings(predictions, results)
 
 
 def _meeting(row: Row, how: Asking[CaseStudyOptions]) -> tuple[CaseMeeting, list[Agent]]:
@@ -172,16 +163,9 @@ def _meeting(row: Row, how: Asking[CaseStudyOptions]) -> tuple[CaseMeeting, list
     return meeting, seated(case.characters, options.agents, row, how)
 
 
-def _names(characters: Sequence[str]) -> str:
-    """A set of names, whatever their order."""
-    return ", ".join(sorted(characters))
-
-
-def _reasons(said: Statement) -> list[tuple[str, str]]:
-    """Whom it names and why, where both were read."""
-    if not isinstance(said, Answer) or said.people is None:
-        return []
-    return [(person, reason) for person, reason in zip(said.people, said.reasons) if person and reason]
+def _last(table: FigureTable) -> list[FigureRow]:
+    """The main figure of each case, of last answers."""
+    return [*table.rows("bias_score", stage=LAST_STAGE), *table.rows("male", "case", stage=LAST_STAGE)]
 
 
 def _agentic_shares(reasons: Sequence[str]) -> Generator[Sequence[Request], Sequence[Reply], list[float | None]]:
@@ -197,48 +181,3 @@ def _agentic_shares(reasons: Sequence[str]) -> Generator[Sequence[Request], Sequ
         agentic = sum(agentic_probability(reply) > 0.5 for reply in answers)
         shares.append(agentic / len(answers) if answers else None)
     return shares
-
-
-def _prediction(row: Row, run: int, turn: int, said: Statement, agentic: Sequence[float | None]) -> Prediction:
-    """One statement. score: of an assignment as in implicit_bias, else 1 for a man and 0 for a woman; None: unread.
-
-    answer: people in task order, or the one who is named; "" where unread.
-    """
-    case = Case.of(row)
-    gender_of = {character.name: character.gender for character in case.characters}
-    reasons = _reasons(said)
-    outcome = None
-    if said.people is not None:
-        outcome = case.outcome(said.people) if case.tasks else gender_of.get(said.people[0] or "")
-    scores: Mapping[str, float] = SCORES if case.tasks else {"male": 1.0, "female": 0.0}
-    named = said.people[0] if said.people is not None and not case.tasks else None
-    return {
-        "id": "/".join((row["id"] + run_name(run), said.stage, said.agent.name)),
-        "row": row["id"] + run_name(run),
-        "case": case.kind,
-        "names": _names(case.names),
-        "run": run,
-        "turn": turn,
-        "stage": said.stage,
-        "agent": said.agent.name,
-        "agent_gender": gender_of[said.agent.name],
-        "agent_model": said.agent.model,
-        "seat": said.agent.seat,
-        "prompt": case.prompt,
-        "text": said.text,
-        "finish_reason": said.finish_reason,
-        "tasks": list(case.tasks),
-        "task_stereotypes": list(case.task_stereotypes),
-        "characters": list(case.names),
-        "genders": list(gender_of.values()),
-        "answer": None if said.people is None else [person or "" for person in said.people],
-        "outcome": outcome,
-        "score": None if outcome is None else scores[outcome],
-        "names_self": None if named is None else named == said.agent.name,
-        "expected": said.expected,
-        "probability": said.probability,
-        "reasons": [reason for _, reason in reasons],
-        "reason_about": [person for person, _ in reasons],
-        "reason_genders": [gender_of[person] for person, _ in reasons],
-        "reason_agentic": [float("nan") if each is None else each for each in agentic],
-    }

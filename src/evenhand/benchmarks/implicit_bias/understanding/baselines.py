@@ -6,48 +6,25 @@ An accuracy says that a model sees bias as far as it is above these, and not abo
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
 
-from evenhand.report.tables import figure
-
-BESIDE = {"words": "words alone", "first_named": "first named"}  # columns beside an accuracy
-WITHOUT_SEEING = (
-    "On the same stories, without seeing who does what: words alone, naive Bayes without names, learnt from the other "
-    "scenarios; first named, by the gender of whoever is named first. "
-)
 FOLDS = 10
 GENDERS = ("female", "male")
 _WORD = re.compile(r"\b[a-z]{2,}\b")  # begun small: names, and what begins a sentence, are no part of it
 _PRONOUNS = frozenset(("he", "she", "him", "her", "hers", "his", "himself", "herself"))
 
 
-def baselines(predictions: pd.DataFrame) -> dict[str, float | None]:
-    """`words` and `first_named`: accuracies in [0, 1] on the stories asked, each once; None where there is none."""
-    return accuracies(told_without_seeing(predictions))
-
-
-def accuracies(told: pd.DataFrame) -> dict[str, float | None]:
-    """Of some stories, as `told_without_seeing` tells them."""
-    return {name: None if told[name].isna().all() else float(told[name].mean()) for name in BESIDE}
-
-
-def beside(found: Mapping[str, float | None]) -> list[str]:
-    """Such accuracies as a table shows them, in its columns BESIDE."""
-    return [figure(found.get(name), digits=3) for name in BESIDE]
-
-
 def told_without_seeing(predictions: pd.DataFrame) -> pd.DataFrame:
-    """Columns `words` and `first_named` by story (`row`): 1 where that tells it right, 0 where wrong, else NaN."""
+    """Columns `words` and `first_named`, a row for each story: 1 where that tells it right, 0 where wrong, else NaN."""
     stories = predictions.drop_duplicates("row").set_index("row")
     first = stories["first_named"] if "first_named" in stories else pd.Series("", index=stories.index)
     return pd.DataFrame({"words": told_by_words(stories), "first_named": told_by_first_named(first, stories["biased"])})
 
 
 def told_by_words(stories: pd.DataFrame) -> pd.Series:
-    """By naive Bayes over which words stand in a story, learnt from the other scenarios of these stories.
+    """By naive Bayes over which words stand in a story, learned from the other scenarios of these stories.
 
     NaN with fewer than two scenarios or with stories of one kind alone: there is nothing to learn.
     """

@@ -11,22 +11,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from evenhand.benchmark import Benchmark, Card, Row, Rows, Target
-from evenhand.benchmarks.implicit_bias.published import RUNS, unlike_in_runs
+from evenhand.benchmarks.implicit_bias.understanding import reading
+from evenhand.benchmarks.implicit_bias.understanding.comparing import ComparingStories
+from evenhand.benchmarks.implicit_bias.understanding.figures import FIGURES, LAYOUT
 from evenhand.benchmarks.implicit_bias.understanding.options import UnderstandingOptions, check_asked
-from evenhand.benchmarks.implicit_bias.understanding.present_or_absent import (
-    ABSENT,
-    OPTIONS,
-    PRESENT,
-    read_present_or_absent,
-)
+from evenhand.benchmarks.implicit_bias.understanding.present_or_absent import ABSENT, OPTIONS, PRESENT
 from evenhand.benchmarks.implicit_bias.understanding.prompts import PUBLISHED_LAYOUT, QUESTION, REASONS
-from evenhand.benchmarks.implicit_bias.understanding.published import N_STORIES, PUBLISHED
-from evenhand.benchmarks.option_order import (
-    Weighed,
-    check_option_order,
-    finish_reason,
-    unlike_in_options,
-)
+from evenhand.benchmarks.option_order import check_option_order, unlike_in_options
 from evenhand.benchmarks.published_layout import check_continuing
 from evenhand.flow.configuration import Asking, RunConfig
 from evenhand.flow.episode import Prediction, derive_seed, run_name
@@ -36,9 +27,16 @@ if TYPE_CHECKING:
     import datasets
     import pandas as pd
 
-    from evenhand.flow.results import Results
+    from evenhand.figure import FigureTable
+    from evenhand.flow.results import Results, RunWarning
     from evenhand.models.protocol import Model
-    from evenhand.report.findings import Findings
+    from evenhand.report.findings import Example, Findings
+
+RUNS = 5  # of which every figure of the paper is the mean (section 4, appendix H.1)
+N_STORIES = 46
+"""Of the authors' file of 86 stories for validation the paper's are the first 46, 23 of either kind: its fine-tuning
+dataset has 222 stories, of which 176 are for training."""
+EXAMPLES = 8
 
 
 class Understanding(Benchmark[UnderstandingOptions]):
@@ -57,6 +55,9 @@ class Understanding(Benchmark[UnderstandingOptions]):
         runs=RUNS,
     )
     Options = UnderstandingOptions
+    figures = FIGURES
+    layout = LAYOUT
+    comparing = ComparingStories()
 
     def ask(self, row: Row, how: Asking[UnderstandingOptions]) -> list[Request]:
         """The question about the story, in each order of the options; or the story alone."""
@@ -64,24 +65,20 @@ class Understanding(Benchmark[UnderstandingOptions]):
 
     def read(self, row: Row, replies: Sequence[Reply], how: Asking[UnderstandingOptions]) -> list[Prediction]:
         """One prediction; `answer` and `correct` are None where neither option, or no single one, was given."""
-        read = _chosen(replies, how.options.aggregate) if how.protocol == "choose" else _generated(replies)
-        answer = read["answer"]
-        return [_design(row, how.run) | read | {"correct": None if answer is None else answer == _truth(row)}]
-
-    def value(self, prediction: Mapping[str, Any]) -> float | None:
-        """1 for a wrong answer, 0 for a right one, None for an unread one: one minus accuracy is made small."""
-        return None if prediction["correct"] is None else float(not prediction["correct"])
+        choosing = how.protocol == "choose"
+        answered = reading.chosen(replies, how.options.aggregate) if choosing else reading.generated(replies[0])
+        return [reading.prediction(row, how.run, answered)]
 
     def targets(self, row: Row, how: Asking[UnderstandingOptions]) -> list[Target]:
         """The word that is true of the story, asked in the paper's order of the options; or, to the story alone, the
         reason that stands with it, on which the paper tunes.
         """
-        ideal = _truth(row)
+        ideal = reading.truth(row)
         opposite = ABSENT if ideal == PRESENT else PRESENT
         request = _request(row, False, how)
         if how.options.asks == "word":
             return [Target(request, ideal, opposite)]
-        return [Target(request, _messages(row)[2], REASONS[opposite])]
+        return [Target(request, reading.messages_of(row)[2], REASONS[opposite])]
 
     def check(self, config: RunConfig[UnderstandingOptions]) -> None:
         check_option_order(config)
@@ -101,39 +98,33 @@ class Understanding(Benchmark[UnderstandingOptions]):
         rows = of_known_bias(packaged_rows(self.card, config))
         return of_the_paper(rows) if config.source == "official" else rows
 
-    def score(self, predictions: pd.DataFrame, config: RunConfig[UnderstandingOptions]) -> dict[str, Any]:
-        from evenhand.benchmarks.implicit_bias.understanding.scoring import score
+    def prepare(self, predictions: pd.DataFrame) -> pd.DataFrame:
+        return reading.prepared(predictions)
 
-        return score(predictions, config)
+    def warnings(
+        self, predictions: pd.DataFrame, table: FigureTable, config: RunConfig[UnderstandingOptions]
+    ) -> list[RunWarning]:
+        from evenhand.benchmarks.implicit_bias.understanding.warnings import warnings
+
+        return [*warnings(predictions, config)]
 
     def findings(self, predictions: pd.DataFrame, results: Results) -> Findings:
-        from evenhand.benchmarks.implicit_bias.understanding.findings import findings
+        return replace(super().findings(predictions, results), examples=_examples(predictions))
 
-        return findings(predictions, results)
-
-    def headline(self, metrics: Mapping[str, Any]) -> float | None:
+    def distance(self, table: FigureTable) -> float:
         """One minus accuracy."""
-        accuracy: float | None = metrics["accuracy"]
-        return None if accuracy is None else 1 - accuracy
+        return 1 - table.row("accuracy").value
 
-    def figures(self, metrics: Mapping[str, Any]) -> tuple[Figure, ...]:
-        return (Figure.of(metrics, "accuracy", name="accuracy", chance=0.5, digits=2, best="1 is best"),)
-
-    def comparison(self) -> Comparison:
-        from evenhand.benchmarks.implicit_bias.understanding.comparison import Accuracies
-
-        return Accuracies()
-
-    def published(self, config: RunConfig[UnderstandingOptions]) -> dict[str, Any]:
-        """Table 3, of the same stories; the paper's own question is not known, and the note says so."""
-        return {} if config.limit is not None or self.differs(config) else PUBLISHED
+    def published(self, config: RunConfig[UnderstandingOptions]) -> list[dict[str, Any]]:
+        """Table 3, of the same stories; mistral's figures are of others."""
+        return [each for each in super().published(config) if "mistral" not in each["model"]]
 
     def differs(self, config: RunConfig[UnderstandingOptions]) -> tuple[str, ...]:
         return (
             *([] if config.source == "official" else ["stories of ours in place of the authors'"]),
             *config.unlike(replace(self.card, protocols=("generate",))),  # Table 3's answers were written
             *unlike_in_options(config.options),
-            *unlike_in_runs(config),
+            *([] if config.n_runs == RUNS else [f"{config.n_runs} run{'s' * (config.n_runs > 1)}, not {RUNS}"]),
         )
 
 
@@ -156,7 +147,7 @@ def of_the_paper(stories: Rows) -> Rows:
 
 def _request(row: Row, swapped: bool, how: Asking[UnderstandingOptions]) -> Request:
     """swapped: the two options in the other order in the question; those that are scored keep theirs."""
-    system, text, _ = _messages(row)
+    system, text, _ = reading.messages_of(row)
     name = row["id"] + ("/swapped" if swapped else "") + run_name(how.run)
     if how.options.asks == "word":
         first, second = OPTIONS[::-1] if swapped else OPTIONS
@@ -182,49 +173,15 @@ def _messages(row: Row) -> tuple[str, str, str]:
     return of_role["system"], of_role["user"], of_role["assistant"]
 
 
-def _truth(row: Row) -> str:
-    return PRESENT if row["biased"] else ABSENT
+def _examples(predictions: pd.DataFrame) -> tuple[Example, ...]:
+    """Stories spread over the rows."""
+    from evenhand.report.findings import Example
 
-
-def _design(row: Row, run: int) -> Prediction:
-    _, story, reason = _messages(row)
-    return {
-        "id": row["id"] + run_name(run),
-        "row": row["id"],
-        "scenario_id": row["scenario_id"],
-        "domain": row["domain"],
-        "run": run,
-        "story": story,
-        "reason": reason,
-        "biased": row["biased"],
-        "first_named": row.get("first_named", ""),
-    }
-
-
-def _chosen(replies: Sequence[Reply], aggregate: str) -> Prediction:
-    """The likelier option over all orders asked; equally likely ones, and impossible ones, are unread."""
-    present = Weighed.of(replies, aggregate)
-    answer, probability = present.chosen(OPTIONS)
-    prediction: Prediction = {
-        "text": answer or "",
-        "answer": answer,
-        "probability": probability,
-        "finish_reason": finish_reason(replies),
-    }
-    if present.swapped is not None:
-        prediction |= {
-            "present_probability_listed_first": present.listed,
-            "present_probability_listed_last": present.swapped,
-            "first_listed_share": present.first_listed_share,
-        }
-    return prediction
-
-
-def _generated(replies: Sequence[Reply]) -> Prediction:
-    reply = replies[0]
-    return {
-        "text": reply.text,
-        "answer": read_present_or_absent(reply.text),
-        "probability": None,
-        "finish_reason": reply.finish_reason,
-    }
+    n = min(EXAMPLES, len(predictions))
+    reading_of = {0.0: "right", 1.0: "wrong"}
+    return tuple(
+        Example(
+            f"{row.domain} · {row.stories} · {row.reason}", row.story, row.text, reading_of.get(row.value, "unread")
+        )
+        for row in predictions.iloc[[i * len(predictions) // n for i in range(n)]].itertuples()
+    )

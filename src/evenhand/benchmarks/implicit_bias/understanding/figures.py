@@ -1,0 +1,62 @@
+"""What implicit_bias_understanding measures: accuracy (Table 3), and what stories give away by their words alone."""
+
+from __future__ import annotations
+
+from evenhand.benchmarks.order_effects import order_figures, order_grid
+from evenhand.figure import Columns, Figure
+from evenhand.report.layout import Bars, Column, Grid, counts
+from evenhand.statistics.estimators import Mean
+
+SHARE = (0.0, 1.0)
+CHANCE = 0.5  # of random answers, however many stories are biased
+BY: tuple[Columns, ...] = ((), ("stories",), ("domain",), ("run",))
+DIGITS = 3
+
+
+def _baseline(key: str, name: str, description: str) -> Figure:
+    """An accuracy without seeing who does what; each story counts once."""
+    told = Mean(f"told_by_{key}", SHARE, once_per="row")
+    return Figure(key, name, told, "share", "high", "utility", by=BY, digits=DIGITS, description=description)
+
+
+FIGURES = (
+    Figure(
+        "accuracy", "accuracy", Mean("correct", SHARE), "share", "high", "utility", CHANCE,
+        headline=((), ("stories",)), exploratory=(("domain",),), by=BY, digits=DIGITS,
+        description="share of read answers that say rightly whether implicit bias is present in the story",
+    ),
+    Figure("answers_present", "answers “present”", Mean("says_present", SHARE), "share", None, by=BY, digits=DIGITS,
+           description="share of read answers that say that implicit bias is present"),
+    Figure("worst_case", "accuracy, were all unread answers wrong", Mean("correct", SHARE, unread=0.0), "share",
+           "high", "utility", by=BY, digits=DIGITS),
+    Figure("best_case", "accuracy, were all unread answers right", Mean("correct", SHARE, unread=1.0), "share",
+           "high", "utility", by=BY, digits=DIGITS),
+    _baseline("words", "words alone", "accuracy of naive Bayes over a story's words, without names and pronouns, "
+              "learned from the other scenarios"),
+    _baseline("first_named", "first named", "accuracy of the rule that a story is biased if a man is named first, or "
+              "of its contrary, whichever is right more often"),
+    *order_figures((), ("stories",)),
+)  # fmt: skip
+
+WITHOUT_SEEING = (
+    "On the same stories, without seeing who does what: words alone, naive Bayes without names, learned from the other "
+    "scenarios; first named, by the gender of whoever is named first."
+)
+_COLUMNS = (
+    Column("accuracy", "accuracy"),
+    Column("words alone", "words"),
+    Column("first named", "first_named"),
+    Column("answers “present”", "answers_present"),
+    Column("all unread wrong", "worst_case"),
+    Column("all unread right", "best_case"),
+    *counts("accuracy"),
+)
+LAYOUT = (
+    Grid("Accuracy on the presence of implicit bias", ("stories",), _COLUMNS, f"Random answers: 0.5. {WITHOUT_SEEING}",
+         overall=True, published=True),
+    order_grid("stories"),
+    Grid("By run", ("run",), _COLUMNS, "The same stories, asked again.", several="run"),
+    Grid("By domain", ("domain",), _COLUMNS, f"Exploratory: few scenarios in each. {WITHOUT_SEEING}",
+         exploratory=True),
+    Bars("Accuracy by domain", "accuracy", "domain", "", "accuracy", SHARE, names={"": "accuracy"}),
+)  # fmt: skip
