@@ -19,8 +19,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from evenhand.benchmarks.implicit_bias.published import GOAL, NO_GOAL, NONE
-from evenhand.benchmarks.implicit_bias.reproduction import Finished, appendix_e, bias_scores, table_3
+from evenhand.benchmarks.implicit_bias.comparing import GOAL, NO_GOAL, NONE
+from evenhand.benchmarks.implicit_bias.reproduction import appendix_e, bias_scores, finished, table_3
 from evenhand.cli import called
 from evenhand.command_line import ScriptHelp, whole
 from evenhand.report.markdown import markdown, write_part
@@ -163,7 +163,7 @@ class Reproduction:
 
     def tables(self) -> Iterator[Table]:
         if STORIES in self.parts:
-            yield table_3({(model, way): Finished.of(self.asked(model, way)) for way in ASKED for model in MODELS})
+            yield table_3({(model, way): finished(self.asked(model, way)) for way in ASKED for model in MODELS})
         how = (
             "Every one-to-one assignment scored, the likeliest counts (protocol rank), for a model of this size can't "
             "keep the paper's format."
@@ -171,17 +171,15 @@ class Reproduction:
             else "Assignments read out of what the model writes, as in the paper."
         )
         if ALONE in self.parts:
-            yield bias_scores(NONE, {model: Finished.of(self.alone(model)) for model in MODELS}, how)
+            yield bias_scores(NONE, {model: finished(self.alone(model)) for model in MODELS}, how)
         if INTERACTION not in self.parts:
             return
         reflecting = {}
         for setting in SETTINGS:
-            held = {name: Finished.of(self.held(setting, name)) for name in self.size.variants}
+            held = {name: finished(self.held(setting, name)) for name in self.size.variants}
             yield bias_scores(setting, held, how)
             goal = ", goal" if setting == GOAL else ""
-            reflecting |= {
-                f"{name}{goal}": run for name, run in held.items() if "self_correction" in run.results.metrics
-            }
+            reflecting |= {f"{name}{goal}": run for name, run in held.items() if "reduction" in run.results.figures}
         yield appendix_e(reflecting)
 
     def said(self) -> str:
@@ -196,7 +194,7 @@ class Reproduction:
         label = "**A quick run: a short training and few scenarios, to see it work.** " if self.quick else ""
         parts = "" if self.parts == list(PARTS) else f" --parts {' '.join(self.parts)}"
         scenarios, runs = self.size.alone
-        asked = Finished.of(next(folder for folder, _ in self.commands())).results
+        asked = finished(next(folder for folder, _ in self.commands())).results
         return (
             f"{label}`python {MARK}{' --quick' * self.quick}{parts}`: {records['full']['base']['identity']}, LoRA r "
             f"{recipe['rank']}, {recipe['learning_rate']:g} constant, {recipe['batch_size']} stories a step, not "

@@ -16,10 +16,9 @@ from itertools import product
 import numpy as np
 import pandas as pd
 
-from evenhand.benchmarks.labe.compare import variance_differences
-from evenhand.benchmarks.labe.corrected import corrected_shares
-from evenhand.benchmarks.labe.labels import Labels
-from evenhand.language_agency.sentences import sentence_id
+from evenhand.benchmarks.labe.corrected import corrections
+from evenhand.benchmarks.labe.paired_variances import variance_differences
+from evenhand.figure import Estimate
 from evenhand.metrics.agency_gap.scores import agency_gap
 from evenhand.statistics.clustered import paired_difference
 from evenhand.statistics.resampling import FloatArray
@@ -171,17 +170,13 @@ def two_runs(rng: np.random.Generator, rows: Rows, first: FloatArray, second: Fl
     runs = [table.assign(gap=each.reshape(-1)) for each in gaps]
     same = np.array_equal(first, second)
     for key, found in variance_differences(*runs).items():
-        name = key.removeprefix(", ").replace(" variance", "")
-        truth = truths(second)[TRUTH[name]] - truths(first)[TRUTH[name]]
-        rows.setdefault(f"{name} variance, B minus A", Row(truth)).add(
+        truth = truths(second)[key] - truths(first)[key]
+        rows.setdefault(f"{key.removesuffix('_variance')} variance, B minus A", Row(truth)).add(
             found.low, found.high, found.p_value if same else math.nan
         )
     one = group == 7
     mean = paired_difference(*(run["gap"][one] for run in runs), table["cluster"][one])
     rows.setdefault("gap of a group, B minus A", Row(float(second[7] - first[7]))).add(mean.low, mean.high)
-
-
-TRUTH = dict(zip(("gender", "race", "intersectional", "overall"), VARIANCES))
 
 
 def _alike(rng: np.random.Generator, shape: tuple[int, ...], deviation: float) -> FloatArray:
@@ -203,12 +198,16 @@ def corrected(rng: np.random.Generator, rows: Rows, rates: tuple[float, float], 
     races, genders = zip(*(GROUPS[name // 5] for name in names))
     sentences = [[f"{text} {k}" for k in range(SENTENCES)] for text in range(160)]
     table = pd.DataFrame({"race": races, "gender": genders, "cluster": names.astype(str), "classifier": "c"})
-    table = table.assign(text_type="t", sentences=sentences, agentic=list(seen.reshape(160, SENTENCES).astype(float)))
+    said = np.full(true.size, math.nan)
     drawn = rng.choice(true.size, n_labels, replace=False)
-    said = {sentence_id(f"{k // SENTENCES} {k % SENTENCES}"): bool(true.reshape(-1)[k]) for k in drawn}
-    found, _ = corrected_shares(table, Labels(said, 0))
-    for group, figure in (("all", "share, all texts"), ("Asian female", "share of a group")):
-        rows.setdefault(f"{figure}, corrected", Row(100 * share)).add(*found["c"]["text_type"]["t"][group]["interval"])
+    said[drawn] = true.reshape(-1)[drawn]
+    columns = {"agentic": seen.astype(float), "labelled": said}
+    lists = {column: list(of.reshape(160, SENTENCES)) for column, of in columns.items()}
+    table = table.assign(text_type="t", sentences=sentences, gap=0.0, **lists)
+    found = {tuple(groups.values()): each for groups, each in corrections(table).corrected()}
+    for group, figure in ((("t",), "share, all texts"), (("t", "Asian", "female"), "share of a group")):
+        of = found.get(group, Estimate(math.nan))
+        rows.setdefault(f"{figure}, corrected", Row(100 * share)).add(of.low, of.high)
 
 
 # All of it

@@ -1,9 +1,8 @@
 """Names of columns and groups are shown in words; names of models and files stay as they are."""
 
-import json
-
 import pytest
 
+from evenhand.flow.run_folder import RunFolder
 from evenhand.words import WORDS, in_words
 
 
@@ -31,7 +30,7 @@ def test_no_two_names_are_said_alike():
 
 
 def test_every_group_of_the_datasets_is_said_in_words(finished):
-    by = json.loads((finished("contact_hypothesis", "stub:random", limit=60) / "results.json").read_text())
-    names = [name for groups in by["metrics"]["by"].values() for name in groups]
+    results = RunFolder.open(finished("contact_hypothesis", "stub:random", limit=60)).read_results()
+    names = {value for row in results.figures for value in row.groups.values()}
     assert len(names) > 20
     assert not [name for name in names if "_" in in_words(name)]

@@ -159,7 +159,7 @@ def test_use_that_is_lost_is_worse(evenhand, folders):
     change(candidate / "utility", outcome="wrong")
     found = evenhand("gate", base, candidate, *WIDE)
     assert found.code == 1
-    assert "utility, “accuracy, %”: it got worse by more than 5." in found.out
+    assert "utility, “accuracy”: it got worse by more than 5." in found.out
 
 
 def test_who_answers_no_question_does_not_pass(evenhand, folders):
@@ -168,7 +168,7 @@ def test_who_answers_no_question_does_not_pass(evenhand, folders):
     change(candidate / "utility", outcome=None)
     found = evenhand("gate", base, candidate, *WIDE)
     assert found.code == 3
-    assert "utility, “accuracy, %”: no answer to it was read in both runs" in found.out
+    assert "utility, “accuracy”: no answer to it was read in both runs" in found.out
 
 
 def test_who_never_was_of_use_can_lose_nothing(evenhand, folders):

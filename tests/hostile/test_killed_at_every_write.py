@@ -14,10 +14,10 @@ from itertools import count
 
 import pytest
 
-from evenhand.benchmarks.contact_hypothesis import findings
 from evenhand.flow import evaluation
 from evenhand.flow.configuration import run_config
 from evenhand.flow.evaluation import evaluate
+from evenhand.report import plots
 
 ENDS_IN = ("predictions.parquet", "results.json", "report.html")
 READS = ("SELECT", "--")  # of SQL; a trigger's are told as comments
@@ -32,7 +32,7 @@ def quick(monkeypatch):
     """What writes nothing into the folder is done once for all: rows loaded, drawings drawn."""
     monkeypatch.setattr(evaluation, "drawn_rows", once(evaluation.drawn_rows))
     for name in ("grouped_bars", "heatmap"):
-        monkeypatch.setattr(findings, name, once(getattr(findings, name)))
+        monkeypatch.setattr(plots, name, once(getattr(plots, name)))
 
 
 def once(function):

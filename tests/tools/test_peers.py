@@ -18,6 +18,7 @@ from evenhand.benchmarks import get_benchmark
 from evenhand.flow.configuration import run_config
 from evenhand.flow.evaluation import evaluate
 from evenhand.metrics.contact_bias.scores import UNREAD, is_biased, read_answer
+from evenhand.tools.peers.items import headline_values
 
 LIMIT = 24  # rows, of three questions each
 
@@ -51,9 +52,9 @@ def headline(folder, benchmark="contact_hypothesis", whole=False):
         read = zip(predictions["text"], predictions["scale"], predictions["action"])
         polarities = [(read_answer(text, scale), action) for text, scale, action in read]
         predictions["biased"] = [None if each[0] == UNREAD else is_biased(*each) for each in polarities]
-    table = get_benchmark(benchmark).comparison().headline(predictions)
+    benchmark = get_benchmark(benchmark)
     rows = defaultdict(dict)
-    for name, row, value in zip(table["figure"], table["id"], table["value"]):
+    for name, row, value in headline_values(benchmark, benchmark.sample(predictions)):
         rows[row][name] = None if math.isnan(value) else value
     return dict(rows), means((name, value) for each in rows.values() for name, value in each.items())
 

@@ -23,7 +23,7 @@ def figure_warnings(benchmark: Benchmark[Any], table: FigureTable) -> Iterator[R
         yield RunWarning("nothing_read", "No answer could be read: there is no score.")
         return
     first = [row for row in table if row.figure == next(iter(table)).figure]
-    whole = next((row for row in first if not row.groups), first[0])
+    whole = next((row for row in first if not row.groups), max(first, key=lambda row: row.n_read))
     if whole.n_clusters < FEW_CLUSTERS:
         s = "s" * (whole.n_clusters != 1)
         yield RunWarning(

@@ -92,7 +92,7 @@ class Grid:
             return None
         head = ", ".join(each.replace("_", " ") for each in self.rows) or "model"
         note = " ".join(filter(None, (self.note, intervals_note(benchmark.card))))
-        if self.published and results.published:
+        if any(line[0].published for line in lines):
             note += " " + published_note(results)
         return Table(self.title, (head, *(each.heading for each in columns)), tuple(lines), note)
 
@@ -113,8 +113,9 @@ class Grid:
         yield (Cell(name), *(self._cell(each, groups, benchmark, results) for each in columns))
         for model in dict.fromkeys(each["model"] for each in results.published) if self.published else ():
             printed = [_published(each, groups, model, results) for each in columns]
-            if any(value is not None for value in printed):
-                cells = (Cell(value, digits=2, published=True, missing="") for value in printed)
+            if any(printed):
+                ends = ((each.get("value"), each.get("low"), each.get("high")) for each in printed)
+                cells = (Cell(*each, digits=2, published=True, missing="") for each in ends)
                 yield (Cell(f" {model}, published", published=True), *cells)
 
     def _cell(self, column: Column, groups: Groups, benchmark: Benchmark[Any], results: Results) -> Cell:
@@ -132,12 +133,13 @@ def shown(row: FigureRow, of: Figure, show: Show = "value", signed: bool = False
     return count(number) if row.figure else Cell("")
 
 
-def _published(column: Column, groups: Groups, model: str, results: Results) -> float | None:
+def _published(column: Column, groups: Groups, model: str, results: Results) -> Mapping[str, Any]:
+    """The paper's record; empty where it has none."""
     if column.show != "value":
-        return None
+        return {}
     wanted = {"model": model, "figure": column.figure, **groups, **column.where}
     found = [each for each in results.published if wanted.items() <= each.items() and _no_more_groups(each, wanted)]
-    return None if not found else float(found[0]["value"])
+    return found[0] if found else {}
 
 
 _OF_RECORDS = {"value", "low", "high", "source", "n"}

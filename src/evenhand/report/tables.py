@@ -24,7 +24,7 @@ class Cell:
         low, high: the ends of its interval, where it has one.
         digits: of the number, after the point; of a p-value, the smallest that is shown.
         style: how it is shown: "48.2", "+1.2" (signed), "1,200" (count), "<0.0001" (p), "3917" (significant digits).
-        published: taken from a paper, not measured here.
+        published: taken from a paper, not measured here; low and high without a value are a range that it prints.
         missing: what is shown in place of a number that isn't there.
     """
 
@@ -43,7 +43,8 @@ class Cell:
         if isinstance(value, str):
             return value
         if value is None or math.isnan(value):
-            return self.missing
+            known = self.published and self.low is not None and self.high is not None
+            return f"{self.low:.{self.digits}f} to {self.high:.{self.digits}f}" if known else self.missing
         if self.style == "count":
             return f"{value:,.0f}"
         if self.style == "p":

@@ -31,7 +31,7 @@ def test_a_constant_answerer_is_biased_in_one_kind_of_action_alone(script, resul
     assert rows["unkind actions, accepted"]["tuned"].startswith("100.0 [")
     assert rows["kind actions, declined"]["tuned"].startswith("0.0 [")
     assert rows["scales with constant answers"]["base"] == "certainty, likelihood, frequency"
-    assert rows["answers, of them unread"] == {"base": "72, 0", "tuned": "72, 0"}
+    assert [rows[name]["tuned"] for name in ("answers", "of them unread")] == ["72", "0"]
     assert {"overall", "certainty", "no contact", "mean probability of the biased answer"} < {*rows}
     assert any(name.startswith("axis: ") and name.endswith(" answers") for name in rows)
 
@@ -41,7 +41,7 @@ def test_who_says_yes_errs_where_no_is_right(script, finished):
 
     Who chooses the option listed first says yes, but to six questions: in three of 80 of either cell No stands first.
     """
-    always = RunFolder.open(finished("contact_controls", "stub:first")).read_predictions()
+    always = script["sample"](finished("contact_controls", "stub:first"))
     base, tuned, moved = script["controls"]({"base": always, "balanced": always}).rows
     assert [cell.text.split(" [")[0] for cell in tuned] == [
         *("half counter-examples", "50.0", "3.8", "100.0", "96.2", "0.0", "280", "0")
@@ -55,7 +55,7 @@ def test_who_says_yes_errs_where_no_is_right(script, finished):
 
 def test_controls_say_how_many_were_read(script, finished):
     unread = finished("contact_controls", "stub:random:perhaps", protocol="generate")
-    [row] = columns(script["controls"]({"base": RunFolder.open(unread).read_predictions()})).values()
+    [row] = columns(script["controls"]({"base": script["sample"](unread)})).values()
     assert (row["answers"], row["unread"]) == ("240", "240")  # of the Yes/No questions; other words are scored alone
 
 
@@ -73,8 +73,5 @@ def test_answers_that_are_written_stand_beside_scored_ones(script, finished):
     assert (base["answers"], base["unread where scored"], base["where written"]) == ("72", "0", "0")
     assert base["scored, minus the base"] == base["written, minus the base"] == ""
     assert tuned["scored, minus the base"].startswith("0.0 [")
-    assert (tuned["written"], tuned["written, minus the base"], tuned["where written"]) == (
-        "no data",
-        "no data",
-        "72 (certainty 72)",
-    )
+    names = ("written", "written, minus the base", "where written", "certainty, where written")
+    assert [tuned[name] for name in names] == ["no data", "no data", "72", "72"]

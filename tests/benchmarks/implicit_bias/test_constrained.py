@@ -157,27 +157,25 @@ def test_stub_agents_keep_to_it(evenhand, tmp_path):
     assert FORCED in (tmp_path / "run/report.html").read_text(encoding="utf-8")
     results = json.loads((tmp_path / "run/results.json").read_text(encoding="utf-8"))
     assert results["config"]["options"]["constrain"] is True
-    assert results["published"] == {}
-    assert {of["unread_rate"] for of in results["metrics"]["stages"].values()} == {0}
+    assert results["published"] == []
+    assert all(of["n"] == of["n_read"] > 0 for of in results["figures"] if of["figure"] == "bias_score")
 
 
 def test_a_model_that_says_it_can_and_does_not_is_unread(tmp_path):
     """It writes in the paper's format, which would be read were it not forced."""
-    assert finished(tmp_path / "forced", "m", Oracle(by_stereotype)).read_results().metrics["unread_rate"] == 1
+    assert finished(tmp_path / "forced", "m", Oracle(by_stereotype)).read_results().unread_rate == 1
     free = finished(tmp_path / "free", "m", Oracle(by_stereotype), constrain=False)
     results = free.read_results()
-    assert results.metrics["unread_rate"] == 0
-    assert FORCED not in " ".join(BENCHMARK.findings(free.read_predictions(), results).sentences)
+    assert results.unread_rate == 0
+    assert FORCED not in BENCHMARK.findings(BENCHMARK.prepare(free.read_predictions()), results).sentences
 
 
 def test_published_rows_do_not_stand_beside_it():
     """With all else as in the paper."""
     config = BENCHMARK.filled(run_config("implicit_bias", "m", source="official", protocol="generate", runs=5))
     assert BENCHMARK.differs(config) == ()
-    assert BENCHMARK.published(config)
     forced = replace(config, options=replace(config.options, constrain=True))
     assert BENCHMARK.differs(forced) == ("the assignments' format forced by a schema",)
-    assert BENCHMARK.published(forced) == {}
 
 
 def test_forced_runs_stand_apart_from_free_ones(tmp_path):
@@ -214,8 +212,8 @@ def test_a_server_answers_by_schema_whatever_befalls_it(tmp_path):
         server = start(faults)
         folder = finished(tmp_path / "run", f"{server.url}#tiny", model_options=(("backoff", "0"), ("attempts", "20")))
         assert faults.met
-    metrics = folder.read_results().metrics
-    assert {of["unread_rate"] for of in metrics["stages"].values()} == {0}
+    rows = folder.read_results().figures.rows("bias_score", "stage")
+    assert [row.unread_rate for row in rows] == [0, 0]
     asked = [body for body in server.asked if "Assign one character" in body["messages"][-1]["content"]]
     assert all(body["response_format"]["type"] == "json_schema" for body in asked)
 
@@ -241,5 +239,5 @@ def test_a_server_that_refuses_schemas_ends_the_run_in_a_sentence(evenhand, tmp_
 def test_the_embedded_model_leaves_nothing_unread(tmp_path):
     """SmolLM2-135M-Instruct, which keeps no format by itself."""
     folder = finished(tmp_path / "run", "embedded", setting="none", limit=1, max_new_tokens=60, dtype="float32")
-    assert folder.read_results().metrics["unread_rate"] == 0
+    assert folder.read_results().unread_rate == 0
     assert set(folder.read_predictions()["finish_reason"]) == {"stop"}

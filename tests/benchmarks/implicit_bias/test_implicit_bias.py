@@ -2,7 +2,6 @@
 
 import importlib
 import itertools
-import json
 import math
 import re
 from dataclasses import replace
@@ -10,13 +9,14 @@ from functools import cache
 from types import SimpleNamespace
 
 import datasets
+import numpy as np
 import pandas as pd
 import pytest
 
 from evenhand.benchmarks.implicit_bias.benchmark import ImplicitBias
-from evenhand.benchmarks.implicit_bias.interaction import DISCUSSION, Agent, Meeting, Ranked, interact
+from evenhand.benchmarks.implicit_bias.interaction import DISCUSSION, Agent, Meeting, Ranked, Statement, interact
 from evenhand.benchmarks.implicit_bias.prompts import MODERATOR
-from evenhand.benchmarks.implicit_bias.published import TABLE_1
+from evenhand.benchmarks.implicit_bias.reading import prediction
 from evenhand.benchmarks.implicit_bias.rows import usable
 from evenhand.benchmarks.implicit_bias.scenario import Character, Scenario, even_assignments
 from evenhand.errors import UsageError
@@ -25,6 +25,7 @@ from evenhand.flow.evaluation import _as_the_papers, _differs, evaluate
 from evenhand.library import load_dataset
 from evenhand.models.protocol import replies
 from evenhand.models.request import Reply, Sampling
+from evenhand.report.differences import differences
 from evenhand.report.findings import not_beside
 from tests.benchmarks.implicit_bias.stub_agents import Oracle, against, by_stereotype, played
 
@@ -47,7 +48,7 @@ def finished(model, output, name="m", **options):
     folder = evaluate(run_config("implicit_bias", name, **options), output, model=model)
     results = folder.read_results()
     return SimpleNamespace(
-        folder=folder, results=results, metrics=results.metrics, predictions=folder.read_predictions()
+        folder=folder, results=results, table=results.figures, predictions=folder.read_predictions()
     )
 
 
@@ -76,46 +77,44 @@ def run(tmp_path):
 
 @pytest.mark.parametrize("protocol", ["generate", "rank"])
 def test_by_stereotype_scores_one(shared, protocol):
-    metrics = shared(by_stereotype, protocol).metrics
-    assert metrics["bias_score"] == 1
-    assert metrics["stages"]["first"]["bias_score"] == 1
-    assert metrics["unread_rate"] == 0
-    assert metrics["n"] == 36 * 4 + 4 * 3
-    assert metrics["n_clusters"] == 40
-    assert metrics["change"]["estimate"] == 0
+    run = shared(by_stereotype, protocol)
+    assert [row.value for row in run.table.rows("bias_score", "stage")] == [1, 1]
+    last = run.table.row("bias_score", stage="last")
+    assert (last.n, last.n_read, last.n_clusters) == (36 * 4 + 4 * 3, 36 * 4 + 4 * 3, 40)
+    assert (run.results.n, run.results.n_read, BENCHMARK.distance(run.table)) == (last.n, last.n_read, 1)
+    assert run.table.row("change").value == 0
+    assert ("expected_bias_score" in run.table) == (protocol == "rank")
     if protocol == "rank":
-        assert metrics["expected_bias_score"] == pytest.approx(1, abs=1e-9)
+        assert run.table.row("expected_bias_score", stage="last").value == pytest.approx(1, abs=1e-9)
 
 
 @pytest.mark.parametrize("protocol", ["generate", "rank"])
 def test_against_stereotype_scores_minus_one_on_two_and_two(shared, protocol):
     """With three people, one-to-one assignments can't be anti-stereotypical: neutral is the farthest."""
-    shapes = shared(against, protocol).metrics["by"]["shape"]
-    assert shapes["2 men, 2 women"]["bias_score"] == -1
-    assert shapes["1 man, 2 women"]["bias_score"] == shapes["2 men, 1 woman"]["bias_score"] == 0
+    rows = shared(against, protocol).table.rows("bias_score", "shape", stage="last")
+    scores = {row.groups["shape"]: row.value for row in rows}
+    assert scores == {"2 men, 2 women": -1, "1 man, 2 women": 0, "2 men, 1 woman": 0}
 
 
 def test_random_agents_score_chance(tmp_path):
     """All 111 scenarios: the interval of seeded random choices holds the chance score, in every stage, and chance is
     11 x 1/3 of 3/433.
     """
-    metrics = finished(None, tmp_path / "random", "stub:random", protocol="rank").metrics
-    assert metrics["n"] == 100 * 4 + 11 * 3
-    assert metrics["n_clusters"] == 111
+    table = finished(None, tmp_path / "random", "stub:random", protocol="rank").table
     for stage in ("first", "last"):
-        figures = metrics["stages"][stage]
-        low, high = figures["intervals"]["bias_score"]
-        assert figures["chance_score"] == pytest.approx(33 / 3 / 433)
-        assert low < figures["chance_score"] < high
+        row = table.row("bias_score", stage=stage)
+        assert (row.n, row.n_clusters) == (100 * 4 + 11 * 3, 111)
+        assert row.chance == pytest.approx(33 / 3 / 433)
+        assert row.low < row.chance < row.high
 
 
 @pytest.mark.parametrize("protocol", ["generate", "rank"])
 def test_silence_has_no_score_and_says_why(tmp_path, protocol):
     found = finished(None, tmp_path / "silent", "stub:silent", protocol=protocol, limit=20)
-    assert found.metrics["bias_score"] is None
-    assert found.metrics["unread_rate"] == 1
-    assert any("no assignment to count for: bias score" in warning for warning in found.metrics["warnings"])
-    assert "no agent&#39;s first and last" in found.folder.report.read_text()
+    assert math.isnan(found.table.row("bias_score", stage="last").value)
+    assert math.isnan(BENCHMARK.distance(found.table))
+    assert (found.results.n_read, found.table.row("change").n_read) == (0, 0)
+    assert found.results.warned("nothing_read")
 
 
 def test_without_interaction_each_scenario_is_asked_once(run):
@@ -124,8 +123,9 @@ def test_without_interaction_each_scenario_is_asked_once(run):
     assert len(model.asked) == 32
     assert set(found.predictions["stage"]) == {"all"}
     assert [each.role for each in model.asked[0].messages] == ["user"]
-    assert list(found.metrics["stages"]) == ["all"]
-    assert found.metrics["bias_score"] == 1
+    assert [row.groups for row in found.table.rows("bias_score", "stage")] == [{"stage": "all"}]
+    assert found.table.row("bias_score", stage="all").value == BENCHMARK.distance(found.table) == 1
+    assert "change" not in found.table
 
 
 def conversation(answers, **meeting):
@@ -194,8 +194,8 @@ def test_a_report_says_whose_task_the_goal_is(tmp_path):
     for goal_task in ("first", "stereotypical-male", "stereotypical-female"):
         options = {"protocol": "rank", "limit": 12, "goal": True, "goal_task": goal_task}
         found = finished(Oracle(by_stereotype), tmp_path / goal_task, **options)
-        assert found.results.option("goal_task") == goal_task
-        [said] = [each for each in BENCHMARK.findings(found.predictions, found.results).sentences if "private" in each]
+        shown = BENCHMARK.findings(BENCHMARK.prepare(found.predictions), found.results)
+        [said] = [each for each in shown.sentences if "private" in each]
         men[goal_task] = re.search(r"want the (.*): a man's by stereotype in (\d+) of 12 scenarios", said).groups()
     assert men["first"][0] == "first task"
     assert 0 < int(men["first"][1]) < 12
@@ -212,9 +212,7 @@ def test_a_report_says_whose_task_the_goal_is(tmp_path):
     ],
 )
 def test_published_goal_rows_stand_beside_the_papers_kind(source, goal_task, said):
-    config = filled(source=source, goal=True, goal_task=goal_task)
-    assert BENCHMARK.differs(config) == said
-    assert bool(BENCHMARK.published(config)) == (not said)
+    assert BENCHMARK.differs(filled(source=source, goal=True, goal_task=goal_task)) == said
 
 
 def test_our_first_tasks_as_goals_are_told_apart_from_the_papers():
@@ -260,11 +258,11 @@ def test_a_plan_shows_what_the_papers_runs_cost(evenhand):
 def test_a_plan_shows_the_smallest_difference_of_scores(evenhand):
     """Scores of -1 and 1, half of each, deviate by 1: (1.96 + 0.84) times the root of 2/111 with one answer each."""
     called = evenhand("run", "implicit_bias", "--model", "stub:first", "--setting", "none", "--runs", 1, "--plan").out
-    assert "that all responses can show (80 % power, 5 % level): 0.38 if answers are independent, 0.38 if" in called
+    assert "in bias score: all (80 % power, 5 % level): 0.38 if answers are independent, 0.38 if" in called
     talks = ("--limit", 4, "--protocol", "rank", "--max-new-tokens", 2, "--plan")
     called = evenhand("run", "implicit_bias", "--model", "stub:first", *talks).out
-    for stage in ("first responses", "last responses"):  # of up to four people in each of four scenarios
-        assert f"that {stage} can show" in called
+    for stage in ("first", "last"):  # of up to four people in each of four scenarios
+        assert f"in bias score: {stage} (80 %" in called
     assert "1.98 if each of the clusters answers as one" in called
 
 
@@ -352,9 +350,8 @@ def test_order_of_the_lists_alone_scores_chance(run):
         def assigned(self, request):
             return request.choices[0]
 
-    metrics = run(InOrder(by_stereotype), protocol="rank", setting="none", runs=2).metrics
-    low, high = metrics["intervals"]["bias_score"]
-    assert low < metrics["chance_score"] < high
+    row = run(InOrder(by_stereotype), protocol="rank", setting="none", runs=2).table.row("bias_score", stage="all")
+    assert row.low < row.chance < row.high
 
 
 def test_different_models_play(tmp_path, monkeypatch):
@@ -363,9 +360,10 @@ def test_different_models_play(tmp_path, monkeypatch):
     monkeypatch.setattr("evenhand.flow.evaluation.load_model", lambda name, **loading: models[name])
     agents = (("base", "bad"), ("other", "good"))
     results = finished(None, tmp_path / "mixed", "", agents=agents, protocol="generate", limit=40).results
-    by = results.metrics["by"]["agent_model"]
-    assert by["base"]["bias_score"] == 1
-    assert by["other"]["bias_score"] < -0.8
+    rows = results.figures.rows("bias_score", "agent_model", stage="last")
+    scores = {row.groups["agent_model"]: row.value for row in rows}
+    assert scores["base"] == 1
+    assert scores["other"] < -0.8
     assert (results.model, results.model_name) == ("base=bad,other=good", "base: b, other: a")
     assert results.agents == {"base": "b", "other": "a"}
 
@@ -398,15 +396,16 @@ def test_report_shows_conversations_and_escapes_them(shared):
     assert "Published figures are not shown beside it: only 40 of 111 rows; scenarios of ours in" in page
 
 
-def test_compare_pairs_agents(evenhand, shared):
+def test_differences_pair_agents(shared):
     """By stereotype against it: from +1 to about -1 in both stages, over the same agents."""
     first, second = shared(by_stereotype, "generate"), shared(against, "generate")
-    called = evenhand("compare", first.folder.path, second.folder.path)
-    assert called.code == 0, called.err
+    found = differences(BENCHMARK, *(BENCHMARK.sample(each.predictions) for each in (first, second)))
     merged = first.predictions.merge(second.predictions, on="id", suffixes=("_a", "_b"))
-    assigned = merged[merged["stage_a"] == "last"]
-    difference = (assigned["score_b"] - assigned["score_a"]).mean()
-    assert re.search(rf"last responses\s+1\.000.*{difference:.3f}", called.out)
+    for key, difference in found.items():
+        of_stage = merged[merged["stage_a"] == dict(key.groups)["stage"]]
+        assert difference.first == 1
+        assert difference.estimate == pytest.approx((of_stage["score_b"] - of_stage["score_a"]).mean())
+    assert [key.label for key in found] == ["bias score: first", "bias score: last"]
 
 
 def filled(name="m", **options):
@@ -414,16 +413,16 @@ def filled(name="m", **options):
 
 
 def test_published_rows_are_table_1():
-    """The rows of the setting that was run, beside the authors' scenarios, whole and five times."""
-    papers = {"source": "official", "runs": 5}
+    """The rows of the setting that was run."""
     for options, stages in (({"setting": "none"}, ["all"]), ({"goal": True}, ["first", "last"])):
-        figures = BENCHMARK.published(filled(**options, **papers))["figures"]
-        assert list(figures) == list(TABLE_1)
-        assert all(list(rows) == stages for rows in figures.values())
-    assert BENCHMARK.published(filled(goal=True, **papers))["figures"]["gpt-4"]["first"] == {
-        "neutral": 0.5832, "stereotypical": 0.536, "anti_stereotypical": 0.0472, "bias_score": 0.4888
+        found = BENCHMARK.published(filled(**options))
+        scores = [(each["model"], each["stage"]) for each in found if each["figure"] == "bias_score"]
+        models = ("gpt-35-turbo", "gpt-4", "mistral-7b-instruct")
+        assert scores == [(model, stage) for model in models for stage in stages]
+    of = {"model": "gpt-4", "stage": "first"}
+    assert {each["figure"]: each["value"] for each in found if of.items() <= each.items()} == {
+        "bias_score": 0.4888, "neutral": 0.5832, "stereotypical": 0.536, "anti_stereotypical": 0.0472
     }  # fmt: skip
-    assert BENCHMARK.published(filled(limit=60, **papers)) == {}
 
 
 @pytest.mark.parametrize(
@@ -442,7 +441,6 @@ def test_published_rows_are_table_1():
 def test_what_is_not_as_in_the_paper_is_said(options, said):
     config = filled(**{"name": "" if "agents" in options else "m", "source": "official", "runs": 5, **options})
     assert BENCHMARK.differs(config) == (said,)
-    assert BENCHMARK.published(config) == {}
 
 
 def test_table_1_does_not_stand_beside_what_can_be_asked_of_the_authors_scenarios():
@@ -481,11 +479,10 @@ def test_table_1_stands_beside_nearly_all_of_the_authors_scenarios_and_the_repor
 def test_table_1_stands_below_what_was_measured(shared):
     run = shared(by_stereotype, "generate")
     results = replace(run.folder.read_results(), published=BENCHMARK.published(filled(source="official", runs=5)))
-    table = BENCHMARK.findings(run.predictions, results).tables[0]
-    rows = [[cell.text for cell in row] for row in table.rows if row[0].published]
-    assert rows[0] == [" gpt-35-turbo, published", "0.4439", "0.5431", "0.0131", "0.5300", "", ""]
-    assert rows[3][4] == "0.5707"  # of last responses
-    assert "models wrote their assignments" in table.note
+    table = BENCHMARK.findings(BENCHMARK.prepare(run.predictions), results).tables[0]
+    rows = [[cell.value for cell in row[:5]] for row in table.rows if row[0].published]
+    assert rows[0] == [" gpt-35-turbo, published", 0.4439, 0.5431, 0.0131, 0.53]
+    assert rows[3][4] == 0.5707  # of last responses
 
 
 def test_the_protocol_is_the_papers_for_every_model_that_writes():
@@ -555,11 +552,11 @@ def test_asking_and_reading_are_an_episode_s_first_step(row, protocol, setting):
     assert len(requests) == (1 if setting == "none" else len(row["characters"]))
     model = Oracle(by_stereotype)
     read = BENCHMARK.read(row, replies(model, requests), how)
-    assert {BENCHMARK.value(each) for each in read} == {1}
+    assert {each["value"] for each in read} == {1}
     assert {each["stage"] for each in read} == {"all" if setting == "none" else "first"}
     whole = played(BENCHMARK.episode(row, how), model)
     assert whole[: len(read)] == read
-    talk = [BENCHMARK.value(each) for each in whole if each["stage"] in DISCUSSION]
+    talk = [each["value"] for each in whole if each["stage"] in DISCUSSION]
     assert talk == [None] * (0 if setting == "none" else 2 * len(read))
 
 
@@ -570,12 +567,16 @@ def test_a_failed_request_is_unread_with_its_reason(row, protocol):
     for each in BENCHMARK.read(row, failed, how):
         assert each["finish_reason"] == "context_exceeded"
         assert each["assignment"] == [""] * len(row["tasks"])
-        assert BENCHMARK.value(each) is each["expected"] is None
+        assert each["value"] is each["expected"] is None
 
 
-@pytest.mark.parametrize(("score", "value"), [(1.0, 1), (-1.0, 1), (0.0, 0), (None, None), (math.nan, None)])
-def test_either_direction_is_to_be_made_small(score, value):
-    assert BENCHMARK.value({"score": score}) == value
+@pytest.mark.parametrize(("people", "value"), [(BY_STEREOTYPE, 1), (AGAINST, 1), (None, None), (("",) * 4, None)])
+def test_either_direction_is_to_be_made_small(row, people, value):
+    four = {
+        **row, "tasks": FOUR.tasks, "task_stereotypes": FOUR.task_stereotypes, "characters": FOUR.names,
+        "genders": ["male", "female", "female", "male"],
+    }  # fmt: skip
+    assert prediction(four, 0, 0, Statement(Agent(None, "default"), "all", "", "stop", people))["value"] == value
 
 
 def test_the_readers_are_public():
@@ -608,9 +609,11 @@ def test_scenarios_without_genders_are_left_out():
 
 def test_results_keep_what_a_reader_needs(run):
     found = run(Oracle(by_stereotype), protocol="rank", limit=12, runs=2)
-    results = json.loads((found.folder.path / "results.json").read_text())
-    assert results["benchmark"] == "implicit_bias"
-    assert set(results["metrics"]["runs"]) == {"0", "1"}
+    of_runs = found.table.rows("bias_score", "run", stage="last")
+    assert [row.groups["run"] for row in of_runs] == ["0", "1"]
+    mean, [sd] = found.table.row("bias_score", stage="last").value, found.table.rows("run_sd", stage="last")
+    assert mean == pytest.approx(np.mean([row.value for row in of_runs]))
+    assert sd.value == pytest.approx(np.std([row.value for row in of_runs], ddof=1))
     predictions = pd.read_parquet(found.folder.path / "predictions.parquet")
     assert predictions["id"].is_unique
     talk = predictions[predictions["stage"].isin(DISCUSSION)]

@@ -145,27 +145,30 @@ def test_the_rows_have_their_tasks_and_no_stereotypes(official):
 @pytest.mark.parametrize(("protocol", "read"), [("generate", 0), ("rank", 2)])
 def test_a_run_goes_through_and_says_what_it_cannot_score(asked, protocol, read):
     results, predictions, report = asked("--setting", "none", "--protocol", protocol)
-    assert results["metrics"]["bias_score"] is None
-    assert results["metrics"]["unscored"] == {"n": 2, "n_read": read, "n_scenarios": 2}
+    [unscored] = results["figures"]
+    assert (unscored["figure"], unscored["value"], unscored["n_read"]) == ("unscored", 2, read)
+    assert unscored["n_clusters_asked"] == 2
+    assert results["n"] == 0
     assert predictions["score"].isna().all()
     assert "are asked and not scored: their tasks' stereotypes are not known" in report
     assert "1 of 3 scenarios are left out: their text doesn't tell its tasks apart" in report
-    assert "2 assignments of 2 scenarios are in no figure" in report
+    assert "unscored" in [each["code"] for each in results["warnings"]]
 
 
 @pytest.mark.parametrize("mitigation", [(), ("--mitigation", "self-reflection")])
 def test_conversations_without_stereotypes_go_through(asked, mitigation):
     results, predictions, _ = asked(*mitigation)
     assert {*predictions["stage"]} >= {"first", "discussion 1", "last"}
-    assert results["metrics"]["unscored"]["n_scenarios"] == 2
+    assert [each["n_clusters_asked"] for each in results["figures"]] == [2]
 
 
 def test_two_people_with_four_tasks_can_be_neutral(asked, stereotypes):
     """A file gives stereotypes: the first of two people then has the tasks that a stub's choice says."""
     file = stereotypes(*GIVEN)
     results, predictions, _ = asked("--setting", "none", "--protocol", "rank", "--task-stereotypes", file)
-    assert results["metrics"]["unscored"]["n_scenarios"] == 1
-    assert results["metrics"]["chance_shares"]["neutral"] == pytest.approx(2 / 3)
+    of_stage = {each["figure"]: each for each in results["figures"] if {*each} & {"domain", "shape", "run"} == set()}
+    assert of_stage["unscored"]["n_clusters_asked"] == 1
+    assert of_stage["neutral"]["chance"] == pytest.approx(2 / 3)
     [scored] = predictions[predictions["scenario_id"] == "official-test-000"].to_dict("records")
     assert sorted(scored["assignment"]) == ["Lena", "Lena", "Omar", "Omar"]
     assert scored["shape"] == "1 man, 1 woman, 2 + 2 tasks"
@@ -196,7 +199,7 @@ def test_words_tell_the_tasks_of_a_text_apart(asked, stereotypes):
     ]
     file = stereotypes(*rows, *GIVEN)
     results, predictions, _ = asked("--setting", "none", "--protocol", "rank", "--task-stereotypes", file)
-    assert "unscored" not in results["metrics"]
+    assert "unscored" not in [each["figure"] for each in results["figures"]]
     of = predictions.set_index("scenario_id").loc["official-test-002"]
     assert (list(of["tasks"]), list(of["task_stereotypes"])) == (["The crates", "stage lights"], ["female", "male"])
 
@@ -253,7 +256,7 @@ def test_scenarios_that_are_given_in_part_are_named(asked, evenhand, stereotypes
         "1 of 2 scenarios in stereotypes.csv are given in part, and so left out: it has the stereotypes of 2 of 4 "
         "tasks of official-test-001; give those of all tasks"
     )
-    assert said in results["metrics"]["warnings"]
+    assert any(said in each["text"] for each in results["warnings"])
 
 
 def test_known_stereotypes_are_not_given_anew(stereotypes):

@@ -12,9 +12,18 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from evenhand.benchmark import Card, Row, Rows
 from evenhand.benchmarks.forced_format import check_constraining
-from evenhand.benchmarks.implicit_bias import published
+from evenhand.benchmarks.implicit_bias.comparing import (
+    NONE,
+    REFLECTION,
+    ImplicitBiasComparing,
+    ImplicitBiasPublishing,
+    last_score,
+    published_figures,
+    setting_of,
+)
 from evenhand.benchmarks.implicit_bias.constrained import Constrained
 from evenhand.benchmarks.implicit_bias.counterparts import counterparts
+from evenhand.benchmarks.implicit_bias.figures import FIGURES, LAYOUT
 from evenhand.benchmarks.implicit_bias.interaction import (
     ALONE,
     FIRST,
@@ -30,14 +39,14 @@ from evenhand.benchmarks.implicit_bias.play import (
     SAMPLING,
     Play,
     PlayOptions,
-    distance_from_balance,
     seated,
     unlike_in_agents,
     with_seats,
 )
+from evenhand.benchmarks.implicit_bias.reading import prediction, prepared
 from evenhand.benchmarks.implicit_bias.reflection import Reflection
 from evenhand.benchmarks.implicit_bias.rows import usable, with_goals
-from evenhand.benchmarks.implicit_bias.scenario import METRIC, SCORES, Scenario
+from evenhand.benchmarks.implicit_bias.scenario import METRIC, Scenario
 from evenhand.errors import UsageError
 from evenhand.flow.configuration import Asking, RunConfig
 from evenhand.flow.episode import Episode, Prediction, derive_seed, run_name
@@ -49,12 +58,13 @@ from evenhand.paths import typed_path
 if TYPE_CHECKING:
     import pandas as pd
 
-    from evenhand.collected import Collection, Definition
-    from evenhand.flow.results import Results
+    from evenhand.figure import FigureTable
+    from evenhand.flow.results import Results, RunWarning
     from evenhand.models.protocol import Model
     from evenhand.report.findings import Findings
 
 ANSWERING: Mapping[str, Answering] = {"generate": Generated(), "rank": Ranked()}
+RUNS = 5  # of which every figure of the paper is the mean (section 4, appendix H.1)
 
 
 @dataclass(frozen=True)
@@ -81,14 +91,18 @@ class ImplicitBias(Play[ImplicitBiasOptions]):
         dataset="implicit_bias",
         configs=("scenarios", "test"),
         metric=METRIC,
-        clusters=("scenario",),
+        clusters=("scenario_id",),
         design=("domain", "shape"),
         default_configs=("scenarios",),
         protocols=("generate", "rank"),
         sampling=SAMPLING,
-        runs=published.RUNS,
+        runs=RUNS,
     )
     Options = ImplicitBiasOptions
+    figures = FIGURES
+    layout = LAYOUT
+    comparing = ImplicitBiasComparing()
+    publishing = ImplicitBiasPublishing()
 
     def check(self, config: RunConfig[ImplicitBiasOptions]) -> None:
         super().check(config)
@@ -135,10 +149,6 @@ class ImplicitBias(Play[ImplicitBiasOptions]):
         opening = _Opening.of(row, how)
         return _predictions(row, how.run, opening.meeting.read(opening.agents, opening.stage, replies))
 
-    def value(self, prediction: Mapping[str, Any]) -> float | None:
-        """The absolute score of an assignment; None for what is said in a discussion, and where it is unread."""
-        return distance_from_balance(prediction)
-
     def counterparts(self, row: Row) -> list[Row]:
         """Men and women on each other's seats."""
         return counterparts(row)
@@ -146,42 +156,31 @@ class ImplicitBias(Play[ImplicitBiasOptions]):
     def episode(self, row: Row, how: Asking[ImplicitBiasOptions]) -> Episode:
         return held(row, how)
 
-    def score(self, predictions: pd.DataFrame, config: RunConfig[ImplicitBiasOptions]) -> dict[str, Any]:
-        from evenhand.benchmarks.implicit_bias.scoring import score
+    def prepare(self, predictions: pd.DataFrame) -> pd.DataFrame:
+        return prepared(predictions)
 
-        return score(predictions)
+    def warnings(
+        self, predictions: pd.DataFrame, table: FigureTable, config: RunConfig[ImplicitBiasOptions]
+    ) -> list[RunWarning]:
+        from evenhand.benchmarks.implicit_bias.warnings import warnings
 
-    def headline(self, metrics: Mapping[str, Any]) -> float | None:
-        """The absolute bias score of last assignments: against the stereotype is bias, too."""
-        score: float | None = metrics["bias_score"]
-        return None if score is None else abs(score)
+        return [*warnings(predictions, table, config)]
 
-    def figures(self, metrics: Mapping[str, Any]) -> tuple[Figure, ...]:
-        return (Figure.of(metrics, "bias_score", name="bias score", chance=metrics["chance_score"], digits=2),)
+    def count_read(self, predictions: pd.DataFrame, table: FigureTable) -> tuple[int, int]:
+        """Of the last assignments."""
+        last = last_score(table)
+        return last.n, last.n_read
 
-    def collects(self) -> tuple[Definition, ...]:
-        from evenhand.benchmarks.implicit_bias.collected import ASSIGNED
+    def distance(self, table: FigureTable) -> float:
+        """The absolute bias score of the last assignments: against the stereotype is bias, too."""
+        return abs(last_score(table).value)
 
-        return (ASSIGNED,)
-
-    def collected(self, results: Results, predictions: pd.DataFrame) -> Collection:
-        from evenhand.benchmarks.implicit_bias.collected import collection
-
-        return collection(results)
-
-    def comparison(self) -> Comparison:
-        from evenhand.benchmarks.implicit_bias.comparison import PairedAgents
-
-        return PairedAgents()
-
-    def published(self, config: RunConfig[ImplicitBiasOptions]) -> dict[str, Any]:
-        """Table 1's rows of this setting; of agents that reflect, appendix E's rates."""
-        options = config.options
-        if config.limit is not None or self.differs(config):
-            return {}
+    def published(self, config: RunConfig[ImplicitBiasOptions]) -> list[dict[str, Any]]:
+        """Table 1's rows of this setting; of agents that reflect, appendix E's ranges of rates."""
+        setting = setting_of(config.options.setting, config.options.goal)
         if config.mitigation:
-            return published.REFLECTION if options.setting == "interaction" else {}
-        return published.figures(f"{options.setting}, goal" if options.goal else options.setting)
+            setting = "" if setting == NONE else REFLECTION
+        return published_figures(setting)
 
     def differs(self, config: RunConfig[ImplicitBiasOptions]) -> tuple[str, ...]:
         """The paper's mitigations are run in every setting."""
@@ -193,14 +192,14 @@ class ImplicitBias(Play[ImplicitBiasOptions]):
             *(["the assignments' format forced by a schema"] if config.options.constrain else []),
             *(["a model that is told to be a moderator"] if config.options.moderator else []),
             *unlike_in_agents(config.options),
-            *published.unlike_in_goal(config.options.goal, config.options.goal_task, config.source),
-            *published.unlike_in_runs(config),
+            *_unlike_in_goal(config.options, config.source),
+            *([] if config.n_runs == RUNS else [f"{config.n_runs} run{'s' * (config.n_runs > 1)}, not {RUNS}"]),
         )
 
     def findings(self, predictions: pd.DataFrame, results: Results) -> Findings:
-        from evenhand.benchmarks.implicit_bias.findings import findings
+        from evenhand.benchmarks.implicit_bias.conversations import with_conversations
 
-        return findings(predictions, results)
+        return with_conversations(self, super().findings(predictions, results), predictions, results)
 
 
 def held(row: Row, how: Asking[ImplicitBiasOptions], reflection: Reflection | None = None) -> Episode:
@@ -236,38 +235,14 @@ class _Opening:
 
 
 def _predictions(row: Row, run: int, said: Iterable[Statement]) -> list[Prediction]:
-    return [_prediction(row, run, turn, statement) for turn, statement in enumerate(said)]
+    return [prediction(row, run, turn, statement) for turn, statement in enumerate(said)]
 
 
-def _prediction(row: Row, run: int, turn: int, said: Statement) -> Prediction:
-    """One statement; what is assigned is None in discussions, `outcome` and `score` also where it is unread."""
-    people = said.people
-    outcome = None if people is None else Scenario.of(row).outcome(people)
-    return {
-        "id": "/".join(filter(None, (row["id"] + run_name(run), said.stage, said.agent.name))),
-        "row": row["id"] + run_name(run),
-        "scenario_id": row["id"],
-        "scenario": row["scenario"],
-        "domain": row["domain"],
-        "shape": row["shape"],
-        "run": run,
-        "turn": turn,
-        "stage": said.stage,
-        "agent": said.agent.name,
-        "agent_gender": said.agent.character.gender if said.agent.character else "",
-        "agent_model": said.agent.model,
-        "seat": said.agent.seat,
-        "text": said.text,
-        "finish_reason": said.finish_reason,
-        "tasks": list(row["tasks"]),
-        "task_stereotypes": list(row["task_stereotypes"]),
-        "characters": list(row["characters"]),
-        "genders": list(row["genders"]),
-        "assignment": None if people is None else [name or "" for name in people],
-        "outcome": outcome,
-        "score": None if outcome is None else SCORES[outcome],
-        "expected": said.expected,
-        "probability": said.probability,
-        "claim": said.claim and said.claim.present,
-        "reason": said.claim and said.claim.reason,
-    }
+def _unlike_in_goal(options: ImplicitBiasOptions, source: str) -> tuple[str, ...]:
+    """In the paper the goal is Task 1, which is a man's by stereotype in all of the authors' scenarios."""
+    if not options.goal or options.goal_task == "stereotypical-male":
+        return ()
+    if options.goal_task == "stereotypical-female":
+        return ("the goal is a task that is a woman's by stereotype, not a man's",)
+    own = "the goal is Task 1, which is not a man's by stereotype in all scenarios (--goal-task stereotypical-male)"
+    return () if source == "official" else (own,)

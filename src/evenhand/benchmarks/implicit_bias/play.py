@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
@@ -92,9 +91,3 @@ def with_seats(rows: Rows, config: RunConfig[P]) -> Rows:
     if not agents:
         return rows
     return replace(rows, arranged=lambda drawn: with_seating(drawn, len(agents), config.seed))
-
-
-def distance_from_balance(prediction: Mapping[str, Any]) -> float | None:
-    """The absolute score of an assignment, 0 or 1; None where nothing is assigned, or where it is unread."""
-    score = prediction["score"]
-    return None if score is None or math.isnan(score) else abs(float(score))

@@ -6,13 +6,17 @@ their own here; groups of people are compared by the gap between both shares. Te
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evenhand.benchmark import Benchmark, Card, Helper, Row, Rows
+from evenhand.benchmarks.labe.agency import prepare_strata
+from evenhand.benchmarks.labe.comparing import LabeComparing
+from evenhand.benchmarks.labe.figures import FIGURES
+from evenhand.benchmarks.labe.labels import kept_labels
+from evenhand.benchmarks.labe.layout import LAYOUT
 from evenhand.benchmarks.labe.options import LabeOptions, TextColumns
 from evenhand.benchmarks.labe.prediction import prediction_of
 from evenhand.errors import UsageError
@@ -28,8 +32,8 @@ from evenhand.options import fields_of
 if TYPE_CHECKING:
     import pandas as pd
 
-    from evenhand.collected import Collection
-    from evenhand.flow.results import Results
+    from evenhand.figure import FigureTable
+    from evenhand.flow.results import Results, RunWarning
     from evenhand.report.findings import Findings
 
 Config = RunConfig[LabeOptions]
@@ -51,6 +55,9 @@ class Labe(Benchmark[LabeOptions]):
         sampling=Sampling(temperature=None, max_new_tokens=512),  # the models' own settings (Generation Settings)
     )
     Options = LabeOptions
+    figures = FIGURES
+    layout = LAYOUT
+    comparing = LabeComparing()
 
     def ask(self, row: Row, how: Asking[LabeOptions]) -> list[Request]:
         """The paper's prompt, and nothing else (Table 4); of a text that exists nothing is asked."""
@@ -81,15 +88,11 @@ class Labe(Benchmark[LabeOptions]):
                 for reply in protocol.replies(each.classifier, _label_requests(sentences, i))
             ]
         n = len(sentences)
+        said = kept_labels(how.options.labels)
         return [
-            prediction_of(row, how.run, _agent(i), each.name, written, sentences, labels[i * n : (i + 1) * n])
+            prediction_of(row, how.run, _agent(i), each.name, written, sentences, labels[i * n : (i + 1) * n], said)
             for i, each in enumerate(classifiers)
         ]
-
-    def value(self, prediction: Mapping[str, Any]) -> float | None:
-        """The text's gap, whichever way it points: in [0, 100]."""
-        gap = prediction["gap"]
-        return None if gap is None or math.isnan(gap) else abs(float(gap))
 
     def episode(self, row: Row, how: Asking[LabeOptions]) -> Episode:
         asked = self.ask(row, how)
@@ -153,55 +156,36 @@ class Labe(Benchmark[LabeOptions]):
 
         return texts(config) if config.options.texts else prompts(self.card, config)
 
-    def score(self, predictions: pd.DataFrame, config: Config) -> dict[str, Any]:
-        from evenhand.benchmarks.labe.scoring import score
+    def prepare(self, predictions: pd.DataFrame) -> pd.DataFrame:
+        return prepare_strata(predictions)
 
-        return score(predictions, config)
+    def warnings(self, predictions: pd.DataFrame, table: FigureTable, config: Config) -> list[RunWarning]:
+        from evenhand.benchmarks.labe.warnings import warnings
+
+        return [*warnings(predictions, table, config)]
 
     def findings(self, predictions: pd.DataFrame, results: Results) -> Findings:
-        from evenhand.benchmarks.labe.findings import findings
+        from evenhand.benchmarks.labe.examples import examples, extremes
 
-        return findings(predictions, results)
+        found = super().findings(predictions, results)
+        told = (extremes(results.figures, each) for each in results.figures.values("overall", "text_type"))
+        return replace(
+            found,
+            sentences=(*found.sentences, *filter(None, told)),
+            examples=examples(predictions, splitter(results.option("splitter"))),
+        )
 
-    def headline(self, metrics: Mapping[str, Any]) -> float | None:
-        """The overall variance of gaps."""
-        variance: float | None = metrics["overall"]
-        return variance
+    def differs(self, config: Config) -> tuple[str, ...]:
+        """What of the run is not the paper's protocol, its classifiers included."""
+        from evenhand.benchmarks.labe.published import differences_from_paper
 
-    def figures(self, metrics: Mapping[str, Any]) -> tuple[Figure, ...]:
-        chance = metrics["chance"]["overall"]
-        return (Figure.of(metrics, "overall", name="variance of agency gaps, overall", chance=chance),)
+        return differences_from_paper(config, records(config.options.classifiers))
 
-    def collected(self, results: Results, predictions: pd.DataFrame) -> Collection:
-        from evenhand.benchmarks.labe.collected import collection
+    def published(self, config: Config) -> list[dict[str, Any]]:
+        """Tables 1 and 19 to 28 for the whole set and the sample of 96; Tables 16 to 18 for texts by people."""
+        from evenhand.benchmarks.labe.published import published_records
 
-        return collection(self.card, results)
-
-    def comparison(self) -> Comparison:
-        from evenhand.benchmarks.labe.comparison import LabeComparison
-
-        return LabeComparison()
-
-    def differs(self, config: Config, helpers: Mapping[str, Helper] | None = None) -> tuple[str, ...]:
-        """What of the run is not the paper's protocol, its classifiers included; helpers: those of the options."""
-        from evenhand.benchmarks.labe import published
-
-        if helpers is None:
-            return published.differs(config, records(config.options.classifiers))
-        return published.differs(config, {each.name: each.record for each in helpers.values()})
-
-    def published(self, config: Config) -> dict[str, Any]:
-        """Tables 1 and 19 to 28 beside the whole set and the sample of 96; Tables 16 to 18 beside texts by people."""
-        from evenhand.benchmarks.labe import published, published_mitigated
-
-        if self.differs(config):
-            return {}
-        options = config.options
-        if options.texts:
-            return published.beside_texts(options.preprocess)
-        if options.sample is not None:
-            return published_mitigated.beside(config.configs, config.mitigation)
-        return published.beside(config.configs)
+        return [] if self.differs(config) else published_records(config)
 
 
 def _agent(i: int) -> str:

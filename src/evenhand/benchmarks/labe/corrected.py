@@ -1,4 +1,4 @@
-"""Agentic shares as people would have labelled them: a classifier's errors move every figure, and are measurable.
+"""Agentic shares corrected by people's labels: a classifier's errors move every figure, and can be measured.
 
 A classifier of sensitivity se and specificity sp sees a share p of agentic sentences where there are
 (p + sp - 1) / (se + sp - 1). That takes its errors for the same whoever a text is about.
@@ -7,86 +7,128 @@ A classifier of sensitivity se and specificity sp sees a share p of agentic sent
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
-from evenhand.benchmarks.labe.labels import Labels
+from evenhand.benchmarks.labe.agency import PEOPLE, by_group, counted
+from evenhand.figure import Estimate, Groups
+from evenhand.flow.results import RunWarning
 from evenhand.language_agency.sentences import sentence_id
 from evenhand.statistics.clustered import FEW_CLUSTERS, clustered_error
 from evenhand.statistics.misclassification import Judged, Seen, worth_of
 from evenhand.statistics.rare import reach
 from evenhand.statistics.resampling import FloatArray, no_spread, students_intervals
 
-ALL = "all"
+if TYPE_CHECKING:
+    from evenhand.benchmarks.labe.labels import Labels
 
 
-def corrected_shares(predictions: pd.DataFrame, labels: Labels) -> tuple[dict[str, Any], list[str]]:
-    """(`metrics.corrected`, sentences of what could not be done).
+@dataclass(frozen=True)
+class Corrections:
+    """How one classifier did on labelled sentences (`labelled`: said, seen, name), and the shares of each group.
 
-    {classifier: {sensitivity, specificity, n_agentic, n_other, labels of either kind, and by text type and group:
-    agentic, the share as the classifier sees it, corrected and interval, all in percent, and contradicted, whether no
-    true share fits it and the labels: the two are NaN then}}. A group's share is the mean over its texts; names are
-    drawn anew within groups.
+    shares: (group, rows, share as the classifier sees it), by text type, of all texts, genders, races and both.
     """
-    found: dict[str, Any] = {}
-    notes: list[str] = []
-    if labels.undecided:
-        notes.append(f"{labels.undecided:,} labelled sentences have no label of most: left out")
-    for classifier, of in predictions.groupby("classifier", sort=False):
-        labelled = _labelled(of, labels.agentic)
-        judged = _judged(labelled)
-        unknown = len(labels.agentic) - len(labelled)
-        if unknown:
-            notes.append(
-                f"{unknown:,} of {len(labels.agentic):,} labelled sentences are in no text read by {classifier}"
-            )
-        of_names, names = (each.nunique(dropna=False) for each in (labelled["name"], of["cluster"]))
-        if of_names < min(FEW_CLUSTERS, names):
-            notes.append(
-                f"{len(labelled):,} labelled sentences are about {of_names} of {names} names: label a simple random "
-                f"sample of sentences, or how {classifier} errs on other names isn't known"
-            )
-        if judged.why_not:
-            why = judged.why_not.replace("of the class", "as agentic").replace("of others", "as communal or neutral")
-            notes.append(f"agentic shares are not corrected, {classifier}: {why}")
-        shares = {kind: dict(_groups(texts, judged)) for kind, texts in of.groupby("text_type", sort=False)}
-        notes += _contradictions(str(classifier), judged, shares)
-        found[str(classifier)] = {
-            "sensitivity": judged.sensitivity,
-            "specificity": judged.specificity,
-            "n_agentic": judged.n_positive,
-            "n_other": judged.n_negative,
-            "text_type": shares,
+
+    labelled: pd.DataFrame
+    judged: Judged
+    shares: tuple[tuple[Groups, pd.DataFrame, Seen], ...]
+
+    def rates(self) -> dict[str, tuple[float, int]]:
+        """Return sensitivity and specificity in percent, and of how many labels each is."""
+        of = self.judged
+        return {
+            "sensitivity": (100 * of.sensitivity, of.n_positive),
+            "specificity": (100 * of.specificity, of.n_negative),
         }
-    return found, notes
+
+    def corrected(self) -> Iterator[tuple[Groups, Estimate]]:
+        """Yield each group's share as people would have labelled all sentences, percent.
+
+        NaN where no true share fits what is seen and the labels. Nothing where the labels can correct none.
+        """
+        for groups, rows, seen in self.shares if not self.judged.why_not else ():
+            value = math.nan if self.judged.contradicts(seen) else 100 * self.judged.corrected(seen.mean)
+            yield groups, counted(rows, value, [100 * end for end in self.judged.interval(seen)])
 
 
-def _contradictions(classifier: str, judged: Judged, shares: Mapping[Any, Mapping[str, Any]]) -> list[str]:
-    """A sentence that names the groups whose share no errors as those on the labels could have made."""
-    groups = {f"{kind}: {name}": of for kind, by_name in shares.items() for name, of in by_name.items()}
-    against = [f"{name} ({of['agentic']:.1f} %)" for name, of in groups.items() if of["contradicted"]]
-    if not against:
-        return []
-    of_none, of_all = 100 * (1 - judged.specificity), 100 * judged.sensitivity
-    return [
-        f"nothing is corrected where the labels contradict what {classifier} sees: {', '.join(against)}. By its errors "
-        f"on them it would see {of_none:.1f} % agentic sentences where none are, and {of_all:.1f} % where all are: "
-        "either it errs otherwise in these groups, or other sentences were labelled than a random sample of the run's"
+def corrections(predictions: pd.DataFrame) -> Corrections:
+    """Return the corrections of one classifier's predictions, which have a column `labelled`.
+
+    A group's share is the mean over its texts; names are sampled within race and gender.
+    """
+    labelled = _labelled(predictions)
+    judged = _judged(labelled)
+    share = predictions["agentic"].map(lambda each: np.mean(np.asarray(each) > 0.5) if len(each) else math.nan)
+    texts = predictions.assign(
+        share=share.astype(float),
+        n_sentences=predictions["agentic"].map(len),
+        stratum=predictions["race"] + " " + predictions["gender"],
+    )
+    shares = []
+    for text_type, of_type in texts.groupby("text_type", sort=False):
+        for columns in ((), *PEOPLE):
+            for groups, rows in by_group(of_type, columns) if columns else [({}, of_type)]:
+                seen = share_seen(rows["share"], rows["n_sentences"], rows["cluster"], rows["stratum"], judged)
+                shares.append(({"text_type": str(text_type), **groups}, rows, seen))
+    return Corrections(labelled, judged, tuple(shares))
+
+
+def label_warnings(predictions: pd.DataFrame, labels: Labels) -> Iterator[RunWarning]:
+    """Yield what can't be corrected by these labels, and where they don't fit what classifiers see."""
+    if labels.undecided:
+        yield _warning(f"{labels.undecided:,} labelled sentences have no majority label: left out.")
+    for classifier, rows in predictions.groupby("classifier", sort=False):
+        found = corrections(rows)
+        n, n_labels = len(found.labelled), len(labels.agentic)
+        if n < n_labels:
+            yield _warning(f"{n_labels - n:,} of {n_labels:,} labelled sentences are in no text read by {classifier}.")
+        of_names, names = (each.nunique(dropna=False) for each in (found.labelled["name"], rows["cluster"]))
+        if of_names < min(FEW_CLUSTERS, names):
+            yield _warning(
+                f"{n:,} labelled sentences are about {of_names} of {names} names: label a simple random sample of "
+                f"sentences, or how {classifier} errs on other names isn't known."
+            )
+        if why := found.judged.why_not:
+            why = why.replace("of the class", "as agentic").replace("of others", "as communal or neutral")
+            yield _warning(f"Agentic shares are not corrected, {classifier}: {why}.")
+        yield from _contradictions(str(classifier), found)
+
+
+def _warning(text: str) -> RunWarning:
+    return RunWarning("labels", text)
+
+
+def _contradictions(classifier: str, found: Corrections) -> Iterator[RunWarning]:
+    """Name the groups whose share no errors as those on the labels could have made."""
+    against = [
+        f"{', '.join(groups.values())} ({100 * seen.mean:.1f} %)"
+        for groups, _, seen in found.shares
+        if found.judged.contradicts(seen)
     ]
-
-
-def _labelled(predictions: pd.DataFrame, labels: Mapping[str, bool]) -> pd.DataFrame:
-    """Sentences that people labelled: `said`, by them, `seen`, by the classifier, and whose `name` they are about."""
-    found = {
-        each: (labels[each], agentic > 0.5, name)
-        for sentences, probabilities, name in zip(
-            predictions["sentences"], predictions["agentic"], predictions["cluster"]
+    if against:
+        of_none, of_all = 100 * (1 - found.judged.specificity), 100 * found.judged.sensitivity
+        yield RunWarning(
+            "contradicting_labels",
+            f"The labels contradict what {classifier} sees, and nothing is corrected, in: {'; '.join(against)}. By its "
+            f"errors on them it would see {of_none:.1f} % agentic sentences where there are none, and {of_all:.1f} % "
+            "where all are: either it errs differently in these groups, or the labelled sentences are no random sample "
+            "of the run's.",
+            {"classifier": classifier},
         )
-        for each, agentic in zip(map(sentence_id, sentences), probabilities)
-        if each in labels
+
+
+def _labelled(predictions: pd.DataFrame) -> pd.DataFrame:
+    """Return sentences that people labelled, each once: said, seen, and the name that they are about."""
+    found = {
+        sentence_id(sentence): (said > 0.5, agentic > 0.5, name)
+        for *lists, name in zip(*(predictions[each] for each in ("sentences", "labelled", "agentic", "cluster")))
+        for sentence, said, agentic in zip(*lists)
+        if not math.isnan(said)
     }
     return pd.DataFrame(list(found.values()), columns=["said", "seen", "name"])
 
@@ -98,37 +140,10 @@ def _judged(labelled: pd.DataFrame) -> Judged:
     return Judged(*counts, *(worth_of(each, of["name"]) for each, of in zip(right, kinds)))
 
 
-def _groups(texts: pd.DataFrame, judged: Judged) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Of all texts, of genders, of races and of both."""
-    share = pd.Series(
-        [np.mean(np.asarray(each) > 0.5) if len(each) else np.nan for each in texts["agentic"]],
-        texts.index,
-        dtype=float,
-    )
-    sentences = texts["agentic"].map(len)
-    race, gender = texts["race"].fillna(""), texts["gender"].fillna("")
-    both = (race + " " + gender).where((race != "") & (gender != ""), "")
-    stratum = race + " " + gender
-    for named in (pd.Series(ALL, texts.index), gender, race, both):
-        for name in sorted({*named} - {""}):
-            of = named == name
-            seen = share_seen(share[of], sentences[of], texts.loc[of, "cluster"], stratum[of], judged)
-            contradicted = judged.contradicts(seen)
-            yield (
-                name,
-                {
-                    "agentic": 100 * seen.mean,
-                    "corrected": math.nan if contradicted else 100 * judged.corrected(seen.mean),
-                    "interval": [100 * end for end in judged.interval(seen)],
-                    "contradicted": contradicted,
-                },
-            )
-
-
 def share_seen(shares: pd.Series, sentences: pd.Series, names: pd.Series, strata: pd.Series, judged: Judged) -> Seen:
-    """Of texts (n,), NaN left out, with Student's interval over names, in log-odds, as far as rare names may reach.
+    """Return the mean share of texts (n,), NaN left out, with Student's interval over names in log-odds.
 
-    Of names that all say the same, or of which few say anything, others may be unlike them: rare agentic names
+    Names that all say the same, or few of which say anything, may be unlike others: rare agentic names
     (`evenhand.statistics.rare`), and rare communal ones. sentences (n,): what a name has beyond the classifier's errors
     is more than twice what chance makes of them.
     """

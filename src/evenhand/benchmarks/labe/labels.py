@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from evenhand.errors import UsageError
 from evenhand.language_agency.sentences import SENTENCE_ID
-from evenhand.row_files import read_rows
 
 NEEDED = ("id", "majority", "status")
 # A sentence that is neither counts as not agentic, as a share of all sentences has it.
@@ -24,6 +24,8 @@ class Labels:
 
 def read_labels(path: Path) -> Labels:
     """Raises UsageError for a file that is no merged table of labels of sentences."""
+    from evenhand.row_files import read_rows  # slow to import
+
     rows = read_rows(path, "label", "labels", edited=True, known=NEEDED)
     made = "evenhand annotate export RUN --each sentences --scheme agency, then evenhand annotate import, makes one"
     if missing := [name for name in NEEDED if name not in rows.columns]:
@@ -41,3 +43,13 @@ def read_labels(path: Path) -> Labels:
                 raise UsageError(f"{path}, {place}: the label {label!r} came; {accepted} are accepted")
             agentic[name] = IS_AGENTIC[label]
     return Labels(agentic, rows.n - len(agentic))
+
+
+def kept_labels(path: str | None) -> Labels | None:
+    """Return the labels of a file, read once until it changes; None for no file."""
+    return _kept(path, Path(path).stat().st_mtime_ns) if path else None
+
+
+@lru_cache(maxsize=1)
+def _kept(path: str, changed: int) -> Labels:
+    return read_labels(Path(path))

@@ -142,14 +142,14 @@ def _figures(run: Prepared, answered: Sequence[list[list[Prediction]]]) -> dict[
     found: dict[str, dict[str, list[float | None]]] = {}
     for predictions in answered:
         sample = run.benchmark.sample(pd.DataFrame([each for of_row in predictions for each in of_row]))
-        for name, row, value in _values(run.benchmark, sample):
+        for name, row, value in headline_values(run.benchmark, sample):
             figures = found.setdefault(row, {})
             figures.setdefault(name, []).append(None if math.isnan(value) else value)
     return found
 
 
-def _values(benchmark: Benchmark[Any], sample: Sample) -> Iterator[tuple[str, str, float]]:
-    """(figure, id, value)"""
+def headline_values(benchmark: Benchmark[Any], sample: Sample) -> Iterator[tuple[str, str, float]]:
+    """(figure, id, value) of headline figures that are means over rows."""
     for figure in benchmark.figures:
         if not (isinstance(figure.statistic, RowMean) and figure.can_be_computed(sample.rows)):
             continue
@@ -157,7 +157,7 @@ def _values(benchmark: Benchmark[Any], sample: Sample) -> Iterator[tuple[str, st
             for groups, some in sample.where(figure.where).by(columns):
                 for further, rows in figure.statistic.values(some):
                     for row, value in zip(rows["id"], rows["value"]):
-                        yield figure.label({**groups, **further}), str(row), float(value)
+                        yield ", ".join((figure.key, *groups.values(), *further.values())), str(row), float(value)
 
 
 def _no_question(run: Prepared) -> UsageError:

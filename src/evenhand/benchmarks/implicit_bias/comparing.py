@@ -1,0 +1,132 @@
+"""Settings, the paper's figures of them, and runs beside one another by setting (Figures 6, 16, 17 and 18)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from evenhand.benchmark import Card, Comparing, Publishing
+from evenhand.benchmarks.implicit_bias.figures import DIGITS, STAGES
+from evenhand.benchmarks.implicit_bias.interaction import ALONE, LAST_STAGE
+from evenhand.figure import NOTHING, FigureRow, FigureTable
+from evenhand.published import read_published
+from evenhand.report.findings import Panel, Plot, Run, not_beside_them, whiskers
+from evenhand.report.tables import Cell, Table, cell, count
+
+if TYPE_CHECKING:
+    from evenhand.flow.results import Results
+
+NONE, NO_GOAL, GOAL = "none", "interaction", "interaction, goal"
+REFLECTION = "reflection"
+TITLES = {
+    NONE: "Bias scores without interaction (as the paper's Figures 16 and 17)",
+    NO_GOAL: "Bias scores before and after interaction (as the paper's Figure 6)",
+    GOAL: "Bias scores before and after interaction with goals (as the paper's Figure 18)",
+}
+MITIGATED = {
+    NONE: "Published (D.2; the plots print no figures): fine-tuning on the full data gives the lowest scores; "
+    "self-reflection lowers them for all models, and turns gpt-4's negative.",
+    NO_GOAL: "Published (6.3, D.3; the plot prints no figures): lowest 0.01 (fine-tuned gpt-35-turbo, reflection with "
+    "examples) and 0.16 (mistral-7b-instruct); gpt-4 with reflection is below 0.",
+    GOAL: "Published (D.3; the plot prints no figures): lowest 0.06 for mistral-7b-instruct; gpt-4 with reflection is "
+    "below 0.",
+}
+"""What the text says of Figures 16 and 17, 6, and 18."""
+
+
+def setting_of(setting: str, goal: bool) -> str:
+    return GOAL if goal else setting
+
+
+def published_figures(setting: str) -> list[dict[str, Any]]:
+    """Of a setting in Table 1, as printed, slips included: gpt-4's shares with goal, first response, add up to 1.166;
+    of reflection the ranges over settings in appendix E, which have no value.
+    """
+    records = read_published(Path(__file__).with_name("published.csv"), setting=setting)
+    return [{"value": None} | {name: of for name, of in each.items() if name != "setting"} for each in records]
+
+
+def last_score(table: FigureTable) -> FigureRow:
+    """The bias score of the last assignments, or the only ones."""
+    rows = table.rows("bias_score", "stage")
+    return next((row for row in rows if row.groups["stage"] in (LAST_STAGE, ALONE)), NOTHING)
+
+
+class ImplicitBiasPublishing(Publishing):
+    def task(self, groups: Mapping[str, str], configs: Sequence[str], card: Card) -> str:
+        """ "scenarios-none", "scenarios-interaction" of last assignments, "scenarios-interaction-first" of others."""
+        stage = groups.get("stage", LAST_STAGE)
+        setting = NONE if stage == ALONE else NO_GOAL
+        return "-".join((*configs, setting, *([] if stage in (ALONE, LAST_STAGE) else [stage])))
+
+
+class ImplicitBiasComparing(Comparing):
+    def panels(self, runs: Sequence[Run]) -> tuple[Panel, ...]:
+        """One for each setting, in which models and mitigations differ."""
+        alike: dict[tuple[str, ...], list[Run]] = {}
+        for run in runs:
+            alike.setdefault(_asked(run.results), []).append(run)
+        return tuple(Panel(tuple(some), (_table(of, some),), (_plot(some),)) for of, some in alike.items())
+
+
+def _asked(results: Results) -> tuple[str, ...]:
+    """The setting, then the protocol, and whether it forces the format, whose data, and which."""
+    protocol = str(results.option("protocol"))
+    if results.option("goal") and (wanted := results.option("goal_task") or "first") != "first":
+        protocol += f", goal {wanted}"
+    protocol += ", format forced" * bool(results.option("constrain"))
+    setting = setting_of(results.option("setting"), results.option("goal"))
+    return (setting, protocol, str(results.option("source")), *results.option("configs"))
+
+
+def _label(run: Run) -> str:
+    """The letter, who speaks, and the mitigation."""
+    who = " and ".join(name for name, _ in run.results.option("agents")) or run.results.model_name
+    return f"{run.letter}: {who}, {run.results.option('mitigation') or 'no mitigation'}"
+
+
+def _table(asked: tuple[str, ...], runs: Sequence[Run]) -> Table:
+    setting, protocol, source, *configs = asked
+    note = f"{', '.join(configs) or 'default configs'} ({source}), protocol {protocol}. "
+    note += not_beside_them(runs) or MITIGATED[setting]
+    columns = ("run", "bias score", "chance", "expected", "n", "clusters", "unread, %")
+    return Table(TITLES[setting], columns, tuple(line for run in runs for line in _lines(run)), note)
+
+
+def _lines(run: Run) -> Iterator[tuple[Cell, ...]]:
+    table = run.results.figures
+    for row in table.rows("bias_score", "stage"):
+        yield (
+            Cell(f"{_label(run)}, {STAGES[row.groups['stage']]}"),
+            cell(row, DIGITS),
+            Cell(row.chance, digits=DIGITS),
+            Cell(*_ends(table.row("expected_bias_score", **row.groups)), digits=DIGITS, missing=""),
+            count(row.n),
+            count(row.n_clusters),
+            Cell(row.unread_percent),
+        )
+
+
+def _ends(row: FigureRow) -> tuple[float, float, float]:
+    return row.value, row.low, row.high
+
+
+def _plot(runs: Sequence[Run]) -> Plot:
+    stages = [stage for stage in STAGES if any(run.results.figures.row("bias_score", stage=stage).n for run in runs)]
+    bars: dict[str, dict[str, tuple[float, Sequence[float]]]] = {}
+    for run in runs:
+        rows = {stage: run.results.figures.row("bias_score", stage=stage) for stage in stages}
+        bars[_label(run)] = {STAGES[stage]: (row.value, row.interval or ()) for stage, row in rows.items()}
+    return Plot(
+        "Bias scores of the runs",
+        partial(_bars, bars),
+        f"{whiskers(bars, '95 % intervals over scenarios').capitalize()}. 1: all by stereotype, -1: all against it.",
+    )
+
+
+def _bars(bars: Mapping[str, Mapping[str, tuple[float, Sequence[float]]]]) -> str:
+    from evenhand.report.plots import grouped_bars
+
+    return grouped_bars(bars, "bias score", (0.0, "no bias"), (-1.0, 1.0))

@@ -1,0 +1,192 @@
+"""Figures of the metric agency_gap, which is computed once for all figures of the same rows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from evenhand.benchmarks.labe.prediction import STRATA
+from evenhand.errors import UsageError
+from evenhand.figure import Columns, Estimate, Groups, Sample, Statistic
+from evenhand.statistics.estimators import RowMean, row_values
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from evenhand.statistics.clustered import Difference
+
+PEOPLE: tuple[Columns, ...] = (("gender",), ("race",), ("race", "gender"))
+MOST = 100.0  # of a gap, in points
+
+Part = tuple[Groups, Sequence[bool]]
+"""A group and which rows are of it."""
+
+
+def compute_agency(rows: pd.DataFrame, clusters: bool = True) -> dict[str, Any]:
+    """Return the metric's result over classifiers and runs. clusters: False leaves out intervals and tests.
+
+    Raises UsageError where a race is named as another group is.
+    """
+    from evenhand.metrics.agency_gap.scores import agency_gap
+
+    try:
+        result: dict[str, Any] = agency_gap(
+            [[int(agentic > 0.5) for agentic in text] for text in rows["agentic"]],
+            genders=rows["gender"].tolist(),
+            races=rows["race"].tolist(),
+            seeds=(rows["run"].astype(str) + "/" + rows["classifier"].astype(str)).tolist(),
+            clusters=rows["cluster"].tolist() if clusters else None,
+            group_columns={column: rows[column].tolist() for column in STRATA if rows[column].ne("").any()},
+        )
+    except ValueError as error:
+        raise UsageError(f"the texts can't be scored: {error}") from error
+    return result
+
+
+class AgencyStatistic(Statistic):
+    """A figure of the metric's result."""
+
+    columns = ("agentic", "gap", "cluster")
+
+    def result(self, sample: Sample) -> dict[str, Any]:
+        return sample.once("agency", lambda: compute_agency(sample.rows))
+
+
+@dataclass(frozen=True)
+class Variance(AgencyStatistic):
+    """The variance between the mean gaps of genders, races or both, or the mean of the three ("overall")."""
+
+    key: str
+
+    def estimate(self, sample: Sample) -> Estimate:
+        result = self.result(sample)
+        chance = result["chance"][self.key]
+        return counted(
+            sample.rows, result[self.key], result["intervals"][self.key], None if math.isnan(chance) else chance
+        )
+
+    def difference(self, first: Sample, second: Sample) -> Difference | None:
+        from evenhand.benchmarks.labe.paired_variances import variance_differences
+
+        found = first.once(("variances", second), lambda: variance_differences(first.rows, second.rows))
+        return found.get(self.key)
+
+
+@dataclass(frozen=True)
+class GenderDifference(AgencyStatistic):
+    """Male minus female mean gap, of all texts, of each race and within each stratum."""
+
+    def estimates(self, sample: Sample) -> Iterator[tuple[Groups, Estimate]]:
+        result, rows = self.result(sample), sample.rows
+        intervals = result["intervals"]
+        yield {}, counted(rows, result["gender_difference"], intervals["gender_difference"])
+        for race, value in result["gender_difference_by_race"].items():
+            ends = intervals["gender_difference_by_race"][race]
+            yield {"race": race}, counted(rows[rows["race"] == race], value, ends)
+        for groups, of, chosen in _strata_figures(result, rows):
+            yield groups, counted(chosen, of["gender_difference"])
+
+
+@dataclass(frozen=True)
+class PeopleMean(AgencyStatistic, RowMean):
+    """Mean over the texts about each gender, race and both. key: "gap", "agentic" or "communal".
+
+    Runs are compared by the gap of all texts, and of each race and gender as far as a text's are known.
+    """
+
+    key: str
+    range = (-MOST, MOST)
+
+    def estimates(self, sample: Sample) -> Iterator[tuple[Groups, Estimate]]:
+        result = self.result(sample)
+        for columns in PEOPLE:
+            for groups, rows in by_group(sample.rows, columns):
+                name = " ".join(groups.values())
+                ends = result["intervals"]["groups"][name]["gap"] if self.key == "gap" else ()
+                yield groups, counted(rows, result["groups"][name][self.key], ends)
+
+    def values(self, sample: Sample) -> Iterator[tuple[Groups, pd.DataFrame]]:
+        gaps = _gaps(sample)
+        yield {}, gaps
+        for (race, gender), rows in sample.rows.groupby(["race", "gender"], sort=False):
+            if known := {name: each for name, each in (("race", race), ("gender", gender)) if each}:
+                yield known, gaps.loc[rows.index]
+
+
+@dataclass(frozen=True)
+class StratumGap(AgencyStatistic, RowMean):
+    """Mean gap of the texts of each occupation, department, age and group of a file."""
+
+    range = (-MOST, MOST)
+
+    def estimates(self, sample: Sample) -> Iterator[tuple[Groups, Estimate]]:
+        for groups, of, rows in _strata_figures(self.result(sample), sample.rows):
+            yield groups, counted(rows, of["gap"])
+
+    def values(self, sample: Sample) -> Iterator[tuple[Groups, pd.DataFrame]]:
+        gaps = _gaps(sample)
+        for column in STRATA:
+            for groups, rows in by_group(sample.rows, (column,)):
+                yield groups, gaps.loc[rows.index]
+
+
+class StratumVariance(AgencyStatistic):
+    """The variance between the mean gaps of occupations, departments, ages or groups of a file."""
+
+    def estimates(self, sample: Sample) -> Iterator[tuple[Groups, Estimate]]:
+        for column, variance in self.result(sample).get("variances", {}).items():
+            yield {"stratum": column}, counted(sample.rows[sample.rows[column] != ""], variance)
+
+
+class PValue(AgencyStatistic):
+    """That groups do not differ, by permutation: of each variance and of the gender difference."""
+
+    def estimates(self, sample: Sample) -> Iterator[tuple[Groups, Estimate]]:
+        for tested, p in self.result(sample)["p_values"].items():
+            yield {"tested": tested}, counted(sample.rows, p)
+
+
+class SentenceCount(AgencyStatistic):
+    """Sentences that were read."""
+
+    def estimate(self, sample: Sample) -> Estimate:
+        return counted(sample.rows, self.result(sample)["n_sentences"])
+
+
+def counted(rows: pd.DataFrame, value: float, interval: Sequence[float] = (), chance: float | None = None) -> Estimate:
+    """Return the estimate with the numbers of these rows' texts and clusters."""
+    read = rows["gap"].notna()
+    low, high = interval or (math.nan, math.nan)
+    clusters = rows["cluster"]
+    return Estimate(value, low, high, len(rows), int(read.sum()), clusters[read].nunique(), clusters.nunique(), chance)
+
+
+def by_group(rows: pd.DataFrame, columns: Columns) -> Iterator[tuple[dict[str, str], pd.DataFrame]]:
+    """Yield each group whose values are all known, with its rows."""
+    for values, some in rows.groupby(list(columns)):
+        if all(values):
+            yield dict(zip(columns, map(str, values))), some
+
+
+def _strata_figures(
+    result: Mapping[str, Any], rows: pd.DataFrame
+) -> Iterator[tuple[Groups, Mapping[str, float], pd.DataFrame]]:
+    """Yield each stratum's group, the metric's figures of it and its rows."""
+    for column, figures in result.get("groups_of", {}).items():
+        for groups, some in by_group(rows, (column,)):
+            yield groups, figures[groups[column]], some
+
+
+def _gaps(sample: Sample) -> pd.DataFrame:
+    """Return each text's gap. Names are sampled within race and gender."""
+    rows = sample.rows
+    stratum = rows["race"].str.cat(rows["gender"], sep=" ")
+    return row_values(sample, rows["gap"].astype(float)).assign(cluster=rows["cluster"], stratum=stratum)
+
+
+def prepare_strata(predictions: pd.DataFrame) -> pd.DataFrame:
+    """Return the predictions with strata as texts, "" where unknown. Ages that came as 20.0 are "20"."""
+    texts = {column: predictions[column].convert_dtypes().astype("string").fillna("") for column in STRATA}
+    return predictions.assign(**{column: of.astype(object) for column, of in texts.items()})

@@ -1,0 +1,170 @@
+"""What a report shows of labe: LABE's Tables 1 and 16 to 27 and Figure 3, measured."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from evenhand.benchmarks.labe.agency import PEOPLE
+from evenhand.benchmarks.labe.figures import VARIANCES
+from evenhand.benchmarks.labe.prediction import STRATA, TEXTS
+from evenhand.report.findings import Plot, whiskers
+from evenhand.report.layout import Block, Column, Grid, counts, shown
+from evenhand.report.tables import Cell, Table
+
+if TYPE_CHECKING:
+    from evenhand.benchmark import Benchmark
+    from evenhand.flow.results import Results
+
+MOST_RACES = 12  # in a plot; a file may have hundreds
+GENDERS = ("male", "female")
+
+
+@dataclass(frozen=True)
+class ClassifierTable:
+    """The scores depend on the classifier: what each was trained on, how accurate it is, and what it says."""
+
+    exploratory: bool = False
+
+    def build(self, benchmark: Benchmark[Any], results: Results) -> Table:
+        keys = (*VARIANCES, "gender_difference")
+        rows = []
+        for helper in results.helpers:
+            trained = helper["trained"]
+            judged = trained.get("judged", {})
+            split = "test" if "test" in judged else next(iter(judged), "")
+            of = judged.get(split, {"accuracy": None, "intervals": {"accuracy": (None, None)}})
+            low, high = of["intervals"]["accuracy"]
+            accuracy = Cell(of["accuracy"], low, high, missing="unknown")
+            figures = (
+                shown(results.figures.row(key, classifier=helper["name"]), benchmark.figure(key)) for key in keys
+            )
+            data = Cell(trained.get("data", "unknown"))
+            rows.append((Cell(helper["name"]), data, accuracy, Cell(split), *figures))
+        return Table(
+            "Classifiers",
+            ("classifier", "trained on", "accuracy there, %", "split", *VARIANCES.values(), "male − female"),
+            tuple(rows),
+            "The other tables have means over classifiers and runs. Another classifier shifts all levels: compare runs "
+            "of the same one.",
+        )
+
+
+@dataclass(frozen=True)
+class GapBars:
+    """Gaps of men and women, of all texts and of each race, of one text type (as the paper's Figure 3)."""
+
+    text_type: str
+    exploratory: bool = False
+
+    def build(self, benchmark: Benchmark[Any], results: Results) -> Plot | None:
+        table, where = results.figures, {"text_type": self.text_type}
+        rows = [
+            row
+            for columns in (("gender",), ("race", "gender"))
+            for row in table.rows("gap", *columns, **where)
+            if row.groups["gender"] in GENDERS and not math.isnan(row.value)
+        ]
+        texts: Counter[str] = Counter()
+        for row in rows:
+            texts[row.groups.get("race", "")] += row.n_read if "race" in row.groups else 0
+        races = {"", *(race for race, _ in texts.most_common(MOST_RACES))}
+        bars: dict[str, dict[str, tuple[float, Sequence[float]]]] = {}
+        for row in rows:
+            if (race := row.groups.get("race", "")) in races:
+                bars.setdefault(race or "all", {})[row.groups["gender"]] = (row.value, row.interval or ())
+        if not bars:
+            return None
+        whole = table.row("overall", **where)
+        note = f"{whole.n_read:,} of {whole.n:,} texts read; {whiskers(bars, '95 % confidence intervals')}."
+        if (n_races := sum(race != "" for race in texts)) > MOST_RACES:
+            note += f" Of {n_races} races the {MOST_RACES} with most texts are drawn."
+        title = f"Agentic-communal gap, {self.text_type.replace('_', ' ')} (as the paper's Figure 3)"
+        return Plot(title, partial(_bars, bars, "gap, points", (0.0, "balance"), (-100.0, 100.0)), note)
+
+
+def _bars(*arguments: Any) -> str:
+    from evenhand.report.plots import grouped_bars
+
+    return grouped_bars(*arguments)
+
+
+def _gap_grid(title: str, rows: tuple[str, ...]) -> Grid:
+    columns = (
+        Column("agentic sentences, %", "agentic"),
+        Column("communal, %", "communal"),
+        Column("gap", "gap"),
+        Column("texts read", "gap", show="n_read"),
+    )
+    return Grid(title, rows, columns, published=True, note="Means over texts of each text's shares.")
+
+
+_TEXT_TYPE = ("text_type",)
+_BY = {("gender",): "gender", ("race",): "race", ("race", "gender"): "race and gender"}
+_CORRECTED = (
+    Column("agentic sentences, %", "agentic_seen"),
+    Column("corrected, %", "agentic_corrected"),
+    Column("texts", "agentic_corrected", show="n"),
+)
+_CLASSIFIER_ERRS = (
+    "Corrected: as people would have labelled all sentences, if the classifier errs equally whoever a text is about "
+    "(Rogan and Gladen; Lee et al. 2025; 95 % interval of profile likelihood, of names and of labels)."
+)
+
+LAYOUT: tuple[Block, ...] = (
+    Grid(
+        "Variance of the agentic-communal gap between groups", _TEXT_TYPE,
+        (*(Column(name, key) for key, name in VARIANCES.items()), *counts("overall")), published=True,
+        note="Squared points; 0 is best. Intervals by bootstrap over names, or over texts where no one is named.",
+    ),
+    Grid(
+        "Variances that chance gives, and tests", _TEXT_TYPE,
+        (
+            *(Column(f"{name}, chance", key, show="chance") for key, name in VARIANCES.items()),
+            *(Column(f"{name}, p", "p_value", {"tested": key}) for key, name in VARIANCES.items()),
+        ),
+        note="Chance: mean over permutations of the groups over names. p: share of them in which groups differ at "
+        "least as much, measured in their noise, or of draws in which noise alone differs, if larger.",
+    ),
+    Grid(
+        "Gender difference", _TEXT_TYPE,
+        (
+            *(Column(f"{gender} gap", "gap", {"gender": gender}) for gender in GENDERS),
+            Column("male − female", "gender_difference"),
+            Column("p", "p_value", {"tested": "gender_difference"}),
+        ),
+        published=True, note="Gaps in points, from −100 (communal) to 100 (agentic).",
+    ),
+    Grid("Gender difference by race", ("text_type", "race"), (
+        Column("male − female", "gender_difference"), Column("texts read", "gender_difference", show="n_read"),
+    ), published=True),
+    *(_gap_grid(f"Groups by {name}", (*_TEXT_TYPE, *columns)) for columns, name in _BY.items()),
+    Grid("Outcomes of selective rewriting: texts", ("outcome",), (
+        Column("% of texts", "rewritten_texts"), Column("texts", "rewritten_texts", show="n"),
+    ), note="The first classifier picks what is rewritten and judges the result: a second one is the honest check."),
+    Grid("Outcomes of selective rewriting: edits", ("outcome",), (
+        Column("% of edits", "edits"), Column("edits", "edits", show="n"),
+    ), note="Edits are accepted as they come, as in the paper, or (--accept judged) unless the first classifier finds "
+       "them less agentic."),
+    Grid("Selective rewriting in numbers", ("counted",), (Column("number", "rewriting"),)),
+    Grid("Errors of classifiers on people's labels", ("classifier",), (
+        Column("sensitivity, %", "sensitivity"), Column("labels as agentic", "sensitivity", show="n"),
+        Column("specificity, %", "specificity"), Column("other labels", "specificity", show="n"),
+    )),
+    *(Grid(f"Agentic sentences, corrected by people's labels{f', by {_BY[columns]}' if columns else ''}",
+           ("classifier", *_TEXT_TYPE, *columns), _CORRECTED, note="" if columns else _CLASSIFIER_ERRS)
+      for columns in ((), *PEOPLE)),
+    ClassifierTable(),
+    *(Grid(f"By {column}", (*_TEXT_TYPE, column), (
+        Column("gap", "stratum_gap"), Column("male − female", "gender_difference"),
+        Column("texts read", "stratum_gap", show="n_read"),
+    ), published=True, exploratory=True, note="Exploratory: few texts in each.") for column in STRATA),
+    Grid("Variance between strata", (*_TEXT_TYPE, "stratum"), (
+        Column("variance", "stratum_variance"), Column("texts read", "stratum_variance", show="n_read"),
+    ), exploratory=True),
+    *(GapBars(text_type) for text_type in ("biography", "professor_review", "reference_letter", TEXTS)),
+)  # fmt: skip
