@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from evenhand.benchmarks.mllm_stereotypes.faces.face import GROUPS
@@ -181,6 +181,11 @@ class Answered(RowMean):
 
     def values(self, sample: Sample) -> Iterator[tuple[Groups, pd.DataFrame]]:
         yield {}, _by_faces(sample.rows, 100.0 * sample.rows["chosen"].notna())
+
+    def estimates(self, sample: Sample) -> Iterator[tuple[Groups, Estimate]]:
+        """Unread answers count, but are not read."""
+        n_read = int(sample.rows["chosen"].notna().sum())
+        yield from ((groups, replace(found, n_read=n_read)) for groups, found in super().estimates(sample))
 
 
 class ChosenWhereOffered(RowMean):
