@@ -25,7 +25,7 @@ from evenhand.gating.policy import Policy
 from evenhand.hub.leaderboard.board import board
 from evenhand.hub.leaderboard.gathering import gathered
 from evenhand.hub.leaderboard.records import Refusal
-from evenhand.hub.leaderboard.run_folders import record_of_run
+from evenhand.hub.leaderboard.places import record_of_run
 from evenhand.profiling.found import found_in
 from evenhand.profiling.settings import ProfileOptions, begun
 from evenhand.report.agreement import agree
@@ -225,7 +225,7 @@ def figures_to_name(one: Path, other: Path) -> list[str]:
 def submitted(run: Path) -> dict[str, Any]:
     """(e) The record of Every Eval Ever, and entries of .eval_results where a board can hold them."""
     try:
-        record = record_of_run(run, None, rehearsal=True)
+        record, _ = record_of_run(run, None, rehearsal=True)
     except Refusal as error:
         return {"refused": _why(error, run)}
     found = {}
