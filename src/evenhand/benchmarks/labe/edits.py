@@ -36,6 +36,7 @@ _GOES_ON = re.compile(rf"{_FILL}\Z")
 _ENDS = re.compile(rf"{_FILL}\]")
 _LENIENT_JSON = json.JSONDecoder(strict=False)  # line breaks within strings are fine
 _EMPTY = re.compile(rf"\[{_FILL}\]")
+_BEGUN = re.compile(rf"\[{_FILL}\{{")  # a list of objects
 
 _LEAD_IN = re.compile(
     r"\A(?:\W*(?:sure|certainly|of course)\b\W*)?"
@@ -140,7 +141,7 @@ def _string(token: str) -> str | None:
 def _is_one_list(reply: str, spans: Sequence[tuple[int, int]]) -> bool:
     """Whether the objects at these places are all that a list has, and it ends; where there is none: an empty list."""
     if not spans:
-        return bool(_EMPTY.search(reply))
+        return bool(_EMPTY.search(reply)) and not _BEGUN.search(reply)
     between = (reply[end:start] for (_, end), (start, _) in pairwise(spans))
     begins, ends = reply[: spans[0][0]], reply[spans[-1][1] :]
     return bool(_BEGINS.search(begins) and _ENDS.match(ends)) and all(_GOES_ON.match(each) for each in between)
