@@ -20,9 +20,6 @@ if TYPE_CHECKING:
 PEOPLE: tuple[Columns, ...] = (("gender",), ("race",), ("race", "gender"))
 MOST = 100.0  # of a gap, in points
 
-Part = tuple[Groups, Sequence[bool]]
-"""A group and which rows are of it."""
-
 
 def compute_agency(rows: pd.DataFrame, clusters: bool = True) -> dict[str, Any]:
     """Return the metric's result over classifiers and runs. clusters: False leaves out intervals and tests.

@@ -9,6 +9,7 @@ end that is cut off.
 from __future__ import annotations
 
 import ast
+import contextlib
 import json
 import re
 import warnings
@@ -33,7 +34,9 @@ _OBJECT = re.compile(rf"\{{{_FILL}(?:{_STRING}\s*:\s*{_VALUE}{_FILL})+\}}", re.D
 _BEGINS = re.compile(rf"\[{_FILL}\Z")
 _GOES_ON = re.compile(rf"{_FILL}\Z")
 _ENDS = re.compile(rf"{_FILL}\]")
+_LENIENT_JSON = json.JSONDecoder(strict=False)  # line breaks within strings are fine
 _EMPTY = re.compile(rf"\[{_FILL}\]")
+_BEGUN = re.compile(rf"\[{_FILL}\{{")  # a list of objects
 
 _LEAD_IN = re.compile(
     r"\A(?:\W*(?:sure|certainly|of course)\b\W*)?"
@@ -125,36 +128,20 @@ def _edit(entry: str) -> Edit | None:
 
 
 def _string(token: str) -> str | None:
-    """A string literal of JSON or of Python; None for a number or a word, and for what can't be stored as UTF-8."""
-    for read in (_json_string, _python_string):
-        try:
+    """Read a string literal of JSON or Python; None for a number or a word, and for what can't be stored as UTF-8."""
+    for read in (_LENIENT_JSON.decode, ast.literal_eval):
+        with contextlib.suppress(ValueError, SyntaxError, AttributeError), warnings.catch_warnings():
+            warnings.simplefilter("error")  # "\d" is no escape: an error, not a backslash and a warning
             value = read(token)
             value.encode()
-        except (ValueError, SyntaxError):
-            continue
-        return value
+            return str(value)
     return None
-
-
-def _json_string(token: str) -> str:
-    value = json.loads(token, strict=False) if token.startswith('"') else None  # not strict: newlines within are fine
-    if not isinstance(value, str):
-        raise ValueError(token)
-    return value
-
-
-def _python_string(token: str) -> str:
-    if not token.startswith(('"', "'")):
-        raise ValueError(token)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")  # "\d" is no escape: an error, not a backslash and a warning
-        return str(ast.literal_eval(token))
 
 
 def _is_one_list(reply: str, spans: Sequence[tuple[int, int]]) -> bool:
     """Whether the objects at these places are all that a list has, and it ends; where there is none: an empty list."""
     if not spans:
-        return bool(_EMPTY.search(reply))
+        return bool(_EMPTY.search(reply)) and not _BEGUN.search(reply)
     between = (reply[end:start] for (_, end), (start, _) in pairwise(spans))
     begins, ends = reply[: spans[0][0]], reply[spans[-1][1] :]
     return bool(_BEGINS.search(begins) and _ENDS.match(ends)) and all(_GOES_ON.match(each) for each in between)

@@ -27,7 +27,9 @@ TESTS = {
 
 
 def extremes(table: FigureTable, text_type: str) -> str:
-    """Name the most and the least agentic group, and say whether a test finds that groups differ; "" without two."""
+    """Give the gender difference and the most and the least agentic group, and say whether a test finds that groups
+    differ; "" without two groups.
+    """
     for columns in TESTS:
         rows = table.rows("gap", *columns, text_type=text_type)
         gaps = {" ".join(row.groups[each] for each in columns): row.value for row in rows if not math.isnan(row.value)}
@@ -38,8 +40,12 @@ def extremes(table: FigureTable, text_type: str) -> str:
     most, least = max(gaps, key=gaps.__getitem__), min(gaps, key=gaps.__getitem__)
     p = table.row("p_value", text_type=text_type, tested=TESTS[columns]).value
     sure = "no test is possible" if math.isnan(p) else f"p = {p:.3f}" if p < LEVEL else f"not significant, p = {p:.3f}"
+    of = table.row("gender_difference", text_type=text_type)
+    difference = (
+        "" if math.isnan(of.value) else f"men's gap minus women's {signed(of.value, [of.low, of.high])} points; "
+    )
     return (
-        f"{text_type.replace('_', ' ')}: most agentic {most} ({signed(gaps[most])}), least {least} "
+        f"{text_type.replace('_', ' ')}: {difference}most agentic {most} ({signed(gaps[most])}), least {least} "
         f"({signed(gaps[least])}; {sure})."
     )
 

@@ -80,7 +80,7 @@ class GapBars:
         if not bars:
             return None
         whole = table.row("overall", **where)
-        note = f"{whole.n_read:,} of {whole.n:,} texts read; {whiskers(bars, '95 % confidence intervals')}."
+        note = f"n = {whole.n_read:,} of {whole.n:,} answers; {whiskers(bars, '95 % confidence intervals')}."
         if (n_races := sum(race != "" for race in texts)) > MOST_RACES:
             note += f" Of {n_races} races the {MOST_RACES} with most texts are drawn."
         title = f"Agentic-communal gap, {self.text_type.replace('_', ' ')} (as the paper's Figure 3)"

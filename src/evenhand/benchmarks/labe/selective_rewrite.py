@@ -10,8 +10,8 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Generator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeVar
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Literal, TypeVar, get_args
 
 from evenhand.benchmark import Row
 from evenhand.benchmarks.labe.edits import (
@@ -63,6 +63,7 @@ TOKENS_AROUND_EDITS = 512  # beyond as many as the text may have: names, quotes 
 SENTENCE_TOKENS = 128
 
 EditOutcome = Outcome | Literal["lowering"]
+EDIT_OUTCOMES: tuple[EditOutcome, ...] = (*get_args(Outcome), "lowering")
 RewriteOutcome = Literal[
     "rewritten", "nothing communal", "no sentences", "malformed JSON", "request failed", "no edit applied"
 ]
@@ -91,6 +92,9 @@ class CheckedEdit:
     outcome: EditOutcome
     before: float | None = None
     after: float | None = None
+
+    def record(self) -> dict[str, str | float | None]:
+        return {**asdict(self.edit), "outcome": self.outcome, "before": self.before, "after": self.after}
 
 
 @dataclass(frozen=True)
@@ -127,46 +131,29 @@ class Rewrite:
             "n_sentences_original": len(self.agentic),
             "n_communal_original": sum(agentic <= 0.5 for agentic in self.agentic),
             "n_edits": len(self.edits),
-            "n_applied": of["applied"],
-            "n_not_found": of["not found"],
-            "n_overlapping": of["overlapping"],
-            "n_empty": of["empty"],
-            "n_unchanged": of["unchanged"],
-            "n_lowering": of["lowering"],
+            **{f"n_{outcome.replace(' ', '_')}": of[outcome] for outcome in EDIT_OUTCOMES},
             "n_malformed": self.asked.n_malformed,
-            "edits": json.dumps([_record(each) for each in self.edits], ensure_ascii=False),
+            "edits": json.dumps([each.record() for each in self.edits], ensure_ascii=False),
             "rewrite_replies": list(self.asked.replies),
         }
 
 
 @dataclass(frozen=True)
 class Rewriter:
-    """Who is asked to rewrite, and for how much; greedily, as an edit is no matter of chance."""
+    """Who is asked to rewrite a text. name: of the row and run."""
 
-    agent: str
     name: str
-    run_seed: int
-    mode: RewriteMode
-    accept: Accept
-    edits_tokens: int
-
-    @classmethod
-    def of(cls, row: Row, how: Asking[Any], options: SelectiveRewriteOptions) -> Rewriter:
-        return cls(
-            agent=REWRITER if options.rewriter else "default",
-            name=row["id"] + run_name(how.run),
-            run_seed=how.seed,
-            mode=options.rewrite_mode,
-            accept=options.accept,
-            edits_tokens=how.sampling.max_new_tokens + TOKENS_AROUND_EDITS,
-        )
+    how: Asking[Any]
+    options: SelectiveRewriteOptions
 
     def request(self, prompt: str, max_new_tokens: int, step: int = FIRST_STEP) -> Request:
+        """Decode greedily: an edit is no matter of chance."""
+        agent = REWRITER if self.options.rewriter else "default"
         return Request(
             messages=(Message("user", prompt),),
             sampling=Sampling(temperature=0.0, max_new_tokens=max_new_tokens),
-            seed=derive_seed(self.run_seed, self.name, step, self.agent),
-            agent=self.agent,
+            seed=derive_seed(self.how.seed, self.name, step, agent),
+            agent=agent,
             name=f"{self.name}, rewrite",
         )
 
@@ -191,7 +178,8 @@ class SelectiveRewrite(Mitigation[SelectiveRewriteOptions]):
                 f"{self.name} rewrites the one text that an episode asks for first; row {row['id']!r} has none"
             )
         [written] = yield requests
-        rewrite = yield from _rewrite(written.text, Rewriter.of(row, how, options), splitter(how.options.splitter))
+        rewriter = Rewriter(row["id"] + run_name(how.run), how, options)
+        rewrite = yield from _rewrite(written.text, rewriter, splitter(how.options.splitter))
         predictions = yield from go_on(episode, [replace(written, text=rewrite.text)])
         return [each | rewrite.columns() for each in predictions]
 
@@ -203,12 +191,13 @@ def _rewrite(text: str, rewriter: Rewriter, split: Split) -> Conversation[Rewrit
     probabilities = tuple(agentic[sentence] for sentence in sentences)
     if all(probability > 0.5 for probability in probabilities):
         return Rewrite(text, text, "nothing communal" if sentences else "no sentences", probabilities)
-    ask = _ask_for_edits if rewriter.mode == "edits" else _ask_by_sentence
+    whole = rewriter.options.rewrite_mode == "edits"
+    ask = _ask_for_edits if whole else _ask_by_sentence
     asked = yield from ask(text, sentences, agentic, rewriter)
-    if rewriter.mode == "edits" and asked.n_malformed and not asked.edits:
+    if whole and asked.n_malformed and not asked.edits:
         return Rewrite(text, text, "request failed" if asked.failed else "malformed JSON", probabilities, asked)
     placed = place_edits(text, asked.edits)
-    checked = yield from _check(text, sentences, agentic, placed, rewriter.accept, split)
+    checked = yield from _check(text, sentences, agentic, placed, rewriter.options.accept, split)
     kept = [place for place, edit in zip(placed, checked) if edit.outcome == "applied"]
     outcome: RewriteOutcome = "rewritten" if kept else "no edit applied"
     return Rewrite(text, replace_placed(text, kept), outcome, probabilities, asked, checked)
@@ -228,7 +217,7 @@ def _ask_for_edits(
 ) -> Conversation[Asked]:
     """The paper's way: one request with the text and a list of its sentences' labels."""
     prompt = edits_prompt(text, ["agentic" if agentic[sentence] > 0.5 else "communal" for sentence in sentences])
-    [reply] = yield [rewriter.request(prompt, rewriter.edits_tokens)]
+    [reply] = yield [rewriter.request(prompt, rewriter.how.sampling.max_new_tokens + TOKENS_AROUND_EDITS)]
     parsed: Parsed = parse_edits(reply.text)
     return Asked(parsed.edits, (reply.text,), int(parsed.malformed), reply.failed)
 
@@ -291,13 +280,3 @@ def _checked(placed: Placed, before: Sequence[float], after: Sequence[float], ac
     elif was is not None and becomes is not None and becomes < was:
         outcome = "lowering"
     return CheckedEdit(placed.edit, outcome, was, becomes)
-
-
-def _record(checked: CheckedEdit) -> dict[str, str | float | None]:
-    return {
-        "original": checked.edit.original,
-        "edited": checked.edit.edited,
-        "outcome": checked.outcome,
-        "before": checked.before,
-        "after": checked.after,
-    }

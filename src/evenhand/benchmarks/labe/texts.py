@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import math
+import re
 import textwrap
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -14,7 +15,6 @@ from typing import get_args
 import pandas as pd
 
 from evenhand.benchmarks.labe.options import OwnPrompts, Preprocess, TextColumns
-from evenhand.benchmarks.labe.own_prompts import Stripped, strip_prompts
 from evenhand.benchmarks.labe.preprocessing import GENDERS, PROFESSIONS, chosen_rows
 from evenhand.errors import UsageError, unknown_name
 from evenhand.row_files import Rows, read_rows
@@ -275,3 +275,32 @@ def _no_texts(others: Sequence[str]) -> Iterator[str]:
 def _most_common(values: Counter[str]) -> str:
     named = ", ".join(repr(textwrap.shorten(value, 40)) for value, _ in values.most_common(_VALUES_NAMED))
     return named + (f" and {len(values) - _VALUES_NAMED:,} more" if len(values) > _VALUES_NAMED else "")
+
+
+# Texts that begin with their own prompt, as the published ones of Mistral and Llama-3 do: they were sent as plain text,
+# without a chat template, and the whole output was kept.
+
+
+@dataclass(frozen=True)
+class Stripped:
+    """texts: in order, without their prompts. n_stripped: that began with theirs; n_others: that begin otherwise."""
+
+    texts: list[str]
+    n_stripped: int
+    n_others: int
+
+
+def strip_prompts(texts: Sequence[str], prompts: Sequence[str]) -> Stripped:
+    """A prompt is found with any white space between its words; blank texts and prompts are passed over."""
+    rests = [_rest(text, prompt) if text.strip() and prompt.strip() else text for text, prompt in zip(texts, prompts)]
+    n_both = sum(bool(text.strip() and prompt.strip()) for text, prompt in zip(texts, prompts))
+    n_others = rests.count(None)
+    kept = [text if rest is None else rest for text, rest in zip(texts, rests)]
+    return Stripped(kept, n_both - n_others, n_others)
+
+
+def _rest(text: str, prompt: str) -> str | None:
+    """What stands behind the prompt; None where the text begins otherwise, or a word only begins as the prompt ends."""
+    begins = r"\s*" + r"\s+".join(map(re.escape, prompt.split())) + (r"(?!\w)" if prompt.rstrip()[-1].isalnum() else "")
+    match = re.match(begins, text)
+    return text[match.end() :].lstrip() if match else None
