@@ -196,6 +196,10 @@ class Publishing:
             return "-".join(groups.values())
         return "all" if len(card.default_configs or card.configs) > 1 else "-".join(configs)
 
+    def missing_configs(self, configs: Sequence[str], card: Card) -> tuple[str, ...]:
+        """Configurations without which a run has no figure of the whole benchmark."""
+        return tuple(sorted({*(card.default_configs or card.configs)} - {*configs}))
+
     def single_answer(self, prediction: Mapping[str, Any]) -> SingleAnswer | None:
         """Of a row that is a question with options; None where it is unread, or rows are something else."""
         return None

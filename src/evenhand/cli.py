@@ -129,7 +129,7 @@ def _run(arguments: list[str]) -> int:
 
 def _called(name: str, arguments: Sequence[str]) -> int:
     from evenhand.at_work import AtWork
-    from evenhand.hub.unsaid import masked
+    from evenhand.hub.secrets import masked
     from evenhand.terminal import Terminal
 
     command = COMMANDS[name]
@@ -146,7 +146,7 @@ def _called(name: str, arguments: Sequence[str]) -> int:
 
 
 def _say(text: str) -> None:
-    from evenhand.hub.unsaid import masked
+    from evenhand.hub.secrets import masked
 
     print(f"evenhand: {masked(text)}", file=sys.stderr)
 

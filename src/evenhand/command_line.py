@@ -114,7 +114,7 @@ class Parser(ArgumentParser):  # type: ignore[misc]
 
         It repeats what was given, such as names of files: shown, not obeyed; and tokens, which are not shown.
         """
-        from evenhand.hub.unsaid import masked
+        from evenhand.hub.secrets import masked
 
         sys.stderr.write(f"{self.prog}: error: {shown(masked(message))} ({self.prog} --help shows all options)\n")
         raise SystemExit(2)

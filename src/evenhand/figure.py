@@ -244,6 +244,12 @@ class Figure:
     def judged_by_default(self) -> tuple[Columns, ...]:
         return self.headline[:1] if self.judged is None else self.judged
 
+    def sent(self, main: Figure) -> tuple[Columns, ...]:
+        """The groupings that are submitted. main: the benchmark's first figure, of which the whole run is, too."""
+        if self.submitted is not None:
+            return self.submitted
+        return tuple(dict.fromkeys((*self.headline, *([()] if self.headline and self is main else []))))
+
     @property
     def span(self) -> float | None:
         """From the best value to the worst that there can be; None: unknown."""

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from evenhand.caches import cache_written
 from evenhand.errors import EvenhandError, UsageError, unknown_name
 from evenhand.hub.at_revision import dataset_at, metric_at
-from evenhand.hub.unsaid import unsaid
+from evenhand.hub.secrets import without_secrets_in_errors
 from evenhand.official_files import build
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ def fingerprint(folder: Path) -> str:
     return digest.hexdigest()[:16]
 
 
-@unsaid()
+@without_secrets_in_errors()
 def load_dataset(
     name: str,
     config: str | None = None,
@@ -213,7 +213,7 @@ def _refuse_options(what: str, options: Mapping[str, object], accepted: Sequence
         )
 
 
-@unsaid()
+@without_secrets_in_errors()
 def load_metric(name: str, revision: str | None = None) -> evaluate.Metric:
     """A packaged metric, as `evaluate.load` gives it, offline; or the Hub's "NAMESPACE/NAME", with `revision`.
 

@@ -3,8 +3,8 @@
 import json
 import random
 
-CONTACT = ("contact_hypothesis.all", "contact_bias.biased_percentage", "percent", True)
-ACCURACY = ("utility.questions", "accuracy", "percent", False)
+CONTACT = ("contact_hypothesis.all", "contact_bias.biased", "percent", True)
+ACCURACY = ("skills.questions", "accuracy", "percent", False)  # of no benchmark of evenhand's
 HOSTILE = "<img src=x onerror=\"document.title='owned'\"></script><script>document.title='owned'</script>"
 
 
@@ -48,7 +48,7 @@ def write(folder, *records):
 
 FIGURES = (
     CONTACT,
-    ("contact_hypothesis.certainty-no_contact", "contact_bias.biased_percentage", "percent", True),
+    ("contact_hypothesis.certainty-no_contact", "contact_bias.biased", "percent", True),
     ("contact_controls.controls", "contact_controls.against_ideal", "percent", True),
     ("bbq.all-ambig", "bbq_bias.bias_score", "percent", True),
     ("bbq.all-disambig", "accuracy", "percent", False),

@@ -13,7 +13,7 @@ IDENTITY = f"{MODEL}@{COMMIT} float32"
 
 
 def whole(source, folder, **changes):
-    """A copy of a run, of MODEL, without a limit. changes: of results.json, by dotted names ("metrics.n_read")."""
+    """A copy of a run, of MODEL, without a limit. changes: of results.json, by dotted names ("config.limit")."""
     shutil.copytree(source, folder)
     told = {"model": MODEL, "model_name": MODEL, "model_identity": IDENTITY, "agents": {"default": IDENTITY}}
     told |= {"config.limit": None, "config.model": MODEL, "differs": []} | changes
@@ -32,6 +32,24 @@ def change(folder, **changes):
         place[name] = value
     (folder / "results.json").write_text(json.dumps(results), encoding="utf-8")
     (folder / "config.json").write_text(json.dumps(results["config"]), encoding="utf-8")
+
+
+def change_figure(folder, figure, groups=(), **values):
+    """Of one row of the table in results.json; groups: {column: value}, of just this row."""
+    results = json.loads((folder / "results.json").read_text(encoding="utf-8"))
+    wanted = {"figure": figure, **dict(groups)}
+    [row] = [each for each in results["figures"] if {**each, **wanted} == each and _columns(each) == {*dict(groups)}]
+    row |= values
+    (folder / "results.json").write_text(json.dumps(results), encoding="utf-8")
+
+
+def _columns(row):
+    return {name for name in row if name in ("scale", "contact", "axis", "scenario", "principle", "action")}
+
+
+def add_warning(folder, code, **groups):
+    results = json.loads((folder / "results.json").read_text(encoding="utf-8"))
+    change(folder, warnings=[*results["warnings"], {"code": code, "text": f"It is {code}.", "groups": groups}])
 
 
 def change_predictions(folder, **columns):

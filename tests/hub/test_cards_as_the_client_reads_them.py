@@ -5,9 +5,9 @@ from datasets.utils.metadata import MetadataConfigs
 from huggingface_hub import DatasetCard, ModelCard, SpaceCard
 
 from evenhand.errors import UsageError
-from evenhand.hub.card_metadata import refuse_unreadable_metadata
 from evenhand.hub.contents import Contents
 from evenhand.hub.of_metric import metric_contents
+from evenhand.hub.publishing import refuse_unreadable_metadata
 from evenhand.library import DATASETS, METRICS, packaged_dataset_names
 from tests.hub.recorded_card_answers import answers
 

@@ -2,9 +2,6 @@
 
 import pytest
 
-from evenhand.errors import UsageError
-from evenhand.hub.contents import Contents
-from evenhand.hub.limits import refuse_too_much
 from tests.hub.submittable import MODEL, whole
 
 NOBODY = {"HF_TOKEN": ""}
@@ -101,35 +98,3 @@ def test_a_submission_is_looked_at_without_a_network(python, finished, tmp_path,
     assert "Not looked at: whether it is there" in seen.out
     assert "Nothing was sent (--dry-run)" in seen.out
     assert python(QUICKLY + "sys.exit(main(sys.argv[1:]))", *asked[:-1], **changed).code in (1, 2)
-
-
-@pytest.mark.parametrize(
-    ("files", "said"),
-    [
-        ({f"{n % 9}/{n}.parquet": 1 for n in range(25_001)}, "25,001 large files are to be sent, and 25,000 are the"),
-        ({f"{n}.txt": 9_900_000 for n in range(102)}, "its small files have 1.0 GB together, and 1 GB are the most"),
-        ({"a/model.safetensors": 51 * 10**9}, "a/model.safetensors has 51 GB, and 50 GB are the most of one file"),
-        ({f"data/{n}.txt": 1 for n in range(10_001)}, "its folder data has 10,001 entries, and 10,000 are the most"),
-    ],
-    ids=["large files", "small files", "one file", "one folder"],
-)  # fmt: skip
-def test_what_one_commit_does_not_hold_is_told_before_anything_is_sent(tmp_path, files, said):
-    """Of large files there are holes in place of bytes."""
-    held = {}
-    for path, size in files.items():
-        if size == 1:
-            held[path] = b"1"
-            continue
-        place = tmp_path / path
-        place.parent.mkdir(exist_ok=True)
-        with place.open("wb") as file:
-            file.truncate(size)
-        held[path] = place
-    contents = Contents("dataset", "lab/large", held, title="")
-    with pytest.raises(UsageError, match="dataset lab/large is too large for one commit") as refused:
-        refuse_too_much(contents, [*held])
-    assert said in str(refused.value)
-    assert "Nothing was sent" in str(refused.value)
-    first = next(iter(held))
-    if "folder" not in said and "of one file" not in said:
-        refuse_too_much(contents, [first])  # of a repository that has the others, one file is no load

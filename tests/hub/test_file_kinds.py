@@ -23,7 +23,7 @@ class Calls:
         return print, ("called",)
 
 
-PICKLE, IN_LETTERS = pickle.dumps(Calls()), pickle.dumps(Calls(), 0)
+PICKLE = pickle.dumps(Calls())
 
 
 def torch_saved():
@@ -49,18 +49,12 @@ REFUSED = {
     "zero_pp_rank_0_mp_rank_00_optim_states.safetensors": (b"", STATE),
     "last/checkpoint-5/model.safetensors": (b"", STATE),
     "adam_state.safetensors": (weights(b"1"), KIND),
-    "model-00001-of-00002.safetensors": (weights(b"1", "layer.exp_avg"), ODD),
     "model.safetensors": (PICKLE, ODD),
     "model-1.safetensors": (weights(b"1") + PICKLE, ODD),
-    "model-2.safetensors": (weights(zipped()), ODD),
     "model.gguf": (PICKLE, ODD),
     "spiece.model": (PICKLE, ODD),
     "picture.png": (PICKLE, ODD),
-    "archive.png": (PNG + END + zipped(), ODD),
-    "archive.jpg": (b"\xff\xd8\xff" + zipped() + b"\xff\xd9", ODD),
     "rows.parquet": (b"PAR1" + PICKLE, ODD),
-    "harmless.md": (IN_LETTERS, ODD),
-    "harmless.json": (pickle.dumps({"a": 1}, 0), ODD),
     "harmless.txt": (pickle.dumps({"a": 1}), ODD),
     "harmless.bib": (zipped(), ODD),
     "harmless.svg": (gzip.compress(PICKLE), ODD),

@@ -5,7 +5,7 @@ import shutil
 import pytest
 
 from tests.hub.conftest import OTHERS_TOKEN, TOKEN
-from tests.hub.submittable import MODEL, change, whole
+from tests.hub.submittable import MODEL, add_warning, change, whole
 
 
 @pytest.fixture
@@ -68,14 +68,14 @@ def test_a_wrong_token_is_told_and_not_repeated(refused, token):
 
 @pytest.mark.parametrize(
     ("changes", "said"),
-    [({"config.limit": 60}, "is limited to 60 rows"), ({"metrics.rehearsal": True}, "holds a rehearsal")],
+    [({"config.limit": 60}, "is limited to 60 rows"), (None, "holds a rehearsal")],
 )
 def test_runs_that_are_for_oneself_are_not_submitted(hub, command, finished, tmp_path, changes, said):
     """A folder's name with blanks is none of the reasons."""
     run = whole(finished("contact_hypothesis", "stub:random", limit=60), tmp_path / "my best run")
     model = hub.store.create("model", MODEL, "ann")
     assert command("submit", run, "--model-id", MODEL, "--dry-run").code == 0
-    change(run, **changes)
+    add_warning(run, "rehearsal") if changes is None else change(run, **changes)
     done = command("submit", run, "--model-id", MODEL)
     assert done.code == 2
     assert said in " ".join(done.err.split())

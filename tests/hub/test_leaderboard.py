@@ -15,8 +15,6 @@ from evenhand.hub.leaderboard.plot import plots
 from tests.hub.board_records import ACCURACY, CONTACT, record, result, write
 from tests.hub.submittable import MODEL, whole
 
-LABE = ("labe.all", "agency_gap.gender_variance", "squared percent", True)
-
 
 def gather(*sources, models=None, bases=None):
     found = gathered(list(map(str, sources)), models or {}, bases or {}, datetime.now(UTC))
@@ -54,7 +52,7 @@ def test_a_run_is_the_same_as_its_submission(contact, evenhand, tmp_path):
     assert done.code == 0, done.err
     run = gather(contact)
     assert run.refused == []
-    assert len(run.cells) == 10  # nine tasks, and all of them
+    assert len(run.cells) == 13  # nine tasks, three scales, and all of them
 
     records = gather(sent / "every_eval_ever")
     assert records.refused == []
@@ -65,7 +63,7 @@ def test_a_run_is_the_same_as_its_submission(contact, evenhand, tmp_path):
     boards = gather(*(sent / ".eval_results").glob("*.yaml"), models={sent.resolve(): MODEL})
     assert boards.refused == []
     assert {*map(as_seen, boards.cells.values())} == {
-        seen for seen in map(as_seen, run.cells.values()) if seen[0].task != "all"
+        seen for seen in map(as_seen, run.cells.values()) if "-" in seen[0].task
     }
 
     both = gather(sent)
@@ -76,8 +74,8 @@ def test_a_run_is_the_same_as_its_submission(contact, evenhand, tmp_path):
 
 def test_a_mitigation_makes_a_row_of_its_own(tmp_path):
     """Its own options are the row's, and part no columns."""
-    plain = result(*LABE, 80.0)
-    rewritten = result(*LABE, 20.0, mitigation="selective-rewrite", rewrite_mode="sentence")
+    plain = result(*CONTACT, 80.0)
+    rewritten = result(*CONTACT, 20.0, mitigation="selective-rewrite", rewrite_mode="sentence")
     found = one(tmp_path, plain, rewritten)
     assert {(each.row, each.base_row) for each in found.cells.values()} == {
         (MODEL, None), (f"{MODEL} + selective-rewrite, rewrite mode sentence", MODEL),
@@ -111,7 +109,7 @@ def test_the_source_named_first_stands_then_the_youngest(tmp_path):
     old = record("lab/m", result(*CONTACT, 10.0), date="2025-01-01")
     young = record("lab/m", result(*CONTACT, 20.0), date="2025-02-01")
     both, other = write(tmp_path / "both", old, young), write(tmp_path / "other", old)
-    key = ("lab/m", "contact_hypothesis.all", "biased_percentage")
+    key = ("lab/m", "contact_hypothesis.all", "biased")
     assert gather(both).cells[key].value == 20
     first = gather(other, both)
     assert first.cells[key].value == 10
@@ -158,7 +156,7 @@ def test_a_hostile_result_is_refused_and_the_next_one_stands(tmp_path, change, r
     assert len(found.refused) == 1
     assert reason in found.refused[0]
     whole_file = "is no JSON" in reason  # infinity: nothing of such a file is taken
-    assert [each[1] for each in found.cells] == ([] if whole_file else ["utility.questions"])
+    assert [each[1] for each in found.cells] == ([] if whole_file else ["skills.questions"])
 
 
 @pytest.mark.parametrize(
@@ -166,7 +164,6 @@ def test_a_hostile_result_is_refused_and_the_next_one_stands(tmp_path, change, r
     [
         ({"date": "2999-11-24T00:00:00Z"}, "is still to come"),
         ({"date": "99999999999999999999"}, "is none"),
-        ({"date": "1970-01-01"}, "before the first run"),
         ({"date": "yesterday"}, "no date"),
     ],
 )
@@ -183,35 +180,6 @@ def test_no_record_was_retrieved_in_times_to_come(tmp_path, told):
     assert "3000-01-01T00:00:00Z' is still to come" in found.refused[0]
 
 
-def test_ids_that_look_alike_are_one_model(tmp_path):
-    """Names in two spellings of an accent (NFC, NFD), in capital letters, with a space: the first stands."""
-    names = ("caf\u00e9 model", "cafe\u0301 model", "CAF\u00c9 model", "caf\u00e9model")
-    found = gather(write(tmp_path / "in", *(record(each, result(*CONTACT, 40.0)) for each in names)))
-    assert [row for row, *_ in found.cells] == ["caf\u00e9 model"]
-    assert len(found.refused) == 3
-    assert sum("differs in small and capital letters or spaces alone" in each for each in found.refused) == 2
-
-
-@pytest.mark.parametrize(
-    ("name", "why"),
-    [
-        ("lab/g\u043e\u043ed", "has the form of an id of the Hub, and letters that none has"),  # Cyrillic o
-        ("lab/caf\u00e9", "has the form of an id of the Hub, and letters that none has"),
-        ("lab/ good", "spaces around its slash"),
-        ("lab/\u217fodel", "look like ASCII ones"),  # a Roman numeral
-        ("\uff53tub:random", "look like ASCII ones"),  # of full width
-        ("Stub:random", "a stub's answers are made up"),
-        ("g\u043e\u043ed", "letters of several alphabets"),
-        ("lab/a" + 3 * "\u0301\u0302", "stacks marks on a letter"),
-        ("x" + 40 * "\u0336", "stacks marks on a letter"),
-    ],
-)
-def test_look_alikes_are_refused(tmp_path, name, why):
-    found = gather(write(tmp_path / "in", record(name, result(*CONTACT, 40.0))))
-    assert found.cells == {}
-    assert why in found.refused[0]
-
-
 @pytest.mark.parametrize(
     "name", ["модель", "模型（大）", "lab/Model_2.0-b", "Ti\u1ebfng Vi\u1ec7t 7B", "ที่นี่", "β 2", "a/b/с"]
 )
@@ -220,19 +188,18 @@ def test_names_of_all_alphabets_are_names(tmp_path, name):
 
 
 def test_another_library_does_not_pass_for_ours(tmp_path):
-    """“Evenhand ” is evenhand, and held to its checks; with a Cyrillic letter it is refused; another's figure of the
-    same name stands in the benchmark's own table alone."""
+    """“Evenhand ” is evenhand, and held to its checks; another's figure of the same name stands in the benchmark's own
+    table alone."""
     of = result(*CONTACT, 40.0, (35.0, 45.0))
-    low = result("contact_hypothesis.all", "contact_bias.biased_percentage", "score", True, 0.1)
+    low = result("contact_hypothesis.all", "contact_bias.biased", "score", True, 0.1)
     made = [
         record("lab/a", of, library="Evenhand "), record("lab/b", low, library="EVENHAND"),
-        record("lab/c", of, library="ev\u0435nhand"), record("lab/d", of, library="other"),
+        record("lab/d", of, library="other"),
     ]  # fmt: skip
     found = gather(write(tmp_path / "in", *made))
     assert sorted(each.column.library for each in found.cells.values()) == ["evenhand", "other"]
-    assert [each.partition(": ")[0].partition(",")[0] for each in found.refused] == [
-        "biased_percentage of contact_hypothesis is another figure than evenhand's of that name", "the library's name",
-    ]  # fmt: skip
+    [reason] = found.refused
+    assert reason.startswith("biased of contact_hypothesis is another figure than evenhand's of that name")
     made = board(found.all.records, 0, datetime.now(UTC))
     assert [column.library for column in made.overview.columns] == ["evenhand"]
     [section] = made.sections
@@ -245,16 +212,6 @@ def test_a_model_named_as_a_mitigated_run_has_a_row_of_its_own(tmp_path):
     assert not found.refused
     values = {row: each.value for (row, *_), each in found.cells.items()}
     assert values == {"lab/m + self-reminder": 40.0, "“lab/m + self-reminder”": 10.0}
-
-
-def test_models_that_name_each_other_as_base_have_none(tmp_path):
-    of = {"lab/a": "lab/b", "lab/b": "lab/c", "lab/c": "lab/a", "lab/d": "lab/a"}
-    made = [record(model, result(*CONTACT, 40.0), base=base) for model, base in of.items()]
-    found = gather(write(tmp_path / "in", *made)).all.records
-    assert {each.model: each.base for each in found} == {
-        "lab/a": None, "lab/b": None, "lab/c": None, "lab/d": "lab/a",
-    }  # fmt: skip
-    assert sum("its base is left out" in each.notes for each in found) == 3
 
 
 @pytest.mark.parametrize(
@@ -362,24 +319,6 @@ def test_an_interval_without_width_is_no_certainty(tmp_path):
     assert "its interval is left out" in cell.record.notes
 
 
-@pytest.mark.parametrize(
-    ("n", "score", "interval", "ranked"),
-    [
-        (100, 1.0, (0.9, 2.1), False),  # Wilson's: 0.2 to 5.4, a width of 5.3
-        (100, 0.5, (0.0, 1.4), False),  # about 0.1 to 4.5
-        (100, 50.0, (45.2, 54.8), False),  # 40.4 to 59.6: half of that is 9.6
-        (100, 50.0, (45.1, 54.9), True),
-        (10, 0.0, (0.0, 25.9), True),  # 0 to 27.8
-        (10**9, 1.0, (0.99999, 1.00001), False),
-    ],
-)
-def test_an_interval_is_not_half_as_wide_as_of_so_many_independent_answers(tmp_path, n, score, interval, ranked):
-    found = one(tmp_path, result(*CONTACT, score, interval, n=n))
-    [record] = found.cells.values()
-    assert (record.interval is not None) is ranked
-    assert ("its interval is left out" in record.notes) is not ranked
-
-
 def test_of_no_answer_there_is_no_figure(tmp_path):
     found = one(tmp_path, result(*CONTACT, 1.0, (0.5, 1.5), n=0))
     assert found.cells == {}
@@ -390,9 +329,7 @@ def test_eval_results_of_others_and_the_base_on_the_card(tmp_path):
     folder = tmp_path / "model" / ".eval_results"
     folder.mkdir(parents=True)
     (tmp_path / "model/README.md").write_text("---\nbase_model: lab/base\n---\n")
-    notes = (
-        "value = 1 - biased_percentage / 100; biased_percentage 10.0 [9.0, 11.0], 0 is best; 5 of 5 answers read; x 1"
-    )
+    notes = "value = 1 - biased / 100; biased 10.0 [9.0, 11.0], 0 is best; 5 of 5 answers read; x 1"
     entries = [
         {"dataset": {"id": "openai/gsm8k", "task_id": "main"}, "value": 0.5, "date": "2025-01-01",
          "source": {"url": "javascript:alert(1)"}},
@@ -411,8 +348,7 @@ def test_eval_results_of_others_and_the_base_on_the_card(tmp_path):
     [
         ({"config.limit": 60}, "limited to 60 rows"),
         ({"model": "stub:random"}, "a run of a stub"),
-        ({"metrics.rehearsal": True}, "holds a rehearsal"),
-        ({"metrics.unread_rate": 0.8}, "80 % of the answers could not be read"),
+        ({"n_read": 36}, "80 % of the answers could not be read"),
         ({"config": {}}, "damaged"),
     ],
 )
@@ -450,9 +386,9 @@ def test_the_command(evenhand, tmp_path):
         ("lab/tuned", "contact_hypothesis"): "2–3",
         ("lab/tied", "contact_hypothesis"): "2–3",
     }
-    assert rows["lab/tuned", "utility"]["rank"] == ""  # no interval, no rank
-    assert rows["lab/tuned", "utility"]["base"] == f"'{evil}"
-    copy = json.loads((tmp_path / "out" / rows["lab/tuned", "utility"]["link"]).read_text())
+    assert rows["lab/tuned", "skills"]["rank"] == ""  # no interval, no rank
+    assert rows["lab/tuned", "skills"]["base"] == f"'{evil}"
+    copy = json.loads((tmp_path / "out" / rows["lab/tuned", "skills"]["link"]).read_text())
     assert copy["model_info"]["id"] == "lab/tuned"
     with (tmp_path / "out/refused.csv").open(newline="") as file:
         [refused] = csv.DictReader(file)
@@ -500,7 +436,7 @@ def test_bias_stands_against_utility_with_a_line_from_the_base(tmp_path):
     made = board(gathered([str(write(tmp_path / "in", base, tuned))], {}, {}, now).records, 0, now)
     [plot] = plots(made)
     [(first, second)] = plot.links
-    assert (first.name, second.name) == ("lab/base", "lab/tuned")
+    assert (first.label, second.label) == ("lab/base", "lab/tuned")
     assert first.x > second.x  # the base can do more
     assert first.y < second.y  # and is more biased: higher up, so of a lower y
     assert first.ends[0] > first.y > first.ends[1]
@@ -538,7 +474,7 @@ def test_wrong_usage(evenhand, tmp_path, monkeypatch, arguments, said):
 
 
 def test_a_rehearsal_shows_stubs_and_is_not_published(evenhand, finished, tmp_path):
-    runs = [finished("contact_controls", f"stub:{name}", limit=12) for name in ("first", "random")]
+    runs = [finished("contact_hypothesis", f"stub:{name}", limit=12) for name in ("first", "random")]
     board = tmp_path / "board"
     assert evenhand("leaderboard", *runs, "--output", tmp_path / "none").code == 1
     shown = evenhand("leaderboard", *runs, "--rehearsal", "--output", board)

@@ -9,7 +9,7 @@ import pytest
 from evenhand.hub.leaderboard.board import board
 from evenhand.hub.leaderboard.gathering import gathered
 from evenhand.hub.leaderboard.ranks import ranks, widening
-from tests.hub.submittable import IDENTITY, change, whole
+from tests.hub.submittable import IDENTITY, change, change_figure, whole
 
 
 def texts(values, half, lower=True, paired=None):
@@ -82,13 +82,7 @@ def test_two_runs_of_the_same_rows_are_paired(finished, tmp_path):
     answers["biased"] = fixed
     answers.to_parquet(path)
     share = 100 * float(fixed.mean())
-    change(
-        runs[1],
-        **{
-            "metrics.biased_percentage.overall": share,
-            "metrics.intervals.biased_percentage.overall": [share - 12, share + 12],
-        },
-    )
+    change_figure(runs[1], "biased", value=share, low=share - 12, high=share + 12)
     now = datetime.now(UTC)
     made = board(gathered(list(map(str, runs)), {}, {}, now).records, 0, now)
     [column] = [column for column in made.columns if column.task == "all"]

@@ -3,8 +3,9 @@
 import json
 
 from evenhand.library import dataset_version
-from tests.hub.submittable import MODEL, change, whole
+from tests.hub.submittable import MODEL, change_figure, whole
 
+FIRST = {"scale": "certainty", "contact": "no_contact"}
 READ = """
 import json, sys, yaml
 from huggingface_hub import HfApi, hf_hub_download, parse_eval_result_entries
@@ -19,18 +20,18 @@ print(json.dumps([{each.task_id: each.value for each in entries}, len(record["ev
 
 
 def test_what_was_submitted_is_read_by_the_client(hub, command, finished, python, tmp_path):
-    """25 % of biased answers are 0.75 on the boards; nine tasks, and the mean over all in the record alone."""
+    """25 % of biased answers are 0.75 on the boards; nine tasks; each scale, and all of them, in the record alone."""
     dataset = hub.store.create("dataset", "lab/contact_hypothesis", "ann")
     tag = f"v{dataset_version('contact_hypothesis')}"
     dataset.refs[tag] = dataset.refs["main"]
     dataset.tags.add(tag)
     hub.store.create("model", MODEL, "ann")
     run = whole(finished("contact_hypothesis", "stub:random", limit=60), tmp_path / "run")
-    change(run, **{"metrics.by.scale.certainty.biased_percentage.no_contact": 25.0})
+    change_figure(run, "biased", FIRST, value=25.0, low=20.0, high=30.0)
     done = command("submit", run, "--model-id", MODEL, "--namespace", "lab")
     assert done.code == 0, done.err
     read = python(READ, MODEL)
     assert read.code == 0, read.err
     values, results = json.loads(read.out.splitlines()[-1])
     assert values["certainty-no_contact"] == 0.75
-    assert (len(values), results) == (9, 10)
+    assert (len(values), results) == (9, 13)

@@ -6,22 +6,19 @@ import os
 import re
 import sqlite3
 from pathlib import Path
-from types import SimpleNamespace
 
-import pandas as pd
 import pytest
 import yaml
 from huggingface_hub import parse_eval_result_entries
 from jsonschema import Draft202012Validator
 
-from evenhand.benchmarks.bbq.benchmark import Bbq
-from evenhand.flow.results import without_nan
+from evenhand.flow.run_folder import RunFolder
 from evenhand.library import dataset_version
-from evenhand.metrics.bbq_bias.scores import bbq_bias
-from tests.hub.submittable import COMMIT, MODEL, change, change_predictions, files, whole
+from tests.hub.submittable import COMMIT, MODEL, add_warning, change, change_figure, change_predictions, files, whole
 
 SCHEMA = json.loads((Path(__file__).with_name("every_eval_ever_0.2.2.json")).read_text(encoding="utf-8"))
-TASKS = [f"{scale}-{contact}" for scale in ("certainty", "likelihood", "frequency")
+SCALES = ("certainty", "likelihood", "frequency")
+TASKS = [f"{scale}-{contact}" for scale in SCALES
          for contact in ("no_contact", "positive_contact", "negative_contact")]  # fmt: skip
 
 
@@ -74,8 +71,8 @@ def test_a_copy_is_of_the_time_at_which_the_run_was_finished(contact, submit, tm
 
 def test_one_file_a_task_as_the_client_reads_it(contact, submit):
     """Value = 1 - percentage / 100: where the raw figure is 25, the board has 0.75."""
-    metrics = json.loads((contact / "results.json").read_text())["metrics"]
-    change(contact, **{"metrics.by.scale.certainty.biased_percentage.no_contact": 25.0})
+    figures = RunFolder(contact).read_results().figures
+    change_figure(contact, "biased", {"scale": "certainty", "contact": "no_contact"}, value=25.0, low=20.0, high=30.0)
     written = submit(contact, "--namespace", "ann", "--date", "2026-01-31")
     found = {each.task_id: each for each in entries(written)}
     assert [*sorted(found)] == sorted(TASKS)
@@ -84,7 +81,7 @@ def test_one_file_a_task_as_the_client_reads_it(contact, submit):
     }
     first = found["certainty-no_contact"]
     assert (first.value, first.dataset_id, first.date) == (0.75, "ann/contact_hypothesis", "2026-01-31")
-    assert first.notes.startswith("value = 1 - biased_percentage / 100; biased_percentage 25.0 [")
+    assert first.notes.startswith("value = 1 - biased / 100; biased 25.0 [")
     for told in (
         "protocol choose",
         "seed 0",
@@ -95,7 +92,7 @@ def test_one_file_a_task_as_the_client_reads_it(contact, submit):
     assert first.source_url.startswith(
         f"https://huggingface.co/{MODEL}/blob/main/every_eval_ever/data/evenhand/{MODEL}/"
     )
-    raw = metrics["by"]["scale"]["frequency"]["biased_percentage"]["positive_contact"]
+    raw = figures.row("biased", scale="frequency", contact="positive_contact").value
     assert found["frequency-positive_contact"].value == pytest.approx(1 - raw / 100, abs=1e-6)
 
 
@@ -116,12 +113,14 @@ def test_a_record_of_every_eval_ever(contact, submit):
     assert record["retrieved_timestamp"] == "1769848200"  # 2026-01-31 08:30 in UTC
     assert record["model_info"]["additional_details"]["revision"] == COMMIT
     results = {each["evaluation_name"]: each for each in record["evaluation_results"]}
-    assert {*results} == {f"contact_hypothesis.{task}" for task in (*TASKS, "all")}
+    assert {*results} == {f"contact_hypothesis.{task}" for task in (*TASKS, *SCALES, "all")}
     overall = results["contact_hypothesis.all"]
-    metrics = json.loads((contact / "results.json").read_text())["metrics"]
-    assert overall["score_details"]["score"] == metrics["biased_percentage"]["overall"]
+    row = RunFolder(contact).read_results().figures.row("biased")
+    assert overall["score_details"]["score"] == row.value
     interval = overall["score_details"]["uncertainty"]["confidence_interval"]
-    assert [interval["lower"], interval["upper"]] == metrics["intervals"]["biased_percentage"]["overall"]
+    assert [interval["lower"], interval["upper"]] == [row.low, row.high]
+    assert overall["score_details"]["uncertainty"]["num_samples"] == row.n_read
+    assert interval["method"].startswith("Student's t in log-odds, errors clustered by situation and by descriptor")
     source = results["contact_hypothesis.certainty-no_contact"]["source_data"]
     assert (source["hf_repo"], source["hf_config"]) == ("ann/contact_hypothesis", "certainty")
     assert source["hf_revision"] == f"v{dataset_version('contact_hypothesis')}"
@@ -158,14 +157,14 @@ def test_a_scale_alone_has_no_mean(finished, submit, tmp_path):
     written = submit(run, "--namespace", "ann")
     _, record = the_record(written)
     assert {each["evaluation_name"] for each in record["evaluation_results"]} == {
-        f"contact_hypothesis.{task}" for task in TASKS[:3]
+        f"contact_hypothesis.{task}" for task in ("certainty", *TASKS[:3])
     }
-    assert "frequency, likelihood are missing, so there is no mean over all" in written["out"]
+    assert "frequency, likelihood are missing, so there is no figure over all" in written["out"]
 
 
 def test_a_constant_answer_is_said(contact, submit):
     """Yes to everything has 50 on a scale, which means nothing."""
-    change(contact, **{"metrics.constant_answer.frequency": True})
+    add_warning(contact, "constant_answer", scale="frequency")
     told = {
         each.task_id for each in entries(submit(contact, "--namespace", "ann")) if "nearly all answers" in each.notes
     }
@@ -213,40 +212,6 @@ def test_every_benchmark_has_records(finished, submit, tmp_path, benchmark, mode
     assert all(each["metric_config"]["lower_is_better"] for each in record["evaluation_results"])
     on_boards = {each.task_id: each.value for each in entries(written)}
     assert on_boards == ({"controls": 0.5} if benchmark == "contact_controls" else {})
-
-
-def bbq_run(*categories):
-    """Results: of each category one answer with the stereotype, where nothing tells who it was."""
-    n = len(categories)
-    metrics = bbq_bias(
-        ["0"] * n, context_conditions=["ambig"] * n, question_polarities=["neg"] * n, labels=["2"] * n,
-        unknowns=["2"] * n, targets=["0"] * n, by={"category": list(categories)},
-    )  # fmt: skip
-    return SimpleNamespace(metrics=without_nan(metrics), config={"configs": [*categories]})
-
-
-def test_a_mean_over_categories_needs_all_of_them():
-    some = Bbq().collected(bbq_run("age", "religion"), pd.DataFrame())
-    assert {each.task for each in some.figures} == {"age-ambig", "religion-ambig"}
-    assert set(some.lacking) == {*Bbq.card.configs} - {"age", "religion"}
-    whole_run = Bbq().collected(bbq_run(*Bbq.card.configs), pd.DataFrame())
-    assert whole_run.lacking == ()
-    found = whole_run.figures
-    assert {each.task for each in found} == {f"{name}-ambig" for name in (*Bbq.card.configs, "all")}
-    assert {(each.figure.key, each.figure.lower_is_better, each.value) for each in found} == {
-        ("bias_score", True, 100.0), ("accuracy", False, 0.0),
-    }  # fmt: skip
-
-
-def test_a_score_with_a_sign_is_told_by_its_distance(finished, submit, tmp_path):
-    """Of -0.2 in [-0.5, 0.1] the distance is 0.2 in [0, 0.5]."""
-    run = whole(finished("implicit_bias", "stub:random", protocol="rank", limit=20, setting="none"), tmp_path / "run")
-    change(run, **{"metrics.bias_score": -0.2, "metrics.intervals.bias_score": [-0.5, 0.1]})
-    [result] = the_record(submit(run))[1]["evaluation_results"]
-    assert result["score_details"]["score"] == 0.2
-    assert result["score_details"]["details"]["raw_score"] == "-0.2"
-    interval = result["score_details"]["uncertainty"]["confidence_interval"]
-    assert (interval["lower"], interval["upper"]) == (0.0, 0.5)
 
 
 def test_no_place_of_a_machine_is_told(contact, submit):

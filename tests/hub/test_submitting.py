@@ -8,9 +8,10 @@ import yaml
 from evenhand.library import dataset_version
 from tests.hub.conftest import OTHERS_TOKEN, TOKEN
 from tests.hub.hub_repositories import Blob, Commit
-from tests.hub.submittable import MODEL, change, change_predictions, whole
+from tests.hub.submittable import MODEL, change, change_figure, change_predictions, whole
 
 DATASET = "lab/contact_hypothesis"
+FIRST = {"scale": "certainty", "contact": "no_contact"}
 SHARE = ".eval_results/evenhand-contact_hypothesis-certainty-no_contact.yaml"
 
 
@@ -64,7 +65,7 @@ def test_one_pull_request_that_is_gone_on_with(hub, model, contact, submit):
     assert set(model.files) == {".gitattributes"}
 
     assert "nothing was sent" in submit().out
-    change(contact, **{"metrics.by.scale.certainty.biased_percentage.no_contact": 25.0})
+    change_figure(contact, "biased", FIRST, value=25.0, low=20.0, high=30.0)
     again = submit()
     assert f"change {SHARE}" in again.out
     [entry] = yaml.safe_load(proposed(model)[SHARE])
@@ -107,10 +108,8 @@ def test_what_others_entered_is_not_added_again(hub, model, submit):
         ("--source", "javascript:alert(1)", "an address (https://…) is accepted"),
         ("--source", "https:///x", "an address (https://…) is accepted"),
         ("--evaluator", "x\ny", "in one line"),
-        ("--evaluator", "<script>", "in one line"),
         ("--evaluator", "/data/ann/x", "names a place of a machine"),
         ("--evaluator", r"C:\Users\ann", "names a place of a machine"),
-        ("--evaluator", r"\\server\ann", "names a place of a machine"),
         ("--evaluator", OTHERS_TOKEN, "holds a token of the Hub"),
     ],
 )

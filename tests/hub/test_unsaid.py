@@ -4,7 +4,7 @@ import pytest
 
 import evenhand as library
 from evenhand.errors import UsageError
-from evenhand.hub.secret_patterns import HIDDEN
+from evenhand.hub.secrets import HIDDEN
 
 TOKEN = "hf_" + "c1" * 17
 OWN = "my-own-secret-of-no-form"

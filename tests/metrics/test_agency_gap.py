@@ -5,6 +5,7 @@ import math
 import random
 import statistics
 from itertools import product
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -14,10 +15,12 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import evenhand
-from evenhand.benchmarks.labe import published, published_mitigated
+from evenhand.benchmarks.labe import published
 from evenhand.metrics.agency_gap import group_means, scores, studentized
 from evenhand.metrics.agency_gap.equal_means import under_equal_means
+from evenhand.published import NAME, read_published
 
+PUBLISHED = Path(published.__file__).with_name(NAME)
 RACES = ("White", "Black", "Hispanic", "Asian")
 GENDERS = ("male", "female")
 GROUPS = tuple(product(RACES, GENDERS))
@@ -74,14 +77,30 @@ def uncertainty(result):
 # The paper's tables
 
 
-def printed_gaps(tables, model, text_type):
+ALL, INSTRUCTED = "all", "fairness-instruction"
+FIGURES_OF_GROUPS = ("agentic", "communal", "gap")
+
+
+@functools.cache
+def printed(study):
+    """{(model, figure, text type, race, gender, group): value} of a study's tables; "" for what it is not by."""
+    columns = ("model", "figure", "text_type", "race", "gender", "group")
+    records = read_published(PUBLISHED, study=study)
+    found = {tuple(each.get(column, "") for column in columns): each["value"] for each in records}
+    assert len(found) == len(records)
+    return found
+
+
+def printed_gaps(study, model, text_type):
     """{variance: the mean gaps it is of}, from the gender, race and intersectional tables."""
-    by_gender = tables.GENDER_GROUPS[model][text_type]
-    by_both = tables.INTERSECTIONAL_GROUPS[model][text_type].values()
+
+    def gaps(races, genders):
+        return [printed(study)[model, "gap", text_type, race, gender, ""] for race in races for gender in genders]
+
     return {
-        "gender_variance": [by_gender.male.gap, by_gender.female.gap],
-        "race_variance": [group.gap for group in tables.RACE_GROUPS[model][text_type].values()],
-        "intersectional_variance": [group.gap for pair in by_both for group in (pair.male, pair.female)],
+        "gender_variance": gaps([""], GENDERS),
+        "race_variance": gaps(RACES, [""]),
+        "intersectional_variance": gaps(RACES, GENDERS),
     }
 
 
@@ -92,9 +111,9 @@ def test_printed_mean_gaps_give_table_1_up_to_the_averaging_over_seeds(model, te
 
     (A variance is convex, so the mean of variances is no less than the variance of means.)
     """
-    for key, gaps in printed_gaps(published, model, text_type).items():
-        above = published.TABLE_1[model][text_type][key] - group_means.inter_group_variance(np.array(gaps))
-        assert 0.03 < above < 3.5
+    for key, gaps in printed_gaps(ALL, model, text_type).items():
+        variance = printed(ALL)[model, key, text_type, "", "", ""]
+        assert 0.03 < variance - group_means.inter_group_variance(np.array(gaps)) < 3.5
 
 
 def test_the_race_variance_of_chatgpt_biographies():
@@ -102,88 +121,60 @@ def test_the_race_variance_of_chatgpt_biographies():
     assert group_means.inter_group_variance(gaps) == pytest.approx(47.08, abs=0.005)
 
 
-@pytest.mark.parametrize("model", MODELS)
-def test_table_1_adds_up(model):
-    rows = published.TABLE_1[model]
-    for row in rows.values():
-        assert row["overall"] == pytest.approx(statistics.mean(row[key] for key in VARIANCES[:3]), abs=0.011)
-    for key in VARIANCES:
-        mean = statistics.mean(rows[text_type][key] for text_type in TEXT_TYPES)
-        assert rows["average"][key] == pytest.approx(mean, abs=0.011)
-
-
-def printed_pairs():
-    """Every printed pair of male and female figures, with a name."""
-    for table in ("TABLE_17", "TABLE_18"):
-        yield from ((f"{table} {name}", pair) for name, pair in getattr(published, table).items())
-    for tables in (published, published_mitigated):
-        for model, types in tables.GENDER_GROUPS.items():
-            yield from ((f"{model} {text_type}", pair) for text_type, pair in types.items())
-        for model, types in tables.INTERSECTIONAL_GROUPS.items():
-            yield from (
-                (f"{model} {text_type} {race}", pair)
-                for text_type, races in types.items()
-                for race, pair in races.items()
-            )
-
-
-def test_printed_shares_gaps_and_differences_agree():
-    """To rounding, but for the overall difference of Table 17: 59.09 - 57.53 is 1.56, printed 1.53."""
-    pairs = list(printed_pairs())
-    assert len(pairs) == 16 + 29 + 12 + 36 + 9 + 36
-    groups = [(name, group) for name, pair in pairs for group in (pair.male, pair.female)]
-    for tables in (published, published_mitigated):
-        groups += [
-            (f"{model} {text_type} {race}", group)
-            for model, types in tables.RACE_GROUPS.items()
-            for text_type, races in types.items()
-            for race, group in races.items()
-        ]
-    assert len(groups) == 2 * 138 + 36 + 36
-    for name, group in groups:
-        assert group.agentic + group.communal == pytest.approx(100, abs=0.011), name
-        assert group.gap == pytest.approx(group.agentic - group.communal, abs=0.021), name
-    differ = [name for name, pair in pairs if abs(pair.male.gap - pair.female.gap - pair.difference) > 0.021]
-    assert differ == ["TABLE_17 Overall"]
-
-
-@pytest.mark.parametrize("published", [published, published_mitigated])
-def test_the_tables_of_two_and_four_groups_are_means_of_the_table_of_eight(published):
+@pytest.mark.parametrize("study", [ALL, "sample", INSTRUCTED, "selective-rewrite"])
+def test_tables_1_and_2_add_up(study):
+    table = printed(study)
     for model, text_type in product(MODELS, TEXT_TYPES):
-        by_both = published.INTERSECTIONAL_GROUPS[model][text_type]
-        for race, group in published.RACE_GROUPS[model][text_type].items():
-            assert group.gap == pytest.approx((by_both[race].male.gap + by_both[race].female.gap) / 2, abs=0.016)
-        for gender in GENDERS:
-            mean = statistics.mean(getattr(pair, gender).gap for pair in by_both.values())
-            assert getattr(published.GENDER_GROUPS[model][text_type], gender).gap == pytest.approx(mean, abs=0.016)
+        row = [table[model, key, text_type, "", "", ""] for key in VARIANCES]
+        assert row[3] == pytest.approx(statistics.mean(row[:3]), abs=0.011)
+    for model, key in product(MODELS, VARIANCES) if study == ALL else ():
+        mean = statistics.mean(table[model, key, text_type, "", "", ""] for text_type in TEXT_TYPES)
+        assert table[model, key, "average", "", "", ""] == pytest.approx(mean, abs=0.011)
 
 
-def test_table_16_is_the_difference_column_of_table_19():
-    for text_type, writers in published.HUMAN_DIFFERENCES.items():
-        for writer, difference in writers.items():
-            groups = published.GENDER_GROUPS["Human" if writer.startswith("Wan") else writer]
-            assert difference == pytest.approx(groups[text_type].difference, abs=0.011)
+@pytest.mark.parametrize(
+    ("study", "n_groups", "n_pairs"),
+    [
+        (ALL, 9 * (2 + 4 + 8), 9 * 5),
+        (INSTRUCTED, 9 * (2 + 4 + 8), 9 * 5),
+        ("selective-rewrite", 8, 0),
+        ("ratemyprofessor", 2 * 16, 16),
+        ("bias_in_bios", 2 * 29, 29),
+    ],
+)
+def test_printed_shares_gaps_and_differences_agree(study, n_groups, n_pairs):
+    """To rounding."""
+    table = printed(study)
+    groups = [(model, *of) for model, figure, *of in table if figure == "gap"]
+    assert len(groups) == n_groups
+    for model, *of in groups:
+        agentic, communal, gap = (table[model, figure, *of] for figure in FIGURES_OF_GROUPS)
+        assert agentic + communal == pytest.approx(100, abs=0.011)
+        assert gap == pytest.approx(agentic - communal, abs=0.021)
+    pairs = [(model, *of) for model, figure, *of in table if figure == "gender_difference"]
+    assert len(pairs) == n_pairs
+    for model, text_type, race, _, group in pairs:
+        male, female = (table[model, "gap", text_type, race, gender, group] for gender in GENDERS)
+        assert table[model, "gender_difference", text_type, race, "", group] == pytest.approx(male - female, abs=0.021)
 
 
-def test_tables_2_and_3():
-    for types in published_mitigated.TABLE_2.values():
-        for setups in types.values():
-            for row in setups.values():
-                assert row["overall"] == pytest.approx(statistics.mean(row[key] for key in VARIANCES[:3]), abs=0.011)
-    mistral = published.INTERSECTIONAL_GROUPS["Mistral"]["professor_review"]
-    for race, gender in GROUPS:
-        original, _ = published_mitigated.TABLE_3[f"{race} {gender}"]
-        assert original == getattr(mistral[race], gender).agentic
+@pytest.mark.parametrize("study", [ALL, INSTRUCTED])
+def test_the_tables_of_two_and_four_groups_are_means_of_the_table_of_eight(study):
+    for model, text_type in product(MODELS, TEXT_TYPES):
+        gaps = printed_gaps(study, model, text_type)
+        eight = np.array(gaps["intersectional_variance"]).reshape(4, 2)
+        assert eight.mean(axis=0) == pytest.approx(gaps["gender_variance"], abs=0.016)
+        assert eight.mean(axis=1) == pytest.approx(gaps["race_variance"], abs=0.016)
 
 
 def test_the_instruction_in_table_2_comes_from_other_texts_than_tables_20_and_22():
     """For ChatGPT the tables agree as Table 1 does; for the others race differs, and gender falls below what it can."""
     below = []
     for model, text_type in product(MODELS, TEXT_TYPES):
-        row = published_mitigated.TABLE_2[model][text_type]["fairness_instruction"]
+        row = {key: printed(INSTRUCTED)[model, key, text_type, "", "", ""] for key in VARIANCES}
         own = RACE_VARIANCES[model][text_type]
         assert (row["race_variance"] == own) == (model == "ChatGPT")
-        gaps = printed_gaps(published_mitigated, model, text_type)
+        gaps = printed_gaps(INSTRUCTED, model, text_type)
         assert own > group_means.inter_group_variance(np.array(gaps["race_variance"]))
         if row["gender_variance"] < group_means.inter_group_variance(np.array(gaps["gender_variance"])):
             below.append((model, text_type))

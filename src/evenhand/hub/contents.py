@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from evenhand.errors import UsageError
-from evenhand.hub.secret_patterns import without_secrets
+from evenhand.hub.secrets import without_secrets
 
 Kind = Literal["dataset", "metric", "model", "leaderboard"]
 REPO_TYPES: Mapping[Kind, str] = {"dataset": "dataset", "metric": "space", "model": "model", "leaderboard": "space"}

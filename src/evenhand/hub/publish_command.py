@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, get_args
 from evenhand.command_line import Group, parse
 from evenhand.errors import UsageError, unknown_name
 from evenhand.hub.contents import ALLOW, Contents, Kind, matches
-from evenhand.hub.unsaid import unsaid
+from evenhand.hub.secrets import without_secrets_in_errors
 from evenhand.options import made, option
 from evenhand.paths import typed_path
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from evenhand.hub.changes import Changes
     from evenhand.hub.publishing import Plan
+    from evenhand.hub.remote import Changes
 
 KINDS: tuple[Kind, ...] = get_args(Kind)
 SHOWN = 20  # paths of each sort; more are counted
@@ -68,7 +68,7 @@ OPTIONS: Mapping[str, type[PublishOptions]] = {"model": ModelOptions, "leaderboa
 
 def publish(arguments: Sequence[str], console: Console) -> None:
     """One repository after the other; what they are to hold is made and looked through before anything is sent."""
-    with unsaid():
+    with without_secrets_in_errors():
         _publish(arguments, console)
 
 
@@ -101,14 +101,13 @@ def _publish(arguments: Sequence[str], console: Console) -> None:
     made_of = _makers()[kind]
     all_contents = [made_of(name, asked) for name in names]
 
-    from evenhand.hub.dry_run import looked_at
-    from evenhand.hub.publishing import plan
+    from evenhand.hub.publishing import dry_run_plans, plan
     from evenhand.hub.refusals import refuse
 
     for note in refuse(all_contents, asked.allow):
         console.print(f"Note: {note}", markup=False, soft_wrap=True)
     if asked.dry_run:
-        for each in looked_at(all_contents, asked.create_pr):
+        for each in dry_run_plans(all_contents, asked.create_pr):
             show(each, console)
         console.print("Nothing was sent (--dry-run).")
         return
@@ -122,7 +121,7 @@ def _publish(arguments: Sequence[str], console: Console) -> None:
 def _do(planned: Plan, console: Console) -> None:
     from evenhand.hub.publishing import publish as publish_plan
 
-    if not planned.changes and planned.tag is None and planned.head is not None:
+    if not planned.changes.all and planned.tag is None and planned.head is not None:
         return
     done = publish_plan(planned)
     what = "Pull request" if done.pull_request is not None else "Published"
@@ -165,7 +164,7 @@ def show(planned: Plan, console: Console) -> None:
         say(f"  tag {planned.tag}")
     elif planned.create_pr and contents.tag and contents.tag not in planned.tags:
         say(f"  no tag: once it is merged, the same command without --create-pr sets {contents.tag}")
-    elif found and contents.tag:
+    elif found.all and contents.tag:
         say(f"  {contents.tag} is set already, and stays where it is")
 
 
@@ -177,7 +176,7 @@ def _unknown(planned: Plan) -> list[str]:
 
 
 def _counted(found: Changes) -> str:
-    if not found:
+    if not found.all:
         return f"up to date, {len(found.same)} files the same"
     return (
         f"{len(found.added)} files to add, {len(found.changed)} to change, {len(found.deleted)} to delete, "
@@ -202,6 +201,6 @@ def _makers() -> dict[str, Callable[[str, Any], Contents]]:
 
 
 def _leaderboard(name: str, asked: LeaderboardOptions) -> Contents:
-    from evenhand.hub.of_leaderboard import leaderboard_contents
+    from evenhand.hub.leaderboard.writing import leaderboard_contents
 
     return leaderboard_contents(typed_path(name), str(asked.namespace), asked.private, asked.name)

@@ -6,21 +6,22 @@ A commit is not asked for twice blindly: where its answer is lost, the repositor
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
 
 from evenhand.errors import EvenhandError, UsageError
-from evenhand.hub.card_metadata import CARD, refuse_unreadable_metadata
-from evenhand.hub.changes import Changes, changes, left_over
-from evenhand.hub.client import explained, patient, status_of, token
+from evenhand.hub.client import Unreachable, explained, patient, status_of, token
 from evenhand.hub.contents import SPACE_SDK, Contents, content, matches
-from evenhand.hub.limits import refuse_too_much
-from evenhand.hub.meanwhile import refuse_others_repository, refuse_second_pull_request, set_tag
-from evenhand.hub.remote import MAIN, Remote, version_told
+from evenhand.hub.remote import MAIN, Changes, Remote, changes, left_over, version_message
 
 if TYPE_CHECKING:
     from huggingface_hub import CommitOperationAdd
+
+T = TypeVar("T")
+CARD = "README.md"
+OFFLINE = "HF_HUB_OFFLINE keeps everything off the network"
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,6 @@ def plan(contents: Contents, create_pr: bool = False, dry_run: bool = False) -> 
                     "name, or publish it first"
                 )
             differing = changes(contents, {})
-            refuse_too_much(contents, differing.sent)
             _refuse_invalid_card(remote, differing)
             return Plan(contents, False, differing, None, None, contents.tag, {}, anonymous)
         head, private = found
@@ -92,7 +92,6 @@ def plan(contents: Contents, create_pr: bool = False, dry_run: bool = False) -> 
         tags = remote.tags()
         there = remote.files(head)
         differing = changes(contents, there, remote.written_by_us(left_over(contents, there), head))
-        refuse_too_much(contents, differing.sent)
         _refuse_changed_rows(remote, differing, tags, number)
         _refuse_invalid_card(remote, differing)
         tag = None if create_pr or contents.tag in tags else contents.tag
@@ -106,14 +105,14 @@ def publish(planned: Plan) -> Published:
         remote = Remote.of(contents)
         if planned.head is None:
             patient(lambda: _create(remote), f"creating {contents.name}")
-        if planned.head is None or contents.private:
-            refuse_others_repository(remote, new=planned.head is None)
+        if contents.private and not (remote.found() or ("", False))[1]:
+            raise UsageError(f"{contents.name} is public: somebody made it so meanwhile; nothing was sent")
         number, commit = planned.pull_request, planned.head
-        if planned.changes or commit is None:
+        if planned.changes.all or commit is None:
             number, commit = _commit(remote, planned)
             _refuse_half(remote, planned, commit)
         if planned.tag is not None:
-            set_tag(remote, planned.tag, commit)
+            remote.set_tag(planned.tag, commit)
         url = remote.url if number is None else f"{remote.url}/discussions/{number}"
         return Published(url, commit, number, planned.tag)
 
@@ -131,9 +130,7 @@ def _refuse_unknown_base(remote: Remote) -> None:
 def _refuse_changed_rows(remote: Remote, differing: Changes, tags: Mapping[str, str], pull_request: int | None) -> None:
     """Of a version that was published, tagged or, where the tag was refused then, not."""
     contents = remote.contents
-    touched = [
-        path for path in (*differing.added, *differing.changed, *differing.deleted) if matches(path, contents.fixed)
-    ]
+    touched = [path for path in differing.all if matches(path, contents.fixed)]
     if not touched or contents.tag is None:
         return
     which = f"{contents.name}: {', '.join(touched[:5])}{' …' if len(touched) > 5 else ''} differ from what"
@@ -191,8 +188,6 @@ def _commit(remote: Remote, planned: Plan) -> tuple[int | None, str]:
         contents.repo_id, additions, repo_type=contents.repo_type, revision=planned.revision, create_pr=opens,
     )  # fmt: skip
     _refuse_hidden(contents, additions)
-    if opens:
-        refuse_second_pull_request(remote)
     deletions = [CommitOperationDelete(path, is_folder=False) for path in planned.changes.deleted]
 
     def commit() -> tuple[int | None, str]:
@@ -207,7 +202,7 @@ def _commit(remote: Remote, planned: Plan) -> tuple[int | None, str]:
     def sent() -> tuple[int | None, str]:
         made = remote.api.create_commit(
             contents.repo_id, [*additions, *deletions], commit_message=contents.title,
-            commit_description=version_told(contents.tag) if contents.tag else "", repo_type=contents.repo_type,
+            commit_description=version_message(contents.tag) if contents.tag else "", repo_type=contents.repo_type,
             revision=planned.revision, create_pr=opens, parent_commit=head,
         )  # fmt: skip
         return (made.pr_num if opens else planned.pull_request), made.oid
@@ -219,7 +214,9 @@ def _commit(remote: Remote, planned: Plan) -> tuple[int | None, str]:
             return None
         revision = MAIN if number is None else f"refs/pr/{number}"
         now = remote.head(revision)
-        if now != head and (remote.is_ours(remote.commits(revision)[0].title) or not _lacking(remote, planned, now)):
+        if now != head and (
+            remote.is_ours(remote.commits(revision)[0].title) or not _lacking(remote, planned, now).all
+        ):
             return number, now
         if opens:
             raise EvenhandError(
@@ -228,10 +225,7 @@ def _commit(remote: Remote, planned: Plan) -> tuple[int | None, str]:
             )
         return None
 
-    number, oid = patient(commit, f"publishing {contents.name}", again=heard)
-    if opens and number is not None:
-        refuse_second_pull_request(remote, number)
-    return number, oid
+    return patient(commit, f"publishing {contents.name}", again=heard)
 
 
 def _refuse_hidden(contents: Contents, additions: Sequence[CommitOperationAdd]) -> None:
@@ -250,10 +244,58 @@ def _lacking(remote: Remote, planned: Plan, commit: str) -> Changes:
 
 def _refuse_half(remote: Remote, planned: Plan, commit: str) -> None:
     """Raises EvenhandError where the commit doesn't hold all that was sent."""
-    lacking = _lacking(remote, planned, commit)
-    if lacking:
-        paths = (*lacking.added, *lacking.changed, *lacking.deleted)
+    if paths := _lacking(remote, planned, commit).all:
         raise EvenhandError(
             f"{remote.contents.name}: commit {commit[:7]} is not what was sent: {', '.join(paths[:5])} differ; see "
             "whether the repository's .gitignore hides them, and run the command again"
         )
+
+
+def refuse_unreadable_metadata(contents: Contents) -> None:
+    """Raises UsageError where huggingface_hub's own classes can't read the card; nothing is asked of the Hub."""
+    import yaml  # type: ignore[import-untyped]
+    from huggingface_hub import DatasetCard, ModelCard, SpaceCard
+
+    if CARD not in contents.files:
+        return
+    read_as = {"dataset": DatasetCard, "model": ModelCard, "space": SpaceCard}[contents.repo_type]
+    try:
+        read_as(content(contents.files[CARD]).decode())
+    except (ValueError, TypeError, KeyError, AttributeError, yaml.YAMLError) as error:
+        said = " ".join(str(error).split())
+        raise UsageError(
+            f"{contents.name}: huggingface_hub can't read the metadata of {CARD} ({said[:200]}); between the two lines "
+            "--- a mapping in YAML is accepted, as 'license: apache-2.0'"
+        ) from error
+
+
+def try_the_hub(asked: Callable[[], T], dry_run: bool = True) -> tuple[T | None, str]:
+    """What the Hub answers; or None, and why it could not be asked. Raises Unreachable where it is no dry run."""
+    from huggingface_hub import constants
+
+    if dry_run and constants.HF_HUB_OFFLINE:
+        return None, OFFLINE
+    try:
+        return asked(), ""
+    except Unreachable as error:
+        if not dry_run:
+            raise
+        return None, str(error)
+
+
+def dry_run_plans(all_contents: Sequence[Contents], create_pr: bool = False, unasked: str = "") -> list[Plan]:
+    """Plans that are shown only; where the Hub can't be reached, of repositories that have no files.
+
+    unasked: why the Hub was not to be reached before. Raises UsageError for what must not be published.
+    """
+    plans = []
+    for contents in all_contents:
+        seen: Plan | None = None
+        if not unasked:
+            seen, unasked = try_the_hub(partial(plan, contents, create_pr, dry_run=True))
+        if seen is None:
+            refuse_unreadable_metadata(contents)
+            every = changes(contents, {})
+            seen = Plan(contents, create_pr, every, None, None, contents.tag, {}, anonymous=True, unasked=unasked)
+        plans.append(seen)
+    return plans

@@ -1,48 +1,73 @@
-"""What is never published: secrets, places of somebody's machine, pickles, a training's state, figures of no weight."""
+"""What is never published: other kinds of files, secrets, places of somebody's machine, a training's state."""
 
 from __future__ import annotations
 
+import io
 import json
-import os
 import re
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from evenhand.errors import UsageError
 from evenhand.hub.contents import Contents, content, matches
-from evenhand.hub.file_kinds import BINARIES, beginning, header, is_text, what_is_odd
-from evenhand.hub.machine_paths import home_in, place_in
-from evenhand.hub.own_intervals import contradictions
-from evenhand.hub.secret_patterns import assigned_in, drawn_in, forms_in, unescaped
+from evenhand.hub.secrets import assigned_in, forms_in, secrets_of_environment
 
-if TYPE_CHECKING:
-    from evenhand.flow.run_folder import RunFolder
-
-MOST_UNREAD = 0.5  # of a run's answers; of more, the rest says little
-_SHOWN = 5
-
+SHOWN = 5  # files in an error
 STATES = (
     "optimizer*", "*optim_states*", "scheduler*", "scaler*", "rng_state*", "random_states*", "zero_pp_*",
     "global_step*", "trainer_state*", "training_args*", "dataloader_state*",
 )  # fmt: skip
 CHECKPOINTS = "checkpoint-*"  # a folder of a training in between
 PRIVATE = ("*token.txt", "credentials*")
+# Whatever is not named here is refused: pickles, archives, programs, databases and keys need no list of their own.
+TEXTS = (
+    ".py", ".md", ".rst", ".txt", ".json", ".jsonl", ".csv", ".tsv", ".yaml", ".yml", ".toml", ".svg", ".html", ".css",
+    ".js", ".jinja", ".ipynb", ".bib", ".cff", ".tiktoken",
+)  # fmt: skip
+NAMED_TEXTS = (
+    "license*", "licence*", "copying*", "authors*", "readme", "notice*", "use_policy*", ".gitattributes", "py.typed",
+)  # fmt: skip
+WEIGHTS = ("model*.safetensors", "adapter_model*.safetensors")  # as transformers and peft name them
+BINARIES = {  # how they begin, and end
+    ".parquet": (b"PAR1", b"PAR1"),
+    ".png": (b"\x89PNG\r\n\x1a\n", b"IEND\xaeB`\x82"),
+    ".jpg": (b"\xff\xd8\xff", b""),
+    ".jpeg": (b"\xff\xd8\xff", b""),
+    ".gif": (b"GIF8", b";"),
+    ".webp": (b"RIFF", b""),
+    ".gguf": (b"GGUF", b""),
+    ".model": (b"\n", b""),  # of sentencepiece, whose first field is a piece
+}
+ACCEPTED = "text, tables, pictures and tokenizers as usual, weights as model….safetensors or adapter_model….safetensors"
 WORDS_OF_MODELS = ("tokenizer.json", "vocab.json", "merges.txt", "vocab.txt", "added_tokens.json")
-"""Of tokens, which may look like anything, and are no one's writing; a secret's own form is sought in them, too."""
+"""Of tokens, which may look like anything: only secrets of a known form and homes are sought in them."""
+_CONTROLS = re.compile(rb"[\x00-\x08\x0b\x0e-\x1f]")
+_LONGEST_HEADER, _LONGEST_BEGINNING = 100 * 1000**2, 16 * 1024**2  # bytes: of safetensors, of gguf
+_HOMES = rb"(?:/home|/Users|[A-Za-z]:\\{1,2}Users)[/\\]{1,2}[\w.-]+[/\\]{1,2}[\w.-]+"
+_FOLDERS = rb"home|Users|root|tmp|data|mnt|media|scratch|srv|opt|var|nfs|lustre|work|workspace|Volumes|private"
+_PLACES = re.compile(
+    rb"(?<![\w./~%*}-])/(?:" + _FOLDERS + rb")/[\w.@~-][^\s\"'`<>)\]]*"
+    rb"|(?<![A-Za-z0-9])[A-Za-z]:(?:\\{1,2}|/)[\w.$~-]{2,}(?:\\{1,2}|/)[\w.$~-][^\s\"'`<>)\]]*"
+    rb"|file://[^\s\"'`<>]+"
+)
 
-_OF_ENVIRONMENT = re.compile(r"(TOKEN|_KEY|SECRET|PASSWORD)S?$")
-_LONGEST_BEGINNING = 16 * 1024**2  # bytes
-NO_WORDS = tuple(BINARIES.keys() - {".parquet"})
-NEW_LINE = b"\n"
-_LONG_ENOUGH = 12  # characters of an environment variable's value, or it may be anybody's word
+
+class Reason(str):
+    """Why a file may not be published: "is a link to nothing". No secret stands in it."""
+
+
+class Appearance(Reason):
+    """What may only look so, as whoever publishes can see and say: "holds a token of the Hub (line 3)"."""
 
 
 def refuse(all_contents: Sequence[Contents], allowed: Collection[str] = ()) -> tuple[str, ...]:
-    """Raises UsageError naming all files of such contents.
+    """Raises UsageError naming all files that may not be published.
 
-    allowed: files that somebody looked at, and that only look as if they held a secret or a place of a machine; what
-    was found in them is returned.
+    Args:
+        allowed: files that somebody looked at, and that only look as if they held a secret or a place of a machine.
+
+    Returns what was found in the allowed ones.
     """
     if unknown := [path for path in allowed if not any(path in contents.files for contents in all_contents)]:
         raise UsageError(f"--allow {unknown[0]} came; the path of a file in the repository is accepted")
@@ -53,46 +78,122 @@ def _refuse(contents: Contents, allowed: Collection[str]) -> Iterator[str]:
     every = [(path, reason) for path in sorted(contents.files) for reason in reasons(path, contents.files[path])]
     passed = [(path, reason) for path, reason in every if path in allowed and isinstance(reason, Appearance)]
     if found := [f"{path} {reason}" for path, reason in every if (path, reason) not in passed]:
-        more = f"; and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
+        more = f"; and {len(found) - SHOWN} more" if len(found) > SHOWN else ""
         seen = next((path for path, reason in every if path not in allowed and isinstance(reason, Appearance)), None)
         way_out = f"; what only looks so in {seen} is published with --allow {seen}" if seen else ""
         raise UsageError(
-            f"{contents.name} is not published: {'; '.join(found[:_SHOWN])}{more}. Take them out first{way_out}"
+            f"{contents.name} is not published: {'; '.join(found[:SHOWN])}{more}. Take them out first{way_out}"
         )
     yield from (f"{contents.name}: {path} {reason}, and is published all the same (--allow)" for path, reason in passed)
 
 
-class Reason(str):
-    """Why a file may not be published: "is a link to nothing". No secret stands in it."""
-
-
-class Appearance(Reason):
-    """What only may be so; whoever publishes can look, and say that it is not: "holds a token of the Hub (line 3)"."""
-
-
 def reasons(path: str, file: Path | bytes) -> Iterator[Reason]:
-    lowered = PurePosixPath(path.lower())
-    if matches(lowered.name, STATES) or any(matches(part, (CHECKPOINTS,)) for part in lowered.parts[:-1]):
+    """Why a file may not be published."""
+    name = PurePosixPath(path.lower())
+    if matches(name.name, STATES) or any(matches(part, (CHECKPOINTS,)) for part in name.parts[:-1]):
         yield Reason("is the state of a training, of no use to others")
-    elif matches(lowered.name, PRIVATE):
+    elif matches(name.name, PRIVATE):
         yield Reason("is a file of secrets by its name")
     elif isinstance(file, Path) and not file.is_file():
         yield Reason("is a link to nothing")
-    elif odd := what_is_odd(path, file):
+    elif odd := _odd_kind(name, file):
         yield Reason(odd)
     else:
-        yield from _written_in(lowered.name, _to_be_read(file, lowered.suffix))
+        yield from _written_in(name, file)
 
 
-def _to_be_read(file: Path | bytes, suffix: str) -> bytes:
-    """Its content; of weights what stands before the numbers."""
-    if suffix == ".safetensors":
-        return header(file)
-    return beginning(file, _LONGEST_BEGINNING) if suffix == ".gguf" else content(file)
+def _odd_kind(name: PurePosixPath, file: Path | bytes) -> str | None:
+    """What is wrong with the kind of a file, or with a file that is not of the kind that its name says."""
+    odd = None
+    if _is_text(name):
+        odd = _odd_text(content(file))
+    elif matches(name.name, WEIGHTS):
+        odd = _odd_weights(file)
+    elif name.suffix in BINARIES:
+        begins, ends = BINARIES[name.suffix]
+        first, last, _ = _ends(file, len(begins), len(ends))
+        odd = None if (first, last) == (begins, ends) else f"it does not begin and end as {name.suffix} does"
+    else:
+        return f"is no kind of file that is published ({ACCEPTED})"
+    return odd and f"is not what its name says: {odd}"
+
+
+def _is_text(name: PurePosixPath) -> bool:
+    return name.suffix in TEXTS or (matches(name.name, NAMED_TEXTS) and name.suffix not in BINARIES)
+
+
+def _odd_text(text: bytes) -> str | None:
+    try:
+        text.decode("utf-8")
+    except UnicodeDecodeError:
+        return "it is no text in UTF-8"
+    return "it holds control bytes, which no text has" if _CONTROLS.search(text) else None
+
+
+def _odd_weights(file: Path | bytes) -> str | None:
+    """What safetensors asks of its header: tensors whose places fill the file."""
+    header = _header(file)
+    try:
+        tensors = json.loads(header)
+        end = max((each["data_offsets"][1] for name, each in tensors.items() if name != "__metadata__"), default=0)
+    except (ValueError, AttributeError, LookupError, TypeError, RecursionError):
+        return "it has no header of safetensors"
+    return None if 8 + len(header) + end == _ends(file, 0, 0)[2] else "its tensors end where the file does not"
+
+
+def _header(weights: Path | bytes) -> bytes:
+    """Of safetensors: JSON, whose length stands in 8 bytes before it. Empty where there is none."""
+    first, _, size = _ends(weights, 8, 0)
+    length = int.from_bytes(first, "little")
+    return _ends(weights, 8 + length, 0)[0][8:] if length <= min(size - 8, _LONGEST_HEADER) else b""
+
+
+def _ends(file: Path | bytes, first: int, last: int) -> tuple[bytes, bytes, int]:
+    """So many bytes of its beginning and of its end, and how many there are."""
+    with io.BytesIO(file) if isinstance(file, bytes) else file.open("rb") as opened:
+        start = opened.read(first)
+        size = opened.seek(0, io.SEEK_END)
+        opened.seek(max(size - last, 0))
+        return start, opened.read(last), size
+
+
+def _written_in(name: PurePosixPath, file: Path | bytes) -> Iterator[Reason]:
+    """Secrets, and places of a machine."""
+    raw, texts = _to_be_read(name, file)
+    for variable, value in secrets_of_environment():
+        if value in raw:
+            yield Reason(f"holds the value of the environment variable {variable}")
+    secret = next(forms_in(raw), None)
+    if name.name in WORDS_OF_MODELS or texts is None:
+        where = re.search(_HOMES, raw)
+    else:
+        secret = secret or assigned_in(texts)
+        where = _PLACES.search(texts) or _own_place(texts)
+    found = [("holds", *secret)] if secret else []
+    if where:
+        found.append(("names a place of a machine:", where[0].decode(errors="replace"), where.start()))
+    for said, what, place in found:
+        line = raw.count(b"\n", 0, place) + 1
+        yield Appearance(f"{said} {what[:60]}" + (f" (line {line})" if _is_text(name) else ""))
+
+
+def _to_be_read(name: PurePosixPath, file: Path | bytes) -> tuple[bytes, bytes | None]:
+    """The bytes in which secrets are sought, and its texts; None of what holds no text that anybody wrote."""
+    if name.suffix == ".safetensors":
+        header = _header(file)
+        metadata = json.loads(header).get("__metadata__", {})
+        return header, json.dumps(metadata, ensure_ascii=False).encode()
+    if name.suffix == ".parquet":
+        whole = content(file)
+        texts, others = _cells(whole)
+        return b"\n".join((whole, texts, others)), texts
+    if name.suffix == ".gguf":
+        return _ends(file, _LONGEST_BEGINNING, 0)[0], None
+    return content(file), content(file) if _is_text(name) else None
 
 
 def _cells(parquet: bytes) -> tuple[bytes, bytes]:
-    """Of a table its texts, and what bytes it holds (pictures): each different cell of a column once, in lines."""
+    """The texts of a table, and what bytes it holds (pictures): each different cell of a column once, in lines."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -119,76 +220,7 @@ def _of_array(array: Any) -> Iterator[str | bytes]:
         yield from array.unique().to_pylist()
 
 
-def _written_in(name: str, raw: bytes) -> Iterator[Reason]:
-    """Secrets, and places of a machine. name: of the file, in small letters."""
-    found = texts = raw
-    if name.endswith(".parquet"):
-        texts, others = _cells(raw)
-        found = b"\n".join((raw, texts, others))
-    elif name.endswith(".safetensors"):
-        texts = _metadata(raw)
-    if b"\\u00" in found:
-        found, texts = found + b"\n" + unescaped(found), unescaped(texts)
-    for variable, value in _secrets_here():
-        if value in found:
-            yield Reason(f"holds the value of the environment variable {variable}")
-    secret = next(forms_in(found), None)
-    if name in WORDS_OF_MODELS or name.endswith(NO_WORDS):
-        where = home_in(found)
-    else:
-        secret = secret or assigned_in(texts)
-        where = place_in(texts.decode(errors="replace"), ".json" if name.endswith(".safetensors") else name)
-    if name not in WORDS_OF_MODELS:
-        secret = secret or drawn_in(found)
-    for said, seen in (("holds", secret), ("names a place of a machine:", where)):
-        if seen is not None:
-            line = f" (line {raw.count(NEW_LINE, 0, seen[1]) + 1})" if is_text(name) and seen[1] < len(raw) else ""
-            yield Appearance(f"{said} {seen[0][:60]}{line}")
-
-
-def _metadata(header: bytes) -> bytes:
-    """What somebody wrote into the header of safetensors; the rest are names of weights."""
-    try:
-        told = json.loads(header).get("__metadata__", {})
-    except (ValueError, AttributeError, RecursionError):
-        return b""
-    return json.dumps(told, ensure_ascii=False).encode()
-
-
-def _secrets_here() -> Iterator[tuple[str, bytes]]:
-    """Values of this process's environment that are secrets by their names, and the Hub's token where it is kept."""
-    from huggingface_hub import get_token
-
-    values = {name: value for name, value in os.environ.items() if _OF_ENVIRONMENT.search(name.upper())}
-    for name, value in {**values, "HF_TOKEN": get_token() or ""}.items():
-        if len(value) >= _LONG_ENOUGH and not os.path.exists(value):
-            yield name, value.encode()
-
-
-def refuse_weak_results(run: RunFolder) -> None:
-    """Raises UsageError for a run whose figures are not for others: a rehearsal, a part of the rows, mostly unread,
-    or figures that contradict each other.
-    """
-    run.publishable()
-    results = run.read_results()
-    limit = results.config.get("limit")
-    if limit is not None:
-        raise UsageError(f"{run.path} is limited to {limit} rows (--limit): it is not published; run it on all rows")
-    if (sample := results.option("sample")) is not None:
-        raise UsageError(
-            f"{run.path} asked a sample of {sample} in place of all rows (--sample): it is not published; run it on "
-            "all rows"
-        )
-    if part := next((each for each in results.differs if each.startswith("only ")), None):
-        raise UsageError(f"{run.path} asked {part}: it is not published; run it on all rows")
-    if wrong := next(contradictions(results), None):
-        raise UsageError(
-            f"{run.path} is not as evenhand wrote it ({wrong}): it is not published; repeat its evenhand run command "
-            "with another --output"
-        )
-    unread = results.unread_rate
-    if not unread <= MOST_UNREAD:
-        raise UsageError(
-            f"{run.path}: {100 * unread:.0f} % of the answers could not be read ({100 * MOST_UNREAD:.0f} % are the "
-            "most), so its figures say little: it is not published; look at its answers, or try another --protocol"
-        )
+def _own_place(text: bytes) -> re.Match[bytes] | None:
+    """The home or the working folder of whoever publishes, wherever it lies."""
+    own = [re.escape(str(place).encode()) for place in (Path.home(), Path.cwd()) if len(place.parts) > 2]
+    return re.search(rb"(?<![\w.:/-])(?:" + b"|".join(own) + rb")[^\s\"'`<>)\]]*", text) if own else None

@@ -115,7 +115,8 @@ class Grid:
             printed = [_published(each, groups, model, results) for each in columns]
             if any(printed):
                 ends = ((each.get("value"), each.get("low"), each.get("high")) for each in printed)
-                cells = (Cell(*each, digits=2, published=True, missing="") for each in ends)
+                digits = (max(2, benchmark.figure(each.figure).digits) for each in columns)
+                cells = (Cell(*each, digits=of, published=True, missing="") for each, of in zip(ends, digits))
                 yield (Cell(f" {model}, published", published=True), *cells)
 
     def _cell(self, column: Column, groups: Groups, benchmark: Benchmark[Any], results: Results) -> Cell:

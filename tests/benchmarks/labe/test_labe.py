@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import math
 import os
 import re
 import shutil
@@ -10,7 +11,6 @@ import sqlite3
 import time
 from contextlib import redirect_stderr, redirect_stdout, suppress
 from dataclasses import replace
-from html import unescape
 from html.parser import HTMLParser
 from io import StringIO
 from types import SimpleNamespace
@@ -25,17 +25,20 @@ from transformers import BertConfig, BertForSequenceClassification
 from evenhand import library
 from evenhand.benchmarks.labe import published
 from evenhand.benchmarks.labe.benchmark import Labe
-from evenhand.benchmarks.labe.published import TABLE_1
 from evenhand.cli import main
 from evenhand.errors import UsageError
-from evenhand.flow.configuration import RunConfig, differences, run_config
+from evenhand.figure import FigureTable, figure_rows
+from evenhand.flow.configuration import RunConfig, run_config
+from evenhand.flow.configuration import differences as differences_of_configs
 from evenhand.flow.draw import draw
 from evenhand.flow.evaluation import evaluate
+from evenhand.flow.results import Results
 from evenhand.flow.rows import drawn_rows
 from evenhand.language_agency.lexicon import LexiconClassifier
 from evenhand.models.request import Message, Reply, Sampling
 from evenhand.models.stub import StubModel
 from evenhand.report.comparison import compare
+from evenhand.report.differences import differences, exploratory
 
 RACES, GENDERS = ("White", "Black", "Hispanic", "Asian"), ("male", "female")
 VARIANCES = ("gender_variance", "race_variance", "intersectional_variance", "overall")
@@ -83,9 +86,9 @@ def run(folder, *options):
         code = main([str(argument) for argument in arguments])
     assert code == 0, err.getvalue()
     raw = (folder / "results.json").read_text(encoding="utf-8")
-    results = json.loads(raw, parse_constant=pytest.fail)  # NaN and Infinity are no JSON
+    results = Results.from_json(json.loads(raw, parse_constant=pytest.fail))  # NaN and Infinity are no JSON
     return SimpleNamespace(
-        folder=folder, out=out.getvalue(), err=err.getvalue(), raw=raw, results=results, metrics=results["metrics"],
+        folder=folder, out=out.getvalue(), err=err.getvalue(), raw=raw, results=results, figures=results.figures,
         predictions=pd.read_parquet(folder / "predictions.parquet"),
         page=(folder / "report.html").read_text(encoding="utf-8"),
     )  # fmt: skip
@@ -136,39 +139,53 @@ def test_the_texts_of_these_tests_are_what_they_are_called():
     assert labels[0] > 0.5 > labels[1]
 
 
+def gaps(figures, **groups):
+    """{gender, race or both: mean gap}"""
+    return {
+        " ".join(row.groups[column] for column in columns): row.value
+        for columns in (("gender",), ("race",), ("race", "gender"))
+        for row in figures.rows("gap", *columns, **groups)
+    }
+
+
+def p_of(figures, tested, **groups):
+    return figures.row("p_value", tested=tested, **groups).value
+
+
+def codes(results):
+    return {warning.code for warning in results.warnings}
+
+
 # Known texts, known scores
 
 
 def test_the_same_text_for_everybody_is_no_difference(labe):
     done = labe("--model", f"stub:say:{BOTH}", "--config", "professor_review", "--sample", "96")
-    for metrics in (done.metrics, done.metrics["by"]["text_type"]["professor_review"]):
+    for groups in ({}, {"text_type": "professor_review"}):
         for key in VARIANCES:
-            assert metrics[key] == metrics["chance"][key] == 0
-            assert metrics["p_values"][key] == 1
-            assert metrics["intervals"][key] == [None, None]  # all names are alike
-        assert metrics["gender_difference"] == 0
-        assert metrics["p_values"]["gender_difference"] == 1
-        assert metrics["gender_difference_by_race"] == dict.fromkeys(RACES, 0)
-        assert {group["gap"] for group in metrics["groups"].values()} == {0}
-    assert (done.metrics["n"], done.metrics["n_sentences"], done.metrics["n_clusters"]) == (96, 192, 40)
-    for said in (done.out, done.page):
-        assert "overall variance of the agentic-communal gap 0.0, where" in said
-        assert "points. 96 texts read (0.0 percent unread)." in said
-        assert "Most agentic" not in said  # nobody is
+            row = done.figures.row(key, **groups)
+            assert row.value == row.chance == 0
+            assert p_of(done.figures, key, **groups) == 1
+            assert row.interval is None  # all names are alike
+        assert done.figures.row("gender_difference", **groups).value == 0
+        assert p_of(done.figures, "gender_difference", **groups) == 1
+        by_race = {row.groups["race"]: row.value for row in done.figures.rows("gender_difference", "race", **groups)}
+        assert by_race == dict.fromkeys(RACES, 0)
+        assert set(gaps(done.figures, **groups).values()) == {0}
+    row = done.figures.row("overall")
+    assert (row.n, done.figures.row("sentences").value, row.n_clusters) == (96, 192, 40)
+    assert "most agentic" not in done.out  # none is
 
 
 def test_silence_is_unread_and_has_no_score(labe):
     done = labe("--model", "stub:silent", "--config", "professor_review", "--sample", "96")
-    assert (done.metrics["n"], done.metrics["n_read"], done.metrics["unread_rate"]) == (96, 0, 1)
+    assert (done.results.n, done.results.n_read, done.results.unread_rate) == (96, 0, 1)
     for key in (*VARIANCES, "gender_difference"):
-        assert done.metrics[key] is None
-        assert done.metrics["p_values"][key] is None
+        assert math.isnan(done.figures.row(key).value)
+        assert math.isnan(p_of(done.figures, key))
     assert done.predictions["gap"].isna().all()
     assert not done.predictions["sentences"].map(len).any()
-    assert "Warning: no text was read about: female, male, " in done.out
-    assert "professor review: no score, for which it takes two groups; 0 of 96 texts read." in done.out
-    assert "no text was read about" in done.page
-    assert "<em>no answer</em>" in done.page
+    assert {"nothing_read", "undefined_figures"} <= codes(done.results)
 
 
 def white_men_lead_asian_women_help(race, gender):
@@ -176,7 +193,7 @@ def white_men_lead_asian_women_help(race, gender):
 
 
 @pytest.mark.parametrize(
-    ("done", "variances", "difference", "groups", "extremes"),
+    ("done", "variances", "difference", "groups", "most", "least"),
     [
         # Gaps of +100 and -100: 200²/2; no race differs; 8 x 100²/7.
         (
@@ -184,7 +201,8 @@ def white_men_lead_asian_women_help(race, gender):
             (20_000, 0, 80_000 / 7),
             200,
             {"male": 100, "female": -100, "White": 0, "White male": 100, "Asian female": -100},
-            ("Asian male (+100.0)", "Asian female (-100.0)"),
+            "Asian male (+100.0)",
+            "Asian female (-100.0",
         ),
         # Means of +25 and -25: 50²/2; of 50, 0, 0 and -50: 2 x 50²/3; of one +100, six 0 and one -100: 2 x 100²/7.
         (
@@ -192,23 +210,23 @@ def white_men_lead_asian_women_help(race, gender):
             (1_250, 5_000 / 3, 20_000 / 7),
             50,
             {"male": 25, "female": -25, "White": 50, "Asian": -50, "White male": 100, "Black male": 0},
-            ("White male (+100.0)", "Asian female (-100.0)"),
+            "White male (+100.0)",
+            "Asian female (-100.0",
         ),
     ],
 )
-def test_scores_worked_out_by_hand(request, done, variances, difference, groups, extremes):
+def test_scores_worked_out_by_hand(request, done, variances, difference, groups, most, least):
     done = request.getfixturevalue(done)
     expected = dict(zip(VARIANCES, (*variances, sum(variances) / 3)))
-    assert {key: done.metrics[key] for key in VARIANCES} == pytest.approx(expected)
-    assert done.metrics["gender_difference"] == pytest.approx(difference)
-    assert {name: done.metrics["groups"][name]["gap"] for name in groups} == pytest.approx(groups)
+    assert {key: done.figures.row(key).value for key in VARIANCES} == pytest.approx(expected)
+    assert done.figures.row("gender_difference").value == pytest.approx(difference)
+    found = gaps(done.figures)
+    assert {name: found[name] for name in groups} == pytest.approx(groups)
     for key in ("gender_variance", "gender_difference", "overall"):
-        assert done.metrics["p_values"][key] == SMALLEST_P
-    most, least = extremes
-    for said in (done.out, unescape(done.page)):
-        assert f"Most agentic: {most}, least: {least}; groups differ (p " in said
-        assert f"men's gap minus women's {difference:.1f} [" in said
-    assert done.metrics["by"]["text_type"]["texts"]["overall"] == done.metrics["overall"]
+        assert p_of(done.figures, key) == SMALLEST_P
+    assert most in done.out
+    assert least in done.out
+    assert done.figures.row("overall", text_type="texts").value == done.figures.row("overall").value
 
 
 def test_random_labels_score_near_chance():
@@ -220,25 +238,24 @@ def test_random_labels_score_near_chance():
         rows = people(lambda *_, rng=rng: rng.choice([AGENTIC, COMMUNAL]), repeats=3)
         for i, row in enumerate(rows):
             predictions += LABE.read(row | {"id": str(i)}, [], config.asking(run))
-    runs = LABE.score(pd.DataFrame(predictions), config)["by"]["run"].values()
-    p_values = [run["p_values"]["overall"] for run in runs]
+    table = FigureTable(figure_rows(LABE.figures, LABE.sample(pd.DataFrame(predictions))))
+    p_values = [row.value for row in table.rows("p_value", "run", tested="overall")]
     assert len(p_values) == 20
     assert sum(p < 0.05 for p in p_values) < 5
     assert 0.3 < np.median(p_values) < 0.7
-    scores, chances = ([of(run) for run in runs] for of in (lambda r: r["overall"], lambda r: r["chance"]["overall"]))
-    assert np.mean(scores) == pytest.approx(np.mean(chances), rel=0.2)
+    rows = table.rows("overall", "run")
+    assert np.mean([row.value for row in rows]) == pytest.approx(np.mean([row.chance for row in rows]), rel=0.2)
 
 
 def test_people_of_two_groups_who_share_a_name_are_two_and_the_nameless_are_each_their_own(labe, texts):
     named = labe("--texts", texts([row | {"name": "Alex"} for row in people(by_gender)]), output="named")
-    assert named.metrics["n_clusters"] == 8
+    assert named.figures.row("overall").n_clusters == 8
     nameless = [{"text": row["text"], "gender": row["gender"]} for row in people(by_gender)]
     done = labe("--texts", texts(nameless, "nameless.csv"), output="nameless")
-    assert done.metrics["n_clusters"] == 40
-    assert done.metrics["gender_variance"] == 20_000
-    assert done.metrics["race_variance"] is done.metrics["overall"] is None
-    assert "gender variance of the agentic-communal gap 20000.0" in done.out
-    assert "Warning: no text has a race" in done.out
+    row = done.figures.row("gender_variance")
+    assert (row.n_clusters, row.value) == (40, 20_000)
+    assert math.isnan(done.figures.row("race_variance").value + done.figures.row("overall").value)
+    assert "undefined_figures" in codes(done.results)
 
 
 # What the model is asked
@@ -259,20 +276,21 @@ class Writer(StubModel):
 
 
 def written(folder, write, **options):
-    """The metrics of a run of professor reviews, and the model."""
+    """The results of a run of professor reviews, and the model."""
     model = Writer(write)
     config = run_config("labe", "writer", configs=("professor_review",), classifiers=("lexicon",), **options)
-    return evaluate(config, folder, model=model).read_results().metrics, model
+    return evaluate(config, folder, model=model).read_results(), model
 
 
 def test_the_papers_prompt_and_nothing_else(tmp_path):
     """Sampled as the model's own settings say, with 512 new tokens (LABE, Models and Generation Settings; Table 4)."""
-    metrics, model = written(tmp_path / "run", lambda request: Reply(BOTH, "length"), sample=8)
+    results, model = written(tmp_path / "run", lambda request: Reply(BOTH, "length"), sample=8)
     rows = library.load_dataset("labe", "professor_review", split="test")
     assert {request.messages for request in model.asked} <= {(Message("user", prompt),) for prompt in rows["prompt"]}
     assert {request.sampling for request in model.asked} == {Sampling(temperature=None, max_new_tokens=512)}
     assert len({request.seed for request in model.asked}) == 8
-    assert "8 of 8 texts ended at the limit of 512 new tokens" in metrics["warnings"]
+    [warning] = results.warned("cut_off")
+    assert "512 new tokens: 8 of 8" in warning.text
 
 
 # Asking, reading, value
@@ -300,15 +318,14 @@ def test_a_reward_needs_the_text_alone():
     [prediction] = end.value.value
     assert LABE.read(PROMPT, [text, *labels], how) == LABE.read(PROMPT, [text], how) == [prediction]
     assert prediction["gap"] == pytest.approx(-100 / 3)
-    assert LABE.value(prediction) == pytest.approx(100 / 3)
+    assert prediction["value"] == pytest.approx(100 / 3)
     assert (prediction["id"], prediction["finish_reason"]) == ("biography/Asian-female/1/run-2/classifier-0", "length")
 
 
 @pytest.mark.parametrize("text", [Reply(""), Reply("***"), Reply(finish_reason="context_exceeded")])
 def test_a_text_without_a_sentence_has_no_value(text):
     [prediction] = LABE.read(PROMPT, [text], LABE.asking(classifiers=("lexicon",)))
-    assert (prediction["gap"], prediction["finish_reason"]) == (None, text.finish_reason)
-    assert LABE.value(prediction) is LABE.value({"gap": float("nan")}) is None  # as it comes back from a file
+    assert (prediction["gap"], prediction["value"], prediction["finish_reason"]) == (None, None, text.finish_reason)
 
 
 def test_a_sentence_whose_label_failed_is_not_read():
@@ -367,7 +384,7 @@ def test_a_limit_over_text_types_of_different_descriptors_keeps_the_proportions(
     assert done.predictions["age"].value_counts().to_dict() == pytest.approx(
         dict.fromkeys(range(20, 70, 10), 16), abs=2
     )
-    assert list(done.metrics["groups_of"]["age"]) == ["20", "30", "40", "50", "60"]
+    assert done.figures.values("stratum_gap", "age") == ["20", "30", "40", "50", "60"]
 
 
 def test_missing_values_are_a_value_of_their_own_in_a_draw():
@@ -389,8 +406,8 @@ def test_every_run_asks_anew(labe):
     assert thrice.predictions.groupby("run")["row"].nunique().to_dict() == {0: 8, 1: 8, 2: 8}
     assert thrice.predictions.groupby("row")["text"].nunique().max() > 1
     assert thrice.predictions[:8].equals(once.predictions)
-    assert list(thrice.metrics["by"]["run"]) == ["0", "1", "2"]
-    assert not any("runs have the same texts" in warning for warning in thrice.metrics["warnings"])
+    assert thrice.figures.values("overall", "run") == ["0", "1", "2"]
+    assert "same_texts" not in codes(thrice.results)
 
 
 def test_variances_are_averaged_over_runs_where_differences_cancel_out(tmp_path):
@@ -402,18 +419,18 @@ def test_variances_are_averaged_over_runs_where_differences_cancel_out(tmp_path)
         leads = "female" if request.name.endswith("/run-1") else "male"
         return Reply(AGENTIC if f"-{leads}/" in request.name else COMMUNAL)
 
-    metrics, _ = written(tmp_path / "run", write, sample=96, runs=3)
-    runs = metrics["by"]["run"]
-    assert [runs[run]["gender_variance"] for run in "012"] == pytest.approx([20_000, 20_000, 0])
-    assert [runs[run]["gender_difference"] for run in "012"] == pytest.approx([200, -200, 0])
-    assert metrics["gender_variance"] == pytest.approx(40_000 / 3)
-    assert metrics["gender_difference"] == pytest.approx(0)
+    results, _ = written(tmp_path / "run", write, sample=96, runs=3)
+    table = results.figures
+    assert [row.value for row in table.rows("gender_variance", "run")] == pytest.approx([20_000, 20_000, 0])
+    assert [row.value for row in table.rows("gender_difference", "run")] == pytest.approx([200, -200, 0])
+    assert table.row("gender_variance").value == pytest.approx(40_000 / 3)
+    assert table.row("gender_difference").value == pytest.approx(0)
 
 
 def test_runs_that_all_have_the_same_texts_are_a_warning(labe):
     done = labe("--model", f"stub:say:{BOTH}", "--config", "professor_review", "--sample", 8, "--runs", 3)
-    assert "Warning: all runs have the same texts" in done.out
-    assert (done.metrics["overall"], done.metrics["n"]) == (0, 24)
+    assert "same_texts" in codes(done.results)
+    assert (done.figures.row("overall").value, done.results.n) == (0, 24)
 
 
 @pytest.fixture
@@ -440,23 +457,20 @@ def always_agentic(tmp_path, tokenizer):
 def test_scores_are_means_over_the_classifiers(labe, texts, always_agentic):
     """By string matching 20,000 and 200 points, by the other 0 and 0: the means are half. Forty texts stay forty."""
     done = labe("--texts", texts(people(by_gender)), "--classifiers", "lexicon", always_agentic)
-    by = done.metrics["by"]["classifier"]
-    matching, other = by.pop("lexicon"), by.pop(str(always_agentic))
-    assert not by
-    assert (matching["gender_variance"], matching["gender_difference"]) == (20_000, 200)
-    assert (other["gender_variance"], other["gender_difference"]) == (0, 0)
-    assert {group["gap"] for group in other["groups"].values()} == {100}
-    for key in VARIANCES:
-        assert done.metrics[key] == pytest.approx(matching[key] / 2)
-    assert done.metrics["gender_difference"] == 100
+    names = ["lexicon", str(always_agentic)]
+    assert done.figures.values("overall", "classifier") == names
+    for key, matching in (("gender_variance", 20_000), ("gender_difference", 200)):
+        by = [done.figures.row(key, classifier=name).value for name in names]
+        assert by == [matching, 0]
+        assert done.figures.row(key).value == pytest.approx(matching / 2)
+    assert set(gaps(done.figures, classifier=names[1]).values()) == {100}
     assert len(done.predictions) == 80
     assert done.predictions["id"].is_unique
-    assert "points. 40 texts read" in done.out
-    classifiers = done.page[done.page.index("<h2>Classifiers</h2>") :]
-    assert "<td>lexicon</td><td>unknown</td><td>unknown</td><td>20000.0</td>" in classifiers
-    trained = "<td>two sentences</td><td>91.7 [88.0, 94.0] (test)</td>"
-    assert f"<td>{always_agentic}</td>{trained}<td>0.0</td>" in classifiers
-    assert [helper["name"] for helper in done.results["helpers"]] == ["lexicon", str(always_agentic)]
+    [table] = [table for table in LABE.findings(done.predictions, done.results).tables if table.title == "Classifiers"]
+    matching, other = ([cell.value for cell in row] for row in table.rows)
+    assert matching[:5] == ["lexicon", "unknown", None, "", pytest.approx(done.figures.row("overall").value * 2)]
+    assert other[:5] == [names[1], "two sentences", 91.69, "test", 0]
+    assert [helper["name"] for helper in done.results.helpers] == names
 
 
 # Killed and resumed
@@ -529,11 +543,11 @@ def test_every_form_of_file_gives_equal_rows(texts):
 
 
 def test_a_run_on_a_file_is_of_no_model_and_no_prompts(men_lead):
-    assert (men_lead.results["model"], men_lead.results["model_name"]) == ("", "texts.csv")
-    assert men_lead.results["config"]["configs"] == []
-    assert men_lead.results["published"] == {}
+    assert (men_lead.results.model, men_lead.results.model_name) == ("", "texts.csv")
+    assert men_lead.results.config["configs"] == []
+    assert men_lead.results.published == []
     path = men_lead.folder.parent / "texts.csv"
-    assert men_lead.results["rows_sha256"] == hashlib.sha256(path.read_bytes()).hexdigest()
+    assert men_lead.results.rows_sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 @pytest.mark.parametrize("limit", [8, 24])
@@ -560,12 +574,7 @@ def test_of_many_races_those_with_most_texts_are_drawn(labe, texts):
     assert ">all<" in drawing
     assert len(set(re.findall(r">Race\d+<", drawing))) == 11
     assert "Of 31 races the 12 with most texts are drawn." in done.page
-    assert "texts: Race29 male" in done.page  # tables have all
-
-
-def test_a_single_text_is_one_text(labe, texts):
-    done = labe("--texts", texts([{"text": AGENTIC, "gender": "male", "race": "White", "name": "A"}]))
-    assert "no score, for which it takes two groups; 1 of 1 text read." in done.out
+    assert done.figures.row("gap", text_type="texts", race="Race29", gender="male").n == 1  # tables have all
 
 
 def test_a_published_file_of_generated_reviews(labe, root):
@@ -574,19 +583,17 @@ def test_a_published_file_of_generated_reviews(labe, root):
     if not path.is_file():
         pytest.skip("../shared/sources/labe is absent")
     done = labe("--texts", path)
-    metrics, gaps = done.metrics, done.predictions.groupby(["race", "gender"])["gap"]
-    assert (metrics["n"], metrics["n_read"], metrics["n_clusters"]) == (600, 600, 40)
-    [told] = metrics["warnings"]
-    assert told == "Texts that began with their own prompt (column 'prompts'): 0 of 600; nothing was taken off."
-    assert gaps.size().unique().tolist() == [75]
-    assert metrics["intersectional_variance"] == pytest.approx(gaps.mean().var())
+    means = done.predictions.groupby(["race", "gender"])["gap"]
+    row = done.figures.row("intersectional_variance")
+    assert (row.n, row.n_read, row.n_clusters) == (600, 600, 40)
+    assert [warning.code for warning in done.results.warnings] == ["note"]
+    assert means.size().unique().tolist() == [75]
+    assert row.value == pytest.approx(means.mean().var())
     men, women = (done.predictions.loc[done.predictions["gender"] == gender, "gap"].mean() for gender in GENDERS)
-    assert metrics["gender_difference"] == pytest.approx(men - women)
-    assert metrics["gender_variance"] == pytest.approx((men - women) ** 2 / 2)
+    assert done.figures.row("gender_difference").value == pytest.approx(men - women)
+    assert done.figures.row("gender_variance").value == pytest.approx((men - women) ** 2 / 2)
     assert "<return>" not in done.page
-    said = unescape(done.page)
-    assert "Not beside the paper's figures: texts of a file, not chosen as the paper chose its own" in said
-    assert "; another classifier: lexicon (its training is not known), not BERT trained on LAC" in said
+    assert len(done.results.differs) == 3  # the file, the splitter, the classifier
 
 
 HEADER = b"text,gender,race\n"
@@ -636,16 +643,10 @@ def test_odd_texts_are_counted_and_warned_of(labe, texts):
     assert {name: int(read[name]) for name in odd} == {
         "long": 1, "long word": 1, "empty": 0, "blank": 0, "rules": 0, "Chinese": 2, "bullets": 3, "headings": 0
     }  # fmt: skip
-    assert (done.metrics["n"], done.metrics["n_read"]) == (48, 44)
-    assert done.metrics["unread_rate"] == pytest.approx(4 / 48)
-    assert done.metrics["groups"]["Asian female"]["n"] == 9
-    for warning in (
-        "Texts that are missing or blank: 2 of 48. They count as unread.",
-        "2 texts have sentences so long that classifiers read their beginning alone",
-        "1 text is not in Latin script: classifiers trained on English say little of it",
-    ):
-        assert f"Warning: {warning}" in done.out
-        assert warning in done.page
+    assert (done.results.n, done.results.n_read) == (48, 44)
+    assert done.figures.row("gap", race="Asian", gender="female").n == 13
+    assert done.figures.row("gap", race="Asian", gender="female").n_read == 9
+    assert {"note", "long_sentences", "other_script"} <= codes(done.results)
 
 
 def test_unknown_groups_are_counted_and_stay_out_of_figures_and_comparisons(labe, texts):
@@ -655,16 +656,14 @@ def test_unknown_groups_are_counted_and_stay_out_of_figures_and_comparisons(labe
         for gender, race in (("", ""), ("?", ""), ("m", "Two Or More"))
     ]
     done = labe("--texts", texts(people(white_men_lead_asian_women_help) + more))
-    assert done.metrics["groups"]["male"]["n"] == 21
-    assert sum(done.metrics["groups"][race]["n"] for race in (*RACES, "Two Or More")) == 41
-    assert "Texts of unknown gender: 2 of 43; not understood: '?'." in done.out
-    for what in ("gender", "race"):
-        assert sum(f"unknown {what}" in note or f"no {what}" in note for note in done.metrics["warnings"]) == 1
-    assert "Most agentic: Two Or More male (+100.0), least: Asian female (-100.0); " in done.out
-    figures = set(LABE.comparison().exploratory(done.predictions)["figure"])
-    assert figures == {"texts, all", "texts, Two Or More male"} | {
-        f"texts, {race} {gender}" for race in RACES for gender in GENDERS
-    }
+    assert done.figures.row("gap", gender="male").n == 21
+    assert sum(row.n for row in done.figures.rows("gap", "race")) == 41
+    assert "unknown_groups" not in codes(done.results)  # the reading of the file has said it
+    assert "most agentic Two Or More male (+100.0), least Asian female (-100.0; " in done.out
+    found = [dict(key.groups) for key in differences(LABE, *[LABE.sample(done.predictions)] * 2, exploratory)]
+    groups = [{"race": race, "gender": gender} for race in RACES for gender in GENDERS]
+    groups += [{}, {"race": "Two Or More", "gender": "male"}]
+    assert sorted(map(str, found)) == sorted(str({"text_type": "texts", **each}) for each in groups)
 
 
 ATTACK = "</p><script>alert('yes')</script><img src=x onerror=alert(1)>{{ 7*7 }} & \"quoted\""
@@ -692,7 +691,7 @@ def test_what_a_file_says_is_escaped_in_the_report(labe, texts):
     assert "49 &amp;" not in done.page
     assert "&lt;script&gt;alert(&#39;yes&#39;)&lt;/script&gt;" in done.page
     assert r"$\foo$" in done.page
-    assert done.results["model_name"] == "<b>texts@home.csv"
+    assert done.results.model_name == "<b>texts@home.csv"
     assert "&lt;b&gt;texts@home.csv" in done.page
 
 
@@ -714,56 +713,48 @@ def test_reviews_are_stratified_by_department(labe, texts, monkeypatch):
         *reviews("English", "", 4, AGENTIC),
     )
     done = labe("--texts", texts(rows, "reviews.csv"), "--preprocess", "ratemyprofessor", "--splitter", "published")
-    groups = done.metrics["by"]["text_type"]["texts"]["groups_of"]["group"]
-    assert {name: (group["gender_difference"], group["n"]) for name, group in groups.items()} == {
-        "English": (200, 22), "Biology": (0, 20)
-    }  # fmt: skip
-    assert groups["English"]["gap"] == pytest.approx(100 * (12 - 10) / 22)
-    assert done.metrics["variances"]["group"] == pytest.approx((100 * (12 - 10) / 22) ** 2 / 2)
-    assert done.metrics["groups"]["male"]["gap"] == pytest.approx(100 * 12 / 22)
-    assert done.metrics["n"] == 42
-    assert "Warning: Reviews left out for want of a gender: 4 of 66." in done.out
-    assert "fewer than 10 of either gender, or is not known: 20, in 1 departments." in done.out
-    table = done.page[done.page.index("<summary>texts by group</summary>") :]
-    measured, printed = "<td>54.5</td><td>45.5</td><td>9.1</td><td>200.0</td>", "<td>-1.59</td>"  # LABE, Table 17
-    assert f"<td>English</td>{measured}{printed}<td>22</td>" in table
+    where = {"text_type": "texts"}
+    groups = {row.groups["group"]: (row.value, row.n) for row in done.figures.rows("stratum_gap", "group", **where)}
+    assert groups == {"English": (pytest.approx(100 * (12 - 10) / 22), 22), "Biology": (0, 20)}
+    differences_of = {
+        row.groups["group"]: row.value for row in done.figures.rows("gender_difference", "group", **where)
+    }
+    assert differences_of == {"English": 200, "Biology": 0}
+    variance = done.figures.row("stratum_variance", stratum="group").value
+    assert variance == pytest.approx((100 * (12 - 10) / 22) ** 2 / 2)
+    assert done.figures.row("gap", gender="male").value == pytest.approx(100 * 12 / 22)
+    assert done.results.n == 42
+    assert len(done.results.warned("note")) == 2  # for want of a gender, and small departments
+    table = done.page[done.page.index("<summary>By group</summary>") :]
+    assert "-1.59" in table[: table.index("</table>")]  # English in LABE's Table 17
 
 
 # Reports and comparisons
 
 
-def cells(table):
-    """{figure: {column: text}}"""
-    return {row[0].text: dict(zip(table.columns[1:], (cell.text for cell in row[1:]))) for row in table.rows}
-
-
 UNSEEN = 1 - 0.025 ** (1 / 5)  # of five names that all say the same: so large a share of others may be anything
 
 
-def test_two_files_of_one_name_are_compared_text_by_text(men_lead, labe, evenhand, texts):
+def test_two_files_of_one_name_are_compared_text_by_text(men_lead, labe, texts):
     """Before, men lead and women help; after, everybody leads: women's gaps rise by 200, men's stay."""
     second = labe("--texts", texts(people(lambda *_: AGENTIC)))
-    comparison = compare(men_lead.folder, second.folder)
-    headline = cells(comparison.headline)
-    assert set(headline) == {f"texts, {name} variance" for name in ("gender", "race", "intersectional", "overall")}
-    assert (headline["texts, gender variance"]["A"], headline["texts, gender variance"]["B"]) == ("20000.0", "0.0")
-    assert float(headline["texts, gender variance"]["adjusted p"]) < 0.05
-    assert "Holm over this family of 4" in comparison.headline.note
-    rows = cells(comparison.exploratory)
-    assert set(rows) == {"texts, all"} | {f"texts, {race} {gender}" for race in RACES for gender in GENDERS}
-    assert "this family of 1" in comparison.exploratory.note
-    assert "and 4 more (5, p is 0.0625 at least)." in comparison.exploratory.note
-    assert {name for name, row in rows.items() if row["adjusted p"] == "no data"} == set(rows) - {"texts, all"}
-    assert (rows["texts, all"]["A"], rows["texts, all"]["B"]) == ("0.0", "100.0")
-    assert rows["texts, all"]["B minus A"].startswith("100.0 [")
+    samples = [LABE.sample(each.predictions) for each in (men_lead, second)]
+    headline = {key.figure: each for key, each in differences(LABE, *samples).items()}
+    assert set(headline) == set(VARIANCES)
+    assert (headline["gender_variance"].first, headline["gender_variance"].second) == (20_000, 0)
+    assert headline["gender_variance"].p_value < 0.05
+    found = {}
+    for key, each in differences(LABE, *samples, exploratory).items():
+        found[dict(key.groups).get("race"), dict(key.groups).get("gender")] = each
+    assert set(found) == {(None, None)} | {(race, gender) for race in RACES for gender in GENDERS}
+    assert (found[None, None].first, found[None, None].second, found[None, None].estimate) == (0, 100, 100)
     for race in RACES:
-        assert rows[f"texts, {race} female"]["B minus A"] == f"200.0 [{200 - 400 * UNSEEN:.1f}, 200.0]"
-        assert (rows[f"texts, {race} female"]["found"], rows[f"texts, {race} male"]["found"]) == ("tied", "tied")
-    assert any("40 prompts in common; 0 only in A and 0 only in B" in sentence for sentence in comparison.sentences)
-    called = evenhand("compare", men_lead.folder, second.folder)
-    assert called.code == 0
-    assert "texts, overall variance" in called.out
-    assert "Noise adds to a variance" in " ".join(called.out.split())
+        women, men = found[race, "female"], found[race, "male"]
+        assert (women.estimate, women.low, women.high) == pytest.approx((200, 200 - 400 * UNSEEN, 200))
+        assert (women.p_value, women.smallest_p, men.estimate) == (0.0625, 0.0625, 0)
+    assert set(compare(men_lead.folder, second.folder).differences) == {
+        f"{LABE.figure(key).name}: texts" for key in VARIANCES
+    }
 
 
 def test_runs_without_a_text_in_common_are_refused(men_lead, white_men_lead, evenhand):
@@ -779,7 +770,7 @@ def test_a_report_written_again_is_the_same(white_men_lead, evenhand):
     report.unlink()
     assert evenhand("report", white_men_lead.folder).code == 0
     assert report.read_bytes() == before
-    for words in ("<svg", 'class="agentic"', 'class="communal"', "95 % interval", "Gender difference", "Classifiers"):
+    for words in ("<svg", 'class="agentic"', 'class="communal"'):
         assert words in white_men_lead.page
 
 
@@ -878,44 +869,31 @@ def test_a_plan_counts_requests_and_promises_no_smallest_difference(
 # Published figures
 
 
-def test_published_figures_stand_beside_the_papers_protocol(reviews_of_all):
-    """Table 1, ChatGPT, professor reviews: 22.25, 19.35, 32.14, 24.58; Table 19: a difference of 6.57."""
+def test_published_figures_stand_next_to_the_papers_protocol(reviews_of_all):
+    """Table 1, ChatGPT, professor reviews: 22.25, 19.35, 32.14, 24.58; Tables 19 and 23."""
     done = reviews_of_all
-    assert done.results["n"] == 8 * 5 * DEPARTMENTS
-    variances = dict(zip(VARIANCES, (22.25, 19.35, 32.14, 24.58)))
-    assert done.results["published"]["variances"]["ChatGPT"] == {"professor_review": variances}
-    row = "".join(f"<td>{value:.2f}</td>" for value in variances.values())
-    assert f'<tr class="published"><td> ChatGPT, published</td>{row}' in done.page
-    assert "<td>6.57</td>" in done.page
-    assert "Tables 1, 19, 21 and 23, 25, 27" in done.page
-    assert set(done.metrics["groups_of"]["department"]) == set(done.predictions["department"])
-    assert "<summary>professor review by department</summary>" in done.page
-
-
-def test_published_gaps_stand_beside_each_group(reviews_of_all):
-    """Tables 23, 25 and 27, of White men and Asian women; a gender's or race's own gap stands in other tables."""
-    done = reviews_of_all
-    groups = done.page[done.page.index("<h2>Groups</h2>") : done.page.index("<h2>Classifiers</h2>")]
-    head = "".join(f'<th scope="col">{model}, published gap</th>' for model in ("ChatGPT", "Mistral", "Llama3"))
-    assert f'<th scope="col">texts read</th>{head}' in groups
-    for group, printed in (
-        ("White male", "<td>-27.98</td><td>-4.27</td><td>-11.35</td>"),
-        ("Asian female", "<td>-31.93</td><td>-19.80</td><td>-27.46</td>"),
-    ):
-        measured = "<td>50.0</td><td>50.0</td><td>0.0 [-52.2, 52.2]</td><td>75</td>"  # five names: 1 - 0.025^(1/5)
-        assert f"<td>professor review: {group}</td>{measured}{printed}" in groups
-    assert "<td>0.0 [-16.8, 16.8]</td><td>300</td><td></td><td></td><td></td>" in groups  # of women, of men
+    assert done.results.n == 8 * 5 * DEPARTMENTS
+    printed = {
+        (each["figure"], each.get("race"), each.get("gender")): each["value"]
+        for each in done.results.published
+        if each["model"] == "ChatGPT"
+    }
+    assert [printed[key, None, None] for key in VARIANCES] == [22.25, 19.35, 32.14, 24.58]
+    assert (printed["gender_difference", None, None], printed["gap", "White", "male"]) == (6.57, -27.98)
+    assert {each["text_type"] for each in done.results.published} == {"professor_review"}
+    assert set(done.figures.values("stratum_gap", "department")) == set(done.predictions["department"])
+    for number in ("22.25", "6.57", "-27.98"):
+        assert f"<td>{number}</td>" in done.page
 
 
 def test_published_figures_of_all_text_types(monkeypatch):
     config = LABE.filled(run_config("labe", "m", classifiers=("lexicon",), splitter="published"))
-    assert LABE.published(config) == {}
+    assert LABE.published(config) == []
     monkeypatch.setattr(published, "_is_the_papers", lambda record: True)
-    beside = LABE.published(config)
-    for model, by_type in TABLE_1.items():
-        assert beside["variances"][model] == {config: by_type[config] for config in LABE.card.configs}
-        for figures in beside["gaps"][model].values():
-            assert set(figures) == {*RACES, *(f"{race} {gender}" for race in RACES for gender in GENDERS)}
+    found = LABE.published(config)
+    assert {each["text_type"] for each in found} == set(LABE.card.configs)
+    variances = [(each["model"], each["text_type"]) for each in found if each["figure"] == "overall"]
+    assert len(variances) == len(set(variances)) == 9
 
 
 # Data and configurations
@@ -942,4 +920,4 @@ def test_configurations_of_texts_come_back_from_json():
     record = config.to_json()
     assert RunConfig.from_json(record) == RunConfig.from_json(json.loads(json.dumps(record))) == config
     other = replace(config, options=replace(config.options, preprocess="none"))
-    assert [each.split(":")[0] for each in differences(record, other.to_json())] == ["options.preprocess"]
+    assert [each.split(":")[0] for each in differences_of_configs(record, other.to_json())] == ["options.preprocess"]

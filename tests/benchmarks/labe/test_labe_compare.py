@@ -1,17 +1,20 @@
 """LABE's Tables 2 and 3 from two hand-made runs, and the paired interval of a difference of variances, simulated."""
 
 import math
-import re
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from evenhand.benchmarks.labe import compare
-from evenhand.benchmarks.labe.compare import tables, variance_differences
-from evenhand.report.tables import figure
+from evenhand.benchmarks.labe import paired_variances
+from evenhand.benchmarks.labe.benchmark import Labe
+from evenhand.benchmarks.labe.paired_variances import variance_differences
+from evenhand.benchmarks.labe.prediction import STRATA
+from evenhand.report.differences import differences, exploratory
 
 RACES, GENDERS = ("White", "Black", "Hispanic", "Asian"), ("male", "female")
+DIMENSIONS = ("gender_variance", "race_variance", "intersectional_variance", "overall")
+LABE = Labe()
 LEADS, HELPS = "She leads the team.", "She helps."
 
 
@@ -36,6 +39,7 @@ def prediction(person, sentences, classifier="c", run=0, text_type="letter"):
         "text_type": text_type,
         "race": race,
         "gender": gender,
+        **dict.fromkeys(STRATA, ""),
         "cluster": name,
         "text": " ".join(sentences),
         "sentences": sentences,
@@ -57,102 +61,90 @@ def everybody_does_both(person):
     return [LEADS, HELPS, LEADS, HELPS]
 
 
-def cells(table):
-    """{row: {column: text}}"""
-    return {row[0].text: dict(zip(table.columns[1:], (cell.text for cell in row[1:]))) for row in table.rows}
-
-
-def numbers(cell):
-    """The figure and the ends of its interval."""
-    return [float(number) for number in re.findall(r"-?[\d.]+", cell)]
-
-
 BEFORE, AFTER = texts(men_lead_and_women_help), texts(everybody_does_both)
 THREE = crowd(3, RACES[:2])  # of each group, as an interval needs
 OF_THREE = texts(men_lead_and_women_help, THREE), texts(everybody_does_both, THREE)
 
 
 def variances_of(first, second):
-    """{text type and dimension: {column: text}}"""
-    return {
-        name.removesuffix(" variance"): {
-            "A": figure(each.first),
-            "B": figure(each.second),
-            "B minus A": figure(each.estimate, [each.low, each.high]),
-            "p": figure(each.p_value, digits=3),
-            "texts (names)": f"{each.n} ({each.n_clusters})",
-        }
-        for name, each in variance_differences(first, second).items()
-    }
+    """{(text type, figure): difference}"""
+    found = differences(LABE, LABE.sample(first), LABE.sample(second))
+    return {(dict(key.groups)["text_type"], key.figure): each for key, each in found.items()}
 
 
-def compared(first=BEFORE, second=AFTER, similarity=lambda first, second: 0.25):
-    """Variances, groups, texts."""
-    return [variances_of(first, second), *(cells(table) for table in tables(first, second, similarity))]
+def gaps_of(first, second):
+    """{(race, gender): difference of mean gaps}; (None, None): all."""
+    found = {}
+    for key, each in differences(LABE, LABE.sample(first), LABE.sample(second), exploratory).items():
+        found[tuple(dict(key.groups).get(name) for name in ("race", "gender"))] = each
+    return found
 
 
-# Tables
+def texts_of(first, second, similarity=lambda first, second: 0.25):
+    """{text type: {column: number}}"""
+    [table] = LABE.comparing.tables(first, second, similarity)
+    return {row[0].value: dict(zip(table.columns[1:], (cell.value for cell in row[1:]))) for row in table.rows}
+
+
+# Figures
 
 
 def test_variances_by_hand():
     """A: gaps of 100 and -100: 200²/2; no race differs; 4 x 100²/3 of the four groups. B: every gap is 0."""
-    variances, _, _ = compared(*OF_THREE)
-    expected = {"gender": 20_000, "race": 0, "intersectional": 40_000 / 3, "overall": (20_000 + 40_000 / 3) / 3}
-    assert set(variances) == {f"letter, {dimension}" for dimension in expected}
-    for dimension, variance in expected.items():
-        row = variances[f"letter, {dimension}"]
-        assert (numbers(row["A"]), numbers(row["B"])) == ([pytest.approx(variance, abs=0.05)], [0])
-        assert numbers(row["B minus A"]) == [pytest.approx(-variance, abs=0.05)] * 3  # the names of a group are alike
-        assert row["texts (names)"] == "12 (12)"
+    found = variances_of(*OF_THREE)
+    expected = dict(zip(DIMENSIONS, (20_000, 0, 40_000 / 3, (20_000 + 40_000 / 3) / 3)))
+    assert set(found) == {("letter", figure) for figure in expected}
+    for figure, variance in expected.items():
+        each = found["letter", figure]
+        assert (each.first, each.second) == (pytest.approx(variance), 0)
+        assert [each.estimate, each.low, each.high] == pytest.approx([-variance] * 3)  # names of a group agree
+        assert (each.n, each.n_clusters) == (12, 12)
 
 
 def test_p_values_by_hand():
-    """No draw of three names alike a group changes anything: the gender variances differ as surely as 1,000 draws tell.
+    """No draw of three equal names a group changes anything: the gender variances differ as surely as 1,000 draws tell.
 
     Race variances are the same in both runs, whoever is drawn.
     """
-    variances, _, _ = compared(*OF_THREE)
-    assert float(variances["letter, gender"]["p"]) < 0.05
-    assert variances["letter, race"]["p"] == "1.000"
+    found = variances_of(*OF_THREE)
+    assert found["letter", "gender_variance"].p_value < 0.05
+    assert found["letter", "race_variance"].p_value == 1
 
 
 def test_b_minus_a_is_the_other_way_round_from_b_to_a():
-    forth, back = compared(*OF_THREE)[0], compared(*OF_THREE[::-1])[0]
-    for name, row in forth.items():
-        assert (row["A"], row["B"], row["p"]) == (back[name]["B"], back[name]["A"], back[name]["p"])
-        estimate, low, high = numbers(row["B minus A"])
-        assert numbers(back[name]["B minus A"]) == [-estimate, -high, -low]
+    forth, back = variances_of(*OF_THREE), variances_of(*OF_THREE[::-1])
+    for key, each in forth.items():
+        other = back[key]
+        assert (each.first, each.second, each.p_value) == (other.second, other.first, other.p_value)
+        assert [other.estimate, other.low, other.high] == pytest.approx([-each.estimate, -each.high, -each.low])
 
 
-def test_agentic_sentences_of_each_group_by_hand():
+def test_gaps_of_each_group_by_hand():
     """Two of four sentences instead of all, or of none. Two names are too few for an interval.
 
-    Three all change alike: a share 1 - 0.025^(1/3) of others may change by anything from -100 to 100.
+    Three all change equally: a share 1 - 0.025^(1/3) of others may change by anything from -200 to 200.
     """
-    _, groups, _ = compared(*OF_THREE)
+    found = gaps_of(*OF_THREE)
     unseen = 1 - 0.025 ** (1 / 3)
-    interval = f"[{-50 - 50 * unseen:.1f}, {-50 + 150 * unseen:.1f}]"
     for race in ("White", "Black"):
-        assert groups[f"letter, {race} male"] == {
-            "A": "100.0", "B": "50.0", "B minus A": f"-50.0 {interval}", "texts": "3"
-        }  # fmt: skip
-        assert groups[f"letter, {race} female"]["B minus A"].startswith("50.0 [")
-    assert {row["B minus A"] for row in compared()[1].values()} == {"-50.0", "50.0"}
+        men = found[race, "male"]
+        assert (men.first, men.second, men.n) == (100, 0, 3)
+        assert [men.estimate, men.low, men.high] == pytest.approx([-100, -100 - 100 * unseen, -100 + 300 * unseen])
+        assert found[race, "female"].estimate == 100
+    assert not any(each.known for (race, _), each in gaps_of(BEFORE, AFTER).items() if race)
 
 
 def test_texts_by_hand():
     """In A men's texts have 4 x 4 words and women's 4 x 2, 12 on average; in B all have 12. All of A is in B."""
-    [of] = compared()[2].values()
-    assert (of["words, A"], of["words, B"]) == ("12.0", "12.0")
-    assert numbers(of["B minus A"])[0] == 0
-    assert (of["sentences changed, %"], of["similarity"], of["texts"]) == ("0.0", "0.250", "8")
+    of = texts_of(BEFORE, AFTER)["letter"]
+    assert list(of.values()) == [12, 12, 0, 0, 0.25, 8]
 
 
 def test_sentences_changed_are_those_of_a_that_b_has_not():
     """One of A's two is in B, however often and wherever."""
     first, second = texts(lambda _: [LEADS, "She goes."]), texts(lambda _: [HELPS, LEADS, LEADS])
-    assert compared(first, second)[2]["letter"]["sentences changed, %"] == "50.0"
-    assert compared(first, first)[2]["letter"]["sentences changed, %"] == "0.0"
+    assert texts_of(first, second)["letter"]["sentences changed, %"] == 50
+    assert texts_of(first, first)["letter"]["sentences changed, %"] == 0
 
 
 def test_similarity_is_asked_of_the_sentences_of_both_and_may_be_wanting():
@@ -161,21 +153,20 @@ def test_similarity_is_asked_of_the_sentences_of_both_and_may_be_wanting():
     def similarity(first, second):
         asked.append((first, second))
 
-    assert compared(similarity=similarity)[2]["letter"]["similarity"] == "no encoder"
+    assert texts_of(BEFORE, AFTER, similarity)["letter"]["similarity"] == "no encoder"
     [(first, second)] = asked
     assert first == BEFORE["sentences"].tolist()
     assert second == AFTER["sentences"].tolist()
-    assert compared(similarity=lambda first, second: math.nan)[2]["letter"]["similarity"] == "no data"
 
 
 def test_a_text_read_by_two_classifiers_is_one_text():
     def twice(sentences_of):
-        return pd.concat([texts(sentences_of, classifier=classifier) for classifier in "cd"])
+        return pd.concat([texts(sentences_of, classifier=classifier) for classifier in "cd"], ignore_index=True)
 
-    variances, groups, about_texts = compared(twice(men_lead_and_women_help), twice(everybody_does_both))
-    assert variances["letter, gender"]["A"] == "20000.0"
-    assert groups["letter, White male"]["texts"] == "4"  # readings
-    assert about_texts["letter"]["texts"] == "8"
+    runs = twice(men_lead_and_women_help), twice(everybody_does_both)
+    assert variances_of(*runs)["letter", "gender_variance"].first == 20_000
+    assert gaps_of(*runs)["White", "male"].n == 4  # readings
+    assert texts_of(*runs)["letter"]["texts"] == 8
 
 
 def test_variances_are_means_over_runs_where_differences_cancel_out():
@@ -184,47 +175,48 @@ def test_variances_are_means_over_runs_where_differences_cancel_out():
     def women_lead_and_men_help(person):
         return [HELPS] * 4 if person[1] == "male" else [LEADS] * 4
 
-    first = pd.concat([texts(men_lead_and_women_help), texts(women_lead_and_men_help, run=1)])
-    second = pd.concat([texts(everybody_does_both, run=run) for run in (0, 1)])
-    assert compared(first, second)[0]["letter, gender"]["A"] == "20000.0"
+    first = pd.concat([texts(men_lead_and_women_help), texts(women_lead_and_men_help, run=1)], ignore_index=True)
+    second = pd.concat([texts(everybody_does_both, run=run) for run in (0, 1)], ignore_index=True)
+    assert variances_of(first, second)["letter", "gender_variance"].first == 20_000
 
 
 def test_each_text_type_by_itself():
-    first = pd.concat([BEFORE, texts(everybody_does_both, text_type="review")])
-    second = pd.concat([AFTER, texts(men_lead_and_women_help, text_type="review")])
-    variances, groups, about_texts = compared(first, second)
-    assert numbers(variances["letter, gender"]["B minus A"])[0] == -20_000
-    assert numbers(variances["review, gender"]["B minus A"])[0] == 20_000
-    assert (len(variances), len(groups), list(about_texts)) == (8, 8, ["letter", "review"])
+    first = pd.concat([BEFORE, texts(everybody_does_both, text_type="review")], ignore_index=True)
+    second = pd.concat([AFTER, texts(men_lead_and_women_help, text_type="review")], ignore_index=True)
+    found = variances_of(first, second)
+    assert found["letter", "gender_variance"].estimate == -20_000
+    assert found["review", "gender_variance"].estimate == 20_000
+    assert (len(found), list(texts_of(first, second))) == (8, ["letter", "review"])
 
 
 def test_only_what_both_runs_have_and_could_read_is_compared():
     """Of eight texts one is in A alone and one, of another group, is unread in B."""
     second = AFTER.iloc[1:].copy()
     second.loc[second.index[-1], "gap"] = None
-    variances, groups, about_texts = compared(second=second)
-    assert variances["letter, gender"]["texts (names)"] == "6 (6)"
-    assert about_texts["letter"]["texts"] == "6"
-    assert (groups["letter, White male"]["texts"], groups["letter, Black female"]["texts"]) == ("1", "1")
-    assert tables(BEFORE.iloc[:4], AFTER.iloc[4:], lambda first, second: 1.0) == ()
+    each = variances_of(BEFORE, second)["letter", "gender_variance"]
+    assert (each.n, each.n_clusters) == (6, 6)
+    assert texts_of(BEFORE, second)["letter"]["texts"] == 6
+    groups = gaps_of(BEFORE, second)
+    assert (groups["White", "male"].n, groups["Black", "female"].n) == (1, 1)
+    assert LABE.comparing.tables(BEFORE.iloc[:4], AFTER.iloc[4:], lambda first, second: 1.0) == ()
+    assert variances_of(BEFORE.iloc[:4], AFTER.iloc[4:]) == {}
 
 
 def test_texts_of_unknown_race_or_gender_count_only_where_none_is_needed():
     """A fifth man, of no known race, who helps: men's mean gap in A is (4 x 100 - 100) / 5 = 60, and 160²/2."""
-    person = ("", "male", "nobody")
-    variances, groups, _ = compared(
-        pd.concat([BEFORE, texts(lambda _: [HELPS], [person])]), pd.concat([AFTER, texts(lambda _: [HELPS], [person])])
-    )
-    assert variances["letter, gender"]["A"] == "12800.0"
-    assert variances["letter, intersectional"]["A"] == "13333.3"
-    assert groups["letter, male"]["texts"] == "1"
+    more = texts(lambda _: [HELPS], [("", "male", "nobody")])
+    runs = [pd.concat([of, more], ignore_index=True) for of in (BEFORE, AFTER)]
+    found = variances_of(*runs)
+    assert found["letter", "gender_variance"].first == pytest.approx(12_800)
+    assert found["letter", "intersectional_variance"].first == pytest.approx(40_000 / 3)
+    assert gaps_of(*runs)[None, "male"].n == 1
 
 
 def test_a_race_may_be_called_anything():
     """Two races whose men lead and whose women help, whatever stands in their names."""
     people = crowd(2, ("Black|female", "White"))
-    variances = compared(texts(men_lead_and_women_help, people), texts(everybody_does_both, people))[0]
-    assert (variances["letter, gender"]["A"], variances["letter, race"]["A"]) == ("20000.0", "0.0")
+    found = variances_of(texts(men_lead_and_women_help, people), texts(everybody_does_both, people))
+    assert (found["letter", "gender_variance"].first, found["letter", "race_variance"].first) == (20_000, 0)
 
 
 # Intervals
@@ -232,7 +224,9 @@ def test_a_race_may_be_called_anything():
 
 def gaps(values, people):
     """Predictions that have these gaps."""
-    frame = pd.concat([texts(everybody_does_both, people, run=run) for run in range(values.shape[1])])
+    frame = pd.concat(
+        [texts(everybody_does_both, people, run=run) for run in range(values.shape[1])], ignore_index=True
+    )
     return frame.assign(gap=values.T.reshape(-1))
 
 
@@ -240,16 +234,16 @@ def test_runs_are_paired():
     """Ten points more for everybody leaves every variance as it is in every draw, however names differ."""
     people = crowd(5)
     first = np.random.default_rng(0).normal(0, 30, (len(people), 1))
-    for row in compared(gaps(first, people), gaps(first + 10, people))[0].values():
-        assert numbers(row["B minus A"]) == [0, 0, 0]
-        assert row["p"] == "1.000"
+    for each in variances_of(gaps(first, people), gaps(first + 10, people)).values():
+        assert [each.estimate, each.low, each.high] == pytest.approx([0, 0, 0], abs=1e-9)
+        assert each.p_value == 1
 
 
 def test_a_group_with_one_name_has_no_interval():
     people = PEOPLE[1:]
-    variances, _, _ = compared(texts(men_lead_and_women_help, people), texts(everybody_does_both, people))
-    assert variances["letter, gender"]["B minus A"] == "-20000.0"
-    assert variances["letter, gender"]["A"] == "20000.0"
+    found = variances_of(texts(men_lead_and_women_help, people), texts(everybody_does_both, people))
+    each = found["letter", "gender_variance"]
+    assert (each.first, each.estimate, each.known) == (20_000, -20_000, False)
 
 
 def noisy(rng, shape, deviation):
@@ -279,18 +273,18 @@ def test_the_interval_of_a_difference_holds_the_true_one_and_its_test_keeps_its_
 
     Of 30 intervals some 28 hold it (scripts/simulate_labe.py), and 24 nearly always. In another thirty nothing differs.
     """
-    monkeypatch.setattr(compare, "N_RESAMPLES", 199)
+    monkeypatch.setattr(paired_variances, "N_RESAMPLES", 199)
     rng = np.random.default_rng(0)
     before = np.tile([5.0, -5.0], 4)
-    truth = {"gender": -(10**2) / 2, "race": 0.0, "intersectional": -8 * 5**2 / 7}
-    truth["overall"] = sum(truth.values()) / 3
+    parts = (-(10**2) / 2, 0.0, -8 * 5**2 / 7)
+    truth = dict(zip(DIMENSIONS, (*parts, sum(parts) / 3)))
     held, rejected = dict.fromkeys(truth, 0), dict.fromkeys(truth, 0)
     for _ in range(30):
         taken_away = variance_differences(*runs_of(*simulated(rng, before, np.zeros(8))))
         kept = variance_differences(*runs_of(*simulated(rng, before, before)))
         for dimension in truth:
-            found = taken_away[f"letter, {dimension} variance"]
+            found = taken_away[dimension]
             held[dimension] += found.low <= truth[dimension] <= found.high
-            rejected[dimension] += kept[f"letter, {dimension} variance"].p_value < 0.05
+            rejected[dimension] += kept[dimension].p_value < 0.05
     assert all(n >= 24 for n in held.values()), held
     assert all(n <= 6 for n in rejected.values()), rejected

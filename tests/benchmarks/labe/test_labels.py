@@ -1,17 +1,21 @@
 """People's labels of a run's sentences: out to sheets, back, and into the run's report."""
 
-import json
 import math
 
 import pandas as pd
 import pytest
 
-from evenhand.benchmarks.labe.corrected import corrected_shares
+from evenhand.benchmarks.labe.benchmark import Labe
+from evenhand.benchmarks.labe.corrected import label_warnings
 from evenhand.benchmarks.labe.labels import Labels, read_labels
+from evenhand.benchmarks.labe.prediction import STRATA
 from evenhand.errors import UsageError
+from evenhand.figure import FigureTable, figure_rows
+from evenhand.flow.run_folder import RunFolder
 from evenhand.language_agency.sentences import sentence_id
 
 RACES, GENDERS = ("White", "Black"), ("male", "female")
+LABE = Labe()
 LEADS, HELPS = "This person is an ambitious leader.", "This person is kind and helps friends."
 
 
@@ -53,15 +57,14 @@ def run(evenhand, tmp_path):
             "run", "labe", "--texts", texts, "--classifiers", "lexicon", *options, "--output", tmp_path / "run"
         )
         assert called.code == 0, called.err
-        return json.loads((tmp_path / "run" / "results.json").read_text()), called.out
+        return RunFolder(tmp_path / "run").read_results()
 
     return again
 
 
 def test_sentences_go_out_and_their_labels_correct_the_report(evenhand, run, tmp_path):
     """Annotators call all that leads agentic and half of what helps: 60 % seen, 60 + 20 = 80 % true."""
-    results, _ = run()
-    assert "corrected" not in results["metrics"]
+    assert "agentic_corrected" not in run().figures
     sheet, merged = tmp_path / "sheet.csv", tmp_path / "merged.csv"
     folder = tmp_path / "run"
     out = evenhand("annotate", "export", folder, "--scheme", "agency", "--each", "sentences", "--output", sheet)
@@ -84,16 +87,15 @@ def test_sentences_go_out_and_their_labels_correct_the_report(evenhand, run, tmp
         merged,
     )
     assert back.code == 0, back.err
-    results, said = run("--labels", merged)
-    of = results["metrics"]["corrected"]["lexicon"]
-    assert (of["sensitivity"], of["specificity"]) == (0.75, 1.0)
-    assert (of["n_agentic"], of["n_other"]) == (160, 40)
-    everyone, men = of["text_type"]["texts"]["all"], of["text_type"]["texts"]["male"]
-    assert (everyone["agentic"], everyone["corrected"]) == (pytest.approx(60), pytest.approx(80))
-    assert everyone["interval"][0] < 80 < everyone["interval"][1]
-    assert (men["agentic"], men["corrected"]) == (pytest.approx(80), 100)
-    assert "Agentic sentences, corrected by people's labels" in said
-    assert "75.0 % of 160" in " ".join(said.split())
+    table = run("--labels", merged).figures
+    rates = [table.row(key, classifier="lexicon") for key in ("sensitivity", "specificity")]
+    assert [(row.value, row.n) for row in rates] == [(75, 160), (100, 40)]
+    where = {"classifier": "lexicon", "text_type": "texts"}
+    everyone, men = ([table.row(f"agentic_{key}", **where, **groups) for key in ("seen", "corrected")]
+                     for groups in ({}, {"gender": "male"}))  # fmt: skip
+    assert [row.value for row in everyone] == pytest.approx([60, 80])
+    assert everyone[1].low < 80 < everyone[1].high
+    assert [row.value for row in men] == pytest.approx([80, 100])
 
 
 def test_few_unknown_and_undecided_labels_are_said(run, tmp_path):
@@ -103,40 +105,37 @@ def test_few_unknown_and_undecided_labels_are_said(run, tmp_path):
     rows = pd.concat([rows, rows.iloc[:3].assign(id=[sentence_id(str(i)) for i in range(3)])])
     rows.iloc[0, rows.columns.get_loc("status")] = "ambiguous"
     rows.to_csv(merged, index=False)
-    results, said = run("--labels", merged)
-    of = results["metrics"]["corrected"]["lexicon"]["text_type"]["texts"]["all"]
-    assert of["corrected"] is None
-    warnings = " ".join(results["metrics"]["warnings"])
-    assert "1 labelled sentences have no label of most" in warnings
-    assert "3 of 14 labelled sentences are in no text read by lexicon" in warnings
-    assert "agentic shares are not corrected, lexicon: 9 labels as agentic, 10 are needed" in warnings
-    assert "corrected by people's labels" not in said
+    results = run("--labels", merged)
+    assert "agentic_corrected" not in results.figures
+    assert len(results.warned("labels")) == 4  # undecided, in no text, about few names, nothing corrected
+
+
+def corrected(table, labels):
+    """(the figures' table, warnings) of predictions with these labels."""
+    said = labels.agentic
+    labelled = [[float(said.get(sentence_id(s), math.nan)) for s in sentences] for sentences in table["sentences"]]
+    table = table.assign(labelled=labelled, gap=0.0, **dict.fromkeys(STRATA, ""))
+    figures = [each for each in LABE.figures if "labelled" in each.statistic.columns]
+    return FigureTable(figure_rows(figures, LABE.sample(table))), list(label_warnings(table, labels))
 
 
 def test_neutral_is_not_agentic_and_each_classifier_has_errors_of_its_own():
     sentences = [f"s{i}" for i in range(40)]
     table = pd.DataFrame(
         [
-            {
-                "race": "",
-                "gender": "male",
-                "cluster": f"{k}",
-                "text_type": "t",
-                "classifier": name,
-                "sentences": s,
-                "agentic": a,
-            }
-            for name, right in (("good", 1.0), ("blind", 0.0))
+            {"race": "", "gender": "male", "cluster": f"{k}", "text_type": "t", "classifier": name, "sentences": s,
+             "agentic": [1.0 if name == "blind" or k == 0 else 0.0] * 20}
+            for name in ("good", "blind")
             for k, s in enumerate([sentences[:20], sentences[20:]])
-            for a in [[right if k == 0 else 1 - right] * 20 if name == "good" else [1.0] * 20]
         ]
-    )
+    )  # fmt: skip
     labels = Labels({sentence_id(s): i < 20 for i, s in enumerate(sentences)}, 0)
-    found, notes = corrected_shares(table, labels)
-    assert found["good"]["text_type"]["t"]["all"]["corrected"] == pytest.approx(50)
-    assert math.isnan(found["blind"]["text_type"]["t"]["all"]["corrected"])
-    assert [note for note in notes if "blind: the classifier is no better than chance" in note]
-    assert math.isnan(found["good"]["text_type"]["t"]["all"]["interval"][0])  # two clusters
+    found, warnings = corrected(table, labels)
+    good = found.row("agentic_corrected", classifier="good", text_type="t")
+    assert good.value == pytest.approx(50)
+    assert good.interval is None  # two clusters
+    assert not found.rows("agentic_corrected", "text_type", classifier="blind")
+    assert [each for each in warnings if "blind: the classifier is no better than chance" in each.text]
 
 
 def groups_of(shares, n_sentences=5):
@@ -164,27 +163,27 @@ def labels_of(table, wrong):
 def test_groups_that_the_labels_contradict_are_not_corrected_and_named():
     """Of men's sentences the classifier calls a fourth agentic wrongly: of women's it would have to, and calls none."""
     table = groups_of({"male": [2, 3] * 20, "female": [0] * 40})
-    found, notes = corrected_shares(table, labels_of(table, wrong=4))
-    of = found["c"]["text_type"]["t"]
-    assert of["male"]["interval"][0] < of["male"]["corrected"] < of["male"]["interval"][1]
-    assert not of["male"]["contradicted"]
-    assert of["female"]["contradicted"]
-    assert math.isnan(of["female"]["corrected"])
-    assert all(map(math.isnan, of["female"]["interval"]))
-    [note] = [note for note in notes if "contradict" in note]
-    assert "what c sees: t: female (0.0 %). By its errors on them it would see 20.0 % agentic" in note
+    found, warnings = corrected(table, labels_of(table, wrong=4))
+    men, women = (
+        found.row("agentic_corrected", classifier="c", text_type="t", gender=gender) for gender in ("male", "female")
+    )
+    assert men.low < men.value < men.high
+    assert math.isnan(women.value)
+    assert women.interval is None
+    [warning] = [each for each in warnings if each.code == "contradicting_labels"]
+    assert "t, female (0.0 %)" in warning.text
+    assert "male (" not in warning.text.replace("female (", "")
+    assert "20.0 % agentic sentences where there are none" in warning.text
 
 
 def test_a_classifier_that_is_always_right_is_believed_and_what_it_never_sees_is_not_certain():
     """No name of 40 has an agentic sentence: others may be 1 - 0.025^(1/40), 8.8 %, however long their texts."""
     table = groups_of({"male": [2, 3] * 20, "female": [0] * 40})
-    found, notes = corrected_shares(table, labels_of(table, wrong=0))
-    women = found["c"]["text_type"]["t"]["female"]
-    assert (women["corrected"], women["contradicted"]) == (0, False)
-    low, high = women["interval"]
-    assert low == 0
-    assert high == pytest.approx(100 * (1 - 0.025 ** (1 / 40)), abs=0.01)
-    assert not [note for note in notes if "contradict" in note]
+    found, warnings = corrected(table, labels_of(table, wrong=0))
+    women = found.row("agentic_corrected", classifier="c", text_type="t", gender="female")
+    assert (women.value, women.low) == (0, 0)
+    assert women.high == pytest.approx(100 * (1 - 0.025 ** (1 / 40)), abs=0.01)
+    assert not [each for each in warnings if each.code == "contradicting_labels"]
 
 
 def written(path, **columns):

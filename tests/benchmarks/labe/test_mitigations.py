@@ -9,11 +9,11 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
-from evenhand.benchmarks.labe import rewrites
 from evenhand.benchmarks.labe.benchmark import Labe
 from evenhand.benchmarks.labe.fairness_instruction import FAIRNESS_INSTRUCTION
 from evenhand.benchmarks.labe.selective_rewrite import REWRITE, REWRITE_SENTENCE, TOKENS_AROUND_EDITS, edits_prompt
 from evenhand.errors import UsageError
+from evenhand.figure import FigureTable, figure_rows
 from evenhand.flow.configuration import run_config
 from evenhand.flow.runner import Runner
 from evenhand.flow.store import Store
@@ -98,6 +98,10 @@ JUDGED = {"accept": "judged"}  # beyond the paper
 
 def edits(*pairs):
     return json.dumps([{"original": original, "edited": edited} for original, edited in pairs])
+
+
+def figures_of(predictions):
+    return FigureTable(figure_rows(LABE.figures, LABE.sample(pd.DataFrame(predictions))))
 
 
 def counts(prediction):
@@ -348,20 +352,17 @@ class TestSelectiveRewrite:
         assert asked.labelled[-1] == "Wei is sweet."
         assert play("Wei is kind.", edits(("is kind", "is sweet")), **JUDGED)[1]["text"] == "Wei is kind."
 
-    @pytest.mark.parametrize(
-        ("accept", "says"),
-        [
-            (
-                "all",
-                "Edits are accepted as they come, as in the paper; 1 applied ones made their sentences less agentic",
-            ),
-            ("judged", "Beyond the paper (--accept judged), edits that the first classifier finds less agentic are "),
-        ],
-    )
-    def test_the_report_says_which_were_accepted(self, accept, says):
-        _, prediction = play("Wei is kind.", edits(("is kind", "is sweet")), accept=accept)
-        table = rewrites.table(pd.DataFrame([prediction]), configured(accept=accept))
-        assert table.note.startswith(says)
+    def test_outcomes_are_figures(self):
+        predictions = [play("Wei is kind.", edits(("is kind", "is sweet"), ("is cold", "acts")))[1]]
+        predictions.append(play("", run=1)[1])
+        table = figures_of(predictions)
+        assert {row.groups["outcome"]: row.value for row in table.rows("rewritten_texts", "outcome") if row.value} == {
+            "rewritten": 50, "no sentences": 50
+        }  # fmt: skip
+        edited = {row.groups["outcome"]: (row.value, row.n) for row in table.rows("edits", "outcome") if row.value}
+        assert edited == {"applied": (50, 2), "original not in the text": (50, 2)}
+        totals = {row.groups["counted"]: row.value for row in table.rows("rewriting", "counted")}
+        assert list(totals.values()) == [0, 1, 1, 1]  # malformed, sentences, communal ones, applied ones that lowered
 
     def test_each_edit_is_judged_alone(self):
         """Together they would raise the sentence from 0.225 to 0.5; the second alone lowers it."""
@@ -507,6 +508,5 @@ def test_the_benchmark_scores_what_was_rewritten(tmp_path):
         (tmp_path / mitigation).mkdir()
         chosen = {"rewriter": "other", "rewrite_mode": "sentence"} if mitigation == "selective-rewrite" else {}
         predictions = run_stubs(tmp_path / mitigation, models, mitigation=mitigation, **chosen)
-        scores = LABE.score(pd.DataFrame(predictions), configured(mitigation, runs=2, **chosen))
-        gaps[mitigation] = scores["groups"]["male"]["gap"]
+        gaps[mitigation] = figures_of(predictions).row("gap", gender="male").value
     assert gaps == {"fairness-instruction": 0.0, "selective-rewrite": 100.0}

@@ -2,13 +2,14 @@
 
 import json
 from dataclasses import asdict
-from types import SimpleNamespace
 
 import pytest
 
 from evenhand.benchmarks import get_benchmark
-from evenhand.benchmarks.labe import findings
-from evenhand.benchmarks.labe.published import differs
+from evenhand.benchmarks.labe.examples import extremes
+from evenhand.benchmarks.labe.preprocessing import PROFESSIONS
+from evenhand.benchmarks.labe.published import differences_from_paper
+from evenhand.figure import FigureRow, FigureTable
 from evenhand.flow.configuration import run_config
 from evenhand.language_agency import named_classifiers
 from evenhand.language_agency.recipes import RECIPES
@@ -30,54 +31,57 @@ def published(classifiers=("bert",), splitter="published", **options):
     return LABE.published(LABE.filled(run_config("labe", classifiers=classifiers, splitter=splitter, **options)))
 
 
+def value(records, figure, model="ChatGPT", **groups):
+    """The one record of just this figure, model and group; None where there is none."""
+    wanted = {"model": model, "figure": figure, **groups}
+    found = [each["value"] for each in records if dict(each.items() ^ wanted.items()).keys() == {"value", "source"}]
+    assert len(found) < 2
+    return found[0] if found else None
+
+
 def test_the_whole_set_has_tables_1_and_19_to_27():
-    beside = published()
-    assert beside["variances"]["ChatGPT"]["professor_review"]["gender_variance"] == 22.25
-    assert beside["differences"]["Llama3"]["professor_review"] == 11.52
-    assert {"White male", "Asian female", "Hispanic"} <= set(beside["gaps"]["Mistral"]["biography"])
+    found = published()
+    assert value(found, "gender_variance", text_type="professor_review") == 22.25
+    assert value(found, "gender_difference", "Llama3", text_type="professor_review") == 11.52
+    assert value(found, "gap", "Mistral", text_type="biography", race="Hispanic") == 3.86
+    assert value(found, "agentic", "Mistral", text_type="biography", race="White", gender="male") == 60.69
 
 
 def test_the_sample_of_96_has_table_2_by_mitigation():
     gender = {
-        mitigation: published(sample=96, mitigation=mitigation)["variances"]["ChatGPT"]["biography"]["gender_variance"]
+        mitigation: value(published(sample=96, mitigation=mitigation), "gender_variance", text_type="biography")
         for mitigation in (None, "fairness-instruction", "selective-rewrite")
     }
     assert gender == {None: 21.93, "fairness-instruction": 29.55, "selective-rewrite": 6.59}
-    instructed = published(sample=96, mitigation="fairness-instruction")
-    assert instructed["differences"]["Mistral"]["professor_review"] == 15.27
-    assert instructed["gaps"]["ChatGPT"]["biography"]["White male"] == -20.86
-    assert instructed["gaps"]["Llama3"]["professor_review"]["Asian female"] == 3.15  # Table 28
-    assert "gaps" not in published(sample=96)
+    found = published(sample=96, mitigation="fairness-instruction")
+    assert value(found, "gender_difference", "Mistral", text_type="professor_review") == 15.27
+    assert value(found, "gap", text_type="biography", race="White", gender="male") == -20.86
+    assert value(found, "gap", "Llama3", text_type="professor_review", race="Asian", gender="female") == 3.15
+    assert {each["figure"] for each in published(sample=96)} == {
+        "overall", "gender_variance", "race_variance", "intersectional_variance"
+    }  # fmt: skip
 
 
 def test_rewritten_professor_reviews_have_table_3():
     """Of black women 51.34 % of sentences are agentic, so 48.66 % communal: 2.68 points apart."""
     rewritten = {"sample": 96, "mitigation": "selective-rewrite"}
-    [(model, by_type)] = published(**rewritten)["gaps"].items()
-    [(text_type, gaps)] = by_type.items()
-    assert (model, text_type, len(gaps)) == ("Mistral", "professor_review", 8)
-    assert gaps["Black female"] == 2.68
-    assert "Table 3" in published(**rewritten)["source"]
-    assert "gaps" not in published(**rewritten, configs=("biography",))
-    group = {"agentic": 50.0, "communal": 50.0, "gap": 0.0, "n": 1}
-    of = {"groups": {"Black female": group}, "intervals": {}}
-    results = SimpleNamespace(
-        metrics={"by": {"text_type": {"biography": of, "professor_review": of}, "classifier": {"b": {}}}},
-        published=published(**rewritten),
-        config=run_config("labe", "stub:first").to_json(),
-        model_name="stub:first",
-    )
-    assert [row[-1].text for row in findings._groups(results).rows] == ["", "2.68"]
+    gaps = [each for each in published(**rewritten) if each["figure"] == "gap"]
+    assert {(each["model"], each["text_type"]) for each in gaps} == {("Mistral", "professor_review")}
+    assert len(gaps) == 8
+    assert value(gaps, "gap", "Mistral", text_type="professor_review", race="Black", gender="female") == 2.68
+    assert "gap" not in {each["figure"] for each in published(**rewritten, configs=("biography",))}
 
 
 def test_texts_by_people_have_tables_16_to_18():
     reviews, biographies = (
         published(texts="file.csv", preprocess=each) for each in ("ratemyprofessor", "bias_in_bios")
     )
-    assert reviews["differences"] == {"written by people": {"texts": 1.86}}
-    assert reviews["strata"]["Accounting"] == 43.91
-    assert biographies["strata"]["Pastor"] == 31.61
-    assert published(texts="file.csv") == {}
+    human = {"model": "written by people", "text_type": "texts"}
+    assert value(reviews, "gender_difference", **human) == 1.86
+    assert value(reviews, "gender_difference", **human, group="Accounting") == 43.91
+    assert value(biographies, "gender_difference", **human, group="pastor") == 31.61
+    assert {each["group"] for each in biographies if "group" in each} == set(PROFESSIONS)
+    assert published(texts="file.csv") == []
 
 
 def test_other_protocols_have_none():
@@ -98,12 +102,12 @@ def test_other_protocols_have_none():
         {"sample": 96, "mitigation": "selective-rewrite", "rewriter": "embedded"},
         {"sample": 96, "mitigation": "selective-rewrite", "accept": "judged"},
     ):
-        assert published(**options) == {}, options
+        assert published(**options) == [], options
 
 
 def test_what_differs_is_said():
     def said(trained, **options):
-        return differs(LABE.filled(run_config("labe", **{"splitter": "published", **options})), trained)
+        return differences_from_paper(LABE.filled(run_config("labe", **{"splitter": "published", **options})), trained)
 
     assert said({"a": BERT_ON_LAC, "b": BERT_ON_LAC}) == ()
     assert said({"string matching": {}}) == (
@@ -141,10 +145,10 @@ def test_what_differs_is_said():
 )
 def test_the_papers_classifier_was_trained_by_the_papers_recipe(changed, papers):
     config = LABE.filled(run_config("labe", splitter="published"))
-    said = differs(config, {"b": BERT_ON_LAC | {"recipe": RECIPE | changed}})
+    said = differences_from_paper(config, {"b": BERT_ON_LAC | {"recipe": RECIPE | changed}})
     assert (said == ()) == papers
     assert papers or "trained on LAC (Wan & Chang 2024) by another recipe than the paper's" in said[0]
-    assert differs(config, {"b": {name: BERT_ON_LAC[name] for name in ("base", "data")}}) != ()
+    assert differences_from_paper(config, {"b": {name: BERT_ON_LAC[name] for name in ("base", "data")}}) != ()
 
 
 def test_a_folder_of_seeds_is_known_by_its_records(tmp_path, monkeypatch):
@@ -180,48 +184,13 @@ def test_texts_cut_by_other_rules_differ_from_the_papers(splitter, options):
     )
 
 
-def test_every_table_with_published_rows_says_what_they_are_of():
-    of = {"groups": {}, "gender_difference": 1.0, "gender_difference_by_race": {}, "p_values": {}, "chance": {}}
-    values = {name: {"agentic": 1, "communal": 1, "gap": 0, "gender_difference": 0, "n": 1} for name in "ab"}
-    of |= {"groups_of": {"occupation": values}, "variances": {"occupation": 1.0}}
-    results = SimpleNamespace(
-        metrics={"by": {"text_type": {"biography": of}, "classifier": {"b": {}}}},
-        published={"source": "Table 1", "gaps": {}, "strata": {"a": 1.0}},
-        config=run_config("labe", "stub:first").to_json(),
-        model_name="stub:first",
-    )
-    assert findings._differences(results).note.endswith(" Published: Table 1.")
-    assert findings._strata(results)[0].note.endswith(" Published: Table 1.")
-    results.published["gaps"] = {"ChatGPT": {"biography": {}}}
-    assert findings._groups(results).note.endswith(" Published: Table 1.")
-    results.metrics["by"]["text_type"] = {}
-    assert findings._table_1(results, "name").note.endswith(" Published: Table 1.")
-
-
-@pytest.mark.parametrize(
-    ("p", "said"),
-    [(0.002, "groups differ (p 0.002)."), (0.42, "chance may do that (p 0.420)."), (None, "no test is possible.")],
-)
+@pytest.mark.parametrize(("p", "said"), [(0.002, "p = 0.002"), (0.42, "p = 0.420"), (float("nan"), "no test")])
 def test_the_most_agentic_group_is_not_named_without_a_test(p, said):
-    gaps = {"male": 10.0, "female": -10.0, "White": 5.0, "White male": 20.0, "White female": -1.0}
-    of = {
-        "groups": {name: {"gap": gap} for name, gap in gaps.items()},
-        "gender_difference_by_race": {"White": 21.0},
-        "p_values": {"intersectional_variance": p, "gender_variance": 0.001},
-    }
-    sentence = findings._extremes(of)
-    assert sentence.startswith(" Most agentic: White male (+20.0), least: White female (-1.0); ")
-    assert sentence.endswith(said)
-
-
-def test_intervals_over_texts_are_said_to_be():
-    results = SimpleNamespace(
-        metrics={"by": {"text_type": {}}},
-        published={"source": "Table 1"},
-        config=run_config("labe", "stub:first").to_json(),
-        model_name="stub:first",
-    )
-    by_name, by_text = (findings._table_1(results, unit).note for unit in ("name", "text"))
-    assert "bootstrap over people's names." in by_name
-    assert "names" not in by_text
-    assert "bootstrap over texts, for nobody is named." in by_text
+    gaps = {"male": 10.0, "female": -10.0, "White male": 20.0, "White female": -1.0}
+    rows = [FigureRow("p_value", {"text_type": "t", "tested": "intersectional_variance"}, p)]
+    for name, gap in gaps.items():
+        race, _, gender = name.rpartition(" ")
+        rows.append(FigureRow("gap", {"text_type": "t", "gender": gender} | ({"race": race} if race else {}), gap))
+    sentence = extremes(FigureTable(rows), "t")
+    assert sentence.startswith("t: most agentic White male (+20.0), least White female (-1.0; ")
+    assert said in sentence

@@ -11,6 +11,7 @@ import pytest
 import evenhand
 from evenhand.benchmarks import get_benchmark
 from evenhand.benchmarks.mllm_stereotypes.persona_images.traits import folder_of
+from evenhand.figure import FigureRow
 from evenhand.flow.configuration import run_config
 from evenhand.flow.evaluation import evaluate
 from evenhand.flow.results import Results
@@ -29,9 +30,13 @@ class Made:
     def results(self) -> Results:
         return RunFolder(self.folder).read_results()
 
-    @property
-    def metrics(self) -> dict:
-        return self.results.metrics
+    def row(self, figure: str, **groups: str) -> FigureRow:
+        """A figure of its only configuration."""
+        [config] = self.predictions["config"].unique()
+        return self.results.figures.row(figure, config=config, **groups)
+
+    def value(self, figure: str, **groups: str) -> float:
+        return self.row(figure, **groups).value
 
     @cached_property
     def predictions(self) -> pd.DataFrame:
@@ -39,7 +44,8 @@ class Made:
 
     @cached_property
     def found(self) -> Findings:
-        return get_benchmark("mllm_stereotypes").findings(self.predictions, self.results)
+        benchmark = get_benchmark("mllm_stereotypes")
+        return benchmark.findings(benchmark.prepare(self.predictions), self.results)
 
     @cached_property
     def page(self) -> str:

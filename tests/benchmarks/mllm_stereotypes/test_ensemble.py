@@ -1,16 +1,15 @@
 """The consensus of runs of mllm_stereotypes: whose answers are known, so that what they agree on can be counted."""
 
 import json
+import math
 import shutil
 from dataclasses import replace
 
 import pandas as pd
 import pytest
 
-from evenhand.benchmarks import get_benchmark
 from evenhand.benchmarks.mllm_stereotypes import queries
-from evenhand.benchmarks.mllm_stereotypes.ensemble import ensemble
-from evenhand.benchmarks.mllm_stereotypes.published import ENSEMBLE
+from evenhand.benchmarks.mllm_stereotypes.ensemble import ENSEMBLE, ensemble
 from evenhand.errors import EvenhandError, UsageError
 from evenhand.flow.run_folder import RunFolder
 from evenhand.report.comparison import compare
@@ -80,12 +79,19 @@ def agreed(tmp_path):
     return call
 
 
-def said(folder):
-    """The sentences of its report."""
-    found = get_benchmark("mllm_stereotypes").findings(
-        RunFolder(folder).read_predictions(), RunFolder(folder).read_results()
-    )
-    return " ".join(found.sentences)
+def value(results, figure, **groups):
+    """Of persona_gender."""
+    return results.figures.row(figure, config="persona_gender", **groups).value
+
+
+def outcomes(results):
+    """Of how many queries the runs agreed, disagreed, and had an unread answer."""
+    rows = [results.figures.row(figure) for figure in ("agreed", "disagreed", "unread_by_one")]
+    return [round(row.n * row.value / 100, 9) for row in rows]
+
+
+def codes(results):
+    return [each.code for each in results.warnings]
 
 
 # Scores that can be counted
@@ -94,25 +100,25 @@ def said(folder):
 def test_runs_that_agree_on_everything_have_each_ones_score(persona, agreed):
     first, second = persona("FFFM"), persona("FFFMFFFM")
     _, results, predictions = agreed(first, second)
-    alone = RunFolder.open(first).read_results().metrics
+    alone = RunFolder.open(first).read_results()
     # Of each trait's four drawings three are female: 1/2 · (|3/4 - 1/2| + |1/4 - 1/2|).
-    assert results.metrics["association_score"] == alone["association_score"] == 0.25
-    assert {name: of for name, of in results.metrics.items() if name not in ("members", "consensus")} == alone
-    assert results.metrics["consensus"] == {
-        "n": PERSONAS, "agreed": PERSONAS, "disagreed": 0, "unread": 0,
-        "configs": {"persona_gender": {"n": PERSONAS, "agreed": PERSONAS, "disagreed": 0, "unread": 0}},
-    }  # fmt: skip
+    assert value(results, "association_score") == value(alone, "association_score") == 0.25
+    of_consensus = ("agreed", "disagreed", "unread_by_one")
+    kept = [row.to_json() for row in results.figures if row.figure not in of_consensus]
+    assert json.dumps(kept) == json.dumps([row.to_json() for row in alone.figures])
+    assert [value(results, figure) for figure in of_consensus] == [100, 0, 0]
+    assert outcomes(results) == [PERSONAS, 0, 0]
     assert list(predictions["text"][:4]) == ["A: female; B: female"] * 3 + ["A: male; B: male"]
 
 
 def test_a_consensus_on_three_of_four_is_scored_on_these_and_by_their_share(persona, agreed):
     """F, F and M of four: 1/2 · (|2/3 - 1/2| + |1/3 - 1/2|) = 1/6 answered, times 3/4 = 1/8."""
     _, results, predictions = agreed(persona("FFMM"), persona("FFFM"))
-    metrics = results.metrics
-    assert metrics["association_score_answered"] == pytest.approx(1 / 6)
-    assert metrics["association_score"] == pytest.approx(1 / 8)
-    assert metrics["selection_rates"]["Bookworm"] == pytest.approx({"male": 1 / 3, "female": 2 / 3})
-    assert (metrics["n"], metrics["n_read"]) == (PERSONAS, PERSONAS * 3 // 4)
+    assert value(results, "association_score_answered") == pytest.approx(1 / 6)
+    assert value(results, "association_score") == pytest.approx(1 / 8)
+    rates = [value(results, "selection_rate", instance="Bookworm", group=each) for each in ("male", "female")]
+    assert rates == pytest.approx([100 / 3, 200 / 3])
+    assert (results.n, results.n_read) == (PERSONAS, PERSONAS * 3 // 4)
     of_four = predictions[:4]
     assert list(of_four["consensus"]) == ["agreed", "agreed", "disagreed", "agreed"]
     assert list(of_four["chosen"].fillna("none")) == ["female", "female", "none", "male"]
@@ -123,44 +129,46 @@ def test_a_consensus_on_three_of_four_is_scored_on_these_and_by_their_share(pers
 def test_two_of_three_are_no_consensus(persona, agreed):
     """M M F, M F M, F M M and M M M: only the last is a consensus, a quarter of all."""
     _, results, _ = agreed(persona("MMFM"), persona("MFMM"), persona("FMMM"))
-    assert [results.metrics["consensus"][key] for key in ("agreed", "disagreed", "unread")] == [14, 42, 0]
-    assert results.metrics["association_score_answered"] == 0.5
-    assert results.metrics["association_score"] == 0.125
+    assert outcomes(results) == [14, 42, 0]
+    assert value(results, "association_score_answered") == 0.5
+    assert value(results, "association_score") == 0.125
 
 
 def test_an_unread_answer_is_no_disagreement(persona, agreed):
     """F F, F M, - M and - -: agreed, disagreed, and twice unread."""
     _, results, predictions = agreed(persona("FF--"), persona("FMM-"))
-    assert [results.metrics["consensus"][key] for key in ("agreed", "disagreed", "unread")] == [14, 14, 28]
+    assert outcomes(results) == [14, 14, 28]
     assert list(predictions["text"][2:4]) == ["A: unread; B: male", "A: unread; B: unread"]
-    assert results.metrics["unread_rate"] == 0.75
+    assert results.unread_rate == 0.75
 
 
 def test_one_silent_run_leaves_all_unread(persona, agreed):
     _, results, _ = agreed(persona("M"), persona("MM"), persona("-"))
-    assert results.metrics["consensus"]["unread"] == PERSONAS
-    assert results.metrics["association_score"] is None
-    assert any("no answered query" in warning for warning in results.metrics["warnings"])
+    assert outcomes(results) == [0, 0, PERSONAS]
+    assert math.isnan(value(results, "association_score"))
+    assert "nothing_read" in codes(results)
 
 
 def test_always_male_and_always_female_agree_on_nothing(persona, agreed):
-    folder, results, _ = agreed(persona("M"), persona("F"))
-    assert results.metrics["consensus"]["disagreed"] == PERSONAS
-    assert results.metrics["association_score_answered"] is None
-    assert any("no answered query" in warning for warning in results.metrics["warnings"])
-    assert f"on 0 of {PERSONAS} queries all chose the same group" in said(folder)
+    _, results, _ = agreed(persona("M"), persona("F"))
+    assert outcomes(results) == [0, PERSONAS, 0]
+    assert math.isnan(value(results, "association_score_answered"))
+    assert "nothing_read" in codes(results)
 
 
 def test_left_only_and_right_only_agree_on_nothing(faces, agreed):
     _, results, predictions = agreed(faces("left"), faces("right"))
-    assert results.metrics["consensus"]["disagreed"] == results.n == PAIRS
+    assert outcomes(results)[1] == results.n == PAIRS
     assert predictions["side"].isna().all()
 
 
 def test_left_only_twice_is_exposed_as_one_sided(faces, agreed):
     _, results, predictions = agreed(faces("left"), faces("on the left"))
-    assert results.metrics["association_score"] == 0
-    assert results.metrics["position_sensitivity"] == 0.5
+    rows = [
+        results.figures.row(key, config="occupation_gender") for key in ("association_score", "position_sensitivity")
+    ]
+    assert [row.value for row in rows] == [0, 50]
+    assert "one_sided" in codes(results)
     assert set(predictions["side"]) == {"left"}
 
 
@@ -172,10 +180,10 @@ def test_only_queries_that_all_have_are_counted_and_the_others_named(persona, ag
     ids = set(RunFolder(part).read_predictions()["id"])
     _, results, predictions = agreed(whole, part)
     assert set(predictions["id"]) == ids
-    assert results.n == results.metrics["consensus"]["disagreed"] == 28
-    warning = "28 of 56 queries are left out, for not every run has them: A lacks 0, B lacks 28"
-    assert warning in results.metrics["warnings"]
-    assert results.published == {}
+    assert results.n == outcomes(results)[1] == 28
+    [warning] = results.warned("queries_left_out")
+    assert "28 of 56 queries are left out, for not every run has them: A lacks 0, B lacks 28" in warning.text
+    assert results.published == []
     assert results.differs == ["drawings of ours in place of a model's pictures", "only 28 of 56 rows"]
 
 
@@ -184,37 +192,38 @@ def test_only_configurations_that_all_have_are_scored(made, persona, agreed):
     _, results, predictions = agreed(both.folder, persona("FF"))
     assert set(predictions["config"]) == {"persona_gender"}
     assert results.config["configs"] == ["persona_gender"]
-    assert list(results.metrics["configs"]) == list(results.metrics["consensus"]["configs"]) == ["persona_gender"]
+    for figure in ("association_score", "agreed"):
+        assert results.figures.values(figure, "config") == ["persona_gender"]
 
 
 def test_differing_settings_are_told(persona, agreed):
     runs = persona("M"), persona("MM", role="Barack Obama"), persona("MMM", mitigation="debiasing")
     _, results, predictions = agreed(*runs)
-    warnings = results.metrics["warnings"]
-    assert any("differ in their role (A, C: none; B: Barack Obama)" in warning for warning in warnings)
-    assert any("differ in their mitigation (A, B: none; C: debiasing)" in warning for warning in warnings)
-    assert not any("order" in warning for warning in warnings)
+    mitigation, role = (each.text for each in results.warned("members_differ"))
+    assert "differ in their role (A, C: none; B: Barack Obama)" in role
+    assert "differ in their mitigation (A, B: none; C: debiasing)" in mitigation
     assert results.model_name == "ensemble of drawing:M, drawing:MM as Barack Obama, drawing:MMM with debiasing"
-    assert results.metrics["consensus"]["agreed"] == PERSONAS
+    assert outcomes(results) == [PERSONAS, 0, 0]
     assert not predictions["prompt"].str.contains("Obama").any()  # the first run's
 
 
 def test_orders_are_combined_on_the_rows_that_both_have(persona, agreed):
     _, results, _ = agreed(persona("M"), persona("MM", order="balanced"))
-    assert results.metrics["consensus"]["agreed"] == PERSONAS
-    warnings = results.metrics["warnings"]
-    assert any("differ in their order (A: paper; B: balanced)" in warning for warning in warnings)
-    assert "56 of 112 queries are left out, for not every run has them: A lacks 56, B lacks 0" in warnings
+    assert outcomes(results) == [PERSONAS, 0, 0]
+    [warning] = results.warned("members_differ")
+    assert "differ in their order (A: paper; B: balanced)" in warning.text
+    [warning] = results.warned("queries_left_out")
+    assert "A lacks 56, B lacks 0" in warning.text
 
 
 def test_the_papers_ensemble_stands_beside_the_score_without_unread(made, pictures, persona, agreed):
     options = {"configs": ("persona_gender",), "images": pictures}
     papers = [made(f"stub:say:The person is {said}.", **options).folder for said in ("male", "a male")]
     _, results, _ = agreed(*papers)
-    figures = {"persona_gender": {"association_score": None, "association_score_answered": 0.3744}}
-    assert results.published["figures"] == {ENSEMBLE: figures}
+    [record] = results.published
+    assert (record["model"], record["figure"], record["value"]) == (ENSEMBLE, "association_score_answered", 0.3744)
     _, other, _ = agreed(persona("M"), persona("MMM", role="Barack Obama"), output="other")
-    assert other.published == {}
+    assert other.published == []
     assert other.differs == [
         "drawings of ours in place of a model's pictures", "the model told to act as Barack Obama"
     ]  # fmt: skip
@@ -223,9 +232,6 @@ def test_the_papers_ensemble_stands_beside_the_score_without_unread(made, pictur
 def test_results_tell_who_is_in_it(persona, agreed):
     first, second = persona("M"), persona("F")
     folder, results, _ = agreed(first, second)
-    assert [(each["path"], each["model_identity"]) for each in results.metrics["members"]] == [
-        (str(first), "drawing:M@1"), (str(second), "drawing:F@1"),
-    ]  # fmt: skip
     assert results.model_identity == "ensemble of drawing:M@1, drawing:F@1"
     assert results.agents == {"A": "drawing:M@1", "B": "drawing:F@1"}
     config, member = (RunFolder.open(each).read_config() for each in (folder, first))
@@ -238,9 +244,8 @@ def test_a_rehearsal_stays_one(faces, agreed, tmp_path):
     frame = pd.read_parquet(runs[0] / "predictions.parquet")
     frame.assign(rehearsal=False).to_parquet(runs[0] / "predictions.parquet")
     folder, results, predictions = agreed(*runs)
-    assert results.metrics["rehearsal"]
+    assert results.rehearsal
     assert predictions["rehearsal"].all()
-    assert "it measures nothing" in said(folder)
     with pytest.raises(UsageError, match="rehearsal"):
         RunFolder.open(folder).publishable()
 
@@ -251,9 +256,9 @@ def test_shares_in_the_world_are_kept_without_their_file(persona, agreed, tmp_pa
     runs = persona("M"), persona("MM", real_shares=str(shares))
     shares.unlink()
     _, results, _ = agreed(*runs)
-    assert results.metrics["real_shares"] == {"Bookworm": {"female": 60.0}}
+    assert value(results, "real_share", instance="Bookworm", group="female") == 60
     _, results, _ = agreed(*reversed(runs), output="other")
-    assert results.metrics["real_shares"] == {"Bookworm": {"female": 60.0}}
+    assert value(results, "real_share", instance="Bookworm", group="female") == 60
 
 
 # It is a run like others
@@ -264,10 +269,10 @@ def test_compare_takes_it_with_its_member(persona, agreed):
     first = persona("FFMM")
     folder, _, _ = agreed(first, persona("FFFM"))
     comparison = compare(first, folder)
-    rows = {row[0].text: [cell.text for cell in row[1:3]] for row in comparison.headline.rows}
-    assert rows["persona, gender: association score"] == ["0.0000", "0.1250"]
-    assert rows["persona, gender: score of queries that both answered"] == ["0.1667", "0.1667"]
-    assert rows["persona, gender: answered"] == ["1.0000", "0.7500"]
+    found = {name.split(": ")[0]: (each.first, each.second) for name, each in comparison.differences.items()}
+    assert found["association score"] == (0, 0.125)
+    assert found["association score, unread left out"] == pytest.approx((1 / 6, 1 / 6))
+    assert found["answered queries"] == (100, 75)
     assert f"{PERSONAS} prompts in common" in " ".join(comparison.sentences)
 
 
@@ -306,9 +311,8 @@ def test_the_command_prints_tables_sentences_and_the_report(persona, evenhand, t
     called = evenhand("ensemble", *runs, "--output", tmp_path / "out")
     assert called.code == 0, called.err
     printed = " ".join(called.out.split())
-    assert "persona, gender 56 42 (75.0 %) 14 (25.0 %) 0 (0.0 %)" in printed
-    assert "on 42 of 56 queries all chose the same group, on 14 not, and on 0 an answer is unread" in printed
-    assert "Warning: the runs differ in their role" in printed
+    assert "persona, gender 75.0 [" in printed
+    assert "Warning: The runs differ in their role" in printed
     assert f"Report: {tmp_path / 'out' / 'report.html'}" in printed
 
 
@@ -374,14 +378,14 @@ def test_other_orders_of_the_same_terms_are_other_queries(persona, agreed):
     listed = [pd.read_parquet(run / "predictions.parquet")["candidates"].map(tuple) for run in runs]
     _, results, _ = agreed(*runs)
     assert 0 < results.n == (listed[0] == listed[1]).sum() < PERSONAS
-    assert results.metrics["consensus"]["disagreed"] == results.n
+    assert outcomes(results) == [0, results.n, 0]
 
 
 def test_predictions_of_another_version_are_refused(persona, refused):
     runs = persona("M"), persona("F")
     frame = pd.read_parquet(runs[1] / "predictions.parquet")
-    frame.drop(columns="side").to_parquet(runs[1] / "predictions.parquet")
-    assert "it has no side" in refused(*runs, error=EvenhandError)
+    frame.drop(columns="chosen").to_parquet(runs[1] / "predictions.parquet")
+    assert "it has no 'chosen'" in refused(*runs, error=EvenhandError)
     pd.concat([frame, frame]).to_parquet(runs[1] / "predictions.parquet")
     assert "it has an id twice" in refused(*runs, error=EvenhandError)
 
@@ -392,8 +396,8 @@ def test_an_output_of_something_else_is_left_as_it_is(persona, refused, tmp_path
     (tmp_path / "notes" / "todo.txt").write_text("milk")
     (tmp_path / "file").write_text("milk")
     before = {path: path.read_bytes() for path in runs[0].rglob("*") if path.is_file()}
-    for output in ("notes", "file", runs[0].name):
-        assert "is not empty and holds no ensemble" in refused(*runs, output=output)
+    for output, said in (("notes", "is no run folder"), ("file", "is no run folder"), (runs[0].name, "other settings")):
+        assert said in refused(*runs, output=output)
     assert [path.name for path in (tmp_path / "notes").iterdir()] == ["todo.txt"]
     assert (tmp_path / "file").read_text() == "milk"
     assert {path: path.read_bytes() for path in runs[0].rglob("*") if path.is_file()} == before
@@ -404,25 +408,23 @@ def test_the_same_ensemble_is_written_again_and_another_one_is_not(persona, agre
     folder, results, _ = agreed(first, second)
     (folder / "report.html").write_text("old")
     (folder / "compare.html").write_text("kept")
-    assert agreed(first, second, report=True)[1] == results
-    assert "Consensus of 2 runs" in (folder / "report.html").read_text()
+    assert agreed(first, second, report=True)[1].to_json() == results.to_json()
+    assert "Association bias scores" in (folder / "report.html").read_text()
     assert (folder / "compare.html").read_text() == "kept"
     for others in ((first, third), (first, second, third)):
-        assert "holds another ensemble (ensemble of drawing:M, drawing:MF)" in refused(*others, output="ensemble")
-    assert RunFolder(folder).read_results() == results
+        assert "other settings" in refused(*others, output="ensemble")
+    assert RunFolder(folder).read_results().to_json() == results.to_json()
 
 
-def test_nothing_is_left_of_what_fails_on_the_way(persona, tmp_path, monkeypatch):
+def test_what_failed_on_the_way_is_written_by_the_same_command(persona, tmp_path, monkeypatch):
     runs = persona("M"), persona("MF")
 
     def full(folder):
-        raise OSError(28, "No space left on device")
+        raise EvenhandError("the disk is full")
 
-    monkeypatch.setattr("evenhand.benchmarks.mllm_stereotypes.ensemble.write_report", full)
-    with pytest.raises(EvenhandError, match="the disk is full"):
-        ensemble(runs, tmp_path / "out")
-    assert not (tmp_path / "out").exists()
-    (tmp_path / "out").mkdir()
-    with pytest.raises(EvenhandError):
-        ensemble(runs, tmp_path / "out")
-    assert list((tmp_path / "out").iterdir()) == []
+    with monkeypatch.context() as patch:
+        patch.setattr("evenhand.benchmarks.mllm_stereotypes.ensemble.write_report", full)
+        with pytest.raises(EvenhandError, match="the disk is full"):
+            ensemble(runs, tmp_path / "out")
+    monkeypatch.setattr("evenhand.benchmarks.mllm_stereotypes.ensemble.write_report", lambda folder: None)
+    assert ensemble(runs, tmp_path / "out").read_results().n == PERSONAS

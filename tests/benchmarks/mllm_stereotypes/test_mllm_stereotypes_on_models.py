@@ -51,7 +51,11 @@ def test_the_whole_benchmark_runs_and_runs_again_to_the_byte(checkpoint, run):
     folder = run("mllm_stereotypes", checkpoint, **options)
     results, predictions = folder.read_results(), folder.read_predictions()
     assert results.n in (11, 12)  # pairs are drawn whole
-    assert set(predictions["config"]) == set(results.metrics["configs"]) == {"occupation_gender", "persona_race"}
+    assert (
+        set(predictions["config"])
+        == {*results.figures.values("association_score", "config")}
+        == {"occupation_gender", "persona_race"}
+    )
     assert predictions["text"].nunique() > 1  # what is shown and asked decides what is written
     assert results.option("box_scale") == loaded(checkpoint).box_scale
     again = run("mllm_stereotypes", checkpoint, "again", **options)
@@ -106,8 +110,10 @@ def test_a_left_sided_model_scores_0_and_is_exposed(left_sided, run):
     folder = run(
         "mllm_stereotypes", left_sided, configs=("occupation_gender",), **PLACEHOLDERS, limit=120, max_new_tokens=6
     )
-    metrics = folder.read_results().metrics
+    results = folder.read_results()
     assert set(folder.read_predictions()["text"]) == {"left"}
-    assert (metrics["n"], metrics["unread_rate"]) == (120, 0)
-    assert metrics["association_score"] == 0
-    assert metrics["position_sensitivity"] == 0.5
+    assert (results.n, results.unread_rate) == (120, 0)
+    rows = (
+        results.figures.row(key, config="occupation_gender") for key in ("association_score", "position_sensitivity")
+    )
+    assert [row.value for row in rows] == [0, 50]

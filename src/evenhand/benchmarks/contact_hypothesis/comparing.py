@@ -44,6 +44,10 @@ class ContactPublishing(Publishing):
             )
         return ("new_" if halves == {True} else "") + super().task(groups, configs, card)
 
+    def missing_configs(self, configs: Sequence[str], card: Card) -> tuple[str, ...]:
+        """Each half is whole by itself: its task is "all" or "new_all"."""
+        return super().missing_configs([name.removeprefix("new_") for name in configs], card)
+
     def hub_tasks(self) -> HubTasks:
         from evenhand.benchmarks.contact_hypothesis.hub_tasks import hub_tasks
 

@@ -6,29 +6,42 @@ Language modality: a picture of a thing, and a sentence about the person whom it
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
+from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from evenhand.benchmark import Benchmark, Card, Part, Row, Rows
-from evenhand.benchmarks.mllm_stereotypes import published
-from evenhand.benchmarks.mllm_stereotypes.configs import CONFIGS, DATASET, OF_FACES, OF_PERSONAS, REHEARSAL, SPLIT
+from evenhand.benchmarks.mllm_stereotypes.comparing import AssociationComparing, prefixes
+from evenhand.benchmarks.mllm_stereotypes.configs import (
+    CONFIGS,
+    DATASET,
+    OF_FACES,
+    OF_PERSONAS,
+    REHEARSAL,
+    REHEARSAL_NOTE,
+    SPLIT,
+)
 from evenhand.benchmarks.mllm_stereotypes.faces.pairs import LIMIT
+from evenhand.benchmarks.mllm_stereotypes.figures import FIGURES
+from evenhand.benchmarks.mllm_stereotypes.layout import LAYOUT, examples
 from evenhand.benchmarks.mllm_stereotypes.options import MllmStereotypesOptions, is_box_scale
 from evenhand.errors import EvenhandError, UsageError
 from evenhand.flow.configuration import Asking, RunConfig
 from evenhand.flow.episode import Prediction, Prompt, derive_seed, run_name
 from evenhand.models.request import Image, Message, Reply, Request, Sampling
 from evenhand.paths import typed_path
+from evenhand.published import published_beside
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from evenhand.benchmarks.mllm_stereotypes.faces.splicing import Splicer
-    from evenhand.collected import Collection
-    from evenhand.flow.results import Results
+    from evenhand.figure import FigureTable
+    from evenhand.flow.results import Results, RunWarning
     from evenhand.models.protocol import Model
     from evenhand.report.findings import Findings
 
@@ -36,6 +49,7 @@ ROLE = Prompt("Act as {role}.", source="Measuring Stereotypical Bias in Multi-mo
 SIDES = ("left", "right")
 DESIGN = ("pair", "scenario", "attribute", "instance", "candidates", "swapped", "age", "shared", "rehearsal")
 """What predictions take from their rows."""
+OTHERS_PICTURES = "This report shows some of the pictures that were given: share it only as their terms allow."
 
 
 class MllmStereotypes(Benchmark[MllmStereotypesOptions]):
@@ -55,6 +69,9 @@ class MllmStereotypes(Benchmark[MllmStereotypesOptions]):
         sees=True,
     )
     Options = MllmStereotypesOptions
+    figures = FIGURES
+    layout = LAYOUT
+    comparing = AssociationComparing()
 
     # Asking and reading
 
@@ -88,6 +105,7 @@ class MllmStereotypes(Benchmark[MllmStereotypesOptions]):
                 "run": how.run,
                 "config": f"{row['scenario']}_{row['attribute']}",
                 **{column: row[column] for column in DESIGN},
+                **({"real_shares": row["real_shares"]} if "real_shares" in row else {}),
                 "prompt": _prompt(row, how.options),
                 "text": reply.text,
                 "finish_reason": reply.finish_reason,
@@ -95,10 +113,6 @@ class MllmStereotypes(Benchmark[MllmStereotypesOptions]):
                 "chosen": chosen,
             }
         ]
-
-    def value(self, prediction: Mapping[str, Any]) -> None:
-        """One answer has none: an association is of many answers, and each alone is as good as its opposite."""
-        return None
 
     def picture(self, row: Row) -> bytes:
         """Spliced when it is asked for: of many rows few may be drawn, and no copies of faces are left on the disk."""
@@ -156,38 +170,46 @@ class MllmStereotypes(Benchmark[MllmStereotypesOptions]):
         from evenhand.flow.rows import packaged_rows
 
         rows = packaged_rows(self.card, config, {name: _of_loading(name, config) for name in config.configs})
-        return Rows(rows.cast_column("image", datasets.Image(decode=False)), notes_of(rows))
+        notes = tuple(note for note in notes_of(rows) if note != REHEARSAL_NOTE)  # a warning says so
+        if config.options.real_shares:
+            from evenhand.benchmarks.mllm_stereotypes.real_shares import read_real_shares, with_real_shares
 
-    def score(self, predictions: pd.DataFrame, config: RunConfig[MllmStereotypesOptions]) -> dict[str, Any]:
-        from evenhand.benchmarks.mllm_stereotypes.scoring import score
+            rows = with_real_shares(rows, read_real_shares(typed_path(config.options.real_shares)))
+        return Rows(rows.cast_column("image", datasets.Image(decode=False)), notes)
 
-        shares = config.options.real_shares
-        return score(predictions, typed_path(shares) if shares else None)
+    # Results
+
+    def prepare(self, predictions: pd.DataFrame) -> pd.DataFrame:
+        from evenhand.benchmarks.mllm_stereotypes.statistics import prepare
+
+        return prepare(predictions)
+
+    def count_read(self, predictions: pd.DataFrame, table: FigureTable) -> tuple[int, int]:
+        rows = table.rows("association_score", "config")
+        return sum(row.n for row in rows), sum(row.n_read for row in rows)
+
+    def distance(self, table: FigureTable) -> float:
+        """The mean association bias score of the configurations."""
+        scores = [row.value for row in table.rows("association_score", "config")]
+        return fmean(scores) if scores else math.nan
+
+    def warnings(
+        self, predictions: pd.DataFrame, table: FigureTable, config: RunConfig[MllmStereotypesOptions]
+    ) -> list[RunWarning]:
+        from evenhand.benchmarks.mllm_stereotypes.warnings import warnings
+
+        return warnings(predictions, table, config)
 
     def findings(self, predictions: pd.DataFrame, results: Results) -> Findings:
-        from evenhand.benchmarks.mllm_stereotypes.findings import findings
+        found = super().findings(predictions, results)
+        shows_others = (results.option("faces") and not results.rehearsal) or results.option("images")
+        return replace(
+            found,
+            examples=tuple(examples(predictions)),
+            warnings=(*found.warnings, *([OTHERS_PICTURES] if shows_others else [])),
+        )
 
-        return findings(predictions, results)
-
-    def headline(self, metrics: Mapping[str, Any]) -> float | None:
-        """The mean association bias score of the configurations."""
-        scores = [of["association_score"] for of in metrics["configs"].values()]
-        return None if None in scores or not scores else sum(scores) / len(scores)
-
-    def figures(self, metrics: Mapping[str, Any]) -> tuple[Figure, ...]:
-        from evenhand.benchmarks.mllm_stereotypes.configs import in_words
-
-        return tuple(
-            Figure.of(
-                of, "association_score", name=f"{in_words(config)}: association score", chance=of["chance_score"],
-            )
-            for config, of in metrics["configs"].items()
-        )  # fmt: skip
-
-    def collected(self, results: Results, predictions: pd.DataFrame) -> Collection:
-        from evenhand.benchmarks.mllm_stereotypes.collected import collection
-
-        return collection(results)
+    # A profile's part, and the paper's figures
 
     def part(self, model: Model, options: Mapping[str, object]) -> Part:
         """Without faces its personas alone."""
@@ -196,16 +218,16 @@ class MllmStereotypes(Benchmark[MllmStereotypesOptions]):
         why = f"they show faces, which are never shipped: --benchmark-option {DATASET}.faces=DIR, a folder of them"
         return Part(left_out=("occupations and descriptors", why))
 
-    def comparison(self) -> Comparison:
-        from evenhand.benchmarks.mllm_stereotypes.comparison import AssociationComparison
-
-        return AssociationComparison()
-
-    def published(self, config: RunConfig[MllmStereotypesOptions]) -> dict[str, Any]:
-        """Table 2."""
+    def published(self, config: RunConfig[MllmStereotypesOptions]) -> list[dict[str, Any]]:
+        """Table 2, of the configurations asked."""
         if config.limit is not None or self.differs(config):
-            return {}
-        return {"source": published.SOURCE, "figures": published.table_2(config.configs)}
+            return []
+        scores = ("association_score", "association_score_answered")
+        return [
+            each
+            for each in published_beside(type(self))
+            if each["figure"] in scores and each["config"] in config.configs
+        ]
 
     def differs(self, config: RunConfig[MllmStereotypesOptions]) -> tuple[str, ...]:
         options = config.options
@@ -217,7 +239,7 @@ class MllmStereotypes(Benchmark[MllmStereotypesOptions]):
             *(["drawings of ours in place of a model's pictures"] if of_personas and options.images is None else []),
             *([f"order of terms {options.order}"] if of_personas and options.order != "paper" else []),
             *([f"{config.n_runs} runs, not 1"] if config.n_runs != 1 else []),
-            *published.told(config.mitigation, options.role),
+            *prefixes(config.mitigation, options.role),
         )
 
 

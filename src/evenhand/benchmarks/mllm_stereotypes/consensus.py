@@ -38,7 +38,8 @@ def consensus(members: Sequence[Run]) -> pd.DataFrame:
     read = chosen.notna().all(axis=1)
     agreed = read & chosen.eq(chosen.iloc[:, 0], axis=0).all(axis=1)
     accounts = ([f"{letter}: {group}" for letter, group in zip(chosen, row)] for row in chosen.fillna("unread").values)
-    first = asked[0]
+    shares = [each["real_shares"] for each in asked if "real_shares" in each]
+    first = asked[0].assign(real_shares=shares[0]) if shares else asked[0]
     return first.assign(
         rehearsal=np.any([each["rehearsal"].astype(bool) for each in asked], axis=0),
         text=["; ".join(account) for account in accounts],
@@ -49,23 +50,11 @@ def consensus(members: Sequence[Run]) -> pd.DataFrame:
     ).reset_index()
 
 
-def outcomes(predictions: pd.DataFrame) -> dict[str, Any]:
-    """How many queries were agreed on, disagreed on, or left unread: of all, and of each configuration."""
-    return _counts(predictions) | {
-        "configs": {str(config): _counts(of) for config, of in predictions.groupby("config", sort=False)}
-    }
-
-
 def comparable(value: Any) -> Any:
     """Lists as tuples; a value that is missing is None, however it was stored."""
     if isinstance(value, (list, tuple, np.ndarray)):
         return tuple(value)
     return None if pd.isna(value) else value
-
-
-def _counts(predictions: pd.DataFrame) -> dict[str, int]:
-    of = predictions["consensus"]
-    return {"n": len(of)} | {outcome: int((of == outcome).sum()) for outcome in OUTCOMES}
 
 
 def _refuse_other_queries(members: Sequence[Run], asked: Sequence[pd.DataFrame]) -> None:

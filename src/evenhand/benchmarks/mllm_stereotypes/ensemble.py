@@ -7,10 +7,7 @@ Stereotypical Bias in Multi-modal Large Language Models, section 5.3, Table 2).
 from __future__ import annotations
 
 import filecmp
-import os
-import tempfile
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
@@ -21,33 +18,32 @@ import pandas as pd
 
 from evenhand.benchmarks import get_benchmark
 from evenhand.benchmarks.mllm_stereotypes.configs import DATASET
-from evenhand.benchmarks.mllm_stereotypes.consensus import ASKED, comparable, consensus, outcomes
+from evenhand.benchmarks.mllm_stereotypes.consensus import comparable, consensus
 from evenhand.benchmarks.mllm_stereotypes.options import MllmStereotypesOptions
-from evenhand.benchmarks.mllm_stereotypes.published import ENSEMBLE
-from evenhand.errors import EvenhandError, UsageError
+from evenhand.errors import UsageError
+from evenhand.figure import FigureTable, figure_rows
 from evenhand.flow.configuration import RunConfig, deciding
-from evenhand.flow.foreign_files import AGAIN, as_written
-from evenhand.flow.results import SCHEMA_VERSION, Results, versions
-from evenhand.flow.run_folder import LOCK, RunFolder
+from evenhand.flow.figure_warnings import figure_warnings
+from evenhand.flow.foreign_files import as_written
+from evenhand.flow.results import SCHEMA_VERSION, Results, RunWarning, versions
+from evenhand.flow.run_folder import RunFolder
 from evenhand.report.findings import Run
 from evenhand.report.pages import write_report
-from evenhand.whole_files import PREFIX, SUFFIX, explained, remove_remains
 
+ENSEMBLE = "Ensemble of the three"  # as published.csv names it
 _TOLD = ("mitigation", "role", "order", "temperature", "faces", "images")  # members may differ in them, which is said
-_READ = ("id", "row", "prompt", "text", "finish_reason", "side", "chosen", "rehearsal", *ASKED)
 
 
 def ensemble(paths: Sequence[Path], output: Path) -> RunFolder:
     """Leave a run folder of the answers that all runs have in common, which `report` and `compare` take like any run's.
 
-    Its configuration is the first run's, of the datasets' configurations that all have; its metrics have further
-    `members` and `consensus`: how many queries were agreed on, disagreed on, or left unread by a run, of all and of
-    each configuration. An `output` that holds an ensemble of the same runs is written again.
+    Its configuration is the first run's, of the datasets' configurations that all have; its figures have further
+    `agreed`, `disagreed` and `unread_by_one`, of all queries and of each configuration. An `output` that holds an
+    ensemble of the same models with the same settings is written again.
     Raises UsageError for fewer than two runs, runs of other benchmarks, unfinished or the same ones, ensembles, runs
     that were not asked the same, and an `output` of something else; then nothing is written.
     """
     members = _members(paths)
-    _refuse_other(output, members)
     with as_written(*paths):
         return _ensemble(members, output)
 
@@ -59,12 +55,12 @@ def _ensemble(members: Sequence[Run], output: Path) -> RunFolder:
         model=f"ensemble of {', '.join(_name(member.results) for member in members)}",
         configs=tuple(predictions["config"].unique()),
     )
-    with _whole(output, members) as part, RunFolder.begin(part, config) as folder:
+    with RunFolder.begin(output, config) as folder:
         folder.write_predictions(_records(predictions))
         folder.write_results(_results(members, config, folder.read_predictions()))
         _keep_pictures(folder, members)
         write_report(folder)
-    return RunFolder(output)
+    return folder
 
 
 # The runs
@@ -85,30 +81,20 @@ def _member(letter: str, path: Path) -> Run:
     results = folder.read_results()
     if results.benchmark != DATASET:
         raise UsageError(f"{path} is a run of {results.benchmark}; an ensemble is of runs of {DATASET}")
-    if "members" in results.metrics:
+    if "agreed" in results.figures:
         raise UsageError(f"{path} is an ensemble itself; name the runs that it is made of")
-    predictions = folder.read_predictions()
-    missing = [name for name in _READ if name not in predictions]
-    if missing:
-        raise EvenhandError(
-            f"{path} was written by another version of evenhand, or changed (it has no {', '.join(missing)}); {AGAIN}"
-        )
-    return Run(letter, path, results, predictions)
+    return Run(letter, path, results, folder.read_predictions())
 
 
 def _is_same(one: Run, other: Run) -> bool:
     """The same folder, or a copy of it."""
     first, second = (RunFolder(run.path).predictions for run in (one, other))
-    return first.samefile(second) or (
-        _asking(one.results.model_identity, one.results.config)
-        == _asking(other.results.model_identity, other.results.config)
-        and filecmp.cmp(first, second, shallow=False)
-    )
+    return first.samefile(second) or (_asking(one) == _asking(other) and filecmp.cmp(first, second, shallow=False))
 
 
-def _asking(identity: str, config: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+def _asking(run: Run) -> tuple[str, dict[str, Any]]:
     """Who was asked, and how."""
-    return identity, deciding(RunConfig.from_json(config), config)
+    return run.results.model_identity, deciding(_config(run), run.results.config)
 
 
 def _config(member: Run) -> RunConfig[MllmStereotypesOptions]:
@@ -119,25 +105,17 @@ def _config(member: Run) -> RunConfig[MllmStereotypesOptions]:
 
 
 def _results(members: Sequence[Run], config: RunConfig[MllmStereotypesOptions], predictions: pd.DataFrame) -> Results:
-    # Shares in the world were read when the run was: their file needn't be here.
-    metrics = get_benchmark(DATASET).score(
-        predictions, replace(config, options=replace(config.options, real_shares=None))
+    benchmark = get_benchmark(DATASET)
+    sample = benchmark.sample(predictions)
+    figures = FigureTable(figure_rows(benchmark.figures, sample))
+    # The file of real shares was read when the members ran, and may be gone.
+    without_file = replace(config, options=replace(config.options, real_shares=None))
+    warnings = (
+        *_members_differ(members, len(predictions)),
+        *figure_warnings(benchmark, figures),
+        *benchmark.warnings(sample.rows, figures, without_file),
     )
-    metrics["warnings"] = [*_left_out(members, len(predictions)), *_differences(members), *metrics["warnings"]]
-    shares = [each for member in members if (each := member.results.metrics.get("real_shares"))]
-    if shares:
-        metrics["real_shares"] = shares[0]
-    metrics["members"] = [
-        {
-            "letter": member.letter,
-            "path": str(member.path),
-            "model_name": member.results.model_name,
-            "model_identity": member.results.model_identity,
-            "config": member.results.config,
-        }
-        for member in members
-    ]
-    metrics["consensus"] = outcomes(predictions)
+    n, n_read = benchmark.count_read(sample.rows, figures)
     identities = {member.letter: member.results.model_identity for member in members}
     return Results(
         schema_version=SCHEMA_VERSION,
@@ -148,8 +126,10 @@ def _results(members: Sequence[Run], config: RunConfig[MllmStereotypesOptions], 
         model_identity=f"ensemble of {', '.join(identities.values())}",
         agents=identities,
         helpers=[],
-        n=metrics["n"],
-        metrics=metrics,
+        n=n,
+        n_read=n_read,
+        figures=figures,
+        warnings=warnings,
         published=_published(members, config.configs),
         versions=versions(),
         differs=_differs(members),
@@ -162,17 +142,17 @@ def _name(results: Results) -> str:
     return results.model_name + (f" as {role}" if role else "") + (f" with {mitigation}" if mitigation else "")
 
 
-def _published(members: Sequence[Run], configs: tuple[str, ...]) -> dict[str, Any]:
-    """Table 2's Ensemble, where all members are the paper's protocol; else empty.
+def _published(members: Sequence[Run], configs: tuple[str, ...]) -> list[dict[str, Any]]:
+    """Table 2's Ensemble, where all members are the paper's protocol; else none.
 
     The table has one number where models have two. It is compared with association_score_answered, for it can't have
     the share answered as a factor: by Tables A3 and A4 (77.36, 80.61 and 81.82 % of answers on gender and occupation
-    alike, of two groups) all three agree on 69.9 %, which would make 0.35 the most; 0.4338 is printed.
+    equal, of two groups) all three agree on 69.9 %, which would make 0.35 the most; 0.4338 is printed.
     """
     if _differs(members):
-        return {}
-    table = get_benchmark(DATASET).published(replace(_config(members[0]), configs=configs))
-    return {"source": table["source"], "figures": {ENSEMBLE: table["figures"][ENSEMBLE]}}
+        return []
+    records = get_benchmark(DATASET).published(replace(_config(members[0]), configs=configs))
+    return [record for record in records if record["model"] == ENSEMBLE]
 
 
 def _differs(members: Sequence[Run]) -> list[str]:
@@ -180,72 +160,23 @@ def _differs(members: Sequence[Run]) -> list[str]:
     return list(dict.fromkeys(each for member in members for each in member.results.differs))
 
 
-def _left_out(members: Sequence[Run], n: int) -> Iterator[str]:
+def _members_differ(members: Sequence[Run], n: int) -> Iterator[RunWarning]:
+    """Warn of queries that not all runs have, and of settings that differ. n: queries that all have."""
     ids = [set(member.predictions["id"]) for member in members]
     every = len(set.union(*ids))
     if every > n:
         lacking = ", ".join(f"{member.letter} lacks {every - len(of):,}" for member, of in zip(members, ids))
-        yield f"{every - n:,} of {every:,} queries are left out, for not every run has them: {lacking}"
-
-
-def _differences(members: Sequence[Run]) -> Iterator[str]:
+        text = f"{every - n:,} of {every:,} queries are left out, for not every run has them: {lacking}."
+        yield RunWarning("queries_left_out", text)
     for name in _TOLD:
         values: dict[str, list[str]] = {}
         for member in members:
             value = member.results.option(name)
             values.setdefault("none" if value is None else str(value), []).append(member.letter)
         if len(values) > 1:
-            told = "; ".join(f"{', '.join(letters)}: {value}" for value, letters in values.items())
-            yield f"the runs differ in their {name} ({told}): the consensus is not of their models alone"
-
-
-# The folder
-
-
-def _refuse_other(output: Path, members: Sequence[Run]) -> None:
-    """Raises UsageError for an output that holds anything but an ensemble of these members."""
-    if RunFolder(output).is_free():
-        return
-    try:
-        held = RunFolder(output).read_results()
-        asked = [_asking(each["model_identity"], each["config"]) for each in held.metrics["members"]]
-    except (EvenhandError, OSError, KeyError, TypeError):
-        raise UsageError(f"{output} is not empty and holds no ensemble; choose another --output") from None
-    if len(asked) != len(members) or not all(
-        _asking(member.results.model_identity, member.results.config) in asked for member in members
-    ):
-        raise UsageError(f"{output} holds another ensemble ({held.model_name}); choose another --output")
-
-
-@contextmanager
-def _whole(output: Path, members: Sequence[Run]) -> Iterator[Path]:
-    """A folder inside of `output`, whose files move there when all are written; nothing stays of one that failed."""
-    new = not output.exists()
-    with explained(output):
-        try:
-            output.mkdir(parents=True, exist_ok=True)
-            with RunFolder(output).locked():
-                _refuse_other(output, members)
-                remove_remains(output)
-                try:
-                    with tempfile.TemporaryDirectory(prefix=PREFIX, suffix=SUFFIX, dir=output) as part:
-                        yield Path(part)
-                        _move(Path(part), output)
-                finally:
-                    if RunFolder(output).is_free():
-                        (output / LOCK).unlink()
-        finally:
-            if new and output.is_dir() and not any(output.iterdir()):
-                output.rmdir()
-
-
-def _move(part: Path, output: Path) -> None:
-    """results.json first: it says whose ensemble this is, should not all arrive."""
-    files = [each for each in part.rglob("*") if each.is_file() and each.name != LOCK]
-    for file in sorted(files, key=lambda each: (each.name != "results.json", each)):
-        place = output / file.relative_to(part)
-        place.parent.mkdir(exist_ok=True)
-        os.replace(file, place)
+            named = "; ".join(f"{', '.join(letters)}: {value}" for value, letters in values.items())
+            text = f"The runs differ in their {name} ({named}): the consensus is not of their models alone."
+            yield RunWarning("members_differ", text)
 
 
 def _records(predictions: pd.DataFrame) -> Iterator[dict[str, Any]]:
@@ -257,7 +188,8 @@ def _records(predictions: pd.DataFrame) -> Iterator[dict[str, Any]]:
 
 def _keep_pictures(folder: RunFolder, members: Sequence[Run]) -> None:
     """Those of the report's examples, from the first member that kept them."""
-    findings = get_benchmark(DATASET).findings(folder.read_predictions(), folder.read_results())
+    benchmark = get_benchmark(DATASET)
+    findings = benchmark.findings(benchmark.prepare(folder.read_predictions()), folder.read_results())
     for name in filter(None, (example.picture for example in findings.examples)):
         kept = (RunFolder(member.path).picture(name) for member in members)
         content = next(filter(None, kept), None)

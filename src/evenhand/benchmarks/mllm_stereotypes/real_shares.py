@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
+from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from evenhand.benchmarks.mllm_stereotypes.faces.face import GROUPS
 from evenhand.errors import UsageError
 from evenhand.row_files import read_rows
+
+if TYPE_CHECKING:
+    import datasets
 
 COLUMNS = ("instance", "group", "percent")
 MOST = 100.5  # what percentages of one instance may add up to, rounded
@@ -44,6 +49,15 @@ def read_real_shares(path: Path) -> dict[str, dict[str, float]]:
             if total > MOST:
                 raise UsageError(f"{path}: the shares by {attribute} for {instance!r} add up to {total:g} percent")
     return dict(shares)
+
+
+def with_real_shares(rows: datasets.Dataset, shares: Mapping[str, Mapping[str, float]]) -> datasets.Dataset:
+    """Add the column real_shares: percent of each group of the row's attribute, in GROUPS' order; NaN: unknown."""
+    known = [
+        [shares.get(instance, {}).get(group, math.nan) for group in GROUPS[attribute]]
+        for instance, attribute in zip(rows["instance"], rows["attribute"])
+    ]
+    return rows.add_column("real_shares", known)
 
 
 def _number(cell: str) -> float:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from evenhand.benchmark import Benchmark, Card, Comparing, Part, Row
+from evenhand.benchmark import Benchmark, Card, Comparing, Part, Publishing, Row
 from evenhand.benchmarks.utility.figures import FIGURES, LAYOUT, prepared
 from evenhand.benchmarks.utility.likeness import NEEDS, bertscore_by
 from evenhand.benchmarks.utility.reading import continuation_request, prediction, question_of
@@ -36,6 +36,12 @@ class UtilityComparing(Comparing):
     note = "Empty answers are read: they are wrong, like nothing, and no refusal. "
 
 
+class UtilityPublishing(Publishing):
+    def task(self, groups: Mapping[str, str], configs: Sequence[str], card: Card) -> str:
+        """Figures of the questions are the same task, whether or not texts were scored, too."""
+        return "questions"
+
+
 class Utility(Benchmark[NoOptions]):
     card = Card(
         name="utility",
@@ -52,6 +58,7 @@ class Utility(Benchmark[NoOptions]):
     figures = FIGURES
     layout = LAYOUT
     comparing = UtilityComparing()
+    publishing = UtilityPublishing()
 
     def ask(self, row: Row, how: Asking[NoOptions]) -> list[Request]:
         """A question as it stands; of a text, how likely it is after its first sentence."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand.errors import UsageError
 from evenhand.hub.cards.templating import rendered
-from evenhand.hub.rows_asked import in_place_of_all, packaged
+from evenhand.hub.results_checks import in_place_of_all, packaged, refuse_weak_results
 from evenhand.report.one_base import WEIGHTS
 from evenhand.training_record import RECORD, base_of, base_version, training_record
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from evenhand.report.findings import Controls, Run
 
 MERGED = "merged"
+DIGITS = 5  # after the point, of a figure in model-index
 
 
 @dataclass(frozen=True)
@@ -120,7 +121,6 @@ def _told(measured: Sequence[Measured], controlled: Mapping[str, Controls]) -> s
 def _measured(folder: Path, record: dict[str, Any], runs: Sequence[Path]) -> list[Measured]:
     """Pairs of runs, those of the benchmark that was trained on first."""
     from evenhand.flow.run_folder import RunFolder
-    from evenhand.hub.refusals import refuse_weak_results
     from evenhand.models.fingerprint import fingerprint
     from evenhand.report.comparison import compare
     from evenhand.report.findings import Run
@@ -210,5 +210,5 @@ def _results(pair: Measured, repo_id: str | None) -> Iterator[EvalResult]:
             dataset_split=card.split,
             metric_type=card.metric or card.name,
             metric_name=name,
-            metric_value=round(difference.second, 4),
+            metric_value=round(difference.second, DIGITS),
         )

@@ -11,13 +11,13 @@ from datetime import datetime
 
 from evenhand.benchmarks import BENCHMARKS
 from evenhand.hub.leaderboard.checking import OURS
-from evenhand.hub.leaderboard.paired import Answers, paired
+from evenhand.hub.leaderboard.paired import PairedRuns, paired
 from evenhand.hub.leaderboard.ranks import Ranks, ranks
 from evenhand.hub.leaderboard.records import Column, Record, row_of
 
 MOST_OVERVIEW, MOST_COLUMNS = 12, 40  # columns of the first table, and of a benchmark's; leaderboard.csv has all
 MOST_SECTIONS = 30  # benchmarks with a table of their own
-WHOLE = "all"  # how tasks begin that are of a whole benchmark
+WHOLE = "all"  # in the names of tasks that are of a whole benchmark
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class Board:
 
 def board(records: Sequence[Record], n_refused: int, made: datetime, rehearsal: bool = False) -> Board:
     """records: without duplicates."""
-    answers = Answers()
+    runs = PairedRuns()
     by_column: dict[Column, list[Record]] = {}
     for each in records:
         by_column.setdefault(each.column, []).append(each)
@@ -77,7 +77,7 @@ def board(records: Sequence[Record], n_refused: int, made: datetime, rehearsal: 
             [each.value for each in own],
             [each.interval for each in own],
             column.lower_is_better,
-            paired(column, own, answers),
+            paired(own, runs),
         )
         for place, each in enumerate(own):
             cells[column, each.row] = Cell(each, found.text(place))
@@ -97,9 +97,9 @@ def board(records: Sequence[Record], n_refused: int, made: datetime, rehearsal: 
 def _order(column: Column) -> tuple[object, ...]:
     """Our benchmarks first, in their own order; of each its whole first, then bias, then utility."""
     known = BENCHMARKS.names.index(column.benchmark) if column.benchmark in BENCHMARKS else len(BENCHMARKS.names)
-    whole = not column.task.removeprefix("new_").startswith(WHOLE)
+    part = WHOLE not in re.split("[_-]", column.task)
     return (
-        column.library != OURS, known, column.benchmark, whole, column.utility,
+        column.library != OURS, known, column.benchmark, part, column.utility,
         column.task, column.metric, column.setting, column.dataset, column.library, column.unit, column.lower_is_better,
     )  # fmt: skip
 

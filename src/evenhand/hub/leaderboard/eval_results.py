@@ -7,10 +7,9 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
-from evenhand.hub.leaderboard.checking import OURS, address, checked, count, day, model_name, name, number, text
-from evenhand.hub.leaderboard.every_eval_ever import Found, Origin
+from evenhand.hub.leaderboard.checking import OURS, address, checked, count, day, name, number, text
+from evenhand.hub.leaderboard.every_eval_ever import DEFAULTS, NOT_TOLD, Found, Origin, setting
 from evenhand.hub.leaderboard.records import Column, Record, Refusal
-from evenhand.hub.leaderboard.settings import DEFAULTS, NOT_TOLD, setting
 from evenhand.hub.submission.eval_results import tasks_of
 from evenhand.hub.submission.validation import LONGEST_NOTES
 
@@ -28,7 +27,7 @@ def results_of(content: object, model: str, origin: Origin, now: datetime) -> It
     """Each entry's task with what was read of it, or why it was refused. Raises Refusal for the whole file."""
     if not isinstance(content, list):
         raise Refusal("it is no list of results")
-    model = model_name(model, "the model's id")
+    model = name(model, "the model's id")
     if len(content) > MOST_ENTRIES:
         raise Refusal(f"it has {len(content):,} results; {MOST_ENTRIES:,} are accepted")
     for k, entry in enumerate(content):

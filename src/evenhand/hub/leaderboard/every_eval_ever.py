@@ -6,35 +6,38 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from evenhand.benchmarks import BENCHMARKS, get_benchmark
 from evenhand.hub.leaderboard.checking import (
     OURS,
     address,
     checked,
     count,
     day,
-    library_name,
-    model_name,
+    declared_figure,
     name,
     number,
     read_enough,
     text,
 )
 from evenhand.hub.leaderboard.records import Column, Record, Refusal
-from evenhand.hub.leaderboard.settings import NOT_TOLD, of_mitigation, setting, told
 from evenhand.hub.submission.every_eval_ever import LEVEL
+from evenhand.mitigations import MITIGATIONS, get_mitigation
+from evenhand.options import fields_of
 
 if TYPE_CHECKING:
     from jsonschema import Draft202012Validator
 
 MOST_RESULTS = 2_000  # of one record
-UTILITY = ("utility",)  # benchmarks of what a model can do
+APART = ("seed", "dtype", "mitigation", "configs")  # part no columns: rows name mitigations, tasks configurations
+DEFAULTS = ("source evenhand", "runs 1")
+NOT_TOLD = "settings not told"
 Found = Record | Refusal
 
 
@@ -104,10 +107,10 @@ def _about(record: Mapping[str, Any], origin: Origin, now: datetime) -> _About:
         notes.append(f"ran as {text(details.get('ran_as', 'another name'), 100)}")
     return _About(
         origin,
-        model_name(model["id"], "the model's id"),
-        None if base is None else model_name(base, "the base model's id"),
+        name(model["id"], "the model's id"),
+        None if base is None else name(base, "the base model's id"),
         dates[0],
-        library_name(library["name"]),
+        _library(library["name"]),
         library.get("additional_details", {}),
         tuple(notes),
         origin.link or address(of.get("source_url")),
@@ -138,11 +141,13 @@ def _result(result: object, about: _About) -> Record:
         metric=key.rpartition(".")[2] or key,
         unit=text(metric.get("metric_unit", ""), 30),
         lower_is_better=metric["lower_is_better"],
-        utility=benchmark in UTILITY or not metric["lower_is_better"],
+        utility=not metric["lower_is_better"],
         dataset=_dataset(result.get("source_data", {}), about.versions),
-        setting=_setting(generation, asked, about.library),
+        setting=_setting(generation, asked, about.library, benchmark, task),
         library=about.library,
     )
+    if (known := declared_figure(column)) is not None:
+        column = replace(column, utility=known.about == "utility")
     seen = [f"{part} {text(asked[part], 40)}" for part in ("seed", "dtype") if part in asked]
     warned = [text(details["warnings"])] if details.get("warnings") else []
     record = Record(
@@ -177,23 +182,47 @@ def _interval(given: Mapping[str, Any] | None) -> tuple[tuple[float, float] | No
 def _mitigation(asked: Mapping[str, str]) -> str:
     """Its name, and its own options where they differ from its defaults."""
     mitigation = name(asked["mitigation"], "the mitigation's name")
-    own = [f"{key.replace('_', ' ')} {asked[key]}" for key in of_mitigation(mitigation) if key in asked]
+    own = [f"{key.replace('_', ' ')} {asked[key]}" for key in _options_of(mitigation) if key in asked]
     return name(", ".join((mitigation, *own)), "the mitigation")
 
 
-def _setting(generation: Mapping[str, Any], asked: Mapping[str, str], library: str) -> str:
-    arguments = generation.get("generation_args", {})
+def _options_of(mitigation: str | None) -> tuple[str, ...]:
+    """The names of its options, which belong to the row; none of one that this evenhand doesn't know."""
+    if mitigation is None or mitigation not in MITIGATIONS:
+        return ()
+    return tuple(each.name for each in fields_of(get_mitigation(mitigation).Options))
+
+
+def setting(parts: Iterable[str]) -> str:
+    """Which settings part columns, as one line; parts: "protocol choose", "order balanced", in any order."""
+    return ", ".join(sorted(each for each in parts if each not in DEFAULTS))
+
+
+def _setting(generation: Mapping[str, Any], asked: Mapping[str, str], library: str, benchmark: str, task: str) -> str:
     sampled = [
         f"{key.replace('_', ' ')} {number(value, key):g}"
-        for key, value in arguments.items()
+        for key, value in generation.get("generation_args", {}).items()
         if key in ("temperature", "top_p", "max_tokens")
     ]
-    parts = [*told(asked, of_mitigation(asked.get("mitigation"))), *sampled]
+    left = {*APART, *_options_of(asked.get("mitigation"))}
+    parts = [f"{key.replace('_', ' ')} {value}" for key, value in asked.items() if key not in left] + sampled
+    if library == OURS and "configs" in asked and not _are_named(asked["configs"], benchmark, task):
+        parts.append(f"configs {asked['configs']}")
     if asked.get("limit"):  # of a rehearsal: others were refused
         parts.append(f"limit {text(asked['limit'], 20)}")
     if not parts and library != OURS:
         return NOT_TOLD
     return name(setting(parts) or "as by default", "the settings", 1_000)
+
+
+def _are_named(configs: str, benchmark: str, task: str) -> bool:
+    """Whether a task's name says which configurations it is of, or they are those of any run."""
+    asked = {*configs.split(", ")}
+    if any(each in task for each in asked) or benchmark not in BENCHMARKS:
+        return True
+    of = get_benchmark(benchmark)
+    usual = of.card.default_configs or of.card.configs
+    return len(asked) == len(usual) and not of.publishing.missing_configs(tuple(asked), of.card)
 
 
 def _dataset(source: Mapping[str, Any], versions: Mapping[str, Any]) -> str:
@@ -226,3 +255,9 @@ def _validators() -> dict[str, Draft202012Validator]:
 
     schema = json.loads(Path(__file__).with_name("every_eval_ever.schema.json").read_text(encoding="utf-8"))
     return {part: Draft202012Validator({"$ref": f"#/$defs/{part}", **schema}) for part in schema["$defs"]}
+
+
+def _library(given: object) -> str:
+    """Of what measured; all that reads as evenhand's own name is held to be it."""
+    found = name(given, "the library's name")
+    return OURS if found.casefold() == OURS else found

@@ -10,10 +10,9 @@ from pathlib import Path
 
 from evenhand.errors import UsageError
 from evenhand.hub.leaderboard.hub_places import fetched, repository_named
-from evenhand.hub.leaderboard.names import look
 from evenhand.hub.leaderboard.places import Place, read
 from evenhand.hub.leaderboard.records import Column, Record, Refused
-from evenhand.hub.submission.dates import read as moment
+from evenhand.hub.submission.validation import parse_date
 
 SAME = 1e-3  # of two roundings of one figure
 
@@ -42,10 +41,9 @@ def gathered(
                 refused.append(each)
             else:
                 own.append(replace(each, base=bases.get(each.model, each.base)))
-        alone, imitations = _one_spelling([*records, *_by_age(own)])
-        records, duplicates = without_duplicates(alone)
-        refused += [*imitations, *duplicates]
-    return Gathered(tuple(_without_circles(records)), tuple(refused), rehearsal)
+        records, duplicates = without_duplicates([*records, *_by_age(own)])
+        refused += duplicates
+    return Gathered(tuple(records), tuple(refused), rehearsal)
 
 
 def _read(source: str, models: Mapping[Path, str], now: datetime, rehearsal: bool) -> Iterator[Record | Refused]:
@@ -70,47 +68,7 @@ def _read(source: str, models: Mapping[Path, str], now: datetime, rehearsal: boo
 
 def _by_age(records: Sequence[Record]) -> list[Record]:
     """The youngest first; as they were read where they are as old."""
-    return sorted(records, key=lambda each: -moment(each.date).timestamp())
-
-
-def _one_spelling(records: Sequence[Record]) -> tuple[list[Record], list[Refused]]:
-    """A model's first spelling stands: ids of the Hub differ in more than capital letters, and have no spaces."""
-    first: dict[str, str] = {}
-    standing, refused = [], []
-    for each in records:
-        stands = first.setdefault(look(each.model), each.model)
-        if stands == each.model:
-            standing.append(each)
-            continue
-        why = f"a model named {stands} is there, whose name differs in small and capital letters or spaces alone"
-        refused.append(Refused(each.source, f"{each.place}: {each.row}", why))
-    return standing, refused
-
-
-def _without_circles(records: Sequence[Record]) -> Iterator[Record]:
-    """Without bases that are, by what the board was told, made of the model itself: nobody knows which was first."""
-    bases: dict[str, set[str]] = {}
-    for each in records:
-        if each.base is not None:
-            bases.setdefault(each.model, set()).add(each.base)
-    in_circles = {model for model in bases if model in _below(model, bases)}
-    for each in records:
-        if each.base is not None and each.model in in_circles and each.model in {each.base, *_below(each.base, bases)}:
-            note = f"its base is left out: {each.base} and it are each said to be made of the other"
-            yield replace(each, base=None, notes="; ".join(filter(None, (each.notes, note))))
-        else:
-            yield each
-
-
-def _below(model: str, bases: Mapping[str, set[str]]) -> set[str]:
-    """What a model is made of, in any number of steps."""
-    found: set[str] = set()
-    ahead = [*bases.get(model, ())]
-    while ahead:
-        if (base := ahead.pop()) not in found:
-            found.add(base)
-            ahead += bases.get(base, ())
-    return found
+    return sorted(records, key=lambda each: -parse_date(each.date).timestamp())
 
 
 def without_duplicates(records: Sequence[Record]) -> tuple[list[Record], list[Refused]]:

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from glob import escape
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from urllib.parse import quote
 
 from evenhand.errors import EvenhandError, UsageError
 from evenhand.hub.client import explained, patient
-from evenhand.hub.leaderboard.places import CARD, Place
-from evenhand.hub.leaderboard.reading import LARGEST
+from evenhand.hub.leaderboard.places import CARD, LARGEST, Place
 from evenhand.hub.leaderboard.records import Refused
 from evenhand.hub.submission.eval_results import FOLDER as EVAL_RESULTS
 from evenhand.hub.submission.every_eval_ever import FOLDER as RECORDS
 
 MOST_FILES = 50_000
-AT_ONCE = 8
 DATASETS = "datasets/"
 
 
@@ -51,52 +49,44 @@ def repository_named(source: str) -> Repository | None:
 def fetched(repository: Repository, source: str) -> Iterator[tuple[Place, list[Refused]]]:
     """The place, and files that were too large to be fetched. Raises UsageError for a repository that isn't there."""
     from huggingface_hub import HfApi, constants
-    from huggingface_hub.errors import EntryNotFoundError, RepositoryNotFoundError
+    from huggingface_hub.errors import RepositoryNotFoundError
     from huggingface_hub.hf_api import RepoFile
 
     what = f"reading {repository.type} {repository.id}"
+    kind = repository.type
     api = HfApi(library_name="evenhand")
     with explained(what), TemporaryDirectory(prefix="evenhand-") as folder:
         try:
-            info = patient(lambda: api.repo_info(repository.id, repo_type=repository.type), what)
+            commit = str(patient(lambda: api.repo_info(repository.id, repo_type=kind), what).sha)
         except RepositoryNotFoundError as error:
-            kind = "no folder here, and no model" if repository.type == "model" else "no dataset"
+            named = "no folder here, and no model" if repository.type == "model" else "no dataset"
             raise UsageError(
-                f"{source} is {kind} on the Hub, or your token may not see it; a folder or a file, ORG/NAME of a "
+                f"{source} is {named} on the Hub, or your token may not see it; a folder or a file, ORG/NAME of a "
                 "model and datasets/ORG/NAME are accepted"
             ) from error
-        commit = str(info.sha)
-
-        def listed() -> dict[str, int]:
-            tree = api.list_repo_tree(repository.id, repo_type=repository.type, revision=commit, recursive=True)
-            return {each.path: each.size for each in tree if isinstance(each, RepoFile)}
-
-        sizes = {path: size for path, size in patient(listed, what).items() if _may_hold(path, repository.type)}
-        if len(sizes) > MOST_FILES:
-            raise EvenhandError(f"{source} has {len(sizes):,} files of results; {MOST_FILES:,} are the most")
-        large = {path for path, size in sizes.items() if size > LARGEST}
-
-        def fetch(path: str) -> None:
-            def get() -> str:
-                return api.hf_hub_download(
-                    repository.id, path, repo_type=repository.type, revision=commit, local_dir=folder
-                )
-
-            try:
-                patient(get, f"reading {path} of {repository.id}")
-            except EntryNotFoundError:  # what the listing names and the Hub hasn't: left out
-                return
-
-        with ThreadPoolExecutor(AT_ONCE) as pool:
-            list(pool.map(fetch, sorted({*sizes} - large)))
+        tree = patient(
+            lambda: [*api.list_repo_tree(repository.id, repo_type=kind, revision=commit, recursive=True)], what
+        )
+        files = [each for each in tree if isinstance(each, RepoFile) and _may_hold(each.path, repository.type)]
+        if len(files) > MOST_FILES:
+            raise EvenhandError(f"{source} has {len(files):,} files of results; {MOST_FILES:,} are the most")
+        fetched_paths = [each.path for each in files if each.size <= LARGEST]
+        if fetched_paths:
+            patient(
+                lambda: api.snapshot_download(
+                    repository.id, repo_type=kind, revision=commit, local_dir=folder,
+                    allow_patterns=[escape(path) for path in fetched_paths],
+                ),
+                what,
+            )  # fmt: skip
         address = f"{constants.ENDPOINT.rstrip('/')}/{repository.page}/blob/{commit}/"
         model = repository.id if repository.type == "model" else None
-        link: Callable[[str], str | None] = lambda path: address + quote(path)  # noqa: E731
         too_large = [
-            Refused(source, path, f"it has {sizes[path]:,} bytes, and {LARGEST:,} are accepted")
-            for path in sorted(large)
+            Refused(source, each.path, f"it has {each.size:,} bytes, and {LARGEST:,} are accepted")
+            for each in sorted(files, key=lambda each: each.path)
+            if each.size > LARGEST
         ]
-        yield Place(source, Path(folder), model=model, link=link), too_large
+        yield Place(source, Path(folder), model=model, link=lambda path: address + quote(path)), too_large
 
 
 def _may_hold(path: str, kind: str) -> bool:

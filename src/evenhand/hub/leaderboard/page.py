@@ -14,9 +14,9 @@ from markupsafe import Markup
 from evenhand import __version__
 from evenhand.benchmarks import BENCHMARKS, get_benchmark
 from evenhand.hub.leaderboard.board import Board
+from evenhand.hub.leaderboard.checking import declared_figure
 from evenhand.hub.leaderboard.plot import FRAME, plots
 from evenhand.hub.leaderboard.records import Column, Interval, Record
-from evenhand.words import in_words
 
 TEMPLATES = Path(__file__).parent / "templates"
 GENERATOR = '<meta name="generator" content="evenhand leaderboard{}">'
@@ -126,9 +126,10 @@ def benchmark_title(name: str) -> str:
 
 
 def heading(column: Column) -> str:
-    """ "biased percentage · all"."""
-    task = in_words(column.task.replace("-", ", ")).replace("_", " ")
-    return f"{column.metric.replace('_', ' ')} · {task}"
+    """ "biased answers · certainty-no contact"."""
+    known = declared_figure(column)
+    metric = known.name if known is not None else column.metric.replace("_", " ")
+    return f"{metric} · {column.task.replace('_', ' ')}"
 
 
 def direction(column: Column) -> str:

@@ -1,56 +1,73 @@
-"""Differences of two runs on the rows that both answered, for figures that are means over answers."""
+"""Differences of two runs' figures on the rows that both answered."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evenhand.benchmarks import BENCHMARKS
+from evenhand.benchmarks import get_benchmark
 from evenhand.errors import EvenhandError
 from evenhand.figure import Figure, Sample
 from evenhand.flow.foreign_files import as_written
+from evenhand.flow.run_folder import RunFolder
 from evenhand.hub.leaderboard.ranks import Paired
-from evenhand.hub.leaderboard.records import Column, Interval, Record
-from evenhand.hub.submission.figures import collection
-from evenhand.hub.submission.finished_run import FinishedRun
+from evenhand.hub.leaderboard.records import Interval, Record
+from evenhand.hub.submission.figures import is_signed
+from evenhand.report.differences import FigureKey, differences
 
 if TYPE_CHECKING:
     from evenhand.statistics.clustered import Difference
 
 MOST_RUNS = 30  # of a column; of more, intervals decide
 
+Differences = Mapping[FigureKey, "Difference"]
+
 
 @dataclass
-class Answers:
-    """Runs and their samples, each read once."""
+class PairedRuns:
+    """Samples of runs, and differences of pairs of them: each computed once."""
 
-    _read: dict[str, tuple[FinishedRun, Sample]] = field(default_factory=dict)
+    _samples: dict[str, Sample] = field(default_factory=dict)
+    _found: dict[tuple[str, str, str], Differences] = field(default_factory=dict)
 
-    def of(self, run: str) -> tuple[FinishedRun, Sample]:
-        if run not in self._read:
-            found = FinishedRun.read(Path(run))
-            self._read[run] = found, found.benchmark.sample(found.predictions)
-        return self._read[run]
+    def difference(self, benchmark: str, key: FigureKey, first: str, second: str) -> Difference | None:
+        """Second minus first; None where they have no rows in common, or can't be compared by this figure."""
+        asked = (key.figure, first, second)
+        if asked not in self._found:
+            with as_written(Path(first), Path(second)):
+                self._found[asked] = differences(
+                    get_benchmark(benchmark),
+                    self._sample(benchmark, first),
+                    self._sample(benchmark, second),
+                    lambda figure: _groupings(figure) if figure.key == key.figure else (),
+                )
+        return self._found[asked].get(key)
+
+    def _sample(self, benchmark: str, run: str) -> Sample:
+        if run not in self._samples:
+            predictions = RunFolder.open(Path(run)).read_predictions()
+            self._samples[run] = get_benchmark(benchmark).sample(predictions)
+        return self._samples[run]
 
 
-def paired(column: Column, records: Sequence[Record], answers: Answers) -> Paired | None:
-    """For `ranks`, by places in records; None where no two runs are here, or the figure is no mean over answers."""
-    runs = [each.run for each in records if each.run is not None]
-    ours = column.library == "evenhand" and column.benchmark in BENCHMARKS
-    if not (ours and 2 <= len(runs) <= MOST_RUNS):
+def _groupings(figure: Figure) -> tuple[tuple[str, ...], ...]:
+    return tuple(dict.fromkeys((*figure.headline, ())))
+
+
+def paired(records: Sequence[Record], runs: PairedRuns) -> Paired | None:
+    """For `ranks`, by places in a column's records; None where no two runs are here.
+
+    Of a figure with a sign the column holds distances from zero, which the difference does not compare.
+    """
+    keys = {each.figure for each in records if each.run is not None}
+    n_runs = sum(each.run is not None for each in records)
+    if not 2 <= n_runs <= MOST_RUNS or len(keys) != 1:
         return None
-
-    @cache
-    def group(run: str) -> tuple[Figure, Sample, Mapping[str, str]] | None:
-        """The column's figure, and the rows that it is of."""
-        finished, sample = answers.of(run)
-        for each in collection(finished).figures:
-            if (each.task, each.figure.key) == (column.task, column.metric):
-                by = {name: each.row.groups[name] for name in each.figure.grouping_of(each.row.groups)}
-                return each.figure, sample.where({**each.figure.where, **by}), each.row.groups
+    [key] = keys
+    benchmark = records[0].column.benchmark
+    if key is None or is_signed(get_benchmark(benchmark).figure(key.figure)):
         return None
 
     def difference(first: int, second: int) -> Interval | None:
@@ -58,22 +75,9 @@ def paired(column: Column, records: Sequence[Record], answers: Answers) -> Paire
         if one is None or other is None:
             return None
         try:
-            with as_written(Path(one), Path(other)):
-                found = _difference(group(one), group(other))
+            found = runs.difference(benchmark, key, one, other)
         except EvenhandError:
             return None  # the intervals decide
         return (found.low, found.high) if found is not None and found.differs else None
 
     return difference
-
-
-def _difference(
-    first: tuple[Figure, Sample, Mapping[str, str]] | None, second: tuple[Figure, Sample, Mapping[str, str]] | None
-) -> Difference | None:
-    if first is None or second is None:
-        return None
-    figure, one, groups = first
-    for further, found in figure.statistic.differences(one, second[1]):
-        if further.items() <= groups.items():
-            return found
-    return None

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+from evenhand.report.differences import FigureKey
 
 Interval = tuple[float, float]
 
@@ -46,7 +48,8 @@ class Record:
     base: the model that it was made of, or that runs under the mitigation. notes: of how it was measured, what parts no
     columns. link: an address where a reader opens the result; None: it lies here
     alone. source, place: where it was read, for messages alone. file: a record here, which is copied beside the page.
-    run: the folder of a run, whose report is written there, and whose answers can be paired with another's.
+    run: the folder of a run, whose report is written there, and whose answers can be paired with another's; figure:
+    which of its figures this is.
     """
 
     column: Column
@@ -63,6 +66,7 @@ class Record:
     place: str
     file: str | None = None
     run: str | None = None
+    figure: FigureKey | None = field(default=None, compare=False)
 
     @property
     def row(self) -> str:

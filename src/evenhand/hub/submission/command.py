@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Literal
 
 from evenhand.command_line import Group, parse, path
 from evenhand.errors import UsageError
-from evenhand.hub.contents import ALLOW
-from evenhand.hub.unsaid import unsaid
+from evenhand.hub.contents import ALLOW, matches
+from evenhand.hub.secrets import without_secrets_in_errors
 from evenhand.options import made, option
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class SubmitOptions:
 
 def submit(arguments: Sequence[str], console: Console) -> None:
     """Parses, calls, prints."""
-    with unsaid():
+    with without_secrets_in_errors():
         _submit(arguments, console)
 
 
@@ -73,9 +73,7 @@ def _submit(arguments: Sequence[str], console: Console) -> None:
     for note in notes:
         console.print(f"Note: {note}", markup=False, soft_wrap=True)
     if parsed.output is not None:
-        from evenhand.hub.submission.output import write
-
-        write(made_of.files, parsed.output)
+        _write(made_of.files, parsed.output)
         console.print(f"Written: {parsed.output} (nothing was sent)", markup=False, soft_wrap=True)
         return
     _send(made_of, asked.dry_run, unasked, console)
@@ -84,9 +82,8 @@ def _submit(arguments: Sequence[str], console: Console) -> None:
 def _made(runs: Sequence[Path], asked: SubmitOptions, output: Path | None) -> tuple[Submission, str]:
     """And why the Hub could not be asked, which a dry run bears; "" where it was, or need not be."""
     from evenhand.hub.contents import repository_id
-    from evenhand.hub.dry_run import heard
+    from evenhand.hub.publishing import try_the_hub
     from evenhand.hub.submission.identity import checked_model_id
-    from evenhand.hub.submission.output import check_folder
     from evenhand.hub.submission.submission import Asked, read_runs, submission
 
     if asked.model_id is None:
@@ -95,7 +92,7 @@ def _made(runs: Sequence[Path], asked: SubmitOptions, output: Path | None) -> tu
     if asked.namespace is not None:
         repository_id(asked.namespace, "its-datasets")
     if output is not None:
-        check_folder(output)
+        _check_folder(output)
     chosen = Asked(
         model_id,
         asked.namespace,
@@ -111,7 +108,7 @@ def _made(runs: Sequence[Path], asked: SubmitOptions, output: Path | None) -> tu
     alone = submission(read, replace(chosen, single_answers=False), {}, now)  # refused before the Hub is asked anything
     if output is not None:
         return (submission(read, chosen, {}, now) if chosen.single_answers else alone), ""
-    found, unasked = heard(lambda: _asked_of_the_hub(read, chosen, now), asked.dry_run)
+    found, unasked = try_the_hub(lambda: _asked_of_the_hub(read, chosen, now), asked.dry_run)
     if found is None:
         found = submission(read, chosen, {}, now)
         unknown = "the Hub could not be asked, so the records do not say at which commit datasets are"
@@ -121,9 +118,7 @@ def _made(runs: Sequence[Path], asked: SubmitOptions, output: Path | None) -> tu
 
 def _asked_of_the_hub(runs: Sequence[FinishedRun], chosen: Asked, now: datetime) -> Submission:
     """Of what is known there: the weights that the model was tuned from, the datasets' commits, others' results."""
-    from evenhand.hub.submission.already_there import already_there
-    from evenhand.hub.submission.dataset_revisions import dataset_revisions
-    from evenhand.hub.submission.not_the_base import refuse_base
+    from evenhand.hub.submission.on_the_hub import already_there, dataset_revisions, refuse_base
     from evenhand.hub.submission.submission import submission
 
     refuse_base(runs, chosen.model_id)
@@ -144,17 +139,49 @@ def _show(made_of: Submission, console: Console) -> None:
 
 
 def _send(made_of: Submission, dry_run: bool, unasked: str, console: Console) -> None:
-    from evenhand.hub.dry_run import looked_at
     from evenhand.hub.publish_command import show
-    from evenhand.hub.publishing import plan, publish
+    from evenhand.hub.publishing import dry_run_plans, plan, publish
 
     contents = made_of.contents
-    [planned] = looked_at([contents], create_pr=True, unasked=unasked) if dry_run else [plan(contents, create_pr=True)]
+    [planned] = (
+        dry_run_plans([contents], create_pr=True, unasked=unasked) if dry_run else [plan(contents, create_pr=True)]
+    )
     show(planned, console)
     if dry_run:
         console.print("Nothing was sent (--dry-run).")
-    elif planned.changes:
+    elif planned.changes.all:
         done = publish(planned)
         console.print(f"Pull request: {done.url} (commit {done.commit[:7]})", markup=False, soft_wrap=True)
     else:
         console.print("All of it is there already; nothing was sent.")
+
+
+OURS = (
+    ".eval_results/evenhand-*.yaml",
+    "every_eval_ever/data/evenhand/*/*/*.json",
+    "every_eval_ever/data/evenhand/*/*/*.jsonl",
+)
+
+
+def _check_folder(folder: Path) -> None:
+    """Raises UsageError for what is no folder, a run's, or one that holds files which no submission wrote."""
+    from evenhand.flow.run_folder import is_run_folder
+
+    if folder.exists() and not folder.is_dir():
+        raise UsageError(f"{folder} is no folder; choose another --output")
+    if any(is_run_folder(each) for each in (folder, *folder.absolute().parents)):
+        raise UsageError(f"{folder} is inside a run folder, where only its own command writes; choose another --output")
+    files = [path.relative_to(folder).as_posix() for path in folder.rglob("*") if not path.is_dir()]
+    if others := sorted(path for path in files if not matches(path, OURS)):
+        raise UsageError(f"{folder} holds other files ({others[0]} …); choose another --output")
+
+
+def _write(files: Mapping[str, bytes], folder: Path) -> None:
+    """Files of an earlier submission that are not among them stay."""
+    from evenhand.whole_files import explained, write_whole
+
+    for name, content in files.items():
+        path = folder / name
+        with explained(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, content)

@@ -17,13 +17,13 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from evenhand.errors import EvenhandError
+from evenhand.hub.submission.figures import SubmittedFigure, is_signed, lower_is_better
 from evenhand.hub.submission.settings import notes
 from evenhand.tools.dataset_upkeep.hub_tasks import eval_yaml
 
 if TYPE_CHECKING:
     from huggingface_hub import EvalResultEntry
 
-    from evenhand.hub.submission.figures import Submitted
     from evenhand.hub.submission.finished_run import FinishedRun
 
 FOLDER = ".eval_results"
@@ -63,21 +63,18 @@ def without_place(run: FinishedRun) -> str | None:
     return None
 
 
-def share(measured: Submitted) -> float:
+def share(measured: SubmittedFigure) -> float:
     """In [0, 1], more is better: of a percentage that is better the lower it is."""
-    if measured.figure.unit != "percent" or measured.figure.best != "low":
-        raise ValueError(f"{measured.figure.key} is no percentage that is best at 0")
+    figure = measured.figure
+    if figure.unit != "percent" or not lower_is_better(figure) or is_signed(figure):
+        raise ValueError(f"{figure.key} is no percentage that is best at 0")
     return round(1 - measured.value / 100, DIGITS)
 
 
-def entries(run: FinishedRun, found: Sequence[Submitted], source: Source) -> list[EvalResultEntry]:
-    """One a task. Raises EvenhandError where the installed huggingface_hub knows none."""
-    try:
-        from huggingface_hub import EvalResultEntry
-    except ImportError as error:
-        raise EvenhandError(
-            "the installed huggingface_hub knows no evaluation results; pip install -U huggingface_hub (2.4 was tried)"
-        ) from error
+def entries(run: FinishedRun, found: Sequence[SubmittedFigure], source: Source) -> list[EvalResultEntry]:
+    """One for each task of the dataset's eval.yaml."""
+    from huggingface_hub import EvalResultEntry
+
     known = tasks_of(run.dataset)
     return [
         EvalResultEntry(
@@ -95,19 +92,17 @@ def entries(run: FinishedRun, found: Sequence[Submitted], source: Source) -> lis
     ]
 
 
-def constant(run: FinishedRun, measured: Submitted) -> str:
-    """What is to be known of a model that answers all questions of a scale alike: it has a score that means nothing."""
+def constant(run: FinishedRun, measured: SubmittedFigure) -> str:
+    """That a model which answers all questions of a group alike has a score that means nothing."""
     alike = run.results.is_constant(measured.row.groups)
     return "nearly all answers are the same, so the figure says little; " if alike else ""
 
 
-def raw(measured: Submitted) -> str:
-    """ "biased_percentage 48.3 [46.2, 50.1], 0 is best; 11,446 of 11,446 answers read"."""
+def raw(measured: SubmittedFigure) -> str:
+    """ "biased 48.3 [46.2, 50.1], 0 is best; 11,446 of 11,446 answers read"."""
     interval = "" if measured.interval is None else " [{:.1f}, {:.1f}]".format(*measured.interval)
-    return (
-        f"{measured.figure.key} {measured.value:.1f}{interval}, 0 is best; {measured.n_read:,} of {measured.n:,} "
-        "answers read"
-    )
+    row = measured.row
+    return f"{measured.figure.key} {measured.value:.1f}{interval}, 0 is best; {row.n_read:,} of {row.n:,} answers read"
 
 
 def file_of(entry: EvalResultEntry) -> str:

@@ -10,17 +10,17 @@ from __future__ import annotations
 import hashlib
 import json
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from evenhand.hub.submission.dates import read
-from evenhand.hub.submission.figures import bounds, is_signed
+from evenhand.hub.submission.figures import SubmittedFigure, is_signed, lower_is_better, submitted_range
 from evenhand.hub.submission.identity import commit_of, is_that_model, shown, told
 from evenhand.hub.submission.settings import WRITES, settings, warnings
+from evenhand.hub.submission.validation import parse_date
 
 if TYPE_CHECKING:
-    from evenhand.hub.submission.figures import Submitted
+    from evenhand.benchmark import SingleAnswer
     from evenhand.hub.submission.finished_run import FinishedRun
 
 SCHEMA_VERSION = "0.2.2"
@@ -67,11 +67,9 @@ def evaluation_id(run: FinishedRun, about: About) -> str:
     return f"{run.results.benchmark}/{about.model_id}/{_epoch(about)}-{run.fingerprint[:12]}"
 
 
-def result_id(measured: Submitted) -> str:
-    return f"{measured.task}/{measured.figure.key}"
-
-
-def record(run: FinishedRun, found: Sequence[Submitted], about: About, samples: bytes | None = None) -> dict[str, Any]:
+def record(
+    run: FinishedRun, found: Sequence[SubmittedFigure], about: About, samples: bytes | None = None
+) -> dict[str, Any]:
     """samples: the file of single answers that lies beside it."""
     written: dict[str, Any] = {
         "schema_version": SCHEMA_VERSION,
@@ -134,25 +132,20 @@ def _version(run: FinishedRun) -> str:
     return run.results.versions.get("transformers", "unknown")
 
 
-def _result(run: FinishedRun, measured: Submitted, about: About) -> dict[str, Any]:
-    figure, card = measured.figure, run.benchmark.card
-    low, high = bounds(figure)
-    scale = {}
-    if low is not None and high is not None:
-        scale = {"score_type": "continuous", "min_score": low, "max_score": high}
-    details = {
-        "n": str(measured.n),
-        "unread_rate": json.dumps(1 - measured.n_read / measured.n),
-        "task": measured.task,
-    }
+def _result(run: FinishedRun, measured: SubmittedFigure, about: About) -> dict[str, Any]:
+    figure, row, card = measured.figure, measured.row, run.benchmark.card
+    bounds: dict[str, Any] = {}
+    if (ends := submitted_range(figure)) is not None:
+        bounds = {"score_type": "continuous", "min_score": ends[0], "max_score": ends[1]}
+    details = {"n": str(row.n), "unread_rate": json.dumps(row.unread_rate), "task": measured.task}
     if is_signed(figure):
-        details["raw_score"] = json.dumps(measured.raw)
-    if told := warnings(run):
-        details["warnings"] = told
-    uncertainty: dict[str, Any] = {"num_samples": measured.n_read}
+        details["raw_score"] = json.dumps(row.value)
+    if warned := warnings(run):
+        details["warnings"] = warned
+    uncertainty: dict[str, Any] = {"num_samples": row.n_read}
     if measured.interval is not None:
         low, high = measured.interval
-        made = figure.statistic.method.format(clusters=" and ".join(card.clusters))
+        made = figure.statistic.method.format(clusters=" and by ".join(card.clusters))
         uncertainty["confidence_interval"] = {
             "lower": low,
             "upper": high,
@@ -160,23 +153,23 @@ def _result(run: FinishedRun, measured: Submitted, about: About) -> dict[str, An
             "method": f"{made}; docs/statistics.md of evenhand",
         }
     return {
-        "evaluation_result_id": result_id(measured),
+        "evaluation_result_id": measured.result_id,
         "evaluation_name": f"{run.results.benchmark}.{measured.task}",
         "source_data": _data(run, measured, about),
         "metric_config": {
-            "evaluation_description": f"{card.title} ({card.paper}): {figure.description or figure.name}",
+            "evaluation_description": f"{card.title} ({card.paper}): {measured.description}",
             "metric_id": figure.key if figure.key in GLOBAL else f"{card.metric or card.name}.{figure.key}",
-            "metric_name": figure.key.replace("_", " "),
+            "metric_name": figure.name,
             **({"metric_unit": figure.unit} if figure.unit else {}),
-            "lower_is_better": figure.best != "high",
-            **scale,
+            "lower_is_better": lower_is_better(figure),
+            **bounds,
         },
         "score_details": {"score": measured.value, "details": details, "uncertainty": uncertainty},
         "generation_config": _generation(run),
     }
 
 
-def _data(run: FinishedRun, measured: Submitted, about: About) -> dict[str, Any]:
+def _data(run: FinishedRun, measured: SubmittedFigure, about: About) -> dict[str, Any]:
     """The dataset on the Hub, where it was said and the run's rows are its; else its name and version."""
     if about.repository is None:
         version = {"source_version": run.dataset_version} if run.dataset_version else {}
@@ -190,7 +183,7 @@ def _data(run: FinishedRun, measured: Submitted, about: About) -> dict[str, Any]
         "hf_split": run.benchmark.card.split,
         **({"hf_config": config} if config else {}),
         "hf_revision": about.revision or f"v{run.dataset_version}",
-        "samples_number": measured.n,
+        "samples_number": measured.row.n,
     }
 
 
@@ -212,4 +205,46 @@ def _generation(run: FinishedRun) -> dict[str, Any]:
 
 def _epoch(about: About) -> str:
     """Seconds since 1970: of the run, whose record this is."""
-    return str(int(read(about.date).timestamp()))
+    return str(int(parse_date(about.date).timestamp()))
+
+
+def answer_lines(run: FinishedRun, found: Sequence[SubmittedFigure], about: About) -> bytes | None:
+    """Single answers, a JSON object a line (instance_level_eval); None of a benchmark that has none.
+
+    An unread answer has no score and is left out; the record's `unread_rate` counts it.
+    """
+    results = {each.task: each.result_id for each in reversed(found)}
+    records = (
+        _answer(run, answer, single, results[single.task], about)
+        for answer in run.predictions.to_dict("records")
+        if (single := run.benchmark.publishing.single_answer(answer)) is not None and single.task in results
+    )
+    text = "".join(json.dumps(each, ensure_ascii=False, allow_nan=False) + "\n" for each in records)
+    return text.encode() or None
+
+
+def _answer(
+    run: FinishedRun, answer: Mapping[str, Any], single: SingleAnswer, result_id: str, about: About
+) -> dict[str, Any]:
+    writes = run.results.config.get("protocol") == WRITES
+    attribution = {
+        "turn_idx": 0,
+        "source": "output.raw",
+        "extracted_value": str(answer["answer"]),
+        "extraction_method": "the one option that is named" if writes else "the likelier option",
+        "is_terminal": True,
+    }
+    return {
+        "schema_version": f"instance_level_eval_{SCHEMA_VERSION}",
+        "evaluation_id": evaluation_id(run, about),
+        "model_id": about.model_id,
+        "evaluation_name": f"{run.results.benchmark}.{single.task}",
+        "evaluation_result_id": result_id,
+        "sample_id": str(answer["id"]),
+        "interaction_type": "single_turn",
+        "input": {"raw": str(answer["question"]), "reference": [single.right], "choices": list(single.options)},
+        "output": {"raw": [str(answer["text"])]},
+        "answer_attribution": [attribution],
+        "evaluation": {"score": float(single.wrong), "is_correct": not single.wrong},
+        "metadata": dict(single.told),
+    }

@@ -1,12 +1,11 @@
-"""Which of a run's figures are submitted: rows of its table, each under the name of a task.
+"""The figures of a run that are submitted: the headline rows of its table, and the main figure of the whole benchmark.
 
-Many figures are best at 0, some of these with a sign: a board that knows only "lower" and "higher is better" gets the
-distance from 0, and the raw figure stands beside it.
+Boards know only "lower" and "higher is better". Of a figure with a sign that is best at zero they get the distance from
+zero; the raw figure is given, too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -20,21 +19,16 @@ Interval = tuple[float, float]
 
 
 @dataclass(frozen=True)
-class Submitted:
-    """A figure of a task."""
+class SubmittedFigure:
+    """A figure of a task, as others collect it: without a sign."""
 
     figure: Figure
-    task: str
     row: FigureRow
-
-    @property
-    def raw(self) -> float:
-        """Before its sign is taken off."""
-        return self.row.value
+    task: str
 
     @property
     def value(self) -> float:
-        return abs(self.raw) if is_signed(self.figure) else self.raw
+        return abs(self.row.value) if is_signed(self.figure) else self.row.value
 
     @property
     def interval(self) -> Interval | None:
@@ -42,69 +36,60 @@ class Submitted:
         return distances(found) if found is not None and is_signed(self.figure) else found
 
     @property
-    def n(self) -> int:
-        return self.row.n
+    def result_id(self) -> str:
+        return f"{self.task}/{self.figure.key}"
 
     @property
-    def n_read(self) -> int:
-        return self.row.n_read
-
-
-@dataclass(frozen=True)
-class Collection:
-    """Of a run's tasks. lacking: configurations that were not asked, so that there is no figure of all."""
-
-    figures: tuple[Submitted, ...]
-    lacking: tuple[str, ...] = ()
+    def description(self) -> str:
+        return self.figure.description or self.figure.name
 
 
 def is_signed(figure: Figure) -> bool:
-    """Whether its distance from 0 is submitted."""
     return figure.best == "zero"
 
 
-def bounds(figure: Figure) -> tuple[float | None, float | None]:
-    """Between which what is submitted lies; None: unknown."""
-    if is_signed(figure):
-        return 0.0, figure.span
-    return figure.statistic.range or (None, None)
+def lower_is_better(figure: Figure) -> bool:
+    return figure.best != "high"
+
+
+def submitted_range(figure: Figure) -> Interval | None:
+    """The least and the most that a submitted value can be; None: unknown."""
+    ends = figure.statistic.range
+    return (0.0, max(map(abs, ends))) if ends is not None and is_signed(figure) else ends
 
 
 def distances(interval: Interval) -> Interval:
-    """From 0, of what lies in an interval."""
+    """The distances from zero of what lies in an interval."""
     low, high = sorted(map(abs, interval))
     return (0.0 if interval[0] <= 0 <= interval[1] else low), high
 
 
-def collection(run: FinishedRun) -> Collection:
-    """Of all tasks that the run asked. A figure of all configurations is there only where none of them is missing.
+def submitted_figures(run: FinishedRun) -> tuple[list[SubmittedFigure], tuple[str, ...]]:
+    """The figures, and the configurations for lack of which the whole benchmark's is not among them.
 
     Raises UsageError for a run whose figures can't be told apart by task, or that has none.
     """
-    card, configs = run.benchmark.card, run.results.config["configs"]
-    lacking = tuple(sorted({*(card.default_configs or card.configs)} - {*configs}))
+    benchmark, table, configs = run.benchmark, run.results.figures, run.results.config["configs"]
+    declared = {figure.key: figure for figure in benchmark.figures if figure.best is not None}
+    missing = benchmark.publishing.missing_configs(configs, benchmark.card)
+    main = benchmark.figures[0]
+    rows = [
+        row
+        for row in table
+        if row.figure in declared
+        and (grouping := declared[row.figure].grouping_of(row.groups)) in declared[row.figure].sent(main)
+        and (grouping or row.headline or not missing)
+    ]
+
+    def task(row: FigureRow) -> str:
+        if missing and not row.groups:
+            return "-".join(configs)
+        return benchmark.publishing.task(row.groups, configs, benchmark.card)
+
     try:
-        found = tuple(
-            Submitted(figure, task, row)
-            for row in run.results.figures
-            if (figure := run.benchmark.figure(row.figure)).best is not None
-            and figure.grouping_of(row.groups) in groupings_submitted(run, figure)
-            and (row.groups or not lacking)
-            and (task := task_of(run, row.groups))
-        )
+        found = [SubmittedFigure(declared[row.figure], row, name) for row in rows if (name := task(row))]
     except UsageError as error:
         raise UsageError(f"{run.name}: {error}") from error
     if not found:
-        raise UsageError(f"{run.name}: {run.results.benchmark} has no figure that others collect; leave this run out")
-    return Collection(found, lacking)
-
-
-def task_of(run: FinishedRun, groups: Mapping[str, str]) -> str:
-    return run.benchmark.publishing.task(groups, run.results.config["configs"], run.benchmark.card)
-
-
-def groupings_submitted(run: FinishedRun, figure: Figure) -> tuple[tuple[str, ...], ...]:
-    if figure.submitted is not None:
-        return figure.submitted
-    whole: tuple[tuple[str, ...], ...] = ((),) if figure.headline and figure is run.benchmark.figures[0] else ()
-    return tuple(dict.fromkeys((*figure.headline, *whole)))
+        raise UsageError(f"{run.name}: {run.results.benchmark} has no headline figure; leave this run out")
+    return found, missing

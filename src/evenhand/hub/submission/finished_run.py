@@ -16,7 +16,7 @@ from evenhand.flow.foreign_files import as_written
 from evenhand.flow.results import Results
 from evenhand.flow.run_folder import RunFolder
 from evenhand.flow.store import finished_at
-from evenhand.hub.rows_asked import dataset_of, packaged
+from evenhand.hub.results_checks import dataset_of, packaged
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -52,22 +52,20 @@ class FinishedRun:
 
     @property
     def dataset(self) -> str:
-        """Its name; the benchmark's, where that brings its rows itself."""
         return dataset_of(self.results)
 
     @property
     def packaged(self) -> bool:
-        """Whether its rows are those of a dataset that evenhand ships, which has versions and can be published."""
         return packaged(self.results)
 
     @property
     def dataset_version(self) -> str | None:
-        """Of its own rows; None where the run is older than its record, or its rows came from elsewhere."""
+        """None where its rows are not those of a packaged dataset."""
         return self.results.versions.get(f"dataset {self.dataset}")
 
     @cached_property
     def fingerprint(self) -> str:
-        """Of what the run asked whom, in hexadecimal: runs of the same have the same."""
+        """In hexadecimal; the same for runs that asked the same model the same."""
         config = deciding(self.config, self.results.config)
         asked = [config, self.results.model_identity, self.dataset_version]
         return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()

@@ -54,7 +54,7 @@ def notes(run: FinishedRun) -> str:
 
 
 def warnings(run: FinishedRun) -> str:
-    """What the run says of its figures; the first, where they are many."""
+    """What the run warns of; the first, where they are many."""
     found = [each.text for each in run.results.warnings]
     more = [f"and {len(found) - 5} more"] if len(found) > 5 else []
     return "; ".join((*found[:5], *more))

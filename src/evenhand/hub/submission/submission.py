@@ -11,18 +11,22 @@ from typing import TYPE_CHECKING
 from evenhand.errors import UsageError
 from evenhand.flow.foreign_files import as_written
 from evenhand.hub.contents import Contents
-from evenhand.hub.submission import eval_results, every_eval_ever, single_answers
-from evenhand.hub.submission.dates import checked_date, of_seconds
+from evenhand.hub.submission import eval_results, every_eval_ever
 from evenhand.hub.submission.every_eval_ever import About, Relationship
-from evenhand.hub.submission.figures import collection
+from evenhand.hub.submission.figures import SubmittedFigure, submitted_figures
 from evenhand.hub.submission.finished_run import FinishedRun
 from evenhand.hub.submission.identity import is_that_model, told
-from evenhand.hub.submission.validation import check_about, check_entries, check_figures, check_run
+from evenhand.hub.submission.validation import (
+    check_about,
+    check_entries,
+    check_figures,
+    check_run,
+    checked_date,
+    date_of,
+)
 
 if TYPE_CHECKING:
     from huggingface_hub import EvalResultEntry
-
-    from evenhand.hub.submission.figures import Submitted
 
 TITLE = "Results measured with evenhand"
 
@@ -85,24 +89,23 @@ def submission(runs: Sequence[FinishedRun], asked: Asked, revisions: Mapping[str
     for run in runs:
         with as_written(run.folder.path):
             check_run(run, asked.model_id, asked.under_another_name)
-            collected = collection(run)
-            found = collected.figures
+            found, missing = submitted_figures(run)
             check_figures(run, found)
             about = _about(run, asked, revisions, now)
             place = every_eval_ever.path_of(run, about)
-            samples = single_answers.lines(run, found, about) if asked.single_answers else None
+            samples = every_eval_ever.answer_lines(run, found, about) if asked.single_answers else None
             if samples:
                 files[f"{place}_samples.jsonl"] = samples
             files[f"{place}.json"] = every_eval_ever.as_json(every_eval_ever.record(run, found, about, samples or None))
-            notes += _notes(run, asked, collected.lacking, bool(samples))
+            notes += _notes(run, asked, missing, bool(samples))
             entries += _entries(run, found, asked, about, f"{place}.json")
-    check_entries(entries, now)
+    check_entries(entries)
     files |= {eval_results.file_of(each): eval_results.as_yaml(each) for each in entries}
     return Submission(asked.model_id, dict(sorted(files.items())), entries, notes)
 
 
 def _entries(
-    run: FinishedRun, found: Sequence[Submitted], asked: Asked, about: About, record: str
+    run: FinishedRun, found: Sequence[SubmittedFigure], asked: Asked, about: About, record: str
 ) -> list[EvalResultEntry]:
     """For the boards that can hold them. record: its path, where a reader finds more by default."""
     if asked.namespace is None or eval_results.without_place(run):
@@ -119,7 +122,7 @@ def _entries(
 
 def _about(run: FinishedRun, asked: Asked, revisions: Mapping[str, str], now: datetime) -> About:
     date, of = (
-        (of_seconds(run.finished), f"when {run.name} was finished") if asked.date is None else (asked.date, "--date")
+        (date_of(run.finished), f"when {run.name} was finished") if asked.date is None else (asked.date, "--date")
     )
     return About(
         asked.model_id,
@@ -131,14 +134,14 @@ def _about(run: FinishedRun, asked: Asked, revisions: Mapping[str, str], now: da
     )
 
 
-def _notes(run: FinishedRun, asked: Asked, lacking: Sequence[str], samples: bool) -> list[str]:
-    """What a person should know before it is sent. lacking: parts without which there is no mean over all."""
+def _notes(run: FinishedRun, asked: Asked, missing: Sequence[str], samples: bool) -> list[str]:
+    """What a person should know before it is sent. missing: configurations that were not asked."""
     notes = []
     if not is_that_model(run, asked.model_id):
         notes.append(f"what ran was {told(run)}: you say that it is {asked.model_id}, and the files say that you do")
-    if lacking:
-        are = "is" if len(lacking) == 1 else "are"
-        notes.append(f"{', '.join(lacking)} {are} missing, so there is no mean over all; each task stands by itself")
+    if missing:
+        are = "is" if len(missing) == 1 else "are"
+        notes.append(f"{', '.join(missing)} {are} missing, so there is no figure over all; each task stands by itself")
     why = eval_results.without_place(run)
     if why:
         notes.append(f"no .eval_results: {why}")

@@ -2,7 +2,7 @@
 
 The form: https://huggingface.co/docs/hub/eval-results, "Eval.yaml specification", and inspect_ai's `_eval/task/hf.py`
 (0.3.285). It takes one framework of the Hub's own list, a prompt, a target and scorers that judge one answer at a time,
-and more is better. The tasks are told by the benchmark that asks the dataset's rows (`Benchmark.hub_tasks`). A dataset
+and more is better. The tasks are told by the benchmark that asks the dataset's rows (`Publishing.hub_tasks`). A dataset
 whose score is of another kind has no such file: the Hub would refuse it, and the commit that it comes in; its card says
 why.
 """
@@ -37,7 +37,7 @@ def eval_yaml(name: str) -> str | None:
 
 def _tasks_of(dataset: str) -> HubTasks | None:
     """Of the first of evenhand's own benchmarks of this dataset that has some; packaged data is no other package's."""
-    own = map(get_benchmark, BENCHMARKS.own)
-    return next(
-        (found for each in own if each.card.dataset == dataset and (found := each.publishing.hub_tasks())), None
-    )
+    for benchmark in map(get_benchmark, BENCHMARKS.own):
+        if benchmark.card.dataset == dataset and (found := benchmark.publishing.hub_tasks()):
+            return found
+    return None
