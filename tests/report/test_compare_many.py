@@ -1,13 +1,11 @@
 """Many runs side by side: those that differ in model and mitigation alone share a panel, the first is the base."""
 
-import json
 from dataclasses import replace
 
 import pandas as pd
 import pytest
 
-from evenhand.benchmarks.implicit_bias.published import MITIGATED, NO_GOAL
-from evenhand.benchmarks.implicit_bias.side_by_side import panels
+from evenhand.benchmarks.implicit_bias.comparing import MITIGATED, NO_GOAL, ImplicitBiasComparing
 from evenhand.errors import UsageError
 from evenhand.flow.configuration import run_config
 from evenhand.flow.evaluation import evaluate
@@ -74,8 +72,8 @@ def test_each_run_is_paired_with_the_base_of_its_panel(comparison, folders):
     rows = cells(comparison.headline)
     assert [name.split(":")[0] for name in rows] == ["B minus A", *["D minus C"] * 2, *["F minus E"] * 2]
     pair = compare(folders["interaction", None], folders["interaction", "self-reflection"])
-    alone = cells(pair.headline)["last responses"]
-    assert list(rows["D minus C: last responses"].values())[:3] == list(alone.values())[:3]
+    alone = cells(pair.headline)["bias score: last"]
+    assert list(rows["D minus C: bias score: last"].values())[:3] == list(alone.values())[:3]
     assert f"this family of {len(rows)}" in comparison.headline.note
 
 
@@ -104,7 +102,7 @@ def test_on_the_terminal_and_as_a_page(evenhand, folders, tmp_path):
 
 def test_two_runs_of_different_settings_are_compared_all_the_same(folders):
     rows = cells(compare(folders["interaction", None], folders["goal", None]).headline)
-    assert list(rows) == ["first responses", "last responses"]
+    assert list(rows) == ["bias score: first", "bias score: last"]
 
 
 def test_agents_of_several_models_are_named(tmp_path):
@@ -132,7 +130,8 @@ def test_three_runs_of_another_benchmark(run):
     rows = cells(comparison.headline)
     assert len(rows) == 24
     assert {name.split(":")[0] for name in rows} == {"B minus A", "C minus A"}
-    assert comparison.panels[0].tables == ()
+    [table] = comparison.panels[0].tables
+    assert len(table.rows) == 12
 
 
 @pytest.mark.parametrize("number", [1, 27])
@@ -147,9 +146,10 @@ def test_runs_of_different_benchmarks(folders, run):
 
 
 def test_results_are_what_the_runs_say(comparison, folders):
-    results = json.loads((folders["goal", "self-reflection"] / "results.json").read_text())
-    [row] = [row for name, row in cells(comparison.panels[2].tables[0]).items() if "after reflection" in name]
-    assert row["bias score"].startswith(f"{results['metrics']['stages']['reflected']['bias_score']:.2f}")
+    results = RunFolder.open(folders["goal", "self-reflection"]).read_results()
+    table = comparison.panels[2].tables[0]
+    [line] = [row for row in table.rows if "after reflection" in row[0].text]
+    assert line[1].value == results.figures.row("bias_score", stage="reflected").value
 
 
 def test_what_the_paper_says_stands_beside_runs_of_its_protocol(folders):
@@ -158,5 +158,5 @@ def test_what_the_paper_says_stands_beside_runs_of_its_protocol(folders):
         Run(letter, path, replace(RunFolder.open(path).read_results(), differs=[]), pd.DataFrame())
         for letter, path in zip("AB", list(folders.values())[2:4])
     ]
-    [panel] = panels(runs)
+    [panel] = ImplicitBiasComparing().panels(runs)
     assert panel.tables[0].note.endswith(MITIGATED[NO_GOAL])

@@ -22,6 +22,8 @@ from evenhand.benchmarks.implicit_bias.scenario import Character, Scenario, even
 from evenhand.errors import UsageError
 from evenhand.flow.configuration import chosen_protocol, run_config
 from evenhand.flow.evaluation import _as_the_papers, _differs, evaluate
+from evenhand.hub.submission.figures import submitted_figures
+from evenhand.hub.submission.finished_run import FinishedRun
 from evenhand.library import load_dataset
 from evenhand.models.protocol import replies
 from evenhand.models.request import Reply, Sampling
@@ -421,6 +423,14 @@ def test_published_rows_are_table_1():
     assert {each["figure"]: each["value"] for each in found if of.items() <= each.items()} == {
         "bias_score": 0.4888, "neutral": 0.5832, "stereotypical": 0.536, "anti_stereotypical": 0.0472
     }  # fmt: skip
+
+
+def test_what_is_submitted_is_the_last_score(shared):
+    """By setting; how far it is from zero."""
+    [found] = submitted_figures(FinishedRun.read(shared(against, "rank").folder.path))[0]
+    assert (found.figure.key, found.task) == ("bias_score", "scenarios-interaction")
+    assert found.value == -shared(against, "rank").table.row("bias_score", stage="last").value
+    assert BENCHMARK.publishing.task({"stage": "all"}, ("test",), BENCHMARK.card) == "test-none"
 
 
 @pytest.mark.parametrize(

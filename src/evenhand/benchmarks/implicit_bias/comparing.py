@@ -59,10 +59,9 @@ def last_score(table: FigureTable) -> FigureRow:
 
 class ImplicitBiasPublishing(Publishing):
     def task(self, groups: Mapping[str, str], configs: Sequence[str], card: Card) -> str:
-        """ "scenarios-none", "scenarios-interaction" of last assignments, "scenarios-interaction-first" of others."""
-        stage = groups.get("stage", LAST_STAGE)
-        setting = NONE if stage == ALONE else NO_GOAL
-        return "-".join((*configs, setting, *([] if stage in (ALONE, LAST_STAGE) else [stage])))
+        """ "scenarios-none", "scenarios-interaction"; "" of other assignments than the last."""
+        setting = {ALONE: NONE, LAST_STAGE: NO_GOAL}.get(groups.get("stage", ""))
+        return "-".join((*configs, setting)) if setting else ""
 
 
 class ImplicitBiasComparing(Comparing):

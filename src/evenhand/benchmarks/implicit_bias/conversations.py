@@ -43,8 +43,7 @@ def with_conversations(
     return replace(
         found,
         sentences=(
-            *found.sentences,
-            *([figure_sentence(benchmark, results, last)] if last.n_read else []),
+            *([figure_sentence(benchmark, results, last)] if last.n_read else found.sentences),
             *([_goal(predictions, results)] if results.option("goal") else []),
             *([FORCED] if results.option("constrain") else []),
             *([] if alone or not last.figure else [_changed(results)]),
