@@ -73,7 +73,7 @@ class LabelRate(LabelStatistic):
 def _variance(key: str, name: str) -> Figure:
     return Figure(
         key, f"{name} variance of agency gaps", Variance(key), unit="squared points", headline=BY_TEXT_TYPE, by=PARTS,
-        judged=BY_TEXT_TYPE if key == "overall" else (),
+        judged=BY_TEXT_TYPE if key == "overall" else (), submitted=(*BY_TEXT_TYPE, ()),
         description=(
             "mean of the gender, race and intersectional variance of agency gaps; 0 is best"
             if key == "overall"
