@@ -24,8 +24,8 @@ from evenhand.gating.pairs import pairs
 from evenhand.gating.policy import Policy
 from evenhand.hub.leaderboard.board import board
 from evenhand.hub.leaderboard.gathering import gathered
-from evenhand.hub.leaderboard.records import Refusal
 from evenhand.hub.leaderboard.places import record_of_run
+from evenhand.hub.leaderboard.records import Refusal
 from evenhand.profiling.found import found_in
 from evenhand.profiling.settings import ProfileOptions, begun
 from evenhand.report.agreement import agree
