@@ -252,13 +252,13 @@ class Benchmark(ABC, Generic[O]):
         """Conversations, and what asks helpers, override this."""
         with naming_fault(self, "ask"):
             requests = list(self.ask(row, how))
-            if wrong := next((each for each in requests if not isinstance(each, Request)), None):
-                raise TypeError(f"it must return a list of evenhand.models.request.Request, got {wrong!r} in it")
+            _check_all(requests, lambda each: isinstance(each, Request), "a list of evenhand.models.request.Request")
         replies = yield requests
         with naming_fault(self, "read"):
             predictions = list(self.read(row, replies, how))
-            if wrong := next((each for each in predictions if not (isinstance(each, dict) and "id" in each)), None):
-                raise TypeError(f"it must return a list of dicts with an 'id', got {wrong!r} in it")
+            _check_all(
+                predictions, lambda each: isinstance(each, dict) and "id" in each, "a list of dicts with an 'id'"
+            )
             return predictions
 
     def targets(self, row: Row, how: Asking[O]) -> list[Target]:
@@ -372,3 +372,10 @@ class Benchmark(ABC, Generic[O]):
 
     def figure(self, key: str) -> Figure:
         return next(each for each in self.figures if each.key == key)
+
+
+def _check_all(returned: Sequence[object], fits: Callable[[object], bool], expected: str) -> None:
+    """Raises TypeError for what a benchmark's method returned."""
+    for each in returned:
+        if not fits(each):
+            raise TypeError(f"it must return {expected}, got {each!r} in it")

@@ -168,8 +168,11 @@ def _smallest_differences(
         n = round(scale * row.n)
         if row.headline and figure.is_judged(row.groups) and n and figure.statistic.range:
             low, high = figure.statistic.range
-            differences = ((high - low) / 100 * smallest_difference(n, n_clusters, alike) for alike in (0, 1))
-            found[figure.label(row.groups)] = SmallestDifference(*differences, high - low, figure.digits, figure.unit)
+            independent, clustered = (smallest_difference(n, n_clusters, alike) for alike in (0, 1))
+            span = high - low
+            found[figure.label(row.groups)] = SmallestDifference(
+                span / 100 * independent, span / 100 * clustered, span, figure.digits, figure.unit
+            )
     return found
 
 

@@ -123,7 +123,7 @@ def _row(each: Judgement) -> tuple[Cell, ...]:
         Cell(each.of),
         Cell(each.base, style="significant"),
         Cell(each.candidate, style="significant"),
-        Cell(*map(_rounded, (worse.estimate, worse.low, worse.high)), digits=digits),
+        Cell(_rounded(worse.estimate), _rounded(worse.low), _rounded(worse.high), digits),
         Cell(each.margin, digits=digits),
         count(worse.n_clusters),
         Cell(each.verdict),

@@ -49,7 +49,7 @@ def bootstrap_difference(statistic: Statistic, first: Sample, second: Sample, si
     if len(draws) and not np.isnan(draws).any():
         share = min((draws <= 0).sum(), (draws >= 0).sum())
         p = min(1.0, max(smallest, 2 * float(share + 1) / (len(draws) + 1)))
-    return Difference(*values, values[1] - values[0], low, high, p, len(common), n_clusters, smallest)
+    return Difference(values[0], values[1], values[1] - values[0], low, high, p, len(common), n_clusters, smallest)
 
 
 def _read(statistic: Statistic, sample: Sample) -> Sample:

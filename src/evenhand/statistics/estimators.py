@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from evenhand.figure import Changes, Columns, Estimate, Groups, Sample, Statistic
@@ -242,8 +242,7 @@ class ExpMean(RowMean):
 
     def _estimate(self, rows: pd.DataFrame) -> Estimate:
         found = super()._estimate(rows)
-        ends = (exp(each) for each in (found.value, found.low, found.high))
-        return Estimate(*ends, found.n, found.n_read, found.n_clusters, found.n_clusters_asked)
+        return replace(found, value=exp(found.value), low=exp(found.low), high=exp(found.high))
 
 
 def exp(value: float) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from evenhand.benchmarks.order_effects import order_figures, order_grid
 from evenhand.figure import Columns, Figure
-from evenhand.report.layout import Bars, Column, Grid, Heat, counts
+from evenhand.report.layout import Bars, Block, Column, Grid, Heat, counts
 from evenhand.statistics.estimators import PairedEffect, Share
 
 CONTACTS = {"no_contact": "no contact", "positive_contact": "positive contact", "negative_contact": "negative contact"}
@@ -42,7 +42,7 @@ _BY_CONTACT = tuple(Column(name, "biased", {"contact": contact}) for contact, na
 _MORE = (Column("mean probability of the biased option, %", "biased_probability"), *counts("biased"))
 _UNEVEN = "Where positive and negative actions are uneven, constant answers don't score 50."
 
-LAYOUT = (
+LAYOUT: tuple[Block, ...] = (
     Grid("Percentage of biased responses", ("scale",), (*_BY_CONTACT, *counts("biased")), published=True,
          note="Random answers: 50, and constant ones where actions are balanced."),
     Grid("Effect of contact", ("scale",), (
