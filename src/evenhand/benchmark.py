@@ -252,7 +252,7 @@ class Benchmark(ABC, Generic[O]):
         """Conversations, and what asks helpers, override this."""
         with naming_fault(self, "ask"):
             requests = list(self.ask(row, how))
-            _check_all(requests, lambda each: isinstance(each, Request), "a list of evenhand.models.request.Request")
+            _check_all(requests, lambda each: isinstance(each, Request), "evenhand.models.request.Requests")
         replies = yield requests
         with naming_fault(self, "read"):
             predictions = list(self.read(row, replies, how))
@@ -378,4 +378,4 @@ def _check_all(returned: Sequence[object], fits: Callable[[object], bool], expec
     """Raises TypeError for what a benchmark's method returned."""
     for each in returned:
         if not fits(each):
-            raise TypeError(f"it must return {expected}, got {each!r} in it")
+            raise TypeError(f"it must return a list of {expected}, got {each!r} in it")
