@@ -256,9 +256,7 @@ class Benchmark(ABC, Generic[O]):
         replies = yield requests
         with naming_fault(self, "read"):
             predictions = list(self.read(row, replies, how))
-            _check_all(
-                predictions, lambda each: isinstance(each, dict) and "id" in each, "a list of dicts with an 'id'"
-            )
+            _check_all(predictions, lambda each: isinstance(each, dict) and "id" in each, "dicts with an 'id'")
             return predictions
 
     def targets(self, row: Row, how: Asking[O]) -> list[Target]:
