@@ -57,7 +57,11 @@ def test_a_run_that_is_not_for_others(contact, refused, changes, said):
 @pytest.mark.parametrize(
     ("groups", "values", "said"),
     [
-        ({"scale": "certainty", "contact": "no_contact"}, {"value": None, "low": None, "high": None}, "is nan, and not a number"),
+        (
+            {"scale": "certainty", "contact": "no_contact"},
+            {"value": None, "low": None, "high": None},
+            "is nan, and not a number",
+        ),
         ({}, {"value": 140.0}, "biased is 140.0, and its own interval ["),
         ({"scale": "certainty"}, {"value": 1.0}, "biased, certainty is 1.0, and its own interval ["),
         ({"scale": "certainty"}, {"n_read": 10_000}, "biased, certainty: 10000 of "),
