@@ -5,9 +5,9 @@ import json
 import pytest
 
 from evenhand.errors import UsageError
+from evenhand.hub.apps.figures import columns_page
 from evenhand.hub.apps.given import BETWEEN, LARGEST, of_table
 from evenhand.hub.apps.scoring import PASTED, MetricPage
-from evenhand.hub.apps.shown import columns_page
 from evenhand.library import METRICS, load_metric, metric_names
 
 every_metric = pytest.mark.parametrize("name", metric_names())

@@ -60,16 +60,16 @@ def test_a_run_is_the_same_as_its_submission(contact, evenhand, tmp_path):
     exact = {key: (each.value, each.interval) for key, each in run.cells.items()}
     assert {key: (each.value, each.interval) for key, each in records.cells.items()} == exact
 
-    boards = gather(*(sent / ".eval_results").glob("*.yaml"), models={sent.resolve(): MODEL})
-    assert boards.refused == []
-    assert {*map(as_seen, boards.cells.values())} == {
-        seen for seen in map(as_seen, run.cells.values()) if "-" in seen[0].task
-    }
-
     both = gather(sent)
     assert {*map(as_seen, both.cells.values())} == {*map(as_seen, run.cells.values())}
-    assert len(both.refused) == 9
-    assert all(each.startswith("a duplicate: the same result as ") for each in both.refused)
+    assert both.refused == []
+
+    boards = gather(*(sent / ".eval_results").glob("*.yaml"), models={sent.resolve(): MODEL})
+    assert boards.refused == []
+    percent = {each.column.task: each.value for each in run.cells.values()}
+    assert len(boards.cells) == 9
+    for each in boards.cells.values():
+        assert each.value == pytest.approx(1 - percent[each.column.task] / 100, abs=1e-6)
 
 
 def test_a_mitigation_makes_a_row_of_its_own(tmp_path):
@@ -272,7 +272,7 @@ def test_pipes_and_devices_are_not_waited_for(tmp_path):
     found = gather(folder)
     assert len(found.cells) == 1
     assert len(found.refused) == 3
-    assert sum("regular files" in reason for reason in found.refused) == 2
+    assert sum("regular files" in reason for reason in found.refused) == 1
     assert sum("is not followed" in reason for reason in found.refused) == 1
 
 
@@ -329,18 +329,17 @@ def test_eval_results_of_others_and_the_base_on_the_card(tmp_path):
     folder = tmp_path / "model" / ".eval_results"
     folder.mkdir(parents=True)
     (tmp_path / "model/README.md").write_text("---\nbase_model: lab/base\n---\n")
-    notes = "value = 1 - biased / 100; biased 10.0 [9.0, 11.0], 0 is best; 5 of 5 answers read; x 1"
     entries = [
         {"dataset": {"id": "openai/gsm8k", "task_id": "main"}, "value": 0.5, "date": "2025-01-01",
          "source": {"url": "javascript:alert(1)"}},
-        {"dataset": {"id": "lab/contact_hypothesis", "task_id": "all"}, "value": 0.5, "date": "2025-01-01",
-         "notes": notes},
+        {"dataset": {"id": "lab/contact_hypothesis", "task_id": "all"}, "value": 0.7, "date": "2025-01-01"},
     ]  # fmt: skip
     (folder / "x.yaml").write_text(yaml.safe_dump(entries))
     found = gather(tmp_path, models={(tmp_path / "model").resolve(): MODEL})
-    [record] = found.cells.values()
-    assert (record.column.utility, record.base, record.link) == (True, "lab/base", None)
-    assert found.refused == ["its value says 50.0000, and its notes 10.0"]
+    assert found.refused == []
+    theirs, ours = found.cells.values()
+    assert (theirs.column.utility, theirs.base, theirs.link) == (True, "lab/base", None)
+    assert (ours.column.utility, ours.column.lower_is_better, ours.value) == (False, False, 0.7)
 
 
 @pytest.mark.parametrize(

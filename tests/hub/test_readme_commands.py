@@ -73,7 +73,8 @@ def test_six_commands_lead_from_a_base_model_to_a_published_checkpoint(hub, base
     [record] = [json.loads(blob.content) for path, blob in proposed.items() if path.startswith("every_eval_ever/")]
     results = json.loads((tmp_path / "runs" / "scd" / "results.json").read_text())
     assert record["model_info"]["id"] == MODEL
-    assert record["evaluation_results"][0]["score_details"]["score"] == results["metrics"]["against_ideal"]
+    headline = [row["value"] for row in results["figures"] if row["headline"]]
+    assert record["evaluation_results"][0]["score_details"]["score"] == headline[0]
     entries = [
         entry
         for path, blob in proposed.items()
@@ -97,4 +98,4 @@ def test_six_commands_lead_from_a_base_model_to_a_published_checkpoint(hub, base
     assert loaded.code == 0, loaded.err
     again = json.loads((tmp_path / "runs" / "loaded" / "results.json").read_text())
     assert published.refs["main"] in again["model_identity"]
-    assert again["metrics"] == results["metrics"]
+    assert again["figures"] == results["figures"]

@@ -1,13 +1,19 @@
-"""What a metric found, as figures with their intervals and what chance would give: from any metric's result."""
+"""What a metric found, as figures with their intervals and what chance would give, and as HTML in which whatever came
+from a visitor is escaped.
+"""
 
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from evenhand.hub.apps.about import About
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from evenhand.hub.apps.declared import About, Declared
 
 _COUNTS = ("n", "n_read", "unread_rate")
 _NO_FIGURES = (*_COUNTS, "warnings", "intervals", "by", "n_clusters", "n_clusters_asked")
@@ -124,3 +130,30 @@ def shown(value: Any, digits: int) -> str:
     if isinstance(value, (list, tuple)):
         return " to ".join(shown(each, digits) for each in value)
     return str(value)
+
+
+HERE = Path(__file__).parent
+LONGEST = 600  # characters of a message: it may repeat a cell
+
+_TEMPLATES = Environment(
+    loader=FileSystemLoader(HERE), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+)
+
+
+def result_page(scored: Scored, about: About) -> str:
+    return _TEMPLATES.get_template("result.html.jinja").render(scored=scored, about=about)
+
+
+def error_page(message: str) -> str:
+    """A sentence on what is wrong, and what to do."""
+    short = textwrap.shorten(message, LONGEST, placeholder=" …")
+    return _TEMPLATES.get_template("error.html.jinja").render(message=short[:LONGEST])
+
+
+def columns_page(declared: Declared) -> str:
+    """The columns that a table may have."""
+    return _TEMPLATES.get_template("columns.html.jinja").render(declared=declared)
+
+
+def style() -> str:
+    return (HERE / "style.css").read_text(encoding="utf-8")

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand.errors import UsageError
 from evenhand.hub.apps.declared import Column
+from evenhand.hub.apps.figures import columns_page, style
 from evenhand.hub.apps.given import BETWEEN, LARGEST
 from evenhand.hub.apps.scoring import MetricPage
-from evenhand.hub.apps.shown import columns_page, style
 
 if TYPE_CHECKING:
     import evaluate

@@ -13,11 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evenhand.errors import EvenhandError, UsageError
-from evenhand.hub.apps.about import About, about
-from evenhand.hub.apps.declared import Declared, declared
-from evenhand.hub.apps.figures import Scored, scored
+from evenhand.hub.apps.declared import About, Declared, about, declared
+from evenhand.hub.apps.figures import Scored, error_page, result_page, scored
 from evenhand.hub.apps.given import Given, of_answers, of_table, refuse_too_large
-from evenhand.hub.apps.shown import error_page, result_page
 
 if TYPE_CHECKING:
     import evaluate

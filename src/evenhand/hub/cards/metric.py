@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evenhand.errors import EvenhandError
-from evenhand.hub.apps.declared import Column, Declared
+from evenhand.hub.apps.declared import Column
 from evenhand.hub.apps.given import BETWEEN, of_table
 from evenhand.hub.apps.scoring import PASTED, MetricPage
 from evenhand.hub.cards.templating import rendered
@@ -31,6 +31,7 @@ def metric_card(metric: evaluate.Metric, folder: Path, repo_id: str) -> str:
     card = SpaceCard((folder / "README.md").read_text(encoding="utf-8"))
     card.data["sdk_version"] = GRADIO
     text = card.text.replace(f'evaluate.load("{metric.name}")', f'evaluate.load("{repo_id}")')
+    header = page.about.table.partition("\n")[0].split(",")
     text = _put(text, FIRST, rendered("glance.md.jinja", about=page.about, repo_id=repo_id))
     text = _put(
         text,
@@ -38,7 +39,10 @@ def metric_card(metric: evaluate.Metric, folder: Path, repo_id: str) -> str:
         rendered(
             "example.md.jinja",
             about=page.about,
-            code=example_code(page.declared, page.about.table, repo_id),
+            repo_id=repo_id,
+            declared=page.declared,
+            beside=[each.name for each in page.declared.beside if each.name in header],
+            cell=_cell,
             scored=page.score(of_table(page.about.table.encode(), PASTED, page.declared)),
             versions=", ".join(f"{name} {metadata.version(name)}" for name in _COMPUTED_WITH),
         ),
@@ -47,36 +51,8 @@ def metric_card(metric: evaluate.Metric, folder: Path, repo_id: str) -> str:
     return str(card)
 
 
-def example_code(declared: Declared, table: str, repo_id: str) -> str:
-    """Python that scores the example, for whoever has evaluate and huggingface_hub."""
-    header = table.partition("\n")[0].split(",")
-    references = [f'            "{each.name}": {_cell(each)},' for each in declared.references]
-    given = [each.name for each in declared.beside if each.name in header]
-    return "\n".join(
-        [
-            "import csv",
-            "",
-            "import evaluate",
-            "from huggingface_hub import hf_hub_download",
-            "",
-            f'metric = evaluate.load("{repo_id}")',
-            f'with open(hf_hub_download("{repo_id}", "example.csv", repo_type="space"), newline="") as file:',
-            "    rows = list(csv.DictReader(file))",
-            "result = metric.compute(",
-            f"    predictions=[{_cell(declared.prediction)} for row in rows],",
-            "    references=[",
-            "        {",
-            *references,
-            "        }",
-            "        for row in rows",
-            "    ],",
-            *(f'    {name}=[row["{name}"] for row in rows],' for name in given),
-            ")",
-        ]
-    )
-
-
 def _cell(column: Column) -> str:
+    """Python that reads a cell of the example."""
     cell = f'row["{column.name}"]'
     if column.kind == "text":
         return cell

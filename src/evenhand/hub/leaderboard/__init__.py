@@ -3,10 +3,12 @@
 sources → places → records, checked → board (rows, columns, ranks) → page, CSV, Space
 
 - **A source** is a folder or file here, or a repository of the Hub (`places.py`, `hub_places.py`). In it are run
-  folders, records of Every Eval Ever (JSON), and `.eval_results` of model repositories (YAML): one file for each
-  kind. A run is read as the record that `evenhand submit` would make of it, so that both ways lead to the same cell.
-- **A record** (`records.py`) is one figure of one model. All that is read is hostile: `checking.py` refuses what has
-  the wrong form or range, is no number, is dated later than today, or whose names hold characters that can't be seen.
+  folders, records of Every Eval Ever (JSON), and `.eval_results` of model repositories (YAML). A run is read as the
+  record that `evenhand submit` would make of it, so that both ways lead to the same cell; of `.eval_results` that
+  evenhand wrote, the record beside them is read.
+- **A record** (`records.py`) is one figure of one model. `checking.py` refuses what has the wrong form or range, is no
+  number, is dated later than today, contradicts evenhand's own `Figure` of that name, or whose names hold characters
+  that can't be seen.
   Runs with --limit, rehearsals and stubs are refused as by `submit`. Each refusal is said, with its reason, and in
   refused.csv; nothing that is read stops the rest.
 - **Duplicates**: a model has one result in a column. Of several, the one of the source named first stands; within a

@@ -17,6 +17,7 @@ from typing import Any
 from evenhand.errors import EvenhandError
 from evenhand.flow.foreign_files import NotRead, as_written, read_object, read_regular, shortened
 from evenhand.flow.run_folder import is_run_folder
+from evenhand.hub.contents import matches
 from evenhand.hub.leaderboard import eval_results, every_eval_ever
 from evenhand.hub.leaderboard.checking import LONGEST_NAME
 from evenhand.hub.leaderboard.every_eval_ever import Found, Origin
@@ -33,6 +34,7 @@ from evenhand.plain_yaml import plain_yaml
 from evenhand.report.differences import FigureKey
 
 CARD = "README.md"
+OWN = ("evenhand-*",)  # names of results that `evenhand submit` wrote
 ENCODING = "utf-8-sig"  # editors on Windows begin a file with a byte order mark
 LARGEST, LARGEST_YAML = 2_000_000, 200_000  # bytes of a file
 _FRONT = re.compile(r"\A---\r?\n(.*?)\r?\n---\s*$", re.DOTALL | re.MULTILINE)
@@ -126,7 +128,10 @@ def _listed(root: Path) -> tuple[list[Path], list[Path], list[Path]]:
             folders.clear()
             continue
         if here.name == EVAL_RESULTS:
-            results += [here / name for name in files if name.endswith((".yaml", ".yml"))]
+            skipped = OWN if (here.parent / RECORDS).is_dir() else ()  # records say more
+            results += [
+                here / name for name in files if name.endswith((".yaml", ".yml")) and not matches(name, skipped)
+            ]
             folders.clear()
             continue
         is_model = EVAL_RESULTS in folders or RECORDS in folders

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from evenhand.command_line import Group, parse, path
 from evenhand.errors import UsageError
-from evenhand.hub.contents import ALLOW, matches
+from evenhand.hub.contents import matches
 from evenhand.hub.secrets import without_secrets_in_errors
-from evenhand.options import made, option
+from evenhand.hub.submission.options import SubmitOptions
+from evenhand.options import made
 
 if TYPE_CHECKING:
     import argparse
@@ -20,27 +21,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from evenhand.hub.submission.finished_run import FinishedRun
-    from evenhand.hub.submission.submission import Asked, Submission
-
-
-@dataclass(frozen=True)
-class SubmitOptions:
-    model_id: str | None = option(None, "the model on the Hub that ran; needed", metavar="ORG/NAME")
-    namespace: str | None = option(
-        None, "where the runs' datasets are published on the Hub; without it, no .eval_results", metavar="NS"
-    )
-    under_another_name: bool = option(
-        False, "what ran is that model, though it ran from a folder, a server, or by another name"
-    )
-    date: str | None = option(None, "when the runs were made; by default when they were finished", metavar="DATE")
-    source: str | None = option(None, "where a reader finds more; by default the record sent along", metavar="URL")
-    evaluator: str = option("unknown", "who ran it: a person or an organization", metavar="NAME")
-    relationship: Literal["first_party", "third_party", "collaborative", "other"] = option(
-        "other", "the evaluator's, to the model's developer"
-    )
-    single_answers: bool = option(False, "send every read answer, too; a whole run may have 300,000, in 360 MB")
-    dry_run: bool = option(False, "look at the Hub, show what would be sent, and send nothing")
-    allow: tuple[str, ...] = option((), ALLOW, metavar="PATH")
+    from evenhand.hub.submission.submission import Submission
 
 
 def submit(arguments: Sequence[str], console: Console) -> None:
@@ -84,48 +65,39 @@ def _made(runs: Sequence[Path], asked: SubmitOptions, output: Path | None) -> tu
     from evenhand.hub.contents import repository_id
     from evenhand.hub.publishing import try_the_hub
     from evenhand.hub.submission.identity import checked_model_id
-    from evenhand.hub.submission.submission import Asked, read_runs, submission
+    from evenhand.hub.submission.submission import read_runs, submission
 
-    if asked.model_id is None:
+    if not asked.model_id:
         raise UsageError("--model-id ORG/NAME is needed: the model on the Hub that ran")
-    model_id = checked_model_id(asked.model_id)
+    checked_model_id(asked.model_id)
     if asked.namespace is not None:
         repository_id(asked.namespace, "its-datasets")
     if output is not None:
         _check_folder(output)
-    chosen = Asked(
-        model_id,
-        asked.namespace,
-        asked.date,
-        asked.source,
-        asked.evaluator,
-        asked.relationship,
-        asked.under_another_name,
-        asked.single_answers,
-    )
     now = datetime.now(UTC)
     read = read_runs(runs)
-    alone = submission(read, replace(chosen, single_answers=False), {}, now)  # refused before the Hub is asked anything
-    if output is not None:
-        return (submission(read, chosen, {}, now) if chosen.single_answers else alone), ""
-    found, unasked = try_the_hub(lambda: _asked_of_the_hub(read, chosen, now), asked.dry_run)
-    if found is None:
-        found = submission(read, chosen, {}, now)
-        unknown = "the Hub could not be asked, so the records do not say at which commit datasets are"
-        found = replace(found, notes=[*found.notes, f"{unknown}, and what others entered is among them"])
-    return found, unasked
+    alone = submission(read, replace(asked, single_answers=False), {}, now)  # refused before the Hub is asked anything
+    unasked = ""
+    if output is None:
+        found, unasked = try_the_hub(lambda: _asked_of_the_hub(read, asked, now), asked.dry_run)
+        if found is not None:
+            return found, ""
+    made_of = submission(read, asked, {}, now) if asked.single_answers else alone
+    unknown = "the Hub could not be asked, so the records do not say at which commit datasets are"
+    notes = [f"{unknown}, and what others entered is among them"] if unasked else []
+    return replace(made_of, notes=[*made_of.notes, *notes]), unasked
 
 
-def _asked_of_the_hub(runs: Sequence[FinishedRun], chosen: Asked, now: datetime) -> Submission:
+def _asked_of_the_hub(runs: Sequence[FinishedRun], asked: SubmitOptions, now: datetime) -> Submission:
     """Of what is known there: the weights that the model was tuned from, the datasets' commits, others' results."""
     from evenhand.hub.submission.on_the_hub import already_there, dataset_revisions, refuse_base
     from evenhand.hub.submission.submission import submission
 
-    refuse_base(runs, chosen.model_id)
-    if chosen.namespace is None:
-        return submission(runs, chosen, {}, now)
-    made_of = submission(runs, chosen, dataset_revisions(runs, chosen.namespace), now)
-    return made_of.without(already_there(chosen.model_id, [*made_of.entries]))
+    refuse_base(runs, asked.model_id)
+    if asked.namespace is None:
+        return submission(runs, asked, {}, now)
+    made_of = submission(runs, asked, dataset_revisions(runs, asked.namespace), now)
+    return made_of.without(already_there(asked.model_id, [*made_of.entries]))
 
 
 def _show(made_of: Submission, console: Console) -> None:

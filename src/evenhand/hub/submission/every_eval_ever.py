@@ -12,10 +12,11 @@ import json
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from evenhand.hub.submission.figures import SubmittedFigure, is_signed, lower_is_better, submitted_range
 from evenhand.hub.submission.identity import commit_of, is_that_model, shown, told
+from evenhand.hub.submission.options import Relationship
 from evenhand.hub.submission.settings import WRITES, settings, warnings
 from evenhand.hub.submission.validation import parse_date
 
@@ -28,8 +29,6 @@ FOLDER = "every_eval_ever"
 COLLECTION = "evenhand"
 LEVEL = 0.95
 GLOBAL = ("accuracy",)  # figures that go by the same name everywhere
-
-Relationship = Literal["first_party", "third_party", "collaborative", "other"]
 
 
 @dataclass(frozen=True)

@@ -12,10 +12,11 @@ from evenhand.errors import UsageError
 from evenhand.flow.foreign_files import as_written
 from evenhand.hub.contents import Contents
 from evenhand.hub.submission import eval_results, every_eval_ever
-from evenhand.hub.submission.every_eval_ever import About, Relationship
+from evenhand.hub.submission.every_eval_ever import About
 from evenhand.hub.submission.figures import SubmittedFigure, submitted_figures
 from evenhand.hub.submission.finished_run import FinishedRun
 from evenhand.hub.submission.identity import is_that_model, told
+from evenhand.hub.submission.options import SubmitOptions
 from evenhand.hub.submission.validation import (
     check_about,
     check_entries,
@@ -29,20 +30,6 @@ if TYPE_CHECKING:
     from huggingface_hub import EvalResultEntry
 
 TITLE = "Results measured with evenhand"
-
-
-@dataclass(frozen=True)
-class Asked:
-    """Of a submission. namespace: of the datasets on the Hub. date, source: in place of what is found out."""
-
-    model_id: str
-    namespace: str | None = None
-    date: str | None = None
-    source: str | None = None
-    evaluator: str = "unknown"
-    relationship: Relationship = "other"
-    under_another_name: bool = False
-    single_answers: bool = False
 
 
 @dataclass(frozen=True)
@@ -80,7 +67,9 @@ def read_runs(paths: Sequence[Path]) -> list[FinishedRun]:
     return runs
 
 
-def submission(runs: Sequence[FinishedRun], asked: Asked, revisions: Mapping[str, str], now: datetime) -> Submission:
+def submission(
+    runs: Sequence[FinishedRun], asked: SubmitOptions, revisions: Mapping[str, str], now: datetime
+) -> Submission:
     """revisions: {dataset: commit on the Hub} of those that are known there. Raises UsageError for what can't be."""
     files: dict[str, bytes] = {}
     notes: list[str] = []
@@ -105,7 +94,7 @@ def submission(runs: Sequence[FinishedRun], asked: Asked, revisions: Mapping[str
 
 
 def _entries(
-    run: FinishedRun, found: Sequence[SubmittedFigure], asked: Asked, about: About, record: str
+    run: FinishedRun, found: Sequence[SubmittedFigure], asked: SubmitOptions, about: About, record: str
 ) -> list[EvalResultEntry]:
     """For the boards that can hold them. record: its path, where a reader finds more by default."""
     if asked.namespace is None or eval_results.without_place(run):
@@ -120,7 +109,7 @@ def _entries(
     return eval_results.entries(run, found, source)
 
 
-def _about(run: FinishedRun, asked: Asked, revisions: Mapping[str, str], now: datetime) -> About:
+def _about(run: FinishedRun, asked: SubmitOptions, revisions: Mapping[str, str], now: datetime) -> About:
     date, of = (
         (date_of(run.finished), f"when {run.name} was finished") if asked.date is None else (asked.date, "--date")
     )
@@ -134,7 +123,7 @@ def _about(run: FinishedRun, asked: Asked, revisions: Mapping[str, str], now: da
     )
 
 
-def _notes(run: FinishedRun, asked: Asked, missing: Sequence[str], samples: bool) -> list[str]:
+def _notes(run: FinishedRun, asked: SubmitOptions, missing: Sequence[str], samples: bool) -> list[str]:
     """What a person should know before it is sent. missing: configurations that were not asked."""
     notes = []
     if not is_that_model(run, asked.model_id):
