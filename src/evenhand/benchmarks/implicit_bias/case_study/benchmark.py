@@ -136,7 +136,7 @@ class CaseStudy(Play[CaseStudyOptions]):
         if results.option("goal"):
             told = "Each agent was told in private to want one task before its first assignment; in this case alone."
             said.append(told)
-        sentences = (*found.sentences, *said)
+        sentences = tuple(dict.fromkeys((*found.sentences, *said)))
         return replace(found, sentences=sentences, examples=(), conversations=tuple(conversations(predictions)))
 
     def count_read(self, predictions: pd.DataFrame, table: FigureTable) -> tuple[int, int]:
