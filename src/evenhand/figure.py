@@ -244,12 +244,6 @@ class Figure:
     def judged_by_default(self) -> tuple[Columns, ...]:
         return self.headline[:1] if self.judged is None else self.judged
 
-    def sent(self, main: Figure) -> tuple[Columns, ...]:
-        """The groupings that are submitted. main: the benchmark's first figure, of which the whole run is, too."""
-        if self.submitted is not None:
-            return self.submitted
-        return tuple(dict.fromkeys((*self.headline, *([()] if self.headline and self is main else []))))
-
     @property
     def span(self) -> float | None:
         """From the best value to the worst that there can be; None: unknown."""
@@ -269,6 +263,10 @@ class Figure:
     def is_judged(self, groups: Groups) -> bool:
         """Whether a gate judges this group without being asked to."""
         return self.grouping_of(groups) in self.judged_by_default and self.judged_where.items() <= groups.items()
+
+    def is_submitted(self, row: FigureRow) -> bool:
+        """Whether `evenhand submit` sends this row."""
+        return row.headline if self.submitted is None else self.grouping_of(row.groups) in self.submitted
 
     def label(self, groups: Groups) -> str:
         """The figure of a group, as tables of several name it: "biased answers: certainty, no_contact"."""

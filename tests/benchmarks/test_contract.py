@@ -19,9 +19,12 @@ from evenhand.figure import FigureRow, FigureTable
 from evenhand.flow.results import without_nan
 from evenhand.flow.run_folder import RunFolder
 from evenhand.gating.gate import gate
+from evenhand.gating.judgement import judgeable
+from evenhand.gating.pairs import pairs
+from evenhand.gating.policy import Policy
 from evenhand.hub.leaderboard.board import board
 from evenhand.hub.leaderboard.gathering import gathered
-from evenhand.hub.leaderboard.run_folders import record_of_run
+from evenhand.hub.leaderboard.places import record_of_run
 from evenhand.plugins import Registry
 from evenhand.profiling.found import found_in
 from evenhand.profiling.page import write_profile
@@ -38,11 +41,14 @@ RUNS = {
     "contact_controls": ("stub:random", {"limit": 14}),
     "bbq": ("stub:random", {"limit": 48}),
     "utility": ("stub:say:seven", {"limit": 40}),
-    "labe": ("stub:say:She led the team.", {"limit": 12, "classifiers": ("lexicon",)}),
+    "labe": (
+        "stub:random:led the team.|was kind and gentle.",
+        {"limit": 48, "configs": ("biography",), "classifiers": ("lexicon",)},
+    ),
     "implicit_bias": ("stub:random", {"limit": 4, "protocol": "rank"}),
     "implicit_bias_understanding": ("stub:random", {"limit": 12}),
     "implicit_bias_case_study": ("stub:random", {"limit": 9, "protocol": "rank", "classifiers": ("lexicon",)}),
-    "mllm_stereotypes": ("stub:say:left", {"limit": 12}),
+    "mllm_stereotypes": ("stub:random:male|female", {"limit": 30, "configs": ("persona_gender",)}),
     "chores": ("stub:random", {}),
     "offers": ("stub:say:1200", {}),
 }
@@ -180,9 +186,11 @@ def test_warnings_have_codes(run):
 
 def test_published_records_have_the_columns_of_figures(run):
     config = run.folder.read_config()
-    for record in (*published_beside(type(run.benchmark)), *run.benchmark.published(config)):
-        assert {"model", "figure", "value", "source"} <= record.keys()
-        assert isinstance(record["value"], float)
+    for record in published_beside(type(run.benchmark)):
+        assert {"model", "figure", "source"} <= record.keys()
+        assert isinstance(record.get("value", record.get("low")), float)
+    for record in run.benchmark.published(config):
+        assert isinstance(record.get("value", record.get("low")), float)
         assert record["figure"] in {each.key for each in run.benchmark.figures}
         figure = run.benchmark.figure(record["figure"])
         groups = record.keys() - OF_RECORDS
@@ -248,7 +256,9 @@ def test_a_run_is_tied_with_itself(run, copy):
 
 
 def test_the_gate_does_not_call_a_run_worse_than_itself(run, copy):
-    found = gate(run.path, copy)
+    [pair] = pairs(run.path, copy)
+    without_worst = [(figure.label(row.groups), 9.0) for figure, row in judgeable(pair) if figure.span is None]
+    found = gate(run.path, copy, Policy(figures=tuple(without_worst)))
     assert found.verdict != "worse"
     assert found.judgements
 
@@ -275,7 +285,7 @@ def test_a_profile_shows_it(run, tmp_path):
 
 def test_its_record_can_be_submitted(run):
     """Each of its scores is a number of the table."""
-    record = record_of_run(run.path, "lab/small-model", rehearsal=True)
+    record, _ = record_of_run(run.path, "lab/small-model", rehearsal=True)
     scores = [each["score_details"]["score"] for each in record["evaluation_results"]]
     values = [abs(row.value) for row in run.results.figures]  # those with a sign are distances from 0 there
     assert scores

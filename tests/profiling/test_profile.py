@@ -80,7 +80,7 @@ def test_one_page_has_every_figure_with_what_it_means(profiled):
     page = (profiled / "profile.html").read_text()
     for said in (
         "There is no single number",
-        "certainty: biased answers, %",
+        "biased answers: certainty",
         "bias score",
         "no data",  # the stubs write no assignment that can be read
         "0 of ",

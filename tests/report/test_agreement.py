@@ -276,8 +276,8 @@ def test_what_decides_nothing_tells_no_models_apart(ran):
 def test_a_run_with_an_impossible_unread_rate_is_damaged(both, ran):
     changed = ran("labe", "changed", 1.0)
     results = changed / "results.json"
-    results.write_text(results.read_text().replace('"unread_rate": 0.0', '"unread_rate": 7.0'))
-    with pytest.raises(EvenhandError, match="unread_rate"):
+    results.write_text(results.read_text().replace('"n_read": 100', '"n_read": 700'))
+    with pytest.raises(EvenhandError, match="n_read"):
         agree(*both([1.0, 2.0, 3.0, 4.0, 5.0]), changed)
 
 

@@ -13,14 +13,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-
 from evenhand.errors import EvenhandError
 
 AGAIN = "repeat the evenhand command that made it, which asks nothing twice"
 AWAY = "move the folder away and run again, or choose another --output"
 _DEEPEST = 64  # levels of nesting; ours have fewer than ten
-_WRONG = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError, pa.ArrowException)
+_WRONG = (ArithmeticError, AttributeError, LookupError, NotImplementedError, RecursionError, TypeError, ValueError)
 """What code raises that meets other keys, types and columns than were written."""
 _HALF_CHARACTER = re.compile(r"\\u[dD][89a-fA-F]")
 

@@ -293,7 +293,7 @@ def _correlations(pairs: Mapping[tuple[str, str], Correlation], adjusted: Mappin
 def _table(scores: Mapping[str, Scores]) -> Table:
     models = dict.fromkeys(model for of in scores.values() for model in of)
     rows = tuple(
-        (Cell(model), *(Cell(of.get(model), style="significant", missing="not measured") for of in scores.values()))
+        (Cell(model), *(Cell(of.get(model), style="general", missing="not measured") for of in scores.values()))
         for model in models
     )
     return Table("Scores", ("model", *scores), rows, "Distance from no bias, each measure in its own unit; 0 is best.")

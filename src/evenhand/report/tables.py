@@ -23,7 +23,8 @@ class Cell:
         value: a text, or a number: NaN and None are "no data".
         low, high: the ends of its interval, where it has one.
         digits: of the number, after the point; of a p-value, the smallest that is shown.
-        style: how it is shown: "48.2", "+1.2" (signed), "1,200" (count), "<0.0001" (p), "3917" (significant digits).
+        style: how it is shown: "48.2", "+1.2" (signed), "1,200" (count), "<0.0001" (p), "50.00" (four significant
+            digits), "50" (general: without zeros at the end).
         published: taken from a paper, not measured here; low and high without a value are a range that it prints.
         missing: what is shown in place of a number that isn't there.
     """
@@ -32,7 +33,7 @@ class Cell:
     low: float | None = None
     high: float | None = None
     digits: int = 1
-    style: Literal["plain", "signed", "count", "p", "significant"] = "plain"
+    style: Literal["plain", "signed", "count", "p", "significant", "general"] = "plain"
     published: bool = False
     missing: str = "no data"
 
@@ -51,6 +52,8 @@ class Cell:
             return p_text(value, self.digits)
         if self.style == "significant":
             return significant(value)
+        if self.style == "general":
+            return f"{value:.4g}"
         return (signed if self.style == "signed" else figure)(value, [self.low, self.high], self.digits)
 
 

@@ -19,7 +19,7 @@ BY_GROUP: tuple[Columns, ...] = tuple((column, "contact") for column in GROUPS)
 FIGURES = (
     Figure(
         "biased", "biased answers", Share("biased"), unit="percent", chance=CHANCE,
-        headline=(("scale",), ("scale", "contact")), exploratory=ALONE, submitted=(("scale", "contact"), ()),
+        headline=(("scale",), ("scale", "contact")), exploratory=ALONE,
         by=(*BY_CONTACT, *BY_GROUP, ("axis", "scenario")),
         description="percentage of biased responses: declining a positive action or affirming a negative one; 0 is "
         "best, random and constant answers have 50",

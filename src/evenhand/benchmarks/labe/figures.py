@@ -91,7 +91,7 @@ FIGURES = (
     Figure("agentic", "agentic sentences", PeopleMean("agentic"), unit="percent", best=None, by=PARTS),
     Figure("communal", "communal sentences", PeopleMean("communal"), unit="percent", best=None, by=PARTS),
     Figure("p_value", "p-value", PValue(), best=None, by=PARTS, digits=3),
-    Figure("stratum_gap", "agency gap", StratumGap(), unit="points", best=None, exploratory=((),), by=PARTS),
+    Figure("stratum_gap", "agency gap by stratum", StratumGap(), unit="points", best=None, exploratory=((),), by=PARTS),
     Figure("stratum_variance", "variance between strata", StratumVariance(), unit="squared points", best=None,
            by=PARTS),
     Figure("sentences", "sentences read", SentenceCount(), best=None, by=PARTS, digits=0),

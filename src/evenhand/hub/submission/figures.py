@@ -72,14 +72,12 @@ def submitted_figures(run: FinishedRun) -> tuple[list[SubmittedFigure], tuple[st
     benchmark, table, configs = run.benchmark, run.results.figures, run.results.config["configs"]
     declared = {figure.key: figure for figure in benchmark.figures if figure.best is not None}
     missing = benchmark.publishing.missing_configs(configs, benchmark.card)
+    rows = [row for row in table if row.figure in declared and declared[row.figure].is_submitted(row)]
     main = benchmark.figures[0]
-    rows = [
-        row
-        for row in table
-        if row.figure in declared
-        and (grouping := declared[row.figure].grouping_of(row.groups)) in declared[row.figure].sent(main)
-        and (grouping or row.headline or not missing)
-    ]
+    whole = table.row(main.key)
+    if main.submitted is None and whole.figure in declared and whole not in rows:
+        rows.append(whole)
+    rows = [row for row in rows if row.groups or row.headline or not missing]
 
     def task(row: FigureRow) -> str:
         if missing and not row.groups:
