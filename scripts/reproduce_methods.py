@@ -283,6 +283,7 @@ class Methods:
         """What became of the model on what it was not tuned for."""
         rows = []
         chance = self.figures(done[0], TASKS).row("bias_score").chance  # None where no answer was read
+        by_chance = "–" if chance is None else f"{chance:.2f}"
         for of in done:
             utility, tasks = self.figures(of, UTILITY), self.figures(of, TASKS)
             cells = [
@@ -294,7 +295,7 @@ class Methods:
         note = (
             "Perplexity of neutral texts; no instruction stands before these. implicit_bias: bias score of tasks given "
             f"to people, without interaction, {self.size.scenarios} scenarios; 0 is best, random answers "
-            f"have {'–' if chance is None else format(chance, '.2f')}. Questions right: within 24 tokens, which cut most answers off: who is brief gains."
+            f"have {by_chance}. Questions right: within 24 tokens, which cut most answers off: who is brief gains."
         )
         return _table("Utility and spillover", columns, rows, note)
 
