@@ -156,15 +156,31 @@ class Statistic:
         raise NotImplementedError(f"{type(self).__name__} must define value(rows), or estimate(sample)")
 
     def estimate(self, sample: Sample) -> Estimate:
-        from evenhand.statistics.bootstrap import bootstrap_estimate
+        from evenhand.statistics.bootstrap import bootstrap_interval
 
-        return bootstrap_estimate(self, sample)
+        read = self._read(sample)
+        value = float(self.value(read.rows)) if len(read) else math.nan
+        low, high = bootstrap_interval(self.value, read.rows, read.clusters)
+        n_clusters, asked = (int(each.clusters.nunique(dropna=False)) for each in (read, sample))
+        return Estimate(value, low, high, len(sample), len(read), n_clusters, asked)
 
     def difference(self, first: Sample, second: Sample) -> Difference | None:
         """Second minus first on the rows that both runs have. None: runs can't be compared by it."""
+        return self._resampled_difference(first, second)
+
+    def _resampled_difference(self, first: Sample, second: Sample, sign: int = 1) -> Difference | None:
+        """Of the rows that both could read. sign: -1 takes the first as if its bias went the other way."""
         from evenhand.statistics.bootstrap import bootstrap_difference
 
-        return bootstrap_difference(self, first, second)
+        one, other = self._read(first), self._read(second)
+        common = Sample(one.rows[one.rows["id"].isin(other.rows["id"])], first.design)
+        if not len(common):
+            return None
+        parallel = other.rows.set_index("id", drop=False).loc[common.rows["id"]]
+        return bootstrap_difference(self.value, common.rows, parallel, common.clusters, sign)
+
+    def _read(self, sample: Sample) -> Sample:
+        return Sample(sample.rows.dropna(subset=list(self.columns)), sample.design)
 
     def estimates(self, sample: Sample) -> Iterable[tuple[Groups, Estimate]]:
         """(further groups, estimate) of each group that the statistic itself makes; by default all rows."""
@@ -186,11 +202,9 @@ class Statistic:
 
     def mirrored_differences(self, first: Sample, second: Sample) -> Iterable[tuple[Groups, Difference]]:
         """Second minus first, were the bias of the first the other way round."""
-        from evenhand.statistics.bootstrap import bootstrap_difference
-
         if type(self).mirrored is not Statistic.mirrored:
             yield from self.differences(self.mirrored(first), second)
-        elif (found := bootstrap_difference(self, first, second, sign=-1)) is not None:
+        elif (found := self._resampled_difference(first, second, sign=-1)) is not None:
             yield {}, found
 
 
