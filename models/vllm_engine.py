@@ -13,15 +13,46 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from evenhand.models.errors import ModelError, Unanswerable, first_line
 from evenhand.models.tied_processes import ending_with_us
+from evenhand.options import option
 
 if TYPE_CHECKING:
     from vllm import AsyncEngineArgs, RequestOutput, SamplingParams
     from vllm.lora.request import LoRARequest
 
+INSTALL = "pip install 'evenhand[vllm]'"
 QUIET = {"VLLM_NO_USAGE_STATS": "1", "DO_NOT_TRACK": "1", "VLLM_LOGGING_LEVEL": "ERROR"}
 """Environment of the engine, where nothing else is set: it reports to nobody and says what went wrong alone."""
 
 K = TypeVar("K", bound=Hashable)
+
+
+@dataclass(frozen=True)
+class VllmOptions:
+    base: str | None = option(None, "of an adapter, in place of the base that it names itself", metavar="MODEL")
+    tensor_parallel_size: int = option(1, "GPUs that share each layer's weights", least=1, metavar="N", incidental=True)
+    data_parallel_size: int = option(
+        1, "copies of the model, each on its own GPUs", least=1, metavar="N", incidental=True
+    )
+    quantization: str | None = option(
+        None,
+        "of the weights, as vLLM names it (fp8, bitsandbytes); a checkpoint's own is known",
+        metavar="NAME",
+    )
+    max_model_len: int | None = option(
+        None,
+        "tokens of a prompt with its answer, where the model's own are too many to keep",
+        least=2,
+        metavar="N",
+    )
+    gpu_memory_utilization: float = option(
+        0.9,
+        "share of each GPU that weights, keys, values may fill",
+        above=0,
+        most=1,
+        metavar="SHARE",
+        incidental=True,
+    )
+    enforce_eager: bool = option(False, "starts sooner, answers slower: nothing is compiled", incidental=True)
 
 
 @dataclass(frozen=True)

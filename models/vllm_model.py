@@ -21,8 +21,7 @@ from evenhand.models.protocol import Ability, Answers, Kind, OnTokens, TokenCoun
 from evenhand.models.replies import own_sampling
 from evenhand.models.request import Image, Reply, Request
 from evenhand.models.text_reader import TextReader
-from evenhand.models.vllm_backend import INSTALL, VllmOptions
-from evenhand.models.vllm_engine import Asked, VllmEngine, quietly
+from evenhand.models.vllm_engine import INSTALL, Asked, VllmEngine, VllmOptions, quietly
 from evenhand.models.vllm_pictures import PictureReader
 from evenhand.models.without_code import check_attention, check_weights
 
