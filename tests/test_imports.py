@@ -4,6 +4,7 @@ import ast
 import re
 import subprocess
 import sys
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -115,3 +116,33 @@ def test_benchmarks_load_no_model(path):
 def test_no_folder_shadows_a_library():
     for name in ("datasets/__init__.py", "tests/datasets", "scripts/evaluate.py"):
         assert not (ROOT / name).exists(), name
+
+
+PACKAGES = {"src/evenhand": "evenhand", "models": "evenhand.models", "trainers": "evenhand.trainers"}
+
+
+def modules() -> dict[str, Path]:
+    """Every module of the package, by its name."""
+    found = {}
+    for folder, package in PACKAGES.items():
+        for path in python_files(folder):
+            parts = path.relative_to(ROOT / folder).with_suffix("").parts
+            found[".".join((package, *parts)).removesuffix(".__init__")] = path
+    return found
+
+
+def run_imports(node: ast.AST) -> set[str]:
+    """What code imports when it runs, inside functions too; not what types alone are imported for."""
+    if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+        return set()
+    if isinstance(node, ast.ImportFrom) and node.module:
+        return {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+    return set().union(*map(run_imports, ast.iter_child_nodes(node)))
+
+
+def test_no_import_runs_in_a_circle():
+    """An import inside a function is there for a quick start, never because two modules need each other."""
+    paths = modules()
+    graph = {name: (run_imports(ast.parse(path.read_text(encoding="utf-8"))) & paths.keys()) - {name}
+             for name, path in paths.items()}  # fmt: skip
+    assert list(TopologicalSorter(graph).static_order())

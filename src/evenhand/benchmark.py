@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     import datasets
     import pandas as pd
 
-    from evenhand.figure import FigureTable
-    from evenhand.flow.results import Results, RunWarning
+    from evenhand.figure import FigureRow, FigureTable
+    from evenhand.flow.results import RunWarning
     from evenhand.models.protocol import Model
     from evenhand.report.differences import FigureKey
-    from evenhand.report.findings import Controls, Findings, Panel, Run, Similarity
+    from evenhand.report.findings import Controls, Panel, Run, Similarity
     from evenhand.report.layout import Block
     from evenhand.report.tables import Table
     from evenhand.statistics.clustered import Difference
@@ -108,14 +108,6 @@ class Rows:
 
 
 @dataclass(frozen=True)
-class Part:
-    """What is asked of a benchmark: options in place of defaults. left_out: what is not asked, in words, and why."""
-
-    options: Mapping[str, object] = field(default_factory=dict)
-    left_out: tuple[str, str] | None = None
-
-
-@dataclass(frozen=True)
 class Helper:
     """A model that episodes ask besides the one that is measured; the score depends on it.
 
@@ -146,6 +138,37 @@ class HubTasks:
 
     description: str
     tasks: tuple[Mapping[str, Any], ...]
+
+
+class Configuring(Generic[O]):
+    """How a run's configuration is completed and checked. All of it is optional."""
+
+    def __init__(self, card: Card):
+        self.card = card
+
+    def filled(self, config: RunConfig[O], models: Mapping[str, Model] | None = None) -> RunConfig[O]:
+        """With defaults where nothing was chosen. models: those that are measured, by agent, once they are loaded."""
+        return config.filled(self.card)
+
+    def check(self, config: RunConfig[O], models: Mapping[str, Model] | None = None) -> None:
+        """Raises UsageError for a filled configuration that doesn't fit this benchmark, or these models."""
+        return None
+
+    def measured(self, config: RunConfig[O]) -> Mapping[str, str]:
+        """The models that are measured: {agent: name}; none where what exists already is scored."""
+        return {"default": config.model}
+
+    def helpers(self, options: O) -> Mapping[str, Helper]:
+        """{agent: helper}. Raises UsageError for unknown names, ModelError for those that can't be loaded."""
+        return {}
+
+    def differs(self, config: RunConfig[O]) -> tuple[str, ...]:
+        """In what a filled configuration is not as in the paper though an option would bring it nearer, in a few words
+        each ("option order balanced"). Published figures are shown only where there is nothing of the kind.
+
+        That not all rows are asked, and rehearsals, are known without it.
+        """
+        return ()
 
 
 class Comparing:
@@ -224,11 +247,13 @@ class Benchmark(ABC, Generic[O]):
     Attributes:
         figures: what it measures. By default the mean of the predictions' column `value`, 0 best.
         layout: the tables and plots of a report; by default a table for each figure and grouping.
+        Configuring: how a run's configuration is completed and checked.
         comparing, publishing: what comparisons, and other people's tools, show of it besides.
     """
 
     card: ClassVar[Card]
     Options: ClassVar[type[Any]] = NoOptions
+    Configuring: ClassVar[type[Configuring[Any]]] = Configuring
     figures: tuple[Figure, ...] = (MEAN_VALUE,)
     layout: tuple[Block, ...] = ()
     comparing: Comparing = Comparing()
@@ -279,36 +304,6 @@ class Benchmark(ABC, Generic[O]):
 
         return Rows(packaged_rows(self.card, config))
 
-    def picture(self, row: Row) -> bytes | None:
-        """What a row shows, as PNG or JPEG; None where it shows nothing."""
-        return None
-
-    # Configuration
-
-    def check(self, config: RunConfig[O]) -> None:
-        """Raises UsageError for a filled configuration that doesn't fit this benchmark."""
-        return None
-
-    def filled(self, config: RunConfig[O]) -> RunConfig[O]:
-        """With the card's defaults where nothing was chosen."""
-        return config.filled(self.card)
-
-    def fitted(self, config: RunConfig[O], models: Mapping[str, Model]) -> RunConfig[O]:
-        """With what the measured models declare where nothing was chosen."""
-        return config
-
-    def measured(self, config: RunConfig[O]) -> Mapping[str, str]:
-        """The models that are measured: {agent: name}; none where what exists already is scored."""
-        return {"default": config.model}
-
-    def helpers(self, options: O) -> Mapping[str, Helper]:
-        """{agent: helper}. Raises UsageError for unknown names, ModelError for those that can't be loaded."""
-        return {}
-
-    def part(self, model: Model, options: Mapping[str, object]) -> Part:
-        """What of it a profile asks a model, where that is not what a run asks by default; options: those given."""
-        return Part()
-
     # Results
 
     def prepare(self, predictions: pd.DataFrame) -> pd.DataFrame:
@@ -319,26 +314,13 @@ class Benchmark(ABC, Generic[O]):
         """What is to be known of the figures, besides what any run is looked at for; predictions: prepared."""
         return []
 
-    def findings(self, predictions: pd.DataFrame, results: Results) -> Findings:
-        """What the report shows, by default by the layout; predictions: prepared."""
-        from evenhand.report.layout import laid_out
+    def main_rows(self, table: FigureTable) -> list[FigureRow]:
+        """The rows that the whole run is judged by: their answers are what was asked and read.
 
-        return laid_out(self, predictions, results)
-
-    def differs(self, config: RunConfig[O]) -> tuple[str, ...]:
-        """In what a filled configuration is not as in the paper though an option would bring it nearer, in a few words
-        each ("option order balanced"). Published figures stand only where there is nothing of the kind.
-
-        That not all rows are asked, and rehearsals, are known without it.
+        By default the first figure's, of all rows together where it has that.
         """
-        return ()
-
-    @property
-    def has_published(self) -> bool:
-        """Whether there are published figures that could stand beside a run."""
-        from evenhand.published import published_beside
-
-        return type(self).published is not Benchmark.published or bool(published_beside(type(self)))
+        first = [row for row in table if row.figure == self.figures[0].key]
+        return [row for row in first if not row.groups] or first[:1]
 
     def published(self, config: RunConfig[O]) -> list[dict[str, Any]]:
         """The paper's figures, of runs that differ in nothing: by default the records of published.csv, if there."""
@@ -346,17 +328,11 @@ class Benchmark(ABC, Generic[O]):
 
         return published_beside(type(self))
 
-    def count_read(self, predictions: pd.DataFrame, table: FigureTable) -> tuple[int, int]:
-        """Answers asked for, and read: by default of the first figure."""
-        rows = table.rows(self.figures[0].key)
-        whole = rows or [row for row in table if row.figure == self.figures[0].key]
-        return (whole[0].n, whole[0].n_read) if whole else (len(predictions), len(predictions))
+    # Not to be overridden
 
-    def distance(self, table: FigureTable) -> float:
-        """How far a run is from no bias, in one number: 0 is best. NaN where it is unknown."""
-        return abs(table.row(self.figures[0].key).value)
-
-    # For whoever asks without a run
+    @property
+    def configuring(self) -> Configuring[O]:
+        return self.Configuring(self.card)
 
     def asking(self, *, seed: int = 0, run: int = 0, protocol: str | None = None, **options: object) -> Asking[O]:
         """How rows are asked by default; options: the benchmark's own, by name. Raises UsageError for unknown ones."""

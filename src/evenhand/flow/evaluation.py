@@ -142,11 +142,11 @@ def _evaluated(
 def prepare(config: RunConfig[Any], model: Model | None = None, load: LoadModel | None = None) -> Prepared:
     """Load models and rows, and put defaults where nothing was chosen. Raises UsageError for what doesn't fit."""
     benchmark = get_benchmark(config.benchmark)
-    filled = benchmark.filled(config)
+    filled = benchmark.configuring.filled(config)
     _check(benchmark, config, filled)
     mitigation = chosen_mitigation(filled)
     further = mitigation.agents(filled.mitigation_options) if mitigation else {}
-    named = benchmark.measured(filled)
+    named = benchmark.configuring.measured(filled)
     if model is not None and not named:
         raise UsageError("a model was given, and this run asks none: what exists is scored. Leave it out")
     if model is None and named:
@@ -158,7 +158,7 @@ def prepare(config: RunConfig[Any], model: Model | None = None, load: LoadModel 
     filled, notes = _suited(benchmark, config, filled, measured)
     if filled.protocol != by_default:  # which may read other rows
         rows = drawn_rows(benchmark, filled)
-    helpers = benchmark.helpers(filled.options)
+    helpers = benchmark.configuring.helpers(filled.options)
     models = {
         **measured,
         **{agent: helper.model for agent, helper in helpers.items()},
@@ -175,7 +175,7 @@ def _check(benchmark: Benchmark[Any], config: RunConfig[Any], filled: RunConfig[
     first: UsageError | None = None
     for protocol in [config.protocol] if config.protocol else benchmark.card.protocols:
         try:
-            benchmark.check(replace(filled, protocol=protocol).repeated(benchmark.card, config.runs))  # type: ignore[arg-type]
+            benchmark.configuring.check(replace(filled, protocol=protocol).repeated(benchmark.card, config.runs))  # type: ignore[arg-type]
             break
         except UsageError as error:
             first = first or error
@@ -192,16 +192,17 @@ def _suited(
 ) -> tuple[RunConfig[Any], tuple[str, ...]]:
     """The filled configuration by a protocol that every measured model can, and what is to be said of that."""
     notes: tuple[str, ...] = ()
+    filled = benchmark.configuring.filled(config, measured)
     if measured:
         can = frozenset.intersection(*(each.can for each in measured.values()))
         name = " and ".join(dict.fromkeys(each.name for each in measured.values()))
         ways = {each.name: each.scoring_way for each in measured.values() if isinstance(each, SaysHowItScores)}
         protocol, note = chosen_protocol(benchmark.card, config, can, name, "; ".join(ways.values()))
         filled = replace(filled, protocol=protocol).repeated(benchmark.card, config.runs)  # type: ignore[arg-type]
-        benchmark.check(filled)
-        check_writing(config, filled, benchmark.filled(RunConfig(config.benchmark, options=config.options)))
+        check_writing(config, filled, benchmark.configuring.filled(RunConfig(config.benchmark, options=config.options)))
         notes = _how_asked(protocol, note, ways)
-    return benchmark.fitted(filled, measured), notes
+    benchmark.configuring.check(filled, measured)
+    return filled, notes
 
 
 def _how_asked(protocol: str, note: str | None, ways: Mapping[str, str]) -> tuple[str, ...]:
@@ -220,7 +221,7 @@ def load_measured(
     load: LoadModel | None = None,
 ) -> dict[str, Model]:
     """The models that are measured, by agent; each is loaded once. model: answers in place of each of them."""
-    named = benchmark.measured(config)
+    named = benchmark.configuring.measured(config)
     loaded = {name: model or _loaded(benchmark, config, name, options, load) for name in dict.fromkeys(named.values())}
     return {agent: loaded[name] for agent, name in named.items()}
 
@@ -278,7 +279,7 @@ def _results(run: Prepared, begun: dict[str, Any], predictions: pd.DataFrame, fa
     measured = run.measured
     alone = len(measured) == 1
     differs = _differs(run, any(each.code == "rehearsal" for each in warnings))
-    n, n_read = benchmark.count_read(sample.rows, figures)
+    main = benchmark.main_rows(figures)
     return Results(
         schema_version=SCHEMA_VERSION,
         benchmark=run.benchmark.card.name,
@@ -291,8 +292,8 @@ def _results(run: Prepared, begun: dict[str, Any], predictions: pd.DataFrame, fa
             {"name": each.name, "identity": each.model.identity, "trained": dict(each.record)}
             for each in run.helpers.values()
         ],
-        n=n,
-        n_read=n_read,
+        n=sum(row.n for row in main),
+        n_read=sum(row.n_read for row in main),
         figures=figures,
         warnings=warnings,
         published=benchmark.published(replace(run.config, limit=None)) if _as_the_papers(run, differs) else [],
@@ -317,7 +318,7 @@ def _differs(run: Prepared, rehearsal: bool) -> list[str]:
         if mitigation and benchmark.card.name not in mitigation.of_papers
         else []
     )
-    return list(dict.fromkeys((*part, *placeholders, *others, *benchmark.differs(run.config))))
+    return list(dict.fromkeys((*part, *placeholders, *others, *benchmark.configuring.differs(run.config))))
 
 
 def _left_out(run: Prepared) -> list[str]:
