@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from evenhand.report.findings import Findings
 
 
+OWN_LAYOUT = "prompts in the model's own template, not in LLaMA-2's (--layout published)"
 STEM = {"likelihood": ("likely/unlikely", "unlikely/likely"), "frequency": ("mostly/rarely", "rarely/mostly")}
 """How a question of a scale names both options, in the paper's order and in the other (Table 1)."""
 
@@ -152,11 +153,7 @@ class ContactHypothesis(Benchmark[ContactOptions]):
             *([] if config.options.held_out is None else [f"what setting {config.options.held_out} holds out alone"]),
             *config.unlike(self.card),
             *([UNLIKE_THE_PAPER] if config.options.constrain else []),
-            *(
-                []
-                if config.options.layout == "published"
-                else ["prompts in the model's own template, not in LLaMA-2's (--layout published)"]
-            ),
+            *([] if config.options.layout == "published" else [OWN_LAYOUT]),
             *unlike_in_options(config.options),
         )
 
