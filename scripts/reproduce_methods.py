@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from evenhand.benchmarks import get_benchmark
-from evenhand.benchmarks.bbq.files import at_hand
+from evenhand.benchmarks.bbq.files import available_configs
 from evenhand.benchmarks.contact_controls.verdict import short_verdict
 from evenhand.cli import called
 from evenhand.command_line import ScriptHelp, whole
@@ -106,7 +106,7 @@ def main() -> None:
 
 
 def two_at_hand() -> tuple[str, ...]:
-    found = at_hand()
+    found = available_configs()
     return tuple(sorted(found, key=lambda name: name not in PREFERRED)[:2])
 
 

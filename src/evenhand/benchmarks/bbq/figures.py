@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evenhand.benchmarks.bbq.options import ANSWERS
+from evenhand.benchmarks.bbq.questions import ANSWERS
 from evenhand.benchmarks.bbq.statistics import Accuracy, BiasScore, ListedShare, MetricValue, PositionSensitivity
 from evenhand.figure import Figure
 from evenhand.report.layout import Bars, Column, Grid, counts
