@@ -6,7 +6,7 @@ from dataclasses import asdict
 import pytest
 
 from evenhand.benchmarks import get_benchmark
-from evenhand.benchmarks.labe.examples import extremes
+from evenhand.benchmarks.labe.findings import describe_extremes
 from evenhand.benchmarks.labe.preprocessing import PROFESSIONS
 from evenhand.benchmarks.labe.published import differences_from_paper
 from evenhand.figure import FigureRow, FigureTable
@@ -191,6 +191,6 @@ def test_the_most_agentic_group_is_not_named_without_a_test(p, said):
     for name, gap in gaps.items():
         race, _, gender = name.rpartition(" ")
         rows.append(FigureRow("gap", {"text_type": "t", "gender": gender} | ({"race": race} if race else {}), gap))
-    sentence = extremes(FigureTable(rows), "t")
+    sentence = describe_extremes(FigureTable(rows), "t")
     assert sentence.startswith("t: most agentic White male (+20.0), least White female (-1.0; ")
     assert said in sentence

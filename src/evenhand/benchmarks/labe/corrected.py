@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from evenhand.benchmarks.labe.agency import PEOPLE, by_group, counted
+from evenhand.benchmarks.labe.reading import PEOPLE
+from evenhand.benchmarks.labe.statistics import by_group, counted
 from evenhand.figure import Estimate, Groups
 from evenhand.flow.results import RunWarning
 from evenhand.language_agency.sentences import sentence_id
@@ -24,7 +25,7 @@ from evenhand.statistics.rare import reach
 from evenhand.statistics.resampling import FloatArray, no_spread, students_intervals
 
 if TYPE_CHECKING:
-    from evenhand.benchmarks.labe.labels import Labels
+    from evenhand.benchmarks.labe.reading import Labels
 
 
 @dataclass(frozen=True)

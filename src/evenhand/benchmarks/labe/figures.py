@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-from evenhand.benchmarks.labe.agency import (
+from evenhand.benchmarks.labe.statistics import (
+    CorrectedShare,
+    EditOutcomes,
     GenderDifference,
+    LabelRate,
     PeopleMean,
     PValue,
+    RewriteTotals,
+    SeenShare,
     SentenceCount,
     StratumGap,
     StratumVariance,
+    TextOutcomes,
     Variance,
-    counted,
 )
-from evenhand.benchmarks.labe.outcomes import EditOutcomes, RewriteTotals, TextOutcomes
-from evenhand.figure import Columns, Estimate, Figure, Groups, Sample, Statistic
-
-if TYPE_CHECKING:
-    from evenhand.benchmarks.labe.corrected import Corrections
+from evenhand.figure import Columns, Figure
 
 VARIANCES = {
     "overall": "overall",
@@ -31,43 +28,6 @@ VARIANCES = {
 PARTS: tuple[Columns, ...] = ((), ("text_type",), ("classifier",), ("run",))
 BY_TEXT_TYPE: tuple[Columns, ...] = (("text_type",),)
 BY_CLASSIFIER: tuple[Columns, ...] = (("classifier",),)
-
-
-class LabelStatistic(Statistic):
-    """Of sentences that people labelled, of one classifier."""
-
-    columns = ("labelled",)
-
-    def corrections(self, sample: Sample) -> Corrections:
-        from evenhand.benchmarks.labe.corrected import corrections
-
-        return sample.once("corrections", lambda: corrections(sample.rows))
-
-
-class SeenShare(LabelStatistic):
-    """Mean share of agentic sentences as the classifier sees it, percent."""
-
-    def estimates(self, sample: Sample) -> Iterator[tuple[Groups, Estimate]]:
-        for groups, rows, seen in self.corrections(sample).shares:
-            yield groups, counted(rows, 100 * seen.mean)
-
-
-class CorrectedShare(LabelStatistic):
-    """The share as people would have labelled all sentences, percent."""
-
-    def estimates(self, sample: Sample) -> Iterator[tuple[Groups, Estimate]]:
-        yield from self.corrections(sample).corrected()
-
-
-@dataclass(frozen=True)
-class LabelRate(LabelStatistic):
-    """The classifier's sensitivity or specificity on labelled sentences, percent."""
-
-    key: str
-
-    def estimate(self, sample: Sample) -> Estimate:
-        value, n = self.corrections(sample).rates()[self.key]
-        return Estimate(value, n=n, n_read=n)
 
 
 def _variance(key: str, name: str) -> Figure:

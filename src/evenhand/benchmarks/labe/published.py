@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from evenhand.benchmarks.labe.options import LabeOptions, Preprocess
-from evenhand.benchmarks.labe.prediction import TEXTS
+from evenhand.benchmarks.labe.reading import TEXTS
 from evenhand.benchmarks.labe.selective_rewrite import SelectiveRewriteOptions
 from evenhand.flow.configuration import RunConfig
 from evenhand.language_agency.recipes import is_papers_bert

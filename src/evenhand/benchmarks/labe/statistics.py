@@ -1,13 +1,16 @@
-"""Figures of the metric agency_gap, which is computed once for all figures of the same rows."""
+"""Statistics of labe: the metric agency_gap, computed once for all figures of the same rows; shares corrected by
+people's labels; and what selective rewriting did.
+"""
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from evenhand.benchmarks.labe.prediction import STRATA
+from evenhand.benchmarks.labe.reading import PEOPLE, STRATA
 from evenhand.errors import UsageError
 from evenhand.figure import Columns, Estimate, Groups, Sample, Statistic
 from evenhand.statistics.estimators import RowMean, row_values
@@ -15,10 +18,25 @@ from evenhand.statistics.estimators import RowMean, row_values
 if TYPE_CHECKING:
     import pandas as pd
 
+    from evenhand.benchmarks.labe.corrected import Corrections
     from evenhand.statistics.clustered import Difference
 
-PEOPLE: tuple[Columns, ...] = (("gender",), ("race",), ("race", "gender"))
 MOST = 100.0  # of a gap, in points
+TEXT_OUTCOMES = ("rewritten", "no edit applied", "malformed JSON", "request failed", "nothing communal", "no sentences")
+EDIT_COLUMNS = {
+    "n_applied": "applied",
+    "n_not_found": "original not in the text",
+    "n_overlapping": "overlapping another",
+    "n_empty": "empty",
+    "n_unchanged": "the same as the original",
+    "n_lowering": "less agentic, refused",
+}
+TOTAL_COLUMNS = {
+    "n_malformed": "replies that could not be read whole",
+    "n_sentences_original": "sentences before",
+    "n_communal_original": "communal sentences before",
+}
+LOWERED = "applied edits that made their sentences less agentic"
 
 
 def compute_agency(rows: pd.DataFrame, clusters: bool = True) -> dict[str, Any]:
@@ -181,6 +199,95 @@ def _gaps(sample: Sample) -> pd.DataFrame:
     rows = sample.rows
     stratum = rows["race"].str.cat(rows["gender"], sep=" ")
     return row_values(sample, rows["gap"].astype(float)).assign(cluster=rows["cluster"], stratum=stratum)
+
+
+class LabelStatistic(Statistic):
+    """Of sentences that people labelled, of one classifier."""
+
+    columns = ("labelled",)
+
+    def corrections(self, sample: Sample) -> Corrections:
+        from evenhand.benchmarks.labe.corrected import corrections
+
+        return sample.once("corrections", lambda: corrections(sample.rows))
+
+
+class SeenShare(LabelStatistic):
+    """Mean share of agentic sentences as the classifier sees it, percent."""
+
+    def estimates(self, sample: Sample) -> Iterator[tuple[Groups, Estimate]]:
+        for groups, rows, seen in self.corrections(sample).shares:
+            yield groups, counted(rows, 100 * seen.mean)
+
+
+class CorrectedShare(LabelStatistic):
+    """The share as people would have labelled all sentences, percent."""
+
+    def estimates(self, sample: Sample) -> Iterator[tuple[Groups, Estimate]]:
+        yield from self.corrections(sample).corrected()
+
+
+@dataclass(frozen=True)
+class LabelRate(LabelStatistic):
+    """The classifier's sensitivity or specificity on labelled sentences, percent."""
+
+    key: str
+
+    def estimate(self, sample: Sample) -> Estimate:
+        value, n = self.corrections(sample).rates()[self.key]
+        return Estimate(value, n=n, n_read=n)
+
+
+class TextOutcomes(Statistic):
+    """Percent of texts with each outcome."""
+
+    columns = ("rewrite_outcome",)
+
+    def estimates(self, sample: Sample) -> Iterator[tuple[Groups, Estimate]]:
+        outcomes = _texts(sample)["rewrite_outcome"]
+        for outcome in TEXT_OUTCOMES:
+            yield {"outcome": outcome}, _share(int((outcomes == outcome).sum()), len(outcomes))
+
+
+class EditOutcomes(Statistic):
+    """Percent of edits with each outcome."""
+
+    columns = ("n_edits", *EDIT_COLUMNS)
+
+    def estimates(self, sample: Sample) -> Iterator[tuple[Groups, Estimate]]:
+        texts = _texts(sample)
+        for column, outcome in EDIT_COLUMNS.items():
+            yield {"outcome": outcome}, _share(int(texts[column].sum()), int(texts["n_edits"].sum()))
+
+
+class RewriteTotals(Statistic):
+    """Sums over texts."""
+
+    columns = ("edits", *TOTAL_COLUMNS)
+
+    def estimates(self, sample: Sample) -> Iterator[tuple[Groups, Estimate]]:
+        texts = _texts(sample)
+        sums = {name: int(texts[column].sum()) for column, name in TOTAL_COLUMNS.items()}
+        sums[LOWERED] = sum(map(_count_lowered, texts["edits"]))
+        for name, total in sums.items():
+            yield {"counted": name}, Estimate(total, n=len(texts), n_read=len(texts))
+
+
+def _texts(sample: Sample) -> pd.DataFrame:
+    """Return each text once, however many classifiers read it."""
+    return sample.rows.drop_duplicates(["row", "run"])
+
+
+def _share(count: int, of: int) -> Estimate:
+    return Estimate(100 * count / of if of else math.nan, n=of, n_read=of)
+
+
+def _count_lowered(edits: str) -> int:
+    """Return how many applied edits made their sentences less agentic by the first classifier."""
+    return sum(
+        each["outcome"] == "applied" and None not in (each["before"], each["after"]) and each["after"] < each["before"]
+        for each in json.loads(edits)
+    )
 
 
 def prepare_strata(predictions: pd.DataFrame) -> pd.DataFrame:
