@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.errors import UsageError
-from evenhand.language_agency.sentences import split_sentences
-from evenhand.language_agency.splitters import split_as_published, splitter
+from evenhand.language_agency.sentences import split_as_published, split_sentences, splitter
 
 PUNKT = pytest.mark.skipif(
     importlib.util.find_spec("punkt") is None, reason="NLTK's punkt is not installed: pip install 'evenhand[nltk]'"

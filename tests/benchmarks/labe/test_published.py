@@ -13,7 +13,7 @@ from evenhand.figure import FigureRow, FigureTable
 from evenhand.flow.configuration import run_config
 from evenhand.language_agency import named_classifiers
 from evenhand.language_agency.recipes import RECIPES
-from evenhand.language_agency.splitters import SPLITTERS
+from evenhand.language_agency.sentences import SPLITTERS
 
 RECIPE = json.loads(json.dumps(asdict(RECIPES["bert"])))
 BERT_ON_LAC = {"base": "google-bert/bert-base-cased", "data": "LAC (Wan & Chang 2024)", "recipe": RECIPE}
@@ -158,7 +158,7 @@ def test_a_folder_of_seeds_is_known_by_its_records(tmp_path, monkeypatch):
         folder.mkdir()
         (folder / "config.json").write_text("{}")
         (folder / "agency.json").write_text('{"base": "b", "data": "d"}')
-    assert named_classifiers.records([str(tmp_path), "lexicon", "some/checkpoint"]) == {
+    assert named_classifiers.load_records([str(tmp_path), "lexicon", "some/checkpoint"]) == {
         f"{tmp_path}/seed-0": {"base": "b", "data": "d"},
         f"{tmp_path}/seed-1": {"base": "b", "data": "d"},
         "lexicon": {},

@@ -22,8 +22,8 @@ from evenhand.errors import UsageError
 from evenhand.flow.configuration import Asking, RunConfig
 from evenhand.flow.episode import Episode, Prediction, derive_seed, run_name
 from evenhand.language_agency.label_request import label_request
-from evenhand.language_agency.named_classifiers import ACCEPTED, kept_classifiers, records
-from evenhand.language_agency.splitters import splitter
+from evenhand.language_agency.named_classifiers import ACCEPTED, kept_classifiers, load_records
+from evenhand.language_agency.sentences import splitter
 from evenhand.models import protocol
 from evenhand.models.request import Message, Reply, Request, Sampling
 
@@ -177,7 +177,7 @@ class Labe(Benchmark[LabeOptions]):
         """What of the run is not the paper's protocol, its classifiers included."""
         from evenhand.benchmarks.labe.published import differences_from_paper
 
-        return differences_from_paper(config, records(config.options.classifiers))
+        return differences_from_paper(config, load_records(config.options.classifiers))
 
     def published(self, config: Config) -> list[dict[str, Any]]:
         """Tables 1 and 19 to 28 for the whole set and the sample of 96; Tables 16 to 18 for texts by people."""

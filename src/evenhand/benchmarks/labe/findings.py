@@ -14,7 +14,7 @@ from evenhand.benchmarks.labe.reading import load_labels
 from evenhand.benchmarks.labe.statistics import compute_agency
 from evenhand.flow.configuration import RunConfig
 from evenhand.flow.results import RunWarning
-from evenhand.language_agency.splitters import Split
+from evenhand.language_agency.sentences import Split
 from evenhand.metrics.agency_gap.group_means import PARTLY_UNKNOWN
 from evenhand.report.findings import Example
 from evenhand.report.tables import signed

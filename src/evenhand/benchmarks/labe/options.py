@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from evenhand.language_agency.named_classifiers import ACCEPTED, DEFAULT
-from evenhand.language_agency.splitters import SplitterName
+from evenhand.language_agency.sentences import SplitterName
 from evenhand.options import option
 
 Preprocess = Literal["none", "ratemyprofessor", "bias_in_bios"]

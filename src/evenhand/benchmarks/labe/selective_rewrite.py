@@ -18,7 +18,7 @@ from evenhand.benchmarks.labe.edits import Edit, Placed, parse_edits, parse_rewr
 from evenhand.flow.configuration import Asking
 from evenhand.flow.episode import Episode, Prediction, Prompt, derive_seed, run_name
 from evenhand.language_agency.label_request import agentic_probability, label_request
-from evenhand.language_agency.splitters import Split, splitter
+from evenhand.language_agency.sentences import Split, splitter
 from evenhand.mitigation import Mitigation, go_on
 from evenhand.models.request import Message, Reply, Request, Sampling
 from evenhand.options import option
