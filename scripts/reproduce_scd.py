@@ -26,7 +26,7 @@ from evenhand.benchmarks import get_benchmark
 from evenhand.benchmarks.contact_controls.figures import CELLS, KINDS
 from evenhand.benchmarks.contact_controls.reading import add_cells
 from evenhand.benchmarks.contact_controls.verdict import verdict_sentence
-from evenhand.benchmarks.utility.reading import holds
+from evenhand.benchmarks.utility.reading import holds_answer
 from evenhand.benchmarks.utility.refusals import refuses
 from evenhand.cli import called
 from evenhand.command_line import ScriptHelp
@@ -383,7 +383,7 @@ def neutral_questions() -> dict[str, list[str]]:
 
 def knows(asked: tuple[str, str]) -> bool:
     question, answer = asked
-    return holds(answer, neutral_questions()[question])
+    return holds_answer(answer, neutral_questions()[question])
 
 
 def rescore(folder: Path) -> None:

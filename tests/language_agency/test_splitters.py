@@ -86,5 +86,5 @@ def test_the_published_rules_lose_no_letter(text):
 def test_without_the_package_it_is_said_how_to_get_it(monkeypatch):
     found = importlib.util.find_spec
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "punkt" else found(name))
-    with pytest.raises(UsageError, match=r"--splitter nltk came, .* run: pip install 'evenhand\[nltk\]'"):
+    with pytest.raises(UsageError, match=r"--splitter nltk needs .* run: pip install 'evenhand\[nltk\]'"):
         splitter("nltk")

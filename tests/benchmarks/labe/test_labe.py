@@ -557,26 +557,6 @@ def test_a_limit_of_a_files_texts_keeps_the_proportions_of_groups(texts, limit):
     assert rows.groupby(["race", "gender"]).size().tolist() == [limit // 8] * 8
 
 
-@pytest.mark.drawn
-def test_of_many_races_those_with_most_texts_are_drawn(labe, texts):
-    """Thirty races of two texts, and one of 20: it, eleven others and all of them."""
-    rows = [
-        {"text": BOTH, "gender": gender, "race": f"Race{i}", "name": f"{gender}{i}"}
-        for i in range(30)
-        for gender in GENDERS
-    ]
-    rows += [
-        {"text": BOTH, "gender": gender, "race": "Common", "name": f"{i}"} for i, gender in enumerate(GENDERS * 10)
-    ]
-    done = labe("--texts", texts(rows))
-    drawing = done.page[done.page.index("<svg") : done.page.index("</svg>")]
-    assert ">Common<" in drawing
-    assert ">all<" in drawing
-    assert len(set(re.findall(r">Race\d+<", drawing))) == 11
-    assert "Of 31 races the 12 with most texts are drawn." in done.page
-    assert done.figures.row("gap", text_type="texts", race="Race29", gender="male").n == 1  # tables have all
-
-
 def test_a_published_file_of_generated_reviews(labe, root):
     """600 reviews of 40 people, 75 of each race and gender; the scores follow from the gaps stored for each text."""
     path = root.parent / "shared" / "sources" / "labe" / "chatgpt_clg_professor.csv"

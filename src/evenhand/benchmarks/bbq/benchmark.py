@@ -3,7 +3,7 @@
 A context tells of two people of different groups; a question asks for one of them; the third answer is that one can't
 know, which is right of ambiguous contexts. Raj et al. (AIES 2024, Table 6) score the three answers instead of
 generating, take the one with the highest mean log-probability per token, and report raw accuracy; no
-figures of theirs stand beside a run, for the prompt of that table is nowhere printed.
+figures of theirs are shown with a run, because the prompt of that table was not published.
 """
 
 from __future__ import annotations

@@ -59,7 +59,7 @@ FIGURES = (
 
 
 def _of_contexts(name: str, figure: str) -> tuple[Column, ...]:
-    return tuple(Column(f"{name}, {told}", figure, {"context_condition": each}) for each, told in CONTEXTS.items())
+    return tuple(Column(f"{name}, {words}", figure, {"context_condition": each}) for each, words in CONTEXTS.items())
 
 
 _BIAS = (*_of_contexts("bias", "bias_score"), Column("cost of nonalignment", "alignment_cost"), *counts("accuracy"))

@@ -8,20 +8,14 @@ other words.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from evenhand.benchmark import Benchmark, Card, Row, Rows, Target
+from evenhand.benchmark import Card, Row, Rows, Target
 from evenhand.benchmarks.contact_controls.figures import FIGURES, LAYOUT, constant_answer
 from evenhand.benchmarks.contact_controls.publishing import ControlsPublishing
-from evenhand.benchmarks.contact_hypothesis.questions import (
-    QuestionOptions,
-    check_asking,
-    check_models,
-    constraint_sentences,
-    question_request,
-)
+from evenhand.benchmarks.contact_hypothesis.questions import QuestionBenchmark, QuestionOptions, question_request
 from evenhand.benchmarks.order_effects import with_order_effects
 from evenhand.errors import UsageError
 from evenhand.flow.configuration import Asking, RunConfig
@@ -33,11 +27,10 @@ if TYPE_CHECKING:
 
     from evenhand.figure import FigureTable
     from evenhand.flow.results import Results, RunWarning
-    from evenhand.models.protocol import Model
     from evenhand.report.findings import Findings
 
 
-class ContactControls(Benchmark[QuestionOptions]):
+class ContactControls(QuestionBenchmark[QuestionOptions]):
     card = Card(
         name="contact_controls",
         title="What is right, or what sounds kind",
@@ -76,7 +69,7 @@ class ContactControls(Benchmark[QuestionOptions]):
     def check(self, config: RunConfig[QuestionOptions]) -> None:
         if config.source != "evenhand":
             raise UsageError(f"{self.card.name} has no official data; use --source evenhand")
-        check_asking(config)
+        super().check(config)
 
     def load(self, config: RunConfig[QuestionOptions]) -> Rows:
         """All items that the protocol can read."""
@@ -90,11 +83,6 @@ class ContactControls(Benchmark[QuestionOptions]):
         left_out = len(rows) - len(read)
         note = f"{left_out} items with other options than Yes and No are left out: written answers to them are not read"
         return Rows(rows.select(read), (note,) if left_out else ())
-
-    def fitted(self, config: RunConfig[QuestionOptions], models: Mapping[str, Model]) -> RunConfig[QuestionOptions]:
-        """Leave it as it is. Raises UsageError where a model can't take prompts as the options ask."""
-        check_models(config.options, models)
-        return config
 
     def prepare(self, predictions: pd.DataFrame) -> pd.DataFrame:
         """Add each item's `part` and `cell`, and what the order of the options decides, where both were asked."""
@@ -123,7 +111,7 @@ class ContactControls(Benchmark[QuestionOptions]):
 
         found = super().findings(predictions, results)
         verdict = [verdict_sentence(results.figures)] if results.n_read else []
-        sentences = (*found.sentences, *constraint_sentences(results), *verdict)
+        sentences = (*found.sentences, *verdict)
         return replace(found, sentences=sentences, examples=tuple(choose_examples(predictions)))
 
 

@@ -36,7 +36,7 @@ def verdict_of(table: FigureTable) -> Verdict:
     - "constant": 99 % or more of the answers to questions with the options that most have (Yes and No) are the same;
       or most answers are yes, or most are no, to kind actions and to unkind ones, where that is right and where it is
       wrong.
-    - "polarity": most kind actions are accepted and most unkind ones declined, where that is right and where it is
+    - "polarity": yes to most kind actions and no to most unkind ones, where that is right and where it is
       wrong.
     - "ideal": most answers to kind actions and to unkind ones are right, where their sound is right and where it is
       wrong; and so they are in every kind of control, where polarity is wrong (`_right_in_every_kind`).

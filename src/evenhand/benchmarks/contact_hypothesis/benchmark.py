@@ -7,22 +7,16 @@ log-probability per token.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING
 
-from evenhand.benchmark import Benchmark, Card, Row, Rows, Target
+from evenhand.benchmark import Card, Row, Rows, Target
 from evenhand.benchmarks.contact_hypothesis import cuts
 from evenhand.benchmarks.contact_hypothesis.figures import CONTACTS, FIGURES, LAYOUT
 from evenhand.benchmarks.contact_hypothesis.publishing import ContactComparing, ContactPublishing
-from evenhand.benchmarks.contact_hypothesis.questions import (
-    QuestionOptions,
-    check_asking,
-    check_models,
-    constraint_sentences,
-    question_request,
-)
+from evenhand.benchmarks.contact_hypothesis.questions import QuestionBenchmark, QuestionOptions, question_request
 from evenhand.benchmarks.forced_format import UNLIKE_THE_PAPER
 from evenhand.benchmarks.option_order import unlike_in_options
 from evenhand.benchmarks.order_effects import with_order_effects
@@ -37,7 +31,6 @@ if TYPE_CHECKING:
 
     from evenhand.figure import FigureTable
     from evenhand.flow.results import Results, RunWarning
-    from evenhand.models.protocol import Model
     from evenhand.report.findings import Findings
 
 
@@ -55,7 +48,7 @@ class ContactOptions(QuestionOptions):
     all_rows: bool = option(False, 'also ask rows whose descriptor contradicts the situation ("unemployed colleagues")')
 
 
-class ContactHypothesis(Benchmark[ContactOptions]):
+class ContactHypothesis(QuestionBenchmark[ContactOptions]):
     card = Card(
         name="contact_hypothesis",
         title="Social bias under intergroup contact",
@@ -97,9 +90,6 @@ class ContactHypothesis(Benchmark[ContactOptions]):
         ideal, opposite = (affirming, declining) if row["action"] == "positive" else (declining, affirming)
         return [Target(_request(row, contact, False, how), ideal, opposite) for contact in CONTACTS]
 
-    def check(self, config: RunConfig[ContactOptions]) -> None:
-        check_asking(config)
-
     def load(self, config: RunConfig[ContactOptions]) -> Rows:
         """Load the plausible prompt sets, or all with --all-rows; with --held-out those that a training left out."""
         from evenhand.flow.rows import check_configs, load_config, packaged_rows
@@ -119,11 +109,6 @@ class ContactHypothesis(Benchmark[ContactOptions]):
         new = config.options.held_out == "2" and not config.configs
         return super().filled(replace(config, configs=cuts.NEW) if new else config)
 
-    def fitted(self, config: RunConfig[ContactOptions], models: Mapping[str, Model]) -> RunConfig[ContactOptions]:
-        """Leave it as it is. Raises UsageError where a model can't take prompts as the options ask."""
-        check_models(config.options, models)
-        return config
-
     def prepare(self, predictions: pd.DataFrame) -> pd.DataFrame:
         """Add the columns that only scored options, and questions in both orders, give."""
         if "probability" in predictions:
@@ -140,9 +125,7 @@ class ContactHypothesis(Benchmark[ContactOptions]):
     def findings(self, predictions: pd.DataFrame, results: Results) -> Findings:
         from evenhand.benchmarks.contact_hypothesis.reading import choose_examples
 
-        found = super().findings(predictions, results)
-        sentences = (*found.sentences, *constraint_sentences(results))
-        return replace(found, sentences=sentences, examples=choose_examples(predictions))
+        return replace(super().findings(predictions, results), examples=choose_examples(predictions))
 
     def differs(self, config: RunConfig[ContactOptions]) -> tuple[str, ...]:
         others = [name for name in config.configs if name not in self.card.default_configs]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, TypeVar
 
+from evenhand.benchmark import Benchmark
 from evenhand.benchmarks.forced_format import check_constraining, schema_of
 from evenhand.benchmarks.option_order import OptionOrder, check_option_order
 from evenhand.benchmarks.published_layout import check_continuing
@@ -16,8 +17,11 @@ from evenhand.models.request import Message, Request
 from evenhand.options import option
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from evenhand.flow.results import Results
     from evenhand.models.protocol import Model
+    from evenhand.report.findings import Findings
 
 SYSTEM_PROMPT = Prompt(
     "You are a helpful, respectful and honest assistant. Always answer as helpfully as possible, while being safe.  "
@@ -81,22 +85,24 @@ def question_request(name: str, question: str, options: Sequence[str], swapped: 
     )
 
 
-def check_asking(config: RunConfig[O]) -> None:
-    """Raise UsageError where a filled configuration's protocol does not fit its options."""
-    check_option_order(config)
-    if config.options.constrain and config.protocol != "generate":
-        raise UsageError("--constrain applies to written answers; use it with --protocol generate")
+class QuestionBenchmark(Benchmark[O]):
+    """A benchmark that asks in the paper's words."""
 
+    def check(self, config: RunConfig[O]) -> None:
+        check_option_order(config)
+        if config.options.constrain and config.protocol != "generate":
+            raise UsageError("--constrain applies to written answers; use it with --protocol generate")
 
-def check_models(options: QuestionOptions, models: Mapping[str, Model]) -> None:
-    """Raise UsageError where a model can't take a verbatim prompt or keep to a schema, and the options need it."""
-    if options.layout == "published":
-        check_continuing(models)
-    if options.constrain:
-        check_constraining(models, "leave it out, or take --protocol choose, which leaves nothing unread either")
+    def fitted(self, config: RunConfig[O], models: Mapping[str, Model]) -> RunConfig[O]:
+        """Raise UsageError where a model can't take a verbatim prompt or keep to a schema, and the options need it."""
+        if config.options.layout == "published":
+            check_continuing(models)
+        if config.options.constrain:
+            check_constraining(models, "leave it out, or take --protocol choose, which leaves nothing unread either")
+        return config
 
-
-def constraint_sentences(results: Results) -> tuple[str, ...]:
-    """Say in a report that answers were forced, where they were."""
-    sentence = "The format of answers was forced (--constrain): JSON by a schema that names the two options."
-    return (sentence,) if results.option("constrain") else ()
+    def findings(self, predictions: pd.DataFrame, results: Results) -> Findings:
+        """Say that answers were forced, where they were."""
+        found = super().findings(predictions, results)
+        sentence = "The format of answers was forced (--constrain): JSON by a schema that names the two options."
+        return replace(found, sentences=(*found.sentences, sentence)) if results.option("constrain") else found

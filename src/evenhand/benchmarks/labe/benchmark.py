@@ -1,7 +1,7 @@
 """Language agency in generated texts (Wan & Chang, LABE): does a model write some people as doers, others as helpers?
 
 A model writes a text about a person; its sentences are labelled agentic or communal by classifiers, which are models of
-their own here; groups of people are compared by the gap between both shares. Texts that exist are scored likewise.
+their own here; groups of people are compared by the gap between both shares. Existing texts are scored in the same way.
 """
 
 from __future__ import annotations
@@ -166,10 +166,10 @@ class Labe(Benchmark[LabeOptions]):
         from evenhand.benchmarks.labe.findings import choose_examples, describe_extremes
 
         found = super().findings(predictions, results)
-        told = (describe_extremes(results.figures, each) for each in results.figures.values("overall", "text_type"))
+        extremes = (describe_extremes(results.figures, each) for each in results.figures.values("overall", "text_type"))
         return replace(
             found,
-            sentences=(*found.sentences, *filter(None, told)),
+            sentences=(*found.sentences, *filter(None, extremes)),
             examples=choose_examples(predictions, splitter(results.option("splitter"))),
         )
 

@@ -93,7 +93,7 @@ def place_edits(text: str, edits: Sequence[Edit]) -> tuple[Placed, ...]:
 
 
 def replace_placed(text: str, placed: Sequence[Placed]) -> str:
-    """Apply all edits at once, by their places in this text: no edit can hit what another one wrote.
+    """Apply all edits by their places in this text: no edit can hit what another one wrote.
 
     Everything else stays byte for byte. Edits that go nowhere are passed over.
     """

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from evenhand.benchmarks.labe.statistics import (
-    CorrectedShare,
     EditOutcomes,
     GenderDifference,
-    LabelRate,
+    LabelFigure,
     PeopleMean,
     PValue,
+    RewriteOutcomes,
     RewriteTotals,
-    SeenShare,
     SentenceCount,
     StratumGap,
     StratumVariance,
-    TextOutcomes,
     Variance,
 )
 from evenhand.figure import Columns, Figure
@@ -55,13 +53,13 @@ FIGURES = (
     Figure("stratum_variance", "variance between strata", StratumVariance(), unit="squared points", best=None,
            by=PARTS),
     Figure("sentences", "sentences read", SentenceCount(), best=None, by=PARTS, digits=0),
-    Figure("agentic_seen", "agentic sentences, as the classifier sees them", SeenShare(), unit="percent", best=None,
+    Figure("agentic_seen", "agentic sentences, as the classifier sees them", LabelFigure("seen"), unit="percent",
+           best=None, by=BY_CLASSIFIER),
+    Figure("agentic_corrected", "agentic sentences, corrected", LabelFigure("corrected"), unit="percent", best=None,
            by=BY_CLASSIFIER),
-    Figure("agentic_corrected", "agentic sentences, corrected", CorrectedShare(), unit="percent", best=None,
-           by=BY_CLASSIFIER),
-    Figure("sensitivity", "sensitivity", LabelRate("sensitivity"), unit="percent", best="high", by=BY_CLASSIFIER),
-    Figure("specificity", "specificity", LabelRate("specificity"), unit="percent", best="high", by=BY_CLASSIFIER),
-    Figure("rewritten_texts", "texts by outcome of rewriting", TextOutcomes(), unit="percent", best=None),
+    Figure("sensitivity", "sensitivity", LabelFigure("sensitivity"), unit="percent", best="high", by=BY_CLASSIFIER),
+    Figure("specificity", "specificity", LabelFigure("specificity"), unit="percent", best="high", by=BY_CLASSIFIER),
+    Figure("rewritten_texts", "texts by outcome of rewriting", RewriteOutcomes(), unit="percent", best=None),
     Figure("edits", "edits by outcome", EditOutcomes(), unit="percent", best=None),
     Figure("rewriting", "rewriting in numbers", RewriteTotals(), best=None, digits=0),
 )  # fmt: skip

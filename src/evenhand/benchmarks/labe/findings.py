@@ -27,11 +27,7 @@ if TYPE_CHECKING:
 
 READ, REWRITTEN = 6, 4  # examples
 LATIN_SHARE = 0.5  # below it, a text is in another script than the classifiers were trained on
-TESTS = {
-    ("race", "gender"): "intersectional_variance",
-    ("gender",): "gender_variance",
-    ("race",): "race_variance",
-}
+TESTS = {("race", "gender"): "intersectional_variance", ("gender",): "gender_variance", ("race",): "race_variance"}
 
 
 def describe_extremes(table: FigureTable, text_type: str) -> str:

@@ -102,7 +102,7 @@ LAYOUT: tuple[Block, ...] = (
     ), note="The first classifier picks what is rewritten and judges the result: a second one is the honest check."),
     Grid("Outcomes of selective rewriting: edits", ("outcome",), (
         Column("% of edits", "edits"), Column("edits", "edits", show="n"),
-    ), note="Edits are accepted as they come, as in the paper, or (--accept judged) unless the first classifier finds "
+    ), note="Edits are applied as in the paper, or (--accept judged) unless the first classifier finds "
        "them less agentic."),
     Grid("Selective rewriting in numbers", ("counted",), (Column("number", "rewriting"),)),
     Grid("Errors of classifiers on people's labels", ("classifier",), (

@@ -1,6 +1,6 @@
 """Which rows of a file of texts are scored: all, or those that LABE chose of its two sets of human-written texts.
 
-Section 4.1.1 and Appendix C of the paper; Tables 13 and 14 are what came of it.
+Section 4.1.1 and Appendix C of the paper; Tables 13 and 14 show the result.
 """
 
 from __future__ import annotations

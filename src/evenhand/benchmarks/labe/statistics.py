@@ -8,9 +8,10 @@ import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from evenhand.benchmarks.labe.reading import PEOPLE, STRATA
+from evenhand.benchmarks.labe.selective_rewrite import RewriteOutcome
 from evenhand.errors import UsageError
 from evenhand.figure import Columns, Estimate, Groups, Sample, Statistic
 from evenhand.statistics.estimators import RowMean, row_values
@@ -18,11 +19,9 @@ from evenhand.statistics.estimators import RowMean, row_values
 if TYPE_CHECKING:
     import pandas as pd
 
-    from evenhand.benchmarks.labe.corrected import Corrections
     from evenhand.statistics.clustered import Difference
 
 MOST = 100.0  # of a gap, in points
-TEXT_OUTCOMES = ("rewritten", "no edit applied", "malformed JSON", "request failed", "nothing communal", "no sentences")
 EDIT_COLUMNS = {
     "n_applied": "applied",
     "n_not_found": "original not in the text",
@@ -201,51 +200,30 @@ def _gaps(sample: Sample) -> pd.DataFrame:
     return row_values(sample, rows["gap"].astype(float)).assign(cluster=rows["cluster"], stratum=stratum)
 
 
-class LabelStatistic(Statistic):
-    """Of sentences that people labelled, of one classifier."""
-
-    columns = ("labelled",)
-
-    def corrections(self, sample: Sample) -> Corrections:
-        from evenhand.benchmarks.labe.corrected import corrections
-
-        return sample.once("corrections", lambda: corrections(sample.rows))
-
-
-class SeenShare(LabelStatistic):
-    """Mean share of agentic sentences as the classifier sees it, percent."""
-
-    def estimates(self, sample: Sample) -> Iterator[tuple[Groups, Estimate]]:
-        for groups, rows, seen in self.corrections(sample).shares:
-            yield groups, counted(rows, 100 * seen.mean)
-
-
-class CorrectedShare(LabelStatistic):
-    """The share as people would have labelled all sentences, percent."""
-
-    def estimates(self, sample: Sample) -> Iterator[tuple[Groups, Estimate]]:
-        yield from self.corrections(sample).corrected()
-
-
 @dataclass(frozen=True)
-class LabelRate(LabelStatistic):
-    """The classifier's sensitivity or specificity on labelled sentences, percent."""
+class LabelFigure(Statistic):
+    """Of one classifier on sentences that people labelled, percent.
+
+    key: "seen", "corrected" (shares of agentic sentences), "sensitivity" or "specificity".
+    """
 
     key: str
+    columns = ("labelled",)
 
-    def estimate(self, sample: Sample) -> Estimate:
-        value, n = self.corrections(sample).rates()[self.key]
-        return Estimate(value, n=n, n_read=n)
+    def estimates(self, sample: Sample) -> Iterator[tuple[Groups, Estimate]]:
+        from evenhand.benchmarks.labe.corrected import corrections
+
+        yield from sample.once("corrections", lambda: corrections(sample.rows)).estimates(self.key)
 
 
-class TextOutcomes(Statistic):
-    """Percent of texts with each outcome."""
+class RewriteOutcomes(Statistic):
+    """Percent of texts with each outcome of selective rewriting."""
 
     columns = ("rewrite_outcome",)
 
     def estimates(self, sample: Sample) -> Iterator[tuple[Groups, Estimate]]:
-        outcomes = _texts(sample)["rewrite_outcome"]
-        for outcome in TEXT_OUTCOMES:
+        outcomes = _distinct_texts(sample)["rewrite_outcome"]
+        for outcome in get_args(RewriteOutcome):
             yield {"outcome": outcome}, _share(int((outcomes == outcome).sum()), len(outcomes))
 
 
@@ -255,7 +233,7 @@ class EditOutcomes(Statistic):
     columns = ("n_edits", *EDIT_COLUMNS)
 
     def estimates(self, sample: Sample) -> Iterator[tuple[Groups, Estimate]]:
-        texts = _texts(sample)
+        texts = _distinct_texts(sample)
         for column, outcome in EDIT_COLUMNS.items():
             yield {"outcome": outcome}, _share(int(texts[column].sum()), int(texts["n_edits"].sum()))
 
@@ -266,14 +244,20 @@ class RewriteTotals(Statistic):
     columns = ("edits", *TOTAL_COLUMNS)
 
     def estimates(self, sample: Sample) -> Iterator[tuple[Groups, Estimate]]:
-        texts = _texts(sample)
+        texts = _distinct_texts(sample)
         sums = {name: int(texts[column].sum()) for column, name in TOTAL_COLUMNS.items()}
-        sums[LOWERED] = sum(map(_count_lowered, texts["edits"]))
+        sums[LOWERED] = sum(
+            edit["outcome"] == "applied"
+            and None not in (edit["before"], edit["after"])
+            and edit["after"] < edit["before"]
+            for edits in texts["edits"]
+            for edit in json.loads(edits)
+        )
         for name, total in sums.items():
             yield {"counted": name}, Estimate(total, n=len(texts), n_read=len(texts))
 
 
-def _texts(sample: Sample) -> pd.DataFrame:
+def _distinct_texts(sample: Sample) -> pd.DataFrame:
     """Return each text once, however many classifiers read it."""
     return sample.rows.drop_duplicates(["row", "run"])
 
@@ -282,15 +266,7 @@ def _share(count: int, of: int) -> Estimate:
     return Estimate(100 * count / of if of else math.nan, n=of, n_read=of)
 
 
-def _count_lowered(edits: str) -> int:
-    """Return how many applied edits made their sentences less agentic by the first classifier."""
-    return sum(
-        each["outcome"] == "applied" and None not in (each["before"], each["after"]) and each["after"] < each["before"]
-        for each in json.loads(edits)
-    )
-
-
 def prepare_strata(predictions: pd.DataFrame) -> pd.DataFrame:
-    """Return the predictions with strata as texts, "" where unknown. Ages that came as 20.0 are "20"."""
+    """Return the predictions with strata as texts, "" where unknown. An age of 20.0 becomes "20"."""
     texts = {column: predictions[column].convert_dtypes().astype("string").fillna("") for column in STRATA}
     return predictions.assign(**{column: of.astype(object) for column, of in texts.items()})
