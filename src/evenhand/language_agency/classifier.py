@@ -47,7 +47,7 @@ class LabelledSentence:
 
 
 class SentenceClassifier:
-    """A classifier of sentences. Subclasses define `identity`, `agentic_probabilities` and perhaps a `name` for reports.
+    """A classifier of sentences. Subclasses define `identity` and `agentic_probabilities`, perhaps a `name`.
 
     It is also a model that answers requests whose choices are the two labels, so that its work is batched and stored
     like any other's. The sentence is the last message.

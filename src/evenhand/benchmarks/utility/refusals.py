@@ -178,7 +178,10 @@ def refuses(text: str) -> bool:
         if of_part := part.match(rest):
             return not (_TURNS.match(rest, of_part.end()) or _STATES.match(rest, of_part.end()))
         for lead, after in _LEADS:
-            if found := lead.match(rest):
+            if (found := lead.match(rest)) and found.end():
+                part = part if lead is _COURTEOUS else after
+                rest = rest[found.end() :].lstrip()
                 break
-        if not found or not found.end():
+        else:
             return False
+    return False
