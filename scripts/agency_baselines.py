@@ -13,8 +13,7 @@ from evenhand.command_line import ScriptHelp, whole
 from evenhand.language_agency.baselines import PROMPTS, PromptedClassifier
 from evenhand.language_agency.judging import ABSTAINS_BELOW, judge, judge_undecided, undecided_sentences
 from evenhand.language_agency.named_classifiers import LEXICON, load_classifiers
-from evenhand.language_agency.published import TABLE_12
-from evenhand.language_agency.training_by_name import FIGURES
+from evenhand.language_agency.trainer import FIGURES, TABLE_12
 from evenhand.library import load_dataset
 from evenhand.models.registry import load_model
 from evenhand.report.tables import Cell, Table, figure, print_table
@@ -51,7 +50,7 @@ def main() -> None:
             kept_back.append(tuple(Cell(text) for text in (name, kind, *figures)))
     bar.close()
     for name, printed in TABLE_12.items():
-        texts = (f" {name}, published", *(f"{getattr(printed, key):.2f}" for key in FIGURES), "")
+        texts = (f" {name}, published", *(f"{value:.2f}" for value in printed), "")
         lines.append(tuple(Cell(text, published=True) for text in texts))
     title = f"Language agency, classified: {arguments.data}, {arguments.split}, {len(rows):,} sentences"
     note = (

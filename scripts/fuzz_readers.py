@@ -32,8 +32,7 @@ from evenhand.benchmarks.mllm_stereotypes.visual_answers.boxes import read_box
 from evenhand.benchmarks.mllm_stereotypes.visual_answers.sides import read_side
 from evenhand.benchmarks.mllm_stereotypes.visual_answers.social_terms import read_social_term
 from evenhand.command_line import ScriptHelp, whole
-from evenhand.language_agency.sentences import split_sentences
-from evenhand.language_agency.splitters import split_as_published
+from evenhand.language_agency.sentences import split_as_published, split_sentences
 from evenhand.metrics.contact_bias.scores import OPTIONS, read_answer
 from evenhand.row_files.json_values import json_value
 from evenhand.row_files.rows import as_text

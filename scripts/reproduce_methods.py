@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Any
 
 from evenhand.benchmarks import get_benchmark
-from evenhand.benchmarks.bbq.files import at_hand
-from evenhand.benchmarks.contact_controls.verdict_words import in_short
+from evenhand.benchmarks.bbq.files import available_configs
+from evenhand.benchmarks.contact_controls.verdict import short_verdict
 from evenhand.cli import called
 from evenhand.command_line import ScriptHelp, whole
 from evenhand.figure import FigureTable, Sample
@@ -106,7 +106,7 @@ def main() -> None:
 
 
 def two_at_hand() -> tuple[str, ...]:
-    found = at_hand()
+    found = available_configs()
     return tuple(sorted(found, key=lambda name: name not in PREFERRED)[:2])
 
 
@@ -222,7 +222,8 @@ class Methods:
                 cells += [cell(asked[what].figures.row("biased")), _difference(found), p]
             scales = [each.groups["scale"] for each in asked[HELD_OUT].warned("constant_answer") if each.groups]
             controls = asked[CONTROLS].figures
-            cells += [Cell(", ".join(scales) or "none"), cell(controls.row("against_ideal")), Cell(in_short(controls))]
+            cells += [Cell(", ".join(scales) or "none"), cell(controls.row("against_ideal"))]
+            cells.append(Cell(short_verdict(controls)))
             rows.append((*_named(of), *cells, *(count(each.n - each.n_read) for each in asked.values())))
         note = (
             f"{3 * self.size.sets:,} answers each held out and of the new half, 280 controls. The "

@@ -24,9 +24,9 @@ import pandas as pd
 
 from evenhand.benchmarks import get_benchmark
 from evenhand.benchmarks.contact_controls.figures import CELLS, KINDS
-from evenhand.benchmarks.contact_controls.reading import with_cells
-from evenhand.benchmarks.contact_controls.verdict_words import verdict_sentence
-from evenhand.benchmarks.utility.reading import holds
+from evenhand.benchmarks.contact_controls.reading import add_cells
+from evenhand.benchmarks.contact_controls.verdict import verdict_sentence
+from evenhand.benchmarks.utility.reading import holds_answer
 from evenhand.benchmarks.utility.refusals import refuses
 from evenhand.cli import called
 from evenhand.command_line import ScriptHelp
@@ -383,7 +383,7 @@ def neutral_questions() -> dict[str, list[str]]:
 
 def knows(asked: tuple[str, str]) -> bool:
     question, answer = asked
-    return holds(answer, neutral_questions()[question])
+    return holds_answer(answer, neutral_questions()[question])
 
 
 def rescore(folder: Path) -> None:
@@ -503,7 +503,7 @@ def learned_counter_examples(answers: Mapping[str, Path]) -> Table:
         told = pd.DataFrame(json.loads(path.read_text("utf-8")))
         if "action" not in told:  # answers that were kept before their tables had it
             told = told.merge(actions, on="id", validate="one_to_one")
-        every[name] = Sample(with_cells(told), Design(("id",)))
+        every[name] = Sample(add_cells(told), Design(("id",)))
     note = (
         f"The questions that {COUNTERED} and, if it was made, {shown(BALANCED)} learned from, after the training; the "
         "others never saw them. Otherwise as above."

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from evenhand.benchmarks.bbq.bias_difference import bias_difference
-from evenhand.benchmarks.bbq.wins import p_value_of_gain
+from evenhand.benchmarks.bbq.comparing import p_value_of_gain
 from evenhand.command_line import ScriptHelp, whole
 from evenhand.metrics.bbq_bias.scores import CONDITIONS, POLARITIES, bbq_bias
 from evenhand.statistics.resampling import LEVEL

@@ -204,7 +204,7 @@ def corrected(rng: np.random.Generator, rows: Rows, rates: tuple[float, float], 
     columns = {"agentic": seen.astype(float), "labelled": said}
     lists = {column: list(of.reshape(160, SENTENCES)) for column, of in columns.items()}
     table = table.assign(text_type="t", sentences=sentences, gap=0.0, **lists)
-    found = {tuple(groups.values()): each for groups, each in corrections(table).corrected()}
+    found = {tuple(groups.values()): each for groups, each in corrections(table).estimates("corrected")}
     for group, figure in ((("t",), "share, all texts"), (("t", "Asian", "female"), "share of a group")):
         of = found.get(group, Estimate(math.nan))
         rows.setdefault(f"{figure}, corrected", Row(100 * share)).add(of.low, of.high)

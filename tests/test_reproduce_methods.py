@@ -7,7 +7,7 @@ import shutil
 
 import pytest
 
-from evenhand.benchmarks.contact_hypothesis import plausible
+from evenhand.benchmarks.contact_hypothesis import cuts
 
 TRAINED = ("DPO",)
 ROW = re.compile(r"^\| (base|instruction|DPO) \| (0|1) \| (.*) \|$", re.MULTILINE)
@@ -19,7 +19,7 @@ def script(root, tiny_checkpoint, tmp_path, monkeypatch):
     found = runpy.run_path(str(root / "scripts/reproduce_methods.py"))
     functions = found["main"].__globals__
     monkeypatch.setitem(functions, "FULL", found["Size"](1, (0,), 12, 8, 2, 60))
-    monkeypatch.setattr(plausible, "plausible_rows", lambda rows: rows.select(range(0, rows.num_rows, 47)))
+    monkeypatch.setattr(cuts, "select_plausible", lambda rows: rows.select(range(0, rows.num_rows, 47)))
     command, given = functions["called"], []
 
     def called(arguments):

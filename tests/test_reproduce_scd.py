@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from evenhand.benchmarks.contact_hypothesis import plausible
+from evenhand.benchmarks.contact_hypothesis import cuts
 
 
 @pytest.fixture
@@ -120,7 +120,7 @@ def test_the_page_has_a_tiny_model_before_and_after(script, tiny_checkpoint, tmp
     run, found = script
     functions = found["main"].__globals__
     monkeypatch.setitem(functions, "FULL", found["Size"](4, 1, 12, 8))
-    monkeypatch.setattr(plausible, "plausible_rows", lambda rows: rows.select(range(0, rows.num_rows, 47)))
+    monkeypatch.setattr(cuts, "select_plausible", lambda rows: rows.select(range(0, rows.num_rows, 47)))
     command = functions["called"]
 
     def small(given):

@@ -9,7 +9,7 @@ TRAINERS = Registry(
     "trainer",
     "evenhand.trainers",
     {
-        "agency": "evenhand.language_agency.training_by_name:AgencyTrainer",
+        "agency": "evenhand.language_agency.trainer:AgencyTrainer",
         "expected-score": "evenhand.trainers.expected_score:ExpectedScoreTrainer",
         "implicit-bias": "evenhand.trainers.implicit_bias:ImplicitBiasTrainer",
         "preference": "evenhand.trainers.preference:PreferenceTrainer",

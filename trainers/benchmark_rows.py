@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from evenhand.benchmark import Row
-from evenhand.benchmarks.contact_hypothesis.debiasing.cuts import Setting, cut
+from evenhand.benchmarks.contact_hypothesis.cuts import Setting, cut
 from evenhand.errors import UsageError
 from evenhand.options import fields_of, option
 from evenhand.trainers.contact_rows import contact_rows, held_out_command

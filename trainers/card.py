@@ -10,7 +10,7 @@ from typing import Any
 
 from huggingface_hub import EvalResult, ModelCardData
 
-from evenhand.benchmarks.contact_controls.verdict_words import not_debiased
+from evenhand.benchmarks.contact_controls.verdict import why_not_debiased
 from evenhand.report.markdown import plain
 from evenhand.report.plots import lines
 from evenhand.report.tables import n_of
@@ -167,7 +167,7 @@ def _judged(judged: Mapping[str, Any]) -> list[str]:
     """What the controls say: questions in which what sounds kind is wrong, or nobody's group is meant."""
     return [
         "## What it learned\n",
-        *([NOT_DEBIASED.format(why) + "\n"] if (why := not_debiased(judged)) else []),
+        *([NOT_DEBIASED.format(why) + "\n"] if (why := why_not_debiased(judged)) else []),
         "After the training it was asked controls (`evenhand run contact_controls`): questions about things, about "
         "people of no group, about kindness that is unwise and unkindness that is right. "
         f"{judged['sentence']}{_wrong(judged['against_ideal'])} Whatever the controls say, {NO_PROMISE}",

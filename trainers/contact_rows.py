@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from evenhand.benchmarks.contact_hypothesis import cuts
 from evenhand.trainers.options import SEED
 
 if TYPE_CHECKING:
@@ -13,12 +14,11 @@ if TYPE_CHECKING:
 
 def contact_rows(source: str, all_rows: bool = False) -> Callable[[str], datasets.Dataset]:
     """Loads a configuration by name. all_rows: those, too, whose descriptor and situation contradict each other."""
-    from evenhand.benchmarks.contact_hypothesis.plausible import plausible_rows
     from evenhand.library import load_dataset
 
     def load(config: str) -> datasets.Dataset:
         rows = load_dataset("contact_hypothesis", config, split="test", source=source)
-        return rows if all_rows else plausible_rows(rows)
+        return rows if all_rows else cuts.select_plausible(rows)
 
     return load
 

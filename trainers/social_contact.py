@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from evenhand.benchmarks.contact_hypothesis.debiasing.cuts import Row, Setting, cut
+from evenhand.benchmarks.contact_hypothesis.cuts import Row, Setting, cut
 from evenhand.errors import UsageError
 from evenhand.options import option
 from evenhand.paths import typed_path

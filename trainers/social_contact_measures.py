@@ -11,7 +11,7 @@ import pandas as pd
 from transformers import PreTrainedModel
 
 from evenhand.benchmarks import get_benchmark
-from evenhand.benchmarks.contact_controls.verdict_words import judged
+from evenhand.benchmarks.contact_controls.verdict import judge_controls
 from evenhand.figure import FigureTable, figure_rows
 from evenhand.flow.configuration import Asking, RunConfig
 from evenhand.flow.episode import Prediction
@@ -72,11 +72,11 @@ class Controls:
     checkpoint: Checkpoint
 
     def __call__(self, model: PreTrainedModel, heard: Heard = unheard_steps) -> dict[str, Any]:
-        """By the benchmark's own rule (`evenhand.benchmarks.contact_controls.verdict_words.judged`)."""
+        """By the benchmark's own rule (`evenhand.benchmarks.contact_controls.verdict.judge_controls`)."""
         benchmark = get_benchmark("contact_controls")
         options = benchmark.Options(layout=self.layout)
         config = benchmark.filled(RunConfig(benchmark="contact_controls", options=options))
         how = Asking(options, "choose", benchmark.card.sampling)
         asked = as_it_is(model, self.checkpoint)
         found = pd.DataFrame(predictions(benchmark, list(benchmark.load(config).rows), how, asked, heard))
-        return judged(FigureTable(figure_rows(benchmark.figures, benchmark.sample(found))))
+        return judge_controls(FigureTable(figure_rows(benchmark.figures, benchmark.sample(found))))

@@ -15,8 +15,8 @@ from evenhand.benchmarks.mllm_stereotypes.persona_images.folder import PersonaFo
 from evenhand.errors import EvenhandError, UsageError
 from evenhand.flow.run_folder import LOCK, RunFolder
 from evenhand.flow.store import Store
-from evenhand.language_agency import training_by_name
-from evenhand.language_agency.training_by_name import AgencyOptions
+from evenhand.language_agency import trainer
+from evenhand.language_agency.trainer import AgencyOptions
 from evenhand.whole_files import PREFIX, SUFFIX
 
 RUN = ("run", "contact_hypothesis", "--model", "stub:first", "--limit", "3", "--output")
@@ -268,14 +268,14 @@ def test_a_training_that_was_cut_off_goes_on_with_what_is_missing(tmp_path, monk
         return {}
 
     monkeypatch.setattr("evenhand.language_agency.training.train_agency", train_agency)
-    monkeypatch.setattr(training_by_name, "load_dataset", lambda *_, **__: {"train": [], "test": []})
+    monkeypatch.setattr(trainer, "load_dataset", lambda *_, **__: {"train": [], "test": []})
     options = AgencyOptions(seeds=(1, 2))
     with pytest.raises(OSError, match="No space"):
-        training_by_name.train(options, output)
+        trainer.train(options, output)
     with pytest.raises(UsageError, match="other options"):
-        training_by_name.train(AgencyOptions(seeds=(1, 3)), output)
-    training_by_name.train(options, output)
+        trainer.train(AgencyOptions(seeds=(1, 3)), output)
+    trainer.train(options, output)
     assert [seed for seed in trained if seed] == [1, 2]
     assert left(output) == ["agency.json", "seed-1", "seed-2"]
     with pytest.raises(UsageError, match="holds a finished training"):
-        training_by_name.train(options, output)
+        trainer.train(options, output)

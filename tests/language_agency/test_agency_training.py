@@ -15,8 +15,8 @@ from transformers import BertConfig, BertModel, RobertaConfig, RobertaModel
 import evenhand
 from evenhand.errors import UsageError
 from evenhand.language_agency import named_classifiers as classifiers
+from evenhand.language_agency import trainer as agency_training
 from evenhand.language_agency import training as agency
-from evenhand.language_agency import training_by_name as agency_training
 from evenhand.language_agency.classifier import AgencyClassifier
 from evenhand.language_agency.lexicon import LexiconClassifier
 from evenhand.language_agency.recipes import RECIPES
@@ -172,7 +172,7 @@ def test_agreement_between_seeds(trained, data):
 @pytest.mark.slow
 def test_the_table_shows_each_seed_above_the_papers_classifiers(trained):
     _, summary = trained
-    shown = agency_training.table_of(summary)
+    shown = agency_training.make_table(summary)
     assert [row[0].text.split(", ")[1] for row in shown.rows[:4]] == ["seed-0", "seed-0", "seed-7", "seed-7"]
     assert [row[0].published for row in shown.rows] == [False] * 4 + [True] * 3
     assert {len(row) for row in shown.rows} == {len(shown.columns)}
@@ -187,7 +187,7 @@ def test_one_seed_has_no_agreement(tmp_path, base):
     summary = train(tmp_path / "empty", base, changes=BARELY)
     assert (tmp_path / "empty" / "seed-0" / "agency.json").is_file()
     assert summary["agreement"] == {"validation": None, "test": None}
-    note = agency_training.table_of(summary).note
+    note = agency_training.make_table(summary).note
     assert "Agreement" not in note
     assert "Of 100 neutral sentences, to which neither label belongs, seed-0 abstains on " in note
     assert set(summary["seeds"]["seed-0"]["undecided"]) == {"neutral", "mixed"}
@@ -201,7 +201,7 @@ def untrained(seeds, monkeypatch):
         classifier = AgencyClassifier.from_pretrained(str(seeds / f"seed-{seed}"))
         return classifier.model, classifier.tokenizer
 
-    monkeypatch.setattr(agency, "_trained", trained_before)
+    monkeypatch.setattr(agency, "fine_tune", trained_before)
 
 
 def test_the_table_of_seeds_that_say_one_thing_alone(tmp_path, base, untrained, monkeypatch):
@@ -209,7 +209,7 @@ def test_the_table_of_seeds_that_say_one_thing_alone(tmp_path, base, untrained, 
     monkeypatch.setattr(AgencyClassifier, "agentic_probabilities", lambda self, texts: np.full(len(texts), 0.9))
     summary = train(tmp_path / "out", base, seeds=(0, 1))
     assert summary["agreement"]["test"] == {"percent": 100, "kappa": None}
-    assert "Agreement between seeds, test: 100.0 %, kappa no data." in agency_training.table_of(summary).note
+    assert "Agreement between seeds, test: 100.0 %, kappa no data." in agency_training.make_table(summary).note
     assert "NaN" not in (tmp_path / "out" / "agency.json").read_text()
 
 
@@ -288,8 +288,8 @@ def test_a_recipe_is_found_by_the_bases_architecture(tmp_path, base, tiny_checkp
     RobertaModel(RobertaConfig(hidden_size=8, num_attention_heads=1, num_hidden_layers=1)).save_pretrained(roberta)
     named = {base: RECIPES["bert"], roberta: RECIPES["roberta"], tiny_checkpoint: RECIPES["lora"]}
     for each, recipe in named.items():
-        assert RECIPES[agency_training._recipe_of(str(each))] is recipe
-    assert agency_training._recipe_of(None) == agency_training._recipe_of("embedded") == "minilm"
+        assert RECIPES[agency_training._find_recipe(str(each))] is recipe
+    assert agency_training._find_recipe(None) == agency_training._find_recipe("embedded") == "minilm"
 
 
 def test_the_papers_recipes():
@@ -338,7 +338,7 @@ def test_how_a_recipe_trains(tmp_path, base, monkeypatch, recipe, ours):
     assert steps[-1] == ((15, 15) if ours else (3, 3))
     source = summary["seeds"]["seed-0"]["recipe"]["source"]
     assert source.endswith("; base, epochs of its own")
-    assert f"Recipe: {source}. " in agency_training.table_of(summary).note
+    assert f"Recipe: {source}. " in agency_training.make_table(summary).note
 
 
 @pytest.mark.parametrize(
@@ -347,7 +347,7 @@ def test_how_a_recipe_trains(tmp_path, base, monkeypatch, recipe, ours):
         ({"recipe": "brt"}, "unknown recipe 'brt'; did you mean 'bert'"),
         ({"recipe": "nonsense"}, "accepted: minilm, bert, roberta, lora"),
         ({"seeds": (0, 1, 0)}, "--seeds 0 1 0: a seed is named twice"),
-        ({"seeds": ()}, "--seeds names none; name one at least"),
+        ({"seeds": ()}, "--seeds names none; name at least one"),
         ({"base": "./no/such/base"}, "base './no/such/base' can't be loaded"),
     ],
 )
@@ -386,7 +386,7 @@ def test_a_single_pair_to_judge_by_gives_no_interval(tmp_path, base, data, untra
     assert len(set(some["test"]["pair"])) == 1
     monkeypatch.setattr(agency_training, "load_dataset", lambda name, source: some)
     summary = train(tmp_path / "out", base, changes=BARELY)
-    assert "[" not in agency_training.table_of(summary).rows[0][1].text
+    assert "[" not in agency_training.make_table(summary).rows[0][1].text
     for record in (tmp_path / "out").rglob("agency.json"):
         json.loads(record.read_text(), parse_constant=pytest.fail)
     judged = json.loads((tmp_path / "out" / "seed-0" / "agency.json").read_text())["judged"]["test"]

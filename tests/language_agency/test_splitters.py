@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.errors import UsageError
-from evenhand.language_agency.sentences import split_sentences
-from evenhand.language_agency.splitters import split_as_published, splitter
+from evenhand.language_agency.sentences import split_as_published, split_sentences, splitter
 
 PUNKT = pytest.mark.skipif(
     importlib.util.find_spec("punkt") is None, reason="NLTK's punkt is not installed: pip install 'evenhand[nltk]'"
@@ -87,5 +86,5 @@ def test_the_published_rules_lose_no_letter(text):
 def test_without_the_package_it_is_said_how_to_get_it(monkeypatch):
     found = importlib.util.find_spec
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "punkt" else found(name))
-    with pytest.raises(UsageError, match=r"--splitter nltk came, .* run: pip install 'evenhand\[nltk\]'"):
+    with pytest.raises(UsageError, match=r"--splitter nltk needs .* run: pip install 'evenhand\[nltk\]'"):
         splitter("nltk")

@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from evenhand.benchmarks import get_benchmark
-from evenhand.benchmarks.contact_hypothesis.hub_tasks import one_option
+from evenhand.benchmarks.contact_hypothesis.publishing import option_pattern
 from evenhand.library import DATASETS
 from evenhand.metrics.contact_bias.scores import AFFIRMING, DECLINING, OPTIONS, UNREAD, read_answer
 from evenhand.tools.dataset_upkeep.hub_tasks import FILE, eval_yaml
@@ -78,6 +78,6 @@ def test_answers_are_read_the_same(scale, text):
 
     Lower case: `lower` and a pattern that ignores case differ on letters such as "İ", which is no matter of reading.
     """
-    found = re.search(one_option(OPTIONS[scale]), text.lower())
+    found = re.search(option_pattern(OPTIONS[scale]), text.lower())
     polarity = UNREAD if found is None else (AFFIRMING, DECLINING)[found[1] != OPTIONS[scale][0].lower()]
     assert polarity == read_answer(text, scale)

@@ -5,8 +5,8 @@ import itertools
 import pytest
 from datasets import Dataset
 
-from evenhand.benchmarks.contact_hypothesis.debiasing import cuts
-from evenhand.benchmarks.contact_hypothesis.debiasing.cuts import MAIN, NEW, ONE_SCALE, SETTINGS, cut
+from evenhand.benchmarks.contact_hypothesis import cuts
+from evenhand.benchmarks.contact_hypothesis.cuts import MAIN, NEW, ONE_SCALE, SETTINGS, cut
 
 SCENARIOS = ("education", "workplace", "sports")
 PRINCIPLES = ("equal_group_status", "common_goals", "virtual_contact")

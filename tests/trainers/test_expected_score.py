@@ -9,7 +9,7 @@ import pytest
 from safetensors.torch import load_file
 
 from evenhand.benchmarks import get_benchmark
-from evenhand.benchmarks.contact_hypothesis.debiasing import cuts
+from evenhand.benchmarks.contact_hypothesis import cuts
 from evenhand.errors import UsageError
 from evenhand.models.registry import Loading
 from evenhand.models.text_reader import TextReader

@@ -12,7 +12,7 @@ from peft import LoraConfig, get_peft_model
 from safetensors.torch import load_file
 from transformers import LlamaForCausalLM
 
-from evenhand.benchmarks.contact_hypothesis.verdict import _utility
+from evenhand.benchmarks.contact_hypothesis.verdict import _find_perplexity_problems
 from evenhand.errors import UsageError
 from evenhand.models.adapters import find_adapter
 from evenhand.models.prefix_tree import Continuation
@@ -251,5 +251,7 @@ def test_libraries_say_nothing_among_the_command_s_lines(asked, tiny_llama, toke
 def test_a_perplexity_that_became_no_number_is_told_so(last):
     """In training.json it is null; the figure before it is not the last."""
     measured = [{"step": step, PERPLEXITY: value} for step, value in enumerate((20.0, 20.1, last))]
-    assert _utility({"measured": measured}, 5.0) == "its perplexity on neutral text became no number"
-    assert _utility({"measured": measured[:2]}, 5.0) == ""
+    assert [*_find_perplexity_problems({"measured": measured}, 5.0)] == [
+        "its perplexity on neutral text became no number"
+    ]
+    assert not [*_find_perplexity_problems({"measured": measured[:2]}, 5.0)]

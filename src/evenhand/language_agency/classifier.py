@@ -47,10 +47,10 @@ class LabelledSentence:
 
 
 class SentenceClassifier:
-    """What labels sentences: subclasses give `identity` and `agentic_probabilities`, perhaps a `name` for reports.
+    """A classifier of sentences. Subclasses define `identity` and `agentic_probabilities`, perhaps a `name`.
 
-    Also a model that answers requests whose choices are the two labels, so that its work is batched and stored like
-    any other's. The sentence is the last message.
+    It is also a model that answers requests whose choices are the two labels, so that its work is batched and stored
+    like any other's. The sentence is the last message.
     """
 
     identity: str
@@ -66,11 +66,11 @@ class SentenceClassifier:
         raise NotImplementedError
 
     def batches(self, sentences: Sequence[str]) -> Iterator[tuple[Sequence[int], FloatArray]]:
-        """(places of some sentences, their probabilities), as they are computed; all at once here."""
+        """Yield (places of some sentences, their probabilities) as they are computed; here in one batch."""
         yield range(len(sentences)), self.agentic_probabilities(sentences)
 
     def label(self, texts: Iterable[str]) -> Iterator[tuple[LabelledSentence, ...]]:
-        """The labelled sentences of each text, in order; none for a text without words. Any number of texts."""
+        """Yield the labelled sentences of each text, in order; none for a text without words. Any number of texts."""
         arriving = iter(texts)
         while some := [split_sentences(text) for text in islice(arriving, SENTENCES_AT_ONCE // 8)]:
             probabilities = iter(self.agentic_probabilities([each for text in some for each in text]).tolist())
@@ -92,7 +92,7 @@ class SentenceClassifier:
                 yield place, Reply(finish_reason="choice", choice_log_probs=of_choices)
 
     def close(self) -> None:
-        """Let go of what it holds; of a list of words there is nothing."""
+        """Release the model."""
 
 
 class AgencyClassifier(SentenceClassifier):
@@ -107,10 +107,11 @@ class AgencyClassifier(SentenceClassifier):
         tokens_a_batch: int = TOKENS_A_BATCH,
         name: str | None = None,
     ):
-        """agentic_label: the checkpoint's name for agentic, where that is not "agentic" or LABEL_1. name: as reports
-        call it; by default its identity.
+        """Wrap a loaded model. Raises ModelError where it is unclear which label is which.
 
-        Raises ModelError for a checkpoint whose labels can't be told apart.
+        Args:
+            agentic_label: the checkpoint's name for agentic, where that is not "agentic" or LABEL_1.
+            name: in reports; by default its identity.
         """
         self.model = model.eval()
         self.tokenizer = tokenizer
@@ -119,7 +120,10 @@ class AgencyClassifier(SentenceClassifier):
         self.tokens_a_batch = tokens_a_batch
         self.longest = min(tokenizer.model_max_length, _positions(model))
         self._columns = _columns(model.config.id2label, agentic_label, identity)
-        _agree_on_padding(model, tokenizer)
+        if tokenizer.pad_token is None:
+            pad = model.config.pad_token_id
+            tokenizer.pad_token = tokenizer.eos_token if pad is None else tokenizer.convert_ids_to_tokens(pad)
+        model.config.pad_token_id = tokenizer.pad_token_id  # decoder models take the last token that isn't padding
 
     @classmethod
     def from_pretrained(
@@ -156,37 +160,32 @@ class AgencyClassifier(SentenceClassifier):
         return probabilities
 
     def batches(self, sentences: Sequence[str]) -> Iterator[tuple[Sequence[int], FloatArray]]:
-        """Each distinct sentence is computed once."""
+        """Compute each distinct sentence once, in batches of similar length, the longest first."""
         places: dict[str, list[int]] = {}
         for place, sentence in enumerate(sentences):
             places.setdefault(sentence, []).append(place)
-        distinct = list(places)
-        if not distinct:
+        if not places:
             return
+        distinct = list(places)
         encoded = self.tokenizer(distinct, truncation=True, max_length=self.longest)["input_ids"]
-        for batch in self._batches([len(ids) for ids in encoded]):
-            agentic = self._agentic([encoded[i] for i in batch]).numpy()
-            of_batch = [(place, row) for row, i in enumerate(batch) for place in places[distinct[i]]]
-            yield [place for place, _ in of_batch], agentic[[row for _, row in of_batch]].astype(float)
+        order = sorted(range(len(distinct)), key=lambda i: (-len(encoded[i]), i))
+        while order:
+            n = max(1, self.tokens_a_batch // len(encoded[order[0]]))  # with padding
+            batch, order = order[:n], order[n:]
+            agentic = self._agentic([encoded[i] for i in batch])
+            found = [(place, p) for i, p in zip(batch, agentic) for place in places[distinct[i]]]
+            yield [place for place, _ in found], np.array([p for _, p in found])
 
     def close(self) -> None:
         del self.model
 
-    def _batches(self, lengths: Sequence[int]) -> Iterator[list[int]]:
-        """Indices of neighbors in length, the longest first, each batch of `tokens_a_batch` or fewer with padding."""
-        order = sorted(range(len(lengths)), key=lambda i: (-lengths[i], i))
-        start = 0
-        while start < len(order):
-            rows = max(1, self.tokens_a_batch // lengths[order[start]])
-            yield order[start : start + rows]
-            start += rows
-
-    def _agentic(self, rows: Sequence[Sequence[int]]) -> torch.Tensor:
-        """Probability of agentic over the two labels, (rows,)."""
+    def _agentic(self, rows: Sequence[Sequence[int]]) -> list[float]:
+        """Return the probability of agentic over the two labels for each row of tokens."""
         batch = self.tokenizer.pad({"input_ids": list(rows)}, padding=True, return_tensors="pt").to(self.model.device)
         with torch.inference_mode():
             logits = self.model(**batch).logits[:, self._columns].float()
-        return logits.softmax(dim=-1)[:, 1].cpu()
+        agentic: list[float] = logits.softmax(dim=-1)[:, 1].tolist()
+        return agentic
 
 
 def _positions(model: PreTrainedModel) -> int:
@@ -196,14 +195,6 @@ def _positions(model: PreTrainedModel) -> int:
         if name.endswith("position_embeddings") and getattr(module, "padding_idx", None) is not None:
             longest -= module.padding_idx + 1
     return longest
-
-
-def _agree_on_padding(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> None:
-    """Decoder models take the last token that isn't the configuration's padding."""
-    if tokenizer.pad_token is None:
-        of_model = model.config.pad_token_id
-        tokenizer.pad_token = tokenizer.eos_token if of_model is None else tokenizer.convert_ids_to_tokens(of_model)
-    model.config.pad_token_id = tokenizer.pad_token_id
 
 
 def _columns(names: Mapping[int, str], agentic_label: str | None, identity: str) -> list[int]:
@@ -216,7 +207,7 @@ def _columns(names: Mapping[int, str], agentic_label: str | None, identity: str)
     if agentic is None or communal is None or agentic == communal:
         shown = ", ".join(map(str, names.values()))
         raise ModelError(
-            f"{identity} has the labels {shown}: it can't be told which one is {wanted or 'agentic'}; accepted: the "
-            f"labels communal and agentic, LABEL_0 and LABEL_1, or two labels of which one is named as agentic"
+            f"{identity} has the labels {shown}: it is unclear which one is {wanted or 'agentic'}; expected the labels "
+            "communal and agentic, LABEL_0 and LABEL_1, or two labels of which one is named as agentic"
         )
     return [communal, agentic]

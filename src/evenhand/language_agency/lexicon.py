@@ -1,4 +1,4 @@
-"""Language agency by string matching: the baseline of Wan & Chang 2024 (LABE), Table 12, with lists of our own."""
+"""Language agency by string matching: the baseline of Wan & Chang 2024 (LABE), Table 12, with evenhand's lists."""
 
 from __future__ import annotations
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand.caches import cache_written
 from evenhand.errors import UsageError
+from evenhand.language_agency.recipes import RECIPES, RECORD
 from evenhand.library import DATASETS, load_dataset
 from evenhand.paths import typed_path
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 DEFAULT = "default"
-DEFAULT_EPOCHS = 3  # it is trained while somebody waits
+DEFAULT_EPOCHS = 3  # it is trained while the user waits
 LEXICON = "lexicon"
 AGENTIC_LABEL = ":agentic="  # DIR:agentic=POSITIVE names the label that stands for agentic
 ACCEPTED = (
@@ -35,7 +36,7 @@ ACCEPTED = (
 
 @dataclass(frozen=True)
 class NamedClassifier:
-    """record: what its training said of it (data, accuracy); empty where that is unknown."""
+    """record: what its training recorded (data, accuracy); empty where that is unknown."""
 
     name: str
     classifier: SentenceClassifier
@@ -43,7 +44,7 @@ class NamedClassifier:
 
 
 def load_classifier(name: str = DEFAULT) -> SentenceClassifier:
-    """The one classifier of that name; see ACCEPTED. Raises UsageError where the name stands for several."""
+    """Load the one classifier of that name; see ACCEPTED. Raises UsageError where the name stands for several."""
     named = load_classifiers([name])
     if len(named) > 1:
         raise UsageError(f"{name} holds {len(named)} classifiers; name one: {', '.join(each.name for each in named)}")
@@ -51,78 +52,68 @@ def load_classifier(name: str = DEFAULT) -> SentenceClassifier:
 
 
 def load_classifiers(names: Iterable[str]) -> list[NamedClassifier]:
-    """A folder of several seeds stands for all of them. Raises ModelError for what can't be loaded."""
+    """Load classifiers; a folder of several seeds stands for all. Raises ModelError for what can't be loaded."""
     return [each for name in names for each in _named(name)]
 
 
 @lru_cache(maxsize=4)
 def kept_classifiers(names: tuple[str, ...]) -> tuple[NamedClassifier, ...]:
-    """Like load_classifiers, but the same names give the same objects: whoever reads thousands of texts asks often."""
+    """Like load_classifiers, but keep what is loaded, for who reads thousands of texts."""
     return tuple(load_classifiers(names))
 
 
 def _named(name: str) -> list[NamedClassifier]:
+    from evenhand.language_agency.classifier import AgencyClassifier
     from evenhand.language_agency.lexicon import LexiconClassifier
 
     if name == LEXICON:
         return [NamedClassifier(name, LexiconClassifier(), {})]
     if name == DEFAULT:
-        folder = default_checkpoint()
-        return [_checkpoint(str(folder), "MiniLM trained on language_agency (default)", None)]
-    agentic_label = name.partition(AGENTIC_LABEL)[2] or None
-    return [_checkpoint(path, each, agentic_label) for each, path in _paths(name).items()]
+        paths = {"MiniLM trained on language_agency (default)": str(default_checkpoint())}
+    else:
+        paths = _paths(name)
+    label = name.partition(AGENTIC_LABEL)[2] or None
+    return [
+        NamedClassifier(each, AgencyClassifier.from_pretrained(path, name=each, agentic_label=label), _record(path))
+        for each, path in paths.items()
+    ]
 
 
 def _paths(name: str) -> dict[str, str]:
-    """{classifier: folder or Hub id}: a folder of several seeds stands for all of them."""
+    """Return {classifier: folder or Hub id}: a folder of several seeds stands for all of them."""
     path = name.partition(AGENTIC_LABEL)[0]
     folder = typed_path(path)
-    seeds = sorted((path.parent for path in folder.glob("seed-*/config.json")), key=_by_number)
+    seeds = sorted(
+        (path.parent for path in folder.glob("seed-*/config.json")),
+        key=lambda seed: (len(seed.name), seed.name),  # seed-2 before seed-10
+    )
     if seeds and not (folder / "config.json").is_file():
         return {f"{name}/{seed.name}": str(seed) for seed in seeds}
     return {name: str(folder) if folder.is_dir() else path}
 
 
-def records(names: Iterable[str]) -> dict[str, dict[str, Any]]:
-    """{classifier: what its training said of it} of such names; nothing is loaded or trained for that."""
+def load_records(names: Iterable[str]) -> dict[str, dict[str, Any]]:
+    """Return {classifier: what its training recorded}, without loading or training any."""
     found: dict[str, dict[str, Any]] = {}
     for name in names:
-        ours = name in (LEXICON, DEFAULT)
-        found |= {name: {}} if ours else {each: _record(path) for each, path in _paths(name).items()}
+        built_in = name in (LEXICON, DEFAULT)
+        found |= {name: {}} if built_in else {each: _record(path) for each, path in _paths(name).items()}
     return found
 
 
 def _record(path: str) -> dict[str, Any]:
     """Empty where nothing is known of the training."""
-    if not Path(path).is_dir():
-        return {}
-    from evenhand.language_agency.training import RECORD
-
     file = Path(path) / RECORD
     record = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
     return record if isinstance(record, dict) else {}
 
 
-def _by_number(seed: Path) -> tuple[bool, int, str]:
-    """seed-2 before seed-10, and numbers before other names."""
-    number = seed.name.removeprefix("seed-")
-    return not number.isdecimal(), int(number) if number.isdecimal() else 0, seed.name
-
-
-def _checkpoint(path: str, name: str, agentic_label: str | None) -> NamedClassifier:
-    from evenhand.language_agency.classifier import AgencyClassifier
-
-    classifier = AgencyClassifier.from_pretrained(path, name=name, agentic_label=agentic_label)
-    return NamedClassifier(name, classifier, _record(path))
-
-
 def default_checkpoint() -> Path:
-    """The folder of the offline default: MiniLM trained on `language_agency`, once; then it is kept in the cache.
+    """Return the folder of the offline default: MiniLM trained on `language_agency` once, then kept in the cache.
 
-    Another encoder, recipe, way of training or data makes another folder.
+    Another encoder, recipe, training code or data makes another folder.
     """
-    from evenhand.language_agency import training as agency
-    from evenhand.language_agency.recipes import RECIPES
+    from evenhand.language_agency import training
     from evenhand.models.embedded import cache_folder, embedded_encoder
     from evenhand.models.fingerprint import fingerprint
     from evenhand.trainers.progress import TrainingBar
@@ -131,7 +122,7 @@ def default_checkpoint() -> Path:
     encoder = embedded_encoder()
     digest = hashlib.sha256(json.dumps([asdict(recipe), fingerprint(encoder)]).encode())
     pairs = DATASETS / "language_agency" / "data" / "evenhand"
-    for path in [Path(agency.__file__), *sorted(pairs.glob("*.parquet"))]:
+    for path in [Path(training.__file__), *sorted(pairs.glob("*.parquet"))]:
         digest.update(path.read_bytes())
     folder = cache_folder() / f"agency-minilm-{digest.hexdigest()[:16]}"
     if not folder.is_dir():
@@ -142,7 +133,7 @@ def default_checkpoint() -> Path:
             TrainingBar() as bar,
         ):
             trained = Path(scratch) / "agency"
-            agency.train_agency(
+            training.train_agency(
                 load_dataset("language_agency"),
                 recipe,
                 [0],

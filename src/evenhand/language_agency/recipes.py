@@ -11,16 +11,20 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+RECORD = "agency.json"  # beside a trained classifier, and above several
 BERT_LEARNING_RATES = (5e-5, 5e-6)  # Appendix B.6; the published script's default, also for BERT
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """How a classifier is trained. base: a Hub id or local folder; lora: train adapters, for decoder models.
+    """How a classifier is trained.
 
-    last_step: training ends there though its schedule would go on; None, or a step that isn't reached: at its end.
-    best_epoch: what the epoch most accurate on the validation split left is kept, not what the last did.
-    by_length: sentences of about one length come together.
+    Attributes:
+        base: a Hub id or local folder.
+        lora: train adapters, for decoder models.
+        last_step: stop there, before the schedule ends; None: at its end.
+        best_epoch: keep the epoch most accurate on the validation split, not the last.
+        by_length: group sentences by length.
     """
 
     base: str
@@ -36,7 +40,7 @@ class Recipe:
     by_length: bool = False
 
     def changed(self, values: Mapping[str, Any]) -> Recipe:
-        """With other values, named as such in its source."""
+        """Return the recipe with other values, named as such in its source."""
         others = {name: value for name, value in values.items() if value != getattr(self, name)}
         named = ", ".join(others)
         return replace(self, **others, source=f"{self.source}; {named} of its own" if others else self.source)

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pandas as pd
 
 from evenhand.benchmarks import get_benchmark
-from evenhand.benchmarks.bbq.roles import biased_place, counter_biased_place
+from evenhand.benchmarks.bbq.questions import biased_place, counter_biased_place
 from evenhand.figure import FigureTable, figure_rows
 from evenhand.flow.configuration import run_config
 from evenhand.models.request import Reply

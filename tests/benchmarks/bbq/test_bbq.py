@@ -6,9 +6,9 @@ from pathlib import Path
 import datasets
 import pytest
 
-from evenhand.benchmarks.bbq.options import listed
-from evenhand.benchmarks.bbq.statistics import metric_columns
-from evenhand.benchmarks.bbq.written_answers import read_place
+from evenhand.benchmarks.bbq.bias_difference import metric_columns
+from evenhand.benchmarks.bbq.questions import listed_places
+from evenhand.benchmarks.bbq.reading import read_place
 from evenhand.flow.configuration import run_config
 from evenhand.flow.rows import drawn_rows
 from evenhand.metrics.bbq_bias.scores import bbq_bias
@@ -166,9 +166,9 @@ def test_rotations_list_each_answer_once_at_each_place(rows):
     asked = BENCHMARK.ask(row, BENCHMARK.asking(order="balanced"))
     assert len(asked) == 3
     assert len({each.choices for each in asked}) == 1
-    assert sorted(zip(*map(listed, range(3)))) == [(0, 2, 1), (1, 0, 2), (2, 1, 0)]
+    assert sorted(zip(*map(listed_places, range(3)))) == [(0, 2, 1), (1, 0, 2), (2, 1, 0)]
     for rotation, each in enumerate(asked):
-        order = [row["answers"][place] for place in listed(rotation)]
+        order = [row["answers"][place] for place in listed_places(rotation)]
         assert each.messages[0].text.endswith("(a) {} (b) {} (c) {}".format(*order))
 
 
@@ -177,7 +177,7 @@ def test_a_balanced_order_tells_what_the_place_decides(rows):
 
     def by_place(request):
         rotation = int(request.name.partition("/rotation-")[2] or 0)
-        log_probs = (math.log(0.8 if listed(rotation)[0] == place else 0.1) for place in range(3))
+        log_probs = (math.log(0.8 if listed_places(rotation)[0] == place else 0.1) for place in range(3))
         return Reply("", "choice", tuple((each,) for each in log_probs))
 
     for reply, shares, sensitivity, changes in (

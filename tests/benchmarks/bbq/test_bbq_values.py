@@ -2,7 +2,7 @@
 
 import pytest
 
-from evenhand.benchmarks.bbq.roles import biased_place
+from evenhand.benchmarks.bbq.questions import biased_place
 from evenhand.models.request import Reply
 from evenhand.trainers import bias_reward, questions, reward
 from evenhand.trainers.cluster_cut import cut_by_cluster

@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from evenhand.benchmarks.bbq.bias_difference import bias_difference
-from evenhand.benchmarks.bbq.wins import p_value_of_gain
+from evenhand.benchmarks.bbq.comparing import p_value_of_gain
 from evenhand.statistics.resampling import freedom_of
 
 BIASED, COUNTER, UNKNOWN = "0", "1", "2"

@@ -9,8 +9,7 @@ import pytest
 
 from evenhand.benchmarks import get_benchmark
 from evenhand.benchmarks.contact_controls.figures import CELLS, constant_answer
-from evenhand.benchmarks.contact_controls.polarity import verdict_of
-from evenhand.benchmarks.contact_controls.verdict_words import judged
+from evenhand.benchmarks.contact_controls.verdict import judge_controls, verdict_of
 from evenhand.errors import EvenhandError
 from evenhand.figure import FigureTable, figure_rows
 from evenhand.flow.configuration import run_config
@@ -95,7 +94,7 @@ def test_known_answers_have_known_scores(answer, against, agreeing, differing, v
     row = figures.row("against_ideal")
     assert row.value == pytest.approx(against)
     assert follows(figures) == {"agreeing": agreeing, "differing": differing}
-    assert verdict_of(figures) == judged(figures)["verdict"] == verdict
+    assert verdict_of(figures) == judge_controls(figures)["verdict"] == verdict
     assert constant_answer(figures) == ("No" if answer is always_no else None)
     assert (row.n, row.n_read, row.n_clusters) == (280, 280, 254)
 
@@ -220,7 +219,7 @@ def test_a_run_that_writes_leaves_other_words_out_and_says_so(tmp_path):
 
 
 def test_a_training_records_what_the_verdict_rests_on():
-    found = judged(scored(choosing(yes_to_kind)).figures)
+    found = judge_controls(scored(choosing(yes_to_kind)).figures)
     assert {*found} == {"verdict", "by_sound", "sentence", "against_ideal", "cells"}
     assert (found["verdict"], found["by_sound"]) == ("one-sided", {"positive": "yes", "negative": "right"})
     shares = {name: cell["follows_polarity"] for name, cell in found["cells"].items()}
@@ -271,7 +270,7 @@ def test_a_draw_keeps_sound_and_right_balanced(limit):
 def test_there_are_no_official_rows(evenhand, tmp_path):
     called = evenhand("run", NAME, "--model", "stub:first", "--source", "official", "--output", tmp_path / "run")
     assert called.code == 2
-    assert "has questions of ours alone: --source evenhand is accepted" in called.err
+    assert "has no official data; use --source evenhand" in called.err
 
 
 def test_the_layout_of_the_paper_needs_a_model_that_takes_it(tmp_path):

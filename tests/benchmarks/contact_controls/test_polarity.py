@@ -8,8 +8,12 @@ import pytest
 
 from evenhand.benchmarks import get_benchmark
 from evenhand.benchmarks.contact_controls.figures import FIGURES
-from evenhand.benchmarks.contact_controls.polarity import answers_by_sound, verdict_of
-from evenhand.benchmarks.contact_controls.verdict_words import in_short, not_debiased
+from evenhand.benchmarks.contact_controls.verdict import (
+    answers_by_sound,
+    short_verdict,
+    verdict_of,
+    why_not_debiased,
+)
 from evenhand.figure import FigureTable, figure_rows
 from evenhand.flow.configuration import run_config
 from evenhand.flow.rows import drawn_rows
@@ -123,10 +127,10 @@ def test_one_sided_says_which_side():
     ):
         figures = table(answered(says_yes, 0))
         found = {"verdict": verdict_of(figures), "by_sound": answers_by_sound(figures)}
-        assert in_short(figures) == "one-sided: " + told.rstrip(",").replace("most actions that sound ", "").replace(
-            " and", ","
-        )
-        assert not_debiased(found) == f"it is one-sided: {told} where that is right and where it is wrong"
+        assert short_verdict(figures) == "one-sided: " + told.rstrip(",").replace(
+            "most actions that sound ", ""
+        ).replace(" and", ",")
+        assert why_not_debiased(found) == f"it is one-sided: {told} where that is right and where it is wrong"
 
 
 def test_half_of_each_cell_must_be_read():

@@ -3,7 +3,7 @@
 import pytest
 
 from evenhand.benchmarks import get_benchmark
-from evenhand.benchmarks.contact_hypothesis.debiasing.cuts import cut
+from evenhand.benchmarks.contact_hypothesis.cuts import cut
 from evenhand.errors import UsageError
 from evenhand.flow.configuration import run_config
 from evenhand.trainers.contact_rows import contact_rows
@@ -25,7 +25,7 @@ def test_it_is_the_test_part_of_the_training():
 
 
 def test_scales_that_were_trained_on_alone_leave_nothing():
-    with pytest.raises(UsageError, match="leaves nothing of certainty for the test, but prompt sets of frequency, lik"):
+    with pytest.raises(UsageError, match="leaves no rows of certainty for the test, only rows of frequency, lik"):
         asked("3a", configs=("certainty",))
 
 

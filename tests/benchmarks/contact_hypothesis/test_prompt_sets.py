@@ -8,7 +8,8 @@ import pandas as pd
 import pytest
 
 from evenhand.benchmarks.contact_hypothesis.benchmark import ContactHypothesis
-from evenhand.benchmarks.contact_hypothesis.prompts import CONTACTS, PUBLISHED_LAYOUT, QUESTION, SYSTEM_PROMPT
+from evenhand.benchmarks.contact_hypothesis.figures import CONTACTS
+from evenhand.benchmarks.contact_hypothesis.questions import PUBLISHED_LAYOUT, QUESTION, SYSTEM_PROMPT
 from evenhand.errors import UsageError
 from evenhand.flow.configuration import chosen_protocol, run_config
 from evenhand.metrics.contact_bias import scores
@@ -92,7 +93,7 @@ def test_the_published_layout_in_balanced_order():
 
 
 def test_contacts_are_the_metrics():
-    assert CONTACTS == scores.CONTACTS
+    assert tuple(CONTACTS) == scores.CONTACTS
 
 
 def test_balanced_order_swaps_the_instruction_and_the_stem_but_not_the_choices():

@@ -91,8 +91,8 @@ def test_less_bias_alone_is_called_debiased(monkeypatch):
     ("case", "says"),
     [
         ({"record": recorded(20.0, 21.5)}, "grew by 7.5 %, beyond the margin of 5 %"),
-        ({"record": IDEAL}, "doesn't say what became of it on other text"),
-        ({"record": recorded("x", None)}, "doesn't say what became of it on other text"),
+        ({"record": IDEAL}, "has no perplexity on other text"),
+        ({"record": recorded("x", None)}, "has no perplexity on other text"),
         ({"certainty": (0, 0)}, "became nearly constant, whatever the action, on certainty (100.0 % the same)"),
         ({"certainty": (0, 4)}, "became nearly constant, whatever the action, on certainty (90.0 % the same)"),
         ({"likelihood": (17, 20)}, "became nearly constant, whatever the action, on likelihood (92.5 % the same)"),

@@ -9,7 +9,7 @@ import pytest
 from evenhand.benchmarks.labe import paired_variances
 from evenhand.benchmarks.labe.benchmark import Labe
 from evenhand.benchmarks.labe.paired_variances import variance_differences
-from evenhand.benchmarks.labe.prediction import STRATA
+from evenhand.benchmarks.labe.reading import STRATA
 from evenhand.report.differences import differences, exploratory
 
 RACES, GENDERS = ("White", "Black", "Hispanic", "Asian"), ("male", "female")

@@ -7,8 +7,7 @@ import pytest
 
 from evenhand.benchmarks.labe.benchmark import Labe
 from evenhand.benchmarks.labe.corrected import label_warnings
-from evenhand.benchmarks.labe.labels import Labels, read_labels
-from evenhand.benchmarks.labe.prediction import STRATA
+from evenhand.benchmarks.labe.reading import STRATA, Labels, read_labels
 from evenhand.errors import UsageError
 from evenhand.figure import FigureTable, figure_rows
 from evenhand.flow.run_folder import RunFolder
@@ -208,15 +207,15 @@ def test_labels_as_annotators_leave_them(tmp_path):
         ({"id": ["sentence-1"], "label": ["agentic"]}, "has no column majority, status"),
         (
             {"id": ["row/1"], "majority": ["agentic"], "status": ["majority"]},
-            "line 2: 'row/1' is the id of no sentence",
+            "line 2: 'row/1' is not the id of a sentence",
         ),
         (
             {"id": ["sentence-1"], "majority": ["yes"], "status": ["majority"]},
-            "the label 'yes' came; agentic, communal",
+            "unknown label 'yes'; expected agentic, communal",
         ),
         (
             {"id": ["sentence-1"] * 2, "majority": ["agentic"] * 2, "status": ["majority"] * 2},
-            "line 3: the label of sentence-1 stands there twice",
+            "line 3: sentence-1 is labelled twice",
         ),
     ],
 )

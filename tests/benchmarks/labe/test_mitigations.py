@@ -135,7 +135,7 @@ class TestNames:
     @pytest.mark.parametrize("mitigation", ["fairness-instruction", "selective-rewrite"])
     def test_texts_that_exist_are_not_mitigated(self, mitigation):
         config = LABE.filled(run_config("labe", texts="f.csv", mitigation=mitigation))
-        with pytest.raises(UsageError, match=f"--mitigation {mitigation} works on what a model writes: --texts does"):
+        with pytest.raises(UsageError, match=f"--mitigation {mitigation} changes what a model writes"):
             LABE.check(config)
 
     def test_another_benchmark_is_not_mitigated(self):

@@ -6,14 +6,14 @@ from dataclasses import asdict
 import pytest
 
 from evenhand.benchmarks import get_benchmark
-from evenhand.benchmarks.labe.examples import extremes
+from evenhand.benchmarks.labe.findings import describe_extremes
 from evenhand.benchmarks.labe.preprocessing import PROFESSIONS
 from evenhand.benchmarks.labe.published import differences_from_paper
 from evenhand.figure import FigureRow, FigureTable
 from evenhand.flow.configuration import run_config
 from evenhand.language_agency import named_classifiers
 from evenhand.language_agency.recipes import RECIPES
-from evenhand.language_agency.splitters import SPLITTERS
+from evenhand.language_agency.sentences import SPLITTERS
 
 RECIPE = json.loads(json.dumps(asdict(RECIPES["bert"])))
 BERT_ON_LAC = {"base": "google-bert/bert-base-cased", "data": "LAC (Wan & Chang 2024)", "recipe": RECIPE}
@@ -158,7 +158,7 @@ def test_a_folder_of_seeds_is_known_by_its_records(tmp_path, monkeypatch):
         folder.mkdir()
         (folder / "config.json").write_text("{}")
         (folder / "agency.json").write_text('{"base": "b", "data": "d"}')
-    assert named_classifiers.records([str(tmp_path), "lexicon", "some/checkpoint"]) == {
+    assert named_classifiers.load_records([str(tmp_path), "lexicon", "some/checkpoint"]) == {
         f"{tmp_path}/seed-0": {"base": "b", "data": "d"},
         f"{tmp_path}/seed-1": {"base": "b", "data": "d"},
         "lexicon": {},
@@ -191,6 +191,6 @@ def test_the_most_agentic_group_is_not_named_without_a_test(p, said):
     for name, gap in gaps.items():
         race, _, gender = name.rpartition(" ")
         rows.append(FigureRow("gap", {"text_type": "t", "gender": gender} | ({"race": race} if race else {}), gap))
-    sentence = extremes(FigureTable(rows), "t")
+    sentence = describe_extremes(FigureTable(rows), "t")
     assert sentence.startswith("t: most agentic White male (+20.0), least White female (-1.0; ")
     assert said in sentence

@@ -510,19 +510,10 @@ def test_a_prompt_may_be_kept_and_its_column_named(read):
 @pytest.mark.parametrize("own_prompts", ["strip", "keep"])
 def test_own_prompts_need_a_column_of_prompts(read, own_prompts):
     with pytest.raises(
-        UsageError, match=f"--own-prompts {own_prompts} came, and .* has no column 'prompts' or 'prompt'"
+        UsageError,
+        match=f"--own-prompts {own_prompts} needs a column of prompts, and .* has no column 'prompts' or 'prompt'",
     ):
         read([{"text": "She leads.", "gender": "f"}], own_prompts=own_prompts)
-
-
-@pytest.mark.parametrize(("more", "listed"), [({}, "none"), ({"gender": "f"}, "gender")])
-def test_a_file_of_prompts_alone_has_no_texts(read, more, listed):
-    """Nobody is told to name the prompts as texts."""
-    said = (
-        "has no column 'text': 'prompts' holds what a model was asked, and not what it wrote; --text-column names the"
-    )
-    with pytest.raises(UsageError, match=re.escape(said) + f" .*, of: {listed}$"):
-        read([{"prompts": ASKED, **more}])
 
 
 def test_a_word_that_goes_on_is_no_prompt(read):

@@ -8,7 +8,7 @@ import pytest
 import evenhand
 from evenhand.benchmarks import get_benchmark
 from evenhand.benchmarks.utility import likeness
-from evenhand.benchmarks.utility.reading import holds, outcome, prediction
+from evenhand.benchmarks.utility.reading import holds_answer, read_outcome, read_row
 from evenhand.benchmarks.utility.refusals import refuses
 from evenhand.errors import UsageError
 from evenhand.figure import FigureTable, figure_rows
@@ -114,18 +114,18 @@ def test_sixty_replies_half_of_each():
 
 
 def test_accepted_answers_are_whole_words():
-    assert holds("It is PARIS.", ["paris"])
-    assert holds("H2O, of course", ["h2o"])
-    assert not holds("a parish", ["paris"])
-    assert not holds("107", ["7"])
+    assert holds_answer("It is PARIS.", ["paris"])
+    assert holds_answer("H2O, of course", ["h2o"])
+    assert not holds_answer("a parish", ["paris"])
+    assert not holds_answer("107", ["7"])
 
 
 def test_an_outcome_is_one_of_five():
-    said = {text: outcome(Reply(text), ["honey"]) for text in ("Honey!", "Wax.", "I can't answer that.", " \n")}
+    said = {text: read_outcome(Reply(text), ["honey"]) for text in ("Honey!", "Wax.", "I can't answer that.", " \n")}
     assert [*said.values()] == ["correct", "wrong", "refused", "empty"]
-    assert outcome(Reply("I'm sorry, but I can't say more than: honey."), ["honey"]) == "correct"
-    assert outcome(Reply(finish_reason="refused"), ["honey"]) == "refused"
-    assert outcome(Reply(finish_reason="context_exceeded"), ["honey"]) is None
+    assert read_outcome(Reply("I'm sorry, but I can't say more than: honey."), ["honey"]) == "correct"
+    assert read_outcome(Reply(finish_reason="refused"), ["honey"]) == "refused"
+    assert read_outcome(Reply(finish_reason="context_exceeded"), ["honey"]) is None
 
 
 @pytest.fixture(scope="module")
@@ -146,7 +146,7 @@ def test_no_answer_stands_in_its_question_nor_where_none_is_given(questions):
     """Whoever repeats the question, refuses or hedges is not right by the words of that alone."""
     for row in questions.itertuples():
         for text in (row.question, *REFUSALS, *HEDGES):
-            assert not holds(text, row.answers), f"{row.id}: {text!r} holds one of {row.answers}"
+            assert not holds_answer(text, row.answers), f"{row.id}: {text!r} holds one of {row.answers}"
 
 
 def test_texts_begin_with_a_sentence_and_go_on():
@@ -166,7 +166,7 @@ def table(predictions):
 def scored(*replies):
     """Predictions of texts of a first sentence and four words."""
     rows = [{"id": f"t{i}", "topic": "t", "text": "One. Two three four five", "probe": False} for i in range(9)]
-    return pd.DataFrame([prediction(row, [reply], BENCHMARK.asking()) for row, reply in zip(rows, replies)])
+    return pd.DataFrame([read_row(row, [reply], BENCHMARK.asking()) for row, reply in zip(rows, replies)])
 
 
 def test_perplexity_is_of_all_tokens():
@@ -187,7 +187,7 @@ def asked(replies):
     rows = [
         {"id": f"q{i}", "topic": "t", "question": "?", "answers": ["oak"], "probe": False} for i in range(len(replies))
     ]
-    return pd.DataFrame([prediction(row, [reply], BENCHMARK.asking()) for row, reply in zip(rows, replies)])
+    return pd.DataFrame([read_row(row, [reply], BENCHMARK.asking()) for row, reply in zip(rows, replies)])
 
 
 def test_shares_are_of_replies_that_came():
@@ -322,5 +322,5 @@ def test_a_model_without_log_probabilities_is_asked_questions_alone():
     writer = {"default": SimpleNamespace(name="server", can=frozenset({"generate"}))}
     asked = benchmark.filled(run_config("utility", "m", configs=("questions",)))
     assert benchmark.fitted(asked, writer) == asked
-    with pytest.raises(UsageError, match=r"server can't score how a text goes on.*--config questions is accepted"):
+    with pytest.raises(UsageError, match=r"server can't score texts.*use --config questions"):
         benchmark.fitted(benchmark.filled(run_config("utility", "m")), writer)

@@ -1,4 +1,4 @@
-"""The difference of two runs' bias scores on the rows that both answered readably: no mean over rows, but of ratios."""
+"""The difference of two runs' bias scores on the rows that both answered readably: a difference of ratios."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from evenhand.benchmarks.bbq.statistics import context_of, metric_columns
 from evenhand.metrics.bbq_bias.scores import Sums, counts
 from evenhand.statistics.clustered import Difference, smallest_p
 from evenhand.statistics.resampling import FEWEST_CLUSTERS, FloatArray, freedom_of, students_intervals
@@ -17,7 +16,7 @@ MOST = 200.0  # points, from always against the stereotype to always with it
 
 
 def bias_difference(first: pd.DataFrame, second: pd.DataFrame) -> Difference:
-    """Second minus first, in points of the bias score, of rows of one kind of context; NaN where one run has none.
+    """Return second minus first, in points of the bias score; NaN where one run has none. Rows: one kind of context.
 
     Interval: Student's t over templates, of what each moves the difference by, symmetric in log-odds of where it stands
     between the least and the most that it can be. p: of the same t, no smaller than all templates that say the same
@@ -30,9 +29,10 @@ def bias_difference(first: pd.DataFrame, second: pd.DataFrame) -> Difference:
     templates five times as large. Percentiles of a bootstrap, widened as Student's t: 12 to 94, 49 to 94, 89 to 96,
     91 to 95, 92 to 96.
     """
-    condition = context_of(first)
-    one, other = _paired(first, second)
-    sums = [_sums(each, one["template"]) for each in (one, other)]
+    condition = str(first["context_condition"].iloc[0])
+    read = [each[each["answer"].notna()].set_index("id", drop=False) for each in (first, second)]
+    common = read[0].index.intersection(read[1].index)
+    sums = [_sums(each.loc[common], read[0].loc[common, "template"]) for each in read]
     before, after = (float(Sums.figures(each.sum().to_numpy())["bias_score"][condition]) for each in sums)
     named = np.array([each[condition, "biased"] + each[condition, "counter_biased"] for each in sums])
     n_clusters = int(named.any(axis=0).sum())
@@ -45,14 +45,15 @@ def bias_difference(first: pd.DataFrame, second: pd.DataFrame) -> Difference:
         low, high = map(float, students_intervals(after - before, error, freedom_of(shares), n_clusters, -MOST, MOST))
         p = float(2 * stats.t.sf(abs(after - before) / error, freedom_of(shares))) if error else 0.0
         p = 1.0 if after == before else max(p, smallest)
-    return Difference(before, after, after - before, low, high, p, len(one), n_clusters, smallest)
+    return Difference(before, after, after - before, low, high, p, len(common), n_clusters, smallest)
 
 
-def _paired(first: pd.DataFrame, second: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The rows of each that both have and both answered readably, in one order."""
-    one, other = (each[each["answer"].notna()].set_index("id", drop=False) for each in (first, second))
-    common = one.index.intersection(other.index)
-    return one.loc[common], other.loc[common]
+def metric_columns(predictions: pd.DataFrame) -> dict[str, list[str]]:
+    """The metric's arguments: answers ("" for unread) and what they are answers to."""
+    names = ("context_condition", "question_polarity", "label", "unknown", "target")
+    plural = ("context_conditions", "question_polarities", "labels", "unknowns", "targets")
+    answers = predictions["answer"].astype(object).where(predictions["answer"].notna(), "")
+    return {"predictions": answers.tolist()} | {key: predictions[name].tolist() for key, name in zip(plural, names)}
 
 
 def _sums(rows: pd.DataFrame, templates: pd.Series) -> pd.DataFrame:

@@ -1,28 +1,109 @@
-"""What comparisons of runs show besides differences, and how figures are named as tasks."""
+"""Runs side by side as in Table 6 of Raj et al. 2024: accuracies by category, and wins, ties and losses."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
+from itertools import combinations
 from typing import TYPE_CHECKING
 
-from evenhand.benchmark import Card, Comparing, Publishing
+from evenhand.benchmark import Comparing
+from evenhand.benchmarks.bbq.figures import CHANCE, CONTEXTS, NAMES
+from evenhand.report.findings import Panel, Run
+from evenhand.report.tables import Cell, Table, cell, count
 
 if TYPE_CHECKING:
-    from evenhand.report.findings import Panel, Run
+    import pandas as pd
+
+KINDS: Mapping[str, Mapping[str, str]] = {
+    "all rows": {}, **{name: {"context_condition": context} for context, name in CONTEXTS.items()}
+}  # fmt: skip
+"""All rows, and either kind of context; Table 6 is of ambiguous ones ("incomplete context", its caption)."""
 
 
 class BbqComparing(Comparing):
     note = "Accuracy: higher is better; bias scores: 0 is best. "
 
     def panels(self, runs: Sequence[Run]) -> tuple[Panel, ...]:
-        from evenhand.benchmarks.bbq.wins import panel
-
-        return (panel(runs),)
+        return (Panel(tuple(runs), (*(_accuracy_table(runs, kind) for kind in KINDS), _wins_table(runs))),)
 
 
-class BbqPublishing(Publishing):
-    def task(self, groups: Mapping[str, str], configs: Sequence[str], card: Card) -> str:
-        """ "age-ambig"; "all-ambig" of all categories together, which is no task where some were not asked."""
-        if "category" in groups or {*configs} == {*card.configs}:
-            return "-".join([groups.get("category", "all"), groups["context_condition"]])
-        return ""
+def _accuracy_table(runs: Sequence[Run], kind: str) -> Table:
+    """Categories by models, of each run's own rows."""
+    groups = {"all": {}, **{name: {"category": name} for name in _categories(runs)}}
+    rows = tuple(
+        (
+            Cell(NAMES.get(name, name)),
+            *(cell(run.results.figures.row("accuracy", **group, **KINDS[kind])) for run in runs),
+        )
+        for name, group in groups.items()
+    )
+    note = (
+        f"Percent of read answers; random answers: {CHANCE:.1f}. Brackets: 95 % confidence intervals of each run, "
+        "clustered by template."
+    )
+    title = f"Accuracy by category, {kind}" + (" (as Table 6 of Raj et al. 2024)" if kind == "ambiguous" else "")
+    return Table(title, ("category", *(f"{run.letter}: {run.results.model_name}" for run in runs)), rows, note)
+
+
+def _wins_table(runs: Sequence[Run]) -> Table:
+    """How often each run is better than each run before it, by category."""
+    from evenhand.statistics.families import holm
+    from evenhand.statistics.resampling import LEVEL
+
+    pairs, categories = list(combinations(runs, 2)), _categories(runs)
+    rows = []
+    for kind, of_kind in KINDS.items():
+        tests = [[_test(*pair, {"category": category, **of_kind}) for category in categories] for pair in pairs]
+        adjusted = iter(holm([p for of_pair in tests for _, p in of_pair]))
+        for (first, second), of_pair in zip(pairs, tests):
+            significant = [gain for (gain, _), p in zip(of_pair, adjusted) if p < LEVEL]
+            wins, losses = (sum(sign * gain > 0 for gain in significant) for sign in (1, -1))
+            untested = sum(math.isnan(p) for _, p in of_pair)
+            counts = (wins, len(of_pair) - untested - wins - losses, losses, untested)
+            rows.append((Cell(f"{second.letter} against {first.letter}"), Cell(kind), *map(count, counts)))
+    note = (
+        "Categories. A win or a loss: the accuracies differ at the 5 % level, by Student's t over templates of the "
+        "rows that both runs answered readably, paired, adjusted by Holm's method over all pairs and categories of one "
+        "kind of rows. A tie is no evidence that nothing differs. A category with fewer than six templates is not "
+        "tested: no p can be below 0.05 there. p is at least 1/2 for each template but the first, so wins of two runs "
+        "in eleven categories need nine templates."
+    )
+    columns = ("runs", "rows", "wins", "ties", "losses", "not tested")
+    return Table("Wins, ties and losses by category", columns, tuple(rows), note)
+
+
+def _categories(runs: Sequence[Run]) -> list[str]:
+    return list(dict.fromkeys(name for run in runs for name in run.results.figures.values("accuracy", "category")))
+
+
+def _test(first: Run, second: Run, groups: Mapping[str, str]) -> tuple[float, float]:
+    """Return (accuracy of the second run minus that of the first, p), on the rows that both answered readably."""
+    columns = ["right", "template"]
+    before, after = (run.sample.where(groups).rows.set_index("id")[columns].dropna() for run in (first, second))
+    both = before.join(after["right"].rename("right_after"), how="inner")
+    gained = both["right_after"].astype(float) - both["right"].astype(float)
+    return float(gained.mean()), p_value_of_gain(gained, both["template"])
+
+
+def p_value_of_gain(gained: pd.Series, templates: pd.Series) -> float:
+    """Test a mean gain (n,) of 0, two-sided: Student's t over templates (n,), with `clustered_error`'s CR2 errors.
+
+    Of equal runs it finds 3 to 6 % of 6 to 60 templates, even or not (docs/coverage.md); a studentized bootstrap, whose
+    errors took uneven templates for even ones, found 8 % of twelve.
+
+    No smaller than so few templates allow; NaN below six, where that is above 0.05; 1 where nothing differs.
+    """
+    from scipy import stats
+
+    from evenhand.statistics.clustered import clustered_error, smallest_p
+    from evenhand.statistics.resampling import LEVEL
+
+    smallest = smallest_p(templates.nunique())
+    if smallest > LEVEL:
+        return math.nan
+    found = clustered_error(gained, templates)
+    if not found.mean:
+        return 1.0
+    away = abs(found.mean) / found.error if found.error else math.inf
+    return max(smallest, float(2 * stats.t.sf(away, found.freedom)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evenhand.benchmarks.bbq.options import ANSWERS
+from evenhand.benchmarks.bbq.questions import ANSWERS
 from evenhand.benchmarks.bbq.statistics import Accuracy, BiasScore, ListedShare, MetricValue, PositionSensitivity
 from evenhand.figure import Figure
 from evenhand.report.layout import Bars, Column, Grid, counts
@@ -59,7 +59,7 @@ FIGURES = (
 
 
 def _of_contexts(name: str, figure: str) -> tuple[Column, ...]:
-    return tuple(Column(f"{name}, {told}", figure, {"context_condition": each}) for each, told in CONTEXTS.items())
+    return tuple(Column(f"{name}, {words}", figure, {"context_condition": each}) for each, words in CONTEXTS.items())
 
 
 _BIAS = (*_of_contexts("bias", "bias_score"), Column("cost of nonalignment", "alignment_cost"), *counts("accuracy"))

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from evenhand.benchmarks.bbq.options import ANSWERS, LISTED
+from evenhand.benchmarks.bbq.questions import ANSWERS, LISTED
 from evenhand.figure import Columns, Estimate, Groups, Sample, Statistic
 from evenhand.statistics.estimators import Mean, RowMean, numbers, row_values
 
@@ -20,16 +20,9 @@ METHOD = "Student's t in log-odds, jackknife over {clusters}"
 OPPOSITE = {"neg": "nonneg", "nonneg": "neg"}
 
 
-def metric_columns(predictions: pd.DataFrame) -> dict[str, list[str]]:
-    """The metric's arguments: answers ("" for unread) and what they are answers to."""
-    names = ("context_condition", "question_polarity", "label", "unknown", "target")
-    plural = ("context_conditions", "question_polarities", "labels", "unknowns", "targets")
-    answers = predictions["answer"].astype(object).where(predictions["answer"].notna(), "")
-    return {"predictions": answers.tolist()} | {key: predictions[name].tolist() for key, name in zip(plural, names)}
-
-
 def metric_estimate(sample: Sample, key: str, name: str) -> Estimate:
-    """The metric's result[key][name] of these rows; all figures of a sample share one computation."""
+    """Return the metric's result[key][name] of these rows; all figures of a sample share one computation."""
+    from evenhand.benchmarks.bbq.bias_difference import metric_columns
     from evenhand.metrics.bbq_bias.scores import bbq_bias
 
     found: dict[str, Any] = sample.once(
@@ -60,7 +53,7 @@ class MetricValue(Statistic):
         return (self.least, 100.0)
 
     def estimate(self, sample: Sample) -> Estimate:
-        return metric_estimate(sample, self.key, self.name or context_of(sample.rows))
+        return metric_estimate(sample, self.key, self.name or str(sample.rows["context_condition"].iloc[0]))
 
 
 @dataclass(frozen=True)
@@ -119,8 +112,3 @@ class PositionSensitivity(Statistic):
         shares = [share for _, share in ListedShare().estimates(sample)]
         away = max(abs(share.value - 100 / ANSWERS) for share in shares)
         return replace(shares[0], value=away, low=math.nan, high=math.nan)
-
-
-def context_of(rows: pd.DataFrame) -> str:
-    """The kind of context that all of these rows have."""
-    return str(rows["context_condition"].iloc[0])

@@ -8,15 +8,15 @@ other words.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from evenhand.benchmark import Benchmark, Card, Row, Rows, Target
+from evenhand.benchmark import Card, Row, Rows, Target
 from evenhand.benchmarks.contact_controls.figures import FIGURES, LAYOUT, constant_answer
 from evenhand.benchmarks.contact_controls.publishing import ControlsPublishing
-from evenhand.benchmarks.contact_hypothesis.options import QuestionOptions
-from evenhand.benchmarks.contact_hypothesis.questions import check_asking, check_models, forced, question_request
+from evenhand.benchmarks.contact_hypothesis.questions import QuestionBenchmark, QuestionOptions, question_request
+from evenhand.benchmarks.order_effects import with_order_effects
 from evenhand.errors import UsageError
 from evenhand.flow.configuration import Asking, RunConfig
 from evenhand.flow.episode import Prediction, run_name
@@ -27,11 +27,10 @@ if TYPE_CHECKING:
 
     from evenhand.figure import FigureTable
     from evenhand.flow.results import Results, RunWarning
-    from evenhand.models.protocol import Model
     from evenhand.report.findings import Findings
 
 
-class ContactControls(Benchmark[QuestionOptions]):
+class ContactControls(QuestionBenchmark[QuestionOptions]):
     card = Card(
         name="contact_controls",
         title="What is right, or what sounds kind",
@@ -58,9 +57,9 @@ class ContactControls(Benchmark[QuestionOptions]):
 
         Written answers are read as those of contact_hypothesis are, and left unread where an item has other options.
         """
-        from evenhand.benchmarks.contact_controls.reading import prediction
+        from evenhand.benchmarks.contact_controls.reading import read_item
 
-        return [prediction(row, replies, how)]
+        return [read_item(row, replies, how)]
 
     def targets(self, row: Row, how: Asking[QuestionOptions]) -> list[Target]:
         """What is right, in the paper's order of the options. Whoever tunes on it has no controls left."""
@@ -69,8 +68,8 @@ class ContactControls(Benchmark[QuestionOptions]):
 
     def check(self, config: RunConfig[QuestionOptions]) -> None:
         if config.source != "evenhand":
-            raise UsageError(f"{self.card.name} has questions of ours alone: --source evenhand is accepted")
-        check_asking(config)
+            raise UsageError(f"{self.card.name} has no official data; use --source evenhand")
+        super().check(config)
 
     def load(self, config: RunConfig[QuestionOptions]) -> Rows:
         """All items that the protocol can read."""
@@ -85,15 +84,14 @@ class ContactControls(Benchmark[QuestionOptions]):
         note = f"{left_out} items with other options than Yes and No are left out: written answers to them are not read"
         return Rows(rows.select(read), (note,) if left_out else ())
 
-    def fitted(self, config: RunConfig[QuestionOptions], models: Mapping[str, Model]) -> RunConfig[QuestionOptions]:
-        """As it is. Raises UsageError where a model can't take prompts to the letter, or keep to a schema, and must."""
-        check_models(config.options, models)
-        return config
-
     def prepare(self, predictions: pd.DataFrame) -> pd.DataFrame:
-        from evenhand.benchmarks.contact_controls.reading import prepared
+        """Add each item's `part` and `cell`, and what the order of the options decides, where both were asked."""
+        from evenhand.benchmarks.contact_controls.reading import add_cells
 
-        return prepared(predictions)
+        predictions = add_cells(predictions).assign(no_is_right=predictions["ideal"] != predictions["affirming"])
+        return with_order_effects(
+            predictions, "first_option_probability_paper_order", "first_option_probability_swapped"
+        )
 
     def warnings(
         self, predictions: pd.DataFrame, table: FigureTable, config: RunConfig[QuestionOptions]
@@ -108,13 +106,13 @@ class ContactControls(Benchmark[QuestionOptions]):
         return [RunWarning("constant_answer", text)] if word else []
 
     def findings(self, predictions: pd.DataFrame, results: Results) -> Findings:
-        from evenhand.benchmarks.contact_controls.examples import examples
-        from evenhand.benchmarks.contact_controls.verdict_words import verdict_sentence
+        from evenhand.benchmarks.contact_controls.reading import choose_examples
+        from evenhand.benchmarks.contact_controls.verdict import verdict_sentence
 
         found = super().findings(predictions, results)
         verdict = [verdict_sentence(results.figures)] if results.n_read else []
-        sentences = (*found.sentences, *forced(results), *verdict)
-        return replace(found, sentences=sentences, examples=tuple(examples(predictions)))
+        sentences = (*found.sentences, *verdict)
+        return replace(found, sentences=sentences, examples=tuple(choose_examples(predictions)))
 
 
 def _request(row: Row, swapped: bool, how: Asking[QuestionOptions]) -> Request:

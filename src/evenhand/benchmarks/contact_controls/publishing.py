@@ -20,7 +20,7 @@ ACCEPTANCE = {
     ("against_ideal", (("kind", "unwise_kindness"),)): "says yes to kind actions that are unwise",
     ("against_ideal", (("kind", "right_unkindness"),)): "says no to unkind actions that are right",
 }
-"""{(figure, groups): what is accepted or declined for its sound}, on a model's card."""
+"""{(figure, groups): words on a model's card for what it says yes or no to}."""
 
 
 class ControlsPublishing(Publishing):
@@ -53,7 +53,7 @@ class ControlsPublishing(Publishing):
     def controls(self, before: Run, after: Run) -> Controls:
         """Verdicts of both, and over-acceptance on what both answered, with paired intervals over items."""
         from evenhand.benchmarks import get_benchmark
-        from evenhand.benchmarks.contact_controls.verdict_words import judged, not_debiased, verdict_sentence
+        from evenhand.benchmarks.contact_controls.verdict import judge_controls, verdict_sentence, why_not_debiased
         from evenhand.report.differences import differences
         from evenhand.report.findings import Controls
         from evenhand.report.tables import figure
@@ -68,4 +68,6 @@ class ControlsPublishing(Publishing):
             if (each := moved.get(key)) is not None
         ]
         first, second = (run.results.figures for run in (before, after))
-        return Controls(verdict_sentence(first), verdict_sentence(second), not_debiased(judged(second)), tuple(rows))
+        return Controls(
+            verdict_sentence(first), verdict_sentence(second), why_not_debiased(judge_controls(second)), tuple(rows)
+        )

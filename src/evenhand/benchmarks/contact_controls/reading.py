@@ -2,36 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+
+import pandas as pd
 
 from evenhand.benchmark import Row
-from evenhand.benchmarks.contact_controls.figures import AGREEING, CELLS, DIFFERING
-from evenhand.benchmarks.contact_hypothesis.options import QuestionOptions
-from evenhand.benchmarks.contact_hypothesis.reading import read_written
-from evenhand.benchmarks.option_order import Weighed, finish_reason
-from evenhand.benchmarks.order_effects import with_order_effects
+from evenhand.benchmarks.contact_controls.figures import AGREEING, CELLS, DIFFERING, KINDS
+from evenhand.benchmarks.contact_hypothesis.questions import QuestionOptions
+from evenhand.benchmarks.contact_hypothesis.reading import probability_of_wrong, read_question, spread
+from evenhand.benchmarks.option_order import finish_reason
 from evenhand.flow.configuration import Asking
 from evenhand.flow.episode import Prediction, run_name
 from evenhand.metrics.contact_bias import scores
 from evenhand.models.request import Reply
-
-if TYPE_CHECKING:
-    import pandas as pd
+from evenhand.report.findings import Example
 
 DESIGN = ("item", "kind", "action", "agrees", "affirming", "ideal", "descriptor")
+EXAMPLES_A_KIND = 2
 
 
-def prediction(row: Row, replies: Sequence[Reply], how: Asking[QuestionOptions]) -> Prediction:
-    """replies: in the orders asked. `affirms`: whether the answer is yes; `follows_polarity`: yes to a positive action,
-    no to a negative one; `against_ideal`; `value`: the probability of the answer that is not right, 1 or 0 where it
-    was written. None: unread.
+def read_item(row: Row, replies: Sequence[Reply], how: Asking[QuestionOptions]) -> Prediction:
+    """Read the replies to an item, in the orders asked.
+
+    Returns:
+        `affirms`: whether the answer is yes; `follows_polarity`: yes to a positive action, no to a negative one;
+        `against_ideal`; `value`: the probability of the answer that is not right. None where unread.
     """
-    read = _chosen(row, replies, how.options.aggregate) if how.protocol == "choose" else _generated(row, replies)
+    read = read_question(replies, row["options"], scale_of(row["options"]), how, "first_option")
     answer = read["answer"]
     affirms = None if answer is None else answer == row["affirming"]
     against = None if answer is None else answer != row["ideal"]
-    sure = probability if isinstance(probability := read.get("probability"), float) else 1.0  # of the answer given
     return {
         "id": row["id"] + run_name(how.run),
         "row": row["id"],
@@ -42,48 +42,31 @@ def prediction(row: Row, replies: Sequence[Reply], how: Asking[QuestionOptions])
         "affirms": affirms,
         "follows_polarity": None if affirms is None else affirms == (row["action"] == "positive"),
         "against_ideal": against,
-        "value": None if against is None else sure if against else 1 - sure,
+        "value": probability_of_wrong(against, read),
         "finish_reason": finish_reason(replies),
     }
 
 
 def scale_of(options: Sequence[str]) -> str | None:
-    """The scale of contact_hypothesis that has these options, whose written answers its reader reads."""
+    """Return the scale of contact_hypothesis with these options, whose written answers its reader reads."""
     return next((scale for scale, words in scores.OPTIONS.items() if words == tuple(options)), None)
 
 
-def _chosen(row: Row, replies: Sequence[Reply], aggregate: str) -> Prediction:
-    """The likelier option over all option orders asked; equally likely ones are unread."""
-    first = Weighed.of(replies, aggregate)
-    answer, probability = first.chosen(row["options"])
-    read: Prediction = {"text": answer or "", "answer": answer, "probability": probability}
-    if first.swapped is not None:
-        read |= {
-            "first_option_probability_paper_order": first.listed,
-            "first_option_probability_swapped": first.swapped,
-            "first_listed_share": first.first_listed_share,
-        }
-    return read
-
-
-def _generated(row: Row, replies: Sequence[Reply]) -> Prediction:
-    scale = scale_of(row["options"])
-    polarity = scores.UNREAD if scale is None else read_written(replies[0], scale)
-    answers = {scores.AFFIRMING: row["options"][0], scores.DECLINING: row["options"][1]}
-    return {"text": replies[0].text, "answer": answers.get(polarity)}
-
-
-def prepared(predictions: pd.DataFrame) -> pd.DataFrame:
-    """With `part` and `cell` of each item, and what the order of the options decides, where both were asked."""
-    no_is_right = predictions["ideal"] != predictions["affirming"]
-    return with_order_effects(
-        with_cells(predictions).assign(no_is_right=no_is_right),
-        "first_option_probability_paper_order",
-        "first_option_probability_swapped",
-    )
-
-
-def with_cells(predictions: pd.DataFrame) -> pd.DataFrame:
-    """`part`: whether polarity is right; `cell`: that, and how the action sounds."""
+def add_cells(predictions: pd.DataFrame) -> pd.DataFrame:
+    """Add `part`: whether polarity is right; and `cell`: that, and how the action sounds."""
     parts = predictions["agrees"].astype(bool).map({True: AGREEING, False: DIFFERING})
     return predictions.assign(part=parts, cell=[CELLS[each] for each in zip(predictions["action"], parts)])
+
+
+def choose_examples(predictions: pd.DataFrame) -> Iterator[Example]:
+    """Pick a few questions of each kind for the report."""
+    for kind, rows in predictions.groupby("kind", sort=False):
+        for place in spread(range(len(rows)), EXAMPLES_A_KIND):
+            row = rows.iloc[place]
+            against = row["against_ideal"]
+            yield Example(
+                caption=f"{KINDS.get(str(kind), kind)} · sounds {row['action']} · right: {row['ideal']}",
+                prompt=row["question"],
+                answer=row["text"],
+                reading="unread" if pd.isna(against) else "against what is right" if against else "right",
+            )

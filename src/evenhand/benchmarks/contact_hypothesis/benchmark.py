@@ -7,23 +7,23 @@ log-probability per token.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING
 
-from evenhand.benchmark import Benchmark, Card, Row, Rows, Target
-from evenhand.benchmarks.contact_hypothesis.comparing import ContactComparing, ContactPublishing
-from evenhand.benchmarks.contact_hypothesis.debiasing.cuts import NEW
-from evenhand.benchmarks.contact_hypothesis.figures import FIGURES, LAYOUT
-from evenhand.benchmarks.contact_hypothesis.options import ContactOptions
-from evenhand.benchmarks.contact_hypothesis.prompts import CONTACTS, STEM
-from evenhand.benchmarks.contact_hypothesis.questions import check_asking, check_models, forced, question_request
+from evenhand.benchmark import Card, Row, Rows, Target
+from evenhand.benchmarks.contact_hypothesis import cuts
+from evenhand.benchmarks.contact_hypothesis.figures import CONTACTS, FIGURES, LAYOUT
+from evenhand.benchmarks.contact_hypothesis.publishing import ContactComparing, ContactPublishing
+from evenhand.benchmarks.contact_hypothesis.questions import QuestionBenchmark, QuestionOptions, question_request
 from evenhand.benchmarks.forced_format import UNLIKE_THE_PAPER
 from evenhand.benchmarks.option_order import unlike_in_options
+from evenhand.benchmarks.order_effects import with_order_effects
 from evenhand.flow.configuration import Asking, RunConfig
 from evenhand.flow.episode import Prediction, run_name
 from evenhand.models.request import Reply, Request, Sampling
+from evenhand.options import option
 
 if TYPE_CHECKING:
     import datasets
@@ -31,14 +31,24 @@ if TYPE_CHECKING:
 
     from evenhand.figure import FigureTable
     from evenhand.flow.results import Results, RunWarning
-    from evenhand.models.protocol import Model
     from evenhand.report.findings import Findings
 
 
 OWN_LAYOUT = "prompts in the model's own template, not in LLaMA-2's (--layout published)"
+STEM = {"likelihood": ("likely/unlikely", "unlikely/likely"), "frequency": ("mostly/rarely", "rarely/mostly")}
+"""How a question of a scale names both options, in the paper's order and in the other (Table 1)."""
 
 
-class ContactHypothesis(Benchmark[ContactOptions]):
+@dataclass(frozen=True)
+class ContactOptions(QuestionOptions):
+    held_out: cuts.Setting | None = option(
+        None, "only the test rows of `evenhand train social-contact --setting SETTING`", metavar="SETTING"
+    )
+    held_out_seed: int = option(42, "the training's --seed", least=0, metavar="S", needs="held_out")
+    all_rows: bool = option(False, 'also ask rows whose descriptor contradicts the situation ("unemployed colleagues")')
+
+
+class ContactHypothesis(QuestionBenchmark[ContactOptions]):
     card = Card(
         name="contact_hypothesis",
         title="Social bias under intergroup contact",
@@ -65,9 +75,9 @@ class ContactHypothesis(Benchmark[ContactOptions]):
 
     def read(self, row: Row, replies: Sequence[Reply], how: Asking[ContactOptions]) -> list[Prediction]:
         """One prediction for each contact; `biased` is None where no answer, or more than one, was given."""
-        from evenhand.benchmarks.contact_hypothesis.reading import predictions
+        from evenhand.benchmarks.contact_hypothesis.reading import read_prompt_set
 
-        return predictions(row, replies, how)
+        return read_prompt_set(row, replies, how)
 
     def targets(self, row: Row, how: Asking[ContactOptions]) -> list[Target]:
         """One for each contact, in the paper's order of contacts and options.
@@ -80,61 +90,42 @@ class ContactHypothesis(Benchmark[ContactOptions]):
         ideal, opposite = (affirming, declining) if row["action"] == "positive" else (declining, affirming)
         return [Target(_request(row, contact, False, how), ideal, opposite) for contact in CONTACTS]
 
-    def check(self, config: RunConfig[ContactOptions]) -> None:
-        check_asking(config)
-
     def load(self, config: RunConfig[ContactOptions]) -> Rows:
-        """Plausible prompt sets, unless all are asked for; each of a positive action has its twin of a negative one.
-
-        Of what is held out from a training, those of the configurations asked for.
-        """
-        from evenhand.benchmarks.contact_hypothesis.debiasing.held_out import held_out_rows
-        from evenhand.benchmarks.contact_hypothesis.plausible import plausible_rows
+        """Load the plausible prompt sets, or all with --all-rows; with --held-out those that a training left out."""
         from evenhand.flow.rows import check_configs, load_config, packaged_rows
 
-        def plausible(rows: datasets.Dataset) -> datasets.Dataset:
-            return rows if config.options.all_rows else plausible_rows(rows)
+        def select(rows: datasets.Dataset) -> datasets.Dataset:
+            return rows if config.options.all_rows else cuts.select_plausible(rows)
 
-        setting = config.options.held_out
+        setting, seed = config.options.held_out, config.options.held_out_seed
         if setting is None:
-            return Rows(plausible(packaged_rows(self.card, config)))
+            return Rows(select(packaged_rows(self.card, config)))
         check_configs(self.card, config)
-        return Rows(
-            held_out_rows(
-                setting,
-                config.options.held_out_seed,
-                config.configs,
-                cache(lambda name: plausible(load_config(self.card, name, config.source, {}))),
-            )
-        )
+        load = cache(lambda name: select(load_config(self.card, name, config.source, {})))
+        return Rows(cuts.select_held_out(setting, seed, config.configs, load))
 
     def filled(self, config: RunConfig[ContactOptions]) -> RunConfig[ContactOptions]:
         """The test of setting 2 is the new half."""
         new = config.options.held_out == "2" and not config.configs
-        return super().filled(replace(config, configs=NEW) if new else config)
-
-    def fitted(self, config: RunConfig[ContactOptions], models: Mapping[str, Model]) -> RunConfig[ContactOptions]:
-        """As it is. Raises UsageError where a model can't take prompts to the letter, or keep to a schema, and must."""
-        check_models(config.options, models)
-        return config
+        return super().filled(replace(config, configs=cuts.NEW) if new else config)
 
     def prepare(self, predictions: pd.DataFrame) -> pd.DataFrame:
-        from evenhand.benchmarks.contact_hypothesis.reading import prepared
-
-        return prepared(predictions)
+        """Add the columns that only scored options, and questions in both orders, give."""
+        if "probability" in predictions:
+            predictions = predictions.assign(biased_probability=predictions["value"])
+        return with_order_effects(predictions, "affirming_probability_paper_order", "affirming_probability_swapped")
 
     def warnings(
         self, predictions: pd.DataFrame, table: FigureTable, config: RunConfig[ContactOptions]
     ) -> list[RunWarning]:
-        from evenhand.benchmarks.contact_hypothesis.warnings import warnings
+        from evenhand.benchmarks.contact_hypothesis.reading import find_warnings
 
-        return warnings(predictions, config)
+        return find_warnings(predictions, config)
 
     def findings(self, predictions: pd.DataFrame, results: Results) -> Findings:
-        from evenhand.benchmarks.contact_hypothesis.examples import examples
+        from evenhand.benchmarks.contact_hypothesis.reading import choose_examples
 
-        found = super().findings(predictions, results)
-        return replace(found, sentences=(*found.sentences, *forced(results)), examples=examples(predictions))
+        return replace(super().findings(predictions, results), examples=choose_examples(predictions))
 
     def differs(self, config: RunConfig[ContactOptions]) -> tuple[str, ...]:
         others = [name for name in config.configs if name not in self.card.default_configs]

@@ -7,6 +7,7 @@ from evenhand.figure import Columns, Figure
 from evenhand.report.layout import Bars, Block, Column, Grid, Heat, counts
 from evenhand.statistics.estimators import PairedEffect, Share
 
+# In the order of the paper's Table 1.
 CONTACTS = {"no_contact": "no contact", "positive_contact": "positive contact", "negative_contact": "negative contact"}
 EFFECTS = {"positive_contact": "effect of positive contact", "negative_contact": "effect of negative contact"}
 GROUPS = {"axis": "dimension", "scenario": "scenario", "principle": "principle", "action": "action"}

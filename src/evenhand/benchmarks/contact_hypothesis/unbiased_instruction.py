@@ -29,9 +29,7 @@ class UnbiasedInstruction(PromptPrefix):
     def check(self, config: RunConfig[Any]) -> None:
         super().check(config)
         if getattr(config.options, "layout", "chat") != "chat":
-            raise UsageError(
-                f"--mitigation {self.name} stands in a chat's message: --layout chat is accepted, or leave it out"
-            )
+            raise UsageError(f"--mitigation {self.name} needs a chat message; use --layout chat, or remove it")
 
     def _instructed(self, request: Request) -> Request:
         return super()._instructed(request) if request.template else request

@@ -1,7 +1,7 @@
 """Language agency in generated texts (Wan & Chang, LABE): does a model write some people as doers, others as helpers?
 
 A model writes a text about a person; its sentences are labelled agentic or communal by classifiers, which are models of
-their own here; groups of people are compared by the gap between both shares. Texts that exist are scored likewise.
+their own here; groups of people are compared by the gap between both shares. Existing texts are scored in the same way.
 """
 
 from __future__ import annotations
@@ -12,22 +12,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evenhand.benchmark import Benchmark, Card, Helper, Row, Rows
-from evenhand.benchmarks.labe.agency import prepare_strata
 from evenhand.benchmarks.labe.comparing import LabeComparing
 from evenhand.benchmarks.labe.figures import FIGURES
-from evenhand.benchmarks.labe.labels import kept_labels
 from evenhand.benchmarks.labe.layout import LAYOUT
-from evenhand.benchmarks.labe.options import LabeOptions, TextColumns
-from evenhand.benchmarks.labe.prediction import prediction_of
+from evenhand.benchmarks.labe.options import LabeOptions
+from evenhand.benchmarks.labe.reading import load_labels, read_labels, read_text
+from evenhand.benchmarks.labe.statistics import prepare_strata
 from evenhand.errors import UsageError
 from evenhand.flow.configuration import Asking, RunConfig
 from evenhand.flow.episode import Episode, Prediction, derive_seed, run_name
 from evenhand.language_agency.label_request import label_request
-from evenhand.language_agency.named_classifiers import ACCEPTED, kept_classifiers, records
-from evenhand.language_agency.splitters import splitter
+from evenhand.language_agency.named_classifiers import ACCEPTED, kept_classifiers, load_records
+from evenhand.language_agency.sentences import splitter
 from evenhand.models import protocol
 from evenhand.models.request import Message, Reply, Request, Sampling
-from evenhand.options import fields_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,9 +35,6 @@ if TYPE_CHECKING:
     from evenhand.report.findings import Findings
 
 Config = RunConfig[LabeOptions]
-
-# What asks a model, or decides how; nothing of it has any effect on texts that exist.
-OF_A_MODEL = ("model_options", "revision", "temperature", "top_p", "max_new_tokens", "dtype", "batch_size")
 
 
 class Labe(Benchmark[LabeOptions]):
@@ -64,14 +59,8 @@ class Labe(Benchmark[LabeOptions]):
         if "text" in row:
             return []
         name = row["id"] + run_name(how.run)
-        return [
-            Request(
-                messages=(Message("user", row["prompt"]),),
-                sampling=how.sampling,
-                seed=derive_seed(how.seed, name),
-                name=name,
-            )
-        ]
+        message = Message("user", row["prompt"])
+        return [Request((message,), sampling=how.sampling, seed=derive_seed(how.seed, name), name=name)]
 
     def read(self, row: Row, replies: Sequence[Reply], how: Asking[LabeOptions]) -> list[Prediction]:
         """A prediction for each classifier. replies: the text, then each classifier's label of each of its sentences.
@@ -88,9 +77,9 @@ class Labe(Benchmark[LabeOptions]):
                 for reply in protocol.replies(each.classifier, _label_requests(sentences, i))
             ]
         n = len(sentences)
-        said = kept_labels(how.options.labels)
+        said = load_labels(how.options.labels)
         return [
-            prediction_of(row, how.run, _agent(i), each.name, written, sentences, labels[i * n : (i + 1) * n], said)
+            read_text(row, how.run, _agent(i), each.name, written, sentences, labels[i * n : (i + 1) * n], said)
             for i, each in enumerate(classifiers)
         ]
 
@@ -110,11 +99,9 @@ class Labe(Benchmark[LabeOptions]):
 
     def check(self, config: Config) -> None:
         if config.protocol != "generate":
-            raise UsageError(f"labe reads what a model writes, not {config.protocol}: --protocol generate is accepted")
+            raise UsageError("labe reads what a model writes; use --protocol generate")
         if config.source != "evenhand":
-            raise UsageError(
-                f"labe has the paper's own prompts, no {config.source} ones: --source evenhand is accepted"
-            )
+            raise UsageError("labe has one source of prompts, the paper's; use --source evenhand")
         names = config.options.classifiers
         if not names:
             raise UsageError(f"no classifier is named; --classifiers takes {ACCEPTED}")
@@ -122,26 +109,19 @@ class Labe(Benchmark[LabeOptions]):
             raise UsageError(f"a classifier is named twice: {', '.join(names)}; name each once")
         splitter(config.options.splitter)
         if config.options.labels:
-            from evenhand.benchmarks.labe.labels import read_labels
-
             read_labels(Path(config.options.labels))
         if config.options.texts:
             self._check_texts(config)
-        elif config.options.columns != TextColumns() or config.options.preprocess != "none":
-            raise UsageError("--preprocess and the names of columns are of a file of texts: they need --texts FILE")
 
     def _check_texts(self, config: Config) -> None:
-        """Nothing that would be done with a model's texts is done with these."""
         if config.model:
-            raise UsageError(f"--texts scores texts that exist: no --model is asked, and {config.model} came")
+            raise UsageError(f"--texts scores existing texts and asks no model; remove --model {config.model}")
         if config.options.sample or config.configs or config.n_runs > 1:
-            raise UsageError("--texts scores each text of a file once: --sample, --config and --runs don't fit")
+            raise UsageError("--texts scores each text of a file once; remove --sample, --config and --runs")
         if config.mitigation:
-            raise UsageError(f"--mitigation {config.mitigation} works on what a model writes: --texts does not fit")
-        plain = self.filled(RunConfig("labe", options=config.options))
-        given = [name for name in OF_A_MODEL if getattr(config, name) != getattr(plain, name)]
-        if flags := [f"--{each.flag}" for each in fields_of(RunConfig) if each.name in given]:
-            raise UsageError(f"--texts asks no model: {', '.join(flags)} would do nothing; leave it out")
+            raise UsageError(
+                f"--mitigation {config.mitigation} changes what a model writes and does not work with --texts"
+            )
 
     def filled(self, config: Config) -> Config:
         """Texts that exist are of no model and no prompts."""
@@ -152,34 +132,52 @@ class Labe(Benchmark[LabeOptions]):
         return {} if config.options.texts else super().measured(config)
 
     def load(self, config: Config) -> Rows:
-        from evenhand.benchmarks.labe.rows import prompts, texts
+        """Load the texts of a file, or all prompts, or a sample in which every group has the same descriptors."""
+        import datasets
 
-        return texts(config) if config.options.texts else prompts(self.card, config)
+        from evenhand.benchmarks.labe.texts import load_texts
+        from evenhand.flow.draw import draw_matched
+        from evenhand.flow.rows import check_configs, packaged_rows
+
+        size = config.options.sample
+        if config.options.texts:
+            return load_texts(config)
+        if size is None:
+            return Rows(packaged_rows(self.card, config))
+        check_configs(self.card, config)
+        samples = []
+        for name in config.configs:
+            rows = packaged_rows(self.card, replace(config, configs=(name,)))
+            try:
+                samples.append(rows.select(draw_matched(rows["combination"], size, config.seed)))
+            except ValueError as error:
+                raise UsageError(str(error)) from error
+        return Rows(datasets.concatenate_datasets(samples))
 
     def prepare(self, predictions: pd.DataFrame) -> pd.DataFrame:
         return prepare_strata(predictions)
 
     def warnings(self, predictions: pd.DataFrame, table: FigureTable, config: Config) -> list[RunWarning]:
-        from evenhand.benchmarks.labe.warnings import warnings
+        from evenhand.benchmarks.labe.findings import find_warnings
 
-        return [*warnings(predictions, table, config)]
+        return [*find_warnings(predictions, table, config)]
 
     def findings(self, predictions: pd.DataFrame, results: Results) -> Findings:
-        from evenhand.benchmarks.labe.examples import examples, extremes
+        from evenhand.benchmarks.labe.findings import choose_examples, describe_extremes
 
         found = super().findings(predictions, results)
-        told = (extremes(results.figures, each) for each in results.figures.values("overall", "text_type"))
+        extremes = (describe_extremes(results.figures, each) for each in results.figures.values("overall", "text_type"))
         return replace(
             found,
-            sentences=(*found.sentences, *filter(None, told)),
-            examples=examples(predictions, splitter(results.option("splitter"))),
+            sentences=(*found.sentences, *filter(None, extremes)),
+            examples=choose_examples(predictions, splitter(results.option("splitter"))),
         )
 
     def differs(self, config: Config) -> tuple[str, ...]:
         """What of the run is not the paper's protocol, its classifiers included."""
         from evenhand.benchmarks.labe.published import differences_from_paper
 
-        return differences_from_paper(config, records(config.options.classifiers))
+        return differences_from_paper(config, load_records(config.options.classifiers))
 
     def published(self, config: Config) -> list[dict[str, Any]]:
         """Tables 1 and 19 to 28 for the whole set and the sample of 96; Tables 16 to 18 for texts by people."""

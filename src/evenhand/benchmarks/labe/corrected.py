@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from evenhand.benchmarks.labe.agency import PEOPLE, by_group, counted
+from evenhand.benchmarks.labe.reading import PEOPLE
+from evenhand.benchmarks.labe.statistics import by_group, counted
 from evenhand.figure import Estimate, Groups
 from evenhand.flow.results import RunWarning
 from evenhand.language_agency.sentences import sentence_id
@@ -24,7 +25,7 @@ from evenhand.statistics.rare import reach
 from evenhand.statistics.resampling import FloatArray, no_spread, students_intervals
 
 if TYPE_CHECKING:
-    from evenhand.benchmarks.labe.labels import Labels
+    from evenhand.benchmarks.labe.reading import Labels
 
 
 @dataclass(frozen=True)
@@ -38,22 +39,23 @@ class Corrections:
     judged: Judged
     shares: tuple[tuple[Groups, pd.DataFrame, Seen], ...]
 
-    def rates(self) -> dict[str, tuple[float, int]]:
-        """Return sensitivity and specificity in percent, and of how many labels each is."""
-        of = self.judged
-        return {
-            "sensitivity": (100 * of.sensitivity, of.n_positive),
-            "specificity": (100 * of.specificity, of.n_negative),
-        }
+    def estimates(self, key: str) -> Iterator[tuple[Groups, Estimate]]:
+        """Yield percentages: "sensitivity" or "specificity"; or each group's share as the classifier sees it ("seen"),
+        or as people would have labelled all sentences ("corrected").
 
-    def corrected(self) -> Iterator[tuple[Groups, Estimate]]:
-        """Yield each group's share as people would have labelled all sentences, percent.
-
-        NaN where no true share fits what is seen and the labels. Nothing where the labels can correct none.
+        Corrected is NaN where no true share fits what is seen and the labels; none where labels can correct nothing.
         """
-        for groups, rows, seen in self.shares if not self.judged.why_not else ():
-            value = math.nan if self.judged.contradicts(seen) else 100 * self.judged.corrected(seen.mean)
-            yield groups, counted(rows, value, [100 * end for end in self.judged.interval(seen)])
+        judged = self.judged
+        if key in ("sensitivity", "specificity"):
+            n = judged.n_positive if key == "sensitivity" else judged.n_negative
+            yield {}, Estimate(100 * getattr(judged, key), n=n, n_read=n)
+        elif key == "seen":
+            for groups, rows, seen in self.shares:
+                yield groups, counted(rows, 100 * seen.mean)
+        elif not judged.why_not:
+            for groups, rows, seen in self.shares:
+                value = math.nan if judged.contradicts(seen) else 100 * judged.corrected(seen.mean)
+                yield groups, counted(rows, value, [100 * end for end in judged.interval(seen)])
 
 
 def corrections(predictions: pd.DataFrame) -> Corrections:
@@ -81,26 +83,25 @@ def corrections(predictions: pd.DataFrame) -> Corrections:
 def label_warnings(predictions: pd.DataFrame, labels: Labels) -> Iterator[RunWarning]:
     """Yield what can't be corrected by these labels, and where they don't fit what classifiers see."""
     if labels.undecided:
-        yield _warning(f"{labels.undecided:,} labelled sentences have no majority label: left out.")
+        yield RunWarning("labels", f"{labels.undecided:,} labelled sentences have no majority label: left out.")
     for classifier, rows in predictions.groupby("classifier", sort=False):
         found = corrections(rows)
         n, n_labels = len(found.labelled), len(labels.agentic)
         if n < n_labels:
-            yield _warning(f"{n_labels - n:,} of {n_labels:,} labelled sentences are in no text read by {classifier}.")
+            yield RunWarning(
+                "labels", f"{n_labels - n:,} of {n_labels:,} labelled sentences are in no text read by {classifier}."
+            )
         of_names, names = (each.nunique(dropna=False) for each in (found.labelled["name"], rows["cluster"]))
         if of_names < min(FEW_CLUSTERS, names):
-            yield _warning(
+            yield RunWarning(
+                "labels",
                 f"{n:,} labelled sentences are about {of_names} of {names} names: label a simple random sample of "
-                f"sentences, or how {classifier} errs on other names isn't known."
+                f"sentences, or how {classifier} errs on other names isn't known.",
             )
         if why := found.judged.why_not:
             why = why.replace("of the class", "as agentic").replace("of others", "as communal or neutral")
-            yield _warning(f"Agentic shares are not corrected, {classifier}: {why}.")
+            yield RunWarning("labels", f"Agentic shares are not corrected, {classifier}: {why}.")
         yield from _contradictions(str(classifier), found)
-
-
-def _warning(text: str) -> RunWarning:
-    return RunWarning("labels", text)
 
 
 def _contradictions(classifier: str, found: Corrections) -> Iterator[RunWarning]:

@@ -15,7 +15,6 @@ import re
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice, pairwise
 from typing import Literal
 
 from evenhand.language_agency.sentences import split_sentences
@@ -31,12 +30,10 @@ _STRING = r"(?:" + r'"[^"\\]*(?:\\.[^"\\]*)*"' + "|" + r"'[^'\\]*(?:\\.[^'\\]*)*
 _VALUE = rf"(?:{_STRING}|-?\w+(?:\.\w+)?)"
 _PAIR = re.compile(rf"({_STRING})\s*:\s*({_VALUE})", re.DOTALL)
 _OBJECT = re.compile(rf"\{{{_FILL}(?:{_STRING}\s*:\s*{_VALUE}{_FILL})+\}}", re.DOTALL)  # no object or list within
-_BEGINS = re.compile(rf"\[{_FILL}\Z")
-_GOES_ON = re.compile(rf"{_FILL}\Z")
-_ENDS = re.compile(rf"{_FILL}\]")
+_READ = "\0"  # stands for an edit that was read
+_LIST = re.compile(rf"\[{_FILL}(?:{_READ}{_FILL})*\]")
+_UNREAD_LIST = re.compile(rf"\[{_FILL}\{{")
 _LENIENT_JSON = json.JSONDecoder(strict=False)  # line breaks within strings are fine
-_EMPTY = re.compile(rf"\[{_FILL}\]")
-_BEGUN = re.compile(rf"\[{_FILL}\{{")  # a list of objects
 
 _LEAD_IN = re.compile(
     r"\A(?:\W*(?:sure|certainly|of course)\b\W*)?"
@@ -74,22 +71,29 @@ class Placed:
 
 
 def parse_edits(reply: str) -> Parsed:
-    """The edits of a reply, in order, MAX_EDITS at most; those before an unreadable one or a cut, too."""
-    read = ((match.span(), _edit(match.group())) for match in _OBJECT.finditer(reply))
-    found = list(islice(((span, edit) for span, edit in read if edit), MAX_EDITS))
-    return Parsed(tuple(edit for _, edit in found), not _is_one_list(reply, [span for span, _ in found]))
+    """Read the edits of a reply, in order, MAX_EDITS at most; also those before an unreadable one or a cut."""
+    edits: list[Edit] = []
+
+    def mark(match: re.Match[str]) -> str:
+        edit = _read_edit(match.group()) if len(edits) < MAX_EDITS else None
+        edits.extend([edit] if edit else [])
+        return _READ if edit else match.group()
+
+    rest = _OBJECT.sub(mark, reply.replace(_READ, " "))
+    whole = any(match.group().count(_READ) == len(edits) for match in _LIST.finditer(rest))
+    return Parsed(tuple(edits), malformed=not whole or (not edits and bool(_UNREAD_LIST.search(rest))))
 
 
 def place_edits(text: str, edits: Sequence[Edit]) -> tuple[Placed, ...]:
     """Find each edit's original, white space around it aside: the first occurrence that no edit before it has taken."""
     placed: list[Placed] = []
     for edit in edits:
-        placed.append(_place(text, edit, [each for each in placed if each.outcome == "applied"]))
+        placed.append(_place_edit(text, edit, [each for each in placed if each.outcome == "applied"]))
     return tuple(placed)
 
 
 def replace_placed(text: str, placed: Sequence[Placed]) -> str:
-    """All at once, by their places in this text: no edit can hit what another one wrote.
+    """Apply all edits by their places in this text: no edit can hit what another one wrote.
 
     Everything else stays byte for byte. Edits that go nowhere are passed over.
     """
@@ -102,7 +106,7 @@ def replace_placed(text: str, placed: Sequence[Placed]) -> str:
 
 
 def parse_rewrite(reply: str, sentence: str) -> str | None:
-    """The one sentence of a reply that should be the rewritten sentence and nothing else, without lead-in and quotes.
+    """Read the one sentence of a reply that should be the rewritten sentence alone, without lead-in and quotes.
 
     None where it has no sentence or several, or more than LONGEST_REWRITE times the characters. It ends with the
     sentence's own mark where it has none: the next sentence of the text follows it.
@@ -118,16 +122,16 @@ def parse_rewrite(reply: str, sentence: str) -> str | None:
     return rewritten if len(rewritten) <= LONGEST_REWRITE * len(sentence) else None
 
 
-def _edit(entry: str) -> Edit | None:
-    """None for an object that is no edit: another key, a value that is no string, a key given twice."""
-    pairs = [(_string(key), _string(value)) for key, value in _PAIR.findall(entry)]
+def _read_edit(entry: str) -> Edit | None:
+    """Return None for an object that is no edit: another key, a value that is no string, a key given twice."""
+    pairs = [(_read_string(key), _read_string(value)) for key, value in _PAIR.findall(entry)]
     originals, editeds = ([value for key, value in pairs if key == name] for name in ("original", "edited"))
     if len(originals) == len(editeds) == 1 and originals[0] is not None and editeds[0] is not None:
         return Edit(originals[0], editeds[0])
     return None
 
 
-def _string(token: str) -> str | None:
+def _read_string(token: str) -> str | None:
     """Read a string literal of JSON or Python; None for a number or a word, and for what can't be stored as UTF-8."""
     for read in (_LENIENT_JSON.decode, ast.literal_eval):
         with contextlib.suppress(ValueError, SyntaxError, AttributeError), warnings.catch_warnings():
@@ -138,31 +142,22 @@ def _string(token: str) -> str | None:
     return None
 
 
-def _is_one_list(reply: str, spans: Sequence[tuple[int, int]]) -> bool:
-    """Whether the objects at these places are all that a list has, and it ends; where there is none: an empty list."""
-    if not spans:
-        return bool(_EMPTY.search(reply)) and not _BEGUN.search(reply)
-    between = (reply[end:start] for (_, end), (start, _) in pairwise(spans))
-    begins, ends = reply[: spans[0][0]], reply[spans[-1][1] :]
-    return bool(_BEGINS.search(begins) and _ENDS.match(ends)) and all(_GOES_ON.match(each) for each in between)
-
-
-def _place(text: str, edit: Edit, taken: Sequence[Placed]) -> Placed:
+def _place_edit(text: str, edit: Edit, taken: Sequence[Placed]) -> Placed:
     original, edited = edit.original.strip(), edit.edited.strip()
     if not original or not edited:
         return Placed(edit, "empty")
     if original.split() == edited.split():
         return Placed(edit, "unchanged")
     outcome: Outcome = "not found"
-    for start, end in _occurrences(text, original):
+    for start, end in _find_phrase(text, original):
         if all(end <= each.start or each.end <= start for each in taken):
             return Placed(edit, "applied", start, end)
         outcome = "overlapping"
     return Placed(edit, outcome)
 
 
-def _occurrences(text: str, phrase: str) -> Iterator[tuple[int, int]]:
-    """Where the phrase stands, first as it is, then with any white space between its words.
+def _find_phrase(text: str, phrase: str) -> Iterator[tuple[int, int]]:
+    """Yield where the phrase stands, first as it is, then with any white space between its words.
 
     Whole words only: "he is kind" is not in "she is kind".
     """

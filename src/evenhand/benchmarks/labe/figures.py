@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-from evenhand.benchmarks.labe.agency import (
+from evenhand.benchmarks.labe.statistics import (
+    EditOutcomes,
     GenderDifference,
+    LabelFigure,
     PeopleMean,
     PValue,
+    RewriteOutcomes,
+    RewriteTotals,
     SentenceCount,
     StratumGap,
     StratumVariance,
     Variance,
-    counted,
 )
-from evenhand.benchmarks.labe.outcomes import EditOutcomes, RewriteTotals, TextOutcomes
-from evenhand.figure import Columns, Estimate, Figure, Groups, Sample, Statistic
-
-if TYPE_CHECKING:
-    from evenhand.benchmarks.labe.corrected import Corrections
+from evenhand.figure import Columns, Figure
 
 VARIANCES = {
     "overall": "overall",
@@ -31,43 +26,6 @@ VARIANCES = {
 PARTS: tuple[Columns, ...] = ((), ("text_type",), ("classifier",), ("run",))
 BY_TEXT_TYPE: tuple[Columns, ...] = (("text_type",),)
 BY_CLASSIFIER: tuple[Columns, ...] = (("classifier",),)
-
-
-class LabelStatistic(Statistic):
-    """Of sentences that people labelled, of one classifier."""
-
-    columns = ("labelled",)
-
-    def corrections(self, sample: Sample) -> Corrections:
-        from evenhand.benchmarks.labe.corrected import corrections
-
-        return sample.once("corrections", lambda: corrections(sample.rows))
-
-
-class SeenShare(LabelStatistic):
-    """Mean share of agentic sentences as the classifier sees it, percent."""
-
-    def estimates(self, sample: Sample) -> Iterator[tuple[Groups, Estimate]]:
-        for groups, rows, seen in self.corrections(sample).shares:
-            yield groups, counted(rows, 100 * seen.mean)
-
-
-class CorrectedShare(LabelStatistic):
-    """The share as people would have labelled all sentences, percent."""
-
-    def estimates(self, sample: Sample) -> Iterator[tuple[Groups, Estimate]]:
-        yield from self.corrections(sample).corrected()
-
-
-@dataclass(frozen=True)
-class LabelRate(LabelStatistic):
-    """The classifier's sensitivity or specificity on labelled sentences, percent."""
-
-    key: str
-
-    def estimate(self, sample: Sample) -> Estimate:
-        value, n = self.corrections(sample).rates()[self.key]
-        return Estimate(value, n=n, n_read=n)
 
 
 def _variance(key: str, name: str) -> Figure:
@@ -95,13 +53,13 @@ FIGURES = (
     Figure("stratum_variance", "variance between strata", StratumVariance(), unit="squared points", best=None,
            by=PARTS),
     Figure("sentences", "sentences read", SentenceCount(), best=None, by=PARTS, digits=0),
-    Figure("agentic_seen", "agentic sentences, as the classifier sees them", SeenShare(), unit="percent", best=None,
+    Figure("agentic_seen", "agentic sentences, as the classifier sees them", LabelFigure("seen"), unit="percent",
+           best=None, by=BY_CLASSIFIER),
+    Figure("agentic_corrected", "agentic sentences, corrected", LabelFigure("corrected"), unit="percent", best=None,
            by=BY_CLASSIFIER),
-    Figure("agentic_corrected", "agentic sentences, corrected", CorrectedShare(), unit="percent", best=None,
-           by=BY_CLASSIFIER),
-    Figure("sensitivity", "sensitivity", LabelRate("sensitivity"), unit="percent", best="high", by=BY_CLASSIFIER),
-    Figure("specificity", "specificity", LabelRate("specificity"), unit="percent", best="high", by=BY_CLASSIFIER),
-    Figure("rewritten_texts", "texts by outcome of rewriting", TextOutcomes(), unit="percent", best=None),
+    Figure("sensitivity", "sensitivity", LabelFigure("sensitivity"), unit="percent", best="high", by=BY_CLASSIFIER),
+    Figure("specificity", "specificity", LabelFigure("specificity"), unit="percent", best="high", by=BY_CLASSIFIER),
+    Figure("rewritten_texts", "texts by outcome of rewriting", RewriteOutcomes(), unit="percent", best=None),
     Figure("edits", "edits by outcome", EditOutcomes(), unit="percent", best=None),
     Figure("rewriting", "rewriting in numbers", RewriteTotals(), best=None, digits=0),
 )  # fmt: skip

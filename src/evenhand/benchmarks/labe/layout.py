@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-import math
-from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from evenhand.benchmarks.labe.agency import PEOPLE
 from evenhand.benchmarks.labe.figures import VARIANCES
-from evenhand.benchmarks.labe.prediction import STRATA, TEXTS
-from evenhand.report.findings import Plot, whiskers
-from evenhand.report.layout import Block, Column, Grid, counts, shown
+from evenhand.benchmarks.labe.reading import PEOPLE, STRATA, TEXTS
+from evenhand.report.layout import Bars, Block, Column, Grid, counts, shown
 from evenhand.report.tables import Cell, Table
 
 if TYPE_CHECKING:
     from evenhand.benchmark import Benchmark
     from evenhand.flow.results import Results
 
-MOST_RACES = 12  # in a plot; a file may have hundreds
 GENDERS = ("male", "female")
 
 
@@ -52,45 +45,6 @@ class ClassifierTable:
             "The other tables have means over classifiers and runs. Another classifier shifts all levels: compare runs "
             "of the same one.",
         )
-
-
-@dataclass(frozen=True)
-class GapBars:
-    """Gaps of men and women, of all texts and of each race, of one text type (as the paper's Figure 3)."""
-
-    text_type: str
-    exploratory: bool = False
-
-    def build(self, benchmark: Benchmark[Any], results: Results) -> Plot | None:
-        table, where = results.figures, {"text_type": self.text_type}
-        rows = [
-            row
-            for columns in (("gender",), ("race", "gender"))
-            for row in table.rows("gap", *columns, **where)
-            if row.groups["gender"] in GENDERS and not math.isnan(row.value)
-        ]
-        texts: Counter[str] = Counter()
-        for row in rows:
-            texts[row.groups.get("race", "")] += row.n_read if "race" in row.groups else 0
-        races = {"", *(race for race, _ in texts.most_common(MOST_RACES))}
-        bars: dict[str, dict[str, tuple[float, Sequence[float]]]] = {}
-        for row in rows:
-            if (race := row.groups.get("race", "")) in races:
-                bars.setdefault(race or "all", {})[row.groups["gender"]] = (row.value, row.interval or ())
-        if not bars:
-            return None
-        whole = table.row("overall", **where)
-        note = f"n = {whole.n_read:,} of {whole.n:,} answers; {whiskers(bars, '95 % confidence intervals')}."
-        if (n_races := sum(race != "" for race in texts)) > MOST_RACES:
-            note += f" Of {n_races} races the {MOST_RACES} with most texts are drawn."
-        title = f"Agentic-communal gap, {self.text_type.replace('_', ' ')} (as the paper's Figure 3)"
-        return Plot(title, partial(_bars, bars, "gap, points", (0.0, "balance"), (-100.0, 100.0)), note)
-
-
-def _bars(*arguments: Any) -> str:
-    from evenhand.report.plots import grouped_bars
-
-    return grouped_bars(*arguments)
 
 
 def _gap_grid(title: str, rows: tuple[str, ...]) -> Grid:
@@ -148,7 +102,7 @@ LAYOUT: tuple[Block, ...] = (
     ), note="The first classifier picks what is rewritten and judges the result: a second one is the honest check."),
     Grid("Outcomes of selective rewriting: edits", ("outcome",), (
         Column("% of edits", "edits"), Column("edits", "edits", show="n"),
-    ), note="Edits are accepted as they come, as in the paper, or (--accept judged) unless the first classifier finds "
+    ), note="Edits are applied as in the paper, or (--accept judged) unless the first classifier finds "
        "them less agentic."),
     Grid("Selective rewriting in numbers", ("counted",), (Column("number", "rewriting"),)),
     Grid("Errors of classifiers on people's labels", ("classifier",), (
@@ -166,5 +120,8 @@ LAYOUT: tuple[Block, ...] = (
     Grid("Variance between strata", (*_TEXT_TYPE, "stratum"), (
         Column("variance", "stratum_variance"), Column("texts read", "stratum_variance", show="n_read"),
     ), exploratory=True),
-    *(GapBars(text_type) for text_type in ("biography", "professor_review", "reference_letter", TEXTS)),
+    *(Bars(f"Agentic-communal gap by {name}, {text_type.replace('_', ' ')} (as the paper's Figure 3)", "gap", race,
+           "gender", "gap, points", (-100.0, 100.0), (0.0, "balance"), where={"text_type": text_type})
+      for text_type in ("biography", "professor_review", "reference_letter", TEXTS)
+      for name, race in (("gender", ""), ("race and gender", "race"))),
 )  # fmt: skip

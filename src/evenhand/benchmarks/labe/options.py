@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from evenhand.language_agency.named_classifiers import ACCEPTED, DEFAULT
-from evenhand.language_agency.splitters import SplitterName
+from evenhand.language_agency.sentences import SplitterName
 from evenhand.options import option
 
 Preprocess = Literal["none", "ratemyprofessor", "bias_in_bios"]
@@ -33,39 +33,41 @@ class TextColumns:
 
 @dataclass(frozen=True)
 class LabeOptions:
-    """texts: a file whose texts are scored in place of those that a model writes; the options below it are of it."""
+    """texts: a file of existing texts to score instead of asking a model; the options after it describe the file."""
 
     sample: int | None = option(
         None, "rows of each configuration, every group with the same descriptors", least=1, metavar="N"
     )
-    classifiers: tuple[str, ...] = option((DEFAULT,), f"of sentences: {ACCEPTED}", metavar="NAME")
+    classifiers: tuple[str, ...] = option((DEFAULT,), f"classifiers of sentences: {ACCEPTED}", metavar="NAME")
     splitter: SplitterName = option(
-        "sentencex", "cuts texts into sentences: ours, the published script's rules, or NLTK's punkt"
+        "sentencex", "splits texts into sentences: sentencex, the published script's rules, or NLTK's punkt"
     )
     labels: str | None = option(
         None, "people's labels of this run's sentences (evenhand annotate import), to correct shares by",
         metavar="MERGED", incidental=True,
     )  # fmt: skip
     texts: str | None = option(
-        None, "texts that exist, scored in place of a model's: CSV, JSONL, JSON or parquet, one a row", metavar="FILE"
+        None, "existing texts to score instead of a model's: CSV, JSONL, JSON or parquet, one a row", metavar="FILE"
     )
     text_column: str = option("text", "of --texts: its column of texts", metavar="NAME", needs="texts")
-    gender_column: str = option("gender", "likewise, of genders", metavar="NAME", needs="texts")
-    race_column: str | None = option("race", "likewise, of races", metavar="NAME", needs="texts")
-    name_column: str | None = option("name", "likewise, of people's names", metavar="NAME", needs="texts")
+    gender_column: str = option("gender", "of --texts: its column of genders", metavar="NAME", needs="texts")
+    race_column: str | None = option("race", "of --texts: its column of races", metavar="NAME", needs="texts")
+    name_column: str | None = option("name", "of --texts: its column of people's names", metavar="NAME", needs="texts")
     group_column: str | None = option(
-        None, "likewise, of strata, for instance departments or professions", metavar="NAME", needs="texts"
+        None, "of --texts: its column of strata, for instance departments or professions", metavar="NAME", needs="texts"
     )
     prompt_column: str | None = option(
-        "prompts", "likewise, of what the texts' model was asked", metavar="NAME", needs="texts"
+        "prompts",
+        "of --texts: its column of prompts, which the texts' model was asked",
+        metavar="NAME",
+        needs="texts",
     )
     own_prompts: OwnPrompts | None = option(
         None,
-        "of --texts: a text's own prompt at its beginning is taken off, as by default, or kept (as in the paper's "
-        "Table 1)",
+        "of --texts: strip a text's own prompt from its beginning (default), or keep it (as in the paper's Table 1)",
         needs="texts",
     )
-    preprocess: Preprocess = option("none", "of --texts: rows chosen as the paper chose its own", needs="texts")
+    preprocess: Preprocess = option("none", "of --texts: choose rows as the paper chose its own", needs="texts")
 
     @property
     def columns(self) -> TextColumns:

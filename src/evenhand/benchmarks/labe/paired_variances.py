@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from evenhand.benchmarks.labe.agency import PEOPLE
+from evenhand.benchmarks.labe.reading import PEOPLE
 from evenhand.metrics.agency_gap.group_means import HEADLINES, inter_group_variance
 from evenhand.statistics.clustered import Difference
 from evenhand.statistics.resampling import (

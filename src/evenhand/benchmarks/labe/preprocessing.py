@@ -1,11 +1,10 @@
 """Which rows of a file of texts are scored: all, or those that LABE chose of its two sets of human-written texts.
 
-Section 4.1.1 and Appendix C of the paper; Tables 13 and 14 are what came of it.
+Section 4.1.1 and Appendix C of the paper; Tables 13 and 14 show the result.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -34,63 +33,57 @@ class Chosen:
     notes: tuple[str, ...] = ()
 
 
-def chosen_rows(rows: pd.DataFrame, preprocess: Preprocess, seed: int) -> Chosen:
-    """Of rows with the columns gender and group, in their order. seed: of the draw of biographies."""
-    return _CHOOSE[preprocess](rows, seed)
+def choose_rows(rows: pd.DataFrame, preprocess: Preprocess, seed: int) -> Chosen:
+    """Choose among rows with the columns gender and group, in their order. seed: for the draw of biographies."""
+    if preprocess == "ratemyprofessor":
+        return _large_departments(rows)
+    if preprocess == "bias_in_bios":
+        return _draw_biographies(rows, seed)
+    return Chosen(rows, _left_out(0, 0, 0))
 
 
-def _left_out(gender: int = 0, group: int = 0, draw: int = 0) -> dict[str, int]:
+def _left_out(gender: int, group: int, draw: int) -> dict[str, int]:
     return {"left_out_gender": gender, "left_out_group": group, "left_out_draw": draw}
 
 
-def _all(rows: pd.DataFrame, seed: int) -> Chosen:
-    return Chosen(rows, _left_out())
-
-
-def _large_departments(rows: pd.DataFrame, seed: int) -> Chosen:
+def _large_departments(rows: pd.DataFrame) -> Chosen:
     """Reviews with a gender, then departments with at least 10 reviews of each (LABE, section 4.1.1; Table 14)."""
     gendered = rows[rows["gender"].isin(GENDERS)]
     reviews = pd.crosstab(gendered["group"], gendered["gender"]).reindex(columns=list(GENDERS), fill_value=0)
     small = (reviews < MIN_REVIEWS).any(axis=1) | (reviews.index == "")
     kept = gendered[gendered["group"].isin(small.index[~small])]
-    left_out = _left_out(gender=len(rows) - len(gendered), group=len(gendered) - len(kept))
+    no_gender, n_small = len(rows) - len(gendered), len(gendered) - len(kept)
     notes = []
-    if left_out["left_out_gender"]:
-        notes.append(f"Reviews left out for want of a gender: {left_out['left_out_gender']:,} of {len(rows):,}.")
-    if left_out["left_out_group"]:
+    if no_gender:
+        notes.append(f"Reviews left out for want of a gender: {no_gender:,} of {len(rows):,}.")
+    if n_small:
         notes.append(
             f"Reviews left out because their department has fewer than {MIN_REVIEWS} of either gender, or is not "
-            f"known: {left_out['left_out_group']:,}, in {int((small & (small.index != '')).sum())} departments."
+            f"known: {n_small:,}, in {int((small & (small.index != '')).sum())} departments."
         )
-    return Chosen(kept.reset_index(drop=True), left_out, tuple(notes))
+    return Chosen(kept.reset_index(drop=True), _left_out(no_gender, n_small, 0), tuple(notes))
 
 
-def _drawn_biographies(rows: pd.DataFrame, seed: int) -> Chosen:
-    """120 biographies of each gender and profession, drawn at random (LABE, section 4.1.1; Table 13)."""
+def _draw_biographies(rows: pd.DataFrame, seed: int) -> Chosen:
+    """Draw 120 biographies of each gender and profession at random (LABE, section 4.1.1; Table 13)."""
     gendered = rows[rows["gender"].isin(GENDERS)]
     known = gendered[gendered["group"] != ""]
     rng = np.random.default_rng(seed)
     drawn: list[int] = []
     short: list[str] = []
     for profession in sorted(known["group"].unique()):
-        of_profession = known[known["group"] == profession]
         for gender in GENDERS:
-            places = of_profession.index[of_profession["gender"] == gender].to_numpy()
+            places = known.index[(known["group"] == profession) & (known["gender"] == gender)].to_numpy()
             if len(places) < BIOGRAPHIES:
                 short.append(f"{profession} ({gender}: {len(places)})")
             drawn += places[rng.permutation(len(places))[:BIOGRAPHIES]].tolist()
-    left_out = _left_out(len(rows) - len(gendered), len(gendered) - len(known), len(known) - len(drawn))
-    notes = []
-    for of, n in (("gender", left_out["left_out_gender"]), ("profession", left_out["left_out_group"])):
-        if n:
-            notes.append(f"Biographies left out for want of a {of}: {n:,} of {len(rows):,}.")
+    no_gender, no_profession = len(rows) - len(gendered), len(gendered) - len(known)
+    notes = [
+        f"Biographies left out for want of a {lacking}: {n:,} of {len(rows):,}."
+        for lacking, n in (("gender", no_gender), ("profession", no_profession))
+        if n
+    ]
     if short:
         notes.append(f"Fewer than {BIOGRAPHIES} biographies, of which all were taken: {', '.join(short)}.")
+    left_out = _left_out(no_gender, no_profession, len(known) - len(drawn))
     return Chosen(rows.loc[sorted(drawn)].reset_index(drop=True), left_out, tuple(notes))
-
-
-_CHOOSE: dict[str, Callable[[pd.DataFrame, int], Chosen]] = {
-    "none": _all,
-    "ratemyprofessor": _large_departments,
-    "bias_in_bios": _drawn_biographies,
-}

@@ -18,15 +18,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from evenhand.benchmarks.labe.options import LabeOptions, Preprocess
-from evenhand.benchmarks.labe.prediction import TEXTS
+from evenhand.benchmarks.labe.reading import TEXTS
 from evenhand.benchmarks.labe.selective_rewrite import SelectiveRewriteOptions
 from evenhand.flow.configuration import RunConfig
 from evenhand.language_agency.recipes import is_papers_bert
-from evenhand.language_agency.splitters import SPLITTERS
+from evenhand.language_agency.sentences import SPLITTERS
 from evenhand.published import NAME, read_published
 
 if TYPE_CHECKING:
-    from evenhand.language_agency.splitters import SplitterName
+    from evenhand.language_agency.sentences import SplitterName
 
 Config = RunConfig[LabeOptions]
 
@@ -65,7 +65,7 @@ def differences_from_paper(config: Config, trained: Mapping[str, Mapping[str, An
         if splitter != PAPERS_SPLITTER
         else ""
     )
-    others = [f"{name} ({_training(record)})" for name, record in trained.items() if not _is_the_papers(record)]
+    others = [f"{name} ({why})" for name, record in trained.items() if (why := _why_another_classifier(record))]
     classifiers = f"another classifier: {', '.join(others)}, not BERT trained on {DATA} by --recipe bert"
     return tuple(filter(None, (*of_run, cut, classifiers if others else "")))
 
@@ -104,15 +104,12 @@ def _texts_differ(config: Config) -> Iterator[str]:
         yield f"a draw of {config.limit} texts, not all"
 
 
-def _is_the_papers(record: Mapping[str, Any]) -> bool:
-    return _is_bert_on_lac(record) and is_papers_bert(record.get("recipe", {}))
-
-
-def _is_bert_on_lac(record: Mapping[str, Any]) -> bool:
-    return record.get("data") == DATA and record.get("base") in BASES
-
-
-def _training(record: Mapping[str, Any]) -> str:
+def _why_another_classifier(record: Mapping[str, Any]) -> str:
+    """Say how a classifier was trained, where not as the paper's BERT; "" where as that."""
     base, data = record.get("base"), record.get("data")
-    how = " by another recipe than the paper's" if _is_bert_on_lac(record) else ""
-    return f"{base} trained on {data}{how}" if base and data else "its training is not known"
+    if not base or not data:
+        return "its training is not known"
+    if data != DATA or base not in BASES:
+        return f"{base} trained on {data}"
+    papers = is_papers_bert(record.get("recipe", {}))
+    return "" if papers else f"{base} trained on {data} by another recipe than the paper's"

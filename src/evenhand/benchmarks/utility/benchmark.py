@@ -7,14 +7,14 @@ answers are greedy where the paper samples at temperature 0.2.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from evenhand.benchmark import Benchmark, Card, Comparing, Part, Publishing, Row
-from evenhand.benchmarks.utility.figures import FIGURES, LAYOUT, prepared
+from evenhand.benchmarks.utility.figures import FIGURES, LAYOUT, add_figure_columns
 from evenhand.benchmarks.utility.likeness import NEEDS, bertscore_by
-from evenhand.benchmarks.utility.reading import continuation_request, prediction, question_of
+from evenhand.benchmarks.utility.reading import continuation_request, read_row
 from evenhand.errors import UsageError
 from evenhand.flow.configuration import Asking, RunConfig
 from evenhand.flow.episode import Prediction, derive_seed, run_name
@@ -27,9 +27,10 @@ if TYPE_CHECKING:
     from evenhand.figure import FigureTable
     from evenhand.flow.results import Results, RunWarning
     from evenhand.models.protocol import Model
-    from evenhand.report.findings import Example, Findings
+    from evenhand.report.findings import Findings
 
 EXAMPLES = 8
+SCORES_TEXTS = {"choose", "continue"}  # what a model must support for perplexity
 
 
 class UtilityComparing(Comparing):
@@ -63,38 +64,34 @@ class Utility(Benchmark[NoOptions]):
     def ask(self, row: Row, how: Asking[NoOptions]) -> list[Request]:
         """A question as it stands; of a text, how likely it is after its first sentence."""
         name = row["id"] + run_name(how.run)
-        question = question_of(row)
-        if question is None:
+        if row.get("question") is None:
             return [continuation_request(name, row["text"])]
-        seed = derive_seed(how.seed, name)
-        return [Request((Message("user", question),), sampling=how.sampling, seed=seed, name=name)]
+        message, seed = Message("user", row["question"]), derive_seed(how.seed, name)
+        return [Request((message,), sampling=how.sampling, seed=seed, name=name)]
 
     def read(self, row: Row, replies: Sequence[Reply], how: Asking[NoOptions]) -> list[Prediction]:
-        return [prediction(row, replies, how)]
+        return [read_row(row, replies, how)]
 
     def check(self, config: RunConfig[NoOptions]) -> None:
         if config.source != "evenhand":
-            raise UsageError(f"{self.card.name} has rows of ours alone: --source evenhand is accepted")
+            raise UsageError(f"{self.card.name} has no official data; use --source evenhand")
 
     def fitted(self, config: RunConfig[NoOptions], models: Mapping[str, Model]) -> RunConfig[NoOptions]:
         """Raises UsageError where texts are to be scored by a model that gives no log-probabilities."""
         for model in models.values():
-            if "texts" in config.configs and not {"choose", "continue"} <= model.can:
-                raise UsageError(
-                    f"{model.name} can't score how a text goes on, so it has no perplexity; --config questions is "
-                    "accepted with it"
-                )
+            if "texts" in config.configs and not model.can >= SCORES_TEXTS:
+                raise UsageError(f"{model.name} can't score texts, so it has no perplexity; use --config questions")
         return config
 
     def part(self, model: Model, options: Mapping[str, object]) -> Part:
-        """Of a model that can't say how likely a text goes on as it does, the questions alone."""
-        if {"choose", "continue"} <= model.can:
+        """Ask only the questions of a model that can't score texts."""
+        if model.can >= SCORES_TEXTS:
             return Part()
         why = f"{model.name} gives no log-probabilities of texts"
         return Part({"configs": ("questions",)}, ("all but questions", why))
 
     def prepare(self, predictions: pd.DataFrame) -> pd.DataFrame:
-        return prepared(predictions)
+        return add_figure_columns(predictions)
 
     def count_read(self, predictions: pd.DataFrame, table: FigureTable) -> tuple[int, int]:
         """Questions and texts together."""
@@ -117,14 +114,12 @@ class Utility(Benchmark[NoOptions]):
         return found
 
     def findings(self, predictions: pd.DataFrame, results: Results) -> Findings:
-        return replace(super().findings(predictions, results), examples=tuple(_examples(predictions)))
+        from evenhand.report.findings import Example
 
-
-def _examples(predictions: pd.DataFrame) -> Iterator[Example]:
-    from evenhand.report.findings import Example
-
-    some = predictions[predictions["kind"] == "question"]
-    for place in (k * len(some) // EXAMPLES for k in range(min(EXAMPLES, len(some)))):
-        row = some.iloc[place]
-        caption = f"{row['topic']} · accepted: {', '.join(row['answers'])}"
-        yield Example(caption, row["question"], row["text"], str(row["outcome"] or "failed"))
+        questions = predictions[predictions["kind"] == "question"]
+        examples = []
+        for place in (k * len(questions) // EXAMPLES for k in range(min(EXAMPLES, len(questions)))):
+            row = questions.iloc[place]
+            caption = f"{row['topic']} · accepted: {', '.join(row['answers'])}"
+            examples.append(Example(caption, row["question"], row["text"], str(row["outcome"] or "failed")))
+        return replace(super().findings(predictions, results), examples=tuple(examples))

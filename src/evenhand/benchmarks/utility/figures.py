@@ -35,12 +35,12 @@ class Likeness(RowMean):
             yield {}, row_values(sample, values)
 
     def _measured(self, rows: pd.DataFrame) -> pd.Series | None:
-        """NaN: no reply came."""
+        """NaN: the request failed."""
         import pandas as pd
 
-        came = rows[rows["outcome"].notna()]
-        found = LIKENESS[self.measure](came["text"].tolist(), [list(each) for each in came["answers"]])
-        return None if found is None else pd.Series(found, came.index, dtype=float).reindex(rows.index)
+        answered = rows[rows["outcome"].notna()]
+        found = LIKENESS[self.measure](answered["text"].tolist(), [list(each) for each in answered["answers"]])
+        return None if found is None else pd.Series(found, answered.index, dtype=float).reindex(rows.index)
 
 
 def _likeness(measure: str, name: str, least: float, description: str) -> Figure:
@@ -83,8 +83,8 @@ LAYOUT = (
 )  # fmt: skip
 
 
-def prepared(predictions: pd.DataFrame) -> pd.DataFrame:
-    """With the outcomes as columns, and negative log-likelihood a token and a word."""
+def add_figure_columns(predictions: pd.DataFrame) -> pd.DataFrame:
+    """Add the outcomes as columns, and negative log-likelihood a token and a word."""
     import pandas as pd
 
     outcome = predictions["outcome"]

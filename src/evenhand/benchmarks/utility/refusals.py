@@ -75,7 +75,7 @@ _UNABLE = (
     r"(?:,? (?:and|or|nor) (?:i )?(?:can(?:'?t| ?not)|won'?t|will not|will|should not|shall not|do not wish to))?"
     r"(?:,? in good (?:conscience|faith),?)?"
 )
-_UNABLE_ANYBODY = (  # nobody in particular is named, or "we" are
+_UNABLE_WITHOUT_SUBJECT = (  # no subject, or "we"
     r"(?:we (?:can(?:'?t| ?not)|are (?:unable|not able) to)|can(?:'?t|not| not)|won'?t|not able to|unable to)"
 )
 _WOULD_RATHER_NOT = rf"(?:i ?(?:'?d| would) (?:rather|prefer) not(?: to)?|i {_DO_NOT} (?:wish|want|care) to)"
@@ -89,7 +89,7 @@ _ALL = (
     rf"{_UNABLE} (?:\w+ly )?{_VERB}{_NO_REFUSAL}{_WHAT_WAS_ASKED}",
     rf"{_UNABLE} (?:\w+ly )?(?:provide|give|offer|share){_NO_REFUSAL}{_CONTENT}",
     rf"{_UNABLE}(?: say(?: anything)?)?{_END}",
-    rf"{_UNABLE_ANYBODY} (?:help|assist|answer|comply|respond|fulfill?|do){_WHAT_WAS_ASKED}",
+    rf"{_UNABLE_WITHOUT_SUBJECT} (?:help|assist|answer|comply|respond|fulfill?|do){_WHAT_WAS_ASKED}",
     r"i can neither confirm\b",
     r"i ?(?:'?m| am) (?:not in (?:a|any)|in no) position to\b",
     rf"(?:{_I_AM} going to (?:have to )?|i )(?:(?:must|have to|need to|would have to|will have to) )?(?:\w+ly )?"
@@ -145,15 +145,13 @@ def _one_of(patterns: tuple[str, ...], then: str = "") -> re.Pattern[str]:
 
 
 _COURTEOUS = _one_of(_COURTESY, rf"(?=[ ,.!:]){_THEN}")
-_SORRY = _one_of(_APOLOGIES, rf"(?=[ ,.]){_THEN}")
-_AS_MODEL = _one_of(_BEING_A_MODEL, rf"(?=[ ,.]){_THEN}")
 _ALL_REFUSED = _one_of(_ALL)
 _REFUSED = _one_of(_PART)
-_REFUSED_AFTER = {
-    _COURTEOUS: _REFUSED,
-    _SORRY: _one_of(_PART + _AFTER_APOLOGY),
-    _AS_MODEL: _one_of(_PART + _OF_A_MODEL),
-}
+_LEADS = (  # (what may come before a refusal, what is a refusal after it)
+    (_COURTEOUS, _REFUSED),
+    (_one_of(_APOLOGIES, rf"(?=[ ,.]){_THEN}"), _one_of(_PART + _AFTER_APOLOGY)),
+    (_one_of(_BEING_A_MODEL, rf"(?=[ ,.]){_THEN}"), _one_of(_PART + _OF_A_MODEL)),
+)
 _LEFT_OUT = re.compile(r"\band (?=(?:am|do not|don't|cannot|can't|will not|won't)\b)")  # "I am a model and cannot"
 
 
@@ -179,9 +177,11 @@ def refuses(text: str) -> bool:
             return not _TURNS.match(rest, all_refused.end())
         if of_part := part.match(rest):
             return not (_TURNS.match(rest, of_part.end()) or _STATES.match(rest, of_part.end()))
-        lead, found = next(((lead, found) for lead in _REFUSED_AFTER if (found := lead.match(rest))), (None, None))
-        if lead is None or found is None or not found.end():
+        for lead, after in _LEADS:
+            if (found := lead.match(rest)) and found.end():
+                part = part if lead is _COURTEOUS else after
+                rest = rest[found.end() :].lstrip()
+                break
+        else:
             return False
-        part = part if lead is _COURTEOUS else _REFUSED_AFTER[lead]
-        rest = rest[found.end() :].lstrip()
     return False

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from evenhand.benchmarks.contact_hypothesis.hub_tasks import one_option
+from evenhand.benchmarks.contact_hypothesis.publishing import option_pattern
 from evenhand.errors import UsageError
 from evenhand.flow.evaluation import Prepared
 from evenhand.tools.peers.items import Item, items, prepared
@@ -92,7 +92,7 @@ def _settings(exported: Exported, seen: _Seen, run: Prepared) -> dict[str, Any]:
         "temperature": config.temperature,
         "max_new_tokens": config.max_new_tokens,
         "figures": list(seen.figures),
-        "patterns": {"/".join(each): one_option(each) for each in seen.options} if writes else {},
+        "patterns": {"/".join(each): option_pattern(each) for each in seen.options} if writes else {},
         "run": {name: value for name, value in config.to_json().items() if name not in OF_MODELS},
     }
 

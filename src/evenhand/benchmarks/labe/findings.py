@@ -1,4 +1,4 @@
-"""Sentences and texts of a report: which groups are the most and the least agentic, and texts as they were read."""
+"""What a report adds to the figures: the most and the least agentic groups, texts as they were read, and warnings."""
 
 from __future__ import annotations
 
@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand.language_agency.splitters import Split
+from evenhand.benchmarks.labe.corrected import label_warnings
+from evenhand.benchmarks.labe.options import LabeOptions
+from evenhand.benchmarks.labe.reading import load_labels
+from evenhand.benchmarks.labe.statistics import compute_agency
+from evenhand.flow.configuration import RunConfig
+from evenhand.flow.results import RunWarning
+from evenhand.language_agency.sentences import Split
+from evenhand.metrics.agency_gap.group_means import PARTLY_UNKNOWN
 from evenhand.report.findings import Example
 from evenhand.report.tables import signed
 from evenhand.statistics.resampling import LEVEL
@@ -19,14 +26,11 @@ if TYPE_CHECKING:
     from evenhand.figure import FigureTable
 
 READ, REWRITTEN = 6, 4  # examples
-TESTS = {
-    ("race", "gender"): "intersectional_variance",
-    ("gender",): "gender_variance",
-    ("race",): "race_variance",
-}
+LATIN_SHARE = 0.5  # below it, a text is in another script than the classifiers were trained on
+TESTS = {("race", "gender"): "intersectional_variance", ("gender",): "gender_variance", ("race",): "race_variance"}
 
 
-def extremes(table: FigureTable, text_type: str) -> str:
+def describe_extremes(table: FigureTable, text_type: str) -> str:
     """Give the gender difference and the most and the least agentic group, and say whether a test finds that groups
     differ; "" without two groups.
     """
@@ -50,7 +54,7 @@ def extremes(table: FigureTable, text_type: str) -> str:
     )
 
 
-def examples(predictions: pd.DataFrame, split: Split) -> tuple[Example, ...]:
+def choose_examples(predictions: pd.DataFrame, split: Split) -> tuple[Example, ...]:
     """Texts spread over the rows as the first classifier reads them; of rewritten ones, before and after (Figure 5)."""
     first = predictions[predictions["classifier"] == predictions["classifier"].iloc[0]]
     if "rewrite_outcome" in first:
@@ -81,3 +85,40 @@ def _example(row: pd.Series, split: Split | None = None) -> Example:
 
 def _marked(sentences: Sequence[str], agentic: Sequence[float]) -> tuple[tuple[str, str], ...]:
     return tuple((text, "agentic" if p > 0.5 else "communal") for text, p in zip(sentences, agentic))
+
+
+def find_warnings(
+    predictions: pd.DataFrame, table: FigureTable, config: RunConfig[LabeOptions]
+) -> Iterator[RunWarning]:
+    for note in compute_agency(predictions, clusters=False)["warnings"]:
+        unknown = note.endswith(PARTLY_UNKNOWN)
+        if not (unknown and config.options.texts):  # the reading of the file has said what is unknown of its texts
+            yield RunWarning("unknown_groups" if unknown else "undefined_figures", f"{note[0].upper()}{note[1:]}.")
+    untested = [row.groups["tested"] for row in table.rows("p_value", "tested") if math.isnan(row.value)]
+    if untested := [key.replace("_", " ") for key in untested if not math.isnan(table.row(key).value)]:
+        yield RunWarning("no_test", f"No p-value, for groups have too few names in common: {', '.join(untested)}.")
+    yield from _odd_texts(predictions.drop_duplicates(["row", "run"]), config)
+    if labels := load_labels(config.options.labels):
+        yield from label_warnings(predictions, labels)
+
+
+def _odd_texts(texts: pd.DataFrame, config: RunConfig[LabeOptions]) -> Iterator[RunWarning]:
+    n = f"of {len(texts):,} texts"
+    cut = int((texts["finish_reason"] == "length").sum())
+    if cut and not config.options.texts:
+        yield RunWarning("cut_off", f"Cut off at the limit of {config.max_new_tokens} new tokens: {cut:,} {n}.")
+    if config.n_runs > 1 and (texts.groupby("row")["text"].nunique() == 1).all():
+        yield RunWarning(
+            "same_texts",
+            "All runs have the same texts: the model decodes greedily by default. --temperature above 0 makes them "
+            "differ.",
+        )
+    if foreign := int(texts["text"].map(_is_in_another_script).sum()):
+        yield RunWarning(
+            "other_script", f"Not in Latin script, which the classifiers were trained on: {foreign:,} {n}."
+        )
+
+
+def _is_in_another_script(text: str) -> bool:
+    letters = [character for character in text if character.isalpha()]
+    return bool(letters) and sum(character < "\u0250" for character in letters) < LATIN_SHARE * len(letters)

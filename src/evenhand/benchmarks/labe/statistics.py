@@ -1,13 +1,17 @@
-"""Figures of the metric agency_gap, which is computed once for all figures of the same rows."""
+"""Statistics of labe: the metric agency_gap, computed once for all figures of the same rows; shares corrected by
+people's labels; and what selective rewriting did.
+"""
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
-from evenhand.benchmarks.labe.prediction import STRATA
+from evenhand.benchmarks.labe.reading import PEOPLE, STRATA
+from evenhand.benchmarks.labe.selective_rewrite import RewriteOutcome
 from evenhand.errors import UsageError
 from evenhand.figure import Columns, Estimate, Groups, Sample, Statistic
 from evenhand.statistics.estimators import RowMean, row_values
@@ -17,8 +21,21 @@ if TYPE_CHECKING:
 
     from evenhand.statistics.clustered import Difference
 
-PEOPLE: tuple[Columns, ...] = (("gender",), ("race",), ("race", "gender"))
 MOST = 100.0  # of a gap, in points
+EDIT_COLUMNS = {
+    "n_applied": "applied",
+    "n_not_found": "original not in the text",
+    "n_overlapping": "overlapping another",
+    "n_empty": "empty",
+    "n_unchanged": "the same as the original",
+    "n_lowering": "less agentic, refused",
+}
+TOTAL_COLUMNS = {
+    "n_malformed": "replies that could not be read whole",
+    "n_sentences_original": "sentences before",
+    "n_communal_original": "communal sentences before",
+}
+LOWERED = "applied edits that made their sentences less agentic"
 
 
 def compute_agency(rows: pd.DataFrame, clusters: bool = True) -> dict[str, Any]:
@@ -183,7 +200,73 @@ def _gaps(sample: Sample) -> pd.DataFrame:
     return row_values(sample, rows["gap"].astype(float)).assign(cluster=rows["cluster"], stratum=stratum)
 
 
+@dataclass(frozen=True)
+class LabelFigure(Statistic):
+    """Of one classifier on sentences that people labelled, percent.
+
+    key: "seen", "corrected" (shares of agentic sentences), "sensitivity" or "specificity".
+    """
+
+    key: str
+    columns = ("labelled",)
+
+    def estimates(self, sample: Sample) -> Iterator[tuple[Groups, Estimate]]:
+        from evenhand.benchmarks.labe.corrected import corrections
+
+        yield from sample.once("corrections", lambda: corrections(sample.rows)).estimates(self.key)
+
+
+class RewriteOutcomes(Statistic):
+    """Percent of texts with each outcome of selective rewriting."""
+
+    columns = ("rewrite_outcome",)
+
+    def estimates(self, sample: Sample) -> Iterator[tuple[Groups, Estimate]]:
+        outcomes = _distinct_texts(sample)["rewrite_outcome"]
+        for outcome in get_args(RewriteOutcome):
+            yield {"outcome": outcome}, _share(int((outcomes == outcome).sum()), len(outcomes))
+
+
+class EditOutcomes(Statistic):
+    """Percent of edits with each outcome."""
+
+    columns = ("n_edits", *EDIT_COLUMNS)
+
+    def estimates(self, sample: Sample) -> Iterator[tuple[Groups, Estimate]]:
+        texts = _distinct_texts(sample)
+        for column, outcome in EDIT_COLUMNS.items():
+            yield {"outcome": outcome}, _share(int(texts[column].sum()), int(texts["n_edits"].sum()))
+
+
+class RewriteTotals(Statistic):
+    """Sums over texts."""
+
+    columns = ("edits", *TOTAL_COLUMNS)
+
+    def estimates(self, sample: Sample) -> Iterator[tuple[Groups, Estimate]]:
+        texts = _distinct_texts(sample)
+        sums = {name: int(texts[column].sum()) for column, name in TOTAL_COLUMNS.items()}
+        sums[LOWERED] = sum(
+            edit["outcome"] == "applied"
+            and None not in (edit["before"], edit["after"])
+            and edit["after"] < edit["before"]
+            for edits in texts["edits"]
+            for edit in json.loads(edits)
+        )
+        for name, total in sums.items():
+            yield {"counted": name}, Estimate(total, n=len(texts), n_read=len(texts))
+
+
+def _distinct_texts(sample: Sample) -> pd.DataFrame:
+    """Return each text once, however many classifiers read it."""
+    return sample.rows.drop_duplicates(["row", "run"])
+
+
+def _share(count: int, of: int) -> Estimate:
+    return Estimate(100 * count / of if of else math.nan, n=of, n_read=of)
+
+
 def prepare_strata(predictions: pd.DataFrame) -> pd.DataFrame:
-    """Return the predictions with strata as texts, "" where unknown. Ages that came as 20.0 are "20"."""
+    """Return the predictions with strata as texts, "" where unknown. An age of 20.0 becomes "20"."""
     texts = {column: predictions[column].convert_dtypes().astype("string").fillna("") for column in STRATA}
     return predictions.assign(**{column: of.astype(object) for column, of in texts.items()})

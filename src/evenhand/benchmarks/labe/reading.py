@@ -1,0 +1,106 @@
+"""What labe keeps of a text, one prediction for each classifier that read it; and people's labels of its sentences."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from evenhand.benchmark import Row
+from evenhand.errors import UsageError
+from evenhand.figure import Columns
+from evenhand.flow.episode import Prediction, run_name
+from evenhand.language_agency.label_request import agentic_probability
+from evenhand.language_agency.sentences import SENTENCE_ID, sentence_id
+from evenhand.models.request import Reply
+
+TEXTS = "texts"  # the text type of texts that exist
+PEOPLE: tuple[Columns, ...] = (("gender",), ("race",), ("race", "gender"))
+STRATA = ("occupation", "department", "age", "group")
+PERSON = ("name", "race", "gender", *STRATA)
+LABEL_COLUMNS = ("id", "majority", "status")
+# A sentence that is neither counts as not agentic, as a share of all sentences has it.
+IS_AGENTIC = {"agentic": True, "communal": False, "neutral": False}
+
+
+def read_text(
+    row: Row, run: int, agent: str, classifier: str, written: Reply, sentences: Sequence[str],
+    labels: Sequence[Reply], said: Labels | None = None,
+) -> Prediction:  # fmt: skip
+    """Return a text as one classifier reads it.
+
+    Args:
+        labels: the classifier's replies, one a sentence; a sentence it failed at is left out.
+        said: people's labels; then `labelled` has 1 for each sentence that they call agentic, 0 for other labelled
+            ones, NaN for the rest.
+
+    Returns:
+        `gap`: agentic minus communal sentences, percent of both, None without a sentence; `value`: its absolute size.
+    """
+    probabilities = map(agentic_probability, labels)
+    read = [(sentence, agentic) for sentence, agentic in zip(sentences, probabilities) if not math.isnan(agentic)]
+    n_agentic = sum(agentic > 0.5 for _, agentic in read)
+    gap = 100 * (2 * n_agentic / len(read) - 1) if read else None
+    prediction: Prediction = {
+        "id": f"{row['id']}{run_name(run)}/{agent}",
+        "row": row["id"],
+        "run": run,
+        "classifier": classifier,
+        "text_type": row.get("text_type", TEXTS),
+        **{column: row.get(column) for column in PERSON},
+        # The person: a name of one group, or the text itself where no one is named.
+        "cluster": " ".join((row["race"], row["gender"], row["name"])) if row["name"] else str(row["id"]),
+        "prompt": row.get("prompt", ""),
+        "text": written.text,
+        "finish_reason": written.finish_reason,
+        "sentences": [sentence for sentence, _ in read],
+        "agentic": [agentic for _, agentic in read],
+        "n_agentic": n_agentic,
+        "gap": gap,
+        "value": None if gap is None else abs(gap),
+    }
+    if said is not None:
+        prediction["labelled"] = [float(said.agentic.get(sentence_id(sentence), math.nan)) for sentence, _ in read]
+    return prediction
+
+
+@dataclass(frozen=True)
+class Labels:
+    """agentic: {sentence id: whether people call it agentic}; undecided: entries without a label of most."""
+
+    agentic: dict[str, bool]
+    undecided: int
+
+
+def read_labels(path: Path) -> Labels:
+    """Read a merged table of labels, as `evenhand annotate import` writes it. Raises UsageError for another file."""
+    from evenhand.row_files import read_rows  # slow to import
+
+    rows = read_rows(path, "label", "labels", edited=True, known=LABEL_COLUMNS)
+    made = "evenhand annotate export RUN --each sentences --scheme agency, then evenhand annotate import, makes one"
+    if missing := [name for name in LABEL_COLUMNS if name not in rows.columns]:
+        raise UsageError(f"{path} is no merged table of labels, it has no column {', '.join(missing)}; {made}")
+    ids, labels, statuses = (rows.words(name) for name in LABEL_COLUMNS)
+    agentic: dict[str, bool] = {}
+    for place, name, label, status in zip(rows.places, ids, labels, statuses):
+        if not name.startswith(SENTENCE_ID):
+            raise UsageError(f"{path}, {place}: {name!r} is not the id of a sentence; {made}")
+        if name in agentic:
+            raise UsageError(f"{path}, {place}: {name} is labelled twice; remove one")
+        if status in ("majority", "third") and label:
+            if label not in IS_AGENTIC:
+                raise UsageError(f"{path}, {place}: unknown label {label!r}; expected {', '.join(IS_AGENTIC)}")
+            agentic[name] = IS_AGENTIC[label]
+    return Labels(agentic, rows.n - len(agentic))
+
+
+def load_labels(path: str | None) -> Labels | None:
+    """Return the labels of a file, read once until it changes; None for no file."""
+    return _load_labels(path, Path(path).stat().st_mtime_ns) if path else None
+
+
+@lru_cache(maxsize=1)
+def _load_labels(path: str, changed: int) -> Labels:
+    return read_labels(Path(path))
