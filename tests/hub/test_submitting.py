@@ -94,7 +94,7 @@ def test_what_others_entered_is_not_added_again(hub, model, submit):
     model.add(Commit({**model.at("main")[1].files, **blobs}, model.refs["main"], "theirs", "bob"), "main")
     done = submit()
     assert done.code == 0, done.err
-    said = f"{DATASET} certainty-no_contact stands in .eval_results/theirs.yaml already, and is not added again"
+    said = f"{DATASET} certainty-no_contact is already in .eval_results/theirs.yaml, and is not added again"
     assert said in " ".join(done.out.split())
     added = {path for path in proposed(model) if path.startswith(".eval_results/evenhand-")}
     assert SHARE not in added
@@ -105,11 +105,11 @@ def test_what_others_entered_is_not_added_again(hub, model, submit):
 @pytest.mark.parametrize(
     ("option", "value", "said"),
     [
-        ("--source", "javascript:alert(1)", "an address (https://…) is accepted"),
-        ("--source", "https:///x", "an address (https://…) is accepted"),
+        ("--source", "javascript:alert(1)", "must be a web address (https://…)"),
+        ("--source", "https:///x", "must be a web address (https://…)"),
         ("--evaluator", "x\ny", "in one line"),
-        ("--evaluator", "/data/ann/x", "names a place of a machine"),
-        ("--evaluator", r"C:\Users\ann", "names a place of a machine"),
+        ("--evaluator", "/data/ann/x", "names a path of a machine"),
+        ("--evaluator", r"C:\Users\ann", "names a path of a machine"),
         ("--evaluator", OTHERS_TOKEN, "holds a token of the Hub"),
     ],
 )

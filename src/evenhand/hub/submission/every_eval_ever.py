@@ -15,14 +15,21 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from evenhand.hub.submission.figures import SubmittedFigure, is_signed, lower_is_better, submitted_range
-from evenhand.hub.submission.identity import commit_of, is_that_model, shown, told
-from evenhand.hub.submission.options import Relationship
-from evenhand.hub.submission.settings import WRITES, settings, warnings
+from evenhand.hub.submission.finished_run import (
+    WRITES,
+    FinishedRun,
+    commit_of,
+    describe_model,
+    is_that_model,
+    is_url,
+    settings,
+    shown,
+)
 from evenhand.hub.submission.validation import parse_date
 
 if TYPE_CHECKING:
     from evenhand.benchmark import SingleAnswer
-    from evenhand.hub.submission.finished_run import FinishedRun
+
 
 SCHEMA_VERSION = "0.2.2"
 FOLDER = "every_eval_ever"
@@ -41,28 +48,18 @@ class About:
     model_id: str
     date: str
     evaluator: str
-    relationship: Relationship
+    relationship: str
     repository: str | None
     revision: str | None
 
 
-def record_id(run: FinishedRun, about: About) -> uuid.UUID:
-    """The same for the same run, so that who submits again replaces and doesn't add."""
-    digest = hashlib.sha256(f"{about.model_id} {run.fingerprint}".encode()).digest()
-    return uuid.UUID(bytes=digest[:16], version=4)
-
-
-def path_of(run: FinishedRun, about: About) -> str:
-    """In the repository, without its ending."""
-    return f"{FOLDER}/{place_of(run, about)}"
-
-
 def place_of(run: FinishedRun, about: About) -> str:
-    """Among the project's own data, without its ending."""
-    return f"data/{COLLECTION}/{about.model_id}/{record_id(run, about)}"
+    """Return the path in the project's own data, without its ending: the same for the same run, which it replaces."""
+    digest = hashlib.sha256(f"{about.model_id} {run.fingerprint}".encode()).digest()
+    return f"data/{COLLECTION}/{about.model_id}/{uuid.UUID(bytes=digest[:16], version=4)}"
 
 
-def evaluation_id(run: FinishedRun, about: About) -> str:
+def _evaluation_id(run: FinishedRun, about: About) -> str:
     return f"{run.results.benchmark}/{about.model_id}/{_epoch(about)}-{run.fingerprint[:12]}"
 
 
@@ -72,7 +69,7 @@ def record(
     """samples: the file of single answers that lies beside it."""
     written: dict[str, Any] = {
         "schema_version": SCHEMA_VERSION,
-        "evaluation_id": evaluation_id(run, about),
+        "evaluation_id": _evaluation_id(run, about),
         "evaluation_timestamp": _epoch(about),
         "retrieved_timestamp": _epoch(about),
         "source_metadata": {
@@ -106,12 +103,13 @@ def as_json(written: dict[str, Any]) -> bytes:
 
 def _model(run: FinishedRun, about: About) -> dict[str, Any]:
     """Who may have the weights, we don't know; who ran them, of servers neither."""
-    of_server = run.results.model.lower().startswith(("http://", "https://"))
-    engine = {} if of_server else {"inference_engine": {"name": "transformers", "version": _version(run)}}
+    of_server = is_url(run.results.model)
+    version = run.results.versions.get("transformers", "unknown")
+    engine = {} if of_server else {"inference_engine": {"name": "transformers", "version": version}}
     details = {
         "deployment_type": "unknown" if of_server else "self_deployed",
         "model_availability": "unknown",
-        "ran_as": told(run),
+        "ran_as": describe_model(run),
         "is_by_name_what_ran": json.dumps(is_that_model(run, about.model_id)),
     }
     if commit := commit_of(run):
@@ -127,10 +125,6 @@ def _model(run: FinishedRun, about: About) -> dict[str, Any]:
     }
 
 
-def _version(run: FinishedRun) -> str:
-    return run.results.versions.get("transformers", "unknown")
-
-
 def _result(run: FinishedRun, measured: SubmittedFigure, about: About) -> dict[str, Any]:
     figure, row, card = measured.figure, measured.row, run.benchmark.card
     bounds: dict[str, Any] = {}
@@ -139,8 +133,9 @@ def _result(run: FinishedRun, measured: SubmittedFigure, about: About) -> dict[s
     details = {"n": str(row.n), "unread_rate": json.dumps(row.unread_rate), "task": measured.task}
     if is_signed(figure):
         details["raw_score"] = json.dumps(row.value)
-    if warned := warnings(run):
-        details["warnings"] = warned
+    if warnings := [each.text for each in run.results.warnings]:
+        more = [f"and {len(warnings) - 5} more"] if len(warnings) > 5 else []
+        details["warnings"] = "; ".join((*warnings[:5], *more))
     uncertainty: dict[str, Any] = {"num_samples": row.n_read}
     if measured.interval is not None:
         low, high = measured.interval
@@ -156,7 +151,7 @@ def _result(run: FinishedRun, measured: SubmittedFigure, about: About) -> dict[s
         "evaluation_name": f"{run.results.benchmark}.{measured.task}",
         "source_data": _data(run, measured, about),
         "metric_config": {
-            "evaluation_description": f"{card.title} ({card.paper}): {measured.description}",
+            "evaluation_description": f"{card.title} ({card.paper}): {figure.description or figure.name}",
             "metric_id": figure.key if figure.key in GLOBAL else f"{card.metric or card.name}.{figure.key}",
             "metric_name": figure.name,
             **({"metric_unit": figure.unit} if figure.unit else {}),
@@ -189,13 +184,8 @@ def _data(run: FinishedRun, measured: SubmittedFigure, about: About) -> dict[str
 def _generation(run: FinishedRun) -> dict[str, Any]:
     """Of what a model writes; where options are scored nothing is sampled."""
     config = run.results.config
-    args: dict[str, Any] = {}
-    if config.get("protocol") == WRITES:
-        args = {
-            "temperature": config.get("temperature"),
-            "top_p": config.get("top_p"),
-            "max_tokens": config.get("max_new_tokens"),
-        }
+    names = {"temperature": "temperature", "top_p": "top_p", "max_tokens": "max_new_tokens"}
+    args = {name: config.get(ours) for name, ours in names.items()} if config.get("protocol") == WRITES else {}
     return {
         "generation_args": {name: value for name, value in args.items() if value is not None},
         "additional_details": settings(run),
@@ -235,7 +225,7 @@ def _answer(
     }
     return {
         "schema_version": f"instance_level_eval_{SCHEMA_VERSION}",
-        "evaluation_id": evaluation_id(run, about),
+        "evaluation_id": _evaluation_id(run, about),
         "model_id": about.model_id,
         "evaluation_name": f"{run.results.benchmark}.{single.task}",
         "evaluation_result_id": result_id,
