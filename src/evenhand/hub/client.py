@@ -50,9 +50,7 @@ def patient(call: Callable[[], T], what: str) -> T:
             failed = error
         if left:
             asked = _retry_after(failed)
-            if asked is not None and asked > LONGEST_WAIT:
-                raise EvenhandError(f"{what}: the Hub asks to wait {asked:.0f} s; try later") from failed
-            pause = wait if asked is None else asked
+            pause = wait if asked is None else min(asked, LONGEST_WAIT)
             logger.warning("%s: %s; retrying in %.0f s", what, describe(failed), pause)
             time.sleep(pause)
             wait *= 2
@@ -121,12 +119,8 @@ def explained(what: str) -> Iterator[None]:
         raise
     except errors.OfflineModeIsEnabled as error:
         raise Offline(f"{what}: HF_HUB_OFFLINE keeps everything off the network; unset it") from error
-    except errors.RevisionNotFoundError as error:
-        raise EvenhandError(f"{what}: the repository has no such revision") from error
     except (errors.HfHubHTTPError, RuntimeError, ValueError, OSError) as error:
         status = _status(error)
-        if isinstance(error, errors.RepositoryNotFoundError) and status == 404:
-            raise EvenhandError(f"{what}: there is no such repository, or the token may not see it") from error
         if status == 401:
             raise UsageError(f"{what}: the Hub does not accept the token; {TOKEN}") from error
         if status == 403:

@@ -83,14 +83,13 @@ def publish(arguments: Sequence[str], console: Console) -> None:
     names, asked = _parse(kind, rest)
     all_contents = [_make_contents(kind, name, asked) for name in names]
 
-    from evenhand.hub.publishing import plan, plan_dry_run
+    from evenhand.hub.publishing import plan
     from evenhand.hub.publishing import publish as publish_plan
     from evenhand.hub.refusals import refuse
 
     for note in refuse(all_contents, asked.allow):
         say(f"Note: {note}")
-    plans = plan_dry_run(all_contents, asked.create_pr) if asked.dry_run else []
-    plans = plans or [plan(contents, asked.create_pr) for contents in all_contents]
+    plans = [plan(contents, asked.create_pr, asked.dry_run) for contents in all_contents]
     for each in plans:
         show(each, console)
     if asked.dry_run:
@@ -98,9 +97,7 @@ def publish(arguments: Sequence[str], console: Console) -> None:
         return
     for each in plans:
         if each.changes.all or each.tag is not None or each.head is None:
-            done = publish_plan(each)
-            what = "Pull request" if done.pull_request is not None else "Published"
-            say(f"{what}: {done.url} (commit {done.commit[:7]}{f', tagged {done.tag}' if done.tag else ''})")
+            say(publish_plan(each))
 
 
 def _parse(kind: str, arguments: Sequence[str]) -> tuple[list[str], Any]:

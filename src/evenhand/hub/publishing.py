@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -60,16 +60,6 @@ class Plan:
     tag: str | None = None
     tagged: bool = False
     unasked: str = ""
-
-
-@dataclass(frozen=True)
-class Published:
-    """Where the contents are now. pull_request: its number, if one was opened or continued."""
-
-    url: str
-    commit: str
-    pull_request: int | None
-    tag: str | None
 
 
 @dataclass(frozen=True)
@@ -143,40 +133,45 @@ class Remote:
 
 
 def plan(contents: Contents, create_pr: bool = False, dry_run: bool = False) -> Plan:
-    """Compare the contents with the repository; nothing is changed. dry_run: no token is needed.
+    """Compare the contents with the repository; nothing is changed.
+
+    dry_run: no token is needed; if the Hub can't be reached, the plan is as if there were no repository.
 
     Raises UsageError for what must not be published: private contents into a public repository, files that changed
     while the version stayed, a pull request to a repository that is not there, a card that the Hub does not take.
     """
-    card = read_card(contents)
-    with explained(f"looking at {contents.name}"):
-        if token() is None and not dry_run:
-            raise UsageError(f"{contents.name}: {NO_TOKEN}")
-        remote = Remote.connect(contents)
-        found = remote.find()
-        if contents.base is not None and not patient(
-            lambda: remote.api.repo_exists(str(contents.base)), f"looking for {contents.base}"
-        ):
-            raise UsageError(
-                f"{contents.name}: its base model {contents.base!r} is not on the Hub, or the token may not see it; "
-                "give its id there with --base ID, and publish your own base first"
-            )
-        if found is None:
-            if create_pr:
-                raise UsageError(
-                    f"{contents.name} is not there, or is private and the token may not see it: there is no repository "
-                    "to open a pull request on. Correct its name, or publish it first"
-                )
-            planned = Plan(contents, False, compare(contents, {}), tag=contents.tag)
-        else:
-            planned = _plan_changes(remote, *found, create_pr)
-        if card is not None and CARD in (*planned.changes.added, *planned.changes.changed):
-            _check_card(contents, card)
+    card = _read_card(contents)
+    try:
+        with explained(f"looking at {contents.name}"):
+            if token() is None and not dry_run:
+                raise UsageError(f"{contents.name}: {NO_TOKEN}")
+            planned = _plan(Remote.connect(contents), create_pr)
+            if card is not None and CARD in (*planned.changes.added, *planned.changes.changed):
+                _check_card(contents, card)
+    except Unreachable as error:
+        if not dry_run:
+            raise
+        return Plan(contents, create_pr, compare(contents, {}), tag=contents.tag, unasked=str(error))
     return planned
 
 
-def _plan_changes(remote: Remote, head: str, private: bool, create_pr: bool) -> Plan:
+def _plan(remote: Remote, create_pr: bool) -> Plan:
     contents = remote.contents
+    found = remote.find()
+    base = contents.base
+    if base is not None and not patient(lambda: remote.api.repo_exists(base), f"looking for {base}"):
+        raise UsageError(
+            f"{contents.name}: its base model {base!r} is not on the Hub, or the token may not see it; give its id "
+            "there with --base ID, and publish your own base first"
+        )
+    if found is None and create_pr:
+        raise UsageError(
+            f"{contents.name} is not there, or is private and the token may not see it: there is no repository to open "
+            "a pull request on. Correct its name, or publish it first"
+        )
+    if found is None:
+        return Plan(contents, False, compare(contents, {}), tag=contents.tag)
+    head, private = found
     if contents.private and not private:
         raise UsageError(f"{contents.name} is public, and --private makes only a new repository private; remove it")
     number = remote.open_pull_request() if create_pr and token() is not None else None
@@ -226,8 +221,11 @@ def _is_same(file: Path | bytes, there: RepoFile) -> bool:
         return hashlib.file_digest(opened, "sha256").hexdigest() == there.lfs.sha256
 
 
-def publish(planned: Plan) -> Published:
-    """Carry out the plan. If it was cut off, the same call continues: large files that arrived are not sent again."""
+def publish(planned: Plan) -> str:
+    """Carry out the plan, and return a line that says where the contents are now.
+
+    If it was cut off, the same call continues: large files that arrived are not sent again.
+    """
     contents = planned.contents
     with explained(f"publishing {contents.name}"):
         remote = Remote.connect(contents)
@@ -244,7 +242,9 @@ def publish(planned: Plan) -> Published:
             remote.call(remote.api.create_tag, tag=planned.tag, revision=commit, exist_ok=True)
         kind = "" if contents.repo_type == "model" else f"{contents.repo_type}s/"
         url = f"{remote.api.endpoint}/{kind}{contents.repo_id}"
-        return Published(url if number is None else f"{url}/discussions/{number}", commit, number, planned.tag)
+        if number is not None:
+            return f"Pull request: {url}/discussions/{number} (commit {commit[:7]})"
+        return f"Published: {url} (commit {commit[:7]}{f', tagged {planned.tag}' if planned.tag else ''})"
 
 
 def _commit(remote: Remote, planned: Plan, head: str) -> tuple[int | None, str]:
@@ -281,7 +281,7 @@ def _commit(remote: Remote, planned: Plan, head: str) -> tuple[int | None, str]:
     return number, commit
 
 
-def read_card(contents: Contents) -> RepoCard | None:
+def _read_card(contents: Contents) -> RepoCard | None:
     """Read the card with huggingface_hub's own class. Raises UsageError where that can't; asks nothing of the Hub."""
     import yaml  # type: ignore[import-untyped]
     from huggingface_hub import DatasetCard, ModelCard, SpaceCard
@@ -304,30 +304,3 @@ def _check_card(contents: Contents, card: RepoCard) -> None:
         patient(partial(card.validate, contents.repo_type), f"checking the card of {contents.name}")
     except ValueError as error:
         raise UsageError(f"{contents.name}: the Hub does not take the metadata of {CARD}: {error}") from error
-
-
-def ask_the_hub(call: Callable[[], T], dry_run: bool) -> tuple[T | None, str]:
-    """Return what the call returns; in a dry run without a network None, and why the Hub could not be asked."""
-    try:
-        return call(), ""
-    except Unreachable as error:
-        if not dry_run:
-            raise
-        return None, str(error)
-
-
-def plan_dry_run(all_contents: Iterable[Contents], create_pr: bool = False, unasked: str = "") -> list[Plan]:
-    """Return plans to be shown only; where the Hub can't be reached, as if there were no repositories.
-
-    unasked: why the Hub could not be reached before. Raises UsageError for what must not be published.
-    """
-    plans = []
-    for contents in all_contents:
-        seen: Plan | None = None
-        if not unasked:
-            seen, unasked = ask_the_hub(partial(plan, contents, create_pr, dry_run=True), dry_run=True)
-        if seen is None:
-            read_card(contents)
-            seen = Plan(contents, create_pr, compare(contents, {}), tag=contents.tag, unasked=unasked)
-        plans.append(seen)
-    return plans

@@ -68,7 +68,7 @@ def submit(arguments: Sequence[str], console: Console) -> None:
     from evenhand.hub.refusals import refuse
 
     say = partial(console.print, markup=False, soft_wrap=True, highlight=False)
-    made_of, unasked = _make(parsed.runs, asked, parsed.output)
+    made_of = _make(parsed.runs, asked, parsed.output)
     allowed = refuse([made_of.contents], asked.allow)
     for each in made_of.entries:
         say(f"{each.dataset_id} {each.task_id}: {each.value} ({(each.notes or '').partition('; evenhand ')[0]})")
@@ -80,13 +80,12 @@ def submit(arguments: Sequence[str], console: Console) -> None:
         _write(made_of.files, parsed.output)
         say(f"Written: {parsed.output} (nothing was sent)")
     else:
-        _send(made_of, asked.dry_run, unasked, console)
+        _send(made_of, asked.dry_run, console)
 
 
-def _make(runs: Sequence[Path], asked: SubmitOptions, output: Path | None) -> tuple[Submission, str]:
-    """Return the submission, and why the Hub could not be asked in a dry run."""
+def _make(runs: Sequence[Path], asked: SubmitOptions, output: Path | None) -> Submission:
+    from evenhand.hub.client import Unreachable
     from evenhand.hub.contents import repository_id
-    from evenhand.hub.publishing import ask_the_hub
     from evenhand.hub.submission.finished_run import checked_model_id
     from evenhand.hub.submission.submission import complete_from_hub, make_submission, read_runs
 
@@ -101,27 +100,27 @@ def _make(runs: Sequence[Path], asked: SubmitOptions, output: Path | None) -> tu
     read = read_runs(runs)
     made_of = make_submission(read, asked, {}, now)  # unfit runs are refused before the Hub is asked anything
     if output is not None:
-        return made_of, ""
-    found, unasked = ask_the_hub(lambda: complete_from_hub(read, asked, now), asked.dry_run)
-    unknown = "the records do not say at which commit datasets are, and results that are there already are not left out"
-    return found or replace(made_of, notes=[*made_of.notes, f"the Hub could not be asked: {unknown}"]), unasked
+        return made_of
+    try:
+        return complete_from_hub(read, asked, now)
+    except Unreachable:
+        if not asked.dry_run:
+            raise
+        note = "the Hub could not be asked, so the records do not say at which commit datasets are"
+        return replace(made_of, notes=[*made_of.notes, note])
 
 
-def _send(made_of: Submission, dry_run: bool, unasked: str, console: Console) -> None:
+def _send(made_of: Submission, dry_run: bool, console: Console) -> None:
     from evenhand.hub.publish_command import show
-    from evenhand.hub.publishing import plan, plan_dry_run, publish
+    from evenhand.hub.publishing import plan, publish
 
     say = partial(console.print, markup=False, soft_wrap=True)
-    if dry_run:
-        [planned] = plan_dry_run([made_of.contents], create_pr=True, unasked=unasked)
-    else:
-        planned = plan(made_of.contents, create_pr=True)
+    planned = plan(made_of.contents, create_pr=True, dry_run=dry_run)
     show(planned, console)
     if dry_run:
         say("Nothing was sent (--dry-run).")
     elif planned.changes.all:
-        done = publish(planned)
-        say(f"Pull request: {done.url} (commit {done.commit[:7]})")
+        say(publish(planned))
     else:
         say("All of it is there already; nothing was sent.")
 

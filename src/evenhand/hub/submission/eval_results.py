@@ -11,13 +11,14 @@ which is lower wherever the raw percentage is higher. The raw figure and its int
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
 from evenhand.errors import UsageError
 from evenhand.hub.submission.every_eval_ever import About
-from evenhand.hub.submission.figures import SubmittedFigure, is_signed, lower_is_better
+from evenhand.hub.submission.figures import SubmittedFigure
 from evenhand.hub.submission.finished_run import FinishedRun, notes
 from evenhand.hub.submission.validation import LONGEST_NOTES
 from evenhand.tools.dataset_upkeep.hub_tasks import eval_yaml
@@ -53,9 +54,8 @@ def why_not_on_boards(run: FinishedRun) -> str | None:
 
 def share(measured: SubmittedFigure) -> float:
     """Return a percentage that is best at 0 as a share of which more is better."""
-    figure = measured.figure
-    if figure.unit != "percent" or not lower_is_better(figure) or is_signed(figure):
-        raise ValueError(f"{figure.key} is no percentage that is best at 0")
+    assert measured.figure.unit == "percent", measured.figure
+    assert measured.figure.best == "low", measured.figure
     return round(1 - measured.value / 100, DIGITS)
 
 
@@ -74,7 +74,7 @@ def entries(
             date=about.date,
             source_url=source_url,
             source_name=source_name,
-            notes=f"value = 1 - {each.figure.key} / 100; {_describe(run, each)}; {notes(run)}",
+            notes=f"value = 1 - {each.figure.key} / 100; {_describe(run, each)}; {notes(run)}"[:LONGEST_NOTES],
         )
         for each in found
         if each.task in tasks_of(run.dataset)
@@ -110,12 +110,7 @@ def as_yaml(entry: EvalResultEntry) -> bytes:
 
 
 def check_entries(all_entries: Sequence[EvalResultEntry]) -> None:
-    """Raise UsageError for two results of one task, and for notes that are too long."""
-    seen: set[str] = set()
-    for each in all_entries:
-        what = f"the result of {each.dataset_id} {each.task_id}"
-        if len(each.notes or "") > LONGEST_NOTES:
-            raise UsageError(f"{what}: its notes have {len(each.notes or ''):,} characters, at most {LONGEST_NOTES:,}")
-        if what in seen:
-            raise UsageError(f"{what} is there twice; name one run of it")
-        seen.add(what)
+    """Raise UsageError for two results of one task."""
+    count = Counter(f"{each.dataset_id} {each.task_id}" for each in all_entries)
+    if twice := [task for task, times in count.items() if times > 1]:
+        raise UsageError(f"the result of {twice[0]} is there twice; name one run of it")

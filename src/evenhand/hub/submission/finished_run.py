@@ -103,16 +103,12 @@ def check_model(run: FinishedRun, model_id: str, under_another_name: bool) -> No
         raise UsageError(f"{run.name} is a run of a stub ({shown(results.model)}), whose answers are made up")
     if is_that_model(run, model_id):
         return
-    difference = f"{run.name} asked {describe_model(run)}, and --model-id is {model_id!r}"
-    if commit_of(run) is not None:
+    known = commit_of(run) is not None or (results.model == EMBEDDED and model_id != PUBLIC_ID_OF_EMBEDDED)
+    if known or not under_another_name:
+        public = f", which is {PUBLIC_ID_OF_EMBEDDED}" if results.model == EMBEDDED else ""
         raise UsageError(
-            f"{difference}: name the model that ran; {FLAG} is only for a folder or a server of {model_id}"
-        )
-    if results.model == EMBEDDED and model_id != PUBLIC_ID_OF_EMBEDDED:
-        raise UsageError(f"{difference}; the embedded model is {PUBLIC_ID_OF_EMBEDDED}")
-    if not under_another_name:
-        raise UsageError(
-            f"{difference}. Name the model that ran; if it is that model (its folder, or a server of it), add {FLAG}"
+            f"{run.name} asked {describe_model(run)}{public}, and --model-id is {model_id!r}: name the model that "
+            f"ran. {FLAG} is for a folder or a server of {model_id}, not for other models of the Hub"
         )
 
 

@@ -191,22 +191,25 @@ def _training_record(model_id: str) -> dict[str, Any]:
 
 def _already_there(model_id: str, entries: Sequence[EvalResultEntry]) -> dict[Task, str]:
     """Return {task: file} for entries that other files of the model have, at the same revision of the dataset."""
-    from huggingface_hub.errors import EntryNotFoundError, RepositoryNotFoundError
+    from huggingface_hub.errors import RepositoryNotFoundError
 
     revisions = {(each.dataset_id, each.task_id): each.dataset_revision for each in entries}
     ours = {eval_results.file_of(each) for each in entries}
     found: dict[Task, str] = {}
-    what, api = f"reading the results of {model_id}", _api()
+    what, patterns = (
+        f"reading the results of {model_id}",
+        [f"{eval_results.FOLDER}/*.yaml", f"{eval_results.FOLDER}/*.yml"],
+    )
     try:
-        tree = patient(lambda: [*api.list_repo_tree(model_id, eval_results.FOLDER)], what) if entries else []
-    except (EntryNotFoundError, RepositoryNotFoundError):
+        folder = Path(patient(lambda: _api().snapshot_download(model_id, allow_patterns=patterns), what))
+    except RepositoryNotFoundError:
         return {}
-    for path in (each.path for each in tree if each.path.endswith((".yaml", ".yml")) and each.path not in ours):
-        local = patient(lambda path=path: api.hf_hub_download(model_id, path), what)  # type: ignore[misc]
-        for task, revision in _read_tasks(Path(local)):
+    for path in sorted(folder.glob(f"{eval_results.FOLDER}/*")):
+        name = path.relative_to(folder).as_posix()
+        for task, revision in _read_tasks(path) if name not in ours else ():
             asked = revisions.get(task)
             if task in revisions and (asked is None or revision in (None, asked)):
-                found.setdefault(task, path)
+                found.setdefault(task, name)
     return found
 
 
