@@ -56,13 +56,13 @@ def test_the_real_hub_has_said_nothing_against_such_cards():
 )
 def test_metadata_that_the_client_cannot_read_are_refused(metadata):
     contents = Contents("model", "lab/x", {"README.md": f"---\n{metadata}\n---\n# A model\n".encode()}, title="")
-    with pytest.raises(UsageError, match=r"model lab/x: huggingface_hub can't read the metadata of README\.md"):
+    with pytest.raises(UsageError, match=r"model lab/x: huggingface_hub does not take the metadata of README\.md"):
         plan(contents)
 
 
 def test_letters_that_are_no_utf8_are_refused():
     contents = Contents("model", "lab/x", {"README.md": b"---\nlicense: \xff\n---\n"}, title="")
-    with pytest.raises(UsageError, match="can't read the metadata"):
+    with pytest.raises(UsageError, match="does not take the metadata"):
         plan(contents)
 
 

@@ -83,21 +83,27 @@ def publish(arguments: Sequence[str], console: Console) -> None:
     names, asked = _parse(kind, rest)
     all_contents = [_make_contents(kind, name, asked) for name in names]
 
-    from evenhand.hub.publishing import plan
-    from evenhand.hub.publishing import publish as publish_plan
     from evenhand.hub.refusals import refuse
 
     for note in refuse(all_contents, asked.allow):
         say(f"Note: {note}")
-    plans = [plan(contents, asked.create_pr, asked.dry_run) for contents in all_contents]
+    carry_out(all_contents, asked.create_pr, asked.dry_run, console)
+
+
+def carry_out(all_contents: Sequence[Contents], create_pr: bool, dry_run: bool, console: Console) -> None:
+    """Plan for all repositories, show the plans and, unless it is a dry run, publish one after the other."""
+    from evenhand.hub.publishing import plan
+    from evenhand.hub.publishing import publish as publish_plan
+
+    say = partial(console.print, markup=False, soft_wrap=True, highlight=False)
+    plans = [plan(contents, create_pr, dry_run) for contents in all_contents]
     for each in plans:
         show(each, console)
-    if asked.dry_run:
-        say("Nothing was sent (--dry-run).")
-        return
-    for each in plans:
+    for each in plans if not dry_run else ():
         if each.changes.all or each.tag is not None or each.head is None:
             say(publish_plan(each))
+    if dry_run:
+        say("Nothing was sent (--dry-run).")
 
 
 def _parse(kind: str, arguments: Sequence[str]) -> tuple[list[str], Any]:
@@ -121,14 +127,11 @@ def _parse(kind: str, arguments: Sequence[str]) -> tuple[list[str], Any]:
 
 
 def _make_contents(kind: str, name: str, asked: Any) -> Contents:
-    if kind == "dataset":
-        from evenhand.hub.packaged import dataset_contents
+    if kind in ("dataset", "metric"):
+        from evenhand.hub.packaged import dataset_contents, metric_contents
 
-        return dataset_contents(name, asked.namespace, asked.private)
-    if kind == "metric":
-        from evenhand.hub.packaged import metric_contents
-
-        return metric_contents(name, asked.namespace, asked.private)
+        make = dataset_contents if kind == "dataset" else metric_contents
+        return make(name, asked.namespace, asked.private)
     if kind == "model":
         from evenhand.hub.checkpoint import model_contents
 

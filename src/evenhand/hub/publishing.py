@@ -19,7 +19,7 @@ from evenhand.hub.client import NO_TOKEN, Unreachable, explained, patient, token
 from evenhand.hub.contents import CARD, Contents, content, matches
 
 if TYPE_CHECKING:
-    from huggingface_hub import HfApi, RepoCard
+    from huggingface_hub import HfApi
     from huggingface_hub.hf_api import RepoFile
 
 T = TypeVar("T")
@@ -140,14 +140,15 @@ def plan(contents: Contents, create_pr: bool = False, dry_run: bool = False) -> 
     Raises UsageError for what must not be published: private contents into a public repository, files that changed
     while the version stayed, a pull request to a repository that is not there, a card that the Hub does not take.
     """
-    card = _read_card(contents)
+    if CARD in contents.files:
+        _check_card(contents)
     try:
         with explained(f"looking at {contents.name}"):
             if token() is None and not dry_run:
                 raise UsageError(f"{contents.name}: {NO_TOKEN}")
             planned = _plan(Remote.connect(contents), create_pr)
-            if card is not None and CARD in (*planned.changes.added, *planned.changes.changed):
-                _check_card(contents, card)
+            if CARD in (*planned.changes.added, *planned.changes.changed):
+                _check_card(contents, ask=True)
     except Unreachable as error:
         if not dry_run:
             raise
@@ -281,26 +282,21 @@ def _commit(remote: Remote, planned: Plan, head: str) -> tuple[int | None, str]:
     return number, commit
 
 
-def _read_card(contents: Contents) -> RepoCard | None:
-    """Read the card with huggingface_hub's own class. Raises UsageError where that can't; asks nothing of the Hub."""
+def _check_card(contents: Contents, ask: bool = False) -> None:
+    """Raise UsageError where huggingface_hub's own class can't read the card's metadata.
+
+    ask: also where the Hub does not take them, before anything is made there.
+    """
     import yaml  # type: ignore[import-untyped]
     from huggingface_hub import DatasetCard, ModelCard, SpaceCard
 
-    if CARD not in contents.files:
-        return None
     card_class = {"dataset": DatasetCard, "model": ModelCard, "space": SpaceCard}[contents.repo_type]
     try:
-        return card_class(content(contents.files[CARD]).decode())
+        card = card_class(content(contents.files[CARD]).decode())
+        if ask:
+            patient(partial(card.validate, contents.repo_type), f"checking the card of {contents.name}")
     except (ValueError, TypeError, KeyError, AttributeError, yaml.YAMLError) as error:
         raise UsageError(
-            f"{contents.name}: huggingface_hub can't read the metadata of {CARD} ({' '.join(str(error).split())[:200]})"
-            "; expected: YAML between two lines ---, such as 'license: apache-2.0'"
+            f"{contents.name}: {'the Hub' if ask else 'huggingface_hub'} does not take the metadata of {CARD}: "
+            f"{' '.join(str(error).split())[:500]}. Expected: YAML between two lines ---, such as 'license: apache-2.0'"
         ) from error
-
-
-def _check_card(contents: Contents, card: RepoCard) -> None:
-    """Ask the Hub whether it takes the card, before anything is made there."""
-    try:
-        patient(partial(card.validate, contents.repo_type), f"checking the card of {contents.name}")
-    except ValueError as error:
-        raise UsageError(f"{contents.name}: the Hub does not take the metadata of {CARD}: {error}") from error

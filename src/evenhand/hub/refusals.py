@@ -50,15 +50,15 @@ def refuse(all_contents: Sequence[Contents], allowed: Collection[str] = ()) -> t
 def _refuse(contents: Contents, allowed: Collection[str]) -> list[str]:
     refused, notes, allowable = [], [], None
     for path, file in sorted(contents.files.items()):
-        problem = find_problem(path, file)
-        findings = [] if problem else [*find_findings(path, file)]
-        if problem:
+        if problem := find_problem(path, file):
             refused.append(f"{path} {problem}")
-        elif findings and path in allowed:
-            notes += [f"{contents.name}: {path} {each}; published because of --allow" for each in findings]
-        elif findings:
-            refused += [f"{path} {each}" for each in findings]
-            allowable = allowable or path
+            continue
+        for finding in find_findings(path, file):
+            if path in allowed:
+                notes.append(f"{contents.name}: {path} {finding}; published because of --allow")
+            else:
+                refused.append(f"{path} {finding}")
+                allowable = allowable or path
     if refused:
         more = f"; and {len(refused) - SHOWN} more" if len(refused) > SHOWN else ""
         advice = f". If {allowable} only seems to hold that, add --allow {allowable}" if allowable else ""
@@ -111,12 +111,8 @@ def find_findings(path: str, file: Path | bytes) -> Iterator[str]:
     text = content(file).decode()
     if secret := find_secret(text):
         yield f"holds {secret[0]} (line {_line(text, secret[1])})"
-    own = [str(place) for place in (Path.home(), Path.cwd()) if len(place.parts) > 2]
-    positions = [place for each in own if (place := text.find(each)) >= 0]
     if found := _PATH.search(text):
         yield f"names a path of a machine: {found[0][:60]} (line {_line(text, found.start())})"
-    elif positions:
-        yield f"names your own folder (line {_line(text, min(positions))})"
 
 
 def _line(text: str, position: int) -> int:

@@ -65,6 +65,7 @@ def submit(arguments: Sequence[str], console: Console) -> None:
     asked = made(SubmitOptions, values["options"])
     if parsed.output is not None and asked.dry_run:
         raise UsageError("--output writes files and sends nothing, --dry-run writes none; give one of them")
+    from evenhand.hub.publish_command import carry_out
     from evenhand.hub.refusals import refuse
 
     say = partial(console.print, markup=False, soft_wrap=True, highlight=False)
@@ -80,7 +81,7 @@ def submit(arguments: Sequence[str], console: Console) -> None:
         _write(made_of.files, parsed.output)
         say(f"Written: {parsed.output} (nothing was sent)")
     else:
-        _send(made_of, asked.dry_run, console)
+        carry_out([made_of.contents], True, asked.dry_run, console)
 
 
 def _make(runs: Sequence[Path], asked: SubmitOptions, output: Path | None) -> Submission:
@@ -110,27 +111,10 @@ def _make(runs: Sequence[Path], asked: SubmitOptions, output: Path | None) -> Su
         return replace(made_of, notes=[*made_of.notes, note])
 
 
-def _send(made_of: Submission, dry_run: bool, console: Console) -> None:
-    from evenhand.hub.publish_command import show
-    from evenhand.hub.publishing import plan, publish
-
-    say = partial(console.print, markup=False, soft_wrap=True)
-    planned = plan(made_of.contents, create_pr=True, dry_run=dry_run)
-    show(planned, console)
-    if dry_run:
-        say("Nothing was sent (--dry-run).")
-    elif planned.changes.all:
-        say(publish(planned))
-    else:
-        say("All of it is there already; nothing was sent.")
-
-
 def _check_folder(folder: Path) -> None:
-    """Raise UsageError for what is no folder, a run's, or one with files that no submission wrote."""
+    """Raise UsageError for a run's folder, and for one with files that no submission wrote."""
     from evenhand.flow.run_folder import is_run_folder
 
-    if folder.exists() and not folder.is_dir():
-        raise UsageError(f"{folder} is no folder; choose another --output")
     if any(is_run_folder(each) for each in (folder, *folder.absolute().parents)):
         raise UsageError(f"{folder} is inside a run folder, where only its own command writes; choose another --output")
     files = [each.relative_to(folder).as_posix() for each in folder.rglob("*") if not each.is_dir()]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from evenhand.errors import UsageError
 from evenhand.flow.foreign_files import as_written
@@ -19,10 +19,10 @@ from evenhand.hub.submission.every_eval_ever import About
 from evenhand.hub.submission.figures import submitted_figures
 from evenhand.hub.submission.finished_run import FinishedRun, describe_model, is_that_model
 from evenhand.hub.submission.validation import check_figures, check_run, check_texts, checked_date, date_of
-from evenhand.training_record import RECORD, base_version
+from evenhand.training_record import RECORD, base_version, training_record
 
 if TYPE_CHECKING:
-    from huggingface_hub import EvalResultEntry, HfApi
+    from huggingface_hub import EvalResultEntry
 
     from evenhand.hub.submission.command import SubmitOptions
 
@@ -142,23 +142,23 @@ def complete_from_hub(runs: Sequence[FinishedRun], asked: SubmitOptions, now: da
 
 def _dataset_revisions(runs: Sequence[FinishedRun], namespace: str) -> dict[str, str]:
     """Return {dataset: the commit of its version's tag}."""
+    from huggingface_hub import list_repo_refs
     from huggingface_hub.errors import RepositoryNotFoundError
 
     found: dict[str, str] = {}
     for dataset, version in sorted({(run.dataset, str(run.dataset_version)) for run in runs if packaged(run.results)}):
         repo_id = f"{namespace}/{dataset}"
-        publish = f"evenhand publish dataset {dataset} --namespace {namespace} publishes it"
         try:
-            refs = patient(
-                lambda repo_id=repo_id: _api().list_repo_refs(repo_id, repo_type="dataset"),  # type: ignore[misc]
-                f"looking for dataset {repo_id}",
-            )
-        except RepositoryNotFoundError as error:
-            raise UsageError(f"dataset {repo_id} is not on the Hub, or the token may not see it; {publish}") from error
-        tags = {each.name: each.target_commit for each in refs.tags}
+            refs = patient(partial(list_repo_refs, repo_id, repo_type="dataset"), f"looking for dataset {repo_id}")
+            tags = {each.name: each.target_commit for each in refs.tags}
+        except RepositoryNotFoundError:
+            tags = {}
         if f"v{version}" not in tags:
-            there = ", ".join(sorted(tags)) or "no version"
-            raise UsageError(f"{repo_id} has no version {version} on the Hub (it has {there}), as the run; {publish}")
+            raise UsageError(
+                f"dataset {repo_id}, version {version}, is not on the Hub, or the token may not see it (there: "
+                f"{', '.join(sorted(tags)) or 'none'}); evenhand publish dataset {dataset} --namespace {namespace} "
+                "publishes it"
+            )
         if dataset in found:
             raise UsageError(f"the runs are of different versions of {dataset}; submit them one by one")
         found[dataset] = tags[f"v{version}"]
@@ -167,8 +167,17 @@ def _dataset_revisions(runs: Sequence[FinishedRun], namespace: str) -> dict[str,
 
 def _refuse_base(runs: Sequence[FinishedRun], model_id: str) -> None:
     """Raise UsageError for a run of the very weights that the model's training.json on the Hub names as its base."""
+    from huggingface_hub import hf_hub_download
+    from huggingface_hub.errors import EntryNotFoundError, RepositoryNotFoundError
+
     others = [run for run in runs if not is_that_model(run, model_id)]
-    tuned_from = base_version(_training_record(model_id)) if others else None
+    if not others:
+        return
+    try:
+        path = patient(partial(hf_hub_download, model_id, RECORD), f"reading {RECORD} of {model_id}")
+    except (EntryNotFoundError, RepositoryNotFoundError):
+        return
+    tuned_from = base_version(training_record(str(Path(path).parent)))
     for run in others:
         if tuned_from is not None and base_version({"base": {"identity": run.results.model_identity}}) == tuned_from:
             raise UsageError(
@@ -177,20 +186,9 @@ def _refuse_base(runs: Sequence[FinishedRun], model_id: str) -> None:
             )
 
 
-def _training_record(model_id: str) -> dict[str, Any]:
-    """Return training.json; an empty record where there is none that can be read."""
-    from huggingface_hub.errors import EntryNotFoundError, RepositoryNotFoundError
-
-    try:
-        path = patient(lambda: _api().hf_hub_download(model_id, RECORD), f"reading {RECORD} of {model_id}")
-        found = json.loads(Path(path).read_text(encoding="utf-8"))
-    except (EntryNotFoundError, RepositoryNotFoundError, ValueError):
-        return {}
-    return found if isinstance(found, dict) else {}
-
-
 def _already_there(model_id: str, entries: Sequence[EvalResultEntry]) -> dict[Task, str]:
     """Return {task: file} for entries that other files of the model have, at the same revision of the dataset."""
+    from huggingface_hub import snapshot_download
     from huggingface_hub.errors import RepositoryNotFoundError
 
     revisions = {(each.dataset_id, each.task_id): each.dataset_revision for each in entries}
@@ -201,7 +199,7 @@ def _already_there(model_id: str, entries: Sequence[EvalResultEntry]) -> dict[Ta
         [f"{eval_results.FOLDER}/*.yaml", f"{eval_results.FOLDER}/*.yml"],
     )
     try:
-        folder = Path(patient(lambda: _api().snapshot_download(model_id, allow_patterns=patterns), what))
+        folder = Path(patient(partial(snapshot_download, model_id, allow_patterns=patterns), what))
     except RepositoryNotFoundError:
         return {}
     for path in sorted(folder.glob(f"{eval_results.FOLDER}/*")):
@@ -223,9 +221,3 @@ def _read_tasks(path: Path) -> list[tuple[Task, str | None]]:
     except (ValueError, TypeError, AttributeError, LookupError, yaml.YAMLError):
         return []
     return [((each.dataset_id, each.task_id), each.dataset_revision) for each in entries]
-
-
-def _api() -> HfApi:
-    from huggingface_hub import HfApi
-
-    return HfApi(library_name="evenhand")
