@@ -2,7 +2,7 @@
 
 A dataset's is its folder, whose parquet is what its script builds. A metric's is a Space: its folder as `evaluate`
 loads it, its card, and the page that visitors see. The page is a part of evenhand, which a Space can't install from a
-registry: that part is put beside it, under the names that its modules have here.
+registry: that part is copied into the Space, under the names that its modules have here.
 """
 
 from __future__ import annotations

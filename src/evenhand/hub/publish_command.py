@@ -169,7 +169,7 @@ def show(planned: Plan, console: Console) -> None:
         say(f"  left alone, since evenhand did not bring it: {path}")
     if planned.tag:
         say(f"  tag {planned.tag}")
-    elif planned.create_pr and contents.tag and not planned.tagged:
+    elif planned.create_pr and contents.tag:
         say(f"  no tag: once it is merged, the same command without --create-pr sets {contents.tag}")
     elif found.all and contents.tag:
         say(f"  {contents.tag} is set already, and stays where it is")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -48,8 +48,8 @@ class Plan:
     """What publishing will do.
 
     head: the commit that the changes are relative to; None: there is no repository. pull_request: the number of your
-    open one. tag: to be set with the changes; None: none, or it is set. tagged: whether the version's tag is set.
-    unasked: why the Hub could not be asked, in a dry run.
+    open one. tag: to be set with the changes; None: none, or it is set. unasked: why the Hub could not be
+    asked, in a dry run.
     """
 
     contents: Contents
@@ -58,7 +58,6 @@ class Plan:
     head: str | None = None
     pull_request: int | None = None
     tag: str | None = None
-    tagged: bool = False
     unasked: str = ""
 
 
@@ -78,10 +77,12 @@ class Remote:
 
     def call(self, method: Callable[..., T], **arguments: Any) -> T:
         """Call a method of the API for this repository, and retry temporary errors."""
-        contents = self.contents
-        return patient(
-            partial(method, contents.repo_id, repo_type=contents.repo_type, **arguments), f"asking for {contents.name}"
-        )
+        call = partial(method, self.contents.repo_id, repo_type=self.contents.repo_type, **arguments)
+        return patient(call, f"asking for {self.contents.name}")
+
+    def call_all(self, method: Callable[..., Iterable[T]], **arguments: Any) -> list[T]:
+        """Return all that a method of the API yields for this repository."""
+        return self.call(lambda *given, **named: [*method(*given, **named)], **arguments)
 
     def find(self) -> tuple[str, bool] | None:
         """Return the last commit of main and whether the repository is private; None where there is none."""
@@ -98,13 +99,8 @@ class Remote:
     def files(self, revision: str) -> dict[str, RepoFile]:
         from huggingface_hub.hf_api import RepoFile
 
-        def listed() -> dict[str, RepoFile]:
-            tree = self.api.list_repo_tree(
-                self.contents.repo_id, repo_type=self.contents.repo_type, revision=revision, recursive=True
-            )
-            return {each.path: each for each in tree if isinstance(each, RepoFile)}
-
-        return patient(listed, f"listing {self.contents.name}")
+        tree = self.call_all(self.api.list_repo_tree, revision=revision, recursive=True)
+        return {each.path: each for each in tree if isinstance(each, RepoFile)}
 
     def brought_by_evenhand(self, paths: Sequence[str], revision: str) -> set[str]:
         """Return the paths whose last commit has our title, merged or not."""
@@ -118,18 +114,9 @@ class Remote:
     def open_pull_request(self) -> int | None:
         """Return the number of the newest open one of the token's user under our title."""
         author = patient(self.api.whoami, "asking whose token it is")["name"]
-        found = patient(
-            lambda: [
-                each.num
-                for each in self.api.get_repo_discussions(
-                    self.contents.repo_id, repo_type=self.contents.repo_type, author=author,
-                    discussion_type="pull_request", discussion_status="open",
-                )
-                if each.title == self.contents.title
-            ],
-            f"listing the pull requests of {self.contents.name}",
-        )  # fmt: skip
-        return max(found, default=None)
+        kinds = {"discussion_type": "pull_request", "discussion_status": "open"}
+        found = self.call_all(self.api.get_repo_discussions, author=author, **kinds)
+        return max((each.num for each in found if each.title == self.contents.title), default=None)
 
 
 def plan(contents: Contents, create_pr: bool = False, dry_run: bool = False) -> Plan:
@@ -189,7 +176,7 @@ def _plan(remote: Remote, create_pr: bool) -> Plan:
             f"as {contents.tag}; raise the version, or undo the change"
         )
     tag = None if create_pr or tagged else contents.tag
-    return Plan(contents, create_pr, changes, head, number, tag, tagged)
+    return Plan(contents, create_pr, changes, head, number, tag)
 
 
 def compare(contents: Contents, there: Mapping[str, RepoFile], ours: Collection[str] = ()) -> Changes:

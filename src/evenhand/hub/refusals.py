@@ -94,7 +94,7 @@ def _are_weights(file: Path | bytes) -> bool:
 
     try:
         if isinstance(file, bytes):
-            safetensors.deserialize(file)
+            safetensors.deserialize(file)  # type: ignore[no-untyped-call]
         else:
             with safetensors.safe_open(file, framework="numpy"):
                 pass

@@ -99,7 +99,7 @@ def _make(runs: Sequence[Path], asked: SubmitOptions, output: Path | None) -> Su
         _check_folder(output)
     now = datetime.now(UTC)
     read = read_runs(runs)
-    made_of = make_submission(read, asked, {}, now)  # unfit runs are refused before the Hub is asked anything
+    made_of = make_submission(read, asked, now)  # unfit runs are refused before the Hub is asked anything
     if output is not None:
         return made_of
     try:

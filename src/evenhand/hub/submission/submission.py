@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from evenhand.errors import UsageError
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
     from evenhand.hub.submission.command import SubmitOptions
 
 TITLE = "Results measured with evenhand"
-Task = tuple[str, str]  # dataset's id, task's id
+Result = tuple[str, str, str | None]  # ids of the dataset and of the task, the dataset's revision if it is named
 
 
 @dataclass(frozen=True)
@@ -38,14 +40,6 @@ class Submission:
     files: Mapping[str, bytes]
     entries: Sequence[EvalResultEntry]
     notes: Sequence[str] = field(default_factory=list)
-
-    def without(self, there: Mapping[Task, str]) -> Submission:
-        """Leave out the entries of tasks that other files of the repository have: {task: file}."""
-        kept = [each for each in self.entries if (each.dataset_id, each.task_id) not in there]
-        left_out = {eval_results.file_of(each) for each in self.entries} - {eval_results.file_of(each) for each in kept}
-        notes = [f"{' '.join(task)} is already in {path}, and is not added again" for task, path in there.items()]
-        files = {path: content for path, content in self.files.items() if path not in left_out}
-        return Submission(self.model_id, files, kept, [*self.notes, *notes])
 
     @property
     def contents(self) -> Contents:
@@ -63,9 +57,20 @@ def read_runs(paths: Sequence[Path]) -> list[FinishedRun]:
 
 
 def make_submission(
-    runs: Sequence[FinishedRun], asked: SubmitOptions, revisions: Mapping[str, str], now: datetime
+    runs: Sequence[FinishedRun],
+    asked: SubmitOptions,
+    now: datetime,
+    revisions: Mapping[str, str] = MappingProxyType({}),
+    others: Mapping[Result, str] = MappingProxyType({}),
 ) -> Submission:
-    """Make the files. revisions: {dataset: commit on the Hub}, if known. Raises UsageError for unfit runs."""
+    """Make the files.
+
+    Args:
+        revisions: {dataset: commit on the Hub}, where they are known.
+        others: {result: file} of what other files of the model's repository hold; it is not added again.
+
+    Raises UsageError for runs that are not for others.
+    """
     files: dict[str, bytes] = {}
     notes: list[str] = []
     entries: list[EvalResultEntry] = []
@@ -80,13 +85,19 @@ def make_submission(
             samples = every_eval_ever.answer_lines(run, found, about) if asked.single_answers else None
             if samples:
                 files[f"{place}_samples.jsonl"] = samples
-            files[f"{place}.json"] = every_eval_ever.as_json(every_eval_ever.record(run, found, about, samples))
+            record = every_eval_ever.record(run, found, about, samples)
+            files[f"{place}.json"] = f"{json.dumps(record, indent=2, ensure_ascii=False, allow_nan=False)}\n".encode()
             notes += [f"{run.name}: {note}" for note in _notes(run, asked, missing, bool(samples))]
             if asked.namespace is not None and not eval_results.why_not_on_boards(run):
                 url = asked.source or f"{_endpoint()}/{asked.model_id}/blob/main/{place}.json"
                 source_name = "evenhand" if asked.source is None else "evaluation"
                 entries += eval_results.entries(run, found, about, url, source_name)
     eval_results.check_entries(entries)
+    for each in [*entries]:
+        task = each.dataset_id, each.task_id
+        if path := others.get((*task, each.dataset_revision)) or others.get((*task, None)):
+            notes.append(f"{' '.join(task)} is already in {path}, and is not added again")
+            entries.remove(each)
     files |= {eval_results.file_of(each): eval_results.as_yaml(each) for each in entries}
     return Submission(asked.model_id, dict(sorted(files.items())), entries, notes)
 
@@ -135,9 +146,9 @@ def complete_from_hub(runs: Sequence[FinishedRun], asked: SubmitOptions, now: da
     with explained(f"asking the Hub about {asked.model_id}"):
         _refuse_base(runs, asked.model_id)
         if asked.namespace is None:
-            return make_submission(runs, asked, {}, now)
-        made_of = make_submission(runs, asked, _dataset_revisions(runs, asked.namespace), now)
-        return made_of.without(_already_there(asked.model_id, made_of.entries))
+            return make_submission(runs, asked, now)
+        revisions = _dataset_revisions(runs, asked.namespace)
+        return make_submission(runs, asked, now, revisions, _results_of_others(asked.model_id))
 
 
 def _dataset_revisions(runs: Sequence[FinishedRun], namespace: str) -> dict[str, str]:
@@ -186,38 +197,24 @@ def _refuse_base(runs: Sequence[FinishedRun], model_id: str) -> None:
             )
 
 
-def _already_there(model_id: str, entries: Sequence[EvalResultEntry]) -> dict[Task, str]:
-    """Return {task: file} for entries that other files of the model have, at the same revision of the dataset."""
-    from huggingface_hub import snapshot_download
+def _results_of_others(model_id: str) -> dict[Result, str]:
+    """Return {result: file} of the model's repository, without files of evenhand and files that can't be read."""
+    import yaml  # type: ignore[import-untyped]
+    from huggingface_hub import parse_eval_result_entries, snapshot_download
     from huggingface_hub.errors import RepositoryNotFoundError
 
-    revisions = {(each.dataset_id, each.task_id): each.dataset_revision for each in entries}
-    ours = {eval_results.file_of(each) for each in entries}
-    found: dict[Task, str] = {}
-    what, patterns = (
-        f"reading the results of {model_id}",
-        [f"{eval_results.FOLDER}/*.yaml", f"{eval_results.FOLDER}/*.yml"],
-    )
+    patterns = [f"{eval_results.FOLDER}/*.yaml", f"{eval_results.FOLDER}/*.yml"]
+    call = partial(snapshot_download, model_id, allow_patterns=patterns)
     try:
-        folder = Path(patient(partial(snapshot_download, model_id, allow_patterns=patterns), what))
+        folder = Path(patient(call, f"reading the results of {model_id}"))
     except RepositoryNotFoundError:
         return {}
+    found: dict[Result, str] = {}
     for path in sorted(folder.glob(f"{eval_results.FOLDER}/*")):
-        name = path.relative_to(folder).as_posix()
-        for task, revision in _read_tasks(path) if name not in ours else ():
-            asked = revisions.get(task)
-            if task in revisions and (asked is None or revision in (None, asked)):
-                found.setdefault(task, name)
+        try:
+            entries = parse_eval_result_entries(yaml.safe_load(path.read_text(encoding="utf-8")))
+        except (ValueError, TypeError, AttributeError, LookupError, yaml.YAMLError):
+            continue
+        for each in entries if not path.name.startswith("evenhand-") else ():
+            found.setdefault((each.dataset_id, each.task_id, each.dataset_revision), f"{path.parent.name}/{path.name}")
     return found
-
-
-def _read_tasks(path: Path) -> list[tuple[Task, str | None]]:
-    """Return the task and the dataset's revision of each entry of a file; none of one that can't be read."""
-    import yaml  # type: ignore[import-untyped]
-    from huggingface_hub import parse_eval_result_entries
-
-    try:
-        entries = parse_eval_result_entries(yaml.safe_load(path.read_text(encoding="utf-8")))
-    except (ValueError, TypeError, AttributeError, LookupError, yaml.YAMLError):
-        return []
-    return [((each.dataset_id, each.task_id), each.dataset_revision) for each in entries]
