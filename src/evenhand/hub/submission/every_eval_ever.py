@@ -1,8 +1,8 @@
 """Records of Every Eval Ever (https://github.com/evaleval/every_eval_ever), schema 0.2.2, of every benchmark.
 
-A record has what the Hub's boards lack: `lower_is_better`, bounds, intervals, how answers were sampled, and
-single answers in a file next to it. It lies in the model's repository under the path that the project's own data have, so that it can be
-handed on to them as it is: data/<collection>/<organization>/<model>/<UUID>.json.
+A record has what the Hub's boards lack: `lower_is_better`, bounds, intervals, how answers were sampled and, in a file
+next to it, single answers. It is in the model's repository under the path that the project's own data have, so that it
+can be handed on to them as it is: data/<collection>/<organization>/<model>/<UUID>.json.
 """
 
 from __future__ import annotations
