@@ -62,7 +62,7 @@ def python(hub, environment, tmp_path):
 FORKS = """
 import json, os, sys, traceback
 import huggingface_hub.hf_api
-import evenhand.hub.of_model, evenhand.hub.publish_command, evenhand.hub.publishing, evenhand.hub.refusals
+import evenhand.hub.checkpoint, evenhand.hub.publish_command, evenhand.hub.publishing, evenhand.hub.refusals
 from evenhand.cli import main
 for line in sys.stdin:
     asked = json.loads(line)

@@ -109,7 +109,6 @@ class Hub:
         self.ended = threading.Event()
         self.url = self.large_url = ""
         self.says_of_cards: list[str] = []
-        self.leaves_out: set[str] = set()  # paths that no commit holds, whatever was sent
 
     def fail(self, method: str, path: str, kind: Kind, times: int = 1, **headers: str) -> None:
         """headers: of an answer that is an error (Retry_After="0")."""
@@ -184,12 +183,14 @@ class Hub:
         asked = request.json()
         try:
             data = card_data(asked["content"])
+            errors = [*self.says_of_cards, *answers(data)]
+            errors += ['"sdk" is required'] if asked["repoType"] == "space" and "sdk" not in data else []
         except yaml.YAMLError as error:
-            return as_json({"errors": [{"message": f"YAML: {error}"}], "warnings": []}, 400)
-        if said := [*self.says_of_cards, *answers(data)]:
-            return as_json({"errors": [{"message": each} for each in said], "warnings": []}, 400)
-        if asked["repoType"] == "space" and "sdk" not in data:
-            return as_json({"errors": [{"message": '"sdk" is required'}], "warnings": []}, 400)
+            data, errors = {}, [f"YAML: {error}"]
+        if errors and request.headers.get("Accept") == "text/plain":  # of RepoCard.validate
+            return Reply("\n".join(errors).encode(), 400, {"Content-Type": "text/plain"})
+        if errors:
+            return as_json({"errors": [{"message": each} for each in errors], "warnings": []}, 400)
         return as_json({"errors": [], "warnings": [] if data else [{"message": "empty or missing yaml metadata"}]})
 
     # Large files
@@ -248,8 +249,7 @@ class Hub:
             raise Refused(412, "A commit has happened since. Please refresh and try again.")
         files = dict(before.files)
         for line in lines:
-            if line["value"].get("path") not in self.leaves_out:
-                self._apply(line["key"], line["value"], files)
+            self._apply(line["key"], line["value"], files)
         done = Commit(files, head, header["summary"], user, header.get("description", ""))
         url = ""
         if pull_request:

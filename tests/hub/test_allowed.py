@@ -4,7 +4,7 @@ import pytest
 
 from tests.hub.submittable import MODEL, whole
 
-PLACE = "names a place of a machine: /data/ann/x"
+PLACE = "names a path of a machine: /data/ann/x"
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def test_the_error_names_the_option_and_the_plan_what_was_found(hub, command, to
     assert hub.store.repositories == {}
     done = command(*asked, "--allow", "README.md")
     assert done.code == 0, done.err
-    assert f"README.md {PLACE} (line 5), and is published all the same (--allow)" in done.out
+    assert f"README.md {PLACE} (line 5); published because of --allow" in done.out
     assert "README.md" in hub.store.repositories["model", "lab/fair-model"].files
 
 
@@ -33,8 +33,8 @@ def test_other_files_stay_refused(hub, command, told):
     (told / "notes.md").write_text("password: Geh3im99x")
     refused = command("publish", "model", told, "--namespace", "lab", "--allow", "README.md", "weights.pkl")
     assert refused.code == 2
-    assert "weights.pkl is no kind of file" in refused.err
-    assert "notes.md holds what is assigned as a password" in refused.err
+    assert "weights.pkl is not a kind of file" in refused.err
+    assert "notes.md holds a value assigned to a password" in refused.err
     assert "README.md names" not in refused.err
     assert hub.store.repositories == {}
 
@@ -49,4 +49,4 @@ def test_a_submission_has_the_option_too(hub, command, finished, tmp_path):
     assert path.endswith(".json")
     done = command(*asked, "--allow", path)
     assert done.code == 0, done.err
-    assert "is published all the same (--allow)" in done.out
+    assert "published because of --allow" in done.out

@@ -6,8 +6,8 @@ from huggingface_hub import DatasetCard, ModelCard, SpaceCard
 
 from evenhand.errors import UsageError
 from evenhand.hub.contents import Contents
-from evenhand.hub.of_metric import metric_contents
-from evenhand.hub.publishing import refuse_unreadable_metadata
+from evenhand.hub.packaged import metric_contents
+from evenhand.hub.publishing import plan
 from evenhand.library import DATASETS, METRICS, packaged_dataset_names
 from tests.hub.recorded_card_answers import answers
 
@@ -30,7 +30,6 @@ def test_datasets(name):
 @pytest.mark.parametrize("name", METRIC_NAMES)
 def test_spaces(name):
     contents = metric_contents(name, "lab")
-    refuse_unreadable_metadata(contents)
     told = SpaceCard(contents.files["README.md"].decode()).data
     assert told.sdk == "gradio"
     assert told.app_file in contents.files
@@ -57,14 +56,14 @@ def test_the_real_hub_has_said_nothing_against_such_cards():
 )
 def test_metadata_that_the_client_cannot_read_are_refused(metadata):
     contents = Contents("model", "lab/x", {"README.md": f"---\n{metadata}\n---\n# A model\n".encode()}, title="")
-    with pytest.raises(UsageError, match=r"model lab/x: huggingface_hub can't read the metadata of README\.md"):
-        refuse_unreadable_metadata(contents)
+    with pytest.raises(UsageError, match=r"model lab/x: huggingface_hub does not take the metadata of README\.md"):
+        plan(contents)
 
 
 def test_letters_that_are_no_utf8_are_refused():
     contents = Contents("model", "lab/x", {"README.md": b"---\nlicense: \xff\n---\n"}, title="")
-    with pytest.raises(UsageError, match="can't read the metadata"):
-        refuse_unreadable_metadata(contents)
+    with pytest.raises(UsageError, match="does not take the metadata"):
+        plan(contents)
 
 
 def test_what_a_model_card_says_of_results_is_read_back():

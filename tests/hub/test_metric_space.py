@@ -11,7 +11,7 @@ from huggingface_hub import SpaceCard
 
 from evenhand import __version__
 from evenhand.hub.contents import content
-from evenhand.hub.of_metric import metric_contents
+from evenhand.hub.packaged import metric_contents
 from evenhand.hub.refusals import refuse
 from evenhand.library import METRICS, load_metric, metric_names
 

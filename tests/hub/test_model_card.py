@@ -135,9 +135,9 @@ def test_it_says_what_it_is_for_and_what_not_and_names_no_place(told, base, tune
 
 
 def test_runs_that_dont_belong_are_refused(folder, base, tuned, ran, tmp_path):
-    with pytest.raises(UsageError, match=r"has no run of the base in the same settings beside it; give one of each"):
+    with pytest.raises(UsageError, match=r"has no run of the base in the same settings among --runs; give one of each"):
         model_card(folder, [tuned])
-    with pytest.raises(UsageError, match="is a run of the base, and none of"):
+    with pytest.raises(UsageError, match="is a run of the base; also give the one of"):
         model_card(folder, [base])
     stranger = ran(right, "lab/stranger@2 float32", "lab/stranger")
     with pytest.raises(UsageError, match=r"is a run of lab/stranger@2 float32, neither of .* nor of its base lab/base"):

@@ -9,7 +9,7 @@ from peft import LoraConfig, get_peft_model
 from transformers import LlamaForCausalLM
 
 from evenhand.hub.cards.model import model_card
-from evenhand.hub.of_model import model_contents
+from evenhand.hub.checkpoint import model_contents
 from evenhand.hub.refusals import refuse
 from evenhand.training_record import base_version
 from tests.hub.hub_repositories import Blob, Commit
@@ -199,7 +199,7 @@ def test_only_what_evenhand_itself_brought_is_deleted(hub, command, checkpoint):
     assert [line.strip() for line in done.out.splitlines() if "delete m" in line] == [
         f"delete {each}" for each in parts
     ]
-    assert "left alone, for evenhand did not bring it: adapter_model.safetensors" in done.out
+    assert "left alone, since evenhand did not bring it: adapter_model.safetensors" in done.out
     kept = {".gitattributes", "README.md", "config.json", "model.safetensors", *theirs}
     assert set(there.files) == kept
 
@@ -220,48 +220,28 @@ def test_a_merged_pull_request_of_ours_was_ours(hub, command, checkpoint):
     assert "adapter_model.safetensors" not in there.files
 
 
-def test_other_weights_of_a_version_whose_tag_was_refused(hub, command, checkpoint):
-    """The version was published, though nothing has its tag: the same weights get the tag, others another version."""
-
-    def publish(*options):
-        return command("publish", "model", checkpoint, "--namespace", "lab", *options)
-
-    hub.fail("POST", "/tag/", 403)
-    assert publish().code == 2
-    there = hub.store.repositories["model", "lab/fair-model"]
-    before = (checkpoint / "model.safetensors").read_bytes()
-    (checkpoint / "model.safetensors").write_bytes(weights(b"other weights"))
-    refused = publish()
-    assert refused.code == 2
-    assert f"model.safetensors differ from what commit {there.refs['main'][:7]} brought as v1.0.0" in refused.err
-    assert there.files["model.safetensors"] == before
-    (checkpoint / "model.safetensors").write_bytes(before)
-    assert publish().code == 0
-    assert there.refs["v1.0.0"] == there.refs["main"]
-
-
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [
-        ("adapter_config.json", b"[1,2", "adapter_config.json is no JSON"),
-        ("adapter_config.json", b"[1]", "adapter_config.json holds no JSON object"),
-        ("adapter_config.json", b'{"base_model_name_or_path": ["a"]}', "came as base_model_name_or_path"),
+        ("adapter_config.json", b"[1,2", "adapter_config.json is damaged"),
+        ("adapter_config.json", b"[1]", "adapter_config.json is damaged"),
+        ("adapter_config.json", b'{"base_model_name_or_path": ["a"]}', "adapter_config.json is damaged"),
         (
             "adapter_config.json",
             b'{"base_model_name_or_path": "lab/<b>"}',
-            "the base model's id on the Hub is accepted",
+            "can't be a repository's id",
         ),
-        ("config.json", b"\xff", "config.json is no JSON"),
-        ("training.json", b"{", "training.json is no JSON"),
-        ("training.json", b"[]", "training.json holds no JSON object"),
-        ("training.json", b'{"recipe": null, "base": "x"}', "training.json is not as evenhand train writes it"),
+        ("config.json", b"\xff", "config.json is damaged"),
+        ("training.json", b"{", "training.json is damaged"),
+        ("training.json", b"[]", "training.json is damaged"),
+        ("training.json", b'{"recipe": null, "base": "x"}', "training.json is damaged"),
         (
             "training.json",
             b'{"recipe": {}, "base": {"model": "x/y"}}',
-            "training.json is not as evenhand train writes it",
+            "training.json is damaged",
         ),
-        ("README.md", "---\nlicense: mit\n---\né".encode("latin-1"), "README.md is not in UTF-8"),
-        ("README.md", b"---\nlicense: a\x00\n---\n", "README.md is not what its name says: it holds control bytes"),
+        ("README.md", "---\nlicense: mit\n---\né".encode("latin-1"), "README.md is damaged"),
+        ("README.md", b"---\nlicense: a\x00\n---\n", "README.md is not text: it holds NUL characters"),
     ],
 )
 def test_damaged_files_of_a_checkpoint_are_told_in_a_sentence(hub, command, checkpoint, name, content, said):
@@ -276,7 +256,7 @@ def test_a_public_repository_is_not_taken_for_a_private_one(hub, command, checkp
     assert command("publish", "model", checkpoint, "--namespace", "ann").code == 0
     refused = command("publish", "model", checkpoint, "--namespace", "ann", "--private")
     assert refused.code == 2
-    assert "model ann/fair-model is public, and --private changes no repository that is there" in refused.err
+    assert "model ann/fair-model is public, and --private makes only a new repository private" in refused.err
 
 
 def test_a_base_that_nobody_could_load_is_refused(hub, command, checkpoint):

@@ -175,7 +175,7 @@ def test_a_constant_answer_is_said(contact, submit):
 def test_without_a_namespace_there_are_records_alone(contact, submit):
     written = submit(contact)
     assert entries(written) == []
-    assert "--namespace NS says where its dataset is" in written["out"]
+    assert "they need --namespace NS" in written["out"]
     validate("record", the_record(written)[1])
 
 

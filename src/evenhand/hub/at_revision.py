@@ -1,8 +1,8 @@
-"""Datasets and metrics of the Hub at the revision that was asked for, and at no other.
+"""Datasets and metrics of the Hub at the requested revision, and at no other.
 
-`datasets` and `evaluate` take what they have in their caches where the Hub doesn't answer, whatever its revision. So
-the revision's commit is asked for first, and what is loaded must be of that. Without a network (HF_HUB_OFFLINE) it is
-the commit that the revision was when it was last loaded here.
+`datasets` and `evaluate` take what is in their caches where the Hub does not answer, whatever its revision. So the
+revision's commit is looked up first, and what is loaded must be of that commit. With HF_HUB_OFFLINE it is the commit
+that the revision was when it was last loaded here.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _CARD = "README.md"
 
 
 def commit_at(repo_id: str, repo_type: RepoType, revision: str) -> str:
-    """Raises the client's errors, EvenhandError where the Hub doesn't answer."""
+    """Return a revision's commit. Raises the client's errors, EvenhandError where the Hub does not answer."""
     from huggingface_hub import HfApi, constants
     from huggingface_hub.errors import EntryNotFoundError, LocalEntryNotFoundError
 
@@ -47,7 +47,7 @@ def commit_at(repo_id: str, repo_type: RepoType, revision: str) -> str:
 
 
 def metric_at(repo_id: str, revision: str) -> evaluate.Metric:
-    """Raises the libraries' errors."""
+    """Load a metric. Raises the libraries' errors."""
     import evaluate
     from huggingface_hub import constants, snapshot_download
 
@@ -61,7 +61,7 @@ def metric_at(repo_id: str, revision: str) -> evaluate.Metric:
 def dataset_at(
     repo_id: str, revision: str, config: str | None, split: str | None, streaming: bool
 ) -> datasets.Dataset | datasets.DatasetDict | datasets.IterableDataset | datasets.IterableDatasetDict:
-    """Raises the libraries' errors, EvenhandError for rows of another commit."""
+    """Load a dataset. Raises the libraries' errors, EvenhandError for rows of another commit."""
     import datasets
 
     commit = commit_at(repo_id, "dataset", revision)

@@ -1,7 +1,6 @@
-"""Calls of huggingface_hub: asked again where that does no harm, and errors as sentences in which no token stands.
+"""Calls of huggingface_hub: retried where that does no harm, and errors as sentences that hold no token.
 
-The client itself asks again when it lists a repository's next pages, sends large files and asks how to send them; all
-else it asks once. `patient` is for what may be asked twice; a commit may not be, see publishing.py.
+The client itself retries little: listing a repository's next pages, and sending large files.
 """
 
 from __future__ import annotations
@@ -19,107 +18,98 @@ from evenhand.errors import EvenhandError, UsageError
 T = TypeVar("T")
 
 TRIES = 5
-FIRST_WAIT, LONGEST_WAIT = 1.0, 300.0  # seconds; the first doubles each time, the Hub's own Retry-After goes before
-_PASSING = (408, 425, 429, 500, 502, 503, 504)
-_NETWORK = ("httpx", "httpx2", "httpcore", "requests", "urllib3", "socket", "ssl")
+FIRST_WAIT, LONGEST_WAIT = 1.0, 300.0  # seconds; the first doubles each time, unless the Hub says how long to wait
+_TEMPORARY = (408, 425, 429, 500, 502, 503, 504)
+_NETWORK = ("httpx", "httpx2", "httpcore", "requests", "urllib3", "socket", "ssl")  # packages whose errors these are
+TOKEN = "it is read from the environment variable HF_TOKEN, or from where `hf auth login` put it"
+NO_TOKEN = f"a token with the right to write is needed; {TOKEN}"
 
 logger = logging.getLogger(__name__)
 
 
 class Unreachable(EvenhandError):
-    """No answer came from the Hub, not even a refusal: there's no network, or no server."""
+    """The Hub did not answer: there is no network, or no server."""
 
 
-def patient(call: Callable[[], T], what: str, again: Callable[[], T | None] = lambda: None) -> T:
-    """The call's answer, asked for TRIES times where faults pass.
+class Offline(Unreachable, UsageError):
+    """HF_HUB_OFFLINE is set."""
 
-    what: "reading dataset lab/labe", for errors. again: after such a fault, what stands in for the answer, as where
-    the call was heard and its answer lost; None: ask again. Raises EvenhandError, Unreachable where nothing answered.
+
+def patient(call: Callable[[], T], what: str) -> T:
+    """Return what the call returns, after up to TRIES attempts where errors are temporary.
+
+    what: such as "reading dataset lab/labe", for errors. Raises EvenhandError, Unreachable where nothing answered.
     """
     wait = FIRST_WAIT
     for left in range(TRIES - 1, -1, -1):
         try:
             return call()
         except Exception as error:
-            if not passes(error):
+            if not is_temporary(error):
                 raise
             failed = error
         if left:
-            asked_to_wait = retry_after(failed)
-            if asked_to_wait is not None and asked_to_wait > LONGEST_WAIT:
-                raise EvenhandError(f"{what}: the Hub asks to wait {asked_to_wait:.0f} s; try later") from failed
-            pause = wait if asked_to_wait is None else asked_to_wait
-            logger.warning("%s: %s; asked again in %.0f s", what, told(failed), pause)
+            asked = _retry_after(failed)
+            pause = wait if asked is None else min(asked, LONGEST_WAIT)
+            logger.warning("%s: %s; retrying in %.0f s", what, describe(failed), pause)
             time.sleep(pause)
             wait *= 2
-        found = again()
-        if found is not None:
-            return found
-    raised = Unreachable if _unanswered(failed) else EvenhandError
-    raise raised(f"{what}: {TRIES} tries in vain, the last with {told(failed)}; try later") from failed
+    answered = _status(failed) is not None or isinstance(failed, json.JSONDecodeError)
+    kind = EvenhandError if answered else Unreachable
+    raise kind(f"{what}: failed after {TRIES} attempts, the last with {describe(failed)}; try later") from failed
 
 
-def passes(error: BaseException | None) -> bool:
-    """Whether it may be gone the next time: a busy server, a cut connection."""
+def is_temporary(error: BaseException) -> bool:
+    """Return whether a later attempt may succeed: a busy server, a cut connection."""
     from huggingface_hub.errors import OfflineModeIsEnabled
 
+    status = _status(error)
+    if status is not None:
+        return status in _TEMPORARY
+    # The client reads the page of a server's error as JSON.
+    return any(
+        isinstance(each, (ConnectionError, TimeoutError, json.JSONDecodeError))
+        or type(each).__module__.partition(".")[0] in _NETWORK
+        for each in _causes(error)
+        if not isinstance(each, OfflineModeIsEnabled)
+    )
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
     while error is not None:
-        status = status_of(error)
-        if status is not None or isinstance(error, OfflineModeIsEnabled):
-            return status in _PASSING
-        if isinstance(error, (ConnectionError, TimeoutError, json.JSONDecodeError)):
-            return True  # the last: the client reads an error's page as JSON
-        if type(error).__module__.partition(".")[0] in _NETWORK:
-            return True
+        yield error
         error = error.__cause__
-    return False
 
 
-def _unanswered(error: BaseException | None) -> bool:
-    """Whether it has no status in all that it came from, and is no answer that can't be read."""
-    while error is not None:
-        if status_of(error) is not None or isinstance(error, json.JSONDecodeError):
-            return False
-        error = error.__cause__
-    return True
+def _status(error: BaseException) -> int | None:
+    """Return the status of the answer that was an error; None where nothing was answered."""
+    found = (getattr(getattr(each, "response", None), "status_code", None) for each in _causes(error))
+    return next((status for status in found if isinstance(status, int)), None)
 
 
-def status_of(error: BaseException) -> int | None:
-    """Of an answer that was an error."""
-    status = getattr(getattr(error, "response", None), "status_code", None)
-    return status if isinstance(status, int) else None
-
-
-def retry_after(error: BaseException) -> float | None:
-    """Seconds that the Hub asks to wait; None where it doesn't say.
-
-    It says so in Retry-After, or with 429 in RateLimit ("api";r=0;t=55: none remaining, anew in 55 s; a draft of IETF).
-    """
+def _retry_after(error: BaseException) -> float | None:
+    """Return the seconds that the Hub asks to wait; None where it does not say."""
     headers = getattr(getattr(error, "response", None), "headers", {})
-    value = headers.get("Retry-After", "").strip()
-    if value.isdecimal():
-        return float(value)
-    limit = re.search(r";\s*r\s*=\s*0\s*;\s*t\s*=\s*(\d+)", headers.get("RateLimit", ""))
-    return float(limit[1]) + 1 if limit and status_of(error) == 429 else None  # + 1: it is rounded down
+    if headers.get("Retry-After", "").strip().isdecimal():
+        return float(headers["Retry-After"])
+    limit = re.search(r";r=0;t=(\d+)", headers.get("RateLimit", ""))  # as '"api";r=0;t=55': 0 remain, more in 55 s
+    return float(limit[1]) + 1 if limit else None  # the Hub rounds down
 
 
-def told(error: BaseException) -> str:
-    """ "status 403 (you don't have the rights …)", "a connection that broke (…)"."""
-    cause: BaseException | None = error
-    while cause is not None:
-        status = status_of(cause)
-        if status is not None:
-            said = getattr(cause, "server_message", None) or ""
-            return f"status {status}" + (f" ({said.strip()})" if said.strip() else "")
-        cause = cause.__cause__
+def describe(error: BaseException) -> str:
+    """Return "status 403 (you don't have the rights …)", or what became of the connection."""
+    status = _status(error)
+    if status is not None:
+        said = next((text for each in _causes(error) if (text := getattr(each, "server_message", None))), "").strip()
+        return f"status {status} ({said})" if said else f"status {status}"
     if isinstance(error, json.JSONDecodeError):
-        return "an answer that is no JSON"
-    return f"a connection that broke ({type(error).__name__})" if passes(error) else str(error).strip()
+        return "an answer that is not JSON"
+    return f"a broken connection ({type(error).__name__})" if is_temporary(error) else str(error).strip()
 
 
 @contextmanager
 def explained(what: str) -> Iterator[None]:
-    """UsageError and EvenhandError in place of the client's errors. what: "publishing dataset lab/labe"."""
+    """Raise UsageError or EvenhandError in place of the client's errors. what: "publishing dataset lab/labe"."""
     from huggingface_hub import errors
 
     token()
@@ -128,38 +118,26 @@ def explained(what: str) -> Iterator[None]:
     except EvenhandError:
         raise
     except errors.OfflineModeIsEnabled as error:
-        raise UsageError(f"{what}: HF_HUB_OFFLINE keeps everything off the network; unset it") from error
-    except errors.LocalTokenNotFoundError as error:
-        raise UsageError(f"{what}: {NO_TOKEN}") from error
-    except errors.RevisionNotFoundError as error:
-        raise EvenhandError(f"{what}: the repository has no such revision") from error
+        raise Offline(f"{what}: HF_HUB_OFFLINE keeps everything off the network; unset it") from error
     except (errors.HfHubHTTPError, RuntimeError, ValueError, OSError) as error:
-        status = status_of(error)
-        if isinstance(error, errors.RepositoryNotFoundError) and status == 404:
-            raise EvenhandError(f"{what}: there is no such repository, or the token may not see it") from error
+        status = _status(error)
         if status == 401:
             raise UsageError(f"{what}: the Hub does not accept the token; {TOKEN}") from error
         if status == 403:
             raise UsageError(
-                f"{what}: the token may not do that, {told(error)}; it needs the right to write there, and --namespace "
-                "is a user or an organization that it belongs to"
+                f"{what}: the token may not do that, {describe(error)}; it needs the right to write there, and "
+                "--namespace must be a user or an organization that it belongs to"
             ) from error
         if status == 412:
-            raise EvenhandError(f"{what}: somebody changed the repository meanwhile; run the command again") from error
-        raise EvenhandError(f"{what}: {told(error)}") from error
+            raise EvenhandError(f"{what}: the repository was changed in the meantime; run the command again") from error
+        raise EvenhandError(f"{what}: {describe(error)}") from error
 
 
 def token() -> str | None:
-    """Wherever the client finds it. Raises UsageError for what no token can be, without showing it."""
+    """Return the token that the client finds. Raises UsageError for what can't be one, without showing it."""
     from huggingface_hub import get_token
 
     found = get_token()
     if found is not None and not re.fullmatch("[!-~]+", found):
-        raise UsageError(
-            f"the token holds characters that no token has (letters with accents, blanks, line ends); {TOKEN}"
-        )
+        raise UsageError(f"the token holds characters that no token has (accents, spaces, line ends); {TOKEN}")
     return found
-
-
-TOKEN = "it is read from the environment variable HF_TOKEN, or where `hf auth login` put it"
-NO_TOKEN = f"a token with the right to write is needed; {TOKEN}"

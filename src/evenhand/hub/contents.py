@@ -9,23 +9,26 @@ from pathlib import Path
 from typing import Literal
 
 from evenhand.errors import UsageError
-from evenhand.hub.secrets import without_secrets
+from evenhand.hub.secrets import mask_secrets
 
 Kind = Literal["dataset", "metric", "model", "leaderboard"]
 REPO_TYPES: Mapping[Kind, str] = {"dataset": "dataset", "metric": "space", "model": "model", "leaderboard": "space"}
-SPACE_SDK = "gradio"
-ALLOW = "files by their paths in the repository that only look as if they held a secret or a place of a machine"
+CARD = "README.md"
+ALLOW = "files, by their paths in the repository, that only seem to hold a secret or a path of this machine"
 
 
 @dataclass(frozen=True)
 class Contents:
     """A repository's intended files.
 
-    files: path in the repository → a file here, or the bytes themselves. tag: such as "v1.2.0", of what has a version.
-    owned: patterns of paths whose files evenhand writes: what the repository has of them and `files` has not is
-    deleted where evenhand's own commit brought it; of other paths nothing is. fixed: patterns of files that may not
-    change while the tag stays. base: of a model, the one on the Hub that it was tuned from. title: of the commit, by
-    which an open pull request of ours is found again, and what we wrote: without a version.
+    Args:
+        files: path in the repository to a local file, or to the bytes themselves.
+        title: of the commit and the pull request; an open pull request is found again by it.
+        tag: such as "v1.2.0", for what has a version.
+        owned: patterns of paths that evenhand writes: files there that are not in `files` are deleted, if the last
+            commit that changed them was evenhand's.
+        fixed: patterns of files that may not change while the tag stays.
+        base: of a model, the id of the base model on the Hub.
     """
 
     kind: Kind
@@ -53,43 +56,36 @@ def content(file: Path | bytes) -> bytes:
 
 
 def matches(path: str, patterns: Sequence[str]) -> bool:
-    """Folder by folder, as in a shell: "data/*.csv" is no pattern of "data/more/a.csv"."""
-    return any(_fits(path.split("/"), pattern.split("/")) for pattern in patterns)
+    """Match folder by folder, as a shell does: "data/*.csv" does not match "data/more/a.csv"."""
+    parts = path.split("/")
+    split_patterns = [pattern.split("/") for pattern in patterns]
+    return any(len(parts) == len(each) and all(map(fnmatch.fnmatchcase, parts, each)) for each in split_patterns)
 
 
-def _fits(parts: Sequence[str], pattern: Sequence[str]) -> bool:
-    return len(parts) == len(pattern) and all(map(fnmatch.fnmatchcase, parts, pattern))
-
-
-def refuse_secret(name: str) -> None:
-    """Raises UsageError for a token in the place of a name, without showing it."""
-    if without_secrets(name) != name:
-        raise UsageError(
-            "what came as a name is a token or a key by its form, and is not shown here; a token is read from "
-            "HF_TOKEN, and --namespace is a user or an organization"
-        )
-
-
-def repository_id(namespace: str, name: str, hint: str = "") -> str:
-    """ "NAMESPACE/NAME". hint: what would help. Raises UsageError for what the Hub would not take."""
+def check_repository_id(repo_id: str, hint: str = "") -> str:
+    """Return the id, NAMESPACE/NAME. Raises UsageError for an id that the Hub would not take, and for a token."""
     from huggingface_hub.errors import HFValidationError
     from huggingface_hub.utils import validate_repo_id  # type: ignore[attr-defined]
 
-    for part in (namespace, name):
-        refuse_secret(part)
-    repo_id = f"{namespace}/{name}"
+    if mask_secrets(repo_id) != repo_id:
+        raise UsageError("a token or key was given as a name; tokens are read from HF_TOKEN, not from the command line")
     try:
         validate_repo_id(repo_id)
     except HFValidationError as error:
         raise UsageError(
-            f"{repo_id!r} can't be a repository's id on the Hub; letters, digits, '-', '_' and '.' are accepted, in 96 "
-            "characters at most, and --namespace is a user or an organization" + (f"; {hint}" if hint else "")
+            f"{repo_id[:100]!r} can't be a repository's id on the Hub. It must be NAMESPACE/NAME: letters, digits, "
+            "'-', '_' and '.', at most 96 characters" + (f"; {hint}" if hint else "")
         ) from error
     return repo_id
 
 
+def repository_id(namespace: str, name: str, hint: str = "") -> str:
+    """Return "NAMESPACE/NAME". Raises UsageError for what the Hub would not take."""
+    return check_repository_id(f"{namespace}/{name}", hint)
+
+
 def files_of(folder: Path, deep: bool = True) -> dict[str, Path]:
-    """A folder's files by their path in it, without hidden ones and bytecode. deep: those in its folders, too."""
+    """List a folder's files by their path in it, without hidden files and bytecode. deep: with subfolders."""
     found = {}
     for path in sorted(folder.rglob("*") if deep else folder.iterdir()):
         within = path.relative_to(folder)

@@ -1,226 +1,119 @@
-"""What is never published: other kinds of files, secrets, places of somebody's machine, a training's state."""
+"""What is never published: other kinds of files, the state of a training, secrets, and paths of this machine."""
 
 from __future__ import annotations
 
-import io
-import json
 import re
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path, PurePosixPath
-from typing import Any
 
 from evenhand.errors import UsageError
 from evenhand.hub.contents import Contents, content, matches
-from evenhand.hub.secrets import assigned_in, forms_in, secrets_of_environment
+from evenhand.hub.secrets import find_secret, secrets_of_environment
 
 SHOWN = 5  # files in an error
 STATES = (
     "optimizer*", "*optim_states*", "scheduler*", "scaler*", "rng_state*", "random_states*", "zero_pp_*",
     "global_step*", "trainer_state*", "training_args*", "dataloader_state*",
 )  # fmt: skip
-CHECKPOINTS = "checkpoint-*"  # a folder of a training in between
 PRIVATE = ("*token.txt", "credentials*")
-# Whatever is not named here is refused: pickles, archives, programs, databases and keys need no list of their own.
 TEXTS = (
-    ".py", ".md", ".rst", ".txt", ".json", ".jsonl", ".csv", ".tsv", ".yaml", ".yml", ".toml", ".svg", ".html", ".css",
-    ".js", ".jinja", ".ipynb", ".bib", ".cff", ".tiktoken",
-)  # fmt: skip
-NAMED_TEXTS = (
-    "license*", "licence*", "copying*", "authors*", "readme", "notice*", "use_policy*", ".gitattributes", "py.typed",
+    "*.py", "*.md", "*.rst", "*.txt", "*.json", "*.jsonl", "*.csv", "*.tsv", "*.yaml", "*.yml", "*.toml", "*.svg",
+    "*.html", "*.css", "*.js", "*.jinja", "*.ipynb", "*.bib", "*.cff", "*.tiktoken", "license*", "licence*",
+    "copying*", "authors*", "readme", "notice*", "use_policy*", ".gitattributes", "py.typed",
 )  # fmt: skip
 WEIGHTS = ("model*.safetensors", "adapter_model*.safetensors")  # as transformers and peft name them
-BINARIES = {  # how they begin, and end
-    ".parquet": (b"PAR1", b"PAR1"),
-    ".png": (b"\x89PNG\r\n\x1a\n", b"IEND\xaeB`\x82"),
-    ".jpg": (b"\xff\xd8\xff", b""),
-    ".jpeg": (b"\xff\xd8\xff", b""),
-    ".gif": (b"GIF8", b";"),
-    ".webp": (b"RIFF", b""),
-    ".gguf": (b"GGUF", b""),
-    ".model": (b"\n", b""),  # of sentencepiece, whose first field is a piece
-}
-ACCEPTED = "text, tables, pictures and tokenizers as usual, weights as model….safetensors or adapter_model….safetensors"
-WORDS_OF_MODELS = ("tokenizer.json", "vocab.json", "merges.txt", "vocab.txt", "added_tokens.json")
-"""Of tokens, which may look like anything: only secrets of a known form and homes are sought in them."""
-_CONTROLS = re.compile(rb"[\x00-\x08\x0b\x0e-\x1f]")
-_LONGEST_HEADER, _LONGEST_BEGINNING = 100 * 1000**2, 16 * 1024**2  # bytes: of safetensors, of gguf
-_HOMES = rb"(?:/home|/Users|[A-Za-z]:\\{1,2}Users)[/\\]{1,2}[\w.-]+[/\\]{1,2}[\w.-]+"
-_FOLDERS = rb"home|Users|root|tmp|data|mnt|media|scratch|srv|opt|var|nfs|lustre|work|workspace|Volumes|private"
-_PLACES = re.compile(
-    rb"(?<![\w./~%*}-])/(?:" + _FOLDERS + rb")/[\w.@~-][^\s\"'`<>)\]]*"
-    rb"|(?<![A-Za-z0-9])[A-Za-z]:(?:\\{1,2}|/)[\w.$~-]{2,}(?:\\{1,2}|/)[\w.$~-][^\s\"'`<>)\]]*"
-    rb"|file://[^\s\"'`<>]+"
+OTHERS = ("*.parquet", "*.png", "*.jpg", "*.jpeg", "*.gif", "*.webp", "*.gguf", "*.model")
+ACCEPTED = (
+    "text, tables, pictures and the usual tokenizers; weights as model….safetensors or adapter_model….safetensors"
+)
+VOCABULARIES = ("tokenizer.json", "vocab.json", "merges.txt", "vocab.txt", "added_tokens.json")  # may hold any string
+_FOLDERS = "home|Users|root|tmp|data|mnt|media|scratch|srv|opt|var|nfs|lustre|work|workspace|Volumes|private"
+_PATH = re.compile(
+    rf"(?<![\w./~%*}}-])/(?:{_FOLDERS})/[\w.@~-][^\s\"'`<>)\]]*"
+    r"|(?<![A-Za-z0-9])[A-Za-z]:(?:\\{1,2}|/)Users(?:\\{1,2}|/)[^\s\"'`<>)\]]*"
 )
 
 
-class Reason(str):
-    """Why a file may not be published: "is a link to nothing". No secret stands in it."""
-
-
-class Appearance(Reason):
-    """What may only look so, as whoever publishes can see and say: "holds a token of the Hub (line 3)"."""
-
-
 def refuse(all_contents: Sequence[Contents], allowed: Collection[str] = ()) -> tuple[str, ...]:
-    """Raises UsageError naming all files that may not be published.
+    """Raise UsageError naming all files that may not be published.
 
     Args:
-        allowed: files that somebody looked at, and that only look as if they held a secret or a place of a machine.
+        allowed: paths of files that only seem to hold a secret or a path of this machine.
 
-    Returns what was found in the allowed ones.
+    Returns what was found in the allowed files.
     """
     if unknown := [path for path in allowed if not any(path in contents.files for contents in all_contents)]:
-        raise UsageError(f"--allow {unknown[0]} came; the path of a file in the repository is accepted")
+        raise UsageError(f"--allow {unknown[0]}: no such file; give a file's path in the repository")
     return tuple(note for contents in all_contents for note in _refuse(contents, allowed))
 
 
-def _refuse(contents: Contents, allowed: Collection[str]) -> Iterator[str]:
-    every = [(path, reason) for path in sorted(contents.files) for reason in reasons(path, contents.files[path])]
-    passed = [(path, reason) for path, reason in every if path in allowed and isinstance(reason, Appearance)]
-    if found := [f"{path} {reason}" for path, reason in every if (path, reason) not in passed]:
-        more = f"; and {len(found) - SHOWN} more" if len(found) > SHOWN else ""
-        seen = next((path for path, reason in every if path not in allowed and isinstance(reason, Appearance)), None)
-        way_out = f"; what only looks so in {seen} is published with --allow {seen}" if seen else ""
-        raise UsageError(
-            f"{contents.name} is not published: {'; '.join(found[:SHOWN])}{more}. Take them out first{way_out}"
-        )
-    yield from (f"{contents.name}: {path} {reason}, and is published all the same (--allow)" for path, reason in passed)
+def _refuse(contents: Contents, allowed: Collection[str]) -> list[str]:
+    refused, notes, allowable = [], [], None
+    for path, file in sorted(contents.files.items()):
+        if problem := find_problem(path, file):
+            refused.append(f"{path} {problem}")
+            continue
+        for finding in find_findings(path, file):
+            if path in allowed:
+                notes.append(f"{contents.name}: {path} {finding}; published because of --allow")
+            else:
+                refused.append(f"{path} {finding}")
+                allowable = allowable or path
+    if refused:
+        more = f"; and {len(refused) - SHOWN} more" if len(refused) > SHOWN else ""
+        advice = f". If {allowable} only seems to hold that, add --allow {allowable}" if allowable else ""
+        raise UsageError(f"{contents.name} is not published: {'; '.join(refused[:SHOWN])}{more}. Remove it{advice}")
+    return notes
 
 
-def reasons(path: str, file: Path | bytes) -> Iterator[Reason]:
-    """Why a file may not be published."""
+def find_problem(path: str, file: Path | bytes) -> str | None:
+    """Return why a file may not be published in any case; None where it may."""
     name = PurePosixPath(path.lower())
-    if matches(name.name, STATES) or any(matches(part, (CHECKPOINTS,)) for part in name.parts[:-1]):
-        yield Reason("is the state of a training, of no use to others")
-    elif matches(name.name, PRIVATE):
-        yield Reason("is a file of secrets by its name")
-    elif isinstance(file, Path) and not file.is_file():
-        yield Reason("is a link to nothing")
-    elif odd := _odd_kind(name, file):
-        yield Reason(odd)
-    else:
-        yield from _written_in(name, file)
+    if matches(name.name, STATES) or any(matches(part, ("checkpoint-*",)) for part in name.parts[:-1]):
+        return "is the state of a training, of no use to others"
+    if matches(name.name, PRIVATE):
+        return "is a file of secrets by its name"
+    if isinstance(file, Path) and not file.is_file():
+        return "is a broken link"
+    if matches(name.name, WEIGHTS):
+        return None if _are_weights(file) else "is not a whole safetensors file"
+    if matches(name.name, TEXTS):
+        try:
+            text = content(file).decode()
+        except UnicodeDecodeError:
+            return "is not text in UTF-8"
+        if "\0" in text:
+            return "is not text: it holds NUL characters"
+        variable = next((variable for variable, value in secrets_of_environment() if value in text), None)
+        return f"holds the value of the environment variable {variable}" if variable else None
+    return None if matches(name.name, OTHERS) else f"is not a kind of file that is published ({ACCEPTED})"
 
 
-def _odd_kind(name: PurePosixPath, file: Path | bytes) -> str | None:
-    """What is wrong with the kind of a file, or with a file that is not of the kind that its name says."""
-    odd = None
-    if _is_text(name):
-        odd = _odd_text(content(file))
-    elif matches(name.name, WEIGHTS):
-        odd = _odd_weights(file)
-    elif name.suffix in BINARIES:
-        begins, ends = BINARIES[name.suffix]
-        first, last, _ = _ends(file, len(begins), len(ends))
-        odd = None if (first, last) == (begins, ends) else f"it does not begin and end as {name.suffix} does"
-    else:
-        return f"is no kind of file that is published ({ACCEPTED})"
-    return odd and f"is not what its name says: {odd}"
-
-
-def _is_text(name: PurePosixPath) -> bool:
-    return name.suffix in TEXTS or (matches(name.name, NAMED_TEXTS) and name.suffix not in BINARIES)
-
-
-def _odd_text(text: bytes) -> str | None:
-    try:
-        text.decode("utf-8")
-    except UnicodeDecodeError:
-        return "it is no text in UTF-8"
-    return "it holds control bytes, which no text has" if _CONTROLS.search(text) else None
-
-
-def _odd_weights(file: Path | bytes) -> str | None:
-    """What safetensors asks of its header: tensors whose places fill the file."""
-    header = _header(file)
-    try:
-        tensors = json.loads(header)
-        end = max((each["data_offsets"][1] for name, each in tensors.items() if name != "__metadata__"), default=0)
-    except (ValueError, AttributeError, LookupError, TypeError, RecursionError):
-        return "it has no header of safetensors"
-    return None if 8 + len(header) + end == _ends(file, 0, 0)[2] else "its tensors end where the file does not"
-
-
-def _header(weights: Path | bytes) -> bytes:
-    """Of safetensors: JSON, whose length stands in 8 bytes before it. Empty where there is none."""
-    first, _, size = _ends(weights, 8, 0)
-    length = int.from_bytes(first, "little")
-    return _ends(weights, 8 + length, 0)[0][8:] if length <= min(size - 8, _LONGEST_HEADER) else b""
-
-
-def _ends(file: Path | bytes, first: int, last: int) -> tuple[bytes, bytes, int]:
-    """So many bytes of its beginning and of its end, and how many there are."""
-    with io.BytesIO(file) if isinstance(file, bytes) else file.open("rb") as opened:
-        start = opened.read(first)
-        size = opened.seek(0, io.SEEK_END)
-        opened.seek(max(size - last, 0))
-        return start, opened.read(last), size
-
-
-def _written_in(name: PurePosixPath, file: Path | bytes) -> Iterator[Reason]:
-    """Secrets, and places of a machine."""
-    raw, texts = _to_be_read(name, file)
-    for variable, value in secrets_of_environment():
-        if value in raw:
-            yield Reason(f"holds the value of the environment variable {variable}")
-    secret = next(forms_in(raw), None)
-    if name.name in WORDS_OF_MODELS or texts is None:
-        where = re.search(_HOMES, raw)
-    else:
-        secret = secret or assigned_in(texts)
-        where = _PLACES.search(texts) or _own_place(texts)
-    found = [("holds", *secret)] if secret else []
-    if where:
-        found.append(("names a place of a machine:", where[0].decode(errors="replace"), where.start()))
-    for said, what, place in found:
-        line = raw.count(b"\n", 0, place) + 1
-        yield Appearance(f"{said} {what[:60]}" + (f" (line {line})" if _is_text(name) else ""))
-
-
-def _to_be_read(name: PurePosixPath, file: Path | bytes) -> tuple[bytes, bytes | None]:
-    """The bytes in which secrets are sought, and its texts; None of what holds no text that anybody wrote."""
-    if name.suffix == ".safetensors":
-        header = _header(file)
-        metadata = json.loads(header).get("__metadata__", {})
-        return header, json.dumps(metadata, ensure_ascii=False).encode()
-    if name.suffix == ".parquet":
-        whole = content(file)
-        texts, others = _cells(whole)
-        return b"\n".join((whole, texts, others)), texts
-    if name.suffix == ".gguf":
-        return _ends(file, _LONGEST_BEGINNING, 0)[0], None
-    return content(file), content(file) if _is_text(name) else None
-
-
-def _cells(parquet: bytes) -> tuple[bytes, bytes]:
-    """The texts of a table, and what bytes it holds (pictures): each different cell of a column once, in lines."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
+def _are_weights(file: Path | bytes) -> bool:
+    import safetensors
 
     try:
-        columns = pq.read_table(pa.BufferReader(parquet)).columns
-    except (OSError, ValueError, pa.ArrowException):
-        return b"", b""  # the file's bytes as they are will have to do
-    cells = [each for column in columns for chunk in column.chunks for each in _of_array(chunk) if each]
-    texts = b"\n".join(each.encode() for each in cells if isinstance(each, str))
-    return texts, b"\n".join(each for each in cells if isinstance(each, bytes))
+        if isinstance(file, bytes):
+            safetensors.deserialize(file)  # type: ignore[no-untyped-call]
+        else:
+            with safetensors.safe_open(file, framework="numpy"):
+                pass
+    except safetensors.SafetensorError:
+        return False
+    return True
 
 
-def _of_array(array: Any) -> Iterator[str | bytes]:
-    """Texts and bytes of an Arrow array, also those in its lists and structures."""
-    import pyarrow as pa
-
-    if pa.types.is_dictionary(array.type):
-        array = array.dictionary
-    if pa.types.is_nested(array.type):
-        inner = array.flatten()
-        for each in inner if isinstance(inner, list) else [inner]:
-            yield from _of_array(each)
-    elif array.type in (pa.string(), pa.large_string(), pa.binary(), pa.large_binary()):
-        yield from array.unique().to_pylist()
+def find_findings(path: str, file: Path | bytes) -> Iterator[str]:
+    """Yield what looks like a secret or a path of this machine: "holds a token of the Hub (line 3)"."""
+    name = PurePosixPath(path.lower()).name
+    if not matches(name, TEXTS) or name in VOCABULARIES:
+        return
+    text = content(file).decode()
+    if secret := find_secret(text):
+        yield f"holds {secret[0]} (line {_line(text, secret[1])})"
+    if found := _PATH.search(text):
+        yield f"names a path of a machine: {found[0][:60]} (line {_line(text, found.start())})"
 
 
-def _own_place(text: bytes) -> re.Match[bytes] | None:
-    """The home or the working folder of whoever publishes, wherever it lies."""
-    own = [re.escape(str(place).encode()) for place in (Path.home(), Path.cwd()) if len(place.parts) > 2]
-    return re.search(rb"(?<![\w.:/-])(?:" + b"|".join(own) + rb")[^\s\"'`<>)\]]*", text) if own else None
+def _line(text: str, position: int) -> int:
+    return text.count("\n", 0, position) + 1

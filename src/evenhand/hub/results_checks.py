@@ -1,4 +1,4 @@
-"""Whether a run's figures are for others to read: all of the benchmark's own rows, read, and as evenhand wrote them."""
+"""Whether a run's figures are for others to read: of all of the benchmark's own rows, read, and not edited."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ ROUNDING = 1e-6
 
 
 def packaged(results: Results) -> bool:
-    """Whether its rows are those of a dataset that evenhand ships, which has versions and can be published."""
+    """Return whether its rows are those of a dataset that evenhand ships, which has versions and can be published."""
     return results.config.get("source") == "evenhand" and dataset_of(results) in dataset_names()
 
 
 def dataset_of(results: Results) -> str:
-    """The dataset's name; the benchmark's, where that brings its own rows."""
+    """Return the dataset's name; the benchmark's, where that brings its own rows."""
     from evenhand.benchmarks import get_benchmark
 
     card = get_benchmark(results.benchmark).card
@@ -30,7 +30,7 @@ def dataset_of(results: Results) -> str:
 
 
 def in_place_of_all(results: Results) -> str | None:
-    """What was asked instead of all of the benchmark's own rows; None: these were."""
+    """Return what was asked instead of all of the benchmark's own rows; None: these were."""
     if results.rows_sha256 is not None:
         return "the rows of a file"
     if held_out := results.option("held_out"):
@@ -39,40 +39,37 @@ def in_place_of_all(results: Results) -> str | None:
 
 
 def refuse_weak_results(run: RunFolder) -> None:
-    """Raise UsageError for a rehearsal, a part of the rows, mostly unread answers, or figures that were changed."""
+    """Raise UsageError for a rehearsal, a part of the rows, mostly unread answers, or figures that were edited."""
     run.publishable()
     results = run.read_results()
-    only = next((each for each in results.differs if each.startswith("only ")), None)
-    if (limit := results.config.get("limit")) is not None:
-        part = f"is limited to {limit} rows (--limit)"
-    elif (sample := results.option("sample")) is not None:
-        part = f"asked a sample of {sample} in place of all rows (--sample)"
+    limit, sample = results.config.get("limit"), results.option("sample")
+    part = next((each for each in results.differs if each.startswith("only ")), None)
+    if limit is not None:
+        problem = f"is limited to {limit} rows (--limit); run it on all rows"
+    elif sample is not None:
+        problem = f"asked a sample of {sample} in place of all rows (--sample); run it on all rows"
+    elif part is not None:
+        problem = f"asked {part}; run it on all rows"
+    elif wrong := _find_contradiction(results.figures):
+        problem = f"is not as evenhand wrote it ({wrong}); repeat its evenhand run command with another --output"
+    elif results.unread_rate > MOST_UNREAD:
+        problem = (
+            f"has figures that say little: {100 * results.unread_rate:.0f} % of the answers could not be read (at most "
+            f"{100 * MOST_UNREAD:.0f} %); look at its answers, or try another --protocol"
+        )
     else:
-        part = f"asked {only}" if only else ""
-    if part:
-        raise UsageError(f"{run.path} {part}: it is not published; run it on all rows")
-    if wrong := contradiction(results.figures):
-        raise UsageError(
-            f"{run.path} is not as evenhand wrote it ({wrong}): it is not published; repeat its evenhand run command "
-            "with another --output"
-        )
-    if results.unread_rate > MOST_UNREAD:
-        raise UsageError(
-            f"{run.path}: {100 * results.unread_rate:.0f} % of the answers could not be read "
-            f"({100 * MOST_UNREAD:.0f} % are the most), so its figures say little: it is not published; look at its "
-            "answers, or try another --protocol"
-        )
+        return
+    raise UsageError(f"{run.path} is not published: it {problem}")
 
 
-def contradiction(table: FigureTable) -> str | None:
-    """The first figure that lies outside its own interval, or has more answers read than asked."""
+def _find_contradiction(table: FigureTable) -> str | None:
+    """Return the first figure that lies outside its own interval, or has more answers read than asked."""
     for row in table:
         name = ", ".join((row.figure, *row.groups.values()))
         if row.n_read > row.n:
             return f"{name}: {row.n_read} of {row.n} answers were read"
-        if row.interval is not None:
-            low, high = row.interval
-            least = ROUNDING * max(1.0, abs(row.value))
-            if not low - least <= row.value <= high + least:
-                return f"{name} is {row.value}, and its own interval [{low}, {high}]"
+        low, high = row.interval or (row.value, row.value)
+        tolerance = ROUNDING * max(1.0, abs(row.value))
+        if row.interval and not low - tolerance <= row.value <= high + tolerance:
+            return f"{name} is {row.value}, and its own interval [{low}, {high}]"
     return None

@@ -1,4 +1,4 @@
-"""A metric's card: the README of its folder, and beside it what follows from its code and what must be computed."""
+"""A metric's card: the README of its folder, with what follows from its code and what is computed put into it."""
 
 from __future__ import annotations
 
@@ -10,59 +10,54 @@ from evenhand.errors import EvenhandError
 from evenhand.hub.apps.declared import Column
 from evenhand.hub.apps.given import BETWEEN, of_table
 from evenhand.hub.apps.scoring import PASTED, MetricPage
-from evenhand.hub.cards.templating import rendered
+from evenhand.hub.cards.templating import render
 
 if TYPE_CHECKING:
     import evaluate
 
-GRADIO = "6.31.0"  # what the page was tried with
-FIRST, BEFORE_LIMITS = "## What it measures", "### Values from popular papers"
+GRADIO = "6.31.0"  # the version with which the page was tested
 _COMPUTED_WITH = ("evaluate", "numpy", "scipy")
 
 
 def metric_card(metric: evaluate.Metric, folder: Path, repo_id: str) -> str:
-    """README.md of a metric's Space, with its front matter. repo_id: "NAMESPACE/NAME".
+    """Return README.md of a metric's Space, with its front matter. repo_id: "NAMESPACE/NAME".
 
-    Raises EvenhandError for a README without the headings between which something is put.
+    Raises EvenhandError for a README without the headings before which something is put.
     """
     from huggingface_hub import SpaceCard
 
     page = MetricPage.of(metric, folder)
+    about = page.about
+    header = about.table.partition("\n")[0].split(",")
+    example = render(
+        "example.md.jinja",
+        about=about,
+        repo_id=repo_id,
+        declared=page.declared,
+        beside=[each.name for each in page.declared.beside if each.name in header],
+        cell=_read_cell,
+        scored=page.score(of_table(about.table.encode(), PASTED, page.declared)),
+        versions=", ".join(f"{name} {metadata.version(name)}" for name in _COMPUTED_WITH),
+    )
     card = SpaceCard((folder / "README.md").read_text(encoding="utf-8"))
     card.data["sdk_version"] = GRADIO
     text = card.text.replace(f'evaluate.load("{metric.name}")', f'evaluate.load("{repo_id}")')
-    header = page.about.table.partition("\n")[0].split(",")
-    text = _put(text, FIRST, rendered("glance.md.jinja", about=page.about, repo_id=repo_id))
-    text = _put(
-        text,
-        BEFORE_LIMITS,
-        rendered(
-            "example.md.jinja",
-            about=page.about,
-            repo_id=repo_id,
-            declared=page.declared,
-            beside=[each.name for each in page.declared.beside if each.name in header],
-            cell=_cell,
-            scored=page.score(of_table(page.about.table.encode(), PASTED, page.declared)),
-            versions=", ".join(f"{name} {metadata.version(name)}" for name in _COMPUTED_WITH),
-        ),
-    )
+    for heading, part in (
+        ("## What it measures", render("glance.md.jinja", about=about, repo_id=repo_id)),
+        ("### Values from popular papers", example),
+    ):
+        if text.count(f"\n{heading}\n") != 1:
+            raise EvenhandError(f"the metric's README.md needs the heading {heading!r}, once")
+        text = text.replace(f"\n{heading}\n", f"\n{part.rstrip()}\n\n{heading}\n")
     card.text = text
     return str(card)
 
 
-def _cell(column: Column) -> str:
-    """Python that reads a cell of the example."""
+def _read_cell(column: Column) -> str:
+    """Return Python code that reads a cell of the example."""
     cell = f'row["{column.name}"]'
     if column.kind == "text":
         return cell
     if column.kind == "list of whole numbers":
         return f'[int(each) for each in {cell}.split("{BETWEEN}") if each]'
     return f'{cell}.split("{BETWEEN}") if {cell} else []'
-
-
-def _put(text: str, heading: str, part: str) -> str:
-    """The part before the heading. Raises EvenhandError unless it stands there once."""
-    if text.count(f"\n{heading}\n") != 1:
-        raise EvenhandError(f"the metric's README.md needs the heading {heading!r}, once")
-    return text.replace(f"\n{heading}\n", f"\n{part.rstrip()}\n\n{heading}\n")

@@ -1,15 +1,15 @@
-"""A checkpoint's card: the one that its trainer writes, with what runs of it and of its base say."""
+"""A checkpoint's card: the one that its trainer writes, with the results of runs of it and of its base."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evenhand.errors import UsageError
-from evenhand.hub.cards.templating import rendered
+from evenhand.hub.cards.templating import render
 from evenhand.hub.results_checks import in_place_of_all, packaged, refuse_weak_results
 from evenhand.report.one_base import WEIGHTS
 from evenhand.training_record import RECORD, base_of, base_version, training_record
@@ -22,143 +22,119 @@ if TYPE_CHECKING:
     from evenhand.report.findings import Controls, Run
 
 MERGED = "merged"
-DIGITS = 5  # after the point, of a figure in model-index
+DIGITS = 5  # after the decimal point, of a figure in model-index
 
 
 @dataclass(frozen=True)
 class Measured:
-    """One benchmark, before and after. targeted: whether it is the one that the training was for."""
+    """One benchmark, run on the base and on the checkpoint. targeted: whether the training was for it."""
 
-    runs: tuple[Run, Run]
+    before: Run
+    after: Run
     comparison: Comparison
     targeted: bool
-
-    @property
-    def before(self) -> Results:
-        return self.runs[0].results
-
-    @property
-    def after(self) -> Results:
-        return self.runs[1].results
 
     @property
     def title(self) -> str:
         from evenhand.benchmarks import get_benchmark
 
-        configs = ", ".join(self.after.config["configs"])
-        return get_benchmark(self.after.benchmark).card.title + (f", {configs}" if configs else "")
+        configs = ", ".join(self.after.results.config["configs"])
+        return get_benchmark(self.after.results.benchmark).card.title + (f", {configs}" if configs else "")
 
     @property
-    def others(self) -> str | None:
-        """What was asked in place of the rows that a dataset of evenhand holds; None where it was these, and all."""
-        if (part := in_place_of_all(self.after)) is not None:
-            return part
-        return None if packaged(self.after) else "the published rows, and not those of a dataset of evenhand"
+    def other_rows(self) -> str | None:
+        """What was asked instead of all rows of a packaged dataset; None: these were."""
+        results = self.after.results
+        published = None if packaged(results) else "the published rows, and not those of a dataset of evenhand"
+        return in_place_of_all(results) or published
 
     @property
     def controls(self) -> Controls | None:
-        """Of a benchmark that tells less bias from a habit."""
+        """Of a benchmark that distinguishes less bias from a habit."""
         from evenhand.benchmarks import get_benchmark
 
-        return get_benchmark(self.after.benchmark).publishing.controls(*self.runs)
+        return get_benchmark(self.after.results.benchmark).publishing.controls(self.before, self.after)
 
     @property
-    def table(self) -> str:
-        from evenhand.report.markdown import markdown
-
-        return markdown(self.comparison.headline)
-
-    @property
-    def more(self) -> list[str]:
-        from evenhand.report.markdown import markdown
-
-        return [markdown(table) for table in self.comparison.more]
-
-    @property
-    def sentences(self) -> tuple[str, ...]:
-        """All but the first, which names folders; what else a reader should know before."""
-        asked = (f"Both asked {self.others}; so these figures are not in model-index.",) if self.others else ()
-        first, second = (_dtype(each) for each in (self.before, self.after))
-        computed = (f"A was computed in {first}, B in {second}.",) if first != second else ()
-        return (*asked, *computed, *self.comparison.sentences[1:])
-
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        return self.comparison.warnings
+    def sentences(self) -> list[str]:
+        """What a reader should know; of the comparison's sentences all but the first, which names folders."""
+        asked = [f"Both asked {self.other_rows}; so these figures are not in model-index."] if self.other_rows else []
+        first, second = (_dtype(each.results) for each in (self.before, self.after))
+        computed = [f"A was computed in {first}, B in {second}."] if first != second else []
+        return [*asked, *computed, *self.comparison.sentences[1:]]
 
 
 def model_card(folder: Path, runs: Sequence[Path] = (), base: str | None = None, repo_id: str | None = None) -> str:
-    """README.md of a checkpoint that a trainer left.
+    """Return README.md of a checkpoint that a trainer left.
 
-    runs: finished runs of the checkpoint, and one of its base in the same settings for each. base: its id on the Hub,
-    where it was tuned from a local folder. repo_id: on the Hub, where it is known. Raises UsageError for a folder
-    without training.json, for runs of other models or of other files than are there now, without their counterpart,
-    and for those whose figures are not published (rehearsals, a part of the rows, mostly unread).
+    Args:
+        runs: finished runs of the checkpoint, and for each one of its base in the same settings.
+        base: the base's id on the Hub, if it was tuned from a local folder.
+        repo_id: on the Hub, if known.
+
+    Raises UsageError for a folder without training.json, for runs of other models or of files that changed since,
+    without their counterpart, and for those whose figures are not published (rehearsals, a part of the rows, mostly
+    unread).
     """
-    from evenhand.trainers.card import Evidence, card, public_name
+    from evenhand.trainers.card import NOT_DEBIASED, Evidence, card, public_name
 
     record = training_record(str(folder))
     if not record:
         raise UsageError(f"{folder} has no {RECORD}, which evenhand train leaves: write its README.md yourself")
-    measured = _measured(folder, record, runs)
-    controlled = {each.after.benchmark: found for each in measured if (found := each.controls)}
+    pairs = _pair_runs(folder, record, runs)
+    controls = {each.after.results.benchmark: found for each in pairs if (found := each.controls)}
+    section = render("measured.md.jinja", pairs=pairs, controlled=controls, not_debiased=NOT_DEBIASED.format)
     evidence = Evidence(
-        sections=[_told(measured, controlled)] if measured else [],
-        results=[result for each in measured for result in _results(each, repo_id)],
-        controlled=bool(controlled),
+        sections=[section] if pairs else [],
+        results=[result for each in pairs for result in _index_results(each, repo_id)],
+        controlled=bool(controls),
     )
     named = base or public_name(base_of(record) or "an unknown model")
     return card(record, named, [each.name for each in folder.iterdir()], evidence, repo_id)
 
 
-def _told(measured: Sequence[Measured], controlled: Mapping[str, Controls]) -> str:
-    """controlled: by the name of the benchmark."""
-    from evenhand.trainers.card import NOT_DEBIASED
-
-    return rendered("measured.md.jinja", pairs=measured, controlled=controlled, not_debiased=NOT_DEBIASED.format)
-
-
-def _measured(folder: Path, record: dict[str, Any], runs: Sequence[Path]) -> list[Measured]:
-    """Pairs of runs, those of the benchmark that was trained on first."""
-    from evenhand.flow.run_folder import RunFolder
-    from evenhand.models.fingerprint import fingerprint
+def _pair_runs(folder: Path, record: dict[str, Any], paths: Sequence[Path]) -> list[Measured]:
+    """Return each run of the checkpoint with the one of its base; the benchmark that was trained on first."""
     from evenhand.report.comparison import compare
-    from evenhand.report.findings import Run
     from evenhand.report.what_differs import settings
 
-    marks = [fingerprint(each) for each in (folder, folder / MERGED) if each.is_dir()]
-    before: list[Run] = []
-    after: list[Run] = []
-    for path in runs:
-        opened = RunFolder.open(path)
-        refuse_weak_results(opened)
-        results = opened.read_results()
-        if mitigation := results.config.get("mitigation"):
-            raise UsageError(f"{path} is a run with --mitigation {mitigation}: the card compares models as they are")
-        ours = any(mark in results.model_identity for mark in marks)
-        if not ours:
-            _refuse_other(path, results, folder, record)
-        (after if ours else before).append(Run("AB"[ours], path, results, opened.read_predictions()))
-    found = []
-    for run in after:
-        alike = [each for each in before if settings(each.results) == settings(run.results)]
-        if len(alike) != 1:
-            which = "no run" if not alike else f"{len(alike)} runs"
+    runs = [_read_run(path, folder, record) for path in paths]
+    pairs: list[Measured] = []
+    for after in (run for run in runs if run.letter == "B"):
+        same = [run for run in runs if run.letter == "A" and settings(run.results) == settings(after.results)]
+        if len(same) != 1:
             raise UsageError(
-                f"{run.path} ({run.results.benchmark}) has {which} of the base in the same settings beside it; give "
-                "one of each"
+                f"{after.path} ({after.results.benchmark}) has {len(same) or 'no'} run{'s' if same[1:] else ''} of the "
+                "base in the same settings among --runs; give one of each"
             )
-        targeted = run.results.benchmark in record.get("measured_by", "").split()
-        found.append(Measured((alike[0], run), compare(alike[0].path, run.path), targeted))
-    used = [each.runs[0].path for each in found]
-    for run in before:
+        targeted = after.results.benchmark in record.get("measured_by", "").split()
+        pairs.append(Measured(same[0], after, compare(same[0].path, after.path), targeted))
+    used = [each.path for pair in pairs for each in (pair.before, pair.after)]
+    for run in runs:
         if run.path not in used:
-            raise UsageError(f"{run.path} is a run of the base, and none of {folder} in the same settings came with it")
-    return sorted(found, key=lambda each: not each.targeted)
+            raise UsageError(f"{run.path} is a run of the base; also give the one of {folder} in the same settings")
+    return sorted(pairs, key=lambda each: not each.targeted)
 
 
-def _refuse_other(path: Path, results: Results, folder: Path, record: dict[str, Any]) -> None:
-    """Raises UsageError unless it is a run of the base."""
+def _read_run(path: Path, folder: Path, record: dict[str, Any]) -> Run:
+    """Return a run of the base as A, of the checkpoint as B. Raises UsageError for others."""
+    from evenhand.flow.run_folder import RunFolder
+    from evenhand.models.fingerprint import fingerprint
+    from evenhand.report.findings import Run
+
+    opened = RunFolder.open(path)
+    refuse_weak_results(opened)
+    results = opened.read_results()
+    if mitigation := results.config.get("mitigation"):
+        raise UsageError(f"{path} is a run with --mitigation {mitigation}: the card compares models as they are")
+    folders = [each for each in (folder, folder / MERGED) if each.is_dir()]
+    letter = "B" if any(fingerprint(each) in results.model_identity for each in folders) else "A"
+    if letter == "A":
+        _check_is_base(path, results, folder, record)
+    return Run(letter, path, results, opened.read_predictions())
+
+
+def _check_is_base(path: Path, results: Results, folder: Path, record: dict[str, Any]) -> None:
     if results.model and Path(results.model).resolve() in (folder.resolve(), (folder / MERGED).resolve()):
         raise UsageError(f"{path} measured other files than {folder} holds now; run it again")
     base = record.get("base") or {}
@@ -166,7 +142,7 @@ def _refuse_other(path: Path, results: Results, folder: Path, record: dict[str, 
         raise UsageError(
             f"{path} is a run of {results.model_name}, neither of {folder} nor of its base {base.get('model')}"
         )
-    tuned, ran = base_version(record), _version(results.model_identity)
+    tuned, ran = base_version(record), base_version({"base": {"identity": results.model_identity}})
     if tuned is not None and ran != tuned:
         raise UsageError(
             f"{path} is a run of {results.model_name} at {ran or 'no known commit'}, and {folder} was tuned from "
@@ -174,41 +150,32 @@ def _refuse_other(path: Path, results: Results, folder: Path, record: dict[str, 
         )
 
 
-def _version(identity: str) -> str | None:
-    return base_version({"base": {"identity": identity}})
-
-
 def _dtype(results: Results) -> str:
-    """In which its weights were; "no known dtype" of a server's."""
+    """Return the dtype of the weights; it is unknown for a server's."""
     found = WEIGHTS.search(results.model_identity)
     return found[2] if found else "no known dtype"
 
 
-def _results(pair: Measured, repo_id: str | None) -> Iterator[EvalResult]:
-    """For `model-index`: this model's headline figures, on the rows that its base answered readably, too.
+def _index_results(pair: Measured, repo_id: str | None) -> Iterator[EvalResult]:
+    """Yield the checkpoint's headline figures for `model-index`, on the rows that its base answered readably, too.
 
-    None of other rows than the named dataset's: a reader would take them for figures of it.
+    None where other rows than the named dataset's were asked: a reader would take them for figures of it.
     """
     from huggingface_hub import EvalResult
 
     from evenhand.benchmarks import get_benchmark
 
-    if pair.others is not None:
-        return
-    card = get_benchmark(pair.after.benchmark).card
-    namespace = f"{repo_id.split('/')[0]}/" if repo_id else ""
-    configs = pair.after.config["configs"]
-    for name, difference in pair.comparison.differences.items():
-        if math.isnan(difference.second):
-            continue
-        yield EvalResult(
-            task_type="text-generation",
-            task_name=card.title,
-            dataset_type=f"{namespace}{card.dataset}",
-            dataset_name=card.dataset,
-            dataset_config=configs[0] if len(configs) == 1 else None,
-            dataset_split=card.split,
-            metric_type=card.metric or card.name,
-            metric_name=name,
-            metric_value=round(difference.second, DIGITS),
-        )
+    card, configs = get_benchmark(pair.after.results.benchmark).card, pair.after.results.config["configs"]
+    for name, difference in pair.comparison.differences.items() if pair.other_rows is None else ():
+        if not math.isnan(difference.second):
+            yield EvalResult(
+                task_type="text-generation",
+                task_name=card.title,
+                dataset_type=f"{repo_id.split('/')[0]}/{card.dataset}" if repo_id else str(card.dataset),
+                dataset_name=str(card.dataset),
+                dataset_config=configs[0] if len(configs) == 1 else None,
+                dataset_split=card.split,
+                metric_type=card.metric or card.name,
+                metric_name=name,
+                metric_value=round(difference.second, DIGITS),
+            )

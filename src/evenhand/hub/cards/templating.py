@@ -1,5 +1,6 @@
-"""Templates of cards: Markdown, so nothing is escaped by itself. What files say that anybody may have written goes
-through the filter `plain`; what models said doesn't stand in them.
+"""Templates of cards: Markdown, so nothing is escaped automatically.
+
+What files say that others may have written goes through the filter `plain`; what models wrote is not in cards.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from evenhand.report.markdown import plain
+from evenhand.report.markdown import markdown, plain
 
 TEMPLATES = Environment(
     loader=FileSystemLoader(Path(__file__).parent / "templates"),
@@ -17,10 +18,8 @@ TEMPLATES = Environment(
     trim_blocks=True,
     lstrip_blocks=True,
 )
+TEMPLATES.filters |= {"plain": plain, "markdown": markdown}
 
 
-TEMPLATES.filters["plain"] = plain
-
-
-def rendered(template: str, **values: object) -> str:
+def render(template: str, **values: object) -> str:
     return TEMPLATES.get_template(template).render(**values)

@@ -67,7 +67,7 @@ def leaderboard(arguments: Sequence[str], console: Console) -> int:
 
     from evenhand.hub.leaderboard.gathering import gathered
     from evenhand.hub.leaderboard.writing import PAGE, check_output, write_board
-    from evenhand.hub.submission.identity import checked_model_id
+    from evenhand.hub.submission.finished_run import checked_model_id
 
     def say(sentence: str) -> None:
         console.print(sentence, soft_wrap=True, markup=False, highlight=False)

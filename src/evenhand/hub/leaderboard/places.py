@@ -27,8 +27,7 @@ from evenhand.hub.submission.every_eval_ever import FOLDER as RECORDS
 from evenhand.hub.submission.every_eval_ever import About
 from evenhand.hub.submission.every_eval_ever import record as submitted_record
 from evenhand.hub.submission.figures import SubmittedFigure, submitted_figures
-from evenhand.hub.submission.finished_run import FinishedRun
-from evenhand.hub.submission.identity import commit_of, shown
+from evenhand.hub.submission.finished_run import FinishedRun, commit_of, shown
 from evenhand.hub.submission.validation import check_figures, check_run, date_of
 from evenhand.plain_yaml import plain_yaml
 from evenhand.report.differences import FigureKey

@@ -1,8 +1,8 @@
 """Records of Every Eval Ever (https://github.com/evaleval/every_eval_ever), schema 0.2.2, of every benchmark.
 
-A record has what the Hub's boards lack: `lower_is_better`, bounds, intervals, how answers were sampled, and, beside it,
-single answers. It lies in the model's repository under the path that the project's own data have, so that it can be
-handed on to them as it is: data/<collection>/<organization>/<model>/<UUID>.json.
+A record has what the Hub's boards lack: `lower_is_better`, bounds, intervals, how answers were sampled and, in a file
+next to it, single answers. It is in the model's repository under the path that the project's own data have, so that it
+can be handed on to them as it is: data/<collection>/<organization>/<model>/<UUID>.json.
 """
 
 from __future__ import annotations
@@ -15,14 +15,21 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from evenhand.hub.submission.figures import SubmittedFigure, is_signed, lower_is_better, submitted_range
-from evenhand.hub.submission.identity import commit_of, is_that_model, shown, told
-from evenhand.hub.submission.options import Relationship
-from evenhand.hub.submission.settings import WRITES, settings, warnings
+from evenhand.hub.submission.finished_run import (
+    WRITES,
+    FinishedRun,
+    commit_of,
+    describe_model,
+    is_that_model,
+    is_url,
+    settings,
+    shown,
+)
 from evenhand.hub.submission.validation import parse_date
 
 if TYPE_CHECKING:
     from evenhand.benchmark import SingleAnswer
-    from evenhand.hub.submission.finished_run import FinishedRun
+
 
 SCHEMA_VERSION = "0.2.2"
 FOLDER = "every_eval_ever"
@@ -41,38 +48,28 @@ class About:
     model_id: str
     date: str
     evaluator: str
-    relationship: Relationship
+    relationship: str
     repository: str | None
     revision: str | None
 
 
-def record_id(run: FinishedRun, about: About) -> uuid.UUID:
-    """The same for the same run, so that who submits again replaces and doesn't add."""
-    digest = hashlib.sha256(f"{about.model_id} {run.fingerprint}".encode()).digest()
-    return uuid.UUID(bytes=digest[:16], version=4)
-
-
-def path_of(run: FinishedRun, about: About) -> str:
-    """In the repository, without its ending."""
-    return f"{FOLDER}/{place_of(run, about)}"
-
-
 def place_of(run: FinishedRun, about: About) -> str:
-    """Among the project's own data, without its ending."""
-    return f"data/{COLLECTION}/{about.model_id}/{record_id(run, about)}"
+    """Return the path in the project's own data, without its ending: the same for the same run, which it replaces."""
+    digest = hashlib.sha256(f"{about.model_id} {run.fingerprint}".encode()).digest()
+    return f"data/{COLLECTION}/{about.model_id}/{uuid.UUID(bytes=digest[:16], version=4)}"
 
 
-def evaluation_id(run: FinishedRun, about: About) -> str:
+def _evaluation_id(run: FinishedRun, about: About) -> str:
     return f"{run.results.benchmark}/{about.model_id}/{_epoch(about)}-{run.fingerprint[:12]}"
 
 
 def record(
     run: FinishedRun, found: Sequence[SubmittedFigure], about: About, samples: bytes | None = None
 ) -> dict[str, Any]:
-    """samples: the file of single answers that lies beside it."""
+    """Return a run's record. samples: the file of single answers next to it."""
     written: dict[str, Any] = {
         "schema_version": SCHEMA_VERSION,
-        "evaluation_id": evaluation_id(run, about),
+        "evaluation_id": _evaluation_id(run, about),
         "evaluation_timestamp": _epoch(about),
         "retrieved_timestamp": _epoch(about),
         "source_metadata": {
@@ -100,106 +97,98 @@ def record(
     return written
 
 
-def as_json(written: dict[str, Any]) -> bytes:
-    return (json.dumps(written, indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode()
-
-
 def _model(run: FinishedRun, about: About) -> dict[str, Any]:
-    """Who may have the weights, we don't know; who ran them, of servers neither."""
-    of_server = run.results.model.lower().startswith(("http://", "https://"))
-    engine = {} if of_server else {"inference_engine": {"name": "transformers", "version": _version(run)}}
+    """Return what is known of the model: not who may have the weights, nor who runs a server's."""
+    of_server = is_url(run.results.model)
+    engine = {"name": "transformers", "version": run.results.versions.get("transformers", "unknown")}
+    base = dict(run.results.option("model_options") or ()).get("base")
     details = {
         "deployment_type": "unknown" if of_server else "self_deployed",
         "model_availability": "unknown",
-        "ran_as": told(run),
+        "ran_as": describe_model(run),
         "is_by_name_what_ran": json.dumps(is_that_model(run, about.model_id)),
+        "revision": commit_of(run),
+        "base_model": shown(str(base)) if base else None,
     }
-    if commit := commit_of(run):
-        details["revision"] = commit
-    if base := dict(run.results.option("model_options") or ()).get("base"):
-        details["base_model"] = shown(str(base))
-    return {
-        "name": shown(run.results.model_name),
-        "id": about.model_id,
-        "developer": about.model_id.partition("/")[0],
-        **engine,
-        "additional_details": details,
-    }
+    return _known(
+        name=shown(run.results.model_name),
+        id=about.model_id,
+        developer=about.model_id.partition("/")[0],
+        inference_engine=None if of_server else engine,
+        additional_details=_known(**details),
+    )
 
 
-def _version(run: FinishedRun) -> str:
-    return run.results.versions.get("transformers", "unknown")
+def _known(**values: object) -> dict[str, Any]:
+    """Return the values that are not None."""
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def _result(run: FinishedRun, measured: SubmittedFigure, about: About) -> dict[str, Any]:
-    figure, row, card = measured.figure, measured.row, run.benchmark.card
-    bounds: dict[str, Any] = {}
-    if (ends := submitted_range(figure)) is not None:
-        bounds = {"score_type": "continuous", "min_score": ends[0], "max_score": ends[1]}
-    details = {"n": str(row.n), "unread_rate": json.dumps(row.unread_rate), "task": measured.task}
-    if is_signed(figure):
-        details["raw_score"] = json.dumps(row.value)
-    if warned := warnings(run):
-        details["warnings"] = warned
-    uncertainty: dict[str, Any] = {"num_samples": row.n_read}
+    figure, row, card, config = measured.figure, measured.row, run.benchmark.card, run.results.config
+    low, high = submitted_range(figure) or (None, None)
+    warnings = [each.text for each in run.results.warnings]
+    more = [f"and {len(warnings) - 5} more"] if len(warnings) > 5 else []
+    interval = None
     if measured.interval is not None:
-        low, high = measured.interval
-        made = figure.statistic.method.format(clusters=" and by ".join(card.clusters))
-        uncertainty["confidence_interval"] = {
-            "lower": low,
-            "upper": high,
-            "confidence_level": LEVEL,
-            "method": f"{made}; docs/statistics.md of evenhand",
-        }
+        method = figure.statistic.method.format(clusters=" and by ".join(card.clusters))
+        ends = {"lower": measured.interval[0], "upper": measured.interval[1], "confidence_level": LEVEL}
+        interval = {**ends, "method": f"{method}; docs/statistics.md of evenhand"}
+    sampling = _known(
+        temperature=config.get("temperature"), top_p=config.get("top_p"), max_tokens=config.get("max_new_tokens")
+    )
     return {
         "evaluation_result_id": measured.result_id,
         "evaluation_name": f"{run.results.benchmark}.{measured.task}",
         "source_data": _data(run, measured, about),
-        "metric_config": {
-            "evaluation_description": f"{card.title} ({card.paper}): {measured.description}",
-            "metric_id": figure.key if figure.key in GLOBAL else f"{card.metric or card.name}.{figure.key}",
-            "metric_name": figure.name,
-            **({"metric_unit": figure.unit} if figure.unit else {}),
-            "lower_is_better": lower_is_better(figure),
-            **bounds,
+        "metric_config": _known(
+            evaluation_description=f"{card.title} ({card.paper}): {figure.description or figure.name}",
+            metric_id=figure.key if figure.key in GLOBAL else f"{card.metric or card.name}.{figure.key}",
+            metric_name=figure.name,
+            metric_unit=figure.unit or None,
+            lower_is_better=lower_is_better(figure),
+            score_type=None if low is None else "continuous",
+            min_score=low,
+            max_score=high,
+        ),
+        "score_details": {
+            "score": measured.value,
+            "details": _known(
+                n=str(row.n),
+                unread_rate=json.dumps(row.unread_rate),
+                task=measured.task,
+                raw_score=json.dumps(row.value) if is_signed(figure) else None,
+                warnings="; ".join((*warnings[:5], *more)) or None,
+            ),
+            "uncertainty": _known(num_samples=row.n_read, confidence_interval=interval),
         },
-        "score_details": {"score": measured.value, "details": details, "uncertainty": uncertainty},
-        "generation_config": _generation(run),
+        # Where options are scored, nothing is sampled.
+        "generation_config": {
+            "generation_args": sampling if config.get("protocol") == WRITES else {},
+            "additional_details": settings(run),
+        },
     }
 
 
 def _data(run: FinishedRun, measured: SubmittedFigure, about: About) -> dict[str, Any]:
-    """The dataset on the Hub, where it was said and the run's rows are its; else its name and version."""
+    """Return the dataset on the Hub, if it was named and the run's rows are its; else its name and version."""
     if about.repository is None:
-        version = {"source_version": run.dataset_version} if run.dataset_version else {}
         source = {"rows": str(run.results.config.get("source"))}
-        return {"dataset_name": run.dataset, "source_type": "other", **version, "additional_details": source}
-    config = next((name for name in run.config.configs if measured.task.startswith(name)), None)
-    return {
-        "dataset_name": run.dataset,
-        "source_type": "hf_dataset",
-        "hf_repo": about.repository,
-        "hf_split": run.benchmark.card.split,
-        **({"hf_config": config} if config else {}),
-        "hf_revision": about.revision or f"v{run.dataset_version}",
-        "samples_number": measured.row.n,
-    }
-
-
-def _generation(run: FinishedRun) -> dict[str, Any]:
-    """Of what a model writes; where options are scored nothing is sampled."""
-    config = run.results.config
-    args: dict[str, Any] = {}
-    if config.get("protocol") == WRITES:
-        args = {
-            "temperature": config.get("temperature"),
-            "top_p": config.get("top_p"),
-            "max_tokens": config.get("max_new_tokens"),
-        }
-    return {
-        "generation_args": {name: value for name, value in args.items() if value is not None},
-        "additional_details": settings(run),
-    }
+        return _known(
+            dataset_name=run.dataset,
+            source_type="other",
+            source_version=run.dataset_version or None,
+            additional_details=source,
+        )
+    return _known(
+        dataset_name=run.dataset,
+        source_type="hf_dataset",
+        hf_repo=about.repository,
+        hf_split=run.benchmark.card.split,
+        hf_config=next((name for name in run.config.configs if measured.task.startswith(name)), None),
+        hf_revision=about.revision or f"v{run.dataset_version}",
+        samples_number=measured.row.n,
+    )
 
 
 def _epoch(about: About) -> str:
@@ -235,7 +224,7 @@ def _answer(
     }
     return {
         "schema_version": f"instance_level_eval_{SCHEMA_VERSION}",
-        "evaluation_id": evaluation_id(run, about),
+        "evaluation_id": _evaluation_id(run, about),
         "model_id": about.model_id,
         "evaluation_name": f"{run.results.benchmark}.{single.task}",
         "evaluation_result_id": result_id,

@@ -1,7 +1,7 @@
 """The figures of a run that are submitted: the headline rows of its table, and the main figure of the whole benchmark.
 
-Boards know only "lower" and "higher is better". Of a figure with a sign that is best at zero they get the distance from
-zero; the raw figure is given, too.
+Boards know only "lower" and "higher is better". A signed figure whose best value is zero is submitted as its distance
+from zero; the raw figure is given, too.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Interval = tuple[float, float]
 
 @dataclass(frozen=True)
 class SubmittedFigure:
-    """A figure of a task, as others collect it: without a sign."""
+    """A figure of a task, without a sign."""
 
     figure: Figure
     row: FigureRow
@@ -32,16 +32,12 @@ class SubmittedFigure:
 
     @property
     def interval(self) -> Interval | None:
-        found = self.row.interval
-        return distances(found) if found is not None and is_signed(self.figure) else found
+        interval = self.row.interval
+        return distances(interval) if interval is not None and is_signed(self.figure) else interval
 
     @property
     def result_id(self) -> str:
         return f"{self.task}/{self.figure.key}"
-
-    @property
-    def description(self) -> str:
-        return self.figure.description or self.figure.name
 
 
 def is_signed(figure: Figure) -> bool:
@@ -53,21 +49,21 @@ def lower_is_better(figure: Figure) -> bool:
 
 
 def submitted_range(figure: Figure) -> Interval | None:
-    """The least and the most that a submitted value can be; None: unknown."""
+    """Return the least and the greatest value that can be submitted; None: unknown."""
     ends = figure.statistic.range
     return (0.0, max(map(abs, ends))) if ends is not None and is_signed(figure) else ends
 
 
 def distances(interval: Interval) -> Interval:
-    """The distances from zero of what lies in an interval."""
+    """Return the least and the greatest distance from zero in an interval."""
     low, high = sorted(map(abs, interval))
     return (0.0 if interval[0] <= 0 <= interval[1] else low), high
 
 
 def submitted_figures(run: FinishedRun) -> tuple[list[SubmittedFigure], tuple[str, ...]]:
-    """The figures, and the configurations for lack of which the whole benchmark's is not among them.
+    """Return the figures, and the configurations that were not asked, so that the whole benchmark has no figure.
 
-    Raises UsageError for a run whose figures can't be told apart by task, or that has none.
+    Raises UsageError for a run that has no such figures, or whose figures can't be assigned to tasks.
     """
     benchmark, table, configs = run.benchmark, run.results.figures, run.results.config["configs"]
     declared = {figure.key: figure for figure in benchmark.figures if figure.best is not None}
@@ -77,17 +73,17 @@ def submitted_figures(run: FinishedRun) -> tuple[list[SubmittedFigure], tuple[st
     whole = table.row(main.key)
     if main.submitted is None and whole.figure in declared and whole not in rows:
         rows.append(whole)
-    rows = [row for row in rows if row.groups or row.headline or not missing]
-
-    def task(row: FigureRow) -> str:
+    found = []
+    for row in rows:
         if missing and not row.groups:
-            return "-".join(configs)
-        return benchmark.publishing.task(row.groups, configs, benchmark.card)
-
-    try:
-        found = [SubmittedFigure(declared[row.figure], row, name) for row in rows if (name := task(row))]
-    except UsageError as error:
-        raise UsageError(f"{run.name}: {error}") from error
+            task = "-".join(configs) if row.headline else ""
+        else:
+            try:
+                task = benchmark.publishing.task(row.groups, configs, benchmark.card)
+            except UsageError as error:
+                raise UsageError(f"{run.name}: {error}") from error
+        if task:
+            found.append(SubmittedFigure(declared[row.figure], row, task))
     if not found:
         raise UsageError(f"{run.name}: {run.results.benchmark} has no headline figure; leave this run out")
     return found, missing
