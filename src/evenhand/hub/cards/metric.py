@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evenhand.errors import EvenhandError
-from evenhand.hub.apps.declared import Column
-from evenhand.hub.apps.given import BETWEEN, of_table
-from evenhand.hub.apps.scoring import PASTED, MetricPage
+from evenhand.hub.apps.declared import BETWEEN, Column
+from evenhand.hub.apps.scoring import MetricPage
 from evenhand.hub.cards.templating import rendered
 
 if TYPE_CHECKING:
@@ -43,7 +42,7 @@ def metric_card(metric: evaluate.Metric, folder: Path, repo_id: str) -> str:
             declared=page.declared,
             beside=[each.name for each in page.declared.beside if each.name in header],
             cell=_cell,
-            scored=page.score(of_table(page.about.table.encode(), PASTED, page.declared)),
+            scored=page.score(page.read(page.about.table)),
             versions=", ".join(f"{name} {metadata.version(name)}" for name in _COMPUTED_WITH),
         ),
     )
