@@ -8,7 +8,6 @@ import re
 import shutil
 import subprocess
 import sys
-from datetime import UTC, datetime
 from types import SimpleNamespace
 
 import pandas as pd
@@ -22,9 +21,9 @@ from evenhand.gating.gate import gate
 from evenhand.gating.judgement import judgeable
 from evenhand.gating.pairs import pairs
 from evenhand.gating.policy import Policy
-from evenhand.hub.leaderboard.board import board
-from evenhand.hub.leaderboard.gathering import gathered
-from evenhand.hub.leaderboard.places import record_of_run
+from evenhand.hub.leaderboard.board import make_board
+from evenhand.hub.leaderboard.files import build_run_record
+from evenhand.hub.leaderboard.sources import gather
 from evenhand.plugins import Registry
 from evenhand.profiling.found import found_in
 from evenhand.profiling.page import write_profile
@@ -285,7 +284,7 @@ def test_a_profile_shows_it(run, tmp_path):
 
 def test_its_record_can_be_submitted(run):
     """Each of its scores is a number of the table."""
-    record, _ = record_of_run(run.path, "lab/small-model", rehearsal=True)
+    record, _ = build_run_record(run.path, "lab/small-model", rehearsal=True)
     scores = [each["score_details"]["score"] for each in record["evaluation_results"]]
     values = [abs(row.value) for row in run.results.figures]  # those with a sign are distances from 0 there
     assert scores
@@ -293,10 +292,10 @@ def test_its_record_can_be_submitted(run):
 
 
 def test_a_leaderboard_lists_it(run):
-    found = gathered([str(run.path)], {}, {}, datetime.now(UTC), rehearsal=True)
+    found = gather([str(run.path)], rehearsal=True)
     assert not found.refused
     assert {each.column.benchmark.partition(".")[0] for each in found.records} == {run.benchmark.card.name}
-    assert board(found.records, 0, datetime.now(UTC), rehearsal=True).rows
+    assert make_board(found).rows
 
 
 # Importing

@@ -7,7 +7,6 @@ import math
 import numbers
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -22,10 +21,9 @@ from evenhand.gating.gate import gate
 from evenhand.gating.judgement import judgeable
 from evenhand.gating.pairs import pairs
 from evenhand.gating.policy import Policy
-from evenhand.hub.leaderboard.board import board
-from evenhand.hub.leaderboard.gathering import gathered
-from evenhand.hub.leaderboard.places import record_of_run
-from evenhand.hub.leaderboard.records import Refusal
+from evenhand.hub.leaderboard.board import make_board
+from evenhand.hub.leaderboard.files import build_run_record
+from evenhand.hub.leaderboard.sources import gather
 from evenhand.profiling.found import found_in
 from evenhand.profiling.settings import ProfileOptions, begun
 from evenhand.report.agreement import agree
@@ -225,8 +223,8 @@ def figures_to_name(one: Path, other: Path) -> list[str]:
 def submitted(run: Path) -> dict[str, Any]:
     """(e) The record of Every Eval Ever, and entries of .eval_results where a board can hold them."""
     try:
-        record, _ = record_of_run(run, None, rehearsal=True)
-    except Refusal as error:
+        record, _ = build_run_record(run, None, rehearsal=True)
+    except EvenhandError as error:
         return {"refused": _why(error, run)}
     found = {}
     for each in record["evaluation_results"]:
@@ -257,16 +255,15 @@ def _why(said: object, *runs: Path) -> str:
 
 def leaderboard(*runs: Path) -> dict[str, Any]:
     """(f) Cells of a board of these runs, as a rehearsal."""
-    now = datetime.now(UTC)
-    found = gathered(list(map(str, runs)), {}, {}, now, rehearsal=True)
-    made = board(found.records, len(found.refused), now, rehearsal=True)
+    found = gather(list(map(str, runs)), rehearsal=True)
+    made = make_board(found)
     cells = {}
     for (column, row), cell in made.cells.items():
         name = f"{column.benchmark}.{column.task} {column.metric}, {column.setting}: {row}"
         cells[name] = {
             "value": plain(cell.record.value),
             "interval": plain(cell.record.interval),
-            "rank": cell.rank,
+            "rank": str(cell.rank),
             "n_read": cell.record.n_read,
         }
     return {"cells": cells, "refused": sorted(_why(each.reason, *runs) for each in found.refused)}

@@ -3,21 +3,20 @@
 import csv
 import json
 import os
-from datetime import UTC, datetime
 from types import SimpleNamespace
 
 import pytest
 import yaml
 
-from evenhand.hub.leaderboard.board import board
-from evenhand.hub.leaderboard.gathering import gathered
-from evenhand.hub.leaderboard.plot import plots
+from evenhand.hub.leaderboard.board import make_board
+from evenhand.hub.leaderboard.plot import draw_plots
+from evenhand.hub.leaderboard.sources import gather as gather_sources
 from tests.hub.board_records import ACCURACY, CONTACT, record, result, write
 from tests.hub.submittable import MODEL, whole
 
 
-def gather(*sources, models=None, bases=None):
-    found = gathered(list(map(str, sources)), models or {}, bases or {}, datetime.now(UTC))
+def gather(*sources, models=None):
+    found = gather_sources(list(map(str, sources)), models)
     cells = {
         (each.row, f"{each.column.benchmark}.{each.column.task}", each.column.metric): each for each in found.records
     }
@@ -128,18 +127,18 @@ def test_the_source_named_first_stands_then_the_youngest(tmp_path):
         ({"score_details.score": "NaN"}, "'NaN' is not of type 'number'"),
         ({"score_details.score": 101.0}, "101 lies outside of its range (0 to 100)"),
         ({"score_details.score": 1e999}, "is no JSON"),
-        ({"score_details.score": 10**400}, "not a number that can be compared"),
+        ({"score_details.score": 10**400}, "int too large"),
         ({"score_details.score": True}, "True is not of type 'number'"),
         ({"score_details.uncertainty.confidence_interval.lower": 99.0}, "lower end is above its upper one"),
         ({"score_details.uncertainty.confidence_interval.upper": -5.0}, "lies outside of its range"),
         ({"metric_config.lower_is_better": False}, "another figure than evenhand's of that name"),
         ({"metric_config.lower_is_better": "no"}, "'no' is not of type 'boolean'"),
         ({"evaluation_name": "a\u202eb"}, "holds characters that can't be seen"),
-        ({"evaluation_name": "x" * 500}, "500 characters; 120 are accepted"),
+        ({"evaluation_name": "x" * 500}, "500 characters; the limit is 120"),
         ({"score_details.details": {"unread_rate": "0.9"}}, "90 % of its answers could not be read"),
-        ({"score_details.details": {"unread_rate": "lots"}}, "the unread rate is 'lots'"),
-        ({"score_details.details": {"unread_rate": "-0.1"}}, "its unread rate is -0.1, and a share from 0 to 1"),
-        ({"score_details.details": {"unread_rate": "nan"}}, "the unread rate is 'nan', and no number"),
+        ({"score_details.details": {"unread_rate": "lots"}}, "its unread rate is 'lots'; it must be from 0 to 1"),
+        ({"score_details.details": {"unread_rate": "-0.1"}}, "its unread rate is '-0.1'"),
+        ({"score_details.details": {"unread_rate": "nan"}}, "its unread rate is 'nan'"),
         ({"generation_config.additional_details.limit": "60"}, "of a part of the rows, or a rehearsal"),
         ({"generation_config.additional_details": [[]]}, "[[]] is not of type 'object'"),
     ],
@@ -163,7 +162,7 @@ def test_a_hostile_result_is_refused_and_the_next_one_stands(tmp_path, change, r
     ("told", "reason"),
     [
         ({"date": "2999-11-24T00:00:00Z"}, "is still to come"),
-        ({"date": "99999999999999999999"}, "is none"),
+        ({"date": "99999999999999999999"}, "out of range"),
         ({"date": "yesterday"}, "no date"),
     ],
 )
@@ -200,7 +199,7 @@ def test_another_library_does_not_pass_for_ours(tmp_path):
     assert sorted(each.column.library for each in found.cells.values()) == ["evenhand", "other"]
     [reason] = found.refused
     assert reason.startswith("biased of contact_hypothesis is another figure than evenhand's of that name")
-    made = board(found.all.records, 0, datetime.now(UTC))
+    made = make_board(found.all)
     assert [column.library for column in made.overview.columns] == ["evenhand"]
     [section] = made.sections
     assert [column.library for column in section.columns] == ["evenhand", "other"]
@@ -301,7 +300,7 @@ def test_rows_stand_by_rank_whatever_they_are_called(tmp_path):
     ]
     unranked = record("!no-interval", result(*CONTACT, 1.0))
     found = gather(write(tmp_path / "in", unranked, *made))
-    shown = [row.name for row in board(found.all.records, 0, datetime.now(UTC)).rows]
+    shown = [row.name for row in make_board(found.all).rows]
     assert shown == ["lab/b", "lab/b-tuned", "lab/c", "lab/a", "!first", "!no-interval"]
 
 
@@ -311,8 +310,8 @@ def test_an_interval_without_width_is_no_certainty(tmp_path):
     narrow = record("lab/narrow", result(*CONTACT, 1.0, (0.9, 1.1), n=100))  # one answer is a whole percent
     others = [record(f"lab/{name}", result(*CONTACT, 1.0, (0.0, 4.0))) for name in "ab"]
     found = gather(write(tmp_path / "in", certain, narrow, *others))
-    made = board(found.all.records, 0, datetime.now(UTC))
-    ranks = {model: cell.rank for (_, model), cell in made.cells.items()}
+    made = make_board(found.all)
+    ranks = {model: str(cell.rank) for (_, model), cell in made.cells.items()}
     assert ranks == {"lab/certain": "", "lab/narrow": "", "lab/a": "1–2", "lab/b": "1–2"}
     [cell] = [cell for (_, model), cell in made.cells.items() if model == "lab/certain"]
     assert cell.record.interval is None
@@ -338,7 +337,7 @@ def test_eval_results_of_others_and_the_base_on_the_card(tmp_path):
     found = gather(tmp_path, models={(tmp_path / "model").resolve(): MODEL})
     assert found.refused == []
     theirs, ours = found.cells.values()
-    assert (theirs.column.utility, theirs.base, theirs.link) == (True, "lab/base", None)
+    assert (theirs.column.utility, theirs.base, theirs.origin.link) == (True, "lab/base", None)
     assert (ours.column.utility, ours.column.lower_is_better, ours.value) == (False, False, 0.7)
 
 
@@ -431,9 +430,7 @@ def test_bias_stands_against_utility_with_a_line_from_the_base(tmp_path):
         record(name, result(*CONTACT, bias, (bias - 5, bias + 5)), result(*ACCURACY, able), base=of)
         for name, bias, able, of in (("lab/base", 60.0, 80.0, None), ("lab/tuned", 20.0, 70.0, "lab/base"))
     )
-    now = datetime.now(UTC)
-    made = board(gathered([str(write(tmp_path / "in", base, tuned))], {}, {}, now).records, 0, now)
-    [plot] = plots(made)
+    [plot] = draw_plots(make_board(gather(write(tmp_path / "in", base, tuned)).all))
     [(first, second)] = plot.links
     assert (first.label, second.label) == ("lab/base", "lab/tuned")
     assert first.x > second.x  # the base can do more
@@ -446,7 +443,7 @@ def test_nothing_at_all_is_a_page_too_and_no_success(evenhand, tmp_path):
     (tmp_path / "in").mkdir()
     done = evenhand("leaderboard", tmp_path / "in", "--output", tmp_path / "out")
     assert (done.code, "0 models" in done.out) == (1, True)
-    assert "Nothing stands on this page: it takes finished runs of all rows" in done.out.replace("\n", " ")
+    assert "The page is empty: a leaderboard needs finished runs of all rows" in done.out.replace("\n", " ")
     assert "in, all of it: no run, record or .eval_results was found there" in done.out.replace("\n", "")
 
 
@@ -461,8 +458,8 @@ def test_what_is_no_board_is_not_published(evenhand, tmp_path):
     [
         (["nowhere at all", "--output", "out"], "is no folder or file here"),
         (["in", "--output", "in"], "holds other files, and no earlier leaderboard"),
-        (["in", "--output", "out", "--base", "x"], "ONE=OTHER is accepted"),
-        (["in", "--output", "out", "--model-id", "gone=a/b"], "is not there"),
+        (["in", "--output", "out", "--base", "x"], "expected ONE=OTHER"),
+        (["in", "--output", "out", "--model-id", "gone=a/b"], "does not exist"),
     ],
 )
 def test_wrong_usage(evenhand, tmp_path, monkeypatch, arguments, said):

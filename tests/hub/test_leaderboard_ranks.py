@@ -1,21 +1,19 @@
 """Rank ranges: by hand, against a simulation, and where both runs' answers are at hand."""
 
 import math
-from datetime import UTC, datetime
 
 import numpy as np
 import pytest
 
-from evenhand.hub.leaderboard.board import board
-from evenhand.hub.leaderboard.gathering import gathered
-from evenhand.hub.leaderboard.ranks import ranks, widening
+from evenhand.hub.leaderboard.board import make_board
+from evenhand.hub.leaderboard.ranks import rank_results, widening
+from evenhand.hub.leaderboard.sources import gather
 from tests.hub.submittable import IDENTITY, change, change_figure, whole
 
 
 def texts(values, half, lower=True, paired=None):
     intervals = [None if each is None else (value - each, value + each) for value, each in zip(values, half)]
-    found = ranks(values, intervals, lower, paired)
-    return [found.text(place) for place in range(len(values))]
+    return [str(rank) for rank in rank_results(values, intervals, lower, paired)]
 
 
 def test_by_hand():
@@ -30,8 +28,8 @@ def test_by_hand():
 
 def test_ends_towards_the_other_count():
     """From 10 up to 11 and from 20 down to 12: sqrt(1 + 64) is 8.06, below 10; the other ends would reach 13.5."""
-    found = ranks([10.0, 20.0], [(1.0, 11.0), (12.0, 30.0)], True)
-    assert (found.best, found.worst) == ((1, 2), (1, 2))
+    found = rank_results([10.0, 20.0], [(1.0, 11.0), (12.0, 30.0)], True)
+    assert [(rank.best, rank.worst) for rank in found] == [(1, 1), (2, 2)]
 
 
 def test_of_many_the_level_is_that_of_as_many_comparisons():
@@ -59,8 +57,9 @@ def test_ranges_hold_the_true_rank():
     missed = np.zeros(len(true))
     for _ in range(500):
         seen = true + draw.normal(size=len(true))
-        found = ranks(list(seen), [(each - 1.96, each + 1.96) for each in seen], True)
-        missed += (np.array(found.best) > best) | (np.array(found.worst) < worst)
+        found = rank_results(list(seen), [(each - 1.96, each + 1.96) for each in seen], True)
+        ranges = np.array([(rank.best, rank.worst) for rank in found])
+        missed += (ranges[:, 0] > best) | (ranges[:, 1] < worst)
     assert (missed / 500).max() <= 0.05
 
 
@@ -83,10 +82,9 @@ def test_two_runs_of_the_same_rows_are_paired(finished, tmp_path):
     answers.to_parquet(path)
     share = 100 * float(fixed.mean())
     change_figure(runs[1], "biased", value=share, low=share - 12, high=share + 12)
-    now = datetime.now(UTC)
-    made = board(gathered(list(map(str, runs)), {}, {}, now).records, 0, now)
+    made = make_board(gather(list(map(str, runs))))
     [column] = [column for column in made.columns if column.task == "all"]
-    places = {cell.record.model: cell.rank for (of, _), cell in made.cells.items() if of == column}
+    places = {cell.record.model: str(cell.rank) for (of, _), cell in made.cells.items() if of == column}
     values = {cell.record.model: cell.record for (of, _), cell in made.cells.items() if of == column}
     gap = values["lab/small-model"].value - values["lab/two"].value
     reach = math.hypot(*(each.value - each.interval[k] for each, k in zip(values.values(), (0, 1))))

@@ -1,13 +1,11 @@
-"""What a metric declares: the columns that it takes, by its features and `compute`'s keywords, and what its folder says
-of it beside its code (about.json, example.csv and the head of its README).
-"""
+"""What a metric takes: the columns of its features and `compute`'s keywords; and what its folder says of it."""
 
 from __future__ import annotations
 
 import inspect
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -18,8 +16,11 @@ if TYPE_CHECKING:
 
 Kind = Literal["text", "list of texts", "list of whole numbers", "text or number"]
 PREDICTION = "prediction"
+BETWEEN = "|"  # separates the values of a list in one cell
 
-_ENTRY = re.compile(r"^( +)([a-z_]+(?:, [a-z_]+)*): (.*)$")
+_ARGUMENT = re.compile(r"^ +([a-z_]+(?:, [a-z_]+)*): ", re.MULTILINE)
+# How a docstring begins that describes a whole column, where the page describes one cell.
+_FORM = re.compile(r"^(list of (lists, )?|optional (list, one per \w+|\{column: list\}): )")
 
 
 @dataclass(frozen=True)
@@ -33,8 +34,13 @@ class Column:
 
 @dataclass(frozen=True)
 class Declared:
-    """prediction: the answers. references: what was asked, each needed. beside: keyword columns, each optional.
-    crossings: keywords that take {column: values}; a table names such a column "by:COLUMN".
+    """The columns of a metric.
+
+    Attributes:
+        prediction: the answers.
+        references: what was asked; all are needed.
+        beside: optional keyword columns.
+        crossings: keywords that take {column: values}; a table names such a column "by:COLUMN".
     """
 
     prediction: Column
@@ -47,75 +53,51 @@ class Declared:
         return (self.prediction, *self.references)
 
 
-def declared(metric: evaluate.Metric) -> Declared:
+def declared_columns(metric: evaluate.Metric) -> Declared:
+    """Read a metric's columns from its features, its signature and the Args of its docstring."""
     features = metric.info.features
-    told = _documented(metric.inputs_description)
+    args = metric.inputs_description.partition("Args:\n")[2].partition("Returns:\n")[0]
+    parts = _ARGUMENT.split(args)
+    described = {
+        name: " ".join(text.split()) for names, text in zip(parts[1::2], parts[2::2]) for name in names.split(", ")
+    }
     keywords = [
         name
-        for name, each in inspect.signature(metric._compute).parameters.items()
-        if name not in ("self", "predictions", "references") and each.default is None
+        for name, parameter in inspect.signature(metric._compute).parameters.items()
+        if name not in ("self", "predictions", "references") and parameter.default is None
     ]
-    crossed = [name for name in keywords if "{column: list}" in told.get(name, "")]
+    crossed = [name for name in keywords if "{column: list}" in described.get(name, "")]
+
+    def column(name: str, kind: Kind, key: str = "") -> Column:
+        return Column(name, kind, _FORM.sub("", described.get(key or name, "")))
+
     return Declared(
-        prediction=Column(PREDICTION, _kind(features["predictions"]), _one(told.get("predictions", ""))),
-        references=tuple(Column(name, _kind(of), told.get(name, "")) for name, of in features["references"].items()),
-        beside=tuple(
-            Column(name, "text or number", _without_form(told.get(name, "")))
-            for name in keywords
-            if name not in crossed
-        ),
-        crossings=tuple(Column(f"{name}:COLUMN", "text or number", _without_form(told[name])) for name in crossed),
+        prediction=column(PREDICTION, _kind(features["predictions"]), "predictions"),
+        references=tuple(column(name, _kind(feature)) for name, feature in features["references"].items()),
+        beside=tuple(column(name, "text or number") for name in keywords if name not in crossed),
+        crossings=tuple(column(f"{name}:COLUMN", "text or number", name) for name in crossed),
     )
 
 
 def _kind(feature: Any) -> Kind:
-    """Of a feature of datasets: a Value, or a list of these, which has a `feature`."""
+    """Of a feature of datasets: a Value, or a list of Values, which has a `feature`."""
     if not hasattr(feature, "feature"):
         return "text"
     return "list of whole numbers" if feature.feature.dtype.startswith("int") else "list of texts"
 
 
-def _documented(description: str) -> Mapping[str, str]:
-    """{name: what is said of it} of the docstring's Args, those of references' keys, too."""
-    args = description.partition("Args:\n")[2].partition("Returns:\n")[0]
-    return {name: text for names, text in _entries(args) for name in names}
-
-
-def _entries(args: str) -> Iterator[tuple[list[str], str]]:
-    """An entry goes on in lines that are further in than its name, unless one begins there."""
-    names: list[str] = []
-    words: list[str] = []
-    for line in args.splitlines():
-        begins = _ENTRY.match(line)
-        if begins:
-            if names:
-                yield names, " ".join(words)
-            names, words = begins[2].split(", "), [begins[3]]
-        else:
-            words.append(line.strip())
-    if names:
-        yield names, " ".join(words).strip()
-
-
-def _one(text: str) -> str:
-    """Of a row what is said of the column: "list of answer texts; …" is "answer texts; …"."""
-    return re.sub(r"^list of (lists, )?", "", text)
-
-
-def _without_form(text: str) -> str:
-    """Without "optional list, one per row: ", which is so of every such column."""
-    return re.sub(r"^optional (?:list, one per \w+|\{column: list\}): ", "", text)
-
-
-EXAMPLE, ABOUT = "example.csv", "about.json"
-
-
 @dataclass(frozen=True)
 class About:
-    """headline: keys of the result that are shown first. least, most: between which they lie; None where there is no
-    end. best: the value of no bias; direction: which way is better, in words. unit: behind a figure, as " %".
-    chance: what random answers score, by the headline figure's name ("biased_percentage", or "accuracy.overall"): a
-    number, or the key of the result that holds it ("chance_score"). example: what example.csv holds, in a sentence.
+    """about.json of a metric's folder, with its README and example.csv.
+
+    Attributes:
+        headline: keys of the result that are shown first.
+        least, most: the range of a figure; None where it has no end.
+        best: the value of no bias; direction: which way is better, in words.
+        unit: behind a figure, such as " %".
+        chance: what random answers score, by the headline figure's name ("biased_percentage", or "accuracy.overall"): a
+            number, or the key of the result that holds it ("chance_score").
+        example: what example.csv holds, in a sentence.
     """
 
     folder: Path
@@ -127,6 +109,12 @@ class About:
     unit: str
     chance: Mapping[str, float | str]
     example: str
+
+    @classmethod
+    def read(cls, folder: Path) -> About:
+        """folder: the metric's, in the package or in its Space."""
+        record = json.loads((folder / "about.json").read_text(encoding="utf-8"))
+        return cls(**{**record, "headline": tuple(record["headline"])}, folder=folder)
 
     @property
     def digits(self) -> int:
@@ -141,7 +129,7 @@ class About:
     @cached_property
     def table(self) -> str:
         """The example, as CSV."""
-        return (self.folder / EXAMPLE).read_text(encoding="utf-8")
+        return (self.folder / "example.csv").read_text(encoding="utf-8")
 
     @cached_property
     def head(self) -> Mapping[str, str]:
@@ -149,9 +137,3 @@ class About:
         from huggingface_hub import metadata_load
 
         return metadata_load(self.folder / "README.md") or {}
-
-
-def about(folder: Path) -> About:
-    """Of a metric's folder, in the package or in its Space."""
-    told = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
-    return About(folder=folder, headline=tuple(told.pop("headline")), **told)

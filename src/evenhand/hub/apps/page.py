@@ -1,4 +1,4 @@
-"""The page itself, in Gradio: what a visitor gives, and the functions of `scoring` behind the buttons."""
+"""The page in Gradio: what a visitor gives, and the functions of `scoring` behind the buttons."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evenhand.errors import UsageError
-from evenhand.hub.apps.declared import Column
-from evenhand.hub.apps.figures import columns_page, style
-from evenhand.hub.apps.given import BETWEEN, LARGEST
+from evenhand.hub.apps.declared import BETWEEN, Column
+from evenhand.hub.apps.figures import HERE, render
 from evenhand.hub.apps.scoring import MetricPage
+from evenhand.hub.apps.tables import LARGEST
 
 if TYPE_CHECKING:
     import evaluate
     import gradio
 
 SUFFIXES = [".csv", ".tsv", ".jsonl", ".json", ".parquet"]
-FONTS = ["system-ui", "sans-serif"]  # of the visitor's machine: a page that asks nobody else for anything
+FONTS = ["system-ui", "sans-serif"]  # of the visitor's machine: the page loads nothing from elsewhere
 EMPTY = '<div class="result"><p class="note">The score appears here.</p></div>'
 
 
@@ -28,20 +28,24 @@ def refuse_without_gradio() -> None:
 
 
 def launch(metric: evaluate.Metric, folder: Path, port: int | None = None) -> None:
-    """Serve the page until it is stopped; for this machine alone, unless GRADIO_SERVER_NAME says else, as in a Space.
+    """Serve the page until it is stopped, on this machine alone unless GRADIO_SERVER_NAME says else, as in a Space.
 
-    port: None is the first free one from 7860 on. Raises UsageError without gradio, and for a port in use.
+    Args:
+        folder: the metric's, with about.json and example.csv.
+        port: None is the first free one from 7860 on.
+
+    Raises:
+        UsageError: Gradio is not installed, or the port is in use.
     """
     refuse_without_gradio()
     import gradio
 
-    theme = gradio.themes.Default(font=FONTS, font_mono=["ui-monospace", "monospace"])
     try:
-        blocks = page(MetricPage.of(metric, folder))
+        blocks = build_page(MetricPage.of(metric, folder))
         _, url, _ = blocks.launch(
             server_port=port,
-            theme=theme,
-            css=style(),
+            theme=gradio.themes.Default(font=FONTS, font_mono=["ui-monospace", "monospace"]),
+            css=(HERE / "style.css").read_text(encoding="utf-8"),
             max_file_size=LARGEST,
             footer_links=[],
             share=False,
@@ -55,23 +59,24 @@ def launch(metric: evaluate.Metric, folder: Path, port: int | None = None) -> No
     blocks.block_thread()
 
 
-def page(of: MetricPage) -> gradio.Blocks:
+def build_page(page: MetricPage) -> gradio.Blocks:
+    """Two tabs, and which columns a table has."""
     import gradio
 
-    title = of.about.head.get("title", of.metric.name)
+    title = page.about.head.get("title", page.metric.name)
     with gradio.Blocks(title=title, analytics_enabled=False) as blocks:
-        gradio.Markdown(f"# {title}\n{of.about.head.get('description', '')}")
+        gradio.Markdown(f"# {title}\n{page.about.head.get('description', '')}")
         with gradio.Tab("A table"):
-            _table(of, gradio)
+            _add_table(page, gradio)
         with gradio.Tab("Answers to one question"):
-            _answers(of, gradio)
+            _add_answers(page, gradio)
         with gradio.Accordion("Which columns a table has", open=False):
-            gradio.HTML(columns_page(of.declared))
+            gradio.HTML(render("columns.html.jinja", declared=page.declared))
     return blocks
 
 
-def _table(of: MetricPage, gradio: Any) -> None:
-    names = ", ".join(each.name for each in of.declared.needed)
+def _add_table(page: MetricPage, gradio: Any) -> None:
+    names = ", ".join(each.name for each in page.declared.needed)
     table = gradio.Textbox(
         label="Paste a table with a header, from a file or a spreadsheet",
         info=f"Needed: {names}. Intervals need clusters, too.",
@@ -83,37 +88,38 @@ def _table(of: MetricPage, gradio: Any) -> None:
         score = gradio.Button("Score", variant="primary", min_width=170)
         example = gradio.Button("Load the example", min_width=170)
         file = gradio.UploadButton("Choose a file", file_types=SUFFIXES, min_width=170)
-    said = gradio.Markdown(visible=False)
+    caption = gradio.Markdown(visible=False)
     result = gradio.HTML(EMPTY)
     alone = {"concurrency_id": "score", "api_name": False}
-    score.click(of.pasted, table, result, **alone)
-    file.upload(of.uploaded, file, result, **alone)
+    score.click(page.pasted, table, result, **alone)
+    file.upload(page.uploaded, file, result, **alone)
     example.click(
-        lambda: (of.about.table, gradio.update(value=f"The example: {of.about.example}", visible=True)),
+        lambda: (page.about.table, gradio.update(value=f"The example: {page.about.example}", visible=True)),
         None,
-        [table, said],
+        [table, caption],
         api_name=False,
-    ).then(of.pasted, table, result, **alone)
+    ).then(page.pasted, table, result, **alone)
 
 
-def _answers(of: MetricPage, gradio: Any) -> None:
-    """One box for each column that says what was asked; the example's first row stands there to begin with."""
-    first = of.first_asked()
+def _add_answers(page: MetricPage, gradio: Any) -> None:
+    """One box for each column that says what was asked, filled from the example's first row."""
+    first = page.first_asked()
     with gradio.Row(elem_classes="asked"):
         asked = [
-            gradio.Textbox(label=each.name, info=_said(each), value=first[each.name], min_width=220)
-            for each in of.declared.references
+            gradio.Textbox(label=each.name, info=_explain(each), value=first[each.name], min_width=220)
+            for each in page.declared.references
         ]
-    answers = gradio.Textbox(label="Answers, one a line", info=_said(of.declared.prediction), lines=5, max_lines=16)
+    prediction = page.declared.prediction
+    answers = gradio.Textbox(label="Answers, one a line", info=_explain(prediction), lines=5, max_lines=16)
     score = gradio.Button("Score", variant="primary")
     result = gradio.HTML(EMPTY)
 
-    def scored(text: str, *cells: str) -> str:
-        return of.answers(text, dict(zip(first, cells)))
+    def score_answers(text: str, *cells: str) -> str:
+        return page.answers(text, dict(zip(first, cells)))
 
-    score.click(scored, [answers, *asked], result, concurrency_id="score", api_name=False)
+    score.click(score_answers, [answers, *asked], result, concurrency_id="score", api_name=False)
 
 
-def _said(column: Column) -> str:
+def _explain(column: Column) -> str:
     lists = f" A list, with {BETWEEN} between its values." if column.kind.startswith("list") else ""
     return column.about.replace("`", "") + lists

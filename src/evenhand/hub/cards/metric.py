@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evenhand.errors import EvenhandError
-from evenhand.hub.apps.declared import Column
-from evenhand.hub.apps.given import BETWEEN, of_table
-from evenhand.hub.apps.scoring import PASTED, MetricPage
+from evenhand.hub.apps.declared import BETWEEN, Column
+from evenhand.hub.apps.scoring import MetricPage
 from evenhand.hub.cards.templating import render
 
 if TYPE_CHECKING:
@@ -36,7 +35,7 @@ def metric_card(metric: evaluate.Metric, folder: Path, repo_id: str) -> str:
         declared=page.declared,
         beside=[each.name for each in page.declared.beside if each.name in header],
         cell=_read_cell,
-        scored=page.score(of_table(about.table.encode(), PASTED, page.declared)),
+        scored=page.score(page.read(about.table)),
         versions=", ".join(f"{name} {metadata.version(name)}" for name in _COMPUTED_WITH),
     )
     card = SpaceCard((folder / "README.md").read_text(encoding="utf-8"))

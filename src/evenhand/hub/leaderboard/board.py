@@ -1,23 +1,22 @@
-"""The table itself: rows are models, columns are figures under one setting, cells have their ranks."""
+"""The table: rows are models, columns are figures under one setting, cells have ranks."""
 
 from __future__ import annotations
 
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 
 from evenhand.benchmarks import BENCHMARKS
-from evenhand.hub.leaderboard.checking import OURS
-from evenhand.hub.leaderboard.paired import PairedRuns, paired
-from evenhand.hub.leaderboard.ranks import Ranks, ranks
-from evenhand.hub.leaderboard.records import Column, Record, row_of
+from evenhand.hub.leaderboard.ranks import PairedRuns, Rank, rank_results
+from evenhand.hub.leaderboard.records import Column, Record, row_name
+from evenhand.hub.leaderboard.sources import Gathered
+from evenhand.hub.leaderboard.validation import OURS
 
 MOST_OVERVIEW, MOST_COLUMNS = 12, 40  # columns of the first table, and of a benchmark's; leaderboard.csv has all
 MOST_SECTIONS = 30  # benchmarks with a table of their own
-WHOLE = "all"  # in the names of tasks that are of a whole benchmark
 
 
 @dataclass(frozen=True)
@@ -32,12 +31,12 @@ class Row:
 @dataclass(frozen=True)
 class Cell:
     record: Record
-    rank: str
+    rank: Rank
 
 
 @dataclass(frozen=True)
 class Section:
-    """One table. left_out: how many columns there are beyond those that are shown."""
+    """One table. left_out: how many columns are not shown."""
 
     title: str
     columns: tuple[Column, ...]
@@ -45,143 +44,115 @@ class Section:
     left_out: int
 
 
+Cells = Mapping[tuple[Column, str], Cell]
+"""By column and row's name."""
+
+
 @dataclass(frozen=True)
 class Board:
-    """cells: by (column, row's name). n_left_out: benchmarks that have no table of their own. made: when it was.
-    rehearsal: with answers of stubs, or of parts of the rows."""
+    """n_left_out: benchmarks that have no table of their own. rehearsal: stubs or parts of the rows are on it."""
 
     rows: tuple[Row, ...]
     columns: tuple[Column, ...]
-    cells: Mapping[tuple[Column, str], Cell]
-    ranks: Mapping[Column, Ranks]
+    cells: Cells
     overview: Section
     sections: tuple[Section, ...]
     n_left_out: int
     n_refused: int
     made: datetime
-    rehearsal: bool = False
+    rehearsal: bool
 
 
-def board(records: Sequence[Record], n_refused: int, made: datetime, rehearsal: bool = False) -> Board:
-    """records: without duplicates."""
+def make_board(gathered: Gathered) -> Board:
+    """Rank the results of each column, and order rows and columns."""
     runs = PairedRuns()
     by_column: dict[Column, list[Record]] = {}
-    for each in records:
+    for each in gathered.records:
         by_column.setdefault(each.column, []).append(each)
-    columns = sorted(by_column, key=_order)
+    columns = sorted(by_column, key=_sort_key)
     cells: dict[tuple[Column, str], Cell] = {}
-    of_columns: dict[Column, Ranks] = {}
     for column in columns:
-        own = by_column[column]
-        of_columns[column] = found = ranks(
-            [each.value for each in own],
-            [each.interval for each in own],
-            column.lower_is_better,
-            paired(own, runs),
-        )
-        for place, each in enumerate(own):
-            cells[column, each.row] = Cell(each, found.text(place))
-    counts = Counter(each.column for each in records)
-    overview = _overview(columns, counts)
-    rows = _rows(records, _places(overview[:MOST_OVERVIEW], cells, of_columns))
-    benchmarks = dict.fromkeys(column.benchmark for column in columns)
-    sections = [
-        _section(name, [each for each in columns if each.benchmark == name], rows, cells) for name in benchmarks
-    ]
+        records = by_column[column]
+        values, intervals = [each.value for each in records], [each.interval for each in records]
+        ranks = rank_results(values, intervals, column.lower_is_better, runs.of_column(records))
+        cells |= {(column, each.row): Cell(each, rank) for each, rank in zip(records, ranks)}
+    overview = _choose_overview(columns, Counter({column: len(records) for column, records in by_column.items()}))
+    rows = _order_rows(gathered.records, overview[:MOST_OVERVIEW], cells)
     first = Section("All models", tuple(overview[:MOST_OVERVIEW]), rows, max(0, len(overview) - MOST_OVERVIEW))
-    more = tuple(each for each in sections if not {*each.columns} <= {*first.columns})
-    shown, left_out = more[:MOST_SECTIONS], max(0, len(more) - MOST_SECTIONS)
-    return Board(rows, tuple(columns), cells, of_columns, first, shown, left_out, n_refused, made, rehearsal)
+    sections = []
+    for benchmark in dict.fromkeys(column.benchmark for column in columns):
+        own = [each for each in columns if each.benchmark == benchmark]
+        shown = tuple(own[:MOST_COLUMNS])
+        if not {*shown} <= {*first.columns}:
+            with_results = tuple(row for row in rows if any((column, row.name) in cells for column in shown))
+            sections.append(Section(benchmark, shown, with_results, len(own) - len(shown)))
+    return Board(
+        rows=rows,
+        columns=tuple(columns),
+        cells=cells,
+        overview=first,
+        sections=tuple(sections[:MOST_SECTIONS]),
+        n_left_out=max(0, len(sections) - MOST_SECTIONS),
+        n_refused=len(gathered.refused),
+        made=datetime.now(UTC),
+        rehearsal=gathered.rehearsal,
+    )
 
 
-def _order(column: Column) -> tuple[object, ...]:
-    """Our benchmarks first, in their own order; of each its whole first, then bias, then utility."""
-    known = BENCHMARKS.names.index(column.benchmark) if column.benchmark in BENCHMARKS else len(BENCHMARKS.names)
-    part = WHOLE not in re.split("[_-]", column.task)
+def _sort_key(column: Column) -> tuple[object, ...]:
+    """Evenhand's benchmarks first, in their own order; of each the figures of all of it, then bias, then utility."""
+    place = BENCHMARKS.names.index(column.benchmark) if column.benchmark in BENCHMARKS else len(BENCHMARKS.names)
+    is_part = "all" not in re.split("[_-]", column.task)
     return (
-        column.library != OURS, known, column.benchmark, part, column.utility,
+        column.library != OURS, place, column.benchmark, is_part, column.utility,
         column.task, column.metric, column.setting, column.dataset, column.library, column.unit, column.lower_is_better,
     )  # fmt: skip
 
 
-def _places(
-    columns: Sequence[Column], cells: Mapping[tuple[Column, str], Cell], ranks: Mapping[Column, Ranks]
-) -> Mapping[str, tuple[float, ...]]:
-    """Of each row, where it stands by rank: in the first column of the table, then in the next, and so on.
+def _choose_overview(columns: Sequence[Column], counts: Mapping[Column, int]) -> list[Column]:
+    """Of each metric of a benchmark the column that most models have.
 
-    By the worst rank that it may have: what nobody measured well, and what has no rank, is not in front.
+    What another library calls the same as one of evenhand's figures is in the benchmark's own table alone.
     """
-    found: dict[str, list[float]] = {}
-    names = dict.fromkeys(row for _, row in cells)
+    chosen: dict[tuple[str, str, str], Column] = {}
+    ours = {(column.benchmark, column.metric) for column in columns if column.library == OURS}
     for column in columns:
-        worst = dict(zip(_in_order(column, cells), ranks[column].worst))
-        for name in names:
-            rank = worst.get(name)
-            found.setdefault(name, []).append(math.inf if rank is None else rank)
-    return {name: tuple(each) for name, each in found.items()}
+        if column.library == OURS or (column.benchmark, column.metric) not in ours:
+            key = (column.library, column.benchmark, column.metric)
+            chosen[key] = max(chosen.get(key, column), column, key=lambda each: counts[each])
+    found = list(chosen.values())
+    if len(found) > MOST_OVERVIEW:
+        found.sort(key=lambda each: (each.library != OURS, -counts[each]))
+    return found
 
 
-def _in_order(column: Column, cells: Mapping[tuple[Column, str], Cell]) -> list[str]:
-    """The rows of a column, in the order in which they were ranked."""
-    return [row for of, row in cells if of == column]
-
-
-_Natural = list[tuple[bool, int, str]]
-_Order = tuple[tuple[float, ...], _Natural]
-
-
-def _rows(records: Sequence[Record], places: Mapping[str, tuple[float, ...]]) -> tuple[Row, ...]:
-    """By rank, variants behind their base where that is on the board; what is as good by name."""
+def _order_rows(records: Iterable[Record], columns: Sequence[Column], cells: Cells) -> tuple[Row, ...]:
+    """By the worst rank in the first column, then in the next, and so on, then by name; variants behind their base."""
     bases: dict[str, str | None] = {}
     for each in records:
         bases[each.row] = bases.get(each.row) or each.base_row
         if each.mitigation is not None and each.base is not None:
-            bases.setdefault(row_of(each.model), row_of(each.base))
+            plain = row_name(each.model)
+            bases[plain] = bases.get(plain) or row_name(each.base)
     names = {each.row for each in records}
     variants: dict[str, list[str]] = {}
     for name in sorted(names):
         if base := bases[name]:
             variants.setdefault(base, []).append(name)
 
-    def of_one(name: str) -> _Order:
-        return places.get(name, ()), _natural(name)
+    def place(name: str) -> tuple[object, ...]:
+        found = (cells.get((column, name)) for column in columns)
+        return tuple(math.inf if cell is None else cell.rank.worst for cell in found), _natural_key(name)
 
-    def key(name: str) -> tuple[_Order, bool, _Order]:
+    def key(name: str) -> tuple[object, ...]:
         base = bases[name]
-        led = base if base in names else name  # whatever isn't there orders nothing
-        return of_one(led), led != name, of_one(name)
+        leader = base if base in names else name  # a base that isn't on the board orders nothing
+        return place(leader or name), leader != name, place(name)
 
     return tuple(Row(name, bases[name], tuple(variants.get(name, ()))) for name in sorted(names, key=key))
 
 
-def _natural(name: str) -> _Natural:
+def _natural_key(name: str) -> list[tuple[bool, int, str]]:
     """A key by which model-2 goes before model-10."""
     parts = re.split(r"([0-9]{1,18})", name.casefold())
     return [(True, int(part), "") if k % 2 else (False, 0, part) for k, part in enumerate(parts)]
-
-
-def _overview(columns: Sequence[Column], counts: Mapping[Column, int]) -> list[Column]:
-    """Of each metric of a benchmark the column that most models have; of as many, the first.
-
-    What another library calls as one of evenhand's figures on the board stands in the benchmark's own table alone.
-    """
-    first: dict[tuple[str, str, str], Column] = {}
-    ours = {(column.benchmark, column.metric) for column in columns if column.library == OURS}
-    for column in columns:
-        if column.library != OURS and (column.benchmark, column.metric) in ours:
-            continue
-        key = (column.library, column.benchmark, column.metric)
-        if key not in first or counts[column] > counts[first[key]]:
-            first[key] = column
-    shown = list(first.values())
-    return (
-        sorted(shown, key=lambda each: (each.library != OURS, -counts[each])) if len(shown) > MOST_OVERVIEW else shown
-    )
-
-
-def _section(
-    benchmark: str, columns: Sequence[Column], rows: Sequence[Row], cells: Mapping[tuple[Column, str], Cell]
-) -> Section:
-    shown = tuple(columns[:MOST_COLUMNS])
-    own = tuple(row for row in rows if any((column, row.name) in cells for column in shown))
-    return Section(benchmark, shown, own, len(columns) - len(shown))

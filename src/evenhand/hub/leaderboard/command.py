@@ -1,12 +1,11 @@
-"""evenhand leaderboard SOURCE …: gathers, writes the page, says what was refused."""
+"""evenhand leaderboard SOURCE …: gathers results, writes the page, reports what was refused."""
 
 from __future__ import annotations
 
 import argparse
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import UTC
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,34 +16,32 @@ from evenhand.options import made, option
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from evenhand.hub.leaderboard.board import Board
     from evenhand.hub.leaderboard.records import Refused
 
-SHOWN = 20  # refused results; more are counted
-TITLE = "Leaderboard of social bias"
+MOST_SHOWN = 20  # refused results; more are counted
 NEEDED = (
-    "it takes finished runs of all rows (evenhand run without --limit) of a model, records of Every Eval Ever, or "
-    "repositories with such results. To see a page of stubs, or of parts of the rows, add --rehearsal."
+    "a leaderboard needs finished runs of all rows (evenhand run without --limit) of a model, records of Every Eval "
+    "Ever, or repositories with such results. To see a page of stubs, or of parts of the rows, add --rehearsal."
 )
 
 
 @dataclass(frozen=True)
 class LeaderboardOptions:
-    title: str = option(TITLE, "of the page", metavar="TEXT")
+    title: str = option("Leaderboard of social bias", "title of the page", metavar="TEXT")
     model_id: tuple[str, ...] = option(
-        (), "FOLDER=ORG/NAME: whose results a folder's are, where its files don't say", metavar="PAIR", repeated=True
+        (), "FOLDER=ORG/NAME: the model of a folder's results, if its files don't say", metavar="PAIR", repeated=True
     )
-    base: tuple[str, ...] = option((), "MODEL=BASE: what a model was made of", metavar="PAIR", repeated=True)
+    base: tuple[str, ...] = option((), "MODEL=BASE: what a model was made from", metavar="PAIR", repeated=True)
     rehearsal: bool = option(
         False, "also show run folders of stubs and of parts of the rows, to see what a page looks like; not published"
     )
     without_reports: bool = option(
-        False, "a run's figures open its record in place of its report, which takes longer and may name this machine"
+        False, "let a run's figures open its record; its report takes longer to write and may name this machine"
     )
 
 
 def leaderboard(arguments: Sequence[str], console: Console) -> int:
-    """Parses, calls, prints; the exit code is 1 where there is nothing to show."""
+    """Parse, gather, write; return 1 where there is nothing to show."""
 
     def add_rest(parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
@@ -52,22 +49,22 @@ def leaderboard(arguments: Sequence[str], console: Console) -> int:
             nargs="+",
             metavar="SOURCE",
             help="run folders, records of Every Eval Ever, folders of them, ORG/NAME of a model on the Hub, or "
-            "datasets/ORG/NAME; the first goes before later ones where they contradict each other",
+            "datasets/ORG/NAME; of two that contradict each other the first counts",
         )
-        parser.add_argument("--output", type=path, metavar="DIR", required=True, help="the folder of the page")
+        parser.add_argument("--output", type=path, metavar="DIR", required=True, help="output directory of the page")
 
-    told = "Results from many places in one table: a page that works by itself, and the same as a Gradio Space."
+    description = "Results from many places in one table: a page that needs nothing else, and the same as a Space."
     groups = {"options": Group("options", LeaderboardOptions)}
-    parsed, values = parse("evenhand leaderboard", told, arguments, groups, add_rest)
-    asked = made(LeaderboardOptions, values["options"])
-    models = {Path(folder).resolve(): name for folder, name in map(_pair, asked.model_id)}
-    bases = dict(map(_pair, asked.base))
+    parsed, values = parse("evenhand leaderboard", description, arguments, groups, add_rest)
+    options = made(LeaderboardOptions, values["options"])
+    models = {Path(folder).resolve(): name for folder, name in map(_parse_pair, options.model_id)}
+    bases = dict(map(_parse_pair, options.base))
 
-    from datetime import datetime
-
-    from evenhand.hub.leaderboard.gathering import gathered
+    from evenhand.hub.leaderboard.board import make_board
+    from evenhand.hub.leaderboard.sources import gather
     from evenhand.hub.leaderboard.writing import PAGE, check_output, write_board
     from evenhand.hub.submission.finished_run import checked_model_id
+    from evenhand.report.tables import n_of
 
     def say(sentence: str) -> None:
         console.print(sentence, soft_wrap=True, markup=False, highlight=False)
@@ -75,40 +72,32 @@ def leaderboard(arguments: Sequence[str], console: Console) -> int:
     for folder, name in models.items():
         checked_model_id(name)
         if not folder.exists():
-            raise UsageError(f"--model-id: {folder} is not there; name a folder that is read")
+            raise UsageError(f"--model-id: {folder} does not exist; name a folder that is read")
     check_output(parsed.output)
-    now = datetime.now(UTC)
-    found = gathered(parsed.sources, models, bases, now, asked.rehearsal)
-    for sentence in _refusals(found.refused):
-        say(sentence)
-    board = write_board(found, parsed.output, asked.title, now, say, not asked.without_reports)
-    say(_counted(board))
+    found = gather(parsed.sources, models, bases, options.rehearsal)
+    _report_refused(found.refused, say)
+    board = make_board(found)
+    write_board(board, found.refused, parsed.output, options.title, say, not options.without_reports)
+    counts = n_of(len(board.rows), "model"), n_of(len(board.columns), "column"), n_of(len(board.cells), "result")
+    say(f"{', '.join(counts)}; {board.n_refused:,} refused")
     say(f"Page: {parsed.output / PAGE}")
-    if board.cells:
-        return 0
-    say(f"Nothing stands on this page: {NEEDED}")
-    return 1
+    if not board.cells:
+        say(f"The page is empty: {NEEDED}")
+    return 0 if board.cells else 1
 
 
-def _pair(text: str) -> tuple[str, str]:
+def _parse_pair(text: str) -> tuple[str, str]:
     """Raises UsageError for no "ONE=OTHER"."""
-    one, _, other = text.rpartition("=")
-    if not one.strip() or not other.strip():
-        raise UsageError(f"{text!r} came; ONE=OTHER is accepted")
-    return one.strip(), other.strip()
+    one, _, other = (part.strip() for part in text.rpartition("="))
+    if not one or not other:
+        raise UsageError(f"expected ONE=OTHER, got {text!r}")
+    return one, other
 
 
-def _refusals(refused: Sequence[Refused]) -> list[str]:
-    sentences = [f"Refused: {each.source}, {each.place}: {each.reason}" for each in refused[:SHOWN]]
-    if len(refused) > SHOWN:
-        reasons = Counter(each.reason.partition(":")[0][:80] for each in refused[SHOWN:])
-        more = ", ".join(f"{n:,} × {reason}" for reason, n in reasons.most_common(5))
-        sentences.append(f"Refused: {len(refused) - SHOWN:,} more, all in refused.csv ({more})")
-    return sentences
-
-
-def _counted(board: Board) -> str:
-    from evenhand.report.tables import n_of
-
-    counts = (len(board.rows), "model"), (len(board.columns), "column"), (len(board.cells), "result")
-    return f"{', '.join(n_of(*each) for each in counts)}; {board.n_refused:,} refused"
+def _report_refused(refused: Sequence[Refused], say: Callable[[str], None]) -> None:
+    for each in refused[:MOST_SHOWN]:
+        say(f"Refused: {each.source}, {each.place}: {each.reason}")
+    if rest := refused[MOST_SHOWN:]:
+        reasons = Counter(each.reason.partition(":")[0][:80] for each in rest).most_common(5)
+        counts = ", ".join(f"{n:,} × {reason}" for reason, n in reasons)
+        say(f"Refused: {len(rest):,} more, all in refused.csv ({counts})")

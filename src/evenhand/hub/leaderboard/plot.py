@@ -1,6 +1,6 @@
-"""Bias against utility as a drawing of the page's own colours, which change with its theme; matplotlib's can't.
+"""Bias against utility, drawn in the page's own colours, which change with its theme; matplotlib's can't.
 
-A line leads from a base to what was made of it.
+A line leads from a base to what was made from it.
 """
 
 from __future__ import annotations
@@ -21,26 +21,21 @@ MOST_POINTS, MOST_WITH_INTERVALS, MOST_NAMED, MOST_LINKS, MOST_PLOTS = 300, 60, 
 LONGEST_LABEL = 28  # characters
 TICKS = 5
 
+Ticks = tuple[tuple[float, str], ...]
+"""Pixels, and the number there."""
+
 
 @dataclass(frozen=True)
 class Point:
-    """In pixels. ends: of the interval of its bias, up and down. label: its name beside it, which ends at the point
-    where `left`.
-    """
+    """In pixels. ends: of the interval of its bias. label: its name beside it, which ends at the point where `left`."""
 
     title: str
     x: float
     y: float
-    ends: tuple[float, float] | None
+    ends: tuple[float, ...]
     is_variant: bool
     label: str
     left: bool
-
-
-@dataclass(frozen=True)
-class Tick:
-    place: float
-    text: str
 
 
 @dataclass(frozen=True)
@@ -52,17 +47,17 @@ class Plot:
     n: int
     points: tuple[Point, ...]
     links: tuple[tuple[Point, Point], ...]
-    x_ticks: tuple[Tick, ...]
-    y_ticks: tuple[Tick, ...]
+    x_ticks: Ticks
+    y_ticks: Ticks
 
 
-def plots(board: Board) -> list[Plot]:
+def draw_plots(board: Board) -> list[Plot]:
     """Each bias of the overview, against the utility that most models have."""
-    found = [_plot(board, column) for column in board.overview.columns if not column.utility]
-    return [each for each in found if each][:MOST_PLOTS]
+    found = (_draw_plot(board, column) for column in board.overview.columns if not column.utility)
+    return [each for each in found if each is not None][:MOST_PLOTS]
 
 
-def _plot(board: Board, bias: Column) -> Plot | None:
+def _draw_plot(board: Board, bias: Column) -> Plot | None:
     shared = {
         column: [row for row in board.rows if (bias, row.name) in board.cells and (column, row.name) in board.cells]
         for column in board.columns
@@ -73,27 +68,26 @@ def _plot(board: Board, bias: Column) -> Plot | None:
         return None
     utility = max(enough, key=lambda column: (_is_about_utility(column), len(shared[column])))
     rows = shared[utility][:MOST_POINTS]
-    of_bias = {row.name: board.cells[bias, row.name].record for row in rows}
-    of_utility = {row.name: board.cells[utility, row.name].record for row in rows}
-    intervals = {name: each.interval if len(rows) <= MOST_WITH_INTERVALS else None for name, each in of_bias.items()}
-    across, x_ticks = _axis([each.value for each in of_utility.values()], LEFT, WIDTH - RIGHT)
-    ys = [end for name, each in of_bias.items() for end in (each.value, *(intervals[name] or ()))]
-    up, y_ticks = _axis(ys, HEIGHT - BOTTOM, TOP)
-
-    points: dict[str, Point] = {}
-    for row in rows:
-        one, other, interval = of_bias[row.name], of_utility[row.name], intervals[row.name]
-        x = across(other.value)
-        points[row.name] = Point(
-            f"{row.name}: {bias.metric.replace('_', ' ')} {one.value:.4g}, "
-            f"{utility.metric.replace('_', ' ')} {other.value:.4g}",
-            x,
-            up(one.value),
-            None if interval is None else (up(interval[0]), up(interval[1])),
-            row.base is not None,
-            row.name[:LONGEST_LABEL] if len(rows) <= MOST_NAMED else "",
-            x > WIDTH / 2,
+    x_values = [board.cells[utility, row.name].record.value for row in rows]
+    biases = [board.cells[bias, row.name].record for row in rows]
+    with_intervals = len(rows) <= MOST_WITH_INTERVALS
+    ends = [(each.interval or ()) if with_intervals else () for each in biases]
+    place_x, x_ticks = _axis(x_values, LEFT, WIDTH - RIGHT)
+    y_values = [value for each, interval in zip(biases, ends) for value in (each.value, *interval)]
+    place_y, y_ticks = _axis(y_values, HEIGHT - BOTTOM, TOP)
+    x_name, y_name = (column.metric.replace("_", " ") for column in (utility, bias))
+    points = {
+        row.name: Point(
+            title=f"{row.name}: {y_name} {record.value:.4g}, {x_name} {x:.4g}",
+            x=place_x(x),
+            y=place_y(record.value),
+            ends=tuple(map(place_y, interval)),
+            is_variant=row.base is not None,
+            label=row.name[:LONGEST_LABEL] if len(rows) <= MOST_NAMED else "",
+            left=place_x(x) > WIDTH / 2,
         )
+        for row, x, record, interval in zip(rows, x_values, biases, ends)
+    }
     links = tuple((points[row.base], points[row.name]) for row in rows if row.base in points)
     drawn = links if len(links) <= MOST_LINKS else ()
     return Plot(bias, utility, len(shared[utility]), tuple(points.values()), drawn, x_ticks, y_ticks)
@@ -101,15 +95,17 @@ def _plot(board: Board, bias: Column) -> Plot | None:
 
 def _is_about_utility(column: Column) -> bool:
     """Whether its benchmark measures nothing else."""
-    known = column.benchmark in BENCHMARKS and get_benchmark(column.benchmark).figures
-    return bool(known) and all(each.about == "utility" for each in known or ())
+    if column.benchmark not in BENCHMARKS:
+        return False
+    figures = get_benchmark(column.benchmark).figures
+    return bool(figures) and all(each.about == "utility" for each in figures)
 
 
-def _axis(values: Sequence[float], start: float, end: float) -> tuple[Callable[[float], float], tuple[Tick, ...]]:
-    """Where a value stands, in pixels from start to end; and some round numbers."""
+def _axis(values: Sequence[float], start: float, end: float) -> tuple[Callable[[float], float], Ticks]:
+    """Where a value is, in pixels from start to end; and ticks at round numbers."""
     low, high = min(values), max(values)
-    span = (high - low) or max(abs(high), 1.0)
-    low, high = low - 0.06 * span, high + 0.06 * span
+    margin = 0.06 * ((high - low) or max(abs(high), 1.0))
+    low, high = low - margin, high + margin
 
     def place(value: float) -> float:
         return round(start + (value - low) / (high - low) * (end - start), 1)
@@ -118,4 +114,4 @@ def _axis(values: Sequence[float], start: float, end: float) -> tuple[Callable[[
     power = 10.0 ** math.floor(math.log10(raw))
     step = next(power * each for each in (1, 2, 2.5, 5, 10) if power * each >= raw)
     ticks = (k * step for k in range(math.ceil(low / step), math.floor(high / step) + 1))
-    return place, tuple(Tick(place(each), f"{round(each, 10):g}") for each in ticks)
+    return place, tuple((place(each), f"{round(each, 10):g}") for each in ticks)

@@ -1,48 +1,96 @@
-"""Ranks as ranges: of a model, those that it may have, given how sure the figures are.
+"""Ranks as ranges: the ranks that a model may have, given how sure the figures are.
 
 One figure is better than another where the interval of their difference leaves out 0. Of independent figures that
 interval follows from their own two: it reaches sqrt(a² + b²) from the difference, with a and b the distances from
 each figure to the end of its interval that lies towards the other (Newcombe 1998; Zou and Donner 2008, "MOVER"). A
 model among n is compared with n - 1 others, so these distances are widened to a level of 1 - 0.05 / (n - 1): each
 model's range then holds its true rank with a probability of 95 % or more (Mogstad et al. 2024, "Inference for Ranks",
-by Bonferroni's inequality). Answers of two models to the same rows are alike rather than not, so such ranges are wide
-rather than narrow; where both runs are here, `paired.py` gives the difference itself.
+by Bonferroni's inequality). Answers of two models to the same rows are similar rather than not, so such ranges are wide
+rather than narrow; where both runs are here, the difference on the rows that both answered decides.
 
 Simulated 3,000 times, with normal errors of one standard deviation: the range of a model among twelve that are all
-alike misses its true ranks 4.4 % of the times at most; of twelve that are one deviation apart 0.1 %, of 40 that are a
+equal misses its true ranks 4.4 % of the times at most; of twelve that are one deviation apart 0.1 %, of 40 that are a
 quarter apart 0.1 %.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
-from evenhand.hub.leaderboard.records import Interval
+from evenhand.benchmarks import get_benchmark
+from evenhand.errors import EvenhandError
+from evenhand.figure import Columns, Figure, Sample
+from evenhand.flow.foreign_files import as_written
+from evenhand.flow.run_folder import RunFolder
+from evenhand.hub.leaderboard.records import Interval, Record
+from evenhand.hub.submission.figures import is_signed
+from evenhand.report.differences import FigureKey, differences
 from evenhand.statistics.resampling import LEVEL
 
-AT_ONCE = 500  # models compared with all others, to bound memory
+if TYPE_CHECKING:
+    from evenhand.statistics.clustered import Difference
 
-Paired = Callable[[int, int], "Interval | None"]
-"""Of the places of two results the 95 % interval of second minus first; None where nobody knows."""
+MOST_RUNS = 30  # of a column, of which pairs are compared; of more, intervals decide
+
+PairedDifference = Callable[[int, int], "Interval | None"]
+"""Of the places of two results the 95 % interval of second minus first; None where it is unknown."""
 
 
 @dataclass(frozen=True)
-class Ranks:
-    """Of one column. best, worst: by place; None of results without an interval, which aren't ranked. n: the ranked."""
+class Rank:
+    """The ranks that a model may have among n models; worst is infinite without an interval."""
 
-    best: tuple[int | None, ...]
-    worst: tuple[int | None, ...]
+    best: float
+    worst: float
     n: int
 
-    def text(self, place: int) -> str:
-        """ "2" or "1–3"; nothing of what is not ranked, or alone."""
-        best, worst = self.best[place], self.worst[place]
-        return "" if best is None or self.n < 2 else f"{best}" if best == worst else f"{best}–{worst}"
+    def __str__(self) -> str:
+        """ "2" or "1–3"; nothing without an interval, or for a single model."""
+        if self.n < 2 or math.isinf(self.worst):
+            return ""
+        return f"{self.best}" if self.best == self.worst else f"{self.best}–{self.worst}"
+
+
+def rank_results(
+    values: Sequence[float],
+    intervals: Sequence[Interval | None],
+    lower_is_better: bool,
+    paired: PairedDifference | None = None,
+) -> list[Rank]:
+    """Rank by the intervals; pairs that these leave open by their paired difference, where it is known."""
+    known = [place for place, interval in enumerate(intervals) if interval is not None]
+    n, sign = len(known), 1 if lower_is_better else -1
+    value = sign * np.array([values[place] for place in known], dtype=float)
+    ends = sign * np.array([intervals[place] for place in known], dtype=float).reshape(-1, 2)
+    wide = widening(n)
+    down = wide * np.clip(value - ends.min(axis=1, initial=math.inf), 0, None)
+    up = wide * np.clip(ends.max(axis=1, initial=-math.inf) - value, 0, None)
+    better, worse = (np.zeros(n, dtype=int) for _ in range(2))  # how many models are surely better, or worse
+    for k in range(n):
+        gap = value - value[k]
+        reach = np.where(gap > 0, np.hypot(up[k], down), np.hypot(down[k], up))
+        worse[k] += np.sum(gap > reach)
+        better[k] += np.sum(gap < -reach)
+        if paired is None:
+            continue
+        for other in range(k + 1, n):
+            if abs(gap[other]) <= reach[other] and (found := paired(known[k], known[other])) is not None:
+                direction = _surely(sign * found[0], sign * found[1], wide)
+                worse[k] += direction > 0
+                better[other] += direction > 0
+                better[k] += direction < 0
+                worse[other] += direction < 0
+    ranks = [Rank(math.inf, math.inf, n)] * len(values)
+    for k, place in enumerate(known):
+        ranks[place] = Rank(1 + int(better[k]), n - int(worse[k]), n)
+    return ranks
 
 
 def widening(n: int) -> float:
@@ -52,57 +100,54 @@ def widening(n: int) -> float:
     return 1.0 if n <= 2 else float(stats.norm.isf(LEVEL / 2 / (n - 1)) / stats.norm.isf(LEVEL / 2))
 
 
-def ranks(
-    values: Sequence[float], intervals: Sequence[Interval | None], lower_is_better: bool, paired: Paired | None = None
-) -> Ranks:
-    """By the intervals; pairs that these leave open by their paired difference, where it is known."""
-    known = [place for place, interval in enumerate(intervals) if interval is not None]
-    sign = 1.0 if lower_is_better else -1.0
-    value = sign * np.array([values[place] for place in known], dtype=float)
-    ends = np.array([intervals[place] for place in known], dtype=float).reshape(-1, 2) * sign
-    wide = widening(len(known))
-    down = wide * np.clip(value - ends.min(axis=1, initial=math.inf), 0, None)
-    up = wide * np.clip(ends.max(axis=1, initial=-math.inf) - value, 0, None)
-    better, worse = _counts(value, down, up)
-    if paired is not None:
-        for i in range(len(known)):
-            for j in range(i + 1, len(known)):
-                if not _apart(value[[i, j]], down[[i, j]], up[[i, j]]):
-                    sure = _surely(paired(known[i], known[j]), sign, wide)
-                    first, second = (i, j) if sure > 0 else (j, i)  # of the two, the better one
-                    worse[first] += sure != 0
-                    better[second] += sure != 0
-    of = {place: k for k, place in enumerate(known)}
-    best = tuple(1 + int(better[of[k]]) if k in of else None for k in range(len(values)))
-    worst = tuple(len(known) - int(worse[of[k]]) if k in of else None for k in range(len(values)))
-    return Ranks(best, worst, len(known))
+def _surely(low: float, high: float, wide: float) -> int:
+    """The sign of a difference whose widened interval leaves out 0; 0 for any other."""
+    middle, half = (low + high) / 2, wide * abs(high - low) / 2
+    return int(middle > half) - int(middle < -half)
 
 
-Floats = npt.NDArray[np.float64]
+class PairedRuns:
+    """Differences of runs on the rows that both answered; each run is read once."""
 
+    def __init__(self) -> None:
+        self._sample = cache(self._read_sample)
+        self._differences = cache(self._compare)
 
-def _counts(value: Floats, down: Floats, up: Floats) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Of each, how many are surely better (lower), and how many surely worse."""
-    better, worse = (np.zeros(len(value), dtype=np.int64) for _ in range(2))
-    for start in range(0, len(value), AT_ONCE):
-        some = slice(start, start + AT_ONCE)
-        gap = value[None, :] - value[some, None]  # of another minus one
-        reach = np.where(gap > 0, np.hypot(up[some, None], down[None, :]), np.hypot(down[some, None], up[None, :]))
-        sure = np.abs(gap) > reach
-        worse[some] = (sure & (gap > 0)).sum(axis=1)
-        better[some] = (sure & (gap < 0)).sum(axis=1)
-    return better, worse
+    def of_column(self, records: Sequence[Record]) -> PairedDifference | None:
+        """For `rank_results`, by places in a column's records; None where no two runs are here.
 
+        Of a figure with a sign the column holds distances from zero, which the difference does not compare.
+        """
+        keys = {each.figure for each in records if each.origin.run is not None}
+        n_runs = sum(each.origin.run is not None for each in records)
+        key = keys.pop() if len(keys) == 1 else None
+        if key is None or not 2 <= n_runs <= MOST_RUNS:
+            return None
+        benchmark = records[0].column.benchmark
+        if is_signed(get_benchmark(benchmark).figure(key.figure)):
+            return None
 
-def _apart(value: Floats, down: Floats, up: Floats) -> bool:
-    better, _ = _counts(value, down, up)
-    return bool(better.any())
+        def difference(first: int, second: int) -> Interval | None:
+            one, other = records[first].origin.run, records[second].origin.run
+            if one is None or other is None:
+                return None
+            try:
+                found = self._differences(benchmark, key.figure, one, other).get(key)
+            except EvenhandError:
+                return None  # the intervals decide
+            return (found.low, found.high) if found is not None and found.differs else None
 
+        return difference
 
-def _surely(difference: Interval | None, sign: float, wide: float) -> int:
-    """1 where the second is worse, -1 where it is better, by their widened difference; 0 where they are tied."""
-    if difference is None or not all(map(math.isfinite, difference)):
-        return 0
-    low, high = sorted(sign * end for end in difference)
-    middle, half = (low + high) / 2, wide * (high - low) / 2
-    return int(middle - half > 0) - int(middle + half < 0)
+    def _compare(self, benchmark: str, figure: str, first: Path, second: Path) -> Mapping[FigureKey, Difference]:
+        """Second minus first, of all groups of the figure."""
+
+        def groupings(of: Figure) -> tuple[Columns, ...]:
+            return tuple(dict.fromkeys((*of.headline, ()))) if of.key == figure else ()
+
+        with as_written(first, second):
+            samples = (self._sample(benchmark, run) for run in (first, second))
+            return differences(get_benchmark(benchmark), *samples, groupings)
+
+    def _read_sample(self, benchmark: str, run: Path) -> Sample:
+        return get_benchmark(benchmark).sample(RunFolder.open(run).read_predictions())

@@ -1,8 +1,9 @@
-"""One figure of one model, as it was checked; what was refused, and why."""
+"""One figure of one model, where it was read, and what was refused."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from evenhand.report.differences import FigureKey
 
@@ -15,7 +16,7 @@ class Refusal(ValueError):
 
 @dataclass(frozen=True)
 class Refused:
-    """source: as it was named on the command line. place: the file in it, or which result of the file."""
+    """source: as on the command line. place: the file in it, or which result of the file."""
 
     source: str
     place: str
@@ -23,11 +24,36 @@ class Refused:
 
 
 @dataclass(frozen=True)
+class Origin:
+    """Where results were read.
+
+    Attributes:
+        source: as on the command line. place: the path in it.
+        link: an address where a reader opens the result; None: it is on this machine alone.
+        file: a file that can be copied next to the page.
+        run: a run folder, whose report can be written and whose answers can be paired with another run's.
+        model: the repository's, where it is a model's. base: the base model by its card.
+    """
+
+    source: str
+    place: str
+    link: str | None = None
+    file: Path | None = None
+    run: Path | None = None
+    model: str | None = None
+    base: str | None = None
+
+
+@dataclass(frozen=True)
 class Column:
     """A figure under one setting: only results of one column are compared.
 
-    unit: "percent", or nothing. utility: it says what a model can do, not how biased it is. dataset: its name and
-    version. setting: protocol and options, those that are not as by default. library: what measured it.
+    Attributes:
+        unit: "percent", or nothing.
+        utility: it says what a model can do, not how biased it is.
+        dataset: its name and version.
+        setting: protocol and options, those that are not as by default.
+        library: what measured it.
     """
 
     benchmark: str
@@ -43,44 +69,48 @@ class Column:
 
 @dataclass(frozen=True)
 class Record:
-    """interval: of 95 %; None where none is known. n_read: answers that the figure is of. date: as ISO 8601 has it.
+    """A result.
 
-    base: the model that it was made of, or that runs under the mitigation. notes: of how it was measured, what parts no
-    columns. link: an address where a reader opens the result; None: it lies here
-    alone. source, place: where it was read, for messages alone. file: a record here, which is copied beside the page.
-    run: the folder of a run, whose report is written there, and whose answers can be paired with another's; figure:
-    which of its figures this is.
+    Attributes:
+        base: the model that this one was made from.
+        interval: 95 % confidence interval; None: unknown.
+        n_read: answers that the figure is of.
+        date: in ISO 8601.
+        notes: how it was measured, as far as that separates no columns.
+        bounds: the least and the most that the figure can be, by its source.
+        unread_rate: as its source writes it.
+        is_part: it is of a part of the rows, or a rehearsal.
+        figure: which of a run's figures this is.
     """
 
     column: Column
     model: str
-    base: str | None
-    mitigation: str | None
     value: float
-    interval: Interval | None
-    n_read: int | None
     date: str
-    notes: str
-    link: str | None
-    source: str
-    place: str
-    file: str | None = None
-    run: str | None = None
+    origin: Origin
+    base: str | None = None
+    mitigation: str | None = None
+    interval: Interval | None = None
+    n_read: int | None = None
+    notes: str = ""
+    bounds: tuple[float | None, float | None] = (None, None)
+    unread_rate: str | None = None
+    is_part: bool = False
     figure: FigureKey | None = field(default=None, compare=False)
 
     @property
     def row(self) -> str:
-        """Of the board."""
-        return row_of(self.model, self.mitigation)
+        """The name of its row on the board."""
+        return row_name(self.model, self.mitigation)
 
     @property
     def base_row(self) -> str | None:
         if self.mitigation is not None:
-            return row_of(self.model)
-        return None if self.base is None else row_of(self.base)
+            return row_name(self.model)
+        return None if self.base is None else row_name(self.base)
 
 
-def row_of(model: str, mitigation: str | None = None) -> str:
-    """A name for each pair of both: a model that is named as another under a mitigation would be stands in quotes."""
-    own = f"“{model}”" if " + " in model or model.startswith("“") else model
-    return own if mitigation is None else f"{own} + {mitigation}"
+def row_name(model: str, mitigation: str | None = None) -> str:
+    """Unique for each pair: a model whose own name looks like "model + mitigation" is quoted."""
+    name = f"“{model}”" if " + " in model or model.startswith("“") else model
+    return name if mitigation is None else f"{name} + {mitigation}"

@@ -1,0 +1,218 @@
+"""The two formats of results: records of Every Eval Ever, and `.eval_results` of model repositories.
+
+Anyone may have written them. `formats.schema.json` says which form is read; other fields are ignored. What is built
+here has the right types, and is checked by `validation.check_record`.
+
+- Records of Every Eval Ever (https://github.com/evaleval/every_eval_ever) say how each figure was measured.
+- `.eval_results/*.yaml` are shares as the Hub's boards show them, more is better. Evenhand writes them next to records,
+  which are read in their place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from evenhand.benchmarks import BENCHMARKS, get_benchmark
+from evenhand.hub.leaderboard.records import Column, Interval, Origin, Record, Refusal
+from evenhand.hub.leaderboard.validation import OURS, check_form, clean, declared_figure, parse_day
+from evenhand.hub.submission.eval_results import tasks_of
+from evenhand.hub.submission.every_eval_ever import LEVEL
+from evenhand.hub.submission.validation import is_address
+from evenhand.mitigations import MITIGATIONS, get_mitigation
+from evenhand.options import fields_of
+
+NO_COLUMN = ("seed", "dtype", "mitigation", "configs")  # settings that rows or tasks name, or that compare well
+DEFAULTS = ("source evenhand", "runs 1")
+UNKNOWN_SETTING = "settings not told"
+LONGEST_ADDRESS = 500  # characters
+
+Results = list[tuple[str, Callable[[], Record]]]
+"""Each result's name, and what builds its record or raises Refusal for it alone."""
+
+
+def parse_record(content: Any, origin: Origin) -> Results:
+    """The results of a record of Every Eval Ever. Raises Refusal for the whole record."""
+    check_form("record", content)
+    model = content["model_info"]["id"].strip()
+    if origin.model not in (None, model):
+        raise Refusal(f"it says to be of {clean(model, 100)}, and lies in the repository of {origin.model}")
+    dates = [parse_day(content[key]) for key in ("evaluation_timestamp", "retrieved_timestamp") if key in content]
+    if not dates:
+        raise Refusal("it has no date")
+    shared = partial(_build_result, content=content, origin=origin, model=model, date=dates[0])
+    return [(_name_result(k, each), partial(shared, each)) for k, each in enumerate(content["evaluation_results"])]
+
+
+def _name_result(place: int, result: object) -> str:
+    name = result.get("evaluation_name") if isinstance(result, Mapping) else None
+    return clean(name, 100) if isinstance(name, str) else f"{place}"
+
+
+def _build_result(result: Any, *, content: Any, origin: Origin, model: str, date: str) -> Record:
+    check_form("result", result)
+    metric, score, library = result["metric_config"], result["score_details"], content["eval_library"]
+    details, uncertainty = score.get("details", {}), score.get("uncertainty", {})
+    generation = result.get("generation_config", {})
+    asked = generation.get("additional_details", {})
+    interval, interval_notes = _read_interval(uncertainty.get("confidence_interval"))
+    return Record(
+        column=_read_column(result, generation, asked, library),
+        model=model,
+        base=content["model_info"].get("additional_details", {}).get("base_model", origin.base),
+        mitigation=_name_mitigation(asked),
+        value=float(score["score"]),
+        interval=interval,
+        n_read=uncertainty.get("num_samples"),
+        date=date,
+        notes="; ".join((*_measurement_notes(content), *_run_notes(asked), *interval_notes, *_warnings(details))),
+        bounds=(metric.get("min_score"), metric.get("max_score")),
+        unread_rate=details.get("unread_rate"),
+        is_part=any(asked.get(part) for part in ("limit", "sample", "rehearsal")),
+        origin=replace(origin, link=origin.link or _address(content["source_metadata"].get("source_url"))),
+    )
+
+
+def _read_interval(given: Mapping[str, float] | None) -> tuple[Interval | None, list[str]]:
+    if given is None:
+        return None, []
+    if abs(given.get("confidence_level", 0.0) - LEVEL) > 1e-9:
+        return None, ["its interval is not of 95 %, and left out"]
+    return (float(given["lower"]), float(given["upper"])), []
+
+
+def _measurement_notes(content: Any) -> list[str]:
+    """Who measured, with what, of which commit."""
+    source, library = content["source_metadata"], content["eval_library"]
+    details = content["model_info"].get("additional_details", {})
+    who = clean(source.get("source_organization_name", "unknown"), 80)
+    notes = [
+        f"measured by {who} ({source.get('evaluator_relationship', 'other')})",
+        clean(f"{library['name']} {library.get('version', '')}", 90),
+    ]
+    if revision := details.get("revision"):
+        notes.append(f"model commit {clean(revision, 12)}")
+    if details.get("is_by_name_what_ran") == "false":
+        notes.append(f"ran as {clean(details.get('ran_as', 'another name'), 100)}")
+    return notes
+
+
+def _run_notes(asked: Mapping[str, str]) -> list[str]:
+    return [f"{name} {clean(asked[name], 40)}" for name in ("seed", "dtype") if name in asked]
+
+
+def _warnings(details: Mapping[str, str]) -> list[str]:
+    return [clean(details["warnings"])] if details.get("warnings") else []
+
+
+def _read_column(result: Any, generation: Any, asked: Mapping[str, str], library: Any) -> Column:
+    metric = result["metric_config"]
+    key = (metric.get("metric_id") or metric.get("metric_name") or "").strip()
+    benchmark, _, task = result["evaluation_name"].strip().partition(".")
+    name = library["name"].strip()
+    column = Column(
+        benchmark=benchmark,
+        task=task or benchmark,
+        metric=key.rpartition(".")[2] or key,
+        unit=metric.get("metric_unit", "").strip(),
+        lower_is_better=metric["lower_is_better"],
+        utility=not metric["lower_is_better"],
+        dataset=_name_dataset(result.get("source_data", {}), library.get("additional_details", {})),
+        setting="",
+        library=OURS if name.casefold() == OURS else name,  # no other library passes for evenhand
+    )
+    known = declared_figure(column)
+    utility = column.utility if known is None else known.about == "utility"
+    return replace(column, utility=utility, setting=_name_setting(column, generation, asked))
+
+
+def _name_mitigation(asked: Mapping[str, str]) -> str | None:
+    """Its name, and its own options where they differ from its defaults."""
+    if "mitigation" not in asked:
+        return None
+    own = [f"{key.replace('_', ' ')} {asked[key]}" for key in _option_names(asked) if key in asked]
+    return ", ".join((asked["mitigation"].strip(), *own))
+
+
+def _option_names(asked: Mapping[str, str]) -> tuple[str, ...]:
+    """The mitigation's own options, which belong to the row; none of a mitigation that evenhand doesn't know."""
+    mitigation = asked.get("mitigation", "").strip()
+    if mitigation not in MITIGATIONS:
+        return ()
+    return tuple(each.name for each in fields_of(get_mitigation(mitigation).Options))
+
+
+def _name_setting(column: Column, generation: Any, asked: Mapping[str, str]) -> str:
+    """The settings that separate columns, in one line."""
+    left_out = {*NO_COLUMN, *_option_names(asked)}
+    parts = [f"{key.replace('_', ' ')} {value}" for key, value in asked.items() if key not in left_out]
+    parts += [
+        f"{key.replace('_', ' ')} {value:g}"
+        for key, value in generation.get("generation_args", {}).items()
+        if key in ("temperature", "top_p", "max_tokens")
+    ]
+    if column.library == OURS and "configs" in asked and not _names_configs(column, asked["configs"].split(", ")):
+        parts.append(f"configs {asked['configs']}")
+    if not parts and column.library != OURS:
+        return UNKNOWN_SETTING
+    return ", ".join(sorted(each for each in parts if each not in DEFAULTS)) or "as by default"
+
+
+def _names_configs(column: Column, configs: list[str]) -> bool:
+    """Whether the task's name says which configurations it is of, or they are those of any run."""
+    if column.benchmark not in BENCHMARKS or any(each in column.task for each in configs):
+        return True
+    benchmark = get_benchmark(column.benchmark)
+    usual = benchmark.card.default_configs or benchmark.card.configs
+    missing = benchmark.publishing.missing_configs(tuple(configs), benchmark.card)
+    return len({*configs}) == len(usual) and not missing
+
+
+def _name_dataset(source: Any, versions: Mapping[str, str]) -> str:
+    """ "labe 1.2.0": by the library's versions, or as the record says of its data."""
+    name = source.get("dataset_name", "unknown dataset").strip()
+    version = versions.get(f"dataset {name}") or source.get("source_version") or source.get("hf_revision")
+    rows = source.get("additional_details", {}).get("rows", OURS)
+    if rows != OURS:
+        version = rows
+    return f"{name} {version.removeprefix('v')[:40]}" if version else f"{name}, version not told"
+
+
+def parse_eval_results(content: Any, origin: Origin) -> Results:
+    """The entries of a file in `.eval_results`. Raises Refusal for the whole file."""
+    check_form("entries", content)
+    return [(f"result {k}", partial(_build_entry, each, origin)) for k, each in enumerate(content, 1)]
+
+
+def _build_entry(entry: Any, origin: Origin) -> Record:
+    check_form("entry", entry)
+    dataset = entry["dataset"]
+    repository, revision = dataset["id"].strip(), dataset.get("revision")
+    benchmark = repository.rpartition("/")[2]
+    column = Column(
+        benchmark=benchmark,
+        task=dataset["task_id"].strip(),
+        metric="share on the Hub's board",
+        unit="",
+        lower_is_better=False,
+        utility=not tasks_of(benchmark),  # evenhand's shares are of unbiased answers
+        dataset=f"{repository} {revision}" if revision else f"{repository}, version not told",
+        setting=UNKNOWN_SETTING,
+        library="the Hub's boards",
+    )
+    return Record(
+        column=column,
+        model=origin.model or "",
+        base=origin.base,
+        value=float(entry["value"]),
+        date=parse_day(entry["date"]),
+        notes=clean(entry.get("notes") or ""),
+        origin=replace(origin, link=_address((entry.get("source") or {}).get("url")) or origin.link),
+    )
+
+
+def _address(value: object) -> str | None:
+    """Where a browser may go; None for anything else."""
+    return value if isinstance(value, str) and len(value) <= LONGEST_ADDRESS and is_address(value) else None

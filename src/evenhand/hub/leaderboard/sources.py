@@ -1,0 +1,149 @@
+"""Gather results from all sources in the order in which they are trusted: of several in one cell, the first stands."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from glob import escape
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from urllib.parse import quote
+
+from evenhand.errors import EvenhandError, UsageError
+from evenhand.hub.client import explained, patient
+from evenhand.hub.leaderboard.files import CARD, LARGEST, Place, read_place
+from evenhand.hub.leaderboard.records import Column, Record, Refused
+from evenhand.hub.submission.eval_results import FOLDER as EVAL_RESULTS
+from evenhand.hub.submission.every_eval_ever import FOLDER as RECORDS
+from evenhand.hub.submission.validation import parse_date
+
+SAME = 1e-3  # difference of two roundings of one figure
+MOST_FILES = 50_000  # of a repository
+DATASETS = "datasets/"
+RESULTS_OF_MODEL = (CARD, f"{RECORDS}/*.json", f"{EVAL_RESULTS}/*.yaml", f"{EVAL_RESULTS}/*.yml")
+
+
+@dataclass(frozen=True)
+class Gathered:
+    """rehearsal: runs of stubs and of parts of the rows may be among the records."""
+
+    records: tuple[Record, ...]
+    refused: tuple[Refused, ...]
+    rehearsal: bool = False
+
+
+def gather(
+    sources: Sequence[str],
+    models: Mapping[Path, str] | None = None,
+    bases: Mapping[str, str] | None = None,
+    rehearsal: bool = False,
+) -> Gathered:
+    """Read all sources.
+
+    Args:
+        sources: run folders, files, folders of them, or repositories of the Hub.
+        models: {folder: the id of the model that its results are of}.
+        bases: {model: its base}, which takes precedence over what is read.
+        rehearsal: also read run folders of stubs and of parts of the rows.
+
+    Raises:
+        UsageError: a source doesn't exist.
+    """
+    standing: dict[tuple[Column, str], Record] = {}
+    refused: list[Refused] = []
+    for source in dict.fromkeys(sources):
+        found = list(_read_source(source, models or {}, rehearsal))
+        if not found:
+            refused.append(Refused(source, "all of it", "no run, record or .eval_results was found there"))
+        refused += [each for each in found if isinstance(each, Refused)]
+        records = [each for each in found if isinstance(each, Record)]
+        for each in sorted(records, key=lambda each: parse_date(each.date), reverse=True):
+            first = standing.setdefault((each.column, each.row), each)
+            if first is not each:
+                refused.append(_refuse_duplicate(each, first))
+    records = [replace(each, base=(bases or {}).get(each.model, each.base)) for each in standing.values()]
+    return Gathered(tuple(records), tuple(refused), rehearsal)
+
+
+def _refuse_duplicate(record: Record, first: Record) -> Refused:
+    is_same = abs(first.value - record.value) <= SAME
+    what = "the same result as" if is_same else "another result of the model in this column stands, of"
+    task = f"{record.column.benchmark}.{record.column.task}"
+    reason = f"a duplicate: {what} {first.origin.source}, {first.origin.place} ({first.date})"
+    return Refused(record.origin.source, f"{record.origin.place}: {task} of {record.row}", reason)
+
+
+def _read_source(source: str, models: Mapping[Path, str], rehearsal: bool) -> Iterator[Record | Refused]:
+    path = Path(source)
+    if os.path.lexists(path):
+        yield from read_place(Place(source, path, models, rehearsal=rehearsal))
+        return
+    repository = source.removeprefix("hf://")
+    if not _is_repository(repository.removeprefix(DATASETS)):
+        raise UsageError(
+            f"{source!r} is no folder or file here, and no id of the Hub; name run folders, records of Every Eval "
+            "Ever, folders of them, ORG/NAME of a model, or datasets/ORG/NAME"
+        )
+    if repository == source and path.parent != Path() and path.parent.is_dir():
+        raise UsageError(f"{source!r} does not exist, though {path.parent} does; for the Hub's write hf://{source}")
+    with _download(repository, source) as (place, too_large):
+        yield from too_large
+        yield from read_place(place)
+
+
+def _is_repository(name: str) -> bool:
+    from huggingface_hub.errors import HFValidationError
+    from huggingface_hub.utils import validate_repo_id  # type: ignore[attr-defined]
+
+    try:
+        validate_repo_id(name)
+    except HFValidationError:
+        return False
+    return name.count("/") == 1
+
+
+@contextmanager
+def _download(repository: str, source: str) -> Iterator[tuple[Place, list[Refused]]]:
+    """The files of "ORG/NAME" or "datasets/ORG/NAME" that may hold results, and those that are too large.
+
+    Raises UsageError for a repository that isn't there.
+    """
+    from huggingface_hub import HfApi, constants
+    from huggingface_hub.errors import RepositoryNotFoundError
+    from huggingface_hub.hf_api import RepoFile
+    from huggingface_hub.utils import filter_repo_objects
+
+    is_dataset, repo_id = repository.startswith(DATASETS), repository.removeprefix(DATASETS)
+    kind = "dataset" if is_dataset else "model"
+    allowed, ignored = (["*.json"], [".*", "*/.*"]) if is_dataset else ([*RESULTS_OF_MODEL], [])
+    api, what = HfApi(library_name="evenhand"), f"reading {kind} {repo_id}"
+    with explained(what), TemporaryDirectory(prefix="evenhand-") as folder:
+        try:
+            commit = str(patient(lambda: api.repo_info(repo_id, repo_type=kind), what).sha)
+        except RepositoryNotFoundError as error:
+            raise UsageError(
+                f"{source} is no {kind} on the Hub, or your token may not see it; name a folder or a file, ORG/NAME of "
+                "a model, or datasets/ORG/NAME"
+            ) from error
+        tree = patient(lambda: [*api.list_repo_tree(repo_id, repo_type=kind, revision=commit, recursive=True)], what)
+        listed = [each for each in tree if isinstance(each, RepoFile)]
+        files = [*filter_repo_objects(listed, allow_patterns=allowed, ignore_patterns=ignored, key=lambda e: e.path)]
+        if len(files) > MOST_FILES:
+            raise EvenhandError(f"{source} has {len(files):,} files of results; the limit is {MOST_FILES:,}")
+        too_large = [each for each in files if each.size > LARGEST]
+        ignored += [escape(each.path) for each in too_large]
+        patient(
+            lambda: api.snapshot_download(
+                repo_id, repo_type=kind, revision=commit, local_dir=folder,
+                allow_patterns=allowed, ignore_patterns=ignored,
+            ),
+            what,
+        )  # fmt: skip
+        address = f"{constants.ENDPOINT.rstrip('/')}/{repository}/blob/{commit}/"
+        place = Place(source, Path(folder), model=None if is_dataset else repo_id, link=lambda p: address + quote(p))
+        yield (
+            place,
+            [Refused(source, each.path, f"it has {each.size:,} bytes; the limit is {LARGEST:,}") for each in too_large],
+        )
