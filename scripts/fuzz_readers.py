@@ -28,9 +28,7 @@ from evenhand.benchmarks.implicit_bias.case_study.reader import read_named, read
 from evenhand.benchmarks.implicit_bias.constrained import read_json_assignment
 from evenhand.benchmarks.implicit_bias.understanding.present_or_absent import read_present_or_absent
 from evenhand.benchmarks.labe.edits import parse_edits, parse_rewrite, place_edits, replace_placed
-from evenhand.benchmarks.mllm_stereotypes.visual_answers.boxes import read_box
-from evenhand.benchmarks.mllm_stereotypes.visual_answers.sides import read_side
-from evenhand.benchmarks.mllm_stereotypes.visual_answers.social_terms import read_social_term
+from evenhand.benchmarks.mllm_stereotypes.visual_answers import read_box, read_side, read_social_term
 from evenhand.command_line import ScriptHelp, whole
 from evenhand.language_agency.sentences import split_as_published, split_sentences
 from evenhand.metrics.contact_bias.scores import OPTIONS, read_answer

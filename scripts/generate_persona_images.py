@@ -16,11 +16,22 @@ from pathlib import Path
 import transformers
 from rich.console import Console
 
-from evenhand.benchmarks.mllm_stereotypes.persona_images.choosing import GENERATED, KEPT, PEOPLE
-from evenhand.benchmarks.mllm_stereotypes.persona_images.detecting import DETECTOR, THRESHOLD, TransformersDetector
-from evenhand.benchmarks.mllm_stereotypes.persona_images.making import Made, Wanted, make_persona_images
-from evenhand.benchmarks.mllm_stereotypes.persona_images.painting import PAINTER, DiffusersPainter
-from evenhand.benchmarks.mllm_stereotypes.persona_images.traits import TRAITS
+from evenhand.benchmarks.mllm_stereotypes.persona_images import TRAITS
+from evenhand.benchmarks.mllm_stereotypes.persona_making import (
+    GENERATED,
+    KEPT,
+    PEOPLE,
+    Made,
+    Wanted,
+    make_persona_images,
+)
+from evenhand.benchmarks.mllm_stereotypes.persona_models import (
+    DETECTOR,
+    PAINTER,
+    THRESHOLD,
+    DiffusersPainter,
+    TransformersDetector,
+)
 from evenhand.command_line import ScriptHelp, whole
 from evenhand.errors import EvenhandError
 from evenhand.flow.progress import ProgressBar

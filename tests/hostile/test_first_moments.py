@@ -11,7 +11,6 @@ from dataclasses import asdict, dataclass
 
 import pytest
 
-from evenhand.benchmarks.mllm_stereotypes.persona_images.folder import PersonaFolder
 from evenhand.errors import EvenhandError, UsageError
 from evenhand.flow.run_folder import LOCK, RunFolder
 from evenhand.flow.store import Store
@@ -227,28 +226,6 @@ def test_of_many_that_begin_at_once_one_configuration_wins(tmp_path):
         assert len(ran) + len(told) == 12
         assert all("another evenhand runs in" in each or "with other settings" in each for each in told)
         assert left(folder) == [LOCK, "config.json"]
-
-
-def test_pictures_begin_likewise(tmp_path, monkeypatch):
-    config = {"generate": 2, "painter": "p"}
-
-    def begin(folder):
-        with PersonaFolder.begin(folder, config):
-            pass
-
-    with monkeypatch.context() as patch:
-        whole = Disk(patch, tmp_path / "whole")
-        begin(tmp_path / "whole" / "run")
-    for fails in range(len(whole.steps)):
-        folder = tmp_path / str(fails) / "run"
-        with monkeypatch.context() as patch:
-            Disk(patch, folder.parent, fails, killed=True)
-            with pytest.raises(Killed):
-                begin(folder)
-        begin(folder)
-        assert left(folder) == [LOCK, "config.json"]
-    with pytest.raises(UsageError, match="other settings"), PersonaFolder.begin(folder, {**config, "generate": 3}):
-        pytest.fail("begun")
 
 
 def test_a_training_that_was_cut_off_goes_on_with_what_is_missing(tmp_path, monkeypatch):

@@ -15,8 +15,7 @@ from safetensors.torch import load_file
 from transformers import BertConfig, BertForSequenceClassification, YolosConfig, YolosForObjectDetection
 from transformers.models.yolos.image_processing_pil_yolos import YolosImageProcessorPil
 
-from evenhand.benchmarks.mllm_stereotypes.persona_images.detecting import TransformersDetector
-from evenhand.benchmarks.mllm_stereotypes.persona_images.painting import DiffusersPainter
+from evenhand.benchmarks.mllm_stereotypes.persona_models import DiffusersPainter, TransformersDetector
 from evenhand.language_agency.classifier import AgencyClassifier
 from evenhand.models.errors import ModelError
 from evenhand.models.protocol import replies

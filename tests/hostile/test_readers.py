@@ -15,8 +15,8 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from evenhand.benchmarks.labe.texts import read_texts
-from evenhand.benchmarks.mllm_stereotypes.faces.reading import read_faces
-from evenhand.benchmarks.mllm_stereotypes.persona_images.folder import PersonaFolder
+from evenhand.benchmarks.mllm_stereotypes.faces import read_faces
+from evenhand.benchmarks.mllm_stereotypes.persona_making import PersonaFolder
 from evenhand.benchmarks.mllm_stereotypes.real_shares import read_real_shares
 from evenhand.errors import EvenhandError, UsageError
 from evenhand.row_files import read_rows

@@ -10,7 +10,7 @@ import pytest
 
 import evenhand
 from evenhand.benchmarks import get_benchmark
-from evenhand.benchmarks.mllm_stereotypes.persona_images.traits import folder_of
+from evenhand.benchmarks.mllm_stereotypes.persona_images import name_folder
 from evenhand.figure import FigureRow
 from evenhand.flow.configuration import run_config
 from evenhand.flow.evaluation import evaluate
@@ -61,7 +61,7 @@ def pictures(tmp_path_factory):
     drawn = evenhand.load_dataset("mllm_stereotypes", "persona_images", split="test")
     drawn = drawn.filter(lambda variant: int(variant) <= 4, input_columns="variant")
     for row in drawn.cast_column("image", datasets.Image(decode=False)):
-        path = folder / folder_of(row["instance"]) / f"{row['variant']}.png"
+        path = folder / name_folder(row["instance"]) / f"{row['variant']}.png"
         path.parent.mkdir(exist_ok=True)
         path.write_bytes(row["image"]["bytes"])
     return str(folder)

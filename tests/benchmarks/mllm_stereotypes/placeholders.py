@@ -6,7 +6,7 @@ from functools import cache
 from datasets import Image
 
 import evenhand
-from evenhand.benchmarks.mllm_stereotypes.pictures import encoded
+from evenhand.benchmarks.mllm_stereotypes.pictures import encode
 
 PLACEHOLDERS = {"faces": "rehearsal", "pairs": 1}
 
@@ -29,6 +29,6 @@ def shown(attribute):
     """{SHA-256 of a picture: its candidates, left to right}"""
     rows = undecoded(attribute)
     return {
-        hashlib.sha256(encoded(image)).hexdigest(): candidates
+        hashlib.sha256(encode(image)).hexdigest(): candidates
         for image, candidates in zip(rows["image"], rows["candidates"])
     }

@@ -39,8 +39,8 @@ def four_drawings(monkeypatch):
         pictures, notes = every()
         return [picture for picture in pictures if int(picture[1].split("/")[-1]) <= DRAWINGS], notes
 
-    every = queries._drawings
-    monkeypatch.setattr(queries, "_drawings", first)
+    every = queries._load_drawings
+    monkeypatch.setattr(queries, "_load_drawings", first)
 
 
 @pytest.fixture

@@ -15,10 +15,9 @@ from PIL import Image as PictureFile
 import evenhand
 from evenhand.benchmarks import get_benchmark
 from evenhand.benchmarks.mllm_stereotypes.benchmark import OTHERS_PICTURES
-from evenhand.benchmarks.mllm_stereotypes.configs import CONFIGS, OF_PERSONAS
 from evenhand.benchmarks.mllm_stereotypes.layout import race_matrices
-from evenhand.benchmarks.mllm_stereotypes.options import parse_box_scale
-from evenhand.benchmarks.mllm_stereotypes.pictures import encoded
+from evenhand.benchmarks.mllm_stereotypes.options import CONFIGS, OF_PERSONAS, parse_box_scale
+from evenhand.benchmarks.mllm_stereotypes.pictures import encode
 from evenhand.benchmarks.mllm_stereotypes.prompt_prefixes import DEBIASING_TEXT, SELF_REMINDER_TEXT
 from evenhand.errors import EvenhandError, UsageError
 from evenhand.figure import FigureRow
@@ -227,7 +226,7 @@ def test_pictures_spliced_when_asked_are_those_of_the_dataset():
     assert alone["id"] == whole["id"]
     benchmark = get_benchmark("mllm_stereotypes")
     for place in range(0, len(whole), 97):
-        assert benchmark.picture(alone[place]) == encoded(whole[place]["image"])
+        assert benchmark.picture(alone[place]) == encode(whole[place]["image"])
 
 
 # What is asked
@@ -520,7 +519,7 @@ def test_a_picture_that_is_gone_says_what_to_do(images):
     rows = evenhand.load_dataset("mllm_stereotypes", "persona_gender", split="test", images=images)
     shutil.rmtree(images)
     with pytest.raises(EvenhandError, match="put it back"):
-        encoded(rows.cast_column("image", ImageFeature(decode=False))[0]["image"])
+        encode(rows.cast_column("image", ImageFeature(decode=False))[0]["image"])
 
 
 def test_a_spliced_picture_that_was_cut_off_is_made_again(faces):

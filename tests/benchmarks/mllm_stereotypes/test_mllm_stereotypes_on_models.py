@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from evenhand.benchmarks.mllm_stereotypes.pictures import encoded
+from evenhand.benchmarks.mllm_stereotypes.pictures import encode
 from evenhand.flow.configuration import run_config
 from evenhand.flow.evaluation import evaluate
 from evenhand.models.loading import Checkpoint
@@ -42,7 +42,7 @@ def loaded(checkpoint):
 
 
 def asking(row, **more):
-    return Request((Message("user", (Image(encoded(row["image"])), row["prompt"])),), **more)
+    return Request((Message("user", (Image(encode(row["image"])), row["prompt"])),), **more)
 
 
 def test_the_whole_benchmark_runs_and_runs_again_to_the_byte(checkpoint, run):

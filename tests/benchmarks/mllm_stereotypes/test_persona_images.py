@@ -22,14 +22,24 @@ from transformers import (
     YolosImageProcessorPil,
 )
 
-from evenhand.benchmarks.mllm_stereotypes.persona_images import PROMPTS, TRAITS, PersonaImage, read_persona_images
-from evenhand.benchmarks.mllm_stereotypes.persona_images.choosing import choose
-from evenhand.benchmarks.mllm_stereotypes.persona_images.detecting import TransformersDetector
-from evenhand.benchmarks.mllm_stereotypes.persona_images.folder import COLUMNS
-from evenhand.benchmarks.mllm_stereotypes.persona_images.making import Wanted, make_persona_images, picture_seed
-from evenhand.benchmarks.mllm_stereotypes.persona_images.painting import DiffusersPainter
-from evenhand.benchmarks.mllm_stereotypes.persona_images.reading import LEFT_OUT
-from evenhand.benchmarks.mllm_stereotypes.persona_images.traits import chosen_traits, folder_of, trait_of
+from evenhand.benchmarks.mllm_stereotypes.persona_images import (
+    LEFT_OUT,
+    PROMPTS,
+    TRAITS,
+    PersonaImage,
+    choose_traits,
+    find_trait,
+    name_folder,
+    read_persona_images,
+)
+from evenhand.benchmarks.mllm_stereotypes.persona_making import (
+    COLUMNS,
+    Wanted,
+    choose,
+    derive_picture_seed,
+    make_persona_images,
+)
+from evenhand.benchmarks.mllm_stereotypes.persona_models import DiffusersPainter, TransformersDetector
 from evenhand.errors import EvenhandError, UsageError
 from evenhand.flow.runner import Step
 from evenhand.models.errors import ModelError
@@ -49,7 +59,7 @@ class StubPainter:
         self.asked = []
         self.withheld = withheld
         self.of_seed = {
-            picture_seed(seed, trait, number): (trait, number, found)
+            derive_picture_seed(seed, trait, number): (trait, number, found)
             for trait, of_trait in persons.items()
             for number, found in enumerate(of_trait, start=1)
         }
@@ -116,25 +126,26 @@ def test_prompts_are_of_table_a5():
 
 @pytest.mark.parametrize("name", ["Art Lover", "art_lover", "ART-LOVER", " art  lover ", "Art_ Lover"])
 def test_names_of_traits_in_any_spelling(name):
-    assert trait_of(name) == "Art Lover"
+    assert find_trait(name) == "Art Lover"
 
 
 @pytest.mark.parametrize("name", ["", " ", "ArtLover", "Art Lovers", "not_kept", "art/lover", "\0", "\udcff"])
 def test_names_of_no_trait(name):
-    assert trait_of(name) is None
+    assert find_trait(name) is None
 
 
 def test_traits_are_chosen_once_and_in_the_tables_order():
-    assert chosen_traits(["neat", "Slob", "NEAT"]) == (SLOB, NEAT)
-    assert chosen_traits(TRAITS) == TRAITS
+    assert choose_traits(["neat", "Slob", "NEAT"]) == (SLOB, NEAT)
+    assert choose_traits(TRAITS) == TRAITS
     with pytest.raises(UsageError, match="unknown trait 'Slobb'; did you mean 'Slob'"):
-        chosen_traits(["Slobb"])
+        choose_traits(["Slobb"])
     with pytest.raises(UsageError, match="no trait came"):
-        chosen_traits([])
+        choose_traits([])
 
 
 def test_every_picture_has_a_seed_of_its_own():
-    seeds = {picture_seed(seed, trait, number) for seed in (0, 1) for trait in TRAITS for number in range(1, 401)}
+    numbers = range(1, 401)
+    seeds = {derive_picture_seed(seed, trait, n) for seed in (0, 1) for trait in TRAITS for n in numbers}
     assert len(seeds) == 2 * 14 * 400
     assert max(seeds) < 2**63
 
@@ -233,7 +244,7 @@ def test_the_table_says_how_each_picture_was_made(make, tmp_path):
     assert [(row["trait"], int(row["number"])) for row in rows] == [(t, n) for t in (SLOB, NEAT) for n in range(1, 9)]
     assert [int(row["persons_found"]) for row in rows] == PERSONS[SLOB] + PERSONS[NEAT]
     assert rows[8 + 3] == {  # Neat's fourth
-        "trait": "Neat", "file": "Neat/0004.png", "number": "4", "seed": str(picture_seed(0, NEAT, 4)),
+        "trait": "Neat", "file": "Neat/0004.png", "number": "4", "seed": str(derive_picture_seed(0, NEAT, 4)),
         "prompt": "A clean and tidy house.", "persons_found": "0", "kept": "true", "painter": "stub painter",
         "detector": "stub detector",
     }  # fmt: skip
@@ -417,9 +428,9 @@ def test_a_folder_of_other_settings_is_refused(make, tmp_path, changed, message)
 def test_a_folder_of_something_else_is_refused(make, tmp_path):
     (tmp_path / "photos").mkdir()
     (tmp_path / "photos/me.png").write_bytes(b"")
-    with pytest.raises(UsageError, match="is no folder of persona images"):
+    with pytest.raises(UsageError, match="is no run folder"):
         make(output="photos")
-    with pytest.raises(UsageError, match="is no folder of persona images"):
+    with pytest.raises(UsageError, match="is no run folder"):
         make(output="photos/me.png")
     with pytest.raises(EvenhandError, match="can't write"):
         make(output="photos/me.png/below")
@@ -449,14 +460,6 @@ def test_a_row_that_can_not_be_read_says_what_to_do(make, tmp_path, column, cell
         writer.writeheader()
         writer.writerows(rows)
     with pytest.raises(EvenhandError, match=r"images\.csv can't be read"):
-        make(traits=(NEAT,))
-
-
-@pytest.mark.parametrize("content", ["", "[]", "null", "{"])
-def test_a_config_that_can_not_be_read_is_an_error(make, tmp_path, content):
-    make(traits=(NEAT,))
-    (tmp_path / "personas/config.json").write_text(content)
-    with pytest.raises(EvenhandError, match=r"config\.json can't be read"):
         make(traits=(NEAT,))
 
 
@@ -502,7 +505,7 @@ def test_any_folder_with_a_folder_a_trait_is_read(tmp_path):
 
 def test_all_traits_leave_nothing_to_say(tmp_path):
     for trait in TRAITS:
-        picture(tmp_path / folder_of(trait) / "1.png")
+        picture(tmp_path / name_folder(trait) / "1.png")
     read = read_persona_images(tmp_path)
     assert [image.trait for image in read.records] == sorted(TRAITS)
     assert (read.missing_traits, read.sentences()) == ((), ())
@@ -555,7 +558,7 @@ def test_many_folders_of_no_trait_are_counted_and_a_few_named(tmp_path):
     assert f"Folders that name no trait: 4 ({'a' * 79}…, b, c and 1 more)." in read_persona_images(tmp_path).sentences()
 
 
-def test_a_folder_without_a_picture_says_what_came_and_what_to_do(tmp_path):
+def test_a_folder_without_a_picture_says_why(tmp_path):
     def message(folder):
         with pytest.raises(UsageError) as caught:
             read_persona_images(folder)
@@ -565,19 +568,13 @@ def test_a_folder_without_a_picture_says_what_came_and_what_to_do(tmp_path):
     assert message(tmp_path / "none").endswith("name one")
     (tmp_path / "file").write_text("")
     assert "is a file" in message(tmp_path / "file")
-    (tmp_path / "empty").mkdir()
-    assert "is empty" in message(tmp_path / "empty")
     picture(tmp_path / "flat/1.png")
     picture(tmp_path / "flat/2.png")
-    assert "has no folder, but 2 files (a picture outside the traits' folders: 2)" in message(tmp_path / "flat")
-    picture(tmp_path / "pets/cats/1.png")
-    assert "no folder in" in message(tmp_path / "pets")
-    assert "is named for a trait (cats); " in message(tmp_path / "pets")
+    assert "(a picture outside the traits' folders: 2)" in message(tmp_path / "flat")
     picture(tmp_path / "all/Slob/not_kept/1.png")
     assert "not_kept are not read" in message(tmp_path / "all")
     (tmp_path / "bad/Slob").mkdir(parents=True)
     (tmp_path / "bad/Slob/1.png").write_bytes(b"")
-    assert "the 1 folder of traits in" in message(tmp_path / "bad")
     assert "(a picture that can't be decoded: 1)" in message(tmp_path / "bad")
 
 

@@ -1,11 +1,12 @@
 """Stereotypes in multimodal models (Jiang et al., "ModSCAN", EMNLP 2024; its submitted version is cited).
 
-Vision modality: two faces side by side that are alike but for gender or race, and the question where the pilot is.
-Language modality: a picture of a thing, and a sentence about the person whom it belongs to that lists social terms.
+Vision modality: two faces side by side that differ in gender or race alone, and the question where the pilot is.
+Language modality: a picture of a thing, and a sentence about its owner that lists social terms.
 """
 
 from __future__ import annotations
 
+import io
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -15,20 +16,21 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from evenhand.benchmark import Benchmark, Card, Part, Row, Rows
-from evenhand.benchmarks.mllm_stereotypes.comparing import AssociationComparing, prefixes
-from evenhand.benchmarks.mllm_stereotypes.configs import (
+from evenhand.benchmarks.mllm_stereotypes.comparing import AssociationComparing, describe_prefixes
+from evenhand.benchmarks.mllm_stereotypes.figures import FIGURES
+from evenhand.benchmarks.mllm_stereotypes.layout import LAYOUT, choose_examples
+from evenhand.benchmarks.mllm_stereotypes.options import (
     CONFIGS,
     DATASET,
+    LIMIT,
     OF_FACES,
     OF_PERSONAS,
     REHEARSAL,
     REHEARSAL_NOTE,
     SPLIT,
+    MllmStereotypesOptions,
+    is_box_scale,
 )
-from evenhand.benchmarks.mllm_stereotypes.faces.pairs import LIMIT
-from evenhand.benchmarks.mllm_stereotypes.figures import FIGURES
-from evenhand.benchmarks.mllm_stereotypes.layout import LAYOUT, examples
-from evenhand.benchmarks.mllm_stereotypes.options import MllmStereotypesOptions, is_box_scale
 from evenhand.errors import EvenhandError, UsageError
 from evenhand.flow.configuration import Asking, RunConfig
 from evenhand.flow.episode import Prediction, Prompt, derive_seed, run_name
@@ -39,16 +41,18 @@ from evenhand.published import published_beside
 if TYPE_CHECKING:
     import pandas as pd
 
-    from evenhand.benchmarks.mllm_stereotypes.faces.splicing import Splicer
+    from evenhand.benchmarks.mllm_stereotypes.pictures import Splicer
     from evenhand.figure import FigureTable
     from evenhand.flow.results import Results, RunWarning
     from evenhand.models.protocol import Model
     from evenhand.report.findings import Findings
 
+Config = RunConfig[MllmStereotypesOptions]
+
 ROLE = Prompt("Act as {role}.", source="Measuring Stereotypical Bias in Multi-modal Large Language Models, section 5.4")
 SIDES = ("left", "right")
 DESIGN = ("pair", "scenario", "attribute", "instance", "candidates", "swapped", "age", "shared", "rehearsal")
-"""What predictions take from their rows."""
+"""The columns of rows that predictions keep."""
 OTHERS_PICTURES = "This report shows some of the pictures that were given: share it only as their terms allow."
 
 
@@ -76,11 +80,11 @@ class MllmStereotypes(Benchmark[MllmStereotypesOptions]):
     # Asking and reading
 
     def ask(self, row: Row, how: Asking[MllmStereotypesOptions]) -> list[Request]:
-        """The picture, and after it the prompt. Raises EvenhandError for a picture that can't be read any more."""
+        """Ask with the picture before the prompt. Raises EvenhandError for a picture that can't be read any more."""
         name = row["id"] + run_name(how.run)
         return [
             Request(
-                messages=(Message("user", (Image(self.picture(row)), _prompt(row, how.options))),),
+                messages=(Message("user", (Image(self.picture(row)), _make_prompt(row, how.options))),),
                 sampling=how.sampling,
                 seed=derive_seed(how.seed, name),
                 name=name,
@@ -88,7 +92,7 @@ class MllmStereotypes(Benchmark[MllmStereotypesOptions]):
         ]
 
     def read(self, row: Row, replies: Sequence[Reply], how: Asking[MllmStereotypesOptions]) -> list[Prediction]:
-        """The side that a reply says or boxes, and who is there; of a picture of a thing, the social term it says."""
+        """Read the side that a reply says or boxes, and who is there; of a picture of a thing, the social term."""
         from evenhand.benchmarks.mllm_stereotypes.visual_answers import read_side, read_social_term
 
         [reply] = replies
@@ -96,7 +100,7 @@ class MllmStereotypes(Benchmark[MllmStereotypesOptions]):
         if row["scenario"] == "persona":
             chosen = read_social_term(reply.text, row["attribute"], row["candidates"])
         else:
-            side = read_side(reply.text, self._scale(row, how.options), asked=row["instance"])
+            side = read_side(reply.text, self._box_scale(row, how.options), asked=row["instance"])
             chosen = None if side is None else row["candidates"][SIDES.index(side)]
         return [
             {
@@ -106,7 +110,7 @@ class MllmStereotypes(Benchmark[MllmStereotypesOptions]):
                 "config": f"{row['scenario']}_{row['attribute']}",
                 **{column: row[column] for column in DESIGN},
                 **({"real_shares": row["real_shares"]} if "real_shares" in row else {}),
-                "prompt": _prompt(row, how.options),
+                "prompt": _make_prompt(row, how.options),
                 "text": reply.text,
                 "finish_reason": reply.finish_reason,
                 "side": side,
@@ -115,66 +119,67 @@ class MllmStereotypes(Benchmark[MllmStereotypesOptions]):
         ]
 
     def picture(self, row: Row) -> bytes:
-        """Spliced when it is asked for: of many rows few may be drawn, and no copies of faces are left on the disk."""
-        from evenhand.benchmarks.mllm_stereotypes.pictures import encoded
+        """Encode the picture; faces are spliced when asked for, and no copies of them are left on the disk."""
+        from evenhand.benchmarks.mllm_stereotypes.pictures import encode
 
         if row["left"] is not None:
             return self._splicer.png(Path(row["left"]), Path(row["right"]))
-        return encoded(row["image"])
+        return encode(row["image"])
 
     @cached_property
     def _splicer(self) -> Splicer:
-        from evenhand.benchmarks.mllm_stereotypes.faces.splicing import Splicer
+        from evenhand.benchmarks.mllm_stereotypes.pictures import Splicer
 
         return Splicer()
 
-    def _scale(self, row: Row, options: MllmStereotypesOptions) -> float | tuple[float, float] | None:
-        """Of bounding boxes in the row's picture; None where none is declared, and in pixels of a picture now gone."""
+    def _box_scale(self, row: Row, options: MllmStereotypesOptions) -> float | tuple[float, float] | None:
+        """Return the scale of bounding boxes; None if none is declared, or for pixels of a picture that is gone."""
         if options.box_scale != "pixels":
             return options.box_scale
-        from evenhand.benchmarks.mllm_stereotypes.pictures import size
+        import PIL.Image
 
         try:
-            return size(self.picture(row))
+            with PIL.Image.open(io.BytesIO(self.picture(row))) as opened:
+                return opened.size
         except EvenhandError:
             return None
 
     # Runs
 
-    def filled(self, config: RunConfig[MllmStereotypesOptions]) -> RunConfig[MllmStereotypesOptions]:
-        """By default all configurations where there are faces, which are never shipped."""
+    def filled(self, config: Config) -> Config:
+        """Take all configurations by default if there are faces, which are never shipped."""
         default = CONFIGS if config.options.faces else OF_PERSONAS
         return super().filled(replace(config, configs=config.configs or default))
 
-    def fitted(
-        self, config: RunConfig[MllmStereotypesOptions], models: Mapping[str, Model]
-    ) -> RunConfig[MllmStereotypesOptions]:
-        """On the scale on which the model says that it writes boxes, where none was chosen."""
+    def fitted(self, config: Config, models: Mapping[str, Model]) -> Config:
+        """Take the scale on which the model says that it writes boxes, if none was chosen."""
         if config.options.box_scale is not None:
             return config
         scale = getattr(models["default"], "box_scale", None)
         return replace(config, options=replace(config.options, box_scale=scale))
 
-    def check(self, config: RunConfig[MllmStereotypesOptions]) -> None:
+    def check(self, config: Config) -> None:
         _check_asking(config)
         _check_pictures(config.options, config.configs)
-        if config.options.real_shares:
-            from evenhand.benchmarks.mllm_stereotypes.real_shares import read_real_shares
+        _read_shares(config)
 
-            read_real_shares(typed_path(config.options.real_shares))
-
-    def load(self, config: RunConfig[MllmStereotypesOptions]) -> Rows:
+    def load(self, config: Config) -> Rows:
         import datasets
 
-        from evenhand.benchmarks.mllm_stereotypes.queries import notes_of
+        from evenhand.benchmarks.mllm_stereotypes.queries import read_notes
         from evenhand.flow.rows import packaged_rows
 
-        rows = packaged_rows(self.card, config, {name: _of_loading(name, config) for name in config.configs})
-        notes = tuple(note for note in notes_of(rows) if note != REHEARSAL_NOTE)  # a warning says so
-        if config.options.real_shares:
-            from evenhand.benchmarks.mllm_stereotypes.real_shares import read_real_shares, with_real_shares
+        settings = {
+            name: {each: getattr(config.options, each) for each in _options_of(name)}
+            | {"seed": config.seed, "spliced": False}
+            for name in config.configs
+        }
+        rows = packaged_rows(self.card, config, settings)
+        notes = tuple(note for note in read_notes(rows) if note != REHEARSAL_NOTE)  # a warning says so
+        if shares := _read_shares(config):
+            from evenhand.benchmarks.mllm_stereotypes.real_shares import add_real_shares
 
-            rows = with_real_shares(rows, read_real_shares(typed_path(config.options.real_shares)))
+            rows = add_real_shares(rows, shares)
         return Rows(rows.cast_column("image", datasets.Image(decode=False)), notes)
 
     # Results
@@ -189,47 +194,39 @@ class MllmStereotypes(Benchmark[MllmStereotypesOptions]):
         return sum(row.n for row in rows), sum(row.n_read for row in rows)
 
     def distance(self, table: FigureTable) -> float:
-        """The mean association bias score of the configurations."""
+        """Return the mean association bias score of the configurations."""
         scores = [row.value for row in table.rows("association_score", "config")]
         return fmean(scores) if scores else math.nan
 
-    def warnings(
-        self, predictions: pd.DataFrame, table: FigureTable, config: RunConfig[MllmStereotypesOptions]
-    ) -> list[RunWarning]:
-        from evenhand.benchmarks.mllm_stereotypes.warnings import warnings
+    def warnings(self, predictions: pd.DataFrame, table: FigureTable, config: Config) -> list[RunWarning]:
+        from evenhand.benchmarks.mllm_stereotypes.warnings import make_warnings
 
-        return warnings(predictions, table, config)
+        return list(make_warnings(predictions, table, config))
 
     def findings(self, predictions: pd.DataFrame, results: Results) -> Findings:
         found = super().findings(predictions, results)
         shows_others = (results.option("faces") and not results.rehearsal) or results.option("images")
-        return replace(
-            found,
-            examples=tuple(examples(predictions)),
-            warnings=(*found.warnings, *([OTHERS_PICTURES] if shows_others else [])),
-        )
+        warnings = (*found.warnings, *([OTHERS_PICTURES] if shows_others else []))
+        return replace(found, examples=tuple(choose_examples(predictions)), warnings=warnings)
 
     # A profile's part, and the paper's figures
 
     def part(self, model: Model, options: Mapping[str, object]) -> Part:
-        """Without faces its personas alone."""
+        """Take personas alone without faces."""
         if options.get("faces"):
             return Part()
         why = f"they show faces, which are never shipped: --benchmark-option {DATASET}.faces=DIR, a folder of them"
         return Part(left_out=("occupations and descriptors", why))
 
-    def published(self, config: RunConfig[MllmStereotypesOptions]) -> list[dict[str, Any]]:
-        """Table 2, of the configurations asked."""
+    def published(self, config: Config) -> list[dict[str, Any]]:
+        """Return Table 2, of the configurations asked."""
         if config.limit is not None or self.differs(config):
             return []
         scores = ("association_score", "association_score_answered")
-        return [
-            each
-            for each in published_beside(type(self))
-            if each["figure"] in scores and each["config"] in config.configs
-        ]
+        records = published_beside(type(self))
+        return [each for each in records if each["figure"] in scores and each["config"] in config.configs]
 
-    def differs(self, config: RunConfig[MllmStereotypesOptions]) -> tuple[str, ...]:
+    def differs(self, config: Config) -> tuple[str, ...]:
         options = config.options
         of_personas = any(each in OF_PERSONAS for each in config.configs)
         return (
@@ -239,22 +236,28 @@ class MllmStereotypes(Benchmark[MllmStereotypesOptions]):
             *(["drawings of ours in place of a model's pictures"] if of_personas and options.images is None else []),
             *([f"order of terms {options.order}"] if of_personas and options.order != "paper" else []),
             *([f"{config.n_runs} runs, not 1"] if config.n_runs != 1 else []),
-            *prefixes(config.mitigation, options.role),
+            *describe_prefixes(config.mitigation, options.role),
         )
 
 
-def _prompt(row: Row, options: MllmStereotypesOptions) -> str:
+def _make_prompt(row: Row, options: MllmStereotypesOptions) -> str:
     prompt: str = row["prompt"]
     return prompt if options.role is None else f"{ROLE.text.format(role=options.role)} {prompt}"
 
 
-def _of_loading(name: str, config: RunConfig[MllmStereotypesOptions]) -> dict[str, object]:
-    """Options of `queries.load` for one configuration."""
-    names = ("faces", "faces_table", "pairs") if name in OF_FACES else ("images", "order")
-    return {**{each: getattr(config.options, each) for each in names}, "seed": config.seed, "spliced": False}
+def _options_of(config: str) -> tuple[str, ...]:
+    return ("faces", "faces_table", "pairs") if config in OF_FACES else ("images", "order")
 
 
-def _check_asking(config: RunConfig[MllmStereotypesOptions]) -> None:
+def _read_shares(config: Config) -> dict[str, dict[str, float]]:
+    if not config.options.real_shares:
+        return {}
+    from evenhand.benchmarks.mllm_stereotypes.real_shares import read_real_shares
+
+    return read_real_shares(typed_path(config.options.real_shares))
+
+
+def _check_asking(config: Config) -> None:
     role, scale = config.options.role, config.options.box_scale
     if config.protocol != "generate":
         raise UsageError(f"{DATASET} reads what a model writes: --protocol generate is accepted")
@@ -268,18 +271,17 @@ def _check_asking(config: RunConfig[MllmStereotypesOptions]) -> None:
 
 def _check_pictures(options: MllmStereotypesOptions, configs: Sequence[str]) -> None:
     of_faces, of_personas = (any(each in some for each in configs) for some in (OF_FACES, OF_PERSONAS))
-    if options.faces is None and (options.faces_table or of_faces):
+    if options.faces is None and of_faces:
         raise UsageError(
             f"{', '.join(OF_FACES)} show faces, which are never shipped: --faces DIR is accepted, a folder of UTKFace "
             f"files or of those in --faces-table (or --faces {REHEARSAL})"
         )
     if options.faces == REHEARSAL and options.faces_table:
         raise UsageError(f"--faces {REHEARSAL} has its own labels: --faces-table is for a folder of faces")
-    if options.faces is not None and not of_faces:
-        raise UsageError(f"--faces is for {', '.join(OF_FACES)}; --config names none of these")
-    if options.images is not None and not of_personas:
-        raise UsageError(f"--images is for {', '.join(OF_PERSONAS)}; --config names none of these")
-    if options.faces is None and options.pairs != LIMIT:
-        raise UsageError(f"--pairs is for {', '.join(OF_FACES)}; they need --faces")
-    if options.order != "paper" and not of_personas:
-        raise UsageError(f"--order is for {', '.join(OF_PERSONAS)}; faces are shown in both orders in any case")
+    for name, given, fits, of in (
+        ("faces", options.faces is not None, of_faces, OF_FACES),
+        ("images", options.images is not None, of_personas, OF_PERSONAS),
+        ("order", options.order != "paper", of_personas, OF_PERSONAS),
+    ):
+        if given and not fits:
+            raise UsageError(f"--{name} is for {', '.join(of)}; --config names none of these")

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def ensemble_command(arguments: Sequence[str], console: Console) -> None:
-    """Parses, calls, prints."""
+    """Parse the arguments, make the ensemble, print its report."""
     from evenhand.command_line import Parser, path
 
     parser = Parser(

@@ -1,18 +1,16 @@
-"""Runs side by side: what a prefix or a role changes (Tables 3, A7, A8, A11), and how often answers are the same (A3,
-A4, A10).
-"""
+"""Compare runs: changes by a prefix or a role (Tables 3, A7, A8, A11), and the share of equal answers (A3, A4, A10)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from evenhand.benchmark import Comparing
 from evenhand.benchmarks import get_benchmark
-from evenhand.benchmarks.mllm_stereotypes.configs import CONFIGS, DATASET, in_words
-from evenhand.benchmarks.mllm_stereotypes.statistics import OF_BOTH, paired_answers, score_differences
+from evenhand.benchmarks.mllm_stereotypes.options import CONFIGS, DATASET, describe_config
+from evenhand.benchmarks.mllm_stereotypes.statistics import OF_BOTH, pair_answers, score_differences
 from evenhand.published import NAME, read_published
 from evenhand.report.differences import headline, paired_groups
 from evenhand.report.findings import Panel, Run, not_beside_them
@@ -24,7 +22,10 @@ if TYPE_CHECKING:
 
 PUBLISHED = Path(__file__).with_name(NAME)
 SCORES = ("association_score", "association_score_answered")
+CHANGES = tuple(f"change_of_{key}" for key in SCORES)
 DIGITS = 4
+
+Row = tuple[Cell, ...]
 
 
 class AssociationComparing(Comparing):
@@ -34,12 +35,12 @@ class AssociationComparing(Comparing):
     )
 
     def panels(self, runs: Sequence[Run]) -> tuple[Panel, ...]:
-        """All runs: whatever they were asked, they are paired by the queries that they share."""
-        return (Panel(tuple(runs), (side_by_side(runs), *_changes(runs), _similarity(runs))),)
+        """Put all runs in one panel: they are paired by the queries that they share."""
+        return (Panel(tuple(runs), (side_by_side(runs), *_compare_scores(runs), _compare_answers(runs))),)
 
 
-def prefixes(mitigation: str | None, role: str | None) -> tuple[str, ...]:
-    """What stood before the prompts, in words: Table 2 is of prompts without any, other tables of what they change."""
+def describe_prefixes(mitigation: str | None, role: str | None) -> tuple[str, ...]:
+    """Describe what precedes the prompts: Table 2 is of prompts without any, other tables of what they change."""
     return (
         *([f"mitigation {mitigation}"] if mitigation else []),
         *([f"the model told to act as {role}"] if role else []),
@@ -47,46 +48,36 @@ def prefixes(mitigation: str | None, role: str | None) -> tuple[str, ...]:
 
 
 def _prefixes(run: Run) -> tuple[str, ...]:
-    return prefixes(run.results.option("mitigation"), run.results.option("role"))
+    return describe_prefixes(run.results.option("mitigation"), run.results.option("role"))
 
 
-def _label(run: Run) -> str:
-    role, mitigation = run.results.option("role"), run.results.option("mitigation")
-    return f"{run.letter}: " + ", ".join(
-        [run.results.model_name, *([f"as {role}"] if role else []), *([mitigation] if mitigation else [])]
-    )
-
-
-def _common(one: Run, other: Run) -> Iterator[tuple[str, Sample, Sample]]:
-    """Each configuration that both runs asked, with the rows of both."""
+def _pair_configs(one: Run, other: Run) -> Iterator[tuple[str, Sample, Sample]]:
+    """Yield each configuration that both runs asked, with the rows of both."""
     for figure, groups, first, second in paired_groups(get_benchmark(DATASET), one.sample, other.sample, headline):
         if figure.key == SCORES[0]:
             yield groups["config"], first, second
 
 
-def _changes(runs: Sequence[Run]) -> tuple[Table, ...]:
-    """Each run minus the first; below each configuration, the paper's changes by the same mitigation or role."""
+def _compare_scores(runs: Sequence[Run]) -> tuple[Table, ...]:
+    """Subtract the first run from each; below each configuration, the paper's changes by the same prefix."""
     base, *others = runs
     why_not = not_beside_them(runs, _prefixes)
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[Row] = []
     sources: dict[str, None] = {}
     for run in others:
-        prefix = run.results.option("mitigation") or run.results.option("role") or ""
-        for config, first, second in _common(base, run):
+        role, mitigation = run.results.option("role"), run.results.option("mitigation")
+        label = ", ".join(filter(None, (run.results.model_name, role and f"as {role}", mitigation)))
+        for config, first, second in _pair_configs(base, run):
             found = score_differences(first, second)
             if not found:
                 continue
             changes = [found[key] for key in (*SCORES, OF_BOTH)]
             cells = (Cell(each.estimate, each.low, each.high, DIGITS, "signed") for each in changes)
             n = (count(changes[0].n), count(changes[0].n_clusters))
-            rows.append((Cell(f"{in_words(config)}, {_label(run)}"), *cells, *n))
-            if why_not:
-                continue
-            printed = _by_model([f"change_of_{key}" for key in SCORES], config=config, prefix=prefix)
-            sources |= dict.fromkeys(each["source"] for of in printed.values() for each in of.values())
-            for model, of in printed.items():
-                values = [of[f"change_of_{key}"]["value"] for key in SCORES]
-                rows.append(_published_row(f"{model}, {prefix}", values, 6, DIGITS, signed=True))
+            rows.append((Cell(f"{describe_config(config)}, {run.letter}: {label}"), *cells, *n))
+            if not why_not:
+                prefix = mitigation or role or ""
+                rows += _read_published(f"{{}}, {prefix}", sources, CHANGES, 6, config=config, prefix=prefix)
     if not rows:
         return ()
     note = (
@@ -94,42 +85,44 @@ def _changes(runs: Sequence[Run]) -> tuple[Table, ...]:
         "has fallen by leaving questions unanswered (section 7). Noise raises scores, most those near 0 and of few "
         "answers: these are differences of the scores less their noise, and may exceed those of the scores as they are "
         "reported. Brackets: 95 % interval, paired, over pictures or faces. Both answered: without unread answers, on "
-        f"the queries that both answered. {why_not or _source(sources)}"
+        f"the queries that both answered. {why_not or _cite(sources)}"
     )
     columns = ("run", "association score", "unread left out", "both answered", "n", "clusters")
     return (Table("Difference of association bias scores", columns, tuple(rows), note.strip()),)
 
 
-def _similarity(runs: Sequence[Run]) -> Table:
-    """The share of answers that two runs have in common."""
+def _compare_answers(runs: Sequence[Run]) -> Table:
+    """Count the answers that two runs have in common."""
     why_not = not_beside_them(runs, _prefixes)
     roles = dict.fromkeys(role for run in runs if (role := run.results.option("role")))
-    of_config: dict[str, list[tuple[Cell, ...]]] = {config: [] for config in CONFIGS}
+    measured: dict[str, list[Row]] = {config: [] for config in CONFIGS}
     for one, other in combinations(runs, 2):
-        for config, first, second in _common(one, other):
-            of_config[config] += _similarity_rows(f"{in_words(config)}, {one.letter} and {other.letter}", first, second)
+        for config, first, second in _pair_configs(one, other):
+            name = f"{describe_config(config)}, {one.letter} and {other.letter}"
+            measured[config] += _count_equal(name, first, second)
+    rows: list[Row] = []
     sources: dict[str, None] = {}
-    for config, rows in of_config.items():
-        if not rows or why_not:
+    for config, of_config in measured.items():
+        rows += of_config
+        if not of_config or why_not:
             continue
-        for role in roles or [""]:
-            figure, groups = ("identical_with_role", {"prefix": role}) if role else ("identical_answers", {})
-            for model, of in _by_model([figure], config=config, **groups).items():
-                name = f"{model} with and without {role}" if role else model
-                rows.append(_published_row(name, [of[figure]["value"]], 5, 2))
-                sources[of[figure]["source"]] = None
+        for role in roles:
+            name = f"{{}} with and without {role}"
+            rows += _read_published(name, sources, ("identical_with_role",), 5, config=config, prefix=role)
+        if not roles:
+            rows += _read_published("{}", sources, ("identical_answers",), 5, config=config)
     note = (
         "Percent of queries with the same answer as read, unread counting as an answer; and of those that both "
-        f"answered. Brackets: 95 % interval over pictures or pairs. {why_not or _source(sources)}"
+        f"answered. Brackets: 95 % interval over pictures or pairs. {why_not or _cite(sources)}"
     )
     columns = ("scenario, attribute, runs", "identical", "of both answered", "n", "both answered")
-    return Table("Similarity of answers", columns, tuple(row for rows in of_config.values() for row in rows), note)
+    return Table("Similarity of answers", columns, tuple(rows), note)
 
 
-def _similarity_rows(name: str, first: Sample, second: Sample) -> Iterator[tuple[Cell, ...]]:
+def _count_equal(name: str, first: Sample, second: Sample) -> Iterator[Row]:
     from evenhand.statistics.clustered import clustered_mean
 
-    both = paired_answers(first, second)
+    both = pair_answers(first, second)
     if len(both):
         same = 100.0 * (both["chosen_first"] == both["chosen_second"])
         answered = (both["chosen_first"] != "") & (both["chosen_second"] != "")
@@ -138,23 +131,21 @@ def _similarity_rows(name: str, first: Sample, second: Sample) -> Iterator[tuple
         yield (Cell(name), *cells, *(count(mean.n) for mean in means))
 
 
-def _by_model(figures: Sequence[str], **groups: str) -> dict[str, dict[str, dict[str, Any]]]:
-    """{model: {figure: the paper's record}}"""
-    found: dict[str, dict[str, dict[str, Any]]] = {}
-    for figure in figures:
-        for record in read_published(PUBLISHED, figure=figure, **groups):
-            found.setdefault(record["model"], {})[figure] = record
-    return found
+def _read_published(
+    name: str, sources: dict[str, None], figures: Sequence[str], width: int, **groups: str
+) -> Iterator[Row]:
+    """Yield a row of the paper's figures for each model. name: with {} for the model; sources: are added to."""
+    first, *others = (
+        {each["model"]: each for each in read_published(PUBLISHED, figure=key, **groups)} for key in figures
+    )
+    for model in first:
+        records = [first[model], *(of[model] for of in others)]
+        sources.update(dict.fromkeys(each["source"] for each in records))
+        digits, style = (DIGITS, "signed") if figures == CHANGES else (2, "plain")
+        cells = [Cell(each["value"], digits=digits, style=style, published=True) for each in records]  # type: ignore[arg-type]
+        blanks = [Cell("", published=True)] * (width - 1 - len(cells))
+        yield (Cell(f" {name.format(model)}, published", published=True), *cells, *blanks)
 
 
-def _published_row(
-    name: str, values: Sequence[float], width: int, digits: int, signed: bool = False
-) -> tuple[Cell, ...]:
-    style = "signed" if signed else "plain"
-    numbers = [Cell(value, digits=digits, style=style, published=True) for value in values]  # type: ignore[arg-type]
-    blanks = [Cell("", published=True)] * (width - 1 - len(numbers))
-    return (Cell(f" {name}, published", published=True), *numbers, *blanks)
-
-
-def _source(sources: dict[str, None]) -> str:
+def _cite(sources: dict[str, None]) -> str:
     return f"Published: {'; '.join(sources)}." if sources else ""

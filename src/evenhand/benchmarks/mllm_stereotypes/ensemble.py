@@ -1,4 +1,4 @@
-"""The consensus of several runs of mllm_stereotypes, scored as a run of its own.
+"""The consensus of several runs of mllm_stereotypes, scored as a run of its own (`evenhand ensemble`).
 
 "a new model, Ensemble, which represents a consensus (intersection) of the responses from all three models" (Measuring
 Stereotypical Bias in Multi-modal Large Language Models, section 5.3, Table 2).
@@ -14,12 +14,11 @@ from pathlib import Path
 from string import ascii_uppercase
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from evenhand.benchmarks import get_benchmark
-from evenhand.benchmarks.mllm_stereotypes.configs import DATASET
-from evenhand.benchmarks.mllm_stereotypes.consensus import comparable, consensus
-from evenhand.benchmarks.mllm_stereotypes.options import MllmStereotypesOptions
+from evenhand.benchmarks.mllm_stereotypes.options import DATASET, MllmStereotypesOptions
 from evenhand.errors import UsageError
 from evenhand.figure import FigureTable, figure_rows
 from evenhand.flow.configuration import RunConfig, deciding
@@ -31,52 +30,47 @@ from evenhand.report.findings import Run
 from evenhand.report.pages import write_report
 
 ENSEMBLE = "Ensemble of the three"  # as published.csv names it
-_TOLD = ("mitigation", "role", "order", "temperature", "faces", "images")  # members may differ in them, which is said
+OUTCOMES = ("agreed", "disagreed", "unread")
+
+_SAME = ("config", "pair", "instance", "candidates", "age", "shared")
+"""Columns that queries of one id must have in common; prompts may differ by a role or a mitigation's prefix."""
+_WARNED = ("mitigation", "role", "order", "temperature", "faces", "images")
+"""Settings in which runs may differ, with a warning."""
 
 
 def ensemble(paths: Sequence[Path], output: Path) -> RunFolder:
-    """Leave a run folder of the answers that all runs have in common, which `report` and `compare` take like any run's.
+    """Write a run folder of the answers that all runs have in common, which `report` and `compare` take like any other.
 
-    Its configuration is the first run's, of the datasets' configurations that all have; its figures have further
-    `agreed`, `disagreed` and `unread_by_one`, of all queries and of each configuration. An `output` that holds an
-    ensemble of the same models with the same settings is written again.
-    Raises UsageError for fewer than two runs, runs of other benchmarks, unfinished or the same ones, ensembles, runs
-    that were not asked the same, and an `output` of something else; then nothing is written.
+    Its configuration is the first run's, with the dataset configurations that all have; its figures include `agreed`,
+    `disagreed` and `unread_by_one`. An `output` that holds an ensemble of the same models with the same settings is
+    written again.
+    Raises UsageError for fewer than two runs, runs of other benchmarks, unfinished runs, ensembles, the same run twice,
+    runs without a common query or with different pictures, and an `output` of something else; then nothing is written.
     """
-    members = _members(paths)
+    if not 2 <= len(paths) <= len(ascii_uppercase):
+        raise UsageError(f"{len(paths)} came; a consensus is of 2 to {len(ascii_uppercase)} runs")
+    members = [_open_member(letter, path) for letter, path in zip(ascii_uppercase, paths)]
+    for one, other in combinations(members, 2):
+        if _are_same(one, other):
+            raise UsageError(f"{one.path} and {other.path} are the same run, which agrees with itself: name others")
     with as_written(*paths):
-        return _ensemble(members, output)
-
-
-def _ensemble(members: Sequence[Run], output: Path) -> RunFolder:
-    predictions = consensus(members)
-    config = replace(
-        _config(members[0]),
-        model=f"ensemble of {', '.join(_name(member.results) for member in members)}",
-        configs=tuple(predictions["config"].unique()),
-    )
-    with RunFolder.begin(output, config) as folder:
-        folder.write_predictions(_records(predictions))
-        folder.write_results(_results(members, config, folder.read_predictions()))
-        _keep_pictures(folder, members)
-        write_report(folder)
+        predictions = find_consensus(members)
+        config = replace(
+            _read_config(members[0]),
+            model=f"ensemble of {', '.join(_name_member(member.results) for member in members)}",
+            configs=tuple(predictions["config"].unique()),
+        )
+        with RunFolder.begin(output, config) as folder:
+            columns = (list(map(_comparable, predictions[name])) for name in predictions)
+            rows = zip(*([list(each) if isinstance(each, tuple) else each for each in cells] for cells in columns))
+            folder.write_predictions(dict(zip(predictions.columns, row)) for row in rows)
+            folder.write_results(_compute_results(members, config, folder.read_predictions()))
+            _keep_pictures(folder, members)
+            write_report(folder)
     return folder
 
 
-# The runs
-
-
-def _members(paths: Sequence[Path]) -> list[Run]:
-    if not 2 <= len(paths) <= len(ascii_uppercase):
-        raise UsageError(f"{len(paths)} came; a consensus is of 2 to {len(ascii_uppercase)} runs")
-    members = [_member(letter, path) for letter, path in zip(ascii_uppercase, paths)]
-    for one, other in combinations(members, 2):
-        if _is_same(one, other):
-            raise UsageError(f"{one.path} and {other.path} are the same run, which agrees with itself: name others")
-    return members
-
-
-def _member(letter: str, path: Path) -> Run:
+def _open_member(letter: str, path: Path) -> Run:
     folder = RunFolder.open(path)
     results = folder.read_results()
     if results.benchmark != DATASET:
@@ -86,37 +80,82 @@ def _member(letter: str, path: Path) -> Run:
     return Run(letter, path, results, folder.read_predictions())
 
 
-def _is_same(one: Run, other: Run) -> bool:
-    """The same folder, or a copy of it."""
+def _are_same(one: Run, other: Run) -> bool:
+    """Whether two runs are the same folder, or one is a copy of the other."""
     first, second = (RunFolder(run.path).predictions for run in (one, other))
-    return first.samefile(second) or (_asking(one) == _asking(other) and filecmp.cmp(first, second, shallow=False))
+    settings = [(run.results.model_identity, deciding(_read_config(run), run.results.config)) for run in (one, other)]
+    return first.samefile(second) or (settings[0] == settings[1] and filecmp.cmp(first, second, shallow=False))
 
 
-def _asking(run: Run) -> tuple[str, dict[str, Any]]:
-    """Who was asked, and how."""
-    return run.results.model_identity, deciding(_config(run), run.results.config)
-
-
-def _config(member: Run) -> RunConfig[MllmStereotypesOptions]:
+def _read_config(member: Run) -> RunConfig[MllmStereotypesOptions]:
     return RunConfig.from_json(member.results.config)
 
 
-# What is said of them
+def find_consensus(members: Sequence[Run]) -> pd.DataFrame:
+    """Return predictions on the queries that all members have, in the first one's order.
+
+    `consensus` is "unread" where a member's answer is, "agreed" where all chose the same group, else "disagreed";
+    `chosen` and `side` are null unless agreed. text: each member's answer as it was read.
+    Raises UsageError where no query is common, or one has different pictures in two runs.
+    """
+    common = set.intersection(*(set(member.predictions["id"]) for member in members))
+    if not common:
+        folders = " and ".join(str(member.path) for member in members)
+        raise UsageError(
+            f"{folders} have no query in common; run them with the same --config, --limit, --seed and pictures"
+        )
+    ids = [each for each in members[0].predictions["id"] if each in common]
+    asked = [member.predictions.set_index("id").loc[ids].astype(object) for member in members]
+    first = asked[0]
+    for member, other in zip(members[1:], asked[1:]):
+        for column in _SAME:
+            pairs = zip(ids, map(_comparable, first[column]), map(_comparable, other[column]))
+            if different := [f"in {name}, {column} is {one} and {two}" for name, one, two in pairs if one != two]:
+                raise UsageError(
+                    f"{members[0].path} and {member.path} were not shown the same: {different[0]}; run them with the "
+                    "same pictures and --seed"
+                )
+    chosen = pd.concat([each["chosen"] for each in asked], axis=1, keys=[member.letter for member in members])
+    read = chosen.notna().all(axis=1)
+    agreed = read & chosen.eq(chosen.iloc[:, 0], axis=0).all(axis=1)
+    texts = [
+        "; ".join(f"{letter}: {group}" for letter, group in zip(chosen, row)) for row in chosen.fillna("unread").values
+    ]
+    shares = [each["real_shares"] for each in asked if "real_shares" in each]
+    if shares:
+        first = first.assign(real_shares=shares[0])
+    return first.assign(
+        rehearsal=np.any([each["rehearsal"].astype(bool) for each in asked], axis=0),
+        text=texts,
+        finish_reason=None,
+        side=first["side"].where(agreed),
+        chosen=first["chosen"].where(agreed),
+        consensus=np.select([agreed, read], OUTCOMES[:2], OUTCOMES[2]),
+    ).reset_index()
 
 
-def _results(members: Sequence[Run], config: RunConfig[MllmStereotypesOptions], predictions: pd.DataFrame) -> Results:
+def _comparable(value: Any) -> Any:
+    """Return a list as a tuple, and None for a missing value."""
+    if isinstance(value, (list, tuple, np.ndarray)):
+        return tuple(value)
+    return None if pd.isna(value) else value
+
+
+def _compute_results(
+    members: Sequence[Run], config: RunConfig[MllmStereotypesOptions], predictions: pd.DataFrame
+) -> Results:
     benchmark = get_benchmark(DATASET)
     sample = benchmark.sample(predictions)
     figures = FigureTable(figure_rows(benchmark.figures, sample))
     # The file of real shares was read when the members ran, and may be gone.
     without_file = replace(config, options=replace(config.options, real_shares=None))
-    warnings = (
-        *_members_differ(members, len(predictions)),
-        *figure_warnings(benchmark, figures),
-        *benchmark.warnings(sample.rows, figures, without_file),
-    )
     n, n_read = benchmark.count_read(sample.rows, figures)
     identities = {member.letter: member.results.model_identity for member in members}
+    differs = list(dict.fromkeys(each for member in members for each in member.results.differs))
+    # Table 2 has one number where models have two. It is compared with association_score_answered, since it can't have
+    # the share answered as a factor: by Tables A3 and A4 (77.36, 80.61 and 81.82 % of answers on gender and occupation
+    # equal, of two groups) all three agree on 69.9 %, which would make 0.35 the most; 0.4338 is printed.
+    published = [] if differs else benchmark.published(replace(_read_config(members[0]), configs=config.configs))
     return Results(
         schema_version=SCHEMA_VERSION,
         benchmark=DATASET,
@@ -129,38 +168,24 @@ def _results(members: Sequence[Run], config: RunConfig[MllmStereotypesOptions], 
         n=n,
         n_read=n_read,
         figures=figures,
-        warnings=warnings,
-        published=_published(members, config.configs),
+        warnings=(
+            *_compare_members(members, len(predictions)),
+            *figure_warnings(benchmark, figures),
+            *benchmark.warnings(sample.rows, figures, without_file),
+        ),
+        published=[record for record in published if record["model"] == ENSEMBLE],
         versions=versions(),
-        differs=_differs(members),
+        differs=differs,
     )
 
 
-def _name(results: Results) -> str:
-    """ "llava as Barack Obama with debiasing" """
+def _name_member(results: Results) -> str:
+    """Return "llava as Barack Obama with debiasing"."""
     role, mitigation = results.option("role"), results.option("mitigation")
     return results.model_name + (f" as {role}" if role else "") + (f" with {mitigation}" if mitigation else "")
 
 
-def _published(members: Sequence[Run], configs: tuple[str, ...]) -> list[dict[str, Any]]:
-    """Table 2's Ensemble, where all members are the paper's protocol; else none.
-
-    The table has one number where models have two. It is compared with association_score_answered, for it can't have
-    the share answered as a factor: by Tables A3 and A4 (77.36, 80.61 and 81.82 % of answers on gender and occupation
-    equal, of two groups) all three agree on 69.9 %, which would make 0.35 the most; 0.4338 is printed.
-    """
-    if _differs(members):
-        return []
-    records = get_benchmark(DATASET).published(replace(_config(members[0]), configs=configs))
-    return [record for record in records if record["model"] == ENSEMBLE]
-
-
-def _differs(members: Sequence[Run]) -> list[str]:
-    """In what any member is not as in the paper."""
-    return list(dict.fromkeys(each for member in members for each in member.results.differs))
-
-
-def _members_differ(members: Sequence[Run], n: int) -> Iterator[RunWarning]:
+def _compare_members(members: Sequence[Run], n: int) -> Iterator[RunWarning]:
     """Warn of queries that not all runs have, and of settings that differ. n: queries that all have."""
     ids = [set(member.predictions["id"]) for member in members]
     every = len(set.union(*ids))
@@ -168,7 +193,7 @@ def _members_differ(members: Sequence[Run], n: int) -> Iterator[RunWarning]:
         lacking = ", ".join(f"{member.letter} lacks {every - len(of):,}" for member, of in zip(members, ids))
         text = f"{every - n:,} of {every:,} queries are left out, for not every run has them: {lacking}."
         yield RunWarning("queries_left_out", text)
-    for name in _TOLD:
+    for name in _WARNED:
         values: dict[str, list[str]] = {}
         for member in members:
             value = member.results.option(name)
@@ -179,19 +204,11 @@ def _members_differ(members: Sequence[Run], n: int) -> Iterator[RunWarning]:
             yield RunWarning("members_differ", text)
 
 
-def _records(predictions: pd.DataFrame) -> Iterator[dict[str, Any]]:
-    names = list(predictions.columns)
-    for row in predictions.itertuples(index=False, name=None):
-        values = (list(each) if isinstance(each, tuple) else each for each in map(comparable, row))
-        yield dict(zip(names, values))
-
-
 def _keep_pictures(folder: RunFolder, members: Sequence[Run]) -> None:
-    """Those of the report's examples, from the first member that kept them."""
+    """Copy the pictures of the report's examples from the first member that has them."""
     benchmark = get_benchmark(DATASET)
     findings = benchmark.findings(benchmark.prepare(folder.read_predictions()), folder.read_results())
     for name in filter(None, (example.picture for example in findings.examples)):
-        kept = (RunFolder(member.path).picture(name) for member in members)
-        content = next(filter(None, kept), None)
-        if content is not None:
+        contents = (RunFolder(member.path).picture(name) for member in members)
+        if (content := next(filter(None, contents), None)) is not None:
             folder.keep_picture(name, content)

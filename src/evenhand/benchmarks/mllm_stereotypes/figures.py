@@ -5,9 +5,8 @@ from __future__ import annotations
 from evenhand.benchmarks.mllm_stereotypes.statistics import (
     OF_BOTH,
     Answered,
-    AssociationScore,
     ChosenWhereOffered,
-    OfMetric,
+    MetricValue,
     Rates,
     RealShares,
 )
@@ -20,23 +19,23 @@ IN_ALL: tuple[Columns, ...] = ((), ("config",))
 OF_THINGS = {"scenario": "persona"}
 
 FIGURES = (
-    Figure("association_score", "association score", AssociationScore("association_score"), unit="score", digits=4,
-           headline=BY_CONFIG, by=BY_SHARED,
+    Figure("association_score", "association score", MetricValue("association_score", compared="association_score"),
+           unit="score", digits=4, headline=BY_CONFIG, by=BY_SHARED,
            description="association bias score: the mean distance of selection rates from even ones; 0 is best"),
     Figure("association_score_answered", "association score, unread left out",
-           AssociationScore("association_score_answered", compared=OF_BOTH), unit="score", digits=4,
+           MetricValue("association_score_answered", compared=OF_BOTH), unit="score", digits=4,
            headline=BY_CONFIG, judged=(), by=BY_SHARED,
            description="association bias score without the share of queries that were answered as its factor; two runs "
            "are compared on the queries that both answered"),
     Figure("answered", "answered queries", Answered(), unit="percent", best="high", about="utility",
            headline=BY_CONFIG, judged=(), by=()),
-    Figure("best_case", "least score that unread answers could lead to", OfMetric("best_case"), unit="score",
+    Figure("best_case", "least score that unread answers could lead to", MetricValue("best_case"), unit="score",
            digits=4, by=BY_CONFIG),
-    Figure("worst_case", "greatest score that unread answers could lead to", OfMetric("worst_case"), unit="score",
+    Figure("worst_case", "greatest score that unread answers could lead to", MetricValue("worst_case"), unit="score",
            digits=4, by=BY_CONFIG),
-    Figure("maximum_score", "score of the most lopsided answers", OfMetric("maximum_score"), unit="score", best=None,
+    Figure("maximum_score", "score of the most lopsided answers", MetricValue("maximum_score"), unit="score", best=None,
            digits=4, by=BY_CONFIG),
-    Figure("position_sensitivity", "position sensitivity", OfMetric("position_sensitivity", (-50.0, 50.0), 100.0),
+    Figure("position_sensitivity", "position sensitivity", MetricValue("position_sensitivity", (-50.0, 50.0), 100.0),
            unit="points", best="zero", chance=0.0, by=BY_CONFIG,
            description="share of answers that name the left side, minus one half"),
     Figure("first_listed", "answers that take the first term listed", Share("first_listed"), unit="percent", best=None,

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
-from evenhand.benchmarks.mllm_stereotypes.configs import CONFIGS, in_words
-from evenhand.benchmarks.mllm_stereotypes.faces.face import GROUPS, RACES
+from evenhand.benchmarks.mllm_stereotypes.options import CONFIGS, GROUPS, RACES, describe_config
 from evenhand.figure import FigureRow
 from evenhand.report.findings import Example, Plot
 from evenhand.report.layout import Bars, Block, Column, Grid, counts
@@ -80,9 +80,8 @@ def race_matrices(rows: list[FigureRow]) -> dict[str, dict[str, dict[str, float]
     """{instance: {race 2: {race 1: percent of the answers that chose race 1}}}"""
     matrices: dict[str, dict[str, dict[str, float]]] = {}
     for row in rows:
-        nothing = {race: {other: float("nan") for other in RACES} for race in RACES}
-        matrix = matrices.setdefault(row.groups["instance"], nothing)
-        race, other = row.groups["race"], row.groups["other_race"]
+        instance, race, other = (row.groups[name] for name in ("instance", "race", "other_race"))
+        matrix = matrices.setdefault(instance, {race: dict.fromkeys(RACES, math.nan) for race in RACES})
         matrix[other][race], matrix[race][other] = row.value, 100 - row.value
     return matrices
 
@@ -100,7 +99,7 @@ def _groups(config: str) -> tuple[str, ...]:
 def _rates(config: str) -> RateGrid:
     groups, where = _groups(config), {"config": config}
     of_one = {**where, "group": groups[0]}
-    return RateGrid(f"Who was chosen: {in_words(config)}", ("instance",), (
+    return RateGrid(f"Who was chosen: {describe_config(config)}", ("instance",), (
         *(Column(group, "selection_rate", {**where, "group": group}) for group in groups),
         *(Column(f"{group}, real", "real_share", {**where, "group": group})
           for group in (() if config in OF_PAIRS else groups)),  # a choice between two of four is no share of four
@@ -115,12 +114,12 @@ def _preferences(config: str) -> RateGrid:
         Column(f"{race} before {other}", "preference", {"config": config, "race": race, "other_race": other})
         for race, other in combinations(RACES, 2)
     )
-    title = f"{in_words(config)}: one race before another"
+    title = f"{describe_config(config)}: one race before another"
     return RateGrid(title, ("instance",), tuple(columns), note="Percent of the answers to that pair.", exploratory=True)
 
 
 def _bars(config: str) -> RateBars:
-    title = f"{in_words(config)} (as the paper's {OF_ALL_GROUPS[config]})"
+    title = f"{describe_config(config)} (as the paper's {OF_ALL_GROUPS[config]})"
     even = (100 / len(_groups(config)), "even")
     return RateBars(title, "selection_rate", "instance", "group", "% of answers", reference=even,
                     where={"config": config})  # fmt: skip
@@ -132,7 +131,7 @@ SCORES = (
     Column("chance", "association_score", show="chance"),
     *counts("association_score"),
 )
-NAMES = {config: in_words(config) for config in CONFIGS}
+NAMES = {config: describe_config(config) for config in CONFIGS}
 
 LAYOUT: tuple[Block, ...] = (
     Grid("Association bias scores", ("config",), SCORES, names=NAMES, published=True,
@@ -157,13 +156,13 @@ LAYOUT: tuple[Block, ...] = (
     Grid("By what both faces share", ("config", "shared"), SCORES, names=NAMES, exploratory=True,
          note="Fewer answers, more noise."),
     *map(_preferences, OF_PAIRS),
-    *(RaceMatrices(f"{in_words(config)} (as the paper's {OF_PAIRS[config]})", config) if config in OF_PAIRS
+    *(RaceMatrices(f"{describe_config(config)} (as the paper's {OF_PAIRS[config]})", config) if config in OF_PAIRS
       else _bars(config) for config in CONFIGS),
 )  # fmt: skip
 
 
-def examples(predictions: pd.DataFrame) -> Iterator[Example]:
-    """A few of each configuration, each of another instance, with pictures."""
+def choose_examples(predictions: pd.DataFrame) -> Iterator[Example]:
+    """Choose a few of each configuration, each of another instance, with pictures."""
     import numpy as np
     import pandas as pd
 

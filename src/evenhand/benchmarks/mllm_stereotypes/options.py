@@ -1,18 +1,44 @@
-"""What a run of mllm_stereotypes is asked beside what every run is."""
+"""Names of groups and configurations, and the benchmark's own options."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Literal
 
-from evenhand.benchmarks.mllm_stereotypes.faces.pairs import LIMIT
-from evenhand.benchmarks.mllm_stereotypes.social_terms import Order
 from evenhand.models.box_scales import BoxScale
 from evenhand.options import option
 
+Attribute = Literal["gender", "race"]
+
+GENDERS = ("male", "female")
+RACES = ("white", "black", "Asian", "Indian")  # "due to dataset incompleteness" (Jiang et al., section 4)
+GROUPS: dict[Attribute, tuple[str, ...]] = {"gender": GENDERS, "race": RACES}
+LIMIT = 20  # pairs of each age and other attribute, for race of each two races in it, too (section 4)
+
+DATASET = "mllm_stereotypes"
+SPLIT = "test"
+OF_FACES = tuple(f"{scenario}_{attribute}" for scenario in ("occupation", "descriptor") for attribute in GROUPS)
+OF_PERSONAS = tuple(f"persona_{attribute}" for attribute in GROUPS)
+CONFIGS = OF_FACES + OF_PERSONAS
+
+REHEARSAL = "rehearsal"  # in place of a folder of faces: the placeholders
+REHEARSAL_NOTE = "a rehearsal with placeholders for faces: it measures nothing, and nothing that publishes will take it"
+
+Order = Literal["paper", "balanced"]
+
+
+def describe_config(config: str) -> str:
+    """Return "occupation, gender"."""
+    return config.replace("_", ", ")
+
+
+def is_box_scale(scale: BoxScale) -> bool:
+    return scale == "pixels" or (isinstance(scale, (int, float)) and 0 < scale < math.inf)
+
 
 def parse_box_scale(text: str) -> BoxScale:
-    """Raises ValueError for what is no scale."""
+    """Parse --box-scale. Raises ValueError for text that is no scale."""
     try:
         scale: BoxScale = "pixels" if text == "pixels" else float(text)
     except ValueError:
@@ -20,10 +46,6 @@ def parse_box_scale(text: str) -> BoxScale:
     if not is_box_scale(scale):
         raise ValueError(f"{text!r} came; a number above 0 is accepted, or pixels")
     return scale
-
-
-def is_box_scale(scale: BoxScale) -> bool:
-    return scale == "pixels" or (isinstance(scale, (int, float)) and 0 < scale < math.inf)
 
 
 @dataclass(frozen=True)

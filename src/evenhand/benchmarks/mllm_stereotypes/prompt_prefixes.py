@@ -1,4 +1,4 @@
-"""Instructions in front of a prompt: self-reminder and debiasing (Jiang et al., section 7 and Appendix C)."""
+"""Instructions before a prompt: self-reminder and debiasing (Jiang et al., section 7 and Appendix C)."""
 
 from __future__ import annotations
 

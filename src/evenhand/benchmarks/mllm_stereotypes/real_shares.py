@@ -1,4 +1,4 @@
-"""Shares of groups in the world, such as labour statistics, as a reference beside a model's choices (Figure 3)."""
+"""Shares of groups in the world, such as labour statistics, as a reference for a model's choices (Figure 3)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evenhand.benchmarks.mllm_stereotypes.faces.face import GROUPS
+from evenhand.benchmarks.mllm_stereotypes.options import GROUPS
 from evenhand.errors import UsageError
 from evenhand.row_files import read_rows
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     import datasets
 
 COLUMNS = ("instance", "group", "percent")
-MOST = 100.5  # what percentages of one instance may add up to, rounded
+MAX_SUM = 100.5  # of the percentages of one instance, which may be rounded
 
 
 def read_real_shares(path: Path) -> dict[str, dict[str, float]]:
-    """{instance: {group: percent}} of a CSV, JSON or parquet file with the columns instance, group and percent.
+    """Read {instance: {group: percent}} of a CSV, JSON or parquet file with the columns instance, group and percent.
 
-    Groups that are not listed have no reference. Raises UsageError for a file that does not fit.
+    Raises UsageError for a file that does not fit.
     """
     read = read_rows(path, "share", "shares", edited=True, known=COLUMNS)
     if missing := [name for name in COLUMNS if name not in read.columns]:
@@ -31,37 +31,32 @@ def read_real_shares(path: Path) -> dict[str, dict[str, float]]:
     shares: dict[str, dict[str, float]] = defaultdict(dict)
     for instance, group, percent, place in zip(*(read.words(name) for name in COLUMNS), read.places):
         known = groups.get(group.casefold())
-        value = _number(percent)
+        try:
+            value = float(percent.removesuffix("%"))
+        except ValueError:
+            value = math.nan
         if known is None or not 0 <= value <= 100:
             raise UsageError(
                 f"{path}, {place}: {group!r} with {percent!r} percent came; one of "
                 f"{', '.join(groups.values())} with a number from 0 to 100 is accepted"
             )
-        of_instance = shares[instance]
-        if known in of_instance:
+        if known in shares[instance]:
             raise UsageError(f"{path}, {place}: {known} is listed twice for {instance!r}; once is accepted")
-        of_instance[known] = value
+        shares[instance][known] = value
     if all(value <= 1 for of_instance in shares.values() for value in of_instance.values()):
         raise UsageError(f"{path} has no share above 1 percent; percent are accepted (87.4), not fractions (0.874)")
     for instance, of_instance in shares.items():
         for attribute, names in GROUPS.items():
             total = sum(of_instance.get(name, 0.0) for name in names)
-            if total > MOST:
+            if total > MAX_SUM:
                 raise UsageError(f"{path}: the shares by {attribute} for {instance!r} add up to {total:g} percent")
     return dict(shares)
 
 
-def with_real_shares(rows: datasets.Dataset, shares: Mapping[str, Mapping[str, float]]) -> datasets.Dataset:
+def add_real_shares(rows: datasets.Dataset, shares: Mapping[str, Mapping[str, float]]) -> datasets.Dataset:
     """Add the column real_shares: percent of each group of the row's attribute, in GROUPS' order; NaN: unknown."""
     known = [
         [shares.get(instance, {}).get(group, math.nan) for group in GROUPS[attribute]]
         for instance, attribute in zip(rows["instance"], rows["attribute"])
     ]
     return rows.add_column("real_shares", known)
-
-
-def _number(cell: str) -> float:
-    try:
-        return float(cell.removesuffix("%"))
-    except ValueError:
-        return math.nan

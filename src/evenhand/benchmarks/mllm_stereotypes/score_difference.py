@@ -11,7 +11,8 @@ import numpy.typing as npt
 import pandas as pd
 from scipy import optimize, stats
 
-from evenhand.benchmarks.mllm_stereotypes.faces.face import GROUPS
+from evenhand.benchmarks.mllm_stereotypes.options import GROUPS
+from evenhand.benchmarks.mllm_stereotypes.statistics import OF_BOTH
 from evenhand.metrics.association_score.distances import Distances
 from evenhand.metrics.association_score.intervals import count_by_cluster, faces_of_clusters
 from evenhand.metrics.association_score.noise import noise
@@ -20,7 +21,6 @@ from evenhand.statistics.clustered import Difference
 from evenhand.statistics.resampling import LEVELS, N_RESAMPLES, FloatArray, IntArray, students_intervals
 
 RUNS = ("first", "second")
-OF_BOTH = "of_both_answered"
 KEYS = ("association_score", "association_score_answered")
 NONE = Difference(*(math.nan,) * 6, n=0, n_clusters=0)
 SCALES = np.concatenate([np.linspace(0, 1, 11), np.linspace(1.1, 2, 7), [2.5, 3, 4, 6, 10, 20]])

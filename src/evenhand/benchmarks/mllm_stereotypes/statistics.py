@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from evenhand.benchmarks.mllm_stereotypes.faces.face import GROUPS
+from evenhand.benchmarks.mllm_stereotypes.options import GROUPS
 from evenhand.figure import Columns, Estimate, Groups, Sample, Statistic
 from evenhand.statistics.estimators import RowMean
 
@@ -19,42 +19,44 @@ if TYPE_CHECKING:
 OF_BOTH = "of_both_answered"
 """Of two runs, the score without unread answers over the queries that both answered."""
 
+METHOD = "noise-corrected interval over pairs of faces, or pictures"
+_ORDER = [group for groups in GROUPS.values() for group in groups]
 
-def association_scores(sample: Sample) -> dict[str, Any]:
+
+def _compute_metric(sample: Sample) -> dict[str, Any]:
     """Return the metric's result for one configuration, computed once for all figures of the same rows."""
-    return sample.once("association_score", lambda: _association_scores(sample.rows))
-
-
-def _association_scores(rows: pd.DataFrame) -> dict[str, Any]:
     from evenhand.metrics.association_score.scores import association_score
 
+    rows = sample.rows
     shows_faces = rows["scenario"].iloc[0] != "persona"
-    found: dict[str, Any] = association_score(
-        rows["chosen"].fillna("").tolist(),
-        attributes=rows["attribute"].tolist(),
-        scenarios=rows["scenario"].tolist(),
-        instances=rows["instance"].tolist(),
-        candidates=[list(each) for each in rows["candidates"]],
-        clusters=rows["pair"].tolist(),
-        faces=rows[["face", "other_face"]].to_numpy().tolist() if shows_faces else None,
-        positions=rows["side"].fillna("").tolist() if shows_faces else None,
+    found: dict[str, Any] = sample.once(
+        "association_score",
+        lambda: association_score(
+            rows["chosen"].fillna("").tolist(),
+            attributes=rows["attribute"].tolist(),
+            scenarios=rows["scenario"].tolist(),
+            instances=rows["instance"].tolist(),
+            candidates=[list(each) for each in rows["candidates"]],
+            clusters=rows["pair"].tolist(),
+            faces=rows[["face", "other_face"]].to_numpy().tolist() if shows_faces else None,
+            positions=rows["side"].fillna("").tolist() if shows_faces else None,
+        ),
     )
     return found
 
 
 def score_differences(first: Sample, second: Sample) -> dict[str, Difference]:
-    """Return differences of the scores on the queries that both runs have; empty where they have none in common."""
-    return first.once(("score_differences", second), lambda: _score_differences(first, second))
-
-
-def _score_differences(first: Sample, second: Sample) -> dict[str, Difference]:
+    """Return differences of the scores on the queries that both runs have; empty if they have none in common."""
     from evenhand.benchmarks.mllm_stereotypes import score_difference
 
-    both = paired_answers(first, second)
-    return score_difference.score_differences(both) if len(both) else {}
+    def compute() -> dict[str, Difference]:
+        both = pair_answers(first, second)
+        return score_difference.score_differences(both) if len(both) else {}
+
+    return first.once(("score_differences", second), compute)
 
 
-def paired_answers(first: Sample, second: Sample) -> pd.DataFrame:
+def pair_answers(first: Sample, second: Sample) -> pd.DataFrame:
     """Pair the rows of two runs by id.
 
     Columns: pair, attribute, instance, candidates, faces (of two names, None where things are shown), chosen_first and
@@ -68,53 +70,37 @@ def paired_answers(first: Sample, second: Sample) -> pd.DataFrame:
 
 
 @dataclass(frozen=True)
-class OfMetric(Statistic):
+class MetricValue(Statistic):
     """A number of the metric's result; none where the metric doesn't give it, such as the position of persona answers.
 
     Attributes:
         key: of the metric's result.
-        within: the least and the most that it can be, after it is multiplied by `scale`.
+        within: its least and greatest value, after it is multiplied by `scale`.
+        compared: the key in `score_differences` of the difference of two runs; "" for none.
     """
 
     key: str
     within: tuple[float, float] | None = (0.0, 0.5)
     scale: float = 1.0
+    compared: str = ""
 
     columns = ("chosen",)
-    method = "noise-corrected interval over pairs of faces, or pictures"
+    method = METHOD
 
     @property
     def range(self) -> tuple[float, float] | None:  # type: ignore[override]
         return self.within
 
     def estimates(self, sample: Sample) -> Iterator[tuple[Groups, Estimate]]:
-        found = association_scores(sample)
+        found = _compute_metric(sample)
         if self.key in found:
-            yield (
-                {},
-                Estimate(
-                    *_scaled(found[self.key], found["intervals"].get(self.key), self.scale),
-                    n=found["n"],
-                    n_read=found["n_read"],
-                    n_clusters=found["n_clusters"],
-                    n_clusters_asked=found["n_clusters_asked"],
-                    chance=found["chance_score"] if self.key == "association_score" else None,
-                ),
-            )
-
-
-@dataclass(frozen=True)
-class AssociationScore(OfMetric):
-    """The association bias score, with the difference of two runs less what noise adds to each.
-
-    Attributes:
-        compared: which of `score_differences` is its difference of two runs.
-    """
-
-    compared: str = "association_score"
+            counts = {name: found[name] for name in ("n", "n_read", "n_clusters", "n_clusters_asked")}
+            chance = found["chance_score"] if self.key == "association_score" else None
+            ends = _scale(found[self.key], found["intervals"].get(self.key), self.scale)
+            yield {}, Estimate(*ends, **counts, chance=chance)
 
     def difference(self, first: Sample, second: Sample) -> Difference | None:
-        return score_differences(first, second).get(self.compared)
+        return score_differences(first, second).get(self.compared) if self.compared else None
 
 
 @dataclass(frozen=True)
@@ -125,37 +111,30 @@ class Rates(Statistic):
 
     columns = ("chosen",)
     range = (0.0, 100.0)
-    method = OfMetric.method
+    method = METHOD
 
     def estimates(self, sample: Sample) -> Iterator[tuple[Groups, Estimate]]:
-        found = association_scores(sample)
-        counts = self._counts(sample.rows)
-        ends = found["intervals"].get(self.key, {})
+        found = _compute_metric(sample)
+        counts = self._count(sample.rows)
+        intervals = found["intervals"].get(self.key, {})
         for instance in sample.rows["instance"].unique():
             for name, value in found[self.key].get(instance, {}).items():
                 races = name.split("|")
                 groups = {"group": name} if len(races) == 1 else {"race": races[0], "other_race": races[1]}
-                of = counts[instance, name if len(races) > 1 else ""]
-                interval = ends.get(instance, {}).get(name)
-                yield {"instance": instance, **groups}, Estimate(*_scaled(value, interval, 100), *of)
+                ends = _scale(value, intervals.get(instance, {}).get(name), 100)
+                n = counts[instance, name if len(races) > 1 else ""]
+                yield {"instance": instance, **groups}, Estimate(*ends, *n)
 
-    def _counts(self, rows: pd.DataFrame) -> dict[tuple[str, str], tuple[int, int, int, int]]:
+    def _count(self, rows: pd.DataFrame) -> dict[tuple[str, str], tuple[int, int, int, int]]:
         """{(instance, pair of races): (queries, answers, clusters with an answer, clusters)}"""
-        import pandas as pd
-
         offered = [
             "|".join(sorted(candidates, key=_ORDER.index)) if self.key == "pairwise" else ""
             for candidates in rows["candidates"]
         ]
-        table = pd.DataFrame({"instance": rows["instance"], "offered": offered, "pair": rows["pair"]})
-        table["read_pair"] = rows["pair"].where(rows["chosen"].notna())
-        by = table.groupby(["instance", "offered"])
-        found = by.agg(n=("pair", "size"), n_read=("read_pair", "count"), clusters=("read_pair", "nunique"))
-        found["asked"] = by["pair"].nunique()
-        return {key: tuple(map(int, of)) for key, of in zip(found.index, found.to_numpy())}  # type: ignore[misc]
-
-
-_ORDER = [group for groups in GROUPS.values() for group in groups]
+        read_pair = rows["pair"].where(rows["chosen"].notna())
+        by = rows.assign(offered=offered, read_pair=read_pair).groupby(["instance", "offered"])
+        counts = zip(by.size(), by["read_pair"].count(), by["read_pair"].nunique(), by["pair"].nunique())
+        return {key: tuple(map(int, of)) for key, of in zip(by.size().index, counts)}  # type: ignore[misc]
 
 
 class RealShares(Statistic):
@@ -167,8 +146,7 @@ class RealShares(Statistic):
 
     def estimates(self, sample: Sample) -> Iterator[tuple[Groups, Estimate]]:
         for instance, rows in sample.rows.groupby("instance", sort=False):
-            attribute, shares = rows["attribute"].iloc[0], rows["real_shares"].iloc[0]
-            for group, share in zip(GROUPS[attribute], shares):
+            for group, share in zip(GROUPS[rows["attribute"].iloc[0]], rows["real_shares"].iloc[0]):
                 if not math.isnan(share):
                     yield {"instance": str(instance), "group": group}, Estimate(float(share))
 
@@ -180,10 +158,10 @@ class Answered(RowMean):
     range = (0.0, 100.0)
 
     def values(self, sample: Sample) -> Iterator[tuple[Groups, pd.DataFrame]]:
-        yield {}, _by_faces(sample.rows, 100.0 * sample.rows["chosen"].notna())
+        yield {}, _cluster_by_face(sample.rows, 100.0 * sample.rows["chosen"].notna())
 
     def estimates(self, sample: Sample) -> Iterator[tuple[Groups, Estimate]]:
-        """Unread answers count, but are not read."""
+        """Count unread answers, but not as read."""
         n_read = int(sample.rows["chosen"].notna().sum())
         yield from ((groups, replace(found, n_read=n_read)) for groups, found in super().estimates(sample))
 
@@ -200,13 +178,13 @@ class ChosenWhereOffered(RowMean):
             rows = sample.rows[[group in candidates for candidates in sample.rows["candidates"]]]
             if len(rows):
                 chose = (100.0 * (rows["chosen"] == group)).where(rows["chosen"].notna())
-                yield {"group": group}, _by_faces(rows, chose, group)
+                yield {"group": group}, _cluster_by_face(rows, chose, group)
 
 
-def _by_faces(rows: pd.DataFrame, values: pd.Series, group: str | None = None) -> pd.DataFrame:
-    """What `RowMean.values` gives: clusters are pictures, or faces crossed with the faces that they are shown next to.
+def _cluster_by_face(rows: pd.DataFrame, values: pd.Series, group: str | None = None) -> pd.DataFrame:
+    """Return what `RowMean.values` gives: clusters are pictures, or faces crossed with the faces shown next to them.
 
-    group: whose faces come first; None: those of the group that stands first in GROUPS.
+    group: whose faces come first; None: those of the group that is first in GROUPS.
     """
     import pandas as pd
 
@@ -221,8 +199,8 @@ def _by_faces(rows: pd.DataFrame, values: pd.Series, group: str | None = None) -
     return found.assign(cluster=face.where(~swapped, other), crossed=other.where(~swapped, face))
 
 
-def _scaled(value: float, ends: Sequence[float] | None, scale: float) -> tuple[float, float, float]:
-    low, high = (math.nan, math.nan) if ends is None else ends
+def _scale(value: float, ends: Sequence[float] | None, scale: float) -> tuple[float, float, float]:
+    low, high = ends or (math.nan, math.nan)
     return scale * value, scale * low, scale * high
 
 
@@ -232,16 +210,18 @@ def prepare(predictions: pd.DataFrame) -> pd.DataFrame:
     face, other_face: the faces of a pair, None where things are shown. first_listed: whether the first term was chosen.
     Of a consensus of runs: agreed, disagreed, unread_by_one.
     """
-    from evenhand.benchmarks.mllm_stereotypes.faces.pairs import faces_of
+    from evenhand.benchmarks.mllm_stereotypes.face_pairs import split_pair_id
 
-    of_faces = predictions["scenario"] != "persona"
-    faces: Mapping[str, tuple[str, str]] = {pair: faces_of(pair) for pair in predictions["pair"][of_faces].unique()}
-    shown = [faces.get(pair, (None, None)) for pair in predictions["pair"]]
-    face, other = zip(*shown) if shown else ((), ())
-    first = predictions["candidates"].map(lambda candidates: candidates[0])
+    faces = [
+        (None, None) if scenario == "persona" else split_pair_id(pair)
+        for scenario, pair in zip(predictions["scenario"], predictions["pair"])
+    ]
     chosen = predictions["chosen"]
+    is_first = chosen == predictions["candidates"].map(lambda candidates: candidates[0])
     found = predictions.assign(
-        face=list(face), other_face=list(other), first_listed=(chosen == first).astype(float).where(chosen.notna())
+        face=[face for face, _ in faces],
+        other_face=[other for _, other in faces],
+        first_listed=is_first.astype(float).where(chosen.notna()),
     )
     if "consensus" in found:
         outcome = found["consensus"]

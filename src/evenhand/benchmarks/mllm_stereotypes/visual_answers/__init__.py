@@ -5,8 +5,7 @@ Pure functions for the answers that "Measuring Stereotypical Bias in Multi-modal
 """
 
 from evenhand.benchmarks.mllm_stereotypes.visual_answers.boxes import read_box
-from evenhand.benchmarks.mllm_stereotypes.visual_answers.positions import read_position
-from evenhand.benchmarks.mllm_stereotypes.visual_answers.sides import read_side
+from evenhand.benchmarks.mllm_stereotypes.visual_answers.sides import read_position, read_side
 from evenhand.benchmarks.mllm_stereotypes.visual_answers.social_terms import read_social_term
 
 __all__ = ["read_box", "read_position", "read_side", "read_social_term"]

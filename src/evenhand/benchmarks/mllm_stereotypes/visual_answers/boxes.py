@@ -7,7 +7,7 @@ import re
 from fractions import Fraction
 from typing import Literal, NamedTuple
 
-from evenhand.benchmarks.mllm_stereotypes.visual_answers.sentences import own_turn
+from evenhand.benchmarks.mllm_stereotypes.visual_answers.replies import own_turn
 from evenhand.plain_text import without_thoughts
 
 # "we filter out boxes whose width (height) is less than 25% (50%) of the total width, as they may not accurately locate

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from evenhand.benchmarks.mllm_stereotypes.visual_answers.sentences import Mention, word_set
+from evenhand.benchmarks.mllm_stereotypes.visual_answers.replies import Mention, word_set
 
 _GROUPS = {
     "white": "white", "whites": "white", "black": "black", "blacks": "black", "asian": "asian", "asians": "asian",

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Literal
 
 from evenhand.benchmarks.mllm_stereotypes.visual_answers.race_phrases import PEOPLE, race_mentions
-from evenhand.benchmarks.mllm_stereotypes.visual_answers.sentences import (
+from evenhand.benchmarks.mllm_stereotypes.visual_answers.replies import (
     Mention,
     asserted,
     flat,

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from evenhand.plain_text import plain, without_thoughts
 
 
 def word_set(text: str) -> frozenset[str]:
     return frozenset(text.split())
+
+
+def any_of(text: str) -> str:
+    """Return a pattern that matches any of the words."""
+    return f"(?:{'|'.join(text.split())})"
 
 
 _REFUSAL = re.compile(
@@ -63,6 +68,10 @@ class Clause:
 
     words: tuple[str, ...]
     mark: str
+
+    @cached_property
+    def text(self) -> str:
+        return " ".join(self.words)
 
     @property
     def denies(self) -> bool:
