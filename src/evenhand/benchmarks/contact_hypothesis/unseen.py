@@ -8,7 +8,7 @@ from typing import Any
 from evenhand.benchmarks.contact_hypothesis.debiasing.cuts import NEW
 from evenhand.flow.configuration import differences
 from evenhand.flow.results import Results
-from evenhand.report.what_differs import settings
+from evenhand.report.findings import settings
 from evenhand.training_record import base_of, base_version
 
 CONTACT = "contact_hypothesis"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from evenhand.errors import UsageError
 from evenhand.hub.cards.templating import rendered
 from evenhand.hub.results_checks import in_place_of_all, packaged, refuse_weak_results
-from evenhand.report.one_base import WEIGHTS
+from evenhand.report.findings import WEIGHTS
 from evenhand.training_record import RECORD, base_of, base_version, training_record
 
 if TYPE_CHECKING:
@@ -123,8 +123,7 @@ def _measured(folder: Path, record: dict[str, Any], runs: Sequence[Path]) -> lis
     from evenhand.flow.run_folder import RunFolder
     from evenhand.models.fingerprint import fingerprint
     from evenhand.report.comparison import compare
-    from evenhand.report.findings import Run
-    from evenhand.report.what_differs import settings
+    from evenhand.report.findings import Run, settings
 
     marks = [fingerprint(each) for each in (folder, folder / MERGED) if each.is_dir()]
     before: list[Run] = []
