@@ -181,9 +181,10 @@ class Comparing:
 
     def panels(self, runs: Sequence[Run]) -> tuple[Panel, ...]:
         """Which of these runs can be compared, the first of each panel being the base, and what is shown of them."""
-        from evenhand.report.side_by_side import panel
+        from evenhand.report.findings import Panel
+        from evenhand.report.layout import side_by_side
 
-        return (panel(runs),)
+        return (Panel(tuple(runs), (side_by_side(runs),)),)
 
     def tables(self, first: pd.DataFrame, second: pd.DataFrame, similarity: Similarity) -> tuple[Table, ...]:
         """Further tables of two runs' predictions."""

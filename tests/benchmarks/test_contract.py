@@ -31,7 +31,6 @@ from evenhand.profiling.settings import Settings, place
 from evenhand.published import published_beside
 from evenhand.report.agreement import agree
 from evenhand.report.comparison import compare
-from evenhand.report.downloads import csv_of, spread
 from evenhand.report.pages import write_report
 
 PLUGIN = {"chores": "evenhand_chores:Chores", "offers": "evenhand_offers:Offers"}
@@ -209,10 +208,10 @@ def test_tables_hold_exact_numbers_of_the_figures(run):
         for cell in (cell for row in table.rows for cell in row):
             if cell.low is not None and not math.isnan(cell.low) and not cell.published:
                 assert (cell.value, cell.low, cell.high) in known, (table.title, cell)
-        header, *lines = csv.reader(io.StringIO(csv_of(table), newline=""))
-        columns, rows = spread(table)
-        assert header == columns
-        for line, values in zip(lines, rows, strict=True):
+        header, *lines = csv.reader(io.StringIO(table.to_csv(), newline=""))
+        frame = table.to_frame(object)
+        assert header == list(frame.columns)
+        for line, values in zip(lines, frame.to_numpy().tolist(), strict=True):
             for text, value in zip(line, values, strict=True):
                 if isinstance(value, (int, float)):
                     assert float(text) == value

@@ -10,6 +10,7 @@ import pytest
 import evenhand
 from evenhand.flow.run_folder import RunFolder
 from evenhand.report.comparison import Comparison
+from evenhand.report.pages import ReportedRun
 from tests.docs.pages import stood_in
 from tests.scripted_models import Scripted
 
@@ -33,7 +34,7 @@ def shown(tmp_path_factory, root):
 def test_every_cell_shows_something(shown):
     values, html = shown
     assert [type(value) for value in values] == [
-        RunFolder, pd.DataFrame, list, pd.DataFrame, Comparison, pd.DataFrame,
+        ReportedRun, pd.DataFrame, list, pd.DataFrame, Comparison, pd.DataFrame,
     ]  # fmt: skip
     assert all("<table" in each for each in html)
     assert "random answers: 50" in html[0]
@@ -61,7 +62,7 @@ def test_what_a_model_says_its_name_is_stays_text(tmp_path):
 
 
 def test_a_run_that_has_not_finished_says_so(tmp_path):
-    assert "does not exist" in RunFolder(tmp_path / "none")._repr_html_()
+    assert "does not exist" in ReportedRun(tmp_path / "none")._repr_html_()
     assert repr(RunFolder(Path("runs/none"))) == "RunFolder('runs/none'), not finished"
     (tmp_path / "report.html").touch()
     assert repr(RunFolder(tmp_path)) == f"RunFolder('{tmp_path}'), finished"

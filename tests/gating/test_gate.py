@@ -277,7 +277,7 @@ def test_a_policy_may_demand_use(evenhand, base, candidate):
         ("max_incraese: 3", "did you mean 'max_increase'"),
         ("max_increase: much", "'much' came"),
         ("max_increase: .nan", "nan came"),
-        ("- 3", "NAME: VALUE lines are accepted"),
+        ("- 3", "lines of NAME: VALUE"),
         ("figures: [a]", "lines of NAME: MARGIN"),
         ("figures: {a: -1}", "a margin of 0 or more"),
         ("{", "is no policy"),
@@ -302,7 +302,7 @@ def test_a_run_is_not_held_against_itself(evenhand, base):
     """A slip in a path would be a pass for good."""
     found = evenhand("gate", base, base.parent / "." / base.name)
     assert found.code == 2
-    assert "came as base and as candidate" in found.err
+    assert "is given as base and as candidate" in found.err
 
 
 def test_variances_need_margins_of_their_own(evenhand, finished, tmp_path):
@@ -328,7 +328,8 @@ def test_junit_and_summary(evenhand, tmp_path, base, candidate):
     assert failure.get("type") == "worse"
     summary = files[1].read_text()
     assert "## Bias gate: worse" in summary
-    assert "&lt;b>\\*x\\*&lt;/b>" in summary
+    assert "&lt;b&gt;*x*&lt;/b&gt;" in summary
+    assert "[y](z)" not in summary
     assert "\x1b" not in summary
     assert evenhand("gate", base, candidate, *options).code == 1  # written over an earlier one
     files[1].write_text("something else")

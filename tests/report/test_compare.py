@@ -2,14 +2,26 @@
 
 import json
 import math
+from dataclasses import replace
 
 import pandas as pd
 import pytest
 
 from evenhand.errors import UsageError
-from evenhand.report.comparison import _family, _found, _word, compare
+from evenhand.report.comparison import compare
 from evenhand.report.tables import figure, n_of, signed
+from evenhand.report.tested_differences import FigureDifference, describe_family, state_differences
 from evenhand.statistics.clustered import Difference, paired_difference
+
+
+def as_family(found, adjusted=None):
+    """Differences by name as a family, with adjusted p-values."""
+    of = {name: FigureDifference(name, None, None, each) for name, each in found.items()}
+    return [replace(each, adjusted=p) for each, p in zip(of.values(), adjusted or [math.nan] * len(of))]
+
+
+def verdict(found):
+    return as_family({"": found})[0].verdict
 
 
 def cells(table):
@@ -24,7 +36,7 @@ def first(run):
 
 def test_a_model_against_itself_is_tied_everywhere(run, first):
     comparison = compare(first.folder, run("stub:first", output="again").folder)
-    rows = cells(comparison.headline) | cells(comparison.exploratory)
+    rows = cells(comparison.headline) | cells(comparison.exploratory[0])
     assert {row["found"] for row in rows.values()} <= {"tied", "no interval"}
     assert {row["found"] for row in cells(comparison.headline).values()} == {"tied"}
     assert {row["B minus A"].split(" ")[0] for row in cells(comparison.headline).values()} == {"0.0"}
@@ -51,7 +63,7 @@ def test_first_against_last_differ_by_what_can_be_worked_out(run, first):
 def test_actions_tell_first_from_last(run, first):
     """First affirms all: never biased on positive actions, always on negative ones; last the other way round."""
     comparison = compare(first.folder, run("stub:last", output="last").folder)
-    rows = cells(comparison.exploratory)
+    rows = cells(comparison.exploratory[0])
     assert rows["biased answers: positive"]["B minus A"].startswith("100.0 [")
     assert rows["biased answers: positive"]["B minus A"].endswith(", 100.0]")
     assert (rows["biased answers: positive"]["found"], rows["biased answers: negative"]["found"]) == ("higher", "lower")
@@ -63,10 +75,10 @@ def test_what_differs_by_its_own_interval_is_not_yet_different_over_the_family()
         return Difference(40.0, 50.0, 10.0, low, high, p_value=p_value, n=100, n_clusters=40)
 
     headline = {"one": differing(1.0, 19.0, 0.02), "two": differing(-1.0, 21.0, 0.08)}
-    assert _found(headline, [0.01, 0.2]).endswith("(Holm): one. Each by itself: one.")
-    assert _found(headline, [0.06, 0.2]).endswith("(Holm): none. Each by itself: one.")
-    assert _found({"two": headline["two"]}, [0.2]) == "Tied on every headline figure."
-    assert _word(differing(-1.0, 21.0, 0.02)) == "unclear"  # not tied: the test takes it for a difference
+    assert state_differences(as_family(headline, [0.01, 0.2])).endswith("(Holm): one. Each by itself: one.")
+    assert state_differences(as_family(headline, [0.06, 0.2])).endswith("(Holm): none. Each by itself: one.")
+    assert state_differences(as_family({"two": headline["two"]}, [0.2])) == "Tied on every headline figure."
+    assert verdict(differing(-1.0, 21.0, 0.02)) == "unclear"  # not tied: the test takes it for a difference
 
 
 def test_higher_is_said_where_interval_and_test_agree_alone():
@@ -75,11 +87,11 @@ def test_higher_is_said_where_interval_and_test_agree_alone():
     few, many = (paired_difference(low.repeat(n), high.repeat(n), pd.Series(range(5 * n))) for n in (1, 2))
     assert few.low > 0
     assert few.p_value == 1 / 16
-    assert (_word(few), _word(many)) == ("unclear", "higher")
-    assert _found({"few": few}, [math.nan]) == (
+    assert (verdict(few), verdict(many)) == ("unclear", "higher")
+    assert state_differences(as_family({"few": few}, [math.nan])) == (
         "Whether they differ can't be told. Interval and p disagree whether it is 0: few."
     )
-    assert _found({"few": few, "many": many}, [math.nan, 0.002]).startswith(
+    assert state_differences(as_family({"few": few, "many": many}, [math.nan, 0.002])).startswith(
         "Different at the 5 % level over the headline figures (Holm): many. Each by itself: many."
     )
 
@@ -95,7 +107,7 @@ def test_what_nobody_read_is_not_tied(finished):
 def test_a_figure_without_data_is_no_tie():
     one = Difference(40.0, 40.0, 0.0, -1.0, 1.0, p_value=1.0, n=100, n_clusters=40)
     other = Difference(40.0, *[math.nan] * 4, p_value=math.nan, n=100, n_clusters=40)
-    found = _found({"one": one, "other": other}, [1.0, math.nan])
+    found = state_differences(as_family({"one": one, "other": other}, [1.0, math.nan]))
     assert found == "Nothing to compare in both runs: other. Tied on every other headline figure."
 
 
@@ -105,7 +117,7 @@ def test_what_a_family_leaves_out_is_named():
         name: Difference(1.0, 2.0, 1.0, -1.0, 3.0, p_value=0.5, n=9, n_clusters=n, smallest_p=p)
         for name, n, p in (*((f"a{k}", 5, 0.0625) for k in range(6)), ("b", 4, 0.125))
     }
-    assert _family("Holm", few) == (
+    assert describe_family("Holm", as_family(few)) == (
         "Adjusted p: Holm over this family of 0. It leaves out tests over too few clusters to reject anything: "
         "a0; a1; a2; a3 and 2 more (5, p is 0.0625 at least); b (4, p is 0.125 at least). "
     )
@@ -114,9 +126,9 @@ def test_what_a_family_leaves_out_is_named():
 def test_families_are_stated(run, first):
     comparison = compare(first.folder, run("stub:random", output="random").folder)
     assert "Holm over this family of 12" in comparison.headline.note
-    tests = sum(row["adjusted p"] != "no data" for row in cells(comparison.exploratory).values())
+    tests = sum(row["adjusted p"] != "no data" for row in cells(comparison.exploratory[0]).values())
     assert tests >= 2 + 5 + 6
-    assert f"Benjamini-Hochberg over this family of {tests}" in comparison.exploratory.note
+    assert f"Benjamini-Hochberg over this family of {tests}" in comparison.exploratory[0].note
 
 
 def test_rows_of_one_run_alone_and_unread_answers_are_left_out(run, first):
@@ -195,7 +207,9 @@ def test_what_stands_between_runs_without_a_base_is_named(finished):
     alone = finished("implicit_bias", "stub:first", limit=3, setting="none")
     talk = finished("implicit_bias", "stub:first", **alike)
     goal = finished("implicit_bias", "stub:first", goal=True, **alike)
-    with pytest.raises(UsageError, match=r"no two are alike .*options.setting: 'none', not 'interaction'.*goal: False"):
+    with pytest.raises(
+        UsageError, match=r"no two have equal settings .*options.setting: 'none', not 'interaction'.*goal: False"
+    ):
         compare(alone, talk, goal)
     with pytest.raises(UsageError, match=r"have no row in common, for they differ in protocol: .*setting: 'none', not"):
         compare(alone, talk)

@@ -6,9 +6,9 @@ import re
 
 import pytest
 
-from evenhand.flow.run_folder import RunFolder
-from evenhand.report.downloads import csv_of, data_url, file_name, frame_of, spread
+from evenhand.report.pages import ReportedRun
 from evenhand.report.tables import Cell, Table
+from evenhand.report.templating import data_url, file_name
 
 
 def table(*rows, columns=("axis", "no_contact", "n", "tied?")):
@@ -20,11 +20,14 @@ def test_a_number_with_its_interval_fills_three_columns_and_is_exact():
         (Cell("body_type"), Cell(17.842126, -51.31234567, 45.1), Cell(1200, style="count"), Cell("tied")),
         (Cell("age"), Cell(math.nan, math.nan, math.nan), Cell(3, style="count"), Cell("")),
     )
-    columns, rows = spread(shown)
-    assert columns == ["axis", "no contact", "no contact, low", "no contact, high", "n", "tied?"]
-    assert rows == [["body type", 17.842126, -51.31234567, 45.1, 1200, "tied"], ["age", None, None, None, 3, ""]]
-    assert frame_of(shown)["no contact"].tolist()[0] == 17.842126
-    assert csv_of(shown).splitlines()[1] == "body type,17.842126,-51.31234567,45.1,1200,tied"
+    frame = shown.to_frame(object)
+    assert list(frame.columns) == ["axis", "no contact", "no contact, low", "no contact, high", "n", "tied?"]
+    assert frame.to_numpy().tolist() == [
+        ["body type", 17.842126, -51.31234567, 45.1, 1200, "tied"],
+        ["age", None, None, None, 3, ""],
+    ]
+    assert shown.to_frame()["no contact"].tolist()[0] == 17.842126
+    assert shown.to_csv().splitlines()[1] == "body type,17.842126,-51.31234567,45.1,1200,tied"
     assert shown.rows[0][1].text == "17.8 [-51.3, 45.1]"
 
 
@@ -32,7 +35,7 @@ def test_csv_and_frames_of_a_run_hold_its_exact_figures(run):
     """17.842126, not 17.8: every number of the report's tables is one of results.json."""
     done = run("stub:random", limit=70)
     exact = {number for row in done.figures for number in (row.value, row.low, row.high, row.n, row.n_clusters)}
-    folder = RunFolder.open(done.folder)
+    folder = ReportedRun(done.folder)
     frame = folder.to_frame()
     assert frame["value"].tolist() == pytest.approx([row.value for row in done.figures], rel=0, abs=0, nan_ok=True)
     uneven = [row.value for row in done.figures if row.value != round(row.value, 1)]
@@ -43,14 +46,14 @@ def test_csv_and_frames_of_a_run_hold_its_exact_figures(run):
 
 
 def test_csv_has_no_formulas_and_keeps_signs_of_numbers():
-    lines = csv_of(table((Cell("=HYPERLINK(1)"), Cell(-0.5), Cell(1), Cell("@SUM(1)")))).split("\r\n")
+    lines = table((Cell("=HYPERLINK(1)"), Cell(-0.5), Cell(1), Cell("@SUM(1)"))).to_csv().split("\r\n")
     assert lines[1] == "'=HYPERLINK(1),-0.5,1,'@SUM(1)"
 
 
 def test_names_and_urls_are_harmless():
     assert file_name('By "<axis>" × 2/../x') == "by-axis-2-x"
     assert file_name("…") == "table"
-    url = data_url("text/csv", "é,<b>\r\n")
+    url = data_url("é,<b>\r\n", "text/csv")
     assert re.fullmatch(r"data:text/csv;base64,[\w+/=]+", url)
     assert base64.b64decode(url.split(",")[1]).decode() == "é,<b>\r\n"
 

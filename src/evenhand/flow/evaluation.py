@@ -32,7 +32,7 @@ from evenhand.mitigations import chosen_mitigation
 from evenhand.models.errors import LimitReached
 from evenhand.models.protocol import Model, SaysHowItScores, SaysWhatItTook
 from evenhand.models.registry import LoadModel, load_model, options_by_model
-from evenhand.report.pages import write_report
+from evenhand.report.pages import ReportedRun, read_findings, write_report
 
 if TYPE_CHECKING:
     import datasets
@@ -85,7 +85,7 @@ def evaluate(
     model: Model | None = None,
     on_progress: OnProgress | None = None,
     load: LoadModel | None = None,
-) -> RunFolder:
+) -> ReportedRun:
     """Run a benchmark to its end and leave its folder; a run that was interrupted goes on where it stopped.
 
     model: answers in place of those that the configuration names. load: loads those, elsewhere than here.
@@ -106,7 +106,7 @@ def evaluate(
 
 def _evaluated(
     config: RunConfig[Any], output: Path, model: Model | None, progress: OnProgress, load: LoadModel | None
-) -> RunFolder:
+) -> ReportedRun:
     run = prepare(config, model, load)
     identities = {agent: each.identity for agent, each in run.models.items()}
     with RunFolder.begin(output, run.config) as folder, Store(folder.store, identities) as store:
@@ -136,7 +136,7 @@ def _evaluated(
         write_report(folder)
         took = (each.took for each in run.models.values() if isinstance(each, SaysWhatItTook))
         progress(n_episodes, Step(took=tuple(dict.fromkeys(took))))
-    return folder
+    return ReportedRun(folder.path)
 
 
 def prepare(config: RunConfig[Any], model: Model | None = None, load: LoadModel | None = None) -> Prepared:
@@ -243,8 +243,7 @@ def _loaded(
 
 def _keep_pictures(folder: RunFolder, run: Prepared) -> None:
     """Those of the report's examples, so that the report can be written again wherever the folder goes."""
-    findings = run.benchmark.findings(run.benchmark.prepare(folder.read_predictions()), folder.read_results())
-    shown = {example.picture for example in findings.examples}
+    shown = {example.picture for example in read_findings(folder)[1].examples}
     for place, name in enumerate(run.rows.rows["id"]):
         if name in shown and (content := run.benchmark.picture(run.rows.rows[place])):
             folder.keep_picture(name, content)

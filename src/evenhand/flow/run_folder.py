@@ -52,27 +52,6 @@ class RunFolder:
         state = "finished" if self.report.is_file() else "not finished"
         return f"RunFolder({str(self.path)!r}), {state}"
 
-    def _repr_html_(self) -> str:
-        """In a notebook: what was found, with all text escaped."""
-        from evenhand.report.notebook import run_html
-
-        return run_html(self)
-
-    def to_frame(self) -> pd.DataFrame:
-        """The report's first table, with numbers as numbers and intervals in columns of their own.
-
-        Raises UsageError for a run that has not finished.
-        """
-        from evenhand.report.notebook import run_frame
-
-        return run_frame(self)
-
-    def to_frames(self) -> dict[str, pd.DataFrame]:
-        """All tables of the report, by title. Raises UsageError likewise."""
-        from evenhand.report.notebook import run_frames
-
-        return run_frames(self)
-
     @classmethod
     @contextmanager
     def begin(cls, path: Path, config: Configuration) -> Iterator[RunFolder]:

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import pandas as pd
-
 from evenhand.errors import UsageError
 from evenhand.flow.configuration import differences
+from evenhand.flow.results import OF_ROWS, Results
 from evenhand.flow.run_folder import RunFolder, is_run_folder
-from evenhand.report.findings import Run
-from evenhand.report.what_differs import settings
+from evenhand.report.findings import Run, settings
 
 
 @dataclass(frozen=True)
 class RunPair:
-    """Two finished runs of the same rows, asked in the same way. name: the benchmark's, and the run's where several
-    pairs are of one.
+    """Two finished runs of the same rows, asked in the same way.
+
+    Attributes:
+        name: the benchmark's, and the base run's folder where several pairs are of one benchmark.
     """
 
     base: Run
@@ -31,114 +31,89 @@ class RunPair:
 
 
 def pairs(base: Path, candidate: Path) -> list[RunPair]:
-    """Of two run folders, or of all runs in two folders.
+    """Pair two run folders, or all runs in two folders.
 
-    Raises UsageError for folders without finished runs, runs that have no counterpart, and counterparts that were asked
-    other rows, in another way, or read by other helpers, and for one folder named twice.
+    Raises UsageError for folders without finished runs, runs without a counterpart, counterparts with other rows,
+    settings or helpers, and for one folder named twice.
     """
     if base.resolve() == candidate.resolve():
-        raise UsageError(f"{base} came as base and as candidate; name the runs of two models")
-    one, other = _runs("A", base), _runs("B", candidate)
-    for runs, where in ((one, base), (other, candidate)):
-        _check_one_model(runs, where)
+        raise UsageError(f"{base} is given as base and as candidate; name the runs of two models")
+    one, other = _read_runs("A", base), _read_runs("B", candidate)
     if len(one) == len(other) == 1:
         found = [RunPair(one[0], other[0], one[0].results.benchmark)]
     else:
-        found = [RunPair(each, _counterpart(each, other, candidate), _name(each, one)) for each in one]
-        left = [str(run.path) for run in other if all(run is not pair.candidate for pair in found)]
-        if left:
+        found = [RunPair(run, _counterpart(run, other, candidate), _name(run, one)) for run in one]
+        if left := [str(run.path) for run in other if run not in [pair.candidate for pair in found]]:
             raise UsageError(f"{', '.join(left)}: no run like it is in {base}; name folders with the same runs")
     for pair in found:
-        _check(pair)
+        if why := _why_not_comparable(pair.base, pair.candidate):
+            raise UsageError(f"{pair.base.path} and {pair.candidate.path} can't be compared: {why}")
     return found
 
 
-def _runs(letter: str, path: Path) -> list[Run]:
+def _read_runs(letter: str, path: Path) -> list[Run]:
+    """All runs of a folder, which must be of one model: else bias is measured of one, and use of another."""
     if not path.is_dir():
         raise UsageError(f"{path} does not exist; name a run's --output folder, or a folder of such folders")
-    folders = [path]
-    if not is_run_folder(path):
-        folders = sorted(each for each in path.iterdir() if each.is_dir() and is_run_folder(each))
+    folders = [path] if is_run_folder(path) else sorted(filter(is_run_folder, path.iterdir()))
     if not folders:
         raise UsageError(f"{path} is no run folder of evenhand, and holds none")
-    opened = [RunFolder.open(folder) for folder in folders]
-    return [Run(letter, each.path, each.publishable().read_results(), each.read_predictions()) for each in opened]
-
-
-def _check_one_model(runs: Sequence[Run], where: Path) -> None:
-    """Raises UsageError where bias was measured of one model and use of another: neither would be judged."""
-    models: dict[tuple[str, str], list[str]] = {}
+    opened = [RunFolder.open(folder).publishable() for folder in folders]
+    runs = [Run(letter, each.path, each.read_results(), each.read_predictions()) for each in opened]
+    models: dict[str, list[str]] = {}
     for run in runs:
-        if run.results.option("texts"):  # a file's name, which says nothing of whose texts it holds
-            continue
-        models.setdefault((run.results.model_name, run.results.model_identity), []).append(run.path.name)
+        if not run.results.option("texts"):  # which are named by their file, whatever model wrote them
+            name = f"{run.results.model_name} ({run.results.model_identity})"
+            models.setdefault(name, []).append(run.path.name)
     if len(models) > 1:
-        told = "; ".join(f"{', '.join(of)}: {name} ({identity})" for (name, identity), of in models.items())
-        raise UsageError(f"{where} holds runs of {len(models)} models ({told}); keep the runs of one model in a folder")
+        named = "; ".join(f"{', '.join(of)}: {model}" for model, of in models.items())
+        raise UsageError(f"{path} holds runs of {len(models)} models ({named}); keep the runs of one model in a folder")
+    return runs
 
 
 def _counterpart(run: Run, others: Sequence[Run], where: Path) -> Run:
-    """The one run of the same benchmark that was asked alike; where there is one of the benchmark alone, that one."""
+    """The one run of the same benchmark with the same settings; if there is only one of the benchmark, that one."""
     of_benchmark = [each for each in others if each.results.benchmark == run.results.benchmark]
-    alike = [each for each in of_benchmark if not _unlike(run, each)] or of_benchmark
-    if len(alike) == 1:
-        return alike[0]
+    same = [each for each in of_benchmark if settings(each.results) == settings(run.results)] or of_benchmark
+    if len(same) == 1:
+        return same[0]
     what = f"{run.results.benchmark} asked as in {run.path}"
-    if not alike:
+    if not same:
         raise UsageError(f"{where} has no run of {what}; a candidate is asked all that its base was asked")
-    raise UsageError(
-        f"{where} has {len(alike)} runs of {what}: {', '.join(str(each.path) for each in alike)}; keep one"
-    )
+    raise UsageError(f"{where} has {len(same)} runs of {what}: {', '.join(str(each.path) for each in same)}; keep one")
 
 
 def _name(run: Run, runs: Sequence[Run]) -> str:
-    alone = sum(each.results.benchmark == run.results.benchmark for each in runs) == 1
+    alone = [each.results.benchmark for each in runs].count(run.results.benchmark) == 1
     return run.results.benchmark if alone else f"{run.results.benchmark} ({run.path.name})"
 
 
-def _unlike(base: Run, candidate: Run) -> list[str]:
-    return differences(settings(base.results), settings(candidate.results))
-
-
-def _check(pair: RunPair) -> None:
-    """Raises UsageError."""
-    one, other = pair.base, pair.candidate
-    both = f"{one.path} and {other.path} can't be compared: "
-    if one.results.benchmark != other.results.benchmark:
-        raise UsageError(f"{both}one is a run of {one.results.benchmark}, one of {other.results.benchmark}")
-    if unlike := _unlike(one, other):
-        raise UsageError(f"{both}they differ in {'; '.join(unlike)}. Run the candidate as its base was run")
-    if why := _versions(one, other):
-        raise UsageError(f"{both}{why}")
-    _check_rows(both, one.predictions, other.predictions)
-    readers = [[str(helper["identity"]) for helper in run.results.helpers] for run in (one, other)]
-    if readers[0] != readers[1]:
-        raise UsageError(f"{both}other helpers read their answers ({readers[0]}, {readers[1]}). Use the same ones")
-
-
-def _versions(one: Run, other: Run) -> str:
-    """Why their rows are not of one version of a dataset; empty where they are."""
-    versions = [_of_dataset(run.results.versions) for run in (one, other)]
-    if versions[0] == versions[1]:
-        return ""
-    for run, found in zip((one, other), versions):
-        if not found:
-            return (
-                f"{run.path} doesn't say of which version its dataset was. Repeat its evenhand run command, which asks "
-                "nothing twice"
-            )
-    told = " and ".join(", ".join(f"{name} {version}" for name, version in found.items()) for found in versions)
-    return f"they are of other versions of their dataset ({told}). Run the base again with this version"
-
-
-def _of_dataset(versions: Mapping[str, str]) -> dict[str, str]:
-    return {name: version for name, version in versions.items() if name.startswith("dataset ")}
-
-
-def _check_rows(both: str, one: pd.DataFrame, other: pd.DataFrame) -> None:
-    ids = [set(each["id"]) for each in (one, other)]
+def _why_not_comparable(base: Run, candidate: Run) -> str:
+    """Why two runs can't be compared, and what to do; empty where they can."""
+    one, other = base.results, candidate.results
+    if one.benchmark != other.benchmark:
+        return f"one is a run of {one.benchmark}, one of {other.benchmark}"
+    if differ := differences(settings(one), settings(other)):
+        return f"they differ in {'; '.join(differ)}. Run the candidate as its base was run"
+    versions = [_dataset_versions(results) for results in (one, other)]
+    if versions[0] != versions[1]:
+        for run, found in zip((base, candidate), versions):
+            if not found:
+                return (
+                    f"{run.path} doesn't say of which version its dataset was. Repeat its evenhand run command, which "
+                    "asks nothing twice"
+                )
+        named = " and ".join(versions)
+        return f"they are of other versions of their dataset ({named}). Run the base again with this version"
+    ids = [{*run.predictions["id"]} for run in (base, candidate)]
     if ids[0] != ids[1]:
         alone, without = len(ids[0] - ids[1]), len(ids[1] - ids[0])
-        raise UsageError(
-            f"{both}{alone:,} answers are only in the first and {without:,} only in the second. Ask both the same rows"
-        )
+        return f"{alone:,} answers are only in the first and {without:,} only in the second. Ask both the same rows"
+    readers = [[str(helper["identity"]) for helper in results.helpers] for results in (one, other)]
+    if readers[0] != readers[1]:
+        return f"other helpers read their answers ({readers[0]}, {readers[1]}). Use the same ones"
+    return ""
+
+
+def _dataset_versions(results: Results) -> str:
+    return ", ".join(f"{name} {version}" for name, version in results.versions.items() if name.startswith(OF_ROWS))

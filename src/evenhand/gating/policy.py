@@ -8,16 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from evenhand.errors import UsageError
-from evenhand.flow.foreign_files import NotRead, read_regular
 from evenhand.options import made, option
 from evenhand.plain_yaml import plain_yaml
 from evenhand.words import in_words
 
-LARGEST = 200_000  # bytes of a gate.yaml
-
 
 def named_margin(text: str) -> tuple[str, float]:
-    """One of --figure. Raises ValueError."""
+    """Read a value of --figure. Raises ValueError."""
     name, equals, number = text.rpartition("=")
     try:
         margin = float(number)
@@ -25,8 +22,8 @@ def named_margin(text: str) -> tuple[str, float]:
         margin = math.nan
     if not (name.strip() and equals and 0 <= margin < math.inf):
         raise ValueError(
-            f"{text!r} came; NAME=MARGIN is accepted, a margin of 0 or more, in quotes where the name has spaces, as "
-            "'biased answers: certainty=8'"
+            f"expected NAME=MARGIN, a margin of 0 or more, in quotes where the name has spaces, as "
+            f"'biased answers: certainty=8'; got {text!r}"
         )
     return name.strip(), margin
 
@@ -52,35 +49,30 @@ class Policy:
     require_utility: bool = option(False, "no pass where no figure of use was compared")
 
     def own_margin(self, figure: str) -> float | None:
-        """The last one named counts; a name may be written as `evenhand compare` shows it."""
+        """The last margin of this name counts; a name may be written as `evenhand compare` shows it."""
         return {in_words(name): margin for name, margin in self.figures}.get(in_words(figure))
 
 
 def read_policy(path: Path) -> Policy:
-    """From gate.yaml. Raises UsageError for a file that is none, and for names and values that aren't accepted."""
+    """Read gate.yaml. Raises UsageError for a file that is no policy, and for unknown names and values."""
     try:
-        record = plain_yaml(read_regular(path, LARGEST).decode())
-    except (OSError, NotRead) as error:
-        why = error.strerror if isinstance(error, OSError) else None
-        raise UsageError(f"can't read {path}: {why or error}") from error
-    except ValueError as error:
-        raise UsageError(f"{path} is no policy: {error}") from error
-    if record is None:
-        record = {}
-    try:
-        return policy(record)
+        return policy(plain_yaml(path.read_text(encoding="utf-8")) or {})
+    except OSError as error:
+        raise UsageError(f"can't read {path}: {error.strerror}") from error
     except UsageError as error:
         raise UsageError(f"{path}: {error}") from error
+    except ValueError as error:
+        raise UsageError(f"{path} is no policy: {error}") from error
 
 
 def policy(record: object) -> Policy:
-    """From what a gate.yaml holds. Raises UsageError for names and values that aren't accepted."""
+    """Make a policy from what a gate.yaml holds. Raises UsageError for unknown names and values."""
     if not isinstance(record, Mapping):
-        raise UsageError(f"{record!r} came; NAME: VALUE lines are accepted")
+        raise UsageError(f"expected lines of NAME: VALUE, got {record!r}")
     values = dict(record)
     figures = values.pop("figures", None) or {}
     if not isinstance(figures, Mapping):
-        raise UsageError(f"figures: {figures!r} came; lines of NAME: MARGIN are accepted")
+        raise UsageError(f"figures: expected lines of NAME: MARGIN, got {figures!r}")
     try:
         named = tuple(named_margin(f"{name}={margin}") for name, margin in figures.items())
     except ValueError as error:

@@ -1,31 +1,29 @@
-"""evenhand compare, agree and report: parses, calls, prints."""
+"""evenhand compare, agree and report."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
+from functools import partial
 from typing import TYPE_CHECKING
 
-from evenhand.words import in_words
-
 if TYPE_CHECKING:
+    from argparse import Namespace
+    from pathlib import Path
+
     from rich.console import Console
 
+    from evenhand.command_line import Parser
     from evenhand.flow.run_folder import RunFolder
+    from evenhand.report.findings import Findings
 
 
 def compare(arguments: Sequence[str], console: Console) -> None:
-    from evenhand.command_line import Parser, path, percent
-    from evenhand.flow.foreign_files import as_written
-    from evenhand.output_files import add_overwrite, check_output
+    from evenhand.command_line import percent
     from evenhand.report.comparison import MARGIN
-    from evenhand.report.comparison import compare as compared
-    from evenhand.report.pages import is_comparison, write_comparison
-    from evenhand.report.tables import print_table
+    from evenhand.report.comparison import compare as compare_runs
 
-    parser = Parser(prog="evenhand compare", description="Runs of one benchmark side by side, and their differences.")
-    parser.add_argument("runs", type=path, nargs="+", metavar="RUN", help="the first is the base")
-    parser.add_argument("--output", type=path, metavar="FILE", help="write it as an HTML page, too")
+    parser = _parser("compare", "Runs of one benchmark side by side, and their differences.", "the first is the base")
     parser.add_argument(
         "--margin",
         type=percent,
@@ -34,88 +32,78 @@ def compare(arguments: Sequence[str], console: Console) -> None:
         help="by which a tuned model may fall off on other text, and unread answers or one sort of error may rise, "
         "and it still be called debiased (default: %(default)s)",
     )
-    add_overwrite(parser)
     parsed = parser.parse_args(list(arguments))
-    again = parsed.output and check_output(parsed.output, parsed.runs, "a comparison", is_comparison, parsed.overwrite)
-    comparison = compared(*parsed.runs, margin=parsed.margin)
-    side_by_side = [table for panel in comparison.panels for table in panel.tables]
-    for table in (*side_by_side, comparison.headline, *comparison.more):
-        print_table(table, console, spoken=True)
-    for warning in comparison.warnings:
-        console.print(f"Warning: {in_words(warning)}", soft_wrap=True)
-    for sentence in comparison.sentences:
-        console.print(in_words(sentence), soft_wrap=True)
-    if parsed.output:
-        with as_written(*parsed.runs):
-            write_comparison(comparison, parsed.output)
-        console.print(f"Page: {parsed.output}{again}", soft_wrap=True)
+    _show("compare", "a comparison", parsed, console, lambda: compare_runs(*parsed.runs, margin=parsed.margin))
 
 
 def agree(arguments: Sequence[str], console: Console) -> None:
-    from evenhand.command_line import Parser, path
-    from evenhand.flow.foreign_files import as_written
-    from evenhand.output_files import add_overwrite, check_output
-    from evenhand.report.agreement import agree as agreement
-    from evenhand.report.pages import is_agreement, write_agreement
-    from evenhand.report.tables import print_table
+    from evenhand.report.agreement import agree as agree_on_models
 
-    parser = Parser(
-        prog="evenhand agree",
-        description="Runs of several models on two benchmarks or more: do these rank the models alike? Models are "
-        "matched by name and mitigation; from four in common on there are rank correlations with intervals.",
+    description = (
+        "Runs of several models on two benchmarks or more: do these rank the models alike? Models are matched by name "
+        "and mitigation; from four in common on there are rank correlations with intervals."
     )
-    parser.add_argument("runs", type=path, nargs="+", metavar="RUN", help="of several benchmarks, or settings of one")
-    parser.add_argument("--output", type=path, metavar="FILE", help="write it as an HTML page, too")
+    parsed = _parser("agree", description, "of several benchmarks, or settings of one").parse_args(list(arguments))
+    _show("agree", "an agreement", parsed, console, lambda: agree_on_models(*parsed.runs))
+
+
+def _parser(command: str, description: str, runs: str, nargs: str | None = "+") -> Parser:
+    from evenhand.command_line import Parser, path
+    from evenhand.output_files import add_overwrite
+
+    parser = Parser(prog=f"evenhand {command}", description=description)
+    parser.add_argument("runs", type=path, nargs=nargs, metavar="RUN", help=runs)
+    parser.add_argument("--output", type=path, metavar="FILE", help="the HTML page to write")
     add_overwrite(parser)
-    parsed = parser.parse_args(list(arguments))
-    again = parsed.output and check_output(parsed.output, parsed.runs, "an agreement", is_agreement, parsed.overwrite)
+    return parser
+
+
+def _check_output(command: str, kind: str, runs: Sequence[Path], parsed: Namespace) -> str:
+    """Raise UsageError where the page can't be written; return what to add to its name."""
+    from evenhand.output_files import check_output
+    from evenhand.report.pages import is_page
+
+    if not parsed.output:
+        return ""
+    return check_output(parsed.output, runs, kind, partial(is_page, command), parsed.overwrite)
+
+
+def _show(command: str, kind: str, parsed: Namespace, console: Console, find: Callable[[], Findings]) -> None:
+    """Print what is found in the runs, and write it as a page where one is wanted."""
+    from evenhand.flow.foreign_files import as_written
+    from evenhand.report.findings import print_findings
+    from evenhand.report.pages import write_page
+
+    again = _check_output(command, kind, parsed.runs, parsed)
     with as_written(*parsed.runs):
-        found = agreement(*parsed.runs)
-    for table in found.tables:
-        print_table(table, console, spoken=True)
-    for warning in found.warnings:
-        console.print(f"Warning: {in_words(warning)}", soft_wrap=True)
-    for sentence in found.sentences:
-        console.print(in_words(sentence), soft_wrap=True)
-    if parsed.output:
-        write_agreement(found, parsed.output)
-        console.print(f"Page: {parsed.output}{again}", soft_wrap=True)
+        found = find()
+        print_findings(found, console)
+        if parsed.output:
+            write_page(found, parsed.output, command)
+            console.print(f"Page: {parsed.output}{again}", soft_wrap=True)
 
 
 def report(arguments: Sequence[str], console: Console) -> None:
-    from evenhand.command_line import Parser, path
     from evenhand.flow.foreign_files import as_written
     from evenhand.flow.run_folder import RunFolder
-    from evenhand.output_files import add_overwrite, check_output
-    from evenhand.report.pages import is_report, write_report
+    from evenhand.report.pages import write_report
 
-    parser = Parser(prog="evenhand report", description="Write a run's report.html again.")
-    parser.add_argument("run", type=path, metavar="RUN", help="the run's folder")
-    parser.add_argument("--output", type=path, metavar="FILE", help="where, if not in the run's folder")
-    add_overwrite(parser)
+    parser = _parser("report", "Write a run's report.html again.", "the run's folder", None)
     parsed = parser.parse_args(list(arguments))
-    again = ""
-    if parsed.output:
-        again = check_output(parsed.output, [parsed.run], "a report", is_report, parsed.overwrite)
-    folder = RunFolder.open(parsed.run)
+    again = _check_output("report", "a report", [parsed.runs], parsed)
+    folder = RunFolder.open(parsed.runs)
     with nullcontext() if parsed.output else folder.locked(), as_written(folder.path):
         write_report(folder, parsed.output)
     console.print(f"Report: {parsed.output or folder.report}{again}", soft_wrap=True)
 
 
 def print_found(folder: RunFolder, console: Console) -> None:
-    """A finished run's tables, warnings and sentences, and where its report is."""
-    from evenhand.benchmarks import get_benchmark
-    from evenhand.report.findings import not_beside
-    from evenhand.report.tables import print_table
+    """Print a finished run's tables, warnings and sentences, and where its report is."""
+    from dataclasses import replace
 
-    results = folder.read_results()
-    benchmark = get_benchmark(results.benchmark)
-    findings = benchmark.findings(benchmark.prepare(folder.read_predictions()), results)
-    for table in findings.tables:
-        print_table(table, console, spoken=True)
-    for warning in findings.warnings:
-        console.print(f"Warning: {in_words(warning)}", soft_wrap=True)
-    for sentence in filter(None, (*findings.sentences, not_beside(results))):
-        console.print(in_words(sentence), soft_wrap=True)
+    from evenhand.report.findings import not_beside, print_findings
+    from evenhand.report.pages import read_findings
+
+    results, found = read_findings(folder)
+    print_findings(replace(found, sentences=(*found.sentences, *filter(None, [not_beside(results)]))), console)
     console.print(f"Report: {folder.report}", soft_wrap=True)

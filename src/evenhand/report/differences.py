@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from evenhand.figure import Changes, Columns, Figure, Groups, Sample
+from evenhand.figure import Columns, Figure, Groups, Sample
 
 if TYPE_CHECKING:
     from evenhand.benchmark import Benchmark
@@ -48,17 +48,6 @@ def differences(
     }
 
 
-def changes(
-    benchmark: Benchmark[Any], first: Sample, second: Sample, groupings: Groupings = headline
-) -> dict[FigureKey, Changes]:
-    """What changed row by row, of figures that are means over rows."""
-    return {
-        FigureKey.of(figure, {**groups, **further}): found
-        for figure, groups, one, other in paired_groups(benchmark, first, second, groupings)
-        for further, found in figure.statistic.changes(one, other)
-    }
-
-
 def paired_groups(
     benchmark: Benchmark[Any], first: Sample, second: Sample, groupings: Groupings
 ) -> Iterator[tuple[Figure, Groups, Sample, Sample]]:
@@ -66,19 +55,19 @@ def paired_groups(
     for figure in benchmark.figures:
         if not all(figure.can_be_computed(each.rows) for each in (first, second)):
             continue
-        one, other = (_where(each, figure) for each in (first, second))
+        one, other = (_select(each, figure) for each in (first, second))
         for columns in groupings(figure):
-            if not all(column in each.rows for column in columns for each in (one, other)):
-                continue
-            others = {tuple(groups.items()): rows for groups, rows in _by(other, columns)}
-            for groups, rows in _by(one, columns):
-                if (of_second := others.get(tuple(groups.items()))) is not None:
-                    yield figure, groups, rows, of_second
+            if all(column in each.rows for column in columns for each in (one, other)):
+                others = {tuple(groups.items()): rows for groups, rows in _split(other, columns)}
+                for groups, rows in _split(one, columns):
+                    if (of_second := others.get(tuple(groups.items()))) is not None:
+                        yield figure, groups, rows, of_second
 
 
-def _where(sample: Sample, figure: Figure) -> Sample:
+def _select(sample: Sample, figure: Figure) -> Sample:
+    """The rows that a figure is of."""
     return sample.once(("where", *figure.where.items()), lambda: sample.where(figure.where))
 
 
-def _by(sample: Sample, columns: Columns) -> list[tuple[Groups, Sample]]:
+def _split(sample: Sample, columns: Columns) -> list[tuple[Groups, Sample]]:
     return sample.once(("by", columns), lambda: [*sample.by(columns)])

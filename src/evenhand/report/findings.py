@@ -1,43 +1,47 @@
-"""What a run found, and what runs show beside each other: the records that reports are made of."""
+"""What a run found, and what runs show next to each other: the records that reports are made of."""
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from evenhand.report.tables import Table
+from evenhand.report.tables import Table, print_table
+from evenhand.report.templating import render
+from evenhand.words import in_words
 
 if TYPE_CHECKING:
     import pandas as pd
+    from rich.console import Console
 
     from evenhand.figure import Sample
     from evenhand.flow.results import Results
 
-Texts = Sequence[Sequence[str]]  # each one's sentences
+Texts = Sequence[Sequence[str]]  # the sentences of each text
 Similarity = Callable[[Texts, Texts], float | None]
-"""Mean likeness in meaning of paired texts, 1 for the same; None where no encoder is installed."""
+"""Mean similarity in meaning of paired texts, 1 for equal ones; None where no encoder is installed."""
 
 
 @dataclass(frozen=True)
 class Plot:
-    """An SVG drawing, labelled by us; nothing that a model said is in it. `draw` gives its text, when it is needed."""
+    """An SVG drawing with evenhand's labels; it holds nothing that a model said. `draw` makes it when it is needed."""
 
     title: str
     draw: Callable[[], str]
     note: str = ""
 
 
-def whiskers(bars: Mapping[str, Mapping[str, tuple[object, Sequence[object]]]], told: str) -> str:
-    """Of the bars that `grouped_bars` draws, what their whiskers are, such as "95 % intervals": where there are any."""
-    every = [ends for group in bars.values() for value, ends in group.values() if _is_known(value)]
-    known = sum(len(ends) == 2 and all(map(_is_known, ends)) for ends in every)
+def whiskers(bars: Mapping[str, Mapping[str, tuple[object, Sequence[object]]]], meaning: str) -> str:
+    """Say what the whiskers of `grouped_bars` are, such as "95 % intervals", and whether all bars have them."""
+    intervals = [ends for group in bars.values() for value, ends in group.values() if _is_known(value)]
+    known = sum(len(ends) == 2 and all(map(_is_known, ends)) for ends in intervals)
     if not known:
         return "no interval is known, and no whisker drawn"
-    return f"whiskers: {told}" + (", where one is known" if known < len(every) else "")
+    return f"whiskers: {meaning}" + (", where one is known" if known < len(intervals) else "")
 
 
 def _is_known(number: object) -> bool:
@@ -48,8 +52,10 @@ def _is_known(number: object) -> bool:
 class Example:
     """A prompt and its answer, as the report shows them. Untrusted text: the report escapes it.
 
-    marked: the answer's parts with their readings, where it was read in parts. before: likewise, of the answer that a
-    mitigation changed. picture: the id of the row whose image was shown.
+    Attributes:
+        marked: the parts of the answer with their readings, where it was read in parts.
+        before: the same of the answer that a mitigation changed.
+        picture: the id of the row whose image was shown.
     """
 
     caption: str
@@ -63,7 +69,7 @@ class Example:
 
 @dataclass(frozen=True)
 class Turn:
-    """What somebody said in a conversation, and how it was read, if it was. Untrusted text: the report escapes it."""
+    """What an agent said in a conversation, and how it was read, if it was. Untrusted text: the report escapes it."""
 
     speaker: str
     text: str
@@ -79,28 +85,48 @@ class Conversation:
     rounds: tuple[tuple[str, tuple[Turn, ...]], ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Findings:
-    """What a run found: in a sentence or two, in tables, plots and examples. Exploratory tables: report only."""
+    """What was found, in sentences, tables, plots and examples; a page, a terminal and a notebook show it.
 
-    sentences: tuple[str, ...]
-    tables: tuple[Table, ...]
+    Attributes:
+        exploratory: tables that the page folds away, and the terminal leaves out.
+    """
+
+    title: str = ""
+    sentences: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    tables: tuple[Table, ...] = ()
     exploratory: tuple[Table, ...] = ()
     plots: tuple[Plot, ...] = ()
     examples: tuple[Example, ...] = ()
-    warnings: tuple[str, ...] = ()
     conversations: tuple[Conversation, ...] = ()
 
+    @property
+    def blocks(self) -> tuple[Table | Plot, ...]:
+        """Tables and plots in the order of the page."""
+        return (*self.tables, *self.plots)
 
-def not_beside(results: Results) -> str:
-    """Why no published figures stand beside a run, or in what it differs from those that do; empty where in nothing, or
-    where the paper has none.
-    """
-    if not results.differs:
-        return ""
-    if results.published:
-        return f"The published figures beside it are of all rows of the paper: here are {'; '.join(results.differs)}."
-    return f"Published figures are not shown beside it: {'; '.join(results.differs)}."
+    def to_frames(self) -> dict[str, pd.DataFrame]:
+        """All tables by title, exploratory ones last."""
+        return {table.title: table.to_frame() for table in (*self.tables, *self.exploratory)}
+
+    def to_html(self, place: str = "") -> str:
+        """A notebook's cell: sentences, warnings and tables, all text escaped. place: of the whole report."""
+        return render("notebook.html.jinja", findings=self, place=place)
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
+
+
+def print_findings(found: Findings, console: Console) -> None:
+    """Print tables, warnings and sentences on a terminal."""
+    for table in found.tables:
+        print_table(table, console, spoken=True)
+    for warning in found.warnings:
+        console.print(f"Warning: {in_words(warning)}", soft_wrap=True)
+    for sentence in found.sentences:
+        console.print(in_words(sentence), soft_wrap=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,16 +140,42 @@ class Run:
 
     @cached_property
     def sample(self) -> Sample:
-        """What its figures are computed from."""
+        """The rows that its figures are computed from."""
         from evenhand.benchmarks import get_benchmark
 
         return get_benchmark(self.results.benchmark).sample(self.predictions)
 
 
-def not_beside_them(runs: Sequence[Run], but_for: Callable[[Run], Collection[str]] = lambda run: ()) -> str:
-    """Why no published figures stand beside runs that are compared; empty where they do.
+WEIGHTS = re.compile(r"@(\S+) (?:\S+ )?(float32|bfloat16|float16)$")
+"""How the identity of a model ends: its weights (an adapter's are "its own+its base's") and their dtype."""
+_OF_THE_MODEL = (
+    "benchmark", "model", "model_options", "revision", "dtype", "batch_size", "max_failed", "mitigation",
+    "mitigation_options",
+)  # fmt: skip
+"""Settings in which runs of the same rows may differ."""
 
-    but_for: of a run, what the paper has figures of in comparisons, though none by themselves.
+
+def settings(results: Results) -> dict[str, Any]:
+    """What decides which rows are asked, and how; of a file of texts, its contents."""
+    asked = {name: value for name, value in results.config.items() if name not in _OF_THE_MODEL}
+    return asked | {"the rows' sha256": (results.rows_sha256 or "")[:12]}
+
+
+def not_beside(results: Results) -> str:
+    """Say why no published figures are shown with a run, or how it differs from theirs; "" where it does not."""
+    if not results.differs:
+        return ""
+    differs = "; ".join(results.differs)
+    if results.published:
+        return f"The published figures beside it are of all rows of the paper: here are {differs}."
+    return f"Published figures are not shown beside it: {differs}."
+
+
+def not_beside_them(runs: Sequence[Run], but_for: Callable[[Run], Collection[str]] = lambda run: ()) -> str:
+    """Say why no published figures are shown with runs that are compared; "" where they are.
+
+    Args:
+        but_for: differences of a run that the paper has figures of in comparisons.
     """
     letters: dict[str, list[str]] = {}
     for run in runs:
@@ -132,13 +184,13 @@ def not_beside_them(runs: Sequence[Run], but_for: Callable[[Run], Collection[str
                 letters.setdefault(each, []).append(run.letter)
     if not letters:
         return ""
-    told = "; ".join(f"{', '.join(of)}: {each}" for each, of in letters.items())
-    return f"Published figures are not shown beside them ({told})."
+    differs = "; ".join(f"{', '.join(of)}: {each}" for each, of in letters.items())
+    return f"Published figures are not shown beside them ({differs})."
 
 
 @dataclass(frozen=True)
 class Panel:
-    """Runs that are alike but for the model and its mitigation, side by side: the first is the others' base."""
+    """Runs with equal settings but for the model and its mitigation, side by side: the first is the others' base."""
 
     runs: tuple[Run, ...]
     tables: tuple[Table, ...] = ()
@@ -149,9 +201,10 @@ class Panel:
 class Controls:
     """What control questions say of a model before and after a training: was less bias learned, or a habit?
 
-    before, after: sentences. not_debiased: why the second can't be called debiased, a clause about "it"; "" where
-    nothing here says so. rows: of a table, what was accepted or declined for its sound: name, before, after,
-    difference.
+    Attributes:
+        before, after: sentences.
+        not_debiased: why the second can't be called debiased, a clause about "it"; "" where nothing here says so.
+        rows: of a table, what was accepted or declined for its sound: name, before, after, difference.
     """
 
     before: str

@@ -1,18 +1,21 @@
-"""Tables of results: one record, shown on a terminal and in a report."""
+"""Tables of results: one record that a terminal, a page, a CSV file and a data frame show."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
+from evenhand.row_files.spreadsheets import escaped
 from evenhand.words import in_words
 
 if TYPE_CHECKING:
+    import pandas as pd
     from rich.console import Console
 
     from evenhand.figure import FigureRow
+
+Style = Literal["plain", "signed", "count", "p", "significant", "general"]
 
 
 @dataclass(frozen=True)
@@ -33,7 +36,7 @@ class Cell:
     low: float | None = None
     high: float | None = None
     digits: int = 1
-    style: Literal["plain", "signed", "count", "p", "significant", "general"] = "plain"
+    style: Style = "plain"
     published: bool = False
     missing: str = "no data"
 
@@ -57,19 +60,23 @@ class Cell:
         return (signed if self.style == "signed" else figure)(value, [self.low, self.high], self.digits)
 
 
-def cell(row: FigureRow, digits: int = 1, style: Literal["plain", "signed"] = "plain") -> Cell:
-    """A row of the figures' table, with its interval."""
+def cell(row: FigureRow, digits: int = 1, style: Style = "plain") -> Cell:
+    """Show a row of the figures' table, with its interval."""
     return Cell(row.value, row.low, row.high, digits, style)
 
 
 def count(n: int | None) -> Cell:
+    """Show a whole number; None is blank."""
     return Cell(n, style="count", missing="")
 
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of cells under column names; the first column names the row. command: what the note ends with, for a shell,
-    which is never broken over lines."""
+    """Rows of cells under column names; the first column names the row.
+
+    Attributes:
+        command: what the note ends with, for a shell, which is never broken over lines.
+    """
 
     title: str
     columns: tuple[str, ...]
@@ -77,9 +84,41 @@ class Table:
     note: str = ""
     command: str = ""
 
+    def to_frame(self, dtype: type | None = None) -> pd.DataFrame:
+        """Exact numbers; those with an interval fill three columns. None: no data."""
+        import pandas as pd
+
+        names: list[str] = []
+        columns: list[list[float | str | None]] = []
+        for place, name in enumerate(map(in_words, self.columns)):
+            cells = [row[place] for row in self.rows]
+            numeric = any(not isinstance(each.value, str) for each in cells)
+            names.append(name)
+            columns.append([_value(each.value, numeric) for each in cells])
+            if any(each.low is not None or each.high is not None for each in cells):
+                names += [f"{name}, low", f"{name}, high"]
+                columns += [[_value(each.low) for each in cells], [_value(each.high) for each in cells]]
+        return pd.DataFrame(list(zip(*columns)), columns=names, dtype=dtype)
+
+    def to_csv(self) -> str:
+        """The frame as CSV; text that a spreadsheet would compute is escaped, numbers are not."""
+
+        def safe(value: object) -> object:
+            return escaped(value.replace("\0", "␀")) if isinstance(value, str) else value
+
+        frame = self.to_frame(object)
+        return str(frame.map(safe).rename(columns=safe).to_csv(index=False, lineterminator="\r\n"))
+
+
+def _value(value: float | str | None, numeric: bool = True) -> float | str | None:
+    """A value of a frame: None for no number, and for a blank text in a column of numbers."""
+    if isinstance(value, str):
+        return in_words(value) if value.strip() or not numeric else None
+    return None if value is None or math.isnan(value) else value
+
 
 def figure(value: float | None, interval: list[float | None] | None = None, digits: int = 1) -> str:
-    """'48.2 [45.1, 51.3]'; 'no data' where there is no number."""
+    """Write '48.2 [45.1, 51.3]'; 'no data' where there is no number."""
     if value is None or math.isnan(value):
         return "no data"
     ends = [end for end in interval or [] if end is not None and not math.isnan(end)]
@@ -88,64 +127,52 @@ def figure(value: float | None, interval: list[float | None] | None = None, digi
 
 
 def significant(value: float) -> str:
-    """'50.00', '54.90', '3917': four digits that count, zeros at the end too, so that a column reads as one."""
+    """Write four significant digits, zeros at the end too: '50.00', '54.90', '3917'."""
     return f"{value:#.4g}".removesuffix(".")
 
 
 def signed(value: float, interval: list[float | None] | None = None, digits: int = 1) -> str:
-    """'+1.2 [-0.3, 2.7]': a difference, which has its sign; '0.0' has none."""
+    """Write a difference with its sign: '+1.2 [-0.3, 2.7]'; '0.0' has none."""
     text = figure(value, interval, digits)
     return text if text.startswith(("-", "no")) or not float(text.split()[0]) else f"+{text}"
 
 
 def n_of(n: int, noun: str, more: str = "") -> str:
-    """'1 set of names', '1,200 templates'; more: what follows the noun."""
+    """Write '1 set of names', '1,200 templates'; more: what follows the noun."""
     return f"{n:,} {noun}{'s' * (n != 1)}{more}"
-
-
-def clusters_of(of: Mapping[str, Any]) -> str:
-    """'60': clusters with a read answer, on which intervals rest; '52 of 60' where some that were asked have none."""
-    n, asked = of["n_clusters"], of.get("n_clusters_asked")  # runs of former versions counted those asked alone
-    return f"{n:,}" if asked in (None, n) else f"{n:,} of {asked:,}"
-
-
-def n_with_clusters(of: Mapping[str, Any]) -> str:
-    """'180 (60)': prompts asked and `clusters_of` them."""
-    return f"{of['n']:,} ({clusters_of(of)})"
-
-
-def named_clusters(of: Mapping[str, Any], noun: str, more: str = "") -> str:
-    """'60 situations', '52 of 60 situations'; more: what follows the noun."""
-    last = of.get("n_clusters_asked") or of["n_clusters"]
-    return f"{clusters_of(of)} {noun}{'s' * (last != 1)}{more}"
 
 
 def _rounded(value: float, digits: int) -> str:
     text = f"{value:.{digits}f}"
-    return text if float(text) else text.removeprefix("-")  # what rounds to 0 is neither below nor above it
+    return text if float(text) else text.removeprefix("-")  # a number that rounds to 0 has no sign
 
 
 def p_text(p: float | None, digits: int = 4) -> str:
-    """'0.0123'; '<0.0001' where rounding would leave nothing."""
+    """Write '0.0123'; '<0.0001' where rounding would leave nothing."""
     return f"<{10.0**-digits:.{digits}f}" if p is not None and p < 0.5 * 10.0**-digits else figure(p, digits=digits)
 
 
 def print_table(table: Table, console: Console, spoken: bool = False) -> None:
-    """spoken: names of columns and groups are shown in words; else as they are typed."""
+    """Print a table on a terminal.
+
+    Args:
+        spoken: show names of columns and groups in words ("body type"), not as they are typed (`body_type`).
+    """
     from rich.box import SIMPLE_HEAD
     from rich.table import Table as RichTable
     from rich.text import Text
 
-    from evenhand.terminal import shown  # which needs rich, and a benchmark's import is light
+    from evenhand.terminal import shown  # imports rich, which the import of a benchmark does not need
 
-    said = in_words if spoken else str
-    note = Text(shown(said(table.note))) or None
-    lines = RichTable(title=Text(shown(said(table.title))), box=SIMPLE_HEAD, title_justify="left", caption=note)
+    def text(of: str, style: str = "") -> Text:
+        return Text(shown(in_words(of) if spoken else of), style=style)
+
+    lines = RichTable(title=text(table.title), box=SIMPLE_HEAD, title_justify="left", caption=text(table.note) or None)
     lines.caption_justify = "left"
-    for i, column in enumerate(table.columns):
-        lines.add_column(Text(shown(said(column))), justify="left" if i == 0 else "right", overflow="fold")
+    for place, column in enumerate(table.columns):
+        lines.add_column(text(column), justify="left" if place == 0 else "right", overflow="fold")
     for row in table.rows:
-        lines.add_row(*(Text(shown(said(cell.text)), style="italic" if cell.published else "") for cell in row))
+        lines.add_row(*(text(each.text, "italic" if each.published else "") for each in row))
     console.print(lines)
     if table.command:
         console.print(Text(shown(table.command)), soft_wrap=True)

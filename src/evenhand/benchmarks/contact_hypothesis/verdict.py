@@ -26,7 +26,7 @@ from evenhand.flow.results import Results
 from evenhand.report.differences import FigureKey
 from evenhand.report.findings import Run
 from evenhand.report.tables import figure
-from evenhand.report.what_differs import settings
+from evenhand.report.findings import settings
 from evenhand.statistics.clustered import Difference
 from evenhand.statistics.estimators import Share
 from evenhand.training_record import base_of, base_version, training_record

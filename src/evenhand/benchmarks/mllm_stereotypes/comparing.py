@@ -14,7 +14,7 @@ from evenhand.benchmarks.mllm_stereotypes.statistics import OF_BOTH, pair_answer
 from evenhand.published import NAME, read_published
 from evenhand.report.differences import headline, paired_groups
 from evenhand.report.findings import Panel, Run, not_beside_them
-from evenhand.report.side_by_side import side_by_side
+from evenhand.report.layout import side_by_side
 from evenhand.report.tables import Cell, Table, count
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from evenhand.errors import UsageError
 from evenhand.hub.cards.templating import render
 from evenhand.hub.results_checks import in_place_of_all, packaged, refuse_weak_results
-from evenhand.report.one_base import WEIGHTS
+from evenhand.report.findings import WEIGHTS
 from evenhand.training_record import RECORD, base_of, base_version, training_record
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def model_card(folder: Path, runs: Sequence[Path] = (), base: str | None = None,
 def _pair_runs(folder: Path, record: dict[str, Any], paths: Sequence[Path]) -> list[Measured]:
     """Return each run of the checkpoint with the one of its base; the benchmark that was trained on first."""
     from evenhand.report.comparison import compare
-    from evenhand.report.what_differs import settings
+    from evenhand.report.findings import settings
 
     runs = [_read_run(path, folder, record) for path in paths]
     pairs: list[Measured] = []
