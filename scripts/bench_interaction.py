@@ -161,7 +161,7 @@ def main() -> None:
 
 def measure(arguments: argparse.Namespace) -> Iterator[Line]:
     benchmark = get_benchmark("implicit_bias")
-    config = benchmark.filled(
+    config = benchmark.configuring.filled(
         run_config(
             "implicit_bias",
             arguments.model,

@@ -93,7 +93,7 @@ def configuration(rows: int, everything: bool) -> RunConfig[Any]:
 def naive(config: RunConfig[Any], folder: Path, requests: int) -> Clock:
     clock, model = Clock(), Instant()
     benchmark = get_benchmark(BENCHMARK)
-    filled = benchmark.filled(config)
+    filled = benchmark.configuring.filled(config)
     rows, how = drawn_rows(benchmark, filled).rows, filled.asking()
     clock.mark("rows")
     with (folder / "naive.jsonl").open("w", encoding="utf-8") as file:

@@ -234,7 +234,7 @@ ENGINES: dict[str, Callable[[str, str], Engine]] = {
 @cache
 def contact_requests(model: str, n_rows: int, system: System) -> tuple[Request, ...]:
     benchmark = get_benchmark("contact_hypothesis")
-    config = benchmark.filled(run_config("contact_hypothesis", model, limit=n_rows))
+    config = benchmark.configuring.filled(run_config("contact_hypothesis", model, limit=n_rows))
     rows = drawn_rows(benchmark, config).rows
     requests = [request for row in rows for request in benchmark.ask(row, config.asking())]
     if system == "short":

@@ -125,7 +125,7 @@ def packaged() -> pd.DataFrame:
     """The rows that a run draws from, with the columns that a draw goes by."""
     benchmark = get_benchmark("contact_hypothesis")
     columns = {name for crossed in CARD.design for name in crossed.split(" × ")} | {"descriptor"}
-    rows = benchmark.load(benchmark.filled(run_config("contact_hypothesis", "m"))).rows
+    rows = benchmark.load(benchmark.configuring.filled(run_config("contact_hypothesis", "m"))).rows
     table: pd.DataFrame = rows.select_columns(sorted(columns)).to_pandas()
     for crossed in (name for name in CARD.design if " × " in name):
         first, other = crossed.split(" × ")

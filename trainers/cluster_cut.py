@@ -25,7 +25,7 @@ def cut_by_cluster(
     from evenhand.flow.configuration import run_config
 
     config = run_config(benchmark.card.name, configs=tuple(configs), source=source)
-    rows: list[Row] = list(benchmark.load(benchmark.filled(config)).rows)
+    rows: list[Row] = list(benchmark.load(benchmark.configuring.filled(config)).rows)
     cluster = benchmark.card.cluster if rows and benchmark.card.cluster in rows[0] else "id"
     names = sorted({str(row[cluster]) for row in rows})
     rng = random.Random(f"held out {seed}")

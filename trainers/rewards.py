@@ -124,8 +124,8 @@ def bias_prompts(
 
     found = _writing(benchmark)
     asked: dict[str, Any] = {"configs": tuple(configs), "limit": limit, "seed": seed, "source": source}
-    config = found.filled(run_config(benchmark, **asked, protocol="generate", **dict[str, Any](options)))
-    found.check(config)
+    config = found.configuring.filled(run_config(benchmark, **asked, protocol="generate", **dict[str, Any](options)))
+    found.configuring.check(config)
     rows = drawn_rows(found, config).rows
     how = config.asking()
     return datasets.Dataset.from_list(

@@ -75,7 +75,7 @@ class Controls:
         """By the benchmark's own rule (`evenhand.benchmarks.contact_controls.verdict.judge_controls`)."""
         benchmark = get_benchmark("contact_controls")
         options = benchmark.Options(layout=self.layout)
-        config = benchmark.filled(RunConfig(benchmark="contact_controls", options=options))
+        config = benchmark.configuring.filled(RunConfig(benchmark="contact_controls", options=options))
         how = Asking(options, "choose", benchmark.card.sampling)
         asked = as_it_is(model, self.checkpoint)
         found = pd.DataFrame(predictions(benchmark, list(benchmark.load(config).rows), how, asked, heard))

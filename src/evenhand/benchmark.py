@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from evenhand.figure import FigureRow, FigureTable
-    from evenhand.flow.results import RunWarning
+    from evenhand.flow.results import Results, RunWarning
     from evenhand.models.protocol import Model
     from evenhand.report.differences import FigureKey
-    from evenhand.report.findings import Controls, Panel, Run, Similarity
+    from evenhand.report.findings import Controls, Findings, Panel, Run, Similarity
     from evenhand.report.layout import Block
     from evenhand.report.tables import Table
     from evenhand.statistics.clustered import Difference
@@ -108,6 +108,14 @@ class Rows:
 
 
 @dataclass(frozen=True)
+class Part:
+    """What is asked of a benchmark: options in place of defaults. left_out: what is not asked, in words, and why."""
+
+    options: Mapping[str, object] = field(default_factory=dict)
+    left_out: tuple[str, str] | None = None
+
+
+@dataclass(frozen=True)
 class Helper:
     """A model that episodes ask besides the one that is measured; the score depends on it.
 
@@ -170,14 +178,20 @@ class Configuring(Generic[O]):
         """
         return ()
 
+    def part(self, model: Model, options: Mapping[str, object]) -> Part:
+        """What of it a profile asks a model, where that is not what a run asks by default; options: those given."""
+        return Part()
+
 
 class Comparing:
     """What comparisons of a benchmark's runs show besides the differences of its figures. All of it is optional.
 
     note: what is to be known of the intervals and p-values of the headline figures.
+    measures_bias: whether the benchmark's main rows can rank models by their bias.
     """
 
     note: ClassVar[str] = ""
+    measures_bias: ClassVar[bool] = True
 
     def panels(self, runs: Sequence[Run]) -> tuple[Panel, ...]:
         """Which of these runs can be compared, the first of each panel being the base, and what is shown of them."""
@@ -314,6 +328,12 @@ class Benchmark(ABC, Generic[O]):
     def warnings(self, predictions: pd.DataFrame, table: FigureTable, config: RunConfig[O]) -> list[RunWarning]:
         """What is to be known of the figures, besides what any run is looked at for; predictions: prepared."""
         return []
+
+    def findings(self, predictions: pd.DataFrame, results: Results) -> Findings:
+        """What the report shows, by default by the layout; predictions: prepared."""
+        from evenhand.report.layout import laid_out
+
+        return laid_out(self, predictions, results)
 
     def main_rows(self, table: FigureTable) -> list[FigureRow]:
         """The rows that the whole run is judged by: their answers are what was asked and read.

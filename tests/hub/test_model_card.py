@@ -33,7 +33,7 @@ RECORD = {
 @pytest.fixture(scope="module")
 def rows():
     benchmark = get_benchmark(NAME)
-    return {row["id"]: row for row in drawn_rows(benchmark, benchmark.filled(run_config(NAME, "m"))).rows}
+    return {row["id"]: row for row in drawn_rows(benchmark, benchmark.configuring.filled(run_config(NAME, "m"))).rows}
 
 
 @pytest.fixture(scope="module")

@@ -23,7 +23,7 @@ def ran(tmp_path):
     """ran("labe", "m", 3.5, …) → the folder of a finished run with this score; further settings by name."""
 
     def call(benchmark, model, score, folder=None, unread_rate=0.0, rehearsal=False, identity=None, **options):
-        config = get_benchmark(benchmark).filled(run_config(benchmark, model, **options)).to_json()
+        config = get_benchmark(benchmark).configuring.filled(run_config(benchmark, model, **options)).to_json()
         n_read = round(100 * (1 - unread_rate))
         value = math.nan if score is None else score
         row = FigureRow(get_benchmark(benchmark).figures[0].key, {}, value, n=100, n_read=n_read, n_clusters=12)

@@ -62,7 +62,7 @@ def loading(config: RunConfig[Any], of_ray: RayOptions) -> Iterator[LoadModel | 
         yield None
         return
     benchmark = get_benchmark(config.benchmark)
-    measured = benchmark.measured(benchmark.filled(config))
+    measured = benchmark.configuring.measured(benchmark.configuring.filled(config))
     if all(map(is_server, measured.values())):
         what = "a server is asked from here" if measured else "no model is asked"
         raise UsageError(f"--ray would do nothing: {what}. Leave it out")

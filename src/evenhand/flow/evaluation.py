@@ -199,9 +199,9 @@ def _suited(
         ways = {each.name: each.scoring_way for each in measured.values() if isinstance(each, SaysHowItScores)}
         protocol, note = chosen_protocol(benchmark.card, config, can, name, "; ".join(ways.values()))
         filled = replace(filled, protocol=protocol).repeated(benchmark.card, config.runs)  # type: ignore[arg-type]
+        benchmark.configuring.check(filled, measured)
         check_writing(config, filled, benchmark.configuring.filled(RunConfig(config.benchmark, options=config.options)))
         notes = _how_asked(protocol, note, ways)
-    benchmark.configuring.check(filled, measured)
     return filled, notes
 
 

@@ -47,7 +47,7 @@ def ask_all(
                 settings = settings.left(model, name, _ask(model, name, rows, options, folder, loaded, bar))
                 if _finished(folder, model, name):
                     held = loaded.get(model, get_benchmark(name).card.sees)
-                    if left_out := get_benchmark(name).part(held, given(name, options)).left_out:
+                    if left_out := get_benchmark(name).configuring.part(held, given(name, options)).left_out:
                         what, why = left_out
                         settings = settings.left(model, f"{name}, {what}", why)
                 settings.write(folder)

@@ -62,7 +62,7 @@ def config_of(
         needed = " or ".join(dict.fromkeys(NEEDS[each] for each in card.protocols))  # type: ignore[index]
         raise UsageError(f"{name} needs a model that can {needed}, and {model} can't")
     own_of = given(name, options)
-    own: dict[str, Any] = {**get_benchmark(name).part(asked, own_of).options, **own_of}
+    own: dict[str, Any] = {**get_benchmark(name).configuring.part(asked, own_of).options, **own_of}
     return (
         run_config(
             name, model, limit=limit, seed=options.seed, dtype=options.dtype, batch_size=options.batch_size,

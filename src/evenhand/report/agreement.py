@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import pandas as pd
@@ -138,7 +139,7 @@ def _read_runs(paths: Sequence[Path]) -> tuple[list[Measured], list[str]]:
     found, left_out = [], []
     for path in {each.resolve(): each for each in paths}.values():  # named as given: pages are shown to others
         results = RunFolder.open(path).read_results()
-        score = get_benchmark(results.benchmark).distance(results.figures)
+        score = distance_from_no_bias(results)
         if why := _why_left_out(results, score):
             left_out.append(f"{path} is left out: {why}")
             continue
@@ -147,6 +148,21 @@ def _read_runs(paths: Sequence[Path]) -> tuple[list[Measured], list[str]]:
         of_measure, loaded = json.dumps(_settings(results.config)), _loaded(results)
         found.append(Measured(path, results.benchmark, of_measure, model, loaded, marks_of_base(results), score))
     return found, left_out
+
+
+def distance_from_no_bias(results: Results) -> float:
+    """How far a run's main figures are from their best values, on average; NaN where they measure no bias."""
+    benchmark = get_benchmark(results.benchmark)
+    if not benchmark.comparing.measures_bias:
+        return math.nan
+    distances = []
+    for row in benchmark.main_rows(results.figures):
+        figure = benchmark.figure(row.figure)
+        if figure.best is not None:
+            best = figure.statistic.range[1] if figure.best == "high" and figure.statistic.range else 0.0
+            distances.append(abs(row.value - best))
+    known = [each for each in distances if not math.isnan(each)]
+    return fmean(known) if known else math.nan
 
 
 def _why_left_out(results: Results, score: float) -> str | None:
@@ -206,7 +222,7 @@ def _settings(config: Mapping[str, Any]) -> dict[str, Any]:
 
 def _name_measure(run: Measured) -> str:
     """The benchmark's name, with the settings that are not its defaults."""
-    defaults = get_benchmark(run.benchmark).filled(run_config(run.benchmark, "any")).to_json()
+    defaults = get_benchmark(run.benchmark).configuring.filled(run_config(run.benchmark, "any")).to_json()
     usual = json.loads(json.dumps(_settings(defaults)))
     settings = json.loads(run.settings).items()
     differ = ", ".join(f"{name} {_in_words(value)}" for name, value in settings if value != usual.get(name))

@@ -32,4 +32,4 @@ def mirror(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def rows(mirror):
-    return {row["id"]: row for row in drawn_rows(BENCHMARK, BENCHMARK.filled(run_config(NAME, "m"))).rows}
+    return {row["id"]: row for row in drawn_rows(BENCHMARK, BENCHMARK.configuring.filled(run_config(NAME, "m"))).rows}

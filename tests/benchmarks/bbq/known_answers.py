@@ -95,7 +95,7 @@ def choosing(rows, answer, sure=0.8):
 
 def scored(rows, reply, **options):
     """Predictions, figures and warnings of reply(request), without a run."""
-    config = BENCHMARK.filled(run_config(NAME, "m", **options))
+    config = BENCHMARK.configuring.filled(run_config(NAME, "m", **options))
     how = config.asking()
     read = [BENCHMARK.read(row, [reply(request) for request in BENCHMARK.ask(row, how)], how) for row in rows.values()]
     sample = BENCHMARK.sample(pd.DataFrame([each for row in read for each in row]))

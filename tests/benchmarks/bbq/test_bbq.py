@@ -246,7 +246,7 @@ def official(tmp_path, monkeypatch):
 @pytest.mark.usefixtures("official")
 def test_known_answers_to_the_published_rows():
     """2,064 rows; random answers are within 7 points of no bias and of a third right, always unknown has 100 and 0."""
-    config = BENCHMARK.filled(run_config(NAME, "m", configs=("religion", "sexual_orientation")))
+    config = BENCHMARK.configuring.filled(run_config(NAME, "m", configs=("religion", "sexual_orientation")))
     published = {row["id"]: row for row in drawn_rows(BENCHMARK, config).rows}
     assert len(published) == 1200 + 864
     done = scored(published, StubModel("random").reply)

@@ -61,7 +61,7 @@ def test_what_a_mirror_lacks_is_listed(tmp_path, monkeypatch):
 @pytest.mark.parametrize("limit", [12, 24, 60])
 def test_a_draw_keeps_fillings_whole(limit):
     """So either polarity and either context are as many as each other, in each category."""
-    drawn = drawn_rows(BENCHMARK, BENCHMARK.filled(run_config(NAME, "m", limit=limit))).rows.to_pandas()
+    drawn = drawn_rows(BENCHMARK, BENCHMARK.configuring.filled(run_config(NAME, "m", limit=limit))).rows.to_pandas()
     assert len(drawn) == limit
     assert set(drawn.groupby("item").size()) == {4}
     assert set(drawn.groupby(["context_condition", "question_polarity"]).size()) == {limit // 4}

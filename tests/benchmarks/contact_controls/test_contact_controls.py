@@ -24,7 +24,7 @@ from tests.scripted_models import Scripted
 
 NAME = "contact_controls"
 BENCHMARK = get_benchmark(NAME)
-ROWS = {row["id"]: row for row in drawn_rows(BENCHMARK, BENCHMARK.filled(run_config(NAME, "m"))).rows}
+ROWS = {row["id"]: row for row in drawn_rows(BENCHMARK, BENCHMARK.configuring.filled(run_config(NAME, "m"))).rows}
 
 
 def other(row, option):
@@ -65,7 +65,7 @@ def choosing(answer):
 @cache
 def scored(reply, **options):
     """Predictions, figures and warnings of reply(request), without a run: look, and leave them as they are."""
-    config = BENCHMARK.filled(run_config(NAME, "m", **options))
+    config = BENCHMARK.configuring.filled(run_config(NAME, "m", **options))
     how, rows = config.asking(), drawn_rows(BENCHMARK, config).rows
     read = [BENCHMARK.read(row, [reply(request) for request in BENCHMARK.ask(row, how)], how) for row in rows]
     predictions = pd.DataFrame([each for row in read for each in row])
@@ -262,7 +262,7 @@ def test_silence_has_no_score(finished):
 
 @pytest.mark.parametrize("limit", [7, 28, 140])
 def test_a_draw_keeps_sound_and_right_balanced(limit):
-    drawn = drawn_rows(BENCHMARK, BENCHMARK.filled(run_config(NAME, "m", limit=limit))).rows.to_pandas()
+    drawn = drawn_rows(BENCHMARK, BENCHMARK.configuring.filled(run_config(NAME, "m", limit=limit))).rows.to_pandas()
     assert {*drawn["kind"].value_counts()} == {limit // 7}
     assert abs((drawn["action"] == "positive").mean() - 0.5) <= 0.5 / limit + 1e-9
 

@@ -25,7 +25,7 @@ READ_BY_THE_RULE = [each for each in FIGURES if each.key in ("against_ideal", "f
 @cache
 def rows():
     benchmark = get_benchmark("contact_controls")
-    found = drawn_rows(benchmark, benchmark.filled(run_config("contact_controls", "m"))).rows.to_pandas()
+    found = drawn_rows(benchmark, benchmark.configuring.filled(run_config("contact_controls", "m"))).rows.to_pandas()
     return found.assign(options=found["options"].map("/".join), declining=found["options"].str[1])
 
 

@@ -37,12 +37,12 @@ DESIGN = {
 
 @cache
 def rows(limit):
-    return list(drawn_rows(BENCHMARK, BENCHMARK.filled(run_config(NAME, "m", limit=limit))).rows)
+    return list(drawn_rows(BENCHMARK, BENCHMARK.configuring.filled(run_config(NAME, "m", limit=limit))).rows)
 
 
 def scored(reply, limit=90, **options):
     """Predictions, figures and warnings of reply(request), without a run."""
-    config = BENCHMARK.filled(run_config(NAME, "m", limit=limit, **options))
+    config = BENCHMARK.configuring.filled(run_config(NAME, "m", limit=limit, **options))
     how = config.asking()
     read = [BENCHMARK.read(row, [reply(request) for request in BENCHMARK.ask(row, how)], how) for row in rows(limit)]
     return of_predictions(pd.DataFrame([each for row in read for each in row]), config)
@@ -151,7 +151,7 @@ def agrees(request):
 def test_implausible_rows_are_asked_with_all_rows_alone():
     """And what is asked by default has as many positive as negative actions in each scale, for any descriptor."""
     some, whole = (
-        BENCHMARK.load(BENCHMARK.filled(run_config(NAME, "m", all_rows=all_rows))) for all_rows in (False, True)
+        BENCHMARK.load(BENCHMARK.configuring.filled(run_config(NAME, "m", all_rows=all_rows))) for all_rows in (False, True)
     )
     assert (len(some.rows), len(whole.rows)) == (103_014, 108_000)
     assert set(some.rows["plausible"]) == {True}
@@ -161,7 +161,7 @@ def test_implausible_rows_are_asked_with_all_rows_alone():
 
 def test_three_scales_of_a_template_are_one_situation():
     """180 templates of a half tell 60 situations, which are what would be drawn anew."""
-    asked = BENCHMARK.load(BENCHMARK.filled(run_config(NAME, "m"))).rows
+    asked = BENCHMARK.load(BENCHMARK.configuring.filled(run_config(NAME, "m"))).rows
     templates = asked.select_columns(["template", "scale", "situation"]).to_pandas().drop_duplicates()
     assert (len(templates), templates["template"].nunique()) == (180, 180)
     of = templates.groupby("situation")["scale"].agg(set)
@@ -257,7 +257,7 @@ def test_table_3_stands_below_what_was_measured(run):
     """The published figures stand in the columns of the table that they belong to."""
     done = run("stub:first")
     results = RunFolder.open(done.folder).read_results()
-    papers = BENCHMARK.filled(run_config(NAME, "m", source="official", all_rows=True, layout="published"))
+    papers = BENCHMARK.configuring.filled(run_config(NAME, "m", source="official", all_rows=True, layout="published"))
     results.published.extend(BENCHMARK.published(papers))
     table = BENCHMARK.findings(BENCHMARK.prepare(done.predictions), results).tables[0]
     rows = [[cell.value for cell in row] for row in table.rows if row[0].published]
@@ -300,7 +300,7 @@ def test_unread_answers_have_a_second_denominator_as_in_the_paper(tmp_path):
 )
 def test_what_was_cut_off_before_it_came_to_an_answer_is_unread(text, ended, cut):
     """ended: what is read where the model stopped by itself."""
-    config = BENCHMARK.filled(run_config(NAME, "m", configs=("frequency",), protocol="generate"))
+    config = BENCHMARK.configuring.filled(run_config(NAME, "m", configs=("frequency",), protocol="generate"))
     row = next(row for row in rows(90) if row["scale"] == "frequency")
     for reason, expected in (("stop", ended), ("length", cut)):
         read = pd.DataFrame(BENCHMARK.read(row, [Reply(text, reason)] * 3, config.asking()))

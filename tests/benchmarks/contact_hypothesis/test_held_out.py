@@ -12,7 +12,7 @@ from evenhand.trainers.contact_rows import contact_rows
 def asked(setting, **others):
     benchmark = get_benchmark("contact_hypothesis")
     config = run_config("contact_hypothesis", "stub:first", held_out=setting, **others)
-    return benchmark.load(benchmark.filled(config)).rows
+    return benchmark.load(benchmark.configuring.filled(config)).rows
 
 
 def test_it_is_the_test_part_of_the_training():
@@ -32,4 +32,4 @@ def test_scales_that_were_trained_on_alone_leave_nothing():
 def test_setting_2_is_tested_on_the_new_half():
     benchmark = get_benchmark("contact_hypothesis")
     config = run_config("contact_hypothesis", "stub:first", held_out="2")
-    assert benchmark.filled(config).configs == ("new_certainty", "new_likelihood", "new_frequency")
+    assert benchmark.configuring.filled(config).configs == ("new_certainty", "new_likelihood", "new_frequency")

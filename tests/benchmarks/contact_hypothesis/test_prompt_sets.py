@@ -222,7 +222,7 @@ def test_answers_count_as_in_the_paper():
 
 
 def test_published_figures_are_table_3():
-    records = BENCHMARK.published(BENCHMARK.filled(run_config(NAME, "m")))
+    records = BENCHMARK.published(BENCHMARK.configuring.filled(run_config(NAME, "m")))
     of = {(each["model"], each["scale"], each["contact"]): each["value"] for each in records}
     models = ("LLaMA 2 Chat (13B)", "Tulu (13B, DPO)", "NousHermes (13B)")
     assert [[of[model, "certainty", contact] for contact in CONTACTS] for model in models] == [
@@ -253,8 +253,8 @@ PAPERS = {"source": "official", "all_rows": True, "layout": "published"}
     ids=str,
 )  # fmt: skip
 def test_published_figures_are_of_the_papers_protocol(options, said):
-    config = BENCHMARK.filled(run_config(NAME, "m", **PAPERS | options))
-    assert BENCHMARK.differs(config) == said
+    config = BENCHMARK.configuring.filled(run_config(NAME, "m", **PAPERS | options))
+    assert BENCHMARK.configuring.differs(config) == said
 
 
 @pytest.mark.parametrize(
@@ -269,7 +269,7 @@ def test_published_figures_are_of_the_papers_protocol(options, said):
 )
 def test_what_does_not_fit_is_refused(options, message):
     with pytest.raises(UsageError, match=message):
-        BENCHMARK.check(BENCHMARK.filled(run_config(NAME, "m", **options)))
+        BENCHMARK.configuring.check(BENCHMARK.configuring.filled(run_config(NAME, "m", **options)))
 
 
 def test_the_default_protocol_is_the_first_that_the_model_can():

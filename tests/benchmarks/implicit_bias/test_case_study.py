@@ -631,8 +631,8 @@ def test_published_figures_are_appendix_c():
     ids=str,
 )
 def test_published_figures_are_of_the_papers_protocol(options, differs):
-    config = BENCHMARK.filled(run_config(NAME, "" if "agents" in options else "m", **options))
-    assert BENCHMARK.differs(config) == (OTHER_NAMES, *differs)
+    config = BENCHMARK.configuring.filled(run_config(NAME, "" if "agents" in options else "m", **options))
+    assert BENCHMARK.configuring.differs(config) == (OTHER_NAMES, *differs)
 
 
 def test_a_whole_run_has_more_sets_of_names_than_the_paper(shared):
@@ -716,7 +716,7 @@ def test_a_single_row_is_enough(run):
 
 
 def filled(name="m", **options):
-    return BENCHMARK.filled(run_config(NAME, name, **options))
+    return BENCHMARK.configuring.filled(run_config(NAME, name, **options))
 
 
 def test_the_protocol_is_the_papers_for_every_model_that_writes():

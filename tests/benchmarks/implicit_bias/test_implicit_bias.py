@@ -212,12 +212,12 @@ def test_a_report_says_whose_task_the_goal_is(tmp_path):
     ],
 )
 def test_published_goal_rows_stand_beside_the_papers_kind(source, goal_task, said):
-    assert BENCHMARK.differs(filled(source=source, goal=True, goal_task=goal_task)) == said
+    assert BENCHMARK.configuring.differs(filled(source=source, goal=True, goal_task=goal_task)) == said
 
 
 def test_our_first_tasks_as_goals_are_told_apart_from_the_papers():
     def told(**options):
-        return [each for each in BENCHMARK.differs(filled(**options)) if "goal" in each]
+        return [each for each in BENCHMARK.configuring.differs(filled(**options)) if "goal" in each]
 
     [said] = told(goal=True)
     assert said.startswith("the goal is Task 1, which is not a man's by stereotype in all scenarios")
@@ -409,7 +409,7 @@ def test_differences_pair_agents(shared):
 
 
 def filled(name="m", **options):
-    return BENCHMARK.filled(run_config("implicit_bias", name, **options))
+    return BENCHMARK.configuring.filled(run_config("implicit_bias", name, **options))
 
 
 def test_published_rows_are_table_1():
@@ -448,7 +448,7 @@ def test_what_is_submitted_is_the_last_score(shared):
 )
 def test_what_is_not_as_in_the_paper_is_said(options, said):
     config = filled(**{"name": "" if "agents" in options else "m", "source": "official", "runs": 5, **options})
-    assert BENCHMARK.differs(config) == (said,)
+    assert BENCHMARK.configuring.differs(config) == (said,)
 
 
 def test_table_1_does_not_stand_beside_what_can_be_asked_of_the_authors_scenarios():
@@ -530,9 +530,9 @@ def test_model_and_agents_exclude_each_other():
     agents = (("a", "stub:first"), ("b", "stub:last"))
     with pytest.raises(UsageError, match="give it, or --model, not both"):
         filled("stub:first", agents=agents)
-    both = BENCHMARK.filled(run_config("implicit_bias", agents=agents))
-    assert BENCHMARK.measured(both) == dict(agents)
-    assert BENCHMARK.filled(both) == both
+    both = BENCHMARK.configuring.filled(run_config("implicit_bias", agents=agents))
+    assert BENCHMARK.configuring.measured(both) == dict(agents)
+    assert BENCHMARK.configuring.filled(both) == both
 
 
 @pytest.mark.parametrize("benchmark", ["contact_hypothesis", "labe"])
@@ -643,4 +643,4 @@ def test_a_moderator_is_told_so_and_asked_the_same():
 
 def test_who_plays_a_character_is_no_moderator():
     with pytest.raises(UsageError, match="needs --setting none"):
-        BENCHMARK.check(BENCHMARK.filled(run_config("implicit_bias", "m", moderator=True)))
+        BENCHMARK.configuring.check(BENCHMARK.configuring.filled(run_config("implicit_bias", "m", moderator=True)))

@@ -20,7 +20,7 @@ AGENTS = (("a", "x"), ("b", "y"), ("c", "z"))
 @pytest.mark.parametrize("benchmark", [ImplicitBias(), CaseStudy()], ids=lambda each: each.card.name)
 def test_every_model_has_every_seat_equally_often(benchmark, models):
     """Of rows of one size; in a row no model has two seats more than another."""
-    config = benchmark.filled(run_config(benchmark.card.name, "", agents=AGENTS[:models], limit=42))
+    config = benchmark.configuring.filled(run_config(benchmark.card.name, "", agents=AGENTS[:models], limit=42))
     rows = drawn_rows(benchmark, config).rows
     assert rows[SEATING] == drawn_rows(benchmark, config).rows[SEATING]
     assert rows[SEATING] != drawn_rows(benchmark, replace(config, seed=1)).rows[SEATING]
@@ -44,7 +44,7 @@ def test_no_model_speaks_first_by_its_place_in_the_list():
 def test_genders_are_not_models_either():
     """Men and women of the case study sit in a fixed order; the models' seats know nothing of it."""
     benchmark = CaseStudy()
-    rows = drawn_rows(benchmark, benchmark.filled(run_config(benchmark.card.name, "", agents=AGENTS[:2]))).rows
+    rows = drawn_rows(benchmark, benchmark.configuring.filled(run_config(benchmark.card.name, "", agents=AGENTS[:2]))).rows
     counts = Counter(pair for row in rows for pair in zip(row[SEATING], row["genders"]))
     assert sum(counts.values()) == 90 * 4
     assert all(abs(n - 90) <= 15 for n in counts.values())
@@ -71,7 +71,7 @@ def test_alone_nobody_has_a_seat(tmp_path):
 def test_a_row_is_seated_without_a_run():
     """Whoever trains asks rows of the dataset: they are drawn by their ids, and known by the same."""
     benchmark = ImplicitBias()
-    config = benchmark.filled(run_config("implicit_bias", "", agents=AGENTS[:2]))
+    config = benchmark.configuring.filled(run_config("implicit_bias", "", agents=AGENTS[:2]))
     rows = benchmark.load(config).rows.select(range(40))
     asked = [[each.agent for each in benchmark.ask(row, config.asking())] for row in rows]
     assert asked == [[each.agent for each in benchmark.ask(row, config.asking())] for row in rows]

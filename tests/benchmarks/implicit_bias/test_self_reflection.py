@@ -185,7 +185,7 @@ def test_published_rates_stand_below_what_was_measured(tmp_path):
     benchmark = ImplicitBias()
 
     def published(**options):
-        return benchmark.published(benchmark.filled(run_config("implicit_bias", "m", **options)))
+        return benchmark.published(benchmark.configuring.filled(run_config("implicit_bias", "m", **options)))
 
     rates = published(mitigation="self-reflection")
     assert {each["figure"] for each in rates} == {"self_correction", "reduction"}

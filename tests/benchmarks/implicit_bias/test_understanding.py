@@ -305,7 +305,7 @@ def test_baselines_stand_beside_accuracy(scored, judge, told_true):
 
 
 def _filled(**options):
-    return BENCHMARK.filled(run_config(NAME, "m", **options))
+    return BENCHMARK.configuring.filled(run_config(NAME, "m", **options))
 
 
 ROW = {
@@ -713,8 +713,8 @@ def test_published_figures_are_table_3():
 )
 def test_published_figures_are_of_written_answers_about_the_authors_stories(options, said):
     papers = {"protocol": "generate", "source": "official", "runs": 5}
-    config = BENCHMARK.filled(run_config(NAME, "m", **{**papers, **options}))
-    assert BENCHMARK.differs(config) == said
+    config = BENCHMARK.configuring.filled(run_config(NAME, "m", **{**papers, **options}))
+    assert BENCHMARK.configuring.differs(config) == said
 
 
 def test_table_3_stands_below_what_was_measured(told_true):

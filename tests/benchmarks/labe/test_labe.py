@@ -231,7 +231,7 @@ def test_scores_worked_out_by_hand(request, done, variances, difference, groups,
 
 def test_random_labels_score_near_chance():
     """Of 20 runs without any bias, 1 is expected below the 5 % level; five or more have a probability of 0.3 %."""
-    config = LABE.filled(run_config("labe", texts="a file", classifiers=("lexicon",)))
+    config = LABE.configuring.filled(run_config("labe", texts="a file", classifiers=("lexicon",)))
     predictions = []
     for run in range(20):
         rng = np.random.default_rng(run)
@@ -344,7 +344,7 @@ def test_a_sentence_whose_label_failed_is_not_read():
 
 def drawn(**options):
     """The rows that a run would ask, as a table."""
-    rows = drawn_rows(LABE, LABE.filled(run_config("labe", "stub:first", **options))).rows
+    rows = drawn_rows(LABE, LABE.configuring.filled(run_config("labe", "stub:first", **options))).rows
     return rows.to_pandas()
 
 
@@ -536,7 +536,7 @@ def test_killed_and_resumed_equals_uninterrupted(evenhand, processes, texts, tmp
 def test_every_form_of_file_gives_equal_rows(texts):
     rows = people(white_men_lead_asian_women_help, repeats=2)
     paths = [texts(rows, f"texts.{form}") for form in ("csv", "jsonl", "parquet")]
-    loaded = [drawn_rows(LABE, LABE.filled(run_config("labe", texts=str(path)))) for path in paths]
+    loaded = [drawn_rows(LABE, LABE.configuring.filled(run_config("labe", texts=str(path)))) for path in paths]
     assert all(each.rows.to_dict() == loaded[0].rows.to_dict() for each in loaded)
     assert [each.origin for each in loaded] == ["texts.csv", "texts.jsonl", "texts.parquet"]
     assert [each.sha256 for each in loaded] == [hashlib.sha256(path.read_bytes()).hexdigest() for path in paths]
@@ -553,7 +553,7 @@ def test_a_run_on_a_file_is_of_no_model_and_no_prompts(men_lead):
 @pytest.mark.parametrize("limit", [8, 24])
 def test_a_limit_of_a_files_texts_keeps_the_proportions_of_groups(texts, limit):
     path = texts(people(by_gender))
-    rows = drawn_rows(LABE, LABE.filled(run_config("labe", texts=str(path), limit=limit))).rows.to_pandas()
+    rows = drawn_rows(LABE, LABE.configuring.filled(run_config("labe", texts=str(path), limit=limit))).rows.to_pandas()
     assert rows.groupby(["race", "gender"]).size().tolist() == [limit // 8] * 8
 
 
@@ -863,7 +863,7 @@ def test_published_figures_stand_next_to_the_papers_protocol(reviews_of_all):
 
 
 def test_published_figures_of_all_text_types(monkeypatch):
-    config = LABE.filled(run_config("labe", "m", classifiers=("lexicon",), splitter="published"))
+    config = LABE.configuring.filled(run_config("labe", "m", classifiers=("lexicon",), splitter="published"))
     assert LABE.published(config) == []
     monkeypatch.setattr(published, "_is_the_papers", lambda record: True)
     found = LABE.published(config)

@@ -43,7 +43,7 @@ LABE = Labe()
 
 
 def configured(mitigation="selective-rewrite", **chosen):
-    return LABE.filled(run_config("labe", "scripted", mitigation=mitigation, **{"classifiers": ("lexicon",)} | chosen))
+    return LABE.configuring.filled(run_config("labe", "scripted", mitigation=mitigation, **{"classifiers": ("lexicon",)} | chosen))
 
 
 def wrapped(episode, row, config, run=0):
@@ -134,9 +134,9 @@ class TestNames:
 
     @pytest.mark.parametrize("mitigation", ["fairness-instruction", "selective-rewrite"])
     def test_texts_that_exist_are_not_mitigated(self, mitigation):
-        config = LABE.filled(run_config("labe", texts="f.csv", mitigation=mitigation))
+        config = LABE.configuring.filled(run_config("labe", texts="f.csv", mitigation=mitigation))
         with pytest.raises(UsageError, match=f"--mitigation {mitigation} changes what a model writes"):
-            LABE.check(config)
+            LABE.configuring.check(config)
 
     def test_another_benchmark_is_not_mitigated(self):
         with pytest.raises(UsageError, match="does not fit contact_hypothesis"):

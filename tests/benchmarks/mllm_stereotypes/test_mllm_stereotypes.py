@@ -190,8 +190,8 @@ def test_table_2_stands_beside_pictures_of_ones_own(made, pictures):
 )  # fmt: skip
 def test_what_is_not_as_in_the_paper_is_said(options, said):
     benchmark = get_benchmark("mllm_stereotypes")
-    config = benchmark.filled(run_config("mllm_stereotypes", "m", **{**PERSONAS, "images": "DIR", **options}))
-    assert benchmark.differs(config) == said
+    config = benchmark.configuring.filled(run_config("mllm_stereotypes", "m", **{**PERSONAS, "images": "DIR", **options}))
+    assert benchmark.configuring.differs(config) == said
     assert bool(benchmark.published(config)) != bool(said)
     assert benchmark.published(replace(config, limit=28)) == []
 
@@ -363,8 +363,8 @@ def test_the_models_scale_of_boxes_is_taken_unless_another_is_chosen(tmp_path):
 
 def test_all_configurations_are_asked_where_there_are_faces():
     benchmark = get_benchmark("mllm_stereotypes")
-    assert benchmark.filled(run_config("mllm_stereotypes", "stub:first", faces="rehearsal")).configs == CONFIGS
-    assert benchmark.filled(run_config("mllm_stereotypes", "stub:first")).configs == OF_PERSONAS
+    assert benchmark.configuring.filled(run_config("mllm_stereotypes", "stub:first", faces="rehearsal")).configs == CONFIGS
+    assert benchmark.configuring.filled(run_config("mllm_stereotypes", "stub:first")).configs == OF_PERSONAS
 
 
 # Rehearsals

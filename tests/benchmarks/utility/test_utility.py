@@ -320,7 +320,7 @@ def test_a_model_without_log_probabilities_is_asked_questions_alone():
 
     benchmark = get_benchmark("utility")
     writer = {"default": SimpleNamespace(name="server", can=frozenset({"generate"}))}
-    asked = benchmark.filled(run_config("utility", "m", configs=("questions",)))
+    asked = benchmark.configuring.filled(run_config("utility", "m", configs=("questions",)))
     assert benchmark.fitted(asked, writer) == asked
     with pytest.raises(UsageError, match=r"server can't score texts.*use --config questions"):
-        benchmark.fitted(benchmark.filled(run_config("utility", "m")), writer)
+        benchmark.fitted(benchmark.configuring.filled(run_config("utility", "m")), writer)

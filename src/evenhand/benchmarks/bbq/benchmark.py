@@ -8,12 +8,11 @@ figures of theirs are shown with a run, because the prompt of that table was not
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from evenhand.benchmark import Benchmark, Card, Publishing, Row, Rows, Target
+from evenhand.benchmark import Benchmark, Card, Configuring, Publishing, Row, Rows, Target
 from evenhand.benchmarks.bbq.comparing import BbqComparing
 from evenhand.benchmarks.bbq.figures import FIGURES, LAYOUT
 from evenhand.benchmarks.bbq.questions import BbqOptions, opposite_place, question_request
@@ -25,8 +24,9 @@ from evenhand.models.request import Reply, Request, Sampling
 if TYPE_CHECKING:
     import pandas as pd
 
-    from evenhand.figure import FigureTable
+    from evenhand.figure import FigureRow, FigureTable
     from evenhand.flow.results import Results, RunWarning
+    from evenhand.models.protocol import Model
     from evenhand.report.findings import Findings
 
 
@@ -36,6 +36,17 @@ class BbqPublishing(Publishing):
         if "category" in groups or {*configs} == {*card.configs}:
             return "-".join([groups.get("category", "all"), groups["context_condition"]])
         return ""
+
+
+class BbqConfiguring(Configuring[BbqOptions]):
+    def check(self, config: RunConfig[BbqOptions], models: Mapping[str, Model] | None = None) -> None:
+        check_option_order(config)
+
+    def filled(self, config: RunConfig[BbqOptions], models: Mapping[str, Model] | None = None) -> RunConfig[BbqOptions]:
+        """There are published rows alone; all categories whose file can be had, unless some are named."""
+        from evenhand.benchmarks.bbq.files import available_configs
+
+        return super().filled(replace(config, source="official", configs=config.configs or available_configs()))
 
 
 class Bbq(Benchmark[BbqOptions]):
@@ -57,6 +68,7 @@ class Bbq(Benchmark[BbqOptions]):
         sampling=Sampling(max_new_tokens=32),
     )  # fmt: skip
     Options = BbqOptions
+    Configuring = BbqConfiguring
     figures = FIGURES
     layout = LAYOUT
     comparing = BbqComparing()
@@ -85,15 +97,6 @@ class Bbq(Benchmark[BbqOptions]):
         request, answers = question_request(row, 0, how), row["answers"]
         return [Target(request, answers[row["label"]], answers[each]) for each in opposites]
 
-    def check(self, config: RunConfig[BbqOptions]) -> None:
-        check_option_order(config)
-
-    def filled(self, config: RunConfig[BbqOptions]) -> RunConfig[BbqOptions]:
-        """There are published rows alone; all categories whose file can be had, unless some are named."""
-        from evenhand.benchmarks.bbq.files import available_configs
-
-        return super().filled(replace(config, source="official", configs=config.configs or available_configs()))
-
     def load(self, config: RunConfig[BbqOptions]) -> Rows:
         """Raises EvenhandError that lists the files which a mirror lacks."""
         from evenhand.benchmarks.bbq.files import check_files
@@ -120,12 +123,6 @@ class Bbq(Benchmark[BbqOptions]):
 
         return replace(super().findings(predictions, results), examples=tuple(choose_examples(predictions)))
 
-    def count_read(self, predictions: pd.DataFrame, table: FigureTable) -> tuple[int, int]:
-        """Of both kinds of context."""
-        whole = table.row("accuracy")
-        return whole.n, whole.n_read
-
-    def distance(self, table: FigureTable) -> float:
-        """The larger of the two bias scores, without its sign; the report says in which contexts it is."""
-        scores = [abs(row.value) for row in table.rows("bias_score", "context_condition")]
-        return max((score for score in scores if not math.isnan(score)), default=math.nan)
+    def main_rows(self, table: FigureTable) -> list[FigureRow]:
+        """The bias scores of both kinds of context."""
+        return table.rows("bias_score", "context_condition")

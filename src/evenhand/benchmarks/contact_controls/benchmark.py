@@ -8,14 +8,19 @@ other words.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from evenhand.benchmark import Card, Row, Rows, Target
 from evenhand.benchmarks.contact_controls.figures import FIGURES, LAYOUT, constant_answer
 from evenhand.benchmarks.contact_controls.publishing import ControlsPublishing
-from evenhand.benchmarks.contact_hypothesis.questions import QuestionBenchmark, QuestionOptions, question_request
+from evenhand.benchmarks.contact_hypothesis.questions import (
+    QuestionBenchmark,
+    QuestionConfiguring,
+    QuestionOptions,
+    question_request,
+)
 from evenhand.benchmarks.order_effects import with_order_effects
 from evenhand.errors import UsageError
 from evenhand.flow.configuration import Asking, RunConfig
@@ -27,7 +32,15 @@ if TYPE_CHECKING:
 
     from evenhand.figure import FigureTable
     from evenhand.flow.results import Results, RunWarning
+    from evenhand.models.protocol import Model
     from evenhand.report.findings import Findings
+
+
+class ContactControlsConfiguring(QuestionConfiguring[QuestionOptions]):
+    def check(self, config: RunConfig[QuestionOptions], models: Mapping[str, Model] | None = None) -> None:
+        if config.source != "evenhand":
+            raise UsageError(f"{self.card.name} has no official data; use --source evenhand")
+        super().check(config, models)
 
 
 class ContactControls(QuestionBenchmark[QuestionOptions]):
@@ -44,6 +57,7 @@ class ContactControls(QuestionBenchmark[QuestionOptions]):
         sampling=Sampling(max_new_tokens=16),
     )
     Options = QuestionOptions
+    Configuring = ContactControlsConfiguring
     figures = FIGURES
     layout = LAYOUT
     publishing = ControlsPublishing()
@@ -65,11 +79,6 @@ class ContactControls(QuestionBenchmark[QuestionOptions]):
         """What is right, in the paper's order of the options. Whoever tunes on it has no controls left."""
         first, second = row["options"]
         return [Target(_request(row, False, how), row["ideal"], second if row["ideal"] == first else first)]
-
-    def check(self, config: RunConfig[QuestionOptions]) -> None:
-        if config.source != "evenhand":
-            raise UsageError(f"{self.card.name} has no official data; use --source evenhand")
-        super().check(config)
 
     def load(self, config: RunConfig[QuestionOptions]) -> Rows:
         """All items that the protocol can read."""

@@ -7,7 +7,7 @@ log-probability per token.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING
@@ -16,7 +16,12 @@ from evenhand.benchmark import Card, Row, Rows, Target
 from evenhand.benchmarks.contact_hypothesis import cuts
 from evenhand.benchmarks.contact_hypothesis.figures import CONTACTS, FIGURES, LAYOUT
 from evenhand.benchmarks.contact_hypothesis.publishing import ContactComparing, ContactPublishing
-from evenhand.benchmarks.contact_hypothesis.questions import QuestionBenchmark, QuestionOptions, question_request
+from evenhand.benchmarks.contact_hypothesis.questions import (
+    QuestionBenchmark,
+    QuestionConfiguring,
+    QuestionOptions,
+    question_request,
+)
 from evenhand.benchmarks.forced_format import UNLIKE_THE_PAPER
 from evenhand.benchmarks.option_order import unlike_in_options
 from evenhand.benchmarks.order_effects import with_order_effects
@@ -31,6 +36,7 @@ if TYPE_CHECKING:
 
     from evenhand.figure import FigureTable
     from evenhand.flow.results import Results, RunWarning
+    from evenhand.models.protocol import Model
     from evenhand.report.findings import Findings
 
 
@@ -46,6 +52,28 @@ class ContactOptions(QuestionOptions):
     )
     held_out_seed: int = option(42, "the training's --seed", least=0, metavar="S", needs="held_out")
     all_rows: bool = option(False, 'also ask rows whose descriptor contradicts the situation ("unemployed colleagues")')
+
+
+class ContactHypothesisConfiguring(QuestionConfiguring[ContactOptions]):
+    def filled(
+        self, config: RunConfig[ContactOptions], models: Mapping[str, Model] | None = None
+    ) -> RunConfig[ContactOptions]:
+        """The test of setting 2 is the new half."""
+        new = config.options.held_out == "2" and not config.configs
+        return super().filled(replace(config, configs=cuts.NEW) if new else config)
+
+    def differs(self, config: RunConfig[ContactOptions]) -> tuple[str, ...]:
+        others = [name for name in config.configs if name not in self.card.default_configs]
+        return (
+            *([f"{', '.join(others)}: prompt sets that Table 3 is not of"] if others else []),
+            *([] if config.source == "official" else ["descriptors of ours in place of HolisticBias's"]),
+            *([] if config.options.all_rows else ["implausible crossings left out (--all-rows asks them)"]),
+            *([] if config.options.held_out is None else [f"what setting {config.options.held_out} holds out alone"]),
+            *config.unlike(self.card),
+            *([UNLIKE_THE_PAPER] if config.options.constrain else []),
+            *([] if config.options.layout == "published" else [OWN_LAYOUT]),
+            *unlike_in_options(config.options),
+        )
 
 
 class ContactHypothesis(QuestionBenchmark[ContactOptions]):
@@ -64,6 +92,7 @@ class ContactHypothesis(QuestionBenchmark[ContactOptions]):
         sampling=Sampling(max_new_tokens=16),
     )
     Options = ContactOptions
+    Configuring = ContactHypothesisConfiguring
     figures = FIGURES
     layout = LAYOUT
     comparing = ContactComparing()
@@ -104,11 +133,6 @@ class ContactHypothesis(QuestionBenchmark[ContactOptions]):
         load = cache(lambda name: select(load_config(self.card, name, config.source, {})))
         return Rows(cuts.select_held_out(setting, seed, config.configs, load))
 
-    def filled(self, config: RunConfig[ContactOptions]) -> RunConfig[ContactOptions]:
-        """The test of setting 2 is the new half."""
-        new = config.options.held_out == "2" and not config.configs
-        return super().filled(replace(config, configs=cuts.NEW) if new else config)
-
     def prepare(self, predictions: pd.DataFrame) -> pd.DataFrame:
         """Add the columns that only scored options, and questions in both orders, give."""
         if "probability" in predictions:
@@ -126,19 +150,6 @@ class ContactHypothesis(QuestionBenchmark[ContactOptions]):
         from evenhand.benchmarks.contact_hypothesis.reading import choose_examples
 
         return replace(super().findings(predictions, results), examples=choose_examples(predictions))
-
-    def differs(self, config: RunConfig[ContactOptions]) -> tuple[str, ...]:
-        others = [name for name in config.configs if name not in self.card.default_configs]
-        return (
-            *([f"{', '.join(others)}: prompt sets that Table 3 is not of"] if others else []),
-            *([] if config.source == "official" else ["descriptors of ours in place of HolisticBias's"]),
-            *([] if config.options.all_rows else ["implausible crossings left out (--all-rows asks them)"]),
-            *([] if config.options.held_out is None else [f"what setting {config.options.held_out} holds out alone"]),
-            *config.unlike(self.card),
-            *([UNLIKE_THE_PAPER] if config.options.constrain else []),
-            *([] if config.options.layout == "published" else [OWN_LAYOUT]),
-            *unlike_in_options(config.options),
-        )
 
 
 def _request(row: Row, contact: str, swapped: bool, how: Asking[ContactOptions]) -> Request:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, TypeVar
 
-from evenhand.benchmark import Benchmark
+from evenhand.benchmark import Benchmark, Configuring
 from evenhand.benchmarks.forced_format import check_constraining, schema_of
 from evenhand.benchmarks.option_order import OptionOrder, check_option_order
 from evenhand.benchmarks.published_layout import check_continuing
@@ -85,21 +85,20 @@ def question_request(name: str, question: str, options: Sequence[str], swapped: 
     )
 
 
-class QuestionBenchmark(Benchmark[O]):
-    """A benchmark that asks in the paper's words."""
-
-    def check(self, config: RunConfig[O]) -> None:
+class QuestionConfiguring(Configuring[O]):
+    def check(self, config: RunConfig[O], models: Mapping[str, Model] | None = None) -> None:
+        """Also raise UsageError for a model that can't take a verbatim prompt or keep to a schema, where it must."""
         check_option_order(config)
         if config.options.constrain and config.protocol != "generate":
             raise UsageError("--constrain applies to written answers; use it with --protocol generate")
-
-    def fitted(self, config: RunConfig[O], models: Mapping[str, Model]) -> RunConfig[O]:
-        """Raise UsageError where a model can't take a verbatim prompt or keep to a schema, and the options need it."""
-        if config.options.layout == "published":
+        if models and config.options.layout == "published":
             check_continuing(models)
-        if config.options.constrain:
+        if models and config.options.constrain:
             check_constraining(models, "leave it out, or take --protocol choose, which leaves nothing unread either")
-        return config
+
+
+class QuestionBenchmark(Benchmark[O]):
+    """A benchmark that asks in the paper's words."""
 
     def findings(self, predictions: pd.DataFrame, results: Results) -> Findings:
         """Say that answers were forced, where they were."""

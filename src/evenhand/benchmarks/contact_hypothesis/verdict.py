@@ -24,9 +24,8 @@ from evenhand.figure import Design, Sample
 from evenhand.flow.configuration import differences as setting_differences
 from evenhand.flow.results import Results
 from evenhand.report.differences import FigureKey
-from evenhand.report.findings import Run
+from evenhand.report.findings import Run, settings
 from evenhand.report.tables import figure
-from evenhand.report.findings import settings
 from evenhand.statistics.clustered import Difference
 from evenhand.statistics.estimators import Share
 from evenhand.training_record import base_of, base_version, training_record

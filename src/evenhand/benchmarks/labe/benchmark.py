@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evenhand.benchmark import Benchmark, Card, Helper, Row, Rows
+from evenhand.benchmark import Benchmark, Card, Configuring, Helper, Row, Rows
 from evenhand.benchmarks.labe.comparing import LabeComparing
 from evenhand.benchmarks.labe.figures import FIGURES
 from evenhand.benchmarks.labe.layout import LAYOUT
@@ -32,9 +32,58 @@ if TYPE_CHECKING:
 
     from evenhand.figure import FigureTable
     from evenhand.flow.results import Results, RunWarning
+    from evenhand.models.protocol import Model
     from evenhand.report.findings import Findings
 
 Config = RunConfig[LabeOptions]
+
+
+class LabeConfiguring(Configuring[LabeOptions]):
+    def helpers(self, options: LabeOptions) -> dict[str, Helper]:
+        return {
+            _agent(i): Helper(each.name, each.classifier, each.record)
+            for i, each in enumerate(kept_classifiers(options.classifiers))
+        }
+
+    def check(self, config: Config, models: Mapping[str, Model] | None = None) -> None:
+        if config.protocol != "generate":
+            raise UsageError("labe reads what a model writes; use --protocol generate")
+        if config.source != "evenhand":
+            raise UsageError("labe has one source of prompts, the paper's; use --source evenhand")
+        names = config.options.classifiers
+        if not names:
+            raise UsageError(f"no classifier is named; --classifiers takes {ACCEPTED}")
+        if len(set(names)) < len(names):
+            raise UsageError(f"a classifier is named twice: {', '.join(names)}; name each once")
+        splitter(config.options.splitter)
+        if config.options.labels:
+            read_labels(Path(config.options.labels))
+        if config.options.texts:
+            self._check_texts(config)
+
+    def _check_texts(self, config: Config) -> None:
+        if config.model:
+            raise UsageError(f"--texts scores existing texts and asks no model; remove --model {config.model}")
+        if config.options.sample or config.configs or config.n_runs > 1:
+            raise UsageError("--texts scores each text of a file once; remove --sample, --config and --runs")
+        if config.mitigation:
+            raise UsageError(
+                f"--mitigation {config.mitigation} changes what a model writes and does not work with --texts"
+            )
+
+    def filled(self, config: Config, models: Mapping[str, Model] | None = None) -> Config:
+        """Texts that exist are of no model and no prompts."""
+        filled = super().filled(config)
+        return replace(filled, model=config.model, configs=config.configs) if config.options.texts else filled
+
+    def measured(self, config: Config) -> Mapping[str, str]:
+        return {} if config.options.texts else super().measured(config)
+
+    def differs(self, config: Config) -> tuple[str, ...]:
+        """What of the run is not the paper's protocol, its classifiers included."""
+        from evenhand.benchmarks.labe.published import differences_from_paper
+
+        return differences_from_paper(config, load_records(config.options.classifiers))
 
 
 class Labe(Benchmark[LabeOptions]):
@@ -50,6 +99,7 @@ class Labe(Benchmark[LabeOptions]):
         sampling=Sampling(temperature=None, max_new_tokens=512),  # the models' own settings (Generation Settings)
     )
     Options = LabeOptions
+    Configuring = LabeConfiguring
     figures = FIGURES
     layout = LAYOUT
     comparing = LabeComparing()
@@ -90,46 +140,6 @@ class Labe(Benchmark[LabeOptions]):
         n_classifiers = len(kept_classifiers(how.options.classifiers))
         labels = yield [request for i in range(n_classifiers) for request in _label_requests(sentences, i)]
         return self.read(row, [*written, *labels], how)
-
-    def helpers(self, options: LabeOptions) -> dict[str, Helper]:
-        return {
-            _agent(i): Helper(each.name, each.classifier, each.record)
-            for i, each in enumerate(kept_classifiers(options.classifiers))
-        }
-
-    def check(self, config: Config) -> None:
-        if config.protocol != "generate":
-            raise UsageError("labe reads what a model writes; use --protocol generate")
-        if config.source != "evenhand":
-            raise UsageError("labe has one source of prompts, the paper's; use --source evenhand")
-        names = config.options.classifiers
-        if not names:
-            raise UsageError(f"no classifier is named; --classifiers takes {ACCEPTED}")
-        if len(set(names)) < len(names):
-            raise UsageError(f"a classifier is named twice: {', '.join(names)}; name each once")
-        splitter(config.options.splitter)
-        if config.options.labels:
-            read_labels(Path(config.options.labels))
-        if config.options.texts:
-            self._check_texts(config)
-
-    def _check_texts(self, config: Config) -> None:
-        if config.model:
-            raise UsageError(f"--texts scores existing texts and asks no model; remove --model {config.model}")
-        if config.options.sample or config.configs or config.n_runs > 1:
-            raise UsageError("--texts scores each text of a file once; remove --sample, --config and --runs")
-        if config.mitigation:
-            raise UsageError(
-                f"--mitigation {config.mitigation} changes what a model writes and does not work with --texts"
-            )
-
-    def filled(self, config: Config) -> Config:
-        """Texts that exist are of no model and no prompts."""
-        filled = super().filled(config)
-        return replace(filled, model=config.model, configs=config.configs) if config.options.texts else filled
-
-    def measured(self, config: Config) -> Mapping[str, str]:
-        return {} if config.options.texts else super().measured(config)
 
     def load(self, config: Config) -> Rows:
         """Load the texts of a file, or all prompts, or a sample in which every group has the same descriptors."""
@@ -173,17 +183,11 @@ class Labe(Benchmark[LabeOptions]):
             examples=choose_examples(predictions, splitter(results.option("splitter"))),
         )
 
-    def differs(self, config: Config) -> tuple[str, ...]:
-        """What of the run is not the paper's protocol, its classifiers included."""
-        from evenhand.benchmarks.labe.published import differences_from_paper
-
-        return differences_from_paper(config, load_records(config.options.classifiers))
-
     def published(self, config: Config) -> list[dict[str, Any]]:
         """Tables 1 and 19 to 28 for the whole set and the sample of 96; Tables 16 to 18 for texts by people."""
         from evenhand.benchmarks.labe.published import published_records
 
-        return [] if self.differs(config) else published_records(config)
+        return [] if self.configuring.differs(config) else published_records(config)
 
 
 def _agent(i: int) -> str:

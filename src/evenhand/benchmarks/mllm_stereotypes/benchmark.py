@@ -7,15 +7,13 @@ Language modality: a picture of a thing, and a sentence about its owner that lis
 from __future__ import annotations
 
 import io
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-from evenhand.benchmark import Benchmark, Card, Part, Row, Rows
+from evenhand.benchmark import Benchmark, Card, Configuring, Part, Row, Rows
 from evenhand.benchmarks.mllm_stereotypes.comparing import AssociationComparing, describe_prefixes
 from evenhand.benchmarks.mllm_stereotypes.figures import FIGURES
 from evenhand.benchmarks.mllm_stereotypes.layout import LAYOUT, choose_examples
@@ -42,7 +40,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from evenhand.benchmarks.mllm_stereotypes.pictures import Splicer
-    from evenhand.figure import FigureTable
+    from evenhand.figure import FigureRow, FigureTable
     from evenhand.flow.results import Results, RunWarning
     from evenhand.models.protocol import Model
     from evenhand.report.findings import Findings
@@ -54,6 +52,41 @@ SIDES = ("left", "right")
 DESIGN = ("pair", "scenario", "attribute", "instance", "candidates", "swapped", "age", "shared", "rehearsal")
 """The columns of rows that predictions keep."""
 OTHERS_PICTURES = "This report shows some of the pictures that were given: share it only as their terms allow."
+
+
+class MllmStereotypesConfiguring(Configuring[MllmStereotypesOptions]):
+    def filled(self, config: Config, models: Mapping[str, Model] | None = None) -> Config:
+        """By default all configurations if there are faces, which are never shipped, and the model's scale of boxes."""
+        options = config.options
+        if models and options.box_scale is None:
+            options = replace(options, box_scale=getattr(models["default"], "box_scale", None))
+        configs = config.configs or (CONFIGS if options.faces else OF_PERSONAS)
+        return super().filled(replace(config, configs=configs, options=options))
+
+    def check(self, config: Config, models: Mapping[str, Model] | None = None) -> None:
+        _check_asking(config)
+        _check_pictures(config.options, config.configs)
+        _read_shares(config)
+
+    def part(self, model: Model, options: Mapping[str, object]) -> Part:
+        """Take personas alone without faces."""
+        if options.get("faces"):
+            return Part()
+        why = f"they show faces, which are never shipped: --benchmark-option {DATASET}.faces=DIR, a folder of them"
+        return Part(left_out=("occupations and descriptors", why))
+
+    def differs(self, config: Config) -> tuple[str, ...]:
+        options = config.options
+        of_personas = any(each in OF_PERSONAS for each in config.configs)
+        return (
+            *(["placeholders in place of data"] if options.faces == REHEARSAL else []),
+            *config.unlike(self.card),
+            *([f"{options.pairs} pairs of each age and group at most, not {LIMIT}"] if options.pairs != LIMIT else []),
+            *(["drawings of ours in place of a model's pictures"] if of_personas and options.images is None else []),
+            *([f"order of terms {options.order}"] if of_personas and options.order != "paper" else []),
+            *([f"{config.n_runs} runs, not 1"] if config.n_runs != 1 else []),
+            *describe_prefixes(config.mitigation, options.role),
+        )
 
 
 class MllmStereotypes(Benchmark[MllmStereotypesOptions]):
@@ -73,6 +106,7 @@ class MllmStereotypes(Benchmark[MllmStereotypesOptions]):
         sees=True,
     )
     Options = MllmStereotypesOptions
+    Configuring = MllmStereotypesConfiguring
     figures = FIGURES
     layout = LAYOUT
     comparing = AssociationComparing()
@@ -84,7 +118,7 @@ class MllmStereotypes(Benchmark[MllmStereotypesOptions]):
         name = row["id"] + run_name(how.run)
         return [
             Request(
-                messages=(Message("user", (Image(self.picture(row)), _make_prompt(row, how.options))),),
+                messages=(Message("user", (Image(self._picture(row)), _make_prompt(row, how.options))),),
                 sampling=how.sampling,
                 seed=derive_seed(how.seed, name),
                 name=name,
@@ -118,7 +152,7 @@ class MllmStereotypes(Benchmark[MllmStereotypesOptions]):
             }
         ]
 
-    def picture(self, row: Row) -> bytes:
+    def _picture(self, row: Row) -> bytes:
         """Encode the picture; faces are spliced when asked for, and no copies of them are left on the disk."""
         from evenhand.benchmarks.mllm_stereotypes.pictures import encode
 
@@ -139,29 +173,10 @@ class MllmStereotypes(Benchmark[MllmStereotypesOptions]):
         import PIL.Image
 
         try:
-            with PIL.Image.open(io.BytesIO(self.picture(row))) as opened:
+            with PIL.Image.open(io.BytesIO(self._picture(row))) as opened:
                 return opened.size
         except EvenhandError:
             return None
-
-    # Runs
-
-    def filled(self, config: Config) -> Config:
-        """Take all configurations by default if there are faces, which are never shipped."""
-        default = CONFIGS if config.options.faces else OF_PERSONAS
-        return super().filled(replace(config, configs=config.configs or default))
-
-    def fitted(self, config: Config, models: Mapping[str, Model]) -> Config:
-        """Take the scale on which the model says that it writes boxes, if none was chosen."""
-        if config.options.box_scale is not None:
-            return config
-        scale = getattr(models["default"], "box_scale", None)
-        return replace(config, options=replace(config.options, box_scale=scale))
-
-    def check(self, config: Config) -> None:
-        _check_asking(config)
-        _check_pictures(config.options, config.configs)
-        _read_shares(config)
 
     def load(self, config: Config) -> Rows:
         import datasets
@@ -189,14 +204,9 @@ class MllmStereotypes(Benchmark[MllmStereotypesOptions]):
 
         return prepare(predictions)
 
-    def count_read(self, predictions: pd.DataFrame, table: FigureTable) -> tuple[int, int]:
-        rows = table.rows("association_score", "config")
-        return sum(row.n for row in rows), sum(row.n_read for row in rows)
-
-    def distance(self, table: FigureTable) -> float:
-        """Return the mean association bias score of the configurations."""
-        scores = [row.value for row in table.rows("association_score", "config")]
-        return fmean(scores) if scores else math.nan
+    def main_rows(self, table: FigureTable) -> list[FigureRow]:
+        """The score of each configuration."""
+        return table.rows("association_score", "config")
 
     def warnings(self, predictions: pd.DataFrame, table: FigureTable, config: Config) -> list[RunWarning]:
         from evenhand.benchmarks.mllm_stereotypes.warnings import make_warnings
@@ -209,35 +219,13 @@ class MllmStereotypes(Benchmark[MllmStereotypesOptions]):
         warnings = (*found.warnings, *([OTHERS_PICTURES] if shows_others else []))
         return replace(found, examples=tuple(choose_examples(predictions)), warnings=warnings)
 
-    # A profile's part, and the paper's figures
-
-    def part(self, model: Model, options: Mapping[str, object]) -> Part:
-        """Take personas alone without faces."""
-        if options.get("faces"):
-            return Part()
-        why = f"they show faces, which are never shipped: --benchmark-option {DATASET}.faces=DIR, a folder of them"
-        return Part(left_out=("occupations and descriptors", why))
-
     def published(self, config: Config) -> list[dict[str, Any]]:
         """Return Table 2, of the configurations asked."""
-        if config.limit is not None or self.differs(config):
+        if config.limit is not None or self.configuring.differs(config):
             return []
         scores = ("association_score", "association_score_answered")
         records = published_beside(type(self))
         return [each for each in records if each["figure"] in scores and each["config"] in config.configs]
-
-    def differs(self, config: Config) -> tuple[str, ...]:
-        options = config.options
-        of_personas = any(each in OF_PERSONAS for each in config.configs)
-        return (
-            *(["placeholders in place of data"] if options.faces == REHEARSAL else []),
-            *config.unlike(self.card),
-            *([f"{options.pairs} pairs of each age and group at most, not {LIMIT}"] if options.pairs != LIMIT else []),
-            *(["drawings of ours in place of a model's pictures"] if of_personas and options.images is None else []),
-            *([f"order of terms {options.order}"] if of_personas and options.order != "paper" else []),
-            *([f"{config.n_runs} runs, not 1"] if config.n_runs != 1 else []),
-            *describe_prefixes(config.mitigation, options.role),
-        )
 
 
 def _make_prompt(row: Row, options: MllmStereotypesOptions) -> str:

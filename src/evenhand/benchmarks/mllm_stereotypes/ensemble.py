@@ -149,7 +149,7 @@ def _compute_results(
     figures = FigureTable(figure_rows(benchmark.figures, sample))
     # The file of real shares was read when the members ran, and may be gone.
     without_file = replace(config, options=replace(config.options, real_shares=None))
-    n, n_read = benchmark.count_read(sample.rows, figures)
+    main = benchmark.main_rows(figures)
     identities = {member.letter: member.results.model_identity for member in members}
     differs = list(dict.fromkeys(each for member in members for each in member.results.differs))
     # Table 2 has one number where models have two. It is compared with association_score_answered, since it can't have
@@ -165,8 +165,8 @@ def _compute_results(
         model_identity=f"ensemble of {', '.join(identities.values())}",
         agents=identities,
         helpers=[],
-        n=n,
-        n_read=n_read,
+        n=sum(row.n for row in main),
+        n_read=sum(row.n_read for row in main),
         figures=figures,
         warnings=(
             *_compare_members(members, len(predictions)),

@@ -6,12 +6,11 @@ answers are greedy where the paper samples at temperature 0.2.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from evenhand.benchmark import Benchmark, Card, Comparing, Part, Publishing, Row
+from evenhand.benchmark import Benchmark, Card, Comparing, Configuring, Part, Publishing, Row
 from evenhand.benchmarks.utility.figures import FIGURES, LAYOUT, add_figure_columns
 from evenhand.benchmarks.utility.likeness import NEEDS, bertscore_by
 from evenhand.benchmarks.utility.reading import continuation_request, read_row
@@ -24,7 +23,7 @@ from evenhand.options import NoOptions
 if TYPE_CHECKING:
     import pandas as pd
 
-    from evenhand.figure import FigureTable
+    from evenhand.figure import FigureRow, FigureTable
     from evenhand.flow.results import Results, RunWarning
     from evenhand.models.protocol import Model
     from evenhand.report.findings import Findings
@@ -35,12 +34,30 @@ SCORES_TEXTS = {"choose", "continue"}  # what a model must support for perplexit
 
 class UtilityComparing(Comparing):
     note = "Empty answers are read: they are wrong, like nothing, and no refusal. "
+    measures_bias = False
 
 
 class UtilityPublishing(Publishing):
     def task(self, groups: Mapping[str, str], configs: Sequence[str], card: Card) -> str:
         """Figures of the questions are the same task, whether or not texts were scored, too."""
         return "questions"
+
+
+class UtilityConfiguring(Configuring[NoOptions]):
+    def check(self, config: RunConfig[NoOptions], models: Mapping[str, Model] | None = None) -> None:
+        """Also raise UsageError where texts are to be scored by a model that gives no log-probabilities."""
+        if config.source != "evenhand":
+            raise UsageError(f"{self.card.name} has no official data; use --source evenhand")
+        for model in (models or {}).values():
+            if "texts" in config.configs and not model.can >= SCORES_TEXTS:
+                raise UsageError(f"{model.name} can't score texts, so it has no perplexity; use --config questions")
+
+    def part(self, model: Model, options: Mapping[str, object]) -> Part:
+        """Ask only the questions of a model that can't score texts."""
+        if model.can >= SCORES_TEXTS:
+            return Part()
+        why = f"{model.name} gives no log-probabilities of texts"
+        return Part({"configs": ("questions",)}, ("all but questions", why))
 
 
 class Utility(Benchmark[NoOptions]):
@@ -56,6 +73,7 @@ class Utility(Benchmark[NoOptions]):
         protocols=("generate",),
         sampling=Sampling(temperature=0.0, max_new_tokens=24),
     )
+    Configuring = UtilityConfiguring
     figures = FIGURES
     layout = LAYOUT
     comparing = UtilityComparing()
@@ -72,35 +90,12 @@ class Utility(Benchmark[NoOptions]):
     def read(self, row: Row, replies: Sequence[Reply], how: Asking[NoOptions]) -> list[Prediction]:
         return [read_row(row, replies, how)]
 
-    def check(self, config: RunConfig[NoOptions]) -> None:
-        if config.source != "evenhand":
-            raise UsageError(f"{self.card.name} has no official data; use --source evenhand")
-
-    def fitted(self, config: RunConfig[NoOptions], models: Mapping[str, Model]) -> RunConfig[NoOptions]:
-        """Raises UsageError where texts are to be scored by a model that gives no log-probabilities."""
-        for model in models.values():
-            if "texts" in config.configs and not model.can >= SCORES_TEXTS:
-                raise UsageError(f"{model.name} can't score texts, so it has no perplexity; use --config questions")
-        return config
-
-    def part(self, model: Model, options: Mapping[str, object]) -> Part:
-        """Ask only the questions of a model that can't score texts."""
-        if model.can >= SCORES_TEXTS:
-            return Part()
-        why = f"{model.name} gives no log-probabilities of texts"
-        return Part({"configs": ("questions",)}, ("all but questions", why))
-
     def prepare(self, predictions: pd.DataFrame) -> pd.DataFrame:
         return add_figure_columns(predictions)
 
-    def count_read(self, predictions: pd.DataFrame, table: FigureTable) -> tuple[int, int]:
+    def main_rows(self, table: FigureTable) -> list[FigureRow]:
         """Questions and texts together."""
-        rows = [table.row(key) for key in ("accuracy", "perplexity")]
-        return sum(row.n for row in rows), sum(row.n_read for row in rows)
-
-    def distance(self, table: FigureTable) -> float:
-        """NaN: no figure of it is a bias, so it ranks no models by one."""
-        return math.nan
+        return [table.row(key) for key in ("accuracy", "perplexity")]
 
     def warnings(self, predictions: pd.DataFrame, table: FigureTable, config: RunConfig[NoOptions]) -> list[RunWarning]:
         """What could not be computed, and by what BERTScore was."""

@@ -91,7 +91,7 @@ def checked_model_id(text: str) -> str:
 def check_model(run: FinishedRun, model_id: str, under_another_name: bool) -> None:
     """Raise UsageError where no model ran, or several, or a stub, or a model of another name, unless that was said."""
     results = run.results
-    names = set(run.benchmark.measured(run.config).values())
+    names = set(run.benchmark.configuring.measured(run.config).values())
     if not results.model or not names:
         raise UsageError(f"{run.name} scores what exists, and asked no model; it says nothing of {model_id}")
     if len(names) > 1:
