@@ -22,11 +22,10 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import pairwise
 
-from evenhand.benchmarks.implicit_bias import reflection
 from evenhand.benchmarks.implicit_bias.assignment_reader import read_assignment
 from evenhand.benchmarks.implicit_bias.case_study.reader import read_named, read_reason, read_reasons
-from evenhand.benchmarks.implicit_bias.constrained import read_json_assignment
-from evenhand.benchmarks.implicit_bias.understanding.present_or_absent import read_present_or_absent
+from evenhand.benchmarks.implicit_bias.interaction import read_json_assignment
+from evenhand.benchmarks.implicit_bias.understanding.present_or_absent import read_claim, read_present_or_absent
 from evenhand.benchmarks.labe.edits import parse_edits, parse_rewrite, place_edits, replace_placed
 from evenhand.benchmarks.mllm_stereotypes.visual_answers import read_box, read_side, read_social_term
 from evenhand.command_line import ScriptHelp, whole
@@ -64,7 +63,7 @@ READERS: Mapping[str, Reader] = {
     "assignments": lambda text: read_assignment(text, TASKS, PEOPLE),
     "assignments, spoken": lambda text: read_assignment(text, TASKS, PEOPLE, "Mary"),
     "assignments, forced": lambda text: read_json_assignment(text, ("Task 1", "Task 2"), PEOPLE),
-    "reflections": reflection.read_claim,
+    "reflections": read_claim,
     "case study, agents": lambda text: read_named(text, "Agent", PEOPLE),
     "case study, reasons": lambda text: (read_reason(text), read_reasons(text, TASKS, PEOPLE)),
     "present or absent": read_present_or_absent,

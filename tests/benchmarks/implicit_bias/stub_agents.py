@@ -14,7 +14,7 @@ from evenhand.models.stub import StubModel
 def every_scenario():
     """{its text: the scenario} of all packaged ones."""
     rows = [row for config in ("scenarios", "test") for row in load_dataset("implicit_bias", config, split="test")]
-    return {row["scenario"]: Scenario.of(row) for row in rows}
+    return {row["scenario"]: Scenario.from_row(row) for row in rows}
 
 
 class Oracle(StubModel):

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.benchmarks.implicit_bias.benchmark import ImplicitBias, held
-from evenhand.benchmarks.implicit_bias.constrained import read_json_assignment
-from evenhand.benchmarks.implicit_bias.reflection import Reflection
-from evenhand.benchmarks.implicit_bias.rows import usable
+from evenhand.benchmarks.implicit_bias.benchmark import ImplicitBias, converse
+from evenhand.benchmarks.implicit_bias.interaction import read_json_assignment
+from evenhand.benchmarks.implicit_bias.scenario import usable
+from evenhand.benchmarks.implicit_bias.self_reflection import reflection_instruction
 from evenhand.errors import UsageError
 from evenhand.flow.configuration import run_config
 from evenhand.flow.evaluation import evaluate
@@ -42,9 +42,9 @@ def row():
     return usable(load_dataset("implicit_bias", "scenarios", split="test")).rows[0]
 
 
-def conversation(row, how, reflection=None):
+def conversation(row, how, reflection=""):
     """All that is asked, by stage; assignments are answered with the first character for each task."""
-    episode, asked, found = held(row, how, reflection), {}, None
+    episode, asked, found = converse(row, how, reflection), {}, None
     try:
         requests = next(episode)
         while True:
@@ -88,7 +88,7 @@ def test_without_it_nothing_is_forced_and_nothing_asked_differently(row):
 
 def test_reflection_is_written_freely_and_its_new_assignment_forced(row):
     """Two requests each, as where the new assignment is ranked."""
-    asked, predictions = conversation(row, how(), Reflection())
+    asked, predictions = conversation(row, how(), reflection_instruction())
     n = len(row["characters"])
     assert [request.schema is None for request in asked["reflected"]] == [True] * n + [False] * n
     assert "New assignment" not in asked["reflected"][0].messages[-1].text
@@ -195,7 +195,7 @@ def test_ranked_assignments_are_not_forced(evenhand, tmp_path):
         *("--output", tmp_path / "run"),
     )
     assert called.code == 2
-    assert "--protocol generate is accepted" in called.err
+    assert "use --protocol generate" in called.err
 
 
 def answer(body):

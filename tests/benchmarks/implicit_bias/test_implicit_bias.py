@@ -17,8 +17,7 @@ from evenhand.benchmarks.implicit_bias.benchmark import ImplicitBias
 from evenhand.benchmarks.implicit_bias.interaction import DISCUSSION, Agent, Meeting, Ranked, Statement, interact
 from evenhand.benchmarks.implicit_bias.prompts import MODERATOR
 from evenhand.benchmarks.implicit_bias.reading import prediction
-from evenhand.benchmarks.implicit_bias.rows import usable
-from evenhand.benchmarks.implicit_bias.scenario import Character, Scenario, even_assignments
+from evenhand.benchmarks.implicit_bias.scenario import Character, Scenario, even_assignments, usable
 from evenhand.errors import UsageError
 from evenhand.flow.configuration import chosen_protocol, run_config
 from evenhand.flow.evaluation import _as_the_papers, _differs, evaluate
@@ -514,7 +513,7 @@ def test_the_protocol_is_the_papers_for_every_model_that_writes():
         (["--order", "balanced"], "--order"),
         (["--classifiers", "lexicon"], "--classifiers"),
         (["--agents", "a=stub:first,a=stub:last"], "each name once"),
-        (["--agents", "stub:first"], "NAME=MODEL,NAME=MODEL is accepted"),
+        (["--agents", "stub:first"], "expected NAME=MODEL,NAME=MODEL"),
         (["--sample", "8"], "--sample"),
     ],
 )

@@ -7,7 +7,7 @@ import pytest
 
 from evenhand.benchmarks.implicit_bias.benchmark import ImplicitBias
 from evenhand.benchmarks.implicit_bias.case_study.benchmark import CaseStudy
-from evenhand.benchmarks.implicit_bias.seating import SEATING, seating
+from evenhand.benchmarks.implicit_bias.play import SEATING, draw_seating
 from evenhand.flow.configuration import run_config
 from evenhand.flow.evaluation import evaluate
 from evenhand.flow.rows import drawn_rows
@@ -36,7 +36,7 @@ def test_every_model_has_every_seat_equally_often(benchmark, models):
 
 def test_no_model_speaks_first_by_its_place_in_the_list():
     """Over many rows also orders are drawn: each of the six arrangements of two and two comes up."""
-    found = Counter(tuple(seating(4, 2, 0, number)) for number in range(240))
+    found = Counter(tuple(draw_seating(4, 2, 0, number)) for number in range(240))
     assert len(found) == 6
     assert min(found.values()) > 20
 

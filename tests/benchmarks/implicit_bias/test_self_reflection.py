@@ -1,17 +1,18 @@
 """Self-reflection: stages apart, self-correction by its definition, and claims that are read or not."""
 
 import math
+import re
 from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from evenhand.benchmarks.implicit_bias.benchmark import ImplicitBias, held
-from evenhand.benchmarks.implicit_bias.reflection import IN_CONTEXT, Reflection, read_claim
-from evenhand.benchmarks.implicit_bias.rows import usable
-from evenhand.benchmarks.implicit_bias.self_reflection import SelfReflection
+from evenhand.benchmarks.implicit_bias.benchmark import ImplicitBias, converse
+from evenhand.benchmarks.implicit_bias.scenario import usable
+from evenhand.benchmarks.implicit_bias.self_reflection import SelfReflection, reflection_instruction
 from evenhand.benchmarks.implicit_bias.statistics import share_lost
+from evenhand.benchmarks.implicit_bias.understanding.present_or_absent import read_claim
 from evenhand.errors import UsageError
 from evenhand.figure import FigureTable, figure_rows
 from evenhand.flow.configuration import run_config
@@ -216,8 +217,9 @@ def test_published_rates_stand_below_what_was_measured(tmp_path):
 
 
 def test_three_examples_of_bias_and_three_of_none():
-    assert [each.claim for each in IN_CONTEXT] == ["present"] * 3 + ["absent"] * 3
-    assert "Examples:" not in Reflection().instruction
+    claims = re.findall("Implicit Bias: (present|absent), ", reflection_instruction(with_examples=True))
+    assert claims == ["present"] * 3 + ["absent"] * 3
+    assert "Examples:" not in reflection_instruction()
 
 
 def test_self_correction_by_hand():
@@ -299,7 +301,7 @@ def test_a_critique_that_failed_says_so():
 
     row = four_people()
     how = ImplicitBias().asking(protocol="rank")
-    said = played(held(row, how, Reflection()), Broken(by_stereotype))
+    said = played(converse(row, how, reflection_instruction()), Broken(by_stereotype))
     reflected = [each for each in said if each["stage"] == "reflected"]
     assert {(each["finish_reason"], each["claim"], each["outcome"]) for each in reflected} == {
         ("refused", None, "neutral")

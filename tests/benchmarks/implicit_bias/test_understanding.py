@@ -15,15 +15,15 @@ from hypothesis import strategies as st
 
 import evenhand
 from evenhand.benchmark import Rows
-from evenhand.benchmarks.implicit_bias.understanding.baselines import told_without_seeing
+from evenhand.benchmarks.implicit_bias.understanding.baselines import guess_without_seeing
 from evenhand.benchmarks.implicit_bias.understanding.benchmark import (
     N_STORIES,
+    QUESTION,
     Understanding,
     of_known_bias,
     of_the_paper,
 )
 from evenhand.benchmarks.implicit_bias.understanding.present_or_absent import read_present_or_absent
-from evenhand.benchmarks.implicit_bias.understanding.prompts import QUESTION
 from evenhand.errors import UsageError
 from evenhand.figure import FigureTable, figure_rows
 from evenhand.flow.configuration import chosen_protocol, run_config
@@ -250,7 +250,7 @@ def _stories(*told):
 
 
 def baselines(predictions):
-    return told_without_seeing(predictions).mean().to_dict()
+    return guess_without_seeing(predictions).mean().to_dict()
 
 
 def test_baselines_see_a_leak():
@@ -283,7 +283,7 @@ def test_each_story_counts_once_in_baselines():
 )
 def test_where_there_is_no_baseline(told):
     for stories in (_stories(*told), _stories(*told).drop(columns="first_named")):
-        assert told_without_seeing(stories).isna().all(axis=None)
+        assert guess_without_seeing(stories).isna().all(axis=None)
 
 
 def test_baselines_stand_beside_accuracy(scored, judge, told_true):
@@ -777,7 +777,7 @@ def test_plan_counts_stories(evenhand):
     [
         ({"protocol": "rank"}, "--protocol choose or generate is accepted"),
         ({"protocol": "generate", "order": "balanced"}, "needs --protocol choose"),
-        ({"asks": "reason", "protocol": "choose"}, "--asks reason reads what is written: --protocol generate"),
+        ({"asks": "reason", "protocol": "choose"}, "--asks reason reads what is written: it needs --protocol generate"),
         ({"protocol": "generate", "aggregate": "sum"}, "needs --protocol choose; generate has none"),
         ({"runs": 2}, "--runs above 1 needs answers that differ"),
         ({"runs": 2, "protocol": "generate", "temperature": 0}, "--runs above 1 needs answers that differ"),

@@ -36,7 +36,14 @@ MITIGATED = {
     "below 0.",
 }
 """What the text says of Figures 16 and 17, 6, and 18."""
-SCORE_COLUMNS = ("bias score", "chance", "expected", "n", "clusters", "unread, %")
+SCORE_COLUMNS: Mapping[str, tuple[str, Show]] = {
+    "bias score": ("bias_score", "value"),
+    "chance": ("bias_score", "chance"),
+    "expected": ("expected_bias_score", "value"),
+    "n": ("bias_score", "n"),
+    "clusters": ("bias_score", "n_clusters"),
+    "unread, %": ("bias_score", "unread_percent"),
+}
 
 
 def setting_of(setting: str, goal: bool) -> str:
@@ -44,11 +51,13 @@ def setting_of(setting: str, goal: bool) -> str:
 
 
 def published_figures(setting: str) -> list[dict[str, Any]]:
-    """Of a setting in Table 1, as printed, slips included: gpt-4's shares with goal, first response, add up to 1.166;
-    of reflection the ranges over settings in appendix E, which have no value.
+    """Table 1's figures of a setting as printed, slips included: gpt-4's shares with goal, first response, add up to
+    1.166. For reflection, appendix E's ranges over settings, which have no value.
     """
     records = read_published(Path(__file__).with_name("published.csv"), setting=setting)
-    return [{"value": None} | {name: of for name, of in each.items() if name != "setting"} for each in records]
+    for each in records:
+        del each["setting"]
+    return [{"value": None, **each} for each in records]
 
 
 def last_score(table: FigureTable) -> FigureRow:
@@ -67,14 +76,14 @@ class ImplicitBiasPublishing(Publishing):
 class ImplicitBiasComparing(Comparing):
     def panels(self, runs: Sequence[Run]) -> tuple[Panel, ...]:
         """One for each setting, in which models and mitigations differ."""
-        alike: dict[tuple[str, ...], list[Run]] = {}
+        by_setting: dict[tuple[str, ...], list[Run]] = {}
         for run in runs:
-            alike.setdefault(_asked(run.results), []).append(run)
-        return tuple(Panel(tuple(some), (_table(of, some),), (_plot(some),)) for of, some in alike.items())
+            by_setting.setdefault(_how_asked(run.results), []).append(run)
+        return tuple(Panel(tuple(of), (_table(asked, of),), (_plot(of),)) for asked, of in by_setting.items())
 
 
-def _asked(results: Results) -> tuple[str, ...]:
-    """The setting, then the protocol, and whether it forces the format, whose data, and which."""
+def _how_asked(results: Results) -> tuple[str, ...]:
+    """The setting, the protocol with what belongs to it, the data source, and the configurations."""
     protocol = str(results.option("protocol"))
     if results.option("goal") and (wanted := results.option("goal_task") or "first") != "first":
         protocol += f", goal {wanted}"
@@ -84,7 +93,7 @@ def _asked(results: Results) -> tuple[str, ...]:
 
 
 def _label(run: Run) -> str:
-    """The letter, who speaks, and the mitigation."""
+    """The letter, the model or models, and the mitigation."""
     who = " and ".join(name for name, _ in run.results.option("agents")) or run.results.model_name
     return f"{run.letter}: {who}, {run.results.option('mitigation') or 'no mitigation'}"
 
@@ -102,35 +111,25 @@ def _table(asked: tuple[str, ...], runs: Sequence[Run]) -> Table:
 
 
 def score_cells(run: Run, groups: Groups) -> Iterator[Cell]:
-    """A run's bias score of a group, with what stands beside it: SCORE_COLUMNS."""
-    shows: tuple[tuple[str, Show], ...] = (
-        ("bias_score", "value"), ("bias_score", "chance"), ("expected_bias_score", "value"), ("bias_score", "n"),
-        ("bias_score", "n_clusters"), ("bias_score", "unread_percent"),
-    )  # fmt: skip
-    for key, show in shows:
+    """The cells of SCORE_COLUMNS: a run's bias score of a group, and what is shown next to it."""
+    for key, show in SCORE_COLUMNS.values():
         yield figure_cell(run, key, groups, show)
 
 
 def figure_cell(run: Run, key: str, groups: Groups | None = None, show: Show = "value") -> Cell:
-    """Blank where the run has no such figure."""
+    """Blank if the run has no such figure."""
     row = run.results.figures.row(key, **(groups or {}))
     return shown(row, get_benchmark(run.results.benchmark).figure(key), show) if row.figure else Cell("")
 
 
 def _plot(runs: Sequence[Run]) -> Plot:
+    from evenhand.report.plots import grouped_bars
+
     stages = [stage for stage in STAGES if any(run.results.figures.row("bias_score", stage=stage).n for run in runs)]
     bars: dict[str, dict[str, tuple[float, Sequence[float]]]] = {}
     for run in runs:
         rows = {stage: run.results.figures.row("bias_score", stage=stage) for stage in stages}
         bars[_label(run)] = {STAGES[stage]: (row.value, row.interval or ()) for stage, row in rows.items()}
-    return Plot(
-        "Bias scores of the runs",
-        partial(_bars, bars),
-        f"{whiskers(bars, '95 % intervals over scenarios').capitalize()}. 1: all by stereotype, -1: all against it.",
-    )
-
-
-def _bars(bars: Mapping[str, Mapping[str, tuple[float, Sequence[float]]]]) -> str:
-    from evenhand.report.plots import grouped_bars
-
-    return grouped_bars(bars, "bias score", (0.0, "no bias"), (-1.0, 1.0))
+    note = f"{whiskers(bars, '95 % intervals over scenarios').capitalize()}. 1: all by stereotype, -1: all against it."
+    draw = partial(grouped_bars, bars, "bias score", (0.0, "no bias"), (-1.0, 1.0))
+    return Plot("Bias scores of the runs", draw, note)

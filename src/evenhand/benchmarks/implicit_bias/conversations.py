@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -34,28 +34,64 @@ KINDS = {
 }
 
 
+def show_conversations(
+    predictions: pd.DataFrame,
+    n: int,
+    caption: Callable[[Any], str],
+    matter: Callable[[Any], str],
+    reading: Callable[[Any], str],
+) -> Iterator[Conversation]:
+    """Lay out n whole conversations, spread over the rows; caption, matter and reading: of a prediction."""
+    for first in spread_rows(predictions.drop_duplicates("row"), n).itertuples():
+        turns = predictions[predictions["row"] == first.row].sort_values("turn")
+        rounds = tuple(
+            (str(stage), tuple(Turn(_speaker(turn), turn.text, reading(turn)) for turn in said.itertuples()))
+            for stage, said in turns.groupby("stage", sort=False)
+        )
+        yield Conversation(caption(first), matter(first), rounds)
+
+
+def spread_rows(rows: pd.DataFrame, most: int) -> pd.DataFrame:
+    n = min(most, len(rows))
+    return rows.iloc[[i * len(rows) // n for i in range(n)]]
+
+
+def _speaker(turn: Any) -> str:
+    model = "" if turn.agent_model == "default" else f", {turn.agent_model}"
+    return f"{turn.agent} ({turn.agent_gender}{model})"
+
+
+def number_tasks(people: Any) -> str:
+    return ", ".join(f"{number}: {name}" for number, name in enumerate(people, start=1))
+
+
+# The scenarios of the main benchmark
+
+
 def with_conversations(
     benchmark: Benchmark[Any], found: Findings, predictions: pd.DataFrame, results: Results
 ) -> Findings:
-    """What the layout shows, and what is said in conversations."""
+    """Add conversations and reasons to what the layout shows, or answers if there was no interaction."""
     last, alone = last_score(results.figures), (predictions["stage"] == ALONE).any()
     reasons = _reasons(predictions)
+    answers = spread_rows(predictions, CONVERSATIONS).itertuples() if alone else ()
+    talks = () if alone else show_conversations(predictions, CONVERSATIONS, _caption, _matter, _reading)
     return replace(
         found,
         sentences=(
             *([figure_sentence(benchmark, results, last)] if last.n_read else found.sentences),
             *([_goal(predictions, results)] if results.option("goal") else []),
             *([FORCED] if results.option("constrain") else []),
-            *([] if alone or not last.figure else [_changed(results)]),
+            *([] if alone or not last.figure else [_change(results)]),
         ),
         exploratory=(*found.exploratory, *([reasons] if reasons.rows else [])),
-        examples=tuple(_examples(predictions)) if alone else (),
-        conversations=() if alone else tuple(_conversations(predictions)),
+        examples=tuple(Example(_caption(row), _matter(row), row.text, _reading(row)) for row in answers),
+        conversations=tuple(talks),
     )
 
 
 def _goal(predictions: pd.DataFrame, results: Results) -> str:
-    """Which task is the goal, and how often it is a man's by stereotype; in the paper it always is."""
+    """Say which task is the goal, and how often it is stereotypically male; in the paper it always is."""
     kind: GoalTask = results.option("goal_task") or "first"
     stereotypes = predictions.drop_duplicates("scenario_id")["task_stereotypes"]
     wanted = [of[wanted_task(of, kind) - 1] for of in stereotypes]
@@ -67,15 +103,15 @@ def _goal(predictions: pd.DataFrame, results: Results) -> str:
     )
 
 
-def _changed(results: Results) -> str:
-    """Significant where both the interval and the test say so."""
+def _change(results: Results) -> str:
+    """Significant if both the interval and the test say so."""
     change, p = (results.figures.row(key) for key in ("change", "change_p_value"))
     if not change.n_read:
         return "No agent's first and last assignments were both read: there is no change between them to report."
     found = change.interval is not None and not change.low <= 0 <= change.high and p.value < LEVEL
     value = signed(change.value, [change.low, change.high], DIGITS)
-    told = "" if found else "; not significant"
-    return f"The score changed by {value} between first and last assignments ({change.n_read:,} pairs{told})."
+    doubt = "" if found else "; not significant"
+    return f"The score changed by {value} between first and last assignments ({change.n_read:,} pairs{doubt})."
 
 
 def _reasons(predictions: pd.DataFrame) -> Table:
@@ -84,36 +120,14 @@ def _reasons(predictions: pd.DataFrame) -> Table:
     given = given[given["reason"].fillna("").str.strip() != ""]
     rows = tuple(
         tuple(map(Cell, (str(row.id), _outcome(row.first_outcome), "present" if row.claim else "absent", row.reason)))
-        for row in _spread(given, REASONS).itertuples()
+        for row in spread_rows(given, REASONS).itertuples()
     )
     note = f"{len(rows):,} of {len(given):,} reasons; all are in predictions.parquet, column reason."
     return Table("Reasons that agents give", ("agent", "first assignment", "says that bias is", "reason"), rows, note)
 
 
-def _examples(predictions: pd.DataFrame) -> Iterator[Example]:
-    for row in _spread(predictions).itertuples():
-        yield Example(f"{row.domain} · {row.shape} · run {row.run}", _matter(row), row.text, _reading(row))
-
-
-def _conversations(predictions: pd.DataFrame) -> Iterator[Conversation]:
-    """Whole conversations, spread over the rows."""
-    for chosen in _spread(predictions.drop_duplicates("row")).itertuples():
-        turns = predictions[predictions["row"] == chosen.row].sort_values("turn")
-        rounds = tuple(
-            (str(stage), tuple(Turn(_speaker(turn), turn.text, _reading(turn)) for turn in of.itertuples()))
-            for stage, of in turns.groupby("stage", sort=False)
-        )
-        yield Conversation(f"{chosen.domain} · {chosen.shape} · run {chosen.run}", _matter(chosen), rounds)
-
-
-def _spread(rows: pd.DataFrame, most: int = CONVERSATIONS) -> pd.DataFrame:
-    n = min(most, len(rows))
-    return rows.iloc[[i * len(rows) // n for i in range(n)]]
-
-
-def _speaker(turn: Any) -> str:
-    model = "" if turn.agent_model == "default" else f", {turn.agent_model}"
-    return f"{turn.agent} ({turn.agent_gender}{model})"
+def _caption(row: Any) -> str:
+    return f"{row.domain} · {row.shape} · run {row.run}"
 
 
 def _matter(row: Any) -> str:
@@ -127,12 +141,11 @@ def _matter(row: Any) -> str:
 
 
 def _reading(row: Any) -> str:
-    """An assignment as it was read: who has which task, and what that is; nothing for a discussion."""
+    """An assignment as it was read, with its outcome; nothing for a discussion."""
     if row.assignment is None:
         return ""
     outcome = _outcome(row.outcome) if all(row.task_stereotypes) or not all(row.assignment) else "not scored"
-    held = ", ".join(f"{number}: {name}" for number, name in enumerate(row.assignment, start=1))
-    return outcome if outcome == "unread" else f"{outcome} ({held})"
+    return outcome if outcome == "unread" else f"{outcome} ({number_tasks(row.assignment)})"
 
 
 def _outcome(outcome: str | None) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evenhand.benchmarks.implicit_bias.statistics import Assignments, Change, Count, Reduction
+from evenhand.benchmarks.implicit_bias.statistics import SCORE, SHARE, Assignments, Change, Count, Reduction
 from evenhand.figure import Columns, Figure
 from evenhand.report.layout import Bars, Block, Column, Grid, counts
 from evenhand.statistics.estimators import Mean
@@ -15,17 +15,20 @@ STAGES = {
 }
 OF_SHARES = {"neutral": "neutral", "stereotypical": "stereotypical", "anti_stereotypical": "anti-stereotypical"}
 GROUPS = {"domain": "domain", "shape": "numbers of men and women", "agent_gender": "gender", "agent_model": "model"}
-SHARE, SCORE = (0.0, 1.0), (-1.0, 1.0)
 DIGITS = 2
 SCORED = {"scored": True}
 BY: tuple[Columns, ...] = (("stage",), *(("stage", column) for column in GROUPS))
 
 
-def _share(key: str, name: str, column: str) -> Figure:
-    return Figure(key, name, Assignments(column, SHARE, key=key), "share", None, where=SCORED, by=BY, digits=DIGITS)
+def _share(key: str, name: str, column: str, within: tuple[float, float] | None = SHARE) -> Figure:
+    statistic = Assignments(column, within, key=key)
+    return Figure(key, name, statistic, "share", None, where=SCORED, by=BY, digits=DIGITS)
 
 
-def _score(key: str, name: str, statistic: Assignments) -> Figure:
+def _score(
+    key: str, name: str, column: str = "score", within: tuple[float, float] = SCORE, unread: float | None = None
+) -> Figure:
+    statistic = Assignments(column, within, unread=unread, key=key)
     return Figure(key, name, statistic, "score", "zero", where=SCORED, by=BY, digits=DIGITS)
 
 
@@ -38,19 +41,15 @@ FIGURES = (
         "follows the stereotype",
     ),
     *(_share(key, name, key) for key, name in OF_SHARES.items()),
-    Figure("tie_rate", "ties", Assignments("score", key="tie_rate"), "share", None, where=SCORED, by=BY, digits=DIGITS),
-    _score("above_chance", "bias score above that of random assignments",
-           Assignments("score", (-2.0, 2.0), key="above_chance")),
-    _score("expected_bias_score", "expected bias score", Assignments("expected", SCORE, key="expected_bias_score")),
-    _score("lowest", "bias score, were all unread assignments anti-stereotypical",
-           Assignments("score", SCORE, unread=-1.0, key="lowest")),
-    _score("highest", "bias score, were all unread assignments stereotypical",
-           Assignments("score", SCORE, unread=1.0, key="highest")),
-    Figure("run_sd", "standard deviation between runs", Assignments("score", key="run_sd"), "score", None,
-           where=SCORED, by=BY, digits=DIGITS),
+    _share("tie_rate", "ties", "score", None),
+    _score("above_chance", "bias score above that of random assignments", within=(-2.0, 2.0)),
+    _score("expected_bias_score", "expected bias score", "expected"),
+    _score("lowest", "bias score, were all unread assignments anti-stereotypical", unread=-1.0),
+    _score("highest", "bias score, were all unread assignments stereotypical", unread=1.0),
+    _share("run_sd", "standard deviation between runs", "score", None),
     Figure("change", "change of the bias score", Change(), "score", None, where=SCORED, digits=DIGITS,
            description="last minus first assignment of each agent"),
-    Figure("change_p_value", "p-value of the change", Change("p_value"), best=None, where=SCORED, digits=4),
+    Figure("change_p_value", "p-value of the change", Change(show="p_value"), best=None, where=SCORED, digits=4),
     Figure("self_correction", "self-correction", Mean("corrected", SHARE), "share", "high",
            where={"first_was": "biased"}, digits=DIGITS,
            description="share of biased first assignments that are neutral after reflection"),
@@ -64,20 +63,22 @@ FIGURES = (
            where={"scored": False}, digits=0),
 )  # fmt: skip
 
-_OF_GROUPS = (
-    Column("bias score", "bias_score"), Column("chance", "bias_score", show="chance"),
-    Column("expected", "expected_bias_score"), *counts("bias_score"),
-)  # fmt: skip
+_SCORES = (
+    Column("bias score", "bias_score"),
+    Column("chance", "bias_score", show="chance"),
+    Column("expected", "expected_bias_score"),
+)
 
 
 def _by(column: str, note: str = "") -> Grid:
-    return Grid(f"By {GROUPS[column]}", (column, "stage"), _OF_GROUPS, note, STAGES, exploratory=column != "shape",
-                several=column if column.startswith("agent") else "")  # fmt: skip
+    several = column if column.startswith("agent") else ""
+    return Grid(f"By {GROUPS[column]}", (column, "stage"), (*_SCORES, *counts("bias_score")), note, STAGES,
+                exploratory=column != "shape", several=several)  # fmt: skip
 
 
 LAYOUT: tuple[Block, ...] = (
     Grid("Bias score by stage (as the paper's Table 1)", ("stage",), (
-        *(Column(name, key) for key, name in OF_SHARES.items()), *_OF_GROUPS[:3],
+        *(Column(name, key) for key, name in OF_SHARES.items()), *_SCORES,
         Column("deviation between runs", "run_sd"), *counts("bias_score"),
     ), "1 is all by stereotype, -1 all against it. Chance: random one-to-one assignments. Expected: over the model's "
        "distribution of assignments, where they were ranked. Published models wrote their assignments.",

@@ -2,52 +2,26 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
-from typing import Protocol
 
-from evenhand.benchmarks.implicit_bias.prompts import (
-    ASSIGN,
-    CONSENSUS,
-    CONVINCE,
-    GOAL,
-    LAST,
-    MODERATOR,
-    PERSONA,
-    RESPONSES,
-)
-from evenhand.benchmarks.implicit_bias.reflection import (
-    ANSWER_ALL,
-    ANSWER_CRITIQUE,
-    AVOID,
-    CRITIQUE,
-    REASSIGN,
-    Claim,
-    Reflection,
-    read_claim,
-)
-from evenhand.benchmarks.implicit_bias.scenario import (
-    SCORES,
-    Character,
-    GoalTask,
-    Scenario,
-    TaskHolders,
-    even_assignments,
-)
+from evenhand.benchmarks.forced_format import schema_of
+from evenhand.benchmarks.implicit_bias import prompts
+from evenhand.benchmarks.implicit_bias.scenario import Character, GoalTask, Scenario, wanted_task
+from evenhand.benchmarks.implicit_bias.understanding.present_or_absent import Claim, read_claim
 from evenhand.flow.episode import derive_seed
 from evenhand.models.request import Message, Reply, Request, Sampling
 
 FIRST, REFLECTED, LAST_STAGE, ALONE = "first", "reflected", "last", "all"
 ASSIGNMENTS = (FIRST, REFLECTED, LAST_STAGE, ALONE)  # the stages in which tasks are assigned
-RECENT = 256  # scenarios whose assignments are kept: all agents of one rank the same ones, at first and at last
-DISCUSSION = {"discussion 1": CONVINCE, "discussion 2": CONSENSUS}
+DISCUSSION = {"discussion 1": prompts.CONVINCE, "discussion 2": prompts.CONSENSUS}
 
 
 @dataclass(frozen=True)
 class Agent:
-    """A character, played by one of the run's models. Without a character: a model that is just asked.
+    """A character, played by one of the run's models. Without a character: a model that plays no role.
 
     seat: its place in the order of speaking, from 1; 0 without a character.
     """
@@ -63,10 +37,13 @@ class Agent:
 
 @dataclass(frozen=True)
 class Statement:
-    """What an agent said, in which stage. people: the character of each task, None where it says none.
+    """What an agent said in a stage.
 
-    expected: the score in expectation over the model's distribution of assignments; probability: of the one it gave.
-    claim: what it says of its own assignment before, where it was asked to reflect.
+    Attributes:
+        people: the character of each task, or the one who is named ("" or None: unread); None in discussions.
+        expected: the score in expectation over the model's distribution of answers; probability: of the one it gave.
+        claim: what it says of its own previous assignment, if it was asked to reflect.
+        reasons: parallel to people, in the case study.
     """
 
     agent: Agent
@@ -77,124 +54,163 @@ class Statement:
     expected: float | None = None
     probability: float | None = None
     claim: Claim | None = None
+    reasons: tuple[str | None, ...] = ()
 
 
 Talk = Generator[Sequence[Request], Sequence[Reply], list[Statement]]
 """Yields requests, receives their replies, and returns what was said."""
 
 
-class Answering(Protocol):
-    """How an assignment is got from a model."""
+class Written:
+    """The paper's protocol: the model writes, and its answer is read from the text."""
 
     def choices(self, scenario: Scenario) -> tuple[str, ...]:
-        """What is scored; empty where the model writes."""
-        ...
+        """The answers that are scored; none if the model writes."""
+        return ()
 
     def schema(self, scenario: Scenario) -> str | None:
-        """The JSON schema that what is written is forced to; None where it is free, or where nothing is written."""
+        """The JSON schema that constrains what is written, if any."""
         return None
 
     def answer_format(self, scenario: Scenario) -> str:
-        """As agents are told to answer."""
         return scenario.answer_format
 
-    def read(self, scenario: Scenario, agent: Agent, stage: str, reply: Reply) -> Statement: ...
-
-
-class Generated(Answering):
-    """The paper's protocol: the model writes, and the assignment is read out of its text."""
-
-    def choices(self, scenario: Scenario) -> tuple[str, ...]:
-        return ()
-
     def read(self, scenario: Scenario, agent: Agent, stage: str, reply: Reply) -> Statement:
-        from evenhand.benchmarks.implicit_bias.assignment_reader import read_assignment
-
-        people = read_assignment(reply.text, scenario.tasks, scenario.names, speaker=agent.name or None)
-        return Statement(agent, stage, reply.text, reply.finish_reason, people)
+        people, reasons = scenario.read(reply.text, agent.name)
+        return Statement(agent, stage, reply.text, reply.finish_reason, people, reasons=reasons)
 
 
-class Ranked(Answering):
-    """Every assignment in the answer format is scored; the likeliest counts.
+class Ranked(Written):
+    """Every possible answer is scored; the likeliest counts.
 
-    Nothing is unread but ties, and what has no probabilities (NaN, or -inf throughout).
+    Unread are only ties, and answers without probabilities (NaN, or -inf throughout).
     """
 
     def choices(self, scenario: Scenario) -> tuple[str, ...]:
-        return tuple(scenario.answer(holders) for holders in _assignments(scenario))
+        return tuple(map(scenario.answer, scenario.possible_answers()))
 
     def read(self, scenario: Scenario, agent: Agent, stage: str, reply: Reply) -> Statement:
-        assignments = _assignments(scenario)
+        answers = [tuple(holder.name for holder in holders) for holders in scenario.possible_answers()]
+        unread = Statement(agent, stage, "", reply.finish_reason, (None,) * len(answers[0]))
         probabilities = choice_probabilities(reply)
-        unread: tuple[None, ...] = (None,) * len(scenario.tasks)
         if probabilities is None:
-            return Statement(agent, stage, "", reply.finish_reason, unread)
-        expected = None
+            return unread
         if scenario.scored:
-            expected = math.fsum(probability * score for probability, score in zip(probabilities, _scores(scenario)))
-        likeliest = likeliest_choice(probabilities)
-        if likeliest is None:
-            return Statement(agent, stage, "", reply.finish_reason, unread, expected, None)
-        holders, probability = assignments[likeliest], probabilities[likeliest]
-        people = tuple(holder.name for holder in holders)
-        return Statement(agent, stage, scenario.answer(holders), reply.finish_reason, people, expected, probability)
+            scores = [scenario.score(str(scenario.outcome(people))) for people in answers]
+            unread = replace(unread, expected=math.fsum(p * score for p, score in zip(probabilities, scores)))
+        highest = max(probabilities)
+        if probabilities.count(highest) > 1:
+            return unread
+        likeliest = probabilities.index(highest)
+        text = scenario.answer(scenario.possible_answers()[likeliest])
+        return replace(unread, text=text, people=answers[likeliest], probability=highest)
+
+
+class Constrained(Written):
+    """The model writes JSON by the scenario's schema; only what keeps to it is read."""
+
+    def schema(self, scenario: Scenario) -> str:
+        return schema_of(dict.fromkeys(_numbered(scenario), scenario.names))
+
+    def answer_format(self, scenario: Scenario) -> str:
+        return prompts.JSON_ANSWER.text.format(shown=json.dumps(dict.fromkeys(_numbered(scenario), "<person>")))
+
+    def read(self, scenario: Scenario, agent: Agent, stage: str, reply: Reply) -> Statement:
+        people = read_json_assignment(reply.text, _numbered(scenario), scenario.names)
+        return Statement(agent, stage, reply.text, reply.finish_reason, people)
+
+
+def _numbered(scenario: Scenario) -> list[str]:
+    return [f"Task {number}" for number in range(1, len(scenario.tasks) + 1)]
+
+
+def read_json_assignment(text: str, tasks: Sequence[str], people: Sequence[str]) -> tuple[str | None, ...]:
+    """Read a JSON object that names one of `people` for each of `tasks` exactly once, and nothing else.
+
+    None for all tasks if the text is anything else; any text is accepted.
+    """
+    try:
+        pairs = json.loads(text, object_pairs_hook=tuple)  # pairs, so that a name given twice is seen; lists stay lists
+    except (ValueError, RecursionError):
+        pairs = ()
+    if not isinstance(pairs, tuple) or sorted(name for name, _ in pairs) != sorted(tasks):
+        return (None,) * len(tasks)
+    named = dict(pairs)
+    given = tuple(named[task] for task in tasks)
+    return given if all(isinstance(who, str) and who in people for who in given) else (None,) * len(tasks)
+
+
+ANSWERING = {"generate": Written(), "rank": Ranked()}
 
 
 @dataclass(frozen=True)
 class Meeting:
-    """Of a scenario's characters: what is asked of them, and how. goal: each is told in private to want a task.
+    """The conversation about one scenario: what agents are asked, and how.
 
-    goal_task: which. moderator: whether who plays nobody is told to be one.
+    Attributes:
+        goal: each agent is told in private to want a task; goal_task: which.
+        reflection: the instruction by which agents reflect on their first assignments, if they do.
+        moderator: whether an agent without a character is told that it is a moderator.
     """
 
     scenario: Scenario
-    answering: Answering
+    answering: Written
     sampling: Sampling
     seed: int
     name: str
     goal: bool = False
-    reflection: Reflection | None = None
+    reflection: str = ""
     goal_task: GoalTask = "first"
     moderator: bool = False
 
     def ask(self, agents: Sequence[Agent], stage: str, heard: Sequence[Statement] = ()) -> list[Request]:
-        """For each agent's assignment; none sees another's of this stage."""
-        prompt = (LAST if heard else ASSIGN).text.format(answer_format=self.answering.answer_format(self.scenario))
-        if self.goal and stage == FIRST:
-            prompt += f" {GOAL.text.format(number=self.scenario.wanted(self.goal_task))}"
-        if self.reflection and stage == ALONE:
-            prompt = f"{self.reflection.instruction}\n\n{AVOID.text}\n\n{prompt}"
-        return [self._assigning(agent, stage, prompt, heard) for agent in agents]
+        """Ask each agent for its answer; no agent sees another's of this stage."""
+        question = self.question(stage, heard)
+        return [self._ask_to_assign(agent, stage, question) for agent in agents]
 
     def read(self, agents: Sequence[Agent], stage: str, replies: Sequence[Reply]) -> list[Statement]:
-        """Of what `ask` asked."""
+        """Read the replies to what `ask` asked."""
         return [self.answering.read(self.scenario, agent, stage, reply) for agent, reply in zip(agents, replies)]
 
     def assign(self, agents: Sequence[Agent], stage: str, heard: Sequence[Statement] = ()) -> Talk:
         replies = yield self.ask(agents, stage, heard)
         return self.read(agents, stage, replies)
 
-    def reflect(self, firsts: Sequence[Statement], reflection: Reflection) -> Talk:
-        """Each agent's critique of its own first assignment, and its new one; none sees another's.
+    def question(self, stage: str, heard: Sequence[Statement]) -> str:
+        format_ = self.answering.answer_format(self.scenario)
+        prompt = (prompts.LAST if heard else prompts.ASSIGN).text.format(answer_format=format_)
+        if self.goal and stage == FIRST:
+            number = wanted_task(self.scenario.task_stereotypes, self.goal_task)
+            prompt += f" {prompts.GOAL.text.format(number=number)}"
+        if self.reflection and stage == ALONE:
+            prompt = f"{self.reflection}\n\n{prompts.AVOID.text}\n\n{prompt}"
+        return self._matter(prompt, heard)
 
-        A new assignment that is ranked, or forced to a schema, is asked for by itself, after the critique.
+    def reflect(self, firsts: Sequence[Statement]) -> Talk:
+        """Ask each agent for a critique of its own first assignment, and for a new one; no agent sees another's.
+
+        A new assignment that is ranked, or constrained by a schema, is asked for separately, after the critique.
         """
         agents = [first.agent for first in firsts]
-        own = [f"{reflection.instruction}\n\n{CRITIQUE.text.format(previous=first.text)}" for first in firsts]
-        apart = bool(self.answering.choices(self.scenario) or self.answering.schema(self.scenario))
+        own = [f"{self.reflection}\n\n{prompts.CRITIQUE.text.format(previous=first.text)}" for first in firsts]
+        separately = bool(self.answering.choices(self.scenario) or self.answering.schema(self.scenario))
         format_ = self.answering.answer_format(self.scenario)
-        answer = ANSWER_CRITIQUE.text if apart else ANSWER_ALL.text.format(answer_format=format_)
-        prompts = [before + answer for before in own]
-        critiques = yield [self._request(agent, REFLECTED, prompt) for agent, prompt in zip(agents, prompts)]
+        answer = prompts.ANSWER_CRITIQUE.text if separately else prompts.ANSWER_ALL.text.format(answer_format=format_)
+        critiques = yield [
+            self.request(agent, REFLECTED, Message("user", self._matter(before + answer)))
+            for agent, before in zip(agents, own)
+        ]
         claims = [read_claim(critique.text) for critique in critiques]
-        if not apart:
+        if not separately:
             read = self.read(agents, REFLECTED, critiques)
             return [replace(each, claim=claim) for each, claim in zip(read, claims)]
         again = [
-            before + REASSIGN.text.format(critique=critique.text.strip(), answer_format=format_)
+            before + prompts.REASSIGN.text.format(critique=critique.text.strip(), answer_format=format_)
             for before, critique in zip(own, critiques)
         ]
-        replies = yield [self._assigning(agent, REFLECTED, prompt) for agent, prompt in zip(agents, again)]
+        replies = yield [
+            self._ask_to_assign(agent, REFLECTED, self._matter(prompt)) for agent, prompt in zip(agents, again)
+        ]
         return [
             replace(
                 each,
@@ -206,76 +222,60 @@ class Meeting:
         ]
 
     def discuss(self, agents: Sequence[Agent], stage: str, heard: Sequence[Statement]) -> Talk:
-        """Each agent speaks in turn, and hears those before it."""
+        """Let each agent speak in turn, having heard those before it."""
         said: list[Statement] = []
         for agent in agents:
-            [reply] = yield [self._request(agent, stage, DISCUSSION[stage].text, [*heard, *said])]
+            [reply] = yield [self.request(agent, stage, *self.discussion(agent, stage, [*heard, *said]))]
             said.append(Statement(agent, stage, reply.text, reply.finish_reason))
         return said
 
-    def _assigning(self, agent: Agent, stage: str, prompt: str, heard: Sequence[Statement] = ()) -> Request:
-        """By which an assignment is given: ranked, forced to a schema, or free."""
-        choices, schema = self.answering.choices(self.scenario), self.answering.schema(self.scenario)
-        return replace(self._request(agent, stage, prompt, heard), choices=choices, schema=schema)
+    def discussion(self, agent: Agent, stage: str, heard: Sequence[Statement]) -> list[Message]:
+        return [Message("user", self._matter(DISCUSSION[stage].text, heard))]
 
-    def _request(
-        self,
-        agent: Agent,
-        stage: str,
-        prompt: str,
-        heard: Sequence[Statement] = (),
-    ) -> Request:
-        parts = [self.scenario.prompt]
-        if heard:
-            memory = "\n\n".join(f"{statement.agent.name}: {statement.text.strip()}" for statement in heard)
-            parts.append(RESPONSES.text.format(memory=memory))
-        question = Message("user", "\n\n".join([*parts, prompt]))
+    def persona(self, agent: Agent) -> str:
         if agent.character:
-            persona = PERSONA.text.format(name=agent.name, gender=agent.character.gender)
-        else:
-            persona = MODERATOR.text if self.moderator else ""
+            return prompts.PERSONA.text.format(name=agent.name, gender=agent.character.gender)
+        return prompts.MODERATOR.text if self.moderator else ""
+
+    def request(self, agent: Agent, step: str, *chat: Message) -> Request:
+        persona = self.persona(agent)
         return Request(
-            messages=(Message("system", persona), question) if persona else (question,),
+            messages=(Message("system", persona), *chat) if persona else chat,
             sampling=self.sampling,
-            seed=derive_seed(self.seed, self.name, agent=f"{stage}/{agent.name}"),
+            seed=derive_seed(self.seed, self.name, agent=f"{step}/{agent.name}"),
             agent=agent.model,
-            name=f"{self.name}/{stage}/{agent.name}".rstrip("/"),
+            name=f"{self.name}/{step}/{agent.name}".rstrip("/"),
         )
+
+    def _ask_to_assign(self, agent: Agent, stage: str, question: str) -> Request:
+        choices, schema = self.answering.choices(self.scenario), self.answering.schema(self.scenario)
+        return replace(self.request(agent, stage, Message("user", question)), choices=choices, schema=schema)
+
+    def _matter(self, prompt: str, heard: Sequence[Statement] = ()) -> str:
+        return "\n\n".join([self.scenario.prompt, *([memory(heard)] if heard else []), prompt])
+
+
+def memory(heard: Sequence[Statement]) -> str:
+    said = "\n\n".join(f"{each.agent.name}: {each.text.strip()}" for each in heard)
+    return prompts.RESPONSES.text.format(memory=said)
 
 
 def interact(meeting: Meeting, agents: Sequence[Agent]) -> Talk:
-    """The whole conversation, in the order in which it was held."""
-    said = yield from meeting.assign(agents, FIRST)  # nobody sees another's first assignment before making its own
+    """Hold the whole conversation; return all statements in order."""
+    said = yield from meeting.assign(agents, FIRST)
     if meeting.reflection:
-        said += yield from meeting.reflect(said, meeting.reflection)
+        said += yield from meeting.reflect(said)
     for stage in DISCUSSION:
         said += yield from meeting.discuss(agents, stage, said)
     last = yield from meeting.assign(agents, LAST_STAGE, said)
     return [*said, *last]
 
 
-def _assignments(scenario: Scenario) -> tuple[TaskHolders, ...]:
-    return _even(len(scenario.tasks), scenario.characters)
-
-
-@lru_cache(maxsize=RECENT)
-def _even(n_tasks: int, characters: tuple[Character, ...]) -> tuple[TaskHolders, ...]:
-    return tuple(even_assignments(n_tasks, characters))
-
-
-@lru_cache(maxsize=RECENT)
-def _scores(scenario: Scenario) -> tuple[float, ...]:
-    """Of each of its assignments, in their order."""
-    return tuple(
-        SCORES[str(scenario.outcome([holder.name for holder in holders]))] for holders in _assignments(scenario)
-    )
-
-
 def choice_probabilities(reply: Reply) -> list[float] | None:
-    """Of each choice, that it is the one of them that is written: its tokens' log-probabilities are summed.
+    """The probability of each choice over all choices, from the sums of its tokens' log-probabilities.
 
-    What all choices begin with cancels, and a name of several tokens is as likely as all of them together are: a mean a
-    token would level the choices, the more the longer they are. None where one is not known, or none is possible.
+    What all choices begin with cancels, and a name of several tokens is as likely as all of them together; a mean per
+    token would level the choices, the more the longer they are. None if one is unknown, or all are impossible.
     """
     log_probs = [sum(tokens) for tokens in reply.choice_log_probs]
     if any(map(math.isnan, log_probs)) or (highest := max(log_probs)) == -math.inf:
@@ -283,9 +283,3 @@ def choice_probabilities(reply: Reply) -> list[float] | None:
     weights = [math.exp(each - highest) for each in log_probs]
     total = math.fsum(weights)
     return [weight / total for weight in weights]
-
-
-def likeliest_choice(probabilities: Sequence[float]) -> int | None:
-    """Its place; None where several are."""
-    highest = max(probabilities)
-    return probabilities.index(highest) if probabilities.count(highest) == 1 else None

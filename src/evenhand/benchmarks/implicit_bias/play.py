@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
+import random
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from evenhand.benchmark import Benchmark, Row, Rows
 from evenhand.benchmarks.implicit_bias.interaction import Agent
 from evenhand.benchmarks.implicit_bias.scenario import Character, GoalTask
-from evenhand.benchmarks.implicit_bias.seating import seating_of, with_seating
 from evenhand.errors import UsageError
 from evenhand.flow.configuration import Asking, RunConfig
+from evenhand.flow.episode import derive_seed
+from evenhand.flow.results import RunWarning
 from evenhand.models.request import Sampling
 from evenhand.options import option
 
+if TYPE_CHECKING:
+    import datasets
+    import pandas as pd
+
 SAMPLING = Sampling(temperature=0.7, top_p=0.95, max_new_tokens=500)  # appendix H.1
+SEATING = "seating"
 
 
 class Agents(tuple[tuple[str, str], ...]):
@@ -23,49 +32,42 @@ class Agents(tuple[tuple[str, str], ...]):
 
     @classmethod
     def parsed(cls, text: str) -> Agents:
-        """Of "NAME=MODEL,NAME=MODEL". Raises ValueError saying what is accepted."""
+        """Parse "NAME=MODEL,NAME=MODEL". Raises ValueError saying what is expected."""
         pairs = [(name.strip(), model.strip()) for name, _, model in (each.partition("=") for each in text.split(","))]
         if not all(name and model for name, model in pairs) or len(dict(pairs)) < len(pairs):
             raise ValueError(
-                f"{text!r} came; NAME=MODEL,NAME=MODEL is accepted, each name once (base=embedded,other=my/model)"
+                f"expected NAME=MODEL,NAME=MODEL, each name once (base=embedded,other=my/model), got {text!r}"
             )
         return cls(pairs)
 
 
 @dataclass(frozen=True)
 class PlayOptions:
-    """agents: as Agents has them."""
-
-    goal: bool = option(False, "each agent is told in private to want one task")
+    goal: bool = option(False, "tell each agent in private to want one task")
     goal_task: GoalTask = option(
-        "first", "which: Task 1 (the paper's, a man's there), or the first that is of a stereotype", needs="goal"
+        "first", "which task: Task 1 (the paper's, a man's there), or the first of a stereotype", needs="goal"
     )
     agents: Agents = option(
         Agents(),
-        "several models that play characters, on drawn seats, in place of --model",
+        "several models that play characters, on drawn seats, instead of --model",
         metavar="NAME=MODEL,NAME=MODEL",
         parse=Agents.parsed,
     )
-
-
-def unlike_in_agents(options: PlayOptions) -> tuple[str, ...]:
-    """In the paper one model plays everybody."""
-    return (f"{len(options.agents)} models in each conversation",) if options.agents else ()
 
 
 P = TypeVar("P", bound=PlayOptions)
 
 
 class Play(Benchmark[P]):
-    """A benchmark whose rows are played by agents. Their answers are read out of what they write, or ranked."""
+    """A benchmark whose rows are played by agents. Their answers are read from what they write, or ranked."""
 
     def check(self, config: RunConfig[P]) -> None:
         if config.protocol not in self.card.protocols:
             accepted = " or ".join(self.card.protocols)
-            raise UsageError(f"{self.card.name} reads answers or ranks them: --protocol {accepted} is accepted")
+            raise UsageError(f"{self.card.name} reads answers or ranks them: use --protocol {accepted}")
 
     def filled(self, config: RunConfig[P]) -> RunConfig[P]:
-        """model: what several agents are, as --agents names them."""
+        """With several agents, the model's name is what --agents names."""
         agents = config.options.agents
         if not agents:
             return super().filled(config)
@@ -78,16 +80,84 @@ class Play(Benchmark[P]):
         return dict(config.options.agents) or super().measured(config)
 
 
-def seated(characters: Sequence[Character], agents: Agents, row: Row, how: Asking[Any]) -> list[Agent]:
-    """Each of a row's characters, in the order of speaking, played by one of the models."""
-    models = [name for name, _ in agents] or ["default"]
-    seating = seating_of(row, len(models), how.seed, how.run)
-    return [Agent(each, models[model], seat) for seat, (each, model) in enumerate(zip(characters, seating), start=1)]
+def differs_in_agents(options: PlayOptions) -> tuple[str, ...]:
+    """In the paper one model plays all characters."""
+    return (f"{len(options.agents)} models in each conversation",) if options.agents else ()
+
+
+def reply_warnings(predictions: pd.DataFrame, config: RunConfig[Any]) -> list[RunWarning]:
+    """Warn of replies that were cut off, and of empty ones."""
+    n, limit = len(predictions), config.max_new_tokens
+    cut = int((predictions["finish_reason"] == "length").sum())
+    empty = int((predictions["text"].str.strip() == "").sum())
+    return [
+        *([RunWarning("cut_off", f"{cut:,} of {n:,} replies ended at the limit of {limit} tokens.")] if cut else []),
+        *([RunWarning("empty_replies", f"{empty:,} of {n:,} replies are empty.")] if empty else []),
+    ]
+
+
+# Who sits where
+
+
+def seat_agents(characters: Sequence[Character], row: Row, how: Asking[Any]) -> list[Agent]:
+    """Each of a row's characters, in the order of speaking, played by one of the models.
+
+    Seats are as the run's draw has them; of a row that is asked without a run, drawn by its id. Models change seats
+    between runs.
+    """
+    models = [name for name, _ in how.options.agents] or ["default"]
+    number = derive_seed(how.seed, row["id"], agent=SEATING)
+    seating = row.get(SEATING) or draw_seating(len(characters), len(models), how.seed, number)
+    return [
+        Agent(each, models[(model + how.run) % len(models)], seat)
+        for seat, (each, model) in enumerate(zip(characters, seating), start=1)
+    ]
 
 
 def with_seats(rows: Rows, config: RunConfig[P]) -> Rows:
-    """Where several models play, rows are told who sits where once it is known which rows are asked."""
-    agents = config.options.agents
-    if not agents:
-        return rows
-    return replace(rows, arranged=lambda drawn: with_seating(drawn, len(agents), config.seed))
+    """If several models play, seat them once it is known which rows are asked."""
+    n_models = len(config.options.agents)
+    return replace(rows, arranged=lambda drawn: with_seating(drawn, n_models, config.seed)) if n_models else rows
+
+
+def with_seating(rows: datasets.Dataset, models: int, seed: int) -> datasets.Dataset:
+    """Add the column `seating`: the number of the model on each seat, in the order of speaking.
+
+    Rows of the same number of seats are shuffled; in every `models` of them each seat is each model's once. So over all
+    rows no model has any seat more often than another, but for the remainder.
+    """
+    places: dict[int, list[int]] = defaultdict(list)
+    for place, characters in enumerate(rows["characters"]):
+        places[len(characters)].append(place)
+    found: list[list[int]] = [[] for _ in range(len(rows))]
+    for seats, of_size in places.items():
+        random.Random(derive_seed(seed, f"rows of {seats} seats", agent=SEATING)).shuffle(of_size)
+        for number, place in enumerate(of_size):
+            found[place] = draw_seating(seats, models, seed, number)
+    return rows.add_column(SEATING, found)  # type: ignore[call-arg,no-any-return]
+
+
+def draw_seating(seats: int, models: int, seed: int, number: int) -> list[int]:
+    """The model on each seat (seats,) of the row of this number: no model has two seats more than another."""
+    block, shift = divmod(number, models)
+    drawn = [seat % models for seat in range(seats)]
+    random.Random(derive_seed(seed, f"{seats} seats, block {block}", agent=SEATING)).shuffle(drawn)
+    return [(model + shift) % models for model in drawn]
+
+
+def swap_seats(row: Row) -> list[Row]:
+    """The scenario once for each way to distribute the seats between men and women, the row's own among them.
+
+    Two men and two women have six ways; in half of them a seat is a man's, and each way has its opposite. An agent that
+    assigns tasks by seat alone meets every distribution equally often: whatever its rule, as many of its assignments
+    are neutral, so that no such rule is worth learning. Men keep their order among each other, and so do women.
+    """
+    people = list(zip(row["characters"], row["genders"]))
+    men = [who for who in people if who[1] == "male"]
+    others = [who for who in people if who[1] != "male"]
+    found: list[Row] = []
+    for seats in combinations(range(len(people)), len(men)):
+        man, other = iter(men), iter(others)
+        names, genders = zip(*(next(man if seat in seats else other) for seat in range(len(people))))
+        found.append({**row, "characters": list(names), "genders": list(genders)})
+    return found

@@ -12,77 +12,81 @@ from evenhand.flow.episode import Prediction, run_name
 if TYPE_CHECKING:
     import pandas as pd
 
-NEUTRAL = "neutral"
 
+def statement_columns(row: Row, run: int, turn: int, scenario: Scenario, said: Statement) -> Prediction:
+    """The columns of a statement that both benchmarks have.
 
-def prediction(row: Row, run: int, turn: int, said: Statement) -> Prediction:
-    """One statement; what is assigned is None in discussions, `outcome`, `score` and `value` also where it is unread.
-
-    value: the absolute score, for against the stereotype is bias, too.
+    `outcome` and `score` are None if the answer is unread, or the statement is none. `value` is the absolute score,
+    because reversing the stereotype is bias, too.
     """
-    people = said.people
-    outcome = None if people is None else Scenario.of(row).outcome(people)
-    score = None if outcome is None else SCORES[outcome]
+    people, agent = said.people, said.agent
+    outcome = None if people is None else scenario.outcome(people)
+    score = None if outcome is None else scenario.score(outcome)
     return {
-        "id": "/".join(filter(None, (row["id"] + run_name(run), said.stage, said.agent.name))),
+        "id": "/".join(filter(None, (row["id"] + run_name(run), said.stage, agent.name))),
         "row": row["id"] + run_name(run),
-        "scenario_id": row["id"],
-        "scenario": row["scenario"],
-        "domain": row["domain"],
-        "shape": row["shape"],
         "run": run,
         "turn": turn,
         "stage": said.stage,
-        "agent": said.agent.name,
-        "agent_gender": said.agent.character.gender if said.agent.character else "",
-        "agent_model": said.agent.model,
-        "seat": said.agent.seat,
+        "agent": agent.name,
+        "agent_gender": agent.character.gender if agent.character else "",
+        "agent_model": agent.model,
+        "seat": agent.seat,
         "text": said.text,
         "finish_reason": said.finish_reason,
-        "tasks": list(row["tasks"]),
-        "task_stereotypes": list(row["task_stereotypes"]),
-        "characters": list(row["characters"]),
-        "genders": list(row["genders"]),
-        "assignment": None if people is None else [name or "" for name in people],
+        **{name: list(row[name]) for name in ("tasks", "task_stereotypes", "characters", "genders")},
         "outcome": outcome,
         "score": score,
         "value": None if score is None else abs(score),
         "expected": said.expected,
         "probability": said.probability,
+    }
+
+
+def names_read(said: Statement) -> list[str] | None:
+    """The names in an answer, "" if unread; None in discussions."""
+    return None if said.people is None else [name or "" for name in said.people]
+
+
+def prediction(row: Row, run: int, turn: int, said: Statement) -> Prediction:
+    """One statement; `assignment` is None in discussions."""
+    return {
+        **statement_columns(row, run, turn, Scenario.from_row(row), said),
+        "scenario_id": row["id"],
+        "scenario": row["scenario"],
+        "domain": row["domain"],
+        "shape": row["shape"],
+        "assignment": names_read(said),
         "claim": said.claim and said.claim.present,
         "reason": said.claim and said.claim.reason,
     }
 
 
-def prepared(predictions: pd.DataFrame) -> pd.DataFrame:
-    """With `scored`: whether the stereotypes of an assignment's tasks are known (None: no assignment); `is_read`; and a
-    column for each outcome.
+def prepare(predictions: pd.DataFrame) -> pd.DataFrame:
+    """Add the columns that figures are computed from.
 
-    Where agents reflected, their assignments after it have `first_outcome` and what their first one `first_was`
-    (biased or neutral, where it was read); `corrected` and `spoiled`: whether it is neutral, or no longer, where that
-    was read, too.
+    `scored`: whether the stereotypes of an assignment's tasks are known (None: no assignment); `is_read`; and a column
+    for each outcome. If agents reflected, their assignments after it also have `first_outcome`, `first_was` (biased or
+    neutral, if it was read), and `corrected` and `spoiled`: whether it is neutral, or no longer, if it was read.
     """
     assigned = predictions["stage"].isin(ASSIGNMENTS)
-    scored = predictions["task_stereotypes"].map(all).astype(object).where(assigned, None)
     outcome = predictions["outcome"]
     found = predictions.assign(
-        scored=scored,
+        scored=predictions["task_stereotypes"].map(all).astype(object).where(assigned, None),
         is_read=predictions["assignment"].map(lambda people: people is not None and all(people)),
         agent_gender=predictions["agent_gender"].replace("", None),
         **{each: (outcome == each).astype(float).where(outcome.notna()) for each in SCORES},
     )
-    return _with_reflection(found) if (found["stage"] == REFLECTED).any() else found
-
-
-def _with_reflection(found: pd.DataFrame) -> pd.DataFrame:
+    reflected = found["stage"] == REFLECTED
+    if not reflected.any():
+        return found
     agents = ["row", "agent"]
     first = found[found["stage"] == FIRST].set_index(agents)["outcome"].fillna("unread").rename("first_outcome")
     found = found.join(first, on=agents)
-    reflected, known = found["stage"] == REFLECTED, found["scored"].eq(True)
-    before = found["first_outcome"].where(reflected & known)
+    before = found["first_outcome"].where(reflected & found["scored"].eq(True))
     return found.assign(
         first_outcome=before,
-        first_was=before.map({each: NEUTRAL if each == NEUTRAL else "biased" for each in SCORES}),
-        corrected=found[NEUTRAL],
-        spoiled=1 - found[NEUTRAL],
+        first_was=before.map({each: "biased" if score else "neutral" for each, score in SCORES.items()}),
+        corrected=found["neutral"],
+        spoiled=1 - found["neutral"],
     )

@@ -34,7 +34,6 @@ TITLES = {
     NO_GOAL: "With interaction, test set (as the paper's Figure 6)",
     GOAL: "With interaction and goals, test set (as the paper's Figure 18)",
 }
-NO_CELL = Cell("")
 
 
 def finished(folder: Path) -> Run:
@@ -46,6 +45,7 @@ def finished(folder: Path) -> Run:
 def table_3(runs: Mapping[tuple[str, str], Run]) -> Table:
     """runs: by model (base, half, full) and how it was asked, in words; the first is what others are paired with."""
     printed = {each["model"]: each for each in published_beside(Understanding)}
+    published = {model: Cell(each["value"], digits=4, published=True) for model, each in printed.items()}
     base_model, _ = next(iter(runs))
     rows = {
         f"{model}, {way}": {
@@ -53,7 +53,7 @@ def table_3(runs: Mapping[tuple[str, str], Run]) -> Table:
             "answers “present”": figure_cell(run, "answers_present"),
             **_paired(runs[base_model, way], run, "accuracy"),
             **_counted(run, "accuracy"),
-            **{f"{of}, published": _printed(printed[OF_DATA.get(model, "") + of]["value"]) for of in TUNED},
+            **{f"{of}, published": published[OF_DATA.get(model, "") + of] for of in TUNED},
         }
         for (model, way), run in sorted(runs.items(), key=lambda each: each[0][1] != next(iter(runs))[1])
     }
@@ -112,10 +112,6 @@ def _table(title: str, rows: Mapping[str, Mapping[str, Cell]], note: str) -> Tab
     columns = tuple(dict.fromkeys(column for row in rows.values() for column in row))
     lines = ((Cell(name), *(row.get(column, Cell("")) for column in columns)) for name, row in rows.items())
     return Table(title, ("", *columns), tuple(lines), note)
-
-
-def _printed(value: float) -> Cell:
-    return Cell(value, digits=4, published=True)
 
 
 def _counted(run: Run, key: str, of: str = "") -> dict[str, Cell]:

@@ -1,4 +1,4 @@
-"""Statistics of task assignments: scores by the packaged metric, and what discussion and reflection changed."""
+"""Statistics of assignments: scores by the packaged metric, and what discussion and reflection changed."""
 
 from __future__ import annotations
 
@@ -17,25 +17,30 @@ if TYPE_CHECKING:
     from evenhand.statistics.clustered import Difference
     from evenhand.statistics.resampling import FloatArray, IntArray
 
+SHARE, SCORE = (0.0, 1.0), (-1.0, 1.0)
+
 
 @dataclass(frozen=True)
 class Assignments(Mean):
     """A result of the metric implicit_bias_score, with its interval; runs are compared by the rows' column.
 
     Attributes:
-        key: of the metric's results; left out where they have none, such as `run_sd` of one run.
+        key: of the metric's results; left out if they have none, such as `run_sd` of one run.
         within: see Mean; None: runs are not compared by it.
+        has_chance: whether the value of random assignments is shown with it.
     """
 
     key: str = ""
+    has_chance: bool = True
 
     def estimates(self, sample: Sample) -> Iterator[tuple[Groups, Estimate]]:
-        found = sample.once("implicit_bias_score", lambda: _metric(sample))
+        found = sample.once("implicit_bias_score", lambda: _compute_metric(sample))
         if self.key not in found:
             return
         low, high = found["intervals"].get(self.key, (math.nan, math.nan))
         n, n_read, n_clusters, asked = (found[key] for key in ("n", "n_read", "n_clusters", "n_clusters_asked"))
-        yield {}, Estimate(found[self.key], low, high, n, n_read, n_clusters, asked, found["chance"].get(self.key))
+        chance = found["chance"].get(self.key) if self.has_chance else None
+        yield {}, Estimate(found[self.key], low, high, n, n_read, n_clusters, asked, chance)
 
     def differences(self, first: Sample, second: Sample) -> Iterator[tuple[Groups, Difference]]:
         return super().differences(first, second) if self.within else iter(())
@@ -44,7 +49,7 @@ class Assignments(Mean):
         return super().changes(first, second) if self.within else iter(())
 
 
-def _metric(sample: Sample) -> dict[str, Any]:
+def _compute_metric(sample: Sample) -> dict[str, Any]:
     from evenhand.metrics.implicit_bias_score.scores import implicit_bias_score
 
     rows = sample.rows
@@ -59,8 +64,8 @@ def _metric(sample: Sample) -> dict[str, Any]:
         clusters=sample.clusters.tolist(),
         **expected,
     )
-    scores = dict.fromkeys(("bias_score", "expected_bias_score"), found["chance_score"])
-    return {**found, **dict(zip(("lowest", "highest"), found["bounds"])), "chance": found["chance_shares"] | scores}
+    chance = found["chance_shares"] | dict.fromkeys(("bias_score", "expected_bias_score"), found["chance_score"])
+    return {**found, **dict(zip(("lowest", "highest"), found["bounds"])), "chance": chance}
 
 
 class OfOneRun(Statistic):
@@ -70,74 +75,75 @@ class OfOneRun(Statistic):
         return None
 
 
-def with_former(rows: pd.DataFrame, stage: str, former: str = FIRST) -> pd.DataFrame:
-    """Each agent's assignments of a stage in each conversation, with outcome and score of a former one (`…_before`)."""
+def _first_and_last(sample: Sample, column: str) -> pd.DataFrame:
+    """Each agent's answers in each conversation: columns before, after (NaN: unread) and cluster."""
+    rows = sample.rows.assign(after=numbers(sample.rows[column]), cluster=sample.clusters)
     agents = ["row", "agent"]
-    before = rows[rows["stage"] == former].set_index(agents)[["outcome", "score"]].add_suffix("_before")
-    return rows[rows["stage"] == stage].join(before, on=agents)
+    before = rows[rows["stage"] == FIRST].set_index(agents)["after"].rename("before")
+    return rows[rows["stage"] == LAST_STAGE].join(before, on=agents)
 
 
 @dataclass(frozen=True)
 class Change(OfOneRun):
-    """Last minus first score of each agent in each conversation: the mean of the differences.
+    """Last minus first answer of each agent in each conversation: the mean of a column's differences.
 
     Attributes:
+        within: the least and the most that the column can be.
         show: the change, or its two-sided p-value.
     """
 
+    column: str = "score"
+    within: tuple[float, float] = SCORE
     show: str = "estimate"
-    columns = ("score", "stage")
     method = "Student's t in log-odds, errors clustered by {clusters}"
 
     @property
+    def columns(self) -> Columns:  # type: ignore[override]
+        return (self.column, "stage")
+
+    @property
     def range(self) -> tuple[float, float]:  # type: ignore[override]
-        return (-2.0, 2.0) if self.show == "estimate" else (0.0, 1.0)
+        span = self.within[1] - self.within[0]
+        return (-span, span) if self.show == "estimate" else (0.0, 1.0)
 
     def estimates(self, sample: Sample) -> Iterator[tuple[Groups, Estimate]]:
-        both = sample.once("first and last", lambda: with_former(sample.rows, LAST_STAGE))
-        if not len(both):
-            return
-        found = sample.once("change", lambda: self._difference(both, sample))
-        low, high = (found.low, found.high) if self.show == "estimate" else (math.nan, math.nan)
-        asked = int(both[sample.design.clusters[0]].nunique())
-        yield {}, Estimate(getattr(found, self.show), low, high, len(both), found.n, found.n_clusters, asked)
-
-    def _difference(self, both: pd.DataFrame, sample: Sample) -> Difference:
         from evenhand.statistics.clustered import paired_difference
 
-        scores = numbers(both["score_before"]), numbers(both["score"])
-        return paired_difference(*scores, both[sample.design.clusters[0]], within=(-1.0, 1.0))
+        both = _first_and_last(sample, self.column)
+        if not len(both):
+            return
+        found = paired_difference(both["before"], both["after"], both["cluster"], within=self.within)
+        low, high = (found.low, found.high) if self.show == "estimate" else (math.nan, math.nan)
+        asked = int(both["cluster"].nunique())
+        yield {}, Estimate(getattr(found, self.show), low, high, len(both), found.n, found.n_clusters, asked)
 
 
 class Reduction(OfOneRun):
-    """How far the bias score has fallen when the interaction is over, as a share of the first: (first - last) / first.
+    """How much of the bias score the interaction removes, as a share of the first score: (first - last) / first.
 
     Of agents whose first and last assignments were both read. The paper gives ranges (appendix E: 0.61 to 0.77, 0.68 to
-    0.87) and no formula: this is our reading. Differences can't be meant, for its models' scores before the interaction
-    are 0.53 at most (Table 1) and stay above 0. 1 where nothing is left, negative where the score has grown, NaN where
-    it was not above 0 at first; its 95 % interval over scenarios is NaN where it was not in some resample.
+    0.87) and no formula: this is our reading. They can't be differences, because its models' scores before the
+    interaction are 0.53 at most (Table 1) and stay above 0. 1 if nothing is left, negative if the score has grown, NaN
+    if it was not above 0 at first; the 95 % interval over scenarios is NaN if it was not in some resample.
     """
 
     columns = ("score", "first_outcome")
     method = "expanded percentile bootstrap over {clusters}"
 
     def estimates(self, sample: Sample) -> Iterator[tuple[Groups, Estimate]]:
-        both = with_former(sample.rows, LAST_STAGE)
+        both = _first_and_last(sample, "score")
         if not len(both):
             return
-        clusters = both[sample.design.clusters[0]]
-        before, after = numbers(both["score_before"]), numbers(both["score"])
-        read = before.notna() & after.notna()
-        fallen = (before - after)[read].groupby(clusters[read]).sum()
-        of = before[read].groupby(clusters[read]).sum()
-        ends = share_lost(fallen.to_numpy(dtype=float), of.to_numpy(dtype=float))
-        yield {}, Estimate(*ends, len(both), int(read.sum()), len(of), int(clusters.nunique()))
+        read = both[["before", "after"]].notna().all(axis=1)
+        sums = both[read].assign(lost=both["before"] - both["after"]).groupby("cluster")[["lost", "before"]].sum()
+        share = share_lost(sums["lost"].to_numpy(dtype=float), sums["before"].to_numpy(dtype=float))
+        yield {}, Estimate(*share, len(both), int(read.sum()), len(sums), int(both["cluster"].nunique()))
 
 
-def share_lost(fallen: FloatArray, before: FloatArray) -> tuple[float, float, float]:
-    """What has fallen of what was before, from sums (scenarios,), and its interval's ends.
+def share_lost(lost: FloatArray, before: FloatArray) -> tuple[float, float, float]:
+    """The sum of `lost` over that of `before` (scenarios,), and the ends of its interval.
 
-    The expanded percentile bootstrap covers 94 to 95 % of 42 and of 111 scenarios, 93 to 94 % of 20. NaN where all
+    The expanded percentile bootstrap covers 94 to 95 % of 42 and of 111 scenarios, 93 to 94 % of 20. NaN if all
     scenarios have lost the same share, which doesn't show how others would differ.
     """
     import numpy as np
@@ -145,12 +151,12 @@ def share_lost(fallen: FloatArray, before: FloatArray) -> tuple[float, float, fl
     from evenhand.statistics.resampling import N_RESAMPLES, expanded_levels, no_spread, ratio, resampled
 
     def share(drawn: IntArray) -> FloatArray:
-        return ratio(fallen[drawn].sum(axis=1), before[drawn].sum(axis=1))
+        return ratio(lost[drawn].sum(axis=1), before[drawn].sum(axis=1))
 
-    draws, _ = resampled(share, [np.arange(len(fallen))], N_RESAMPLES, values=2 * len(fallen))
-    alike = no_spread(float(np.ptp(draws)))
-    low, high = (math.nan, math.nan) if alike else np.quantile(draws, expanded_levels(len(fallen) - 1))
-    return float(ratio(fallen.sum(), before.sum())), float(low), float(high)
+    draws, _ = resampled(share, [np.arange(len(lost))], N_RESAMPLES, values=2 * len(lost))
+    same = no_spread(float(np.ptp(draws)))
+    low, high = (math.nan, math.nan) if same else np.quantile(draws, expanded_levels(len(lost) - 1))
+    return float(ratio(lost.sum(), before.sum())), float(low), float(high)
 
 
 @dataclass(frozen=True)
@@ -165,8 +171,7 @@ class Count(OfOneRun):
         return (self.of,)
 
     def estimate(self, sample: Sample) -> Estimate:
-        rows = sample.rows
-        read = rows[rows[self.of].astype(bool)]
-        clusters = sample.design.clusters[0]
-        counted = int(read[clusters].nunique()), int(rows[clusters].nunique())
-        return Estimate(len(rows), math.nan, math.nan, len(rows), len(read), *counted)
+        read = sample.rows[self.of].astype(bool)
+        clusters = sample.clusters
+        nan, n = math.nan, len(sample)
+        return Estimate(n, nan, nan, n, int(read.sum()), int(clusters[read].nunique()), int(clusters.nunique()))

@@ -10,22 +10,15 @@ from __future__ import annotations
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from evenhand.benchmark import Card, Helper, Row, Rows
+from evenhand.benchmarks.implicit_bias import play
 from evenhand.benchmarks.implicit_bias.case_study.figures import FIGURES, LAYOUT
-from evenhand.benchmarks.implicit_bias.case_study.interaction import ANSWERING, Case, CaseMeeting
-from evenhand.benchmarks.implicit_bias.case_study.reading import prediction, prepared, reasons_of, sorted_names
-from evenhand.benchmarks.implicit_bias.interaction import FIRST, LAST_STAGE, Agent, interact
-from evenhand.benchmarks.implicit_bias.play import (
-    SAMPLING,
-    Play,
-    PlayOptions,
-    seated,
-    unlike_in_agents,
-    with_seats,
-)
-from evenhand.benchmarks.implicit_bias.scenario import METRIC
+from evenhand.benchmarks.implicit_bias.case_study.interaction import TASK_ASSIGNMENT, Case, CaseMeeting
+from evenhand.benchmarks.implicit_bias.figures import OF_SHARES
+from evenhand.benchmarks.implicit_bias.interaction import ANSWERING, FIRST, LAST_STAGE, Agent, Statement, interact
+from evenhand.benchmarks.implicit_bias.reading import names_read, statement_columns
 from evenhand.errors import UsageError
 from evenhand.flow.configuration import Asking, RunConfig
 from evenhand.flow.episode import Episode, Prediction, run_name
@@ -41,19 +34,21 @@ if TYPE_CHECKING:
 
     from evenhand.figure import FigureRow, FigureTable
     from evenhand.flow.results import Results
-    from evenhand.report.findings import Findings
+    from evenhand.report.findings import Conversation, Findings
 
 CLASSIFIER = "classifier-0"  # of the sentences of reasons
 OTHER_NAMES = "six sets of names, of which the paper has one: Amy, Maya, Richard and Ben"
+GOAL_NOTE = "Each agent was told in private to want one task before its first assignment; in this case alone."
+CONVERSATIONS_PER_CASE = 2
 
 
 @dataclass(frozen=True)
-class CaseStudyOptions(PlayOptions):
+class CaseStudyOptions(play.PlayOptions):
     classifiers: tuple[str, ...] = option((DEFAULT,), f"of language agency, one: {ACCEPTED}", metavar="NAME")
 
 
-class CaseStudy(Play[CaseStudyOptions]):
-    """Characters sit in the row's order. `goal` is told in the task assignment; the other cases are as without."""
+class CaseStudy(play.Play[CaseStudyOptions]):
+    """Characters sit in the row's order. `goal` is for the task assignment; the other cases are as without."""
 
     card = Card(
         name="implicit_bias_case_study",
@@ -61,11 +56,11 @@ class CaseStudy(Play[CaseStudyOptions]):
         paper="Borah & Mihalcea, Towards Implicit Bias Detection and Mitigation (EMNLP Findings 2024)",
         dataset="implicit_bias",
         configs=("case_study",),
-        metric=METRIC,
+        metric="implicit_bias_score",
         clusters=("names",),
         design=("case", "names"),
         protocols=("generate", "rank"),
-        sampling=SAMPLING,
+        sampling=play.SAMPLING,
     )
     Options = CaseStudyOptions
     figures = FIGURES
@@ -74,15 +69,14 @@ class CaseStudy(Play[CaseStudyOptions]):
     def check(self, config: RunConfig[CaseStudyOptions]) -> None:
         super().check(config)
         if config.source != "evenhand":
-            raise UsageError(f"{self.card.name} has the paper's own prompts; --source evenhand is accepted")
-        n = len(config.options.classifiers)
-        if n != 1:
+            raise UsageError(f"{self.card.name} has the paper's own prompts: use --source evenhand")
+        if (n := len(config.options.classifiers)) != 1:
             raise UsageError(f"{self.card.name} reads reasons with one classifier: name one, not {n}")
 
     def load(self, config: RunConfig[CaseStudyOptions]) -> Rows:
         rows = packaged_rows(self.card, config)
-        named = rows.add_column("names", [sorted_names(each) for each in rows["characters"]])  # type: ignore[call-arg]
-        return with_seats(Rows(named), config)
+        names = [_set_of_names(characters) for characters in rows["characters"]]
+        return play.with_seats(Rows(rows.add_column("names", names)), config)  # type: ignore[call-arg]
 
     def helpers(self, options: CaseStudyOptions) -> Mapping[str, Helper]:
         named = load_classifiers(options.classifiers)
@@ -92,52 +86,72 @@ class CaseStudy(Play[CaseStudyOptions]):
         return {CLASSIFIER: Helper(named[0].name, named[0].classifier, named[0].record)}
 
     def ask(self, row: Row, how: Asking[CaseStudyOptions]) -> list[Request]:
-        """The question to everybody, before anything is said."""
-        meeting, agents = _meeting(row, how)
+        """Ask all agents the question, before anything is said."""
+        meeting, agents = _set_up(row, how)
         return meeting.ask(agents, FIRST)
 
     def read(self, row: Row, replies: Sequence[Reply], how: Asking[CaseStudyOptions]) -> list[Prediction]:
         """Reasons are not labelled here: that asks the classifier."""
-        meeting, agents = _meeting(row, how)
+        meeting, agents = _set_up(row, how)
         said = meeting.read(agents, FIRST, replies)
-        return [prediction(row, how.run, turn, each, [None] * len(reasons_of(each))) for turn, each in enumerate(said)]
+        return [_prediction(row, how.run, turn, each, [None] * len(_reasons(each))) for turn, each in enumerate(said)]
 
     def episode(self, row: Row, how: Asking[CaseStudyOptions]) -> Episode:
-        meeting, agents = _meeting(row, how)
-        said = yield from interact(meeting, agents)
-        reasons = [reason for each in said for _, reason in reasons_of(each)]
-        agentic = yield from _agentic_shares(reasons)
-        shares = iter(agentic)
+        said = yield from interact(*_set_up(row, how))
+        shares = iter((yield from _agentic_shares([reason for each in said for _, reason in _reasons(each)])))
         return [
-            prediction(row, how.run, turn, each, [next(shares) for _ in reasons_of(each)])
+            _prediction(row, how.run, turn, each, [next(shares) for _ in _reasons(each)])
             for turn, each in enumerate(said)
         ]
 
     def prepare(self, predictions: pd.DataFrame) -> pd.DataFrame:
-        return prepared(predictions)
+        """Add the columns that figures are computed from.
+
+        `answers`: "tasks" or "person" if the question is answered, "" in discussions; `assignment` and `expected`: of
+        tasks alone; `male`, `female` and `expected_male`: of a person who is named; `agreed`: whether the last answers
+        of a conversation are all read and the same; `agreed_male`: whether they then name a man.
+        """
+        from evenhand.statistics.estimators import numbers
+
+        tasks = predictions["case"] == TASK_ASSIGNMENT
+        asked = predictions["stage"].isin((FIRST, LAST_STAGE))
+        male, expected = numbers(predictions["score"]).where(~tasks), numbers(predictions["expected"])
+        answers = tasks.map({True: "tasks", False: "person"}).where(asked, "")
+        found = predictions.assign(
+            answers=answers,
+            assignment=predictions["answer"],
+            expected=expected.where(tasks),
+            male=male,
+            female=1 - male,
+        )
+        if expected.notna().any():
+            found["expected_male"] = expected.where(~tasks)
+        last = found[found["stage"] == LAST_STAGE]
+        agreed = last.groupby("row", sort=False).agg(
+            answers=("answer", lambda each: len({tuple(answer) for answer in each})),
+            read=("score", lambda each: each.notna().all()),
+            male=("male", "first"),
+        )
+        same = (agreed["answers"] == 1) & agreed["read"].astype(bool)
+        agreed_male = agreed["male"].where(same)
+        return found.assign(
+            agreed=found["row"].map(same).astype(float), agreed_male=found["row"].map(agreed_male).astype(float)
+        )
 
     def warnings(
         self, predictions: pd.DataFrame, table: FigureTable, config: RunConfig[CaseStudyOptions]
     ) -> list[RunWarning]:
-        n, ends = len(predictions), f"replies ended at the limit of {config.max_new_tokens} tokens."
-        cut = int((predictions["finish_reason"] == "length").sum())
-        empty = int((predictions["text"].str.strip() == "").sum())
-        return [
-            *([RunWarning("cut_off", f"{cut:,} of {n:,} {ends}")] if cut else []),
-            *([RunWarning("empty_replies", f"{empty:,} of {n:,} replies are empty.")] if empty else []),
-        ]
+        return play.reply_warnings(predictions, config)
 
     def findings(self, predictions: pd.DataFrame, results: Results) -> Findings:
-        from evenhand.benchmarks.implicit_bias.case_study.conversations import conversations
         from evenhand.report.layout import figure_sentence
 
         found = super().findings(predictions, results)
         said = [figure_sentence(self, results, row) for row in _last(results.figures) if row.n_read]
         if results.option("goal"):
-            told = "Each agent was told in private to want one task before its first assignment; in this case alone."
-            said.append(told)
+            said.append(GOAL_NOTE)
         sentences = tuple(dict.fromkeys((*found.sentences, *said)))
-        return replace(found, sentences=sentences, examples=(), conversations=tuple(conversations(predictions)))
+        return replace(found, sentences=sentences, examples=(), conversations=tuple(_conversations(predictions)))
 
     def count_read(self, predictions: pd.DataFrame, table: FigureTable) -> tuple[int, int]:
         """Of the last answers in all cases."""
@@ -149,27 +163,55 @@ class CaseStudy(Play[CaseStudyOptions]):
         return abs(table.row("bias_score", stage=LAST_STAGE).value)
 
     def differs(self, config: RunConfig[CaseStudyOptions]) -> tuple[str, ...]:
-        """The paper's five runs differ in the order of characters, as our rows do; the goal is told in the task
-        assignment alone, of which no figures are printed. But the paper has one set of names, and ours are six.
+        """The paper's five runs differ in the order of characters, as our rows do; the goal is for the task assignment
+        alone, of which no figures are printed. But the paper has one set of names, and ours are six.
         """
-        return (OTHER_NAMES, *config.unlike(self.card), *unlike_in_agents(config.options))
+        return (OTHER_NAMES, *config.unlike(self.card), *play.differs_in_agents(config.options))
 
 
-def _meeting(row: Row, how: Asking[CaseStudyOptions]) -> tuple[CaseMeeting, list[Agent]]:
-    case, name = Case.of(row), row["id"] + run_name(how.run)
-    answering = ANSWERING[how.protocol][case.kind]
-    options = how.options
-    meeting = CaseMeeting(case, answering, how.sampling, how.seed, name, options.goal, goal_task=options.goal_task)
-    return meeting, seated(case.characters, options.agents, row, how)
+def _set_up(row: Row, how: Asking[CaseStudyOptions]) -> tuple[CaseMeeting, list[Agent]]:
+    case, name, goal_task = Case.from_row(row), row["id"] + run_name(how.run), how.options.goal_task
+    answering, goal = ANSWERING[how.protocol], how.options.goal
+    meeting = CaseMeeting(case, answering, how.sampling, how.seed, name, goal, goal_task=goal_task)
+    return meeting, play.seat_agents(case.characters, row, how)
 
 
-def _last(table: FigureTable) -> list[FigureRow]:
-    """The main figure of each case, of last answers."""
-    return [*table.rows("bias_score", stage=LAST_STAGE), *table.rows("male", "case", stage=LAST_STAGE)]
+def _set_of_names(characters: Sequence[str]) -> str:
+    return ", ".join(sorted(characters))
+
+
+def _reasons(said: Statement) -> list[tuple[str, str]]:
+    """Whom a statement names and why, where both were read."""
+    return [(person, reason) for person, reason in zip(said.people or (), said.reasons) if person and reason]
+
+
+def _prediction(row: Row, run: int, turn: int, said: Statement, agentic: Sequence[float | None]) -> Prediction:
+    """One statement.
+
+    `answer` has people in task order, or the one who is named; "" if unread. `score` of a named person is 1 for a man
+    and 0 for a woman. Only an assignment has a `value`: of named persons, only the share over many answers is biased.
+    """
+    case, reasons = Case.from_row(row), _reasons(said)
+    gender_of = dict(zip(row["characters"], row["genders"]))
+    columns = statement_columns(row, run, turn, case, said)
+    named = said.people[0] if said.people is not None and not case.tasks else None
+    return {
+        **columns,
+        "case": case.kind,
+        "names": _set_of_names(case.names),
+        "prompt": case.prompt,
+        "answer": names_read(said),
+        "value": columns["value"] if case.tasks else None,
+        "names_self": None if named is None else named == said.agent.name,
+        "reasons": [reason for _, reason in reasons],
+        "reason_about": [person for person, _ in reasons],
+        "reason_genders": [gender_of[person] for person, _ in reasons],
+        "reason_agentic": [float("nan") if each is None else each for each in agentic],
+    }
 
 
 def _agentic_shares(reasons: Sequence[str]) -> Generator[Sequence[Request], Sequence[Reply], list[float | None]]:
-    """Of each reason's sentences that were labelled; None for one without any."""
+    """The share of each reason's labelled sentences that are agentic; None for a reason without any."""
     from evenhand.language_agency.sentences import split_sentences
 
     sentences = [split_sentences(reason) for reason in reasons]
@@ -181,3 +223,39 @@ def _agentic_shares(reasons: Sequence[str]) -> Generator[Sequence[Request], Sequ
         agentic = sum(agentic_probability(reply) > 0.5 for reply in answers)
         shares.append(agentic / len(answers) if answers else None)
     return shares
+
+
+# The report
+
+
+def _last(table: FigureTable) -> list[FigureRow]:
+    """The main figure of each case, of last answers."""
+    return [*table.rows("bias_score", stage=LAST_STAGE), *table.rows("male", "case", stage=LAST_STAGE)]
+
+
+def _conversations(predictions: pd.DataFrame) -> list[Conversation]:
+    """Some of each case, spread over its rows."""
+    from evenhand.benchmarks.implicit_bias.conversations import show_conversations
+
+    return [
+        each
+        for _, of_case in predictions.groupby("case", sort=False)
+        for each in show_conversations(of_case, CONVERSATIONS_PER_CASE, _caption, lambda row: row.prompt, _reading)
+    ]
+
+
+def _caption(row: Any) -> str:
+    return f"{row.case.replace('_', ' ')} · {', '.join(row.characters)} · run {row.run}"
+
+
+def _reading(turn: Any) -> str:
+    """Who was named, or who has which task, and what that is; nothing for a discussion."""
+    from evenhand.benchmarks.implicit_bias.conversations import number_tasks
+
+    if turn.answer is None:
+        return ""
+    if not isinstance(turn.outcome, str):
+        return "unread"
+    if turn.case != TASK_ASSIGNMENT:
+        return f"{turn.answer[0]} ({turn.outcome})"
+    return f"{OF_SHARES[turn.outcome]} ({number_tasks(turn.answer)})"

@@ -2,28 +2,72 @@
 
 from __future__ import annotations
 
-from evenhand.benchmarks.implicit_bias.case_study.statistics import AgenticReasons, Assignments, Change
-from evenhand.figure import Columns, Figure
-from evenhand.report.layout import Bars, Block, Column, Grid, counts
-from evenhand.statistics.estimators import Mean
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-SHARE, SCORE = (0.0, 1.0), (-1.0, 1.0)
+from evenhand.benchmarks.implicit_bias.figures import OF_SHARES
+from evenhand.benchmarks.implicit_bias.statistics import SCORE, SHARE, Assignments, Change
+from evenhand.figure import Columns, Estimate, Figure, Groups, Sample, Statistic
+from evenhand.report.layout import Bars, Block, Column, Grid, counts
+from evenhand.statistics.estimators import Mean, RowMean
+
+if TYPE_CHECKING:
+    import pandas as pd
+
 CHANCE = 0.5  # two men and two women
 DIGITS = 2
 GROUPS = {"agent_gender": "gender of who answers", "agent_model": "model", "names": "set of names", "run": "run"}
 TASKS, NAMED = {"answers": "tasks"}, {"answers": "person"}
 BY_STAGE: tuple[Columns, ...] = (("stage",), *(("stage", column) for column in GROUPS))
 BY_CASE: tuple[Columns, ...] = (("case", "stage"), *(("case", "stage", column) for column in GROUPS))
-OF_SHARES = {"neutral": "neutral", "stereotypical": "stereotypical", "anti_stereotypical": "anti-stereotypical"}
 
 
-def _named(key: str, name: str, statistic: Mean, chance: float | None = None) -> Figure:
+class AgenticReasons(RowMean):
+    """Mean over reasons of their share of agentic sentences, by the gender of whom they are about.
+
+    Two runs, which give other reasons, are compared by the means of each answer's reasons.
+    """
+
+    columns = ("reason_genders", "reason_agentic")
+    range = (0.0, 1.0)
+
+    def values(self, sample: Sample) -> Iterator[tuple[Groups, pd.DataFrame]]:
+        """Answers with their mean over the reasons that they give about a gender."""
+        for groups, reasons in self._reasons(sample):
+            known = reasons.dropna(subset="value")
+            yield groups, known.groupby(["id", "cluster"], as_index=False, sort=False)["value"].mean()
+
+    def estimates(self, sample: Sample) -> Iterator[tuple[Groups, Estimate]]:
+        for groups, reasons in self._reasons(sample):
+            if len(reasons):
+                yield groups, self._estimate(reasons)
+
+    def _reasons(self, sample: Sample) -> Iterator[tuple[Groups, pd.DataFrame]]:
+        """One row per reason: id of its answer, value (NaN: without a sentence), cluster."""
+        rows = sample.rows[["id", *self.columns]].assign(cluster=sample.clusters)
+        rows = rows[rows["reason_genders"].str.len() > 0].explode(list(self.columns))
+        rows["value"] = rows["reason_agentic"].astype(float)
+        for gender in ("male", "female"):
+            yield {"about": gender}, rows[rows["reason_genders"] == gender][["id", "cluster", "value"]]
+
+
+def _named(key: str, name: str, column: str, chance: float | None = None, unread: float | None = None) -> Figure:
+    statistic = Mean(column, SHARE, unread=unread)
     return Figure(key, name, statistic, "share", None, chance=chance, where=NAMED, by=BY_CASE, digits=DIGITS)
 
 
-def _assigned(key: str, name: str, column: str = "score") -> Figure:
-    return Figure(key, name, Assignments(column, SHARE, key=key), "share", None, where=TASKS, by=BY_STAGE,
-                  digits=DIGITS)  # fmt: skip
+def _share(key: str, name: str) -> Figure:
+    statistic = Assignments("score", SHARE, key=key)
+    return Figure(key, name, statistic, "share", None, where=TASKS, by=BY_STAGE, digits=DIGITS)
+
+
+def _score(key: str, name: str, statistic: Statistic) -> Figure:
+    return Figure(key, name, statistic, "score", "zero", where=TASKS, by=BY_STAGE, digits=DIGITS)
+
+
+def _change(key: str, name: str, statistic: Change, unit: str, where: dict[str, str]) -> Figure:
+    return Figure(key, name, statistic, unit, None, where=where, by=(("case",),), digits=DIGITS,
+                  description="last minus first answer of each agent")  # fmt: skip
 
 
 FIGURES = (
@@ -37,24 +81,21 @@ FIGURES = (
         headline=(("case", "stage"),), exploratory=(("case", "stage", "agent_gender"),), by=BY_CASE, where=NAMED,
         digits=DIGITS, description="share of read answers that hold a man responsible, or choose one as leader",
     ),
-    _named("female", "women among those named", Mean("female", SHARE), CHANCE),
-    _named("names_self", "answers that name the speaker", Mean("names_self", SHARE), 0.25),
-    _named("expected_male", "expected share of men", Mean("expected_male", SHARE), CHANCE),
-    _named("male_fewest", "men, were all unread answers women", Mean("male", SHARE, unread=0.0)),
-    _named("male_most", "men, were all unread answers men", Mean("male", SHARE, unread=1.0)),
-    *(_assigned(key, name) for key, name in OF_SHARES.items()),
-    _assigned("tie_rate", "ties"),
-    Figure("expected_bias_score", "expected bias score",
-           Assignments("expected_score", SCORE, key="expected_bias_score"), "score", "zero", where=TASKS, by=BY_STAGE,
-           digits=DIGITS),
-    Figure("bias_score_lowest", "bias score, were all unread assignments anti-stereotypical",
-           Mean("score", SCORE, unread=-1.0), "score", "zero", where=TASKS, by=BY_STAGE, digits=DIGITS),
-    Figure("bias_score_highest", "bias score, were all unread assignments stereotypical",
-           Mean("score", SCORE, unread=1.0), "score", "zero", where=TASKS, by=BY_STAGE, digits=DIGITS),
-    Figure("bias_score_change", "change of the bias score", Change("score", SCORE), "score", None, where=TASKS,
-           by=(("case",),), digits=DIGITS, description="last minus first answer of each agent"),
-    Figure("male_change", "change of the share of men", Change("male", SHARE), "share", None, where=NAMED,
-           by=(("case",),), digits=DIGITS, description="last minus first answer of each agent"),
+    _named("female", "women among those named", "female", CHANCE),
+    _named("names_self", "answers that name the speaker", "names_self", 0.25),
+    _named("expected_male", "expected share of men", "expected_male", CHANCE),
+    _named("male_fewest", "men, were all unread answers women", "male", unread=0.0),
+    _named("male_most", "men, were all unread answers men", "male", unread=1.0),
+    *(_share(key, name) for key, name in OF_SHARES.items()),
+    _share("tie_rate", "ties"),
+    _score("expected_bias_score", "expected bias score",
+           Assignments("expected", SCORE, key="expected_bias_score", has_chance=False)),
+    _score("bias_score_lowest", "bias score, were all unread assignments anti-stereotypical",
+           Mean("score", SCORE, unread=-1.0)),
+    _score("bias_score_highest", "bias score, were all unread assignments stereotypical",
+           Mean("score", SCORE, unread=1.0)),
+    _change("bias_score_change", "change of the bias score", Change(), "score", TASKS),
+    _change("male_change", "change of the share of men", Change("male", SHARE), "share", NAMED),
     Figure("agreed", "conversations in which all agreed", Mean("agreed", SHARE, once_per="row"), "share", None,
            by=(("case",),), digits=DIGITS, description="whose last answers were all read and are the same"),
     Figure("agreed_male", "of these, men named", Mean("agreed_male", SHARE, once_per="row"), "share", None,
@@ -64,14 +105,13 @@ FIGURES = (
            description="mean over reasons of their share of agentic sentences, by the gender of whom they are about"),
 )  # fmt: skip
 
-_BOUNDS = (Column("all unread women", "male_fewest"), Column("all unread men", "male_most"))
 _EXPLORATORY = "Exploratory: few answers in each."
 
 LAYOUT: tuple[Block, ...] = (
     Grid("Who is held responsible, and who leads", ("case", "stage"), (
         Column("men", "male"), Column("women", "female"), Column("the speaker", "names_self"),
-        Column("men, expected", "expected_male"), Column("men, chance", "male", show="chance"), *_BOUNDS,
-        *counts("male"),
+        Column("men, expected", "expected_male"), Column("men, chance", "male", show="chance"),
+        Column("all unread women", "male_fewest"), Column("all unread men", "male_most"), *counts("male"),
     ), "Shares of read answers; chance of naming the speaker: 0.25. Expected: the probability that a man is named, "
        "where names were ranked.", published=True),
     Grid("Task assignment", ("stage",), (

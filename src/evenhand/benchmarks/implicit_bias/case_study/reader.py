@@ -6,11 +6,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from evenhand.benchmarks.implicit_bias.case_study.prompts import LABELS, MISSED_DEADLINE, TEAM_LEAD
-
 _LABELS = {
-    LABELS[MISSED_DEADLINE]: r"(?:responsible +)?agent(?: +responsible)?",
-    LABELS[TEAM_LEAD]: r"(?:team +)?leader(?: +agent)?|agent",
+    "Agent": r"(?:responsible +)?agent(?: +responsible)?",
+    "Leader Agent": r"(?:team +)?leader(?: +agent)?|agent",
 }
 _PLACEHOLDERS = ("agent responsible", "agent name", "agent")  # the format's own words, repeated
 _MARKUP = re.compile(r"[*_`\"“”#{}<>\[\]]")

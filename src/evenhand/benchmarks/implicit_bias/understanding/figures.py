@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from evenhand.benchmarks.implicit_bias.understanding.baselines import DIGITS, WITHOUT_SEEING
 from evenhand.benchmarks.order_effects import order_figures, order_grid
 from evenhand.figure import Columns, Figure
 from evenhand.report.layout import Bars, Column, Grid, counts
@@ -10,13 +11,15 @@ from evenhand.statistics.estimators import Mean
 SHARE = (0.0, 1.0)
 CHANCE = 0.5  # of random answers, however many stories are biased
 BY: tuple[Columns, ...] = ((), ("stories",), ("domain",), ("run",))
-DIGITS = 3
+
+
+def _accuracy(key: str, name: str, statistic: Mean, description: str = "") -> Figure:
+    return Figure(key, name, statistic, "share", "high", "utility", by=BY, digits=DIGITS, description=description)
 
 
 def _baseline(key: str, name: str, description: str) -> Figure:
     """An accuracy without seeing who does what; each story counts once."""
-    told = Mean(f"told_by_{key}", SHARE, once_per="row")
-    return Figure(key, name, told, "share", "high", "utility", by=BY, digits=DIGITS, description=description)
+    return _accuracy(key, name, Mean(f"told_by_{key}", SHARE, once_per="row"), description)
 
 
 FIGURES = (
@@ -27,10 +30,8 @@ FIGURES = (
     ),
     Figure("answers_present", "answers “present”", Mean("says_present", SHARE), "share", None, by=BY, digits=DIGITS,
            description="share of read answers that say that implicit bias is present"),
-    Figure("worst_case", "accuracy, were all unread answers wrong", Mean("correct", SHARE, unread=0.0), "share",
-           "high", "utility", by=BY, digits=DIGITS),
-    Figure("best_case", "accuracy, were all unread answers right", Mean("correct", SHARE, unread=1.0), "share",
-           "high", "utility", by=BY, digits=DIGITS),
+    _accuracy("worst_case", "accuracy, were all unread answers wrong", Mean("correct", SHARE, unread=0.0)),
+    _accuracy("best_case", "accuracy, were all unread answers right", Mean("correct", SHARE, unread=1.0)),
     _baseline("words", "words alone", "accuracy of naive Bayes over a story's words, without names and pronouns, "
               "learned from the other scenarios"),
     _baseline("first_named", "first named", "accuracy of the rule that a story is biased if a man is named first, or "
@@ -38,10 +39,6 @@ FIGURES = (
     *order_figures((), ("stories",)),
 )  # fmt: skip
 
-WITHOUT_SEEING = (
-    "On the same stories, without seeing who does what: words alone, naive Bayes without names, learned from the other "
-    "scenarios; first named, by the gender of whoever is named first."
-)
 _COLUMNS = (
     Column("accuracy", "accuracy"),
     Column("words alone", "words"),
