@@ -26,7 +26,7 @@ from evenhand.hub.leaderboard.files import build_run_record
 from evenhand.hub.leaderboard.sources import gather
 from evenhand.profiling.found import found_in
 from evenhand.profiling.settings import ProfileOptions, begun
-from evenhand.report.agreement import agree
+from evenhand.report.agreement import agree, distance_from_no_bias
 from evenhand.report.comparison import compare
 from evenhand.report.differences import differences, exploratory
 from evenhand.report.tables import Table
@@ -291,7 +291,7 @@ def agreement(*runs: Path) -> dict[str, Any]:
     scores = {}
     for run in runs:
         results = RunFolder.open(run).read_results()
-        distance = get_benchmark(results.benchmark).distance(results.figures)
+        distance = distance_from_no_bias(get_benchmark(results.benchmark), results.figures)
         scores[f"{results.benchmark}: {results.model_name}"] = plain(distance)
     return {"tables": tables, "scores": scores}
 

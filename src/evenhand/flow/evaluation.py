@@ -245,8 +245,10 @@ def _keep_pictures(folder: RunFolder, run: Prepared) -> None:
     """Those of the report's examples, so that the report can be written again wherever the folder goes."""
     shown = {example.picture for example in read_findings(folder)[1].examples}
     for place, name in enumerate(run.rows.rows["id"]):
-        if name in shown and (content := run.benchmark.picture(run.rows.rows[place])):
-            folder.keep_picture(name, content)
+        if name in shown:
+            requests = run.benchmark.ask(run.rows.rows[place], run.config.asking(0))
+            images = [image for request in requests for message in request.messages for image in message.images]
+            folder.keep_picture(name, images[0].data)
 
 
 def _tell_of_near_ties(run: Prepared, begun: Mapping[str, Any]) -> None:

@@ -18,8 +18,10 @@ from typing import Any
 
 import pandas as pd
 
+from evenhand.benchmark import Benchmark
 from evenhand.benchmarks import get_benchmark
 from evenhand.errors import UsageError
+from evenhand.figure import FigureTable
 from evenhand.flow.configuration import RunConfig, deciding, run_config
 from evenhand.flow.results import Results
 from evenhand.flow.run_folder import RunFolder
@@ -139,7 +141,7 @@ def _read_runs(paths: Sequence[Path]) -> tuple[list[Measured], list[str]]:
     found, left_out = [], []
     for path in {each.resolve(): each for each in paths}.values():  # named as given: pages are shown to others
         results = RunFolder.open(path).read_results()
-        score = distance_from_no_bias(results)
+        score = distance_from_no_bias(get_benchmark(results.benchmark), results.figures)
         if why := _why_left_out(results, score):
             left_out.append(f"{path} is left out: {why}")
             continue
@@ -150,16 +152,15 @@ def _read_runs(paths: Sequence[Path]) -> tuple[list[Measured], list[str]]:
     return found, left_out
 
 
-def distance_from_no_bias(results: Results) -> float:
+def distance_from_no_bias(benchmark: Benchmark[Any], table: FigureTable) -> float:
     """How far a run's main figures are from their best values, on average; NaN where they measure no bias."""
-    benchmark = get_benchmark(results.benchmark)
     if not benchmark.comparing.measures_bias:
         return math.nan
     distances = []
-    for row in benchmark.main_rows(results.figures):
-        figure = benchmark.figure(row.figure)
-        if figure.best is not None:
-            best = figure.statistic.range[1] if figure.best == "high" and figure.statistic.range else 0.0
+    for row in benchmark.main_rows(table):
+        of = benchmark.figure(row.figure)
+        if of.best is not None:
+            best = of.statistic.range[1] if of.best == "high" and of.statistic.range else 0.0
             distances.append(abs(row.value - best))
     known = [each for each in distances if not math.isnan(each)]
     return fmean(known) if known else math.nan

@@ -2,6 +2,7 @@
 
 import math
 from pathlib import Path
+from statistics import fmean
 
 import datasets
 import pytest
@@ -14,6 +15,7 @@ from evenhand.flow.rows import drawn_rows
 from evenhand.metrics.bbq_bias.scores import bbq_bias
 from evenhand.models.request import Reply
 from evenhand.models.stub import StubModel
+from evenhand.report.agreement import distance_from_no_bias
 from tests.benchmarks.bbq.known_answers import (
     BENCHMARK,
     NAME,
@@ -50,7 +52,9 @@ def test_known_answers_have_known_scores(rows, answer, ambiguous, disambiguated,
     whole = done.figures.row("accuracy")
     assert (whole.n, whole.n_read, whole.n_clusters) == (96, 96, 12)
     known = {abs(score) for score in scores.values() if not math.isnan(score)}
-    assert BENCHMARK.distance(done.figures) == pytest.approx(max(known, default=math.nan), nan_ok=True)
+    assert distance_from_no_bias(BENCHMARK, done.figures) == pytest.approx(
+        fmean(known) if known else math.nan, nan_ok=True
+    )
     without = [each.groups["context_condition"] for each in coded(done.warnings, "no_bias_score")]
     assert without == [condition for condition, score in scores.items() if math.isnan(score)]
 
@@ -65,10 +69,9 @@ def test_random_answers_score_near_chance(rows):
 def test_unread_is_no_unknown(rows):
     """A model that says nothing has no score; it is not one that always says one can't know."""
     done = scored(rows, StubModel("silent").reply)
-    assert BENCHMARK.count_read(done.predictions, done.figures) == (144, 0)
     for figure in ("accuracy", "unknown_rate", "bias_score"):
         assert all(map(math.isnan, by_context(done.figures, figure).values()))
-    assert math.isnan(BENCHMARK.distance(done.figures))
+    assert math.isnan(distance_from_no_bias(BENCHMARK, done.figures))
 
 
 def test_rows_without_a_target_count_in_accuracies_alone(rows):

@@ -42,7 +42,9 @@ def test_what_is_written_is_read():
 
 @pytest.mark.parametrize("benchmark", [BENCHMARK, ContactControls()])
 def test_nothing_is_forced_where_nothing_is_written(benchmark):
-    config = benchmark.configuring.filled(run_config(benchmark.card.name, "stub:first", protocol="choose", constrain=True))
+    config = benchmark.configuring.filled(
+        run_config(benchmark.card.name, "stub:first", protocol="choose", constrain=True)
+    )
     with pytest.raises(UsageError, match=r"--constrain applies to written answers; use it with --protocol generate"):
         benchmark.configuring.check(config)
 

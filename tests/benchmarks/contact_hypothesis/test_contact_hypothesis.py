@@ -151,7 +151,8 @@ def agrees(request):
 def test_implausible_rows_are_asked_with_all_rows_alone():
     """And what is asked by default has as many positive as negative actions in each scale, for any descriptor."""
     some, whole = (
-        BENCHMARK.load(BENCHMARK.configuring.filled(run_config(NAME, "m", all_rows=all_rows))) for all_rows in (False, True)
+        BENCHMARK.load(BENCHMARK.configuring.filled(run_config(NAME, "m", all_rows=all_rows)))
+        for all_rows in (False, True)
     )
     assert (len(some.rows), len(whole.rows)) == (103_014, 108_000)
     assert set(some.rows["plausible"]) == {True}

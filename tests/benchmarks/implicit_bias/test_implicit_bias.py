@@ -26,6 +26,7 @@ from evenhand.hub.submission.finished_run import FinishedRun
 from evenhand.library import load_dataset
 from evenhand.models.protocol import replies
 from evenhand.models.request import Reply, Sampling
+from evenhand.report.agreement import distance_from_no_bias
 from evenhand.report.differences import differences
 from evenhand.report.findings import not_beside
 from tests.benchmarks.implicit_bias.stub_agents import Oracle, against, by_stereotype, played
@@ -80,7 +81,7 @@ def test_by_stereotype_scores_one(shared, protocol):
     assert [row.value for row in run.table.rows("bias_score", "stage")] == [1, 1]
     last = run.table.row("bias_score", stage="last")
     assert (last.n, last.n_read, last.n_clusters) == (36 * 4 + 4 * 3, 36 * 4 + 4 * 3, 40)
-    assert (run.results.n, run.results.n_read, BENCHMARK.distance(run.table)) == (last.n, last.n_read, 1)
+    assert (run.results.n, run.results.n_read, distance_from_no_bias(BENCHMARK, run.table)) == (last.n, last.n_read, 1)
     assert run.table.row("change").value == 0
     assert ("expected_bias_score" in run.table) == (protocol == "rank")
     if protocol == "rank":
@@ -111,7 +112,7 @@ def test_random_agents_score_chance(tmp_path):
 def test_silence_has_no_score_and_says_why(tmp_path, protocol):
     found = finished(None, tmp_path / "silent", "stub:silent", protocol=protocol, limit=20)
     assert math.isnan(found.table.row("bias_score", stage="last").value)
-    assert math.isnan(BENCHMARK.distance(found.table))
+    assert math.isnan(distance_from_no_bias(BENCHMARK, found.table))
     assert (found.results.n_read, found.table.row("change").n_read) == (0, 0)
     assert found.results.warned("nothing_read")
 
@@ -123,7 +124,7 @@ def test_without_interaction_each_scenario_is_asked_once(run):
     assert set(found.predictions["stage"]) == {"all"}
     assert [each.role for each in model.asked[0].messages] == ["user"]
     assert [row.groups for row in found.table.rows("bias_score", "stage")] == [{"stage": "all"}]
-    assert found.table.row("bias_score", stage="all").value == BENCHMARK.distance(found.table) == 1
+    assert found.table.row("bias_score", stage="all").value == distance_from_no_bias(BENCHMARK, found.table) == 1
     assert "change" not in found.table
 
 

@@ -44,7 +44,9 @@ def test_no_model_speaks_first_by_its_place_in_the_list():
 def test_genders_are_not_models_either():
     """Men and women of the case study sit in a fixed order; the models' seats know nothing of it."""
     benchmark = CaseStudy()
-    rows = drawn_rows(benchmark, benchmark.configuring.filled(run_config(benchmark.card.name, "", agents=AGENTS[:2]))).rows
+    rows = drawn_rows(
+        benchmark, benchmark.configuring.filled(run_config(benchmark.card.name, "", agents=AGENTS[:2]))
+    ).rows
     counts = Counter(pair for row in rows for pair in zip(row[SEATING], row["genders"]))
     assert sum(counts.values()) == 90 * 4
     assert all(abs(n - 90) <= 15 for n in counts.values())

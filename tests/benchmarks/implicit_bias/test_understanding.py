@@ -32,6 +32,7 @@ from evenhand.flow.rows import drawn_rows
 from evenhand.models.protocol import unheard
 from evenhand.models.request import Reply
 from evenhand.models.stub import StubModel
+from evenhand.report.agreement import distance_from_no_bias
 from evenhand.report.comparison import compare
 from tests.scripted_models import Scripted
 
@@ -159,7 +160,7 @@ def test_the_truth_scores_one_and_its_contrary_zero(scored, told_true, judge, pr
         assert sorted(found.figures.values("accuracy", "domain")) == sorted(DOMAINS)
         assert "constant_answer" not in _codes(found)
     assert _codes(told_true[protocol]) == ["few_clusters"]
-    assert BENCHMARK.distance(wrong.figures) == 1
+    assert distance_from_no_bias(BENCHMARK, wrong.figures) == 1
 
 
 @pytest.mark.parametrize("protocol", ["choose", "generate"])

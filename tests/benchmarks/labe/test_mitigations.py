@@ -43,7 +43,9 @@ LABE = Labe()
 
 
 def configured(mitigation="selective-rewrite", **chosen):
-    return LABE.configuring.filled(run_config("labe", "scripted", mitigation=mitigation, **{"classifiers": ("lexicon",)} | chosen))
+    return LABE.configuring.filled(
+        run_config("labe", "scripted", mitigation=mitigation, **{"classifiers": ("lexicon",)} | chosen)
+    )
 
 
 def wrapped(episode, row, config, run=0):

@@ -28,7 +28,9 @@ def bert(monkeypatch):
 
 
 def published(classifiers=("bert",), splitter="published", **options):
-    return LABE.published(LABE.configuring.filled(run_config("labe", classifiers=classifiers, splitter=splitter, **options)))
+    return LABE.published(
+        LABE.configuring.filled(run_config("labe", classifiers=classifiers, splitter=splitter, **options))
+    )
 
 
 def value(records, figure, model="ChatGPT", **groups):
@@ -107,7 +109,9 @@ def test_other_protocols_have_none():
 
 def test_what_differs_is_said():
     def said(trained, **options):
-        return differences_from_paper(LABE.configuring.filled(run_config("labe", **{"splitter": "published", **options})), trained)
+        return differences_from_paper(
+            LABE.configuring.filled(run_config("labe", **{"splitter": "published", **options})), trained
+        )
 
     assert said({"a": BERT_ON_LAC, "b": BERT_ON_LAC}) == ()
     assert said({"string matching": {}}) == (
@@ -173,7 +177,9 @@ def test_a_folder_of_seeds_is_known_by_its_records(tmp_path, monkeypatch):
 def test_texts_cut_by_other_rules_differ_from_the_papers(splitter, options):
     """Its rows stand beside the published script's sentences alone; else the report says which rules cut the texts."""
     assert bool(published(splitter=splitter, **options)) == (splitter == "published")
-    said = LABE.configuring.differs(LABE.configuring.filled(run_config("labe", classifiers=("bert",), splitter=splitter, **options)))
+    said = LABE.configuring.differs(
+        LABE.configuring.filled(run_config("labe", classifiers=("bert",), splitter=splitter, **options))
+    )
     assert said == (
         ()
         if splitter == "published"

@@ -27,6 +27,7 @@ from evenhand.flow.run_folder import RunFolder
 from evenhand.library import DATASETS
 from evenhand.models.request import Reply
 from evenhand.published import published_beside
+from evenhand.report.agreement import distance_from_no_bias
 from evenhand.report.comparison import compare
 from tests.benchmarks.mllm_stereotypes.placeholders import PLACEHOLDERS, shown, undecoded, unspliced
 from tests.scripted_models import Scripted
@@ -138,7 +139,7 @@ def test_random_sides_score_about_chance(made):
 def test_silence_has_no_score_and_says_why(made):
     run = made("stub:silent", **FEW)
     assert math.isnan(run.value("association_score"))
-    assert math.isnan(get_benchmark("mllm_stereotypes").distance(run.results.figures))
+    assert math.isnan(distance_from_no_bias(get_benchmark("mllm_stereotypes"), run.results.figures))
     assert run.results.unread_rate == 1
     assert run.results.warned("nothing_read")
     assert run.results.warned("instance_not_read")
@@ -150,13 +151,13 @@ def test_one_silent_configuration_is_not_a_silent_run(made):
     run = made(model, configs=("persona_race", "persona_gender"))
     assert (run.results.n, run.results.n_read) == (280, 140)
     assert not run.results.warned("nothing_read")
-    assert math.isnan(get_benchmark("mllm_stereotypes").distance(run.results.figures))
+    assert math.isnan(distance_from_no_bias(get_benchmark("mllm_stereotypes"), run.results.figures))
 
 
 def test_a_social_term_is_read_of_a_drawing(made):
     run = made("stub:say:The person who paints this painting is a female.", **PERSONAS)
     assert run.value("association_score") == 0.5
-    assert get_benchmark("mllm_stereotypes").distance(run.results.figures) == 0.5
+    assert distance_from_no_bias(get_benchmark("mllm_stereotypes"), run.results.figures) == 0.5
     assert run.results.n == 14 * 10
     assert set(run.predictions["chosen"]) == {"female"}
     assert run.results.published == []
@@ -190,7 +191,9 @@ def test_table_2_stands_beside_pictures_of_ones_own(made, pictures):
 )  # fmt: skip
 def test_what_is_not_as_in_the_paper_is_said(options, said):
     benchmark = get_benchmark("mllm_stereotypes")
-    config = benchmark.configuring.filled(run_config("mllm_stereotypes", "m", **{**PERSONAS, "images": "DIR", **options}))
+    config = benchmark.configuring.filled(
+        run_config("mllm_stereotypes", "m", **{**PERSONAS, "images": "DIR", **options})
+    )
     assert benchmark.configuring.differs(config) == said
     assert bool(benchmark.published(config)) != bool(said)
     assert benchmark.published(replace(config, limit=28)) == []
@@ -226,7 +229,7 @@ def test_pictures_spliced_when_asked_are_those_of_the_dataset():
     assert alone["id"] == whole["id"]
     benchmark = get_benchmark("mllm_stereotypes")
     for place in range(0, len(whole), 97):
-        assert benchmark.picture(alone[place]) == encode(whole[place]["image"])
+        assert benchmark._picture(alone[place]) == encode(whole[place]["image"])
 
 
 # What is asked
@@ -363,7 +366,9 @@ def test_the_models_scale_of_boxes_is_taken_unless_another_is_chosen(tmp_path):
 
 def test_all_configurations_are_asked_where_there_are_faces():
     benchmark = get_benchmark("mllm_stereotypes")
-    assert benchmark.configuring.filled(run_config("mllm_stereotypes", "stub:first", faces="rehearsal")).configs == CONFIGS
+    assert (
+        benchmark.configuring.filled(run_config("mllm_stereotypes", "stub:first", faces="rehearsal")).configs == CONFIGS
+    )
     assert benchmark.configuring.filled(run_config("mllm_stereotypes", "stub:first")).configs == OF_PERSONAS
 
 

@@ -17,6 +17,7 @@ from evenhand.flow.run_folder import RunFolder
 from evenhand.models import text_similarity
 from evenhand.models.request import Reply
 from evenhand.models.text_similarity import TextEncoder
+from evenhand.report.agreement import distance_from_no_bias
 from evenhand.report.differences import differences
 from evenhand.tools.annotation.schemes import get_scheme
 from evenhand.tools.annotation.to_sheets import ExportSettings, export
@@ -198,7 +199,8 @@ def test_shares_are_of_replies_that_came():
     assert [row.value for row in shares] == [60, 20, 10]
     assert [(row.n, row.n_read) for row in shares] == [(11, 10)] * 3
     assert shares[0].low < 60 < shares[0].high
-    assert BENCHMARK.count_read(predictions, figures) == (11, 10)
+    main = BENCHMARK.main_rows(figures)
+    assert (sum(row.n for row in main), sum(row.n_read for row in main)) == (11, 10)
 
 
 def test_what_trainers_make_small_is_a_wrong_answer():
@@ -213,7 +215,7 @@ def test_a_run_refuses_everything_or_nothing(finished):
     folder = RunFolder.open(finished("utility", "stub:say:I can't answer that."))
     figures = folder.read_results().figures
     assert (figures.row("accuracy").value, figures.row("refusal_rate").value) == (0, 100)
-    assert math.isnan(BENCHMARK.distance(figures))
+    assert math.isnan(distance_from_no_bias(BENCHMARK, figures))
     assert (folder.path / "report.html").is_file()
 
 
@@ -321,6 +323,6 @@ def test_a_model_without_log_probabilities_is_asked_questions_alone():
     benchmark = get_benchmark("utility")
     writer = {"default": SimpleNamespace(name="server", can=frozenset({"generate"}))}
     asked = benchmark.configuring.filled(run_config("utility", "m", configs=("questions",)))
-    assert benchmark.fitted(asked, writer) == asked
+    benchmark.configuring.check(asked, writer)
     with pytest.raises(UsageError, match=r"server can't score texts.*use --config questions"):
-        benchmark.fitted(benchmark.configuring.filled(run_config("utility", "m")), writer)
+        benchmark.configuring.check(benchmark.configuring.filled(run_config("utility", "m")), writer)

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from evenhand.benchmark import Card, Row, Rows
+from evenhand.benchmark import Benchmark, Card, Row, Rows
 from evenhand.benchmarks.forced_format import check_constraining
 from evenhand.benchmarks.implicit_bias import interaction, play
 from evenhand.benchmarks.implicit_bias.comparing import (
@@ -38,7 +38,7 @@ from evenhand.paths import typed_path
 if TYPE_CHECKING:
     import pandas as pd
 
-    from evenhand.figure import FigureTable
+    from evenhand.figure import FigureRow, FigureTable
     from evenhand.flow.results import Results
     from evenhand.models.protocol import Model
     from evenhand.report.findings import Findings
@@ -60,7 +60,42 @@ class ImplicitBiasOptions(play.PlayOptions):
     constrain: bool = option(False, "constrain written assignments to JSON by a schema, of models that support it")
 
 
-class ImplicitBias(play.Play[ImplicitBiasOptions]):
+class ImplicitBiasConfiguring(play.PlayConfiguring[ImplicitBiasOptions]):
+    def check(self, config: RunConfig[ImplicitBiasOptions], models: Mapping[str, Model] | None = None) -> None:
+        super().check(config)
+        options, ranked, alone = config.options, config.protocol == "rank", config.options.setting == "none"
+        if options.goal and alone:
+            raise UsageError("--goal is what agents are told before they discuss: it needs --setting interaction")
+        if options.moderator and not alone:
+            raise UsageError("--moderator is for a model that plays no character: it needs --setting none")
+        if options.agents and alone:
+            raise UsageError("--agents are models that discuss: they need --setting interaction")
+        if options.constrain and ranked:
+            raise UsageError("--constrain has no effect on ranked assignments: use --protocol generate")
+        for name in ("temperature", "top_p", "max_new_tokens") if alone and ranked else ():
+            if getattr(config, name) != getattr(self.card.sampling, name):
+                flag = f"--{name.replace('_', '-')}"
+                raise UsageError(f"{flag} has no effect: --protocol rank without interaction writes nothing")
+        if models and options.constrain:
+            check_constraining(models, "leave it out, or take --protocol rank, which leaves nothing unread either")
+
+    def differs(self, config: RunConfig[ImplicitBiasOptions]) -> tuple[str, ...]:
+        """The paper runs its mitigations in every setting."""
+        options = config.options
+        others = [name for name in config.configs if name != "scenarios"]
+        return (
+            *([f"{', '.join(others)}: scenarios that Table 1 is not of"] if others else []),
+            *([] if config.source == "official" else ["scenarios of ours in place of the authors'"]),
+            *config.unlike(self.card),
+            *(["the assignments' format forced by a schema"] if options.constrain else []),
+            *(["a model that is told to be a moderator"] if options.moderator else []),
+            *play.differs_in_agents(options),
+            *(_differs_in_goal(options, config.source) if options.goal else ()),
+            *([] if config.n_runs == RUNS else [f"{config.n_runs} run{'s' * (config.n_runs > 1)}, not {RUNS}"]),
+        )
+
+
+class ImplicitBias(Benchmark[ImplicitBiasOptions]):
     card = Card(
         name="implicit_bias",
         title="Implicit bias in multi-agent task assignment",
@@ -76,34 +111,11 @@ class ImplicitBias(play.Play[ImplicitBiasOptions]):
         runs=RUNS,
     )
     Options = ImplicitBiasOptions
+    Configuring = ImplicitBiasConfiguring
     figures = FIGURES
     layout = LAYOUT
     comparing = ImplicitBiasComparing()
     publishing = ImplicitBiasPublishing()
-
-    def check(self, config: RunConfig[ImplicitBiasOptions]) -> None:
-        super().check(config)
-        options, ranked, alone = config.options, config.protocol == "rank", config.options.setting == "none"
-        if options.goal and alone:
-            raise UsageError("--goal is what agents are told before they discuss: it needs --setting interaction")
-        if options.moderator and not alone:
-            raise UsageError("--moderator is for a model that plays no character: it needs --setting none")
-        if options.agents and alone:
-            raise UsageError("--agents are models that discuss: they need --setting interaction")
-        if options.constrain and ranked:
-            raise UsageError("--constrain has no effect on ranked assignments: use --protocol generate")
-        for name in ("temperature", "top_p", "max_new_tokens") if alone and ranked else ():
-            if getattr(config, name) != getattr(self.card.sampling, name):
-                flag = f"--{name.replace('_', '-')}"
-                raise UsageError(f"{flag} has no effect: --protocol rank without interaction writes nothing")
-
-    def fitted(
-        self, config: RunConfig[ImplicitBiasOptions], models: Mapping[str, Model]
-    ) -> RunConfig[ImplicitBiasOptions]:
-        """Raises UsageError if assignments are to be constrained, and a model doesn't support it."""
-        if config.options.constrain:
-            check_constraining(models, "leave it out, or take --protocol rank, which leaves nothing unread either")
-        return config
 
     def load(self, config: RunConfig[ImplicitBiasOptions]) -> Rows:
         from evenhand.benchmarks.implicit_bias.task_stereotypes import with_task_stereotypes
@@ -138,14 +150,10 @@ class ImplicitBias(play.Play[ImplicitBiasOptions]):
     ) -> list[RunWarning]:
         return [*_score_warnings(predictions, table), *play.reply_warnings(predictions, config)]
 
-    def count_read(self, predictions: pd.DataFrame, table: FigureTable) -> tuple[int, int]:
-        """Of the last assignments."""
+    def main_rows(self, table: FigureTable) -> list[FigureRow]:
+        """The bias score of the last assignments, or of the only ones."""
         last = last_score(table)
-        return last.n, last.n_read
-
-    def distance(self, table: FigureTable) -> float:
-        """The absolute bias score of the last assignments: reversing the stereotype is bias, too."""
-        return abs(last_score(table).value)
+        return [last] if last.figure else []
 
     def published(self, config: RunConfig[ImplicitBiasOptions]) -> list[dict[str, Any]]:
         """Table 1's rows of this setting; for agents that reflect, appendix E's ranges of rates."""
@@ -153,21 +161,6 @@ class ImplicitBias(play.Play[ImplicitBiasOptions]):
         if config.mitigation:
             setting = "" if setting == NONE else REFLECTION
         return published_figures(setting)
-
-    def differs(self, config: RunConfig[ImplicitBiasOptions]) -> tuple[str, ...]:
-        """The paper runs its mitigations in every setting."""
-        options = config.options
-        others = [name for name in config.configs if name != "scenarios"]
-        return (
-            *([f"{', '.join(others)}: scenarios that Table 1 is not of"] if others else []),
-            *([] if config.source == "official" else ["scenarios of ours in place of the authors'"]),
-            *config.unlike(self.card),
-            *(["the assignments' format forced by a schema"] if options.constrain else []),
-            *(["a model that is told to be a moderator"] if options.moderator else []),
-            *play.differs_in_agents(options),
-            *(_differs_in_goal(options, config.source) if options.goal else ()),
-            *([] if config.n_runs == RUNS else [f"{config.n_runs} run{'s' * (config.n_runs > 1)}, not {RUNS}"]),
-        )
 
     def findings(self, predictions: pd.DataFrame, results: Results) -> Findings:
         from evenhand.benchmarks.implicit_bias.conversations import with_conversations

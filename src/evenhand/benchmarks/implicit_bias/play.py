@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from evenhand.benchmark import Benchmark, Row, Rows
+from evenhand.benchmark import Configuring, Row, Rows
 from evenhand.benchmarks.implicit_bias.interaction import Agent
 from evenhand.benchmarks.implicit_bias.scenario import Character, GoalTask
 from evenhand.errors import UsageError
@@ -22,6 +22,8 @@ from evenhand.options import option
 if TYPE_CHECKING:
     import datasets
     import pandas as pd
+
+    from evenhand.models.protocol import Model
 
 SAMPLING = Sampling(temperature=0.7, top_p=0.95, max_new_tokens=500)  # appendix H.1
 SEATING = "seating"
@@ -58,15 +60,13 @@ class PlayOptions:
 P = TypeVar("P", bound=PlayOptions)
 
 
-class Play(Benchmark[P]):
-    """A benchmark whose rows are played by agents. Their answers are read from what they write, or ranked."""
-
-    def check(self, config: RunConfig[P]) -> None:
+class PlayConfiguring(Configuring[P]):
+    def check(self, config: RunConfig[P], models: Mapping[str, Model] | None = None) -> None:
         if config.protocol not in self.card.protocols:
             accepted = " or ".join(self.card.protocols)
             raise UsageError(f"{self.card.name} reads answers or ranks them: use --protocol {accepted}")
 
-    def filled(self, config: RunConfig[P]) -> RunConfig[P]:
+    def filled(self, config: RunConfig[P], models: Mapping[str, Model] | None = None) -> RunConfig[P]:
         """With several agents, the model's name is what --agents names."""
         agents = config.options.agents
         if not agents:

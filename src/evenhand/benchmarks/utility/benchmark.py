@@ -95,7 +95,7 @@ class Utility(Benchmark[NoOptions]):
 
     def main_rows(self, table: FigureTable) -> list[FigureRow]:
         """Questions and texts together."""
-        return [table.row(key) for key in ("accuracy", "perplexity")]
+        return [row for key in ("accuracy", "perplexity") if (row := table.row(key)).figure]
 
     def warnings(self, predictions: pd.DataFrame, table: FigureTable, config: RunConfig[NoOptions]) -> list[RunWarning]:
         """What could not be computed, and by what BERTScore was."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from evenhand.benchmark import Card, Helper, Row, Rows
+from evenhand.benchmark import Benchmark, Card, Helper, Row, Rows
 from evenhand.benchmarks.implicit_bias import play
 from evenhand.benchmarks.implicit_bias.case_study.figures import FIGURES, LAYOUT
 from evenhand.benchmarks.implicit_bias.case_study.interaction import TASK_ASSIGNMENT, Case, CaseMeeting
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
     from evenhand.figure import FigureRow, FigureTable
     from evenhand.flow.results import Results
+    from evenhand.models.protocol import Model
     from evenhand.report.findings import Conversation, Findings
 
 CLASSIFIER = "classifier-0"  # of the sentences of reasons
@@ -47,7 +48,29 @@ class CaseStudyOptions(play.PlayOptions):
     classifiers: tuple[str, ...] = option((DEFAULT,), f"of language agency, one: {ACCEPTED}", metavar="NAME")
 
 
-class CaseStudy(play.Play[CaseStudyOptions]):
+class CaseStudyConfiguring(play.PlayConfiguring[CaseStudyOptions]):
+    def check(self, config: RunConfig[CaseStudyOptions], models: Mapping[str, Model] | None = None) -> None:
+        super().check(config)
+        if config.source != "evenhand":
+            raise UsageError(f"{self.card.name} has the paper's own prompts: use --source evenhand")
+        if (n := len(config.options.classifiers)) != 1:
+            raise UsageError(f"{self.card.name} reads reasons with one classifier: name one, not {n}")
+
+    def helpers(self, options: CaseStudyOptions) -> Mapping[str, Helper]:
+        named = load_classifiers(options.classifiers)
+        if len(named) > 1:  # a folder of several seeds
+            names = ", ".join(each.name for each in named)
+            raise UsageError(f"{options.classifiers[0]} holds {len(named)} classifiers; name one: {names}")
+        return {CLASSIFIER: Helper(named[0].name, named[0].classifier, named[0].record)}
+
+    def differs(self, config: RunConfig[CaseStudyOptions]) -> tuple[str, ...]:
+        """The paper's five runs differ in the order of characters, as our rows do; the goal is for the task assignment
+        alone, of which no figures are printed. But the paper has one set of names, and ours are six.
+        """
+        return (OTHER_NAMES, *config.unlike(self.card), *play.differs_in_agents(config.options))
+
+
+class CaseStudy(Benchmark[CaseStudyOptions]):
     """Characters sit in the row's order. `goal` is for the task assignment; the other cases are as without."""
 
     card = Card(
@@ -63,27 +86,14 @@ class CaseStudy(play.Play[CaseStudyOptions]):
         sampling=play.SAMPLING,
     )
     Options = CaseStudyOptions
+    Configuring = CaseStudyConfiguring
     figures = FIGURES
     layout = LAYOUT
-
-    def check(self, config: RunConfig[CaseStudyOptions]) -> None:
-        super().check(config)
-        if config.source != "evenhand":
-            raise UsageError(f"{self.card.name} has the paper's own prompts: use --source evenhand")
-        if (n := len(config.options.classifiers)) != 1:
-            raise UsageError(f"{self.card.name} reads reasons with one classifier: name one, not {n}")
 
     def load(self, config: RunConfig[CaseStudyOptions]) -> Rows:
         rows = packaged_rows(self.card, config)
         names = [_set_of_names(characters) for characters in rows["characters"]]
         return play.with_seats(Rows(rows.add_column("names", names)), config)  # type: ignore[call-arg]
-
-    def helpers(self, options: CaseStudyOptions) -> Mapping[str, Helper]:
-        named = load_classifiers(options.classifiers)
-        if len(named) > 1:  # a folder of several seeds
-            names = ", ".join(each.name for each in named)
-            raise UsageError(f"{options.classifiers[0]} holds {len(named)} classifiers; name one: {names}")
-        return {CLASSIFIER: Helper(named[0].name, named[0].classifier, named[0].record)}
 
     def ask(self, row: Row, how: Asking[CaseStudyOptions]) -> list[Request]:
         """Ask all agents the question, before anything is said."""
@@ -147,26 +157,15 @@ class CaseStudy(play.Play[CaseStudyOptions]):
         from evenhand.report.layout import figure_sentence
 
         found = super().findings(predictions, results)
-        said = [figure_sentence(self, results, row) for row in _last(results.figures) if row.n_read]
+        said = [figure_sentence(self, results, row) for row in self.main_rows(results.figures) if row.n_read]
         if results.option("goal"):
             said.append(GOAL_NOTE)
         sentences = tuple(dict.fromkeys((*found.sentences, *said)))
         return replace(found, sentences=sentences, examples=(), conversations=tuple(_conversations(predictions)))
 
-    def count_read(self, predictions: pd.DataFrame, table: FigureTable) -> tuple[int, int]:
-        """Of the last answers in all cases."""
-        last = _last(table)
-        return sum(row.n for row in last), sum(row.n_read for row in last)
-
-    def distance(self, table: FigureTable) -> float:
-        """The absolute bias score of last task assignments."""
-        return abs(table.row("bias_score", stage=LAST_STAGE).value)
-
-    def differs(self, config: RunConfig[CaseStudyOptions]) -> tuple[str, ...]:
-        """The paper's five runs differ in the order of characters, as our rows do; the goal is for the task assignment
-        alone, of which no figures are printed. But the paper has one set of names, and ours are six.
-        """
-        return (OTHER_NAMES, *config.unlike(self.card), *play.differs_in_agents(config.options))
+    def main_rows(self, table: FigureTable) -> list[FigureRow]:
+        """The main figure of each case, of last answers."""
+        return [*table.rows("bias_score", stage=LAST_STAGE), *table.rows("male", "case", stage=LAST_STAGE)]
 
 
 def _set_up(row: Row, how: Asking[CaseStudyOptions]) -> tuple[CaseMeeting, list[Agent]]:
@@ -226,11 +225,6 @@ def _agentic_shares(reasons: Sequence[str]) -> Generator[Sequence[Request], Sequ
 
 
 # The report
-
-
-def _last(table: FigureTable) -> list[FigureRow]:
-    """The main figure of each case, of last answers."""
-    return [*table.rows("bias_score", stage=LAST_STAGE), *table.rows("male", "case", stage=LAST_STAGE)]
 
 
 def _conversations(predictions: pd.DataFrame) -> list[Conversation]:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from evenhand.benchmark import Benchmark, Card, Row, Rows, Target
+from evenhand.benchmark import Benchmark, Card, Configuring, Row, Rows, Target
 from evenhand.benchmarks.implicit_bias.understanding.baselines import STORIES, ComparingStories, guess_without_seeing
 from evenhand.benchmarks.implicit_bias.understanding.figures import FIGURES, LAYOUT
 from evenhand.benchmarks.implicit_bias.understanding.present_or_absent import ABSENT, PRESENT, read_present_or_absent
@@ -76,6 +76,23 @@ class UnderstandingOptions(OptionOrder):
     )
 
 
+class UnderstandingConfiguring(Configuring[UnderstandingOptions]):
+    def check(self, config: RunConfig[UnderstandingOptions], models: Mapping[str, Model] | None = None) -> None:
+        check_option_order(config)
+        if config.options.asks == "reason" and config.protocol != "generate":
+            raise UsageError("--asks reason reads what is written: it needs --protocol generate")
+        if models and config.options.layout == "published":
+            check_continuing(models)
+
+    def differs(self, config: RunConfig[UnderstandingOptions]) -> tuple[str, ...]:
+        return (
+            *([] if config.source == "official" else ["stories of ours in place of the authors'"]),
+            *config.unlike(replace(self.card, protocols=("generate",))),  # Table 3's answers were written
+            *unlike_in_options(config.options),
+            *([] if config.n_runs == RUNS else [f"{config.n_runs} run{'s' * (config.n_runs > 1)}, not {RUNS}"]),
+        )
+
+
 class Understanding(Benchmark[UnderstandingOptions]):
     card = Card(
         name="implicit_bias_understanding",
@@ -92,6 +109,7 @@ class Understanding(Benchmark[UnderstandingOptions]):
         runs=RUNS,
     )
     Options = UnderstandingOptions
+    Configuring = UnderstandingConfiguring
     figures = FIGURES
     layout = LAYOUT
     comparing = ComparingStories()
@@ -132,19 +150,6 @@ class Understanding(Benchmark[UnderstandingOptions]):
         if how.options.asks == "word":
             return [Target(request, ideal, opposite)]
         return [Target(request, _messages(row)[2], REASONS[opposite])]
-
-    def check(self, config: RunConfig[UnderstandingOptions]) -> None:
-        check_option_order(config)
-        if config.options.asks == "reason" and config.protocol != "generate":
-            raise UsageError("--asks reason reads what is written: it needs --protocol generate")
-
-    def fitted(
-        self, config: RunConfig[UnderstandingOptions], models: Mapping[str, Model]
-    ) -> RunConfig[UnderstandingOptions]:
-        """Raises UsageError if a prompt is to be sent to the letter, and a model can't take one."""
-        if config.options.layout == "published":
-            check_continuing(models)
-        return config
 
     def load(self, config: RunConfig[UnderstandingOptions]) -> Rows:
         from evenhand.flow.rows import packaged_rows
@@ -194,21 +199,9 @@ class Understanding(Benchmark[UnderstandingOptions]):
         )
         return replace(super().findings(predictions, results), examples=tuple(examples))
 
-    def distance(self, table: FigureTable) -> float:
-        """One minus accuracy."""
-        return 1 - table.row("accuracy").value
-
     def published(self, config: RunConfig[UnderstandingOptions]) -> list[dict[str, Any]]:
         """Table 3, of the same stories; mistral's figures are of others."""
         return [each for each in super().published(config) if "mistral" not in each["model"]]
-
-    def differs(self, config: RunConfig[UnderstandingOptions]) -> tuple[str, ...]:
-        return (
-            *([] if config.source == "official" else ["stories of ours in place of the authors'"]),
-            *config.unlike(replace(self.card, protocols=("generate",))),  # Table 3's answers were written
-            *unlike_in_options(config.options),
-            *([] if config.n_runs == RUNS else [f"{config.n_runs} run{'s' * (config.n_runs > 1)}, not {RUNS}"]),
-        )
 
 
 def of_known_bias(rows: datasets.Dataset) -> Rows:
