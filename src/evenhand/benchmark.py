@@ -183,6 +183,9 @@ class Configuring(Generic[O]):
         return Part()
 
 
+AnyConfiguring = Configuring  # Benchmark has an attribute of that name
+
+
 class Comparing:
     """What comparisons of a benchmark's runs show besides the differences of its figures. All of it is optional.
 
@@ -352,7 +355,7 @@ class Benchmark(ABC, Generic[O]):
     # Not to be overridden
 
     @property
-    def configuring(self) -> Configuring[O]:
+    def configuring(self) -> AnyConfiguring[O]:
         return self.Configuring(self.card)
 
     def asking(self, *, seed: int = 0, run: int = 0, protocol: str | None = None, **options: object) -> Asking[O]:
