@@ -32,6 +32,7 @@ from evenhand.mitigations import chosen_mitigation
 from evenhand.models.errors import LimitReached
 from evenhand.models.protocol import Model, SaysHowItScores, SaysWhatItTook
 from evenhand.models.registry import LoadModel, load_model, options_by_model
+from evenhand.published import published_beside
 from evenhand.report.pages import ReportedRun, read_findings, write_report
 
 if TYPE_CHECKING:
@@ -307,7 +308,8 @@ def _results(run: Prepared, begun: dict[str, Any], predictions: pd.DataFrame, fa
 def _differs(run: Prepared, rehearsal: bool) -> list[str]:
     """In what a run is not as in the paper; nothing of a benchmark that has no published figures."""
     benchmark = run.benchmark
-    if not benchmark.has_published:
+    kind = type(benchmark)
+    if kind.published is Benchmark.published and not published_beside(kind):
         return []
     n, whole = len(run.rows.rows), run.rows.drawn_from or 0
     part = [f"only {n:,} of {whole:,} rows"] if n < whole else []
