@@ -62,7 +62,7 @@ class ModelOptions(PublishOptions):
         parse=typed_path,
     )
     version: str = option(
-        "1.0.0", "tagged v<version>; other weights need another (default: 1.0.0)", metavar="X.Y.Z", parse=_parse_version
+        "1.0.0", "tagged v<version>; other weights need another", metavar="X.Y.Z", parse=_parse_version
     )
 
 
