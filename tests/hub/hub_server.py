@@ -2,7 +2,7 @@
 
 They run in processes of their own, with HF_ENDPOINT and an empty HF_HOME (see conftest.py). Spoken are: whoami, create,
 validate-yaml, preupload (with .gitignore), commit as ndjson, large files (batch, put, verify), repository info, tree,
-paths-info, refs, commits, tags, resolve with ranges and etags, pull requests. Not spoken: Xet, which
+paths-info, refs, tags, resolve with ranges and etags, pull requests. Not spoken: Xet, which
 HF_HUB_DISABLE_XET=1 turns off.
 
 Whose rules are these? The paths, fields and statuses are those that huggingface_hub 2.4 asks for and reads. What is
@@ -49,7 +49,6 @@ from tests.hub.hub_repositories import (
     Refused,
     Repository,
     Store,
-    now,
     pointer,
 )
 from tests.hub.recorded_card_answers import answers
@@ -340,16 +339,6 @@ class Hub:
             told["pullRequests"] = [one(name, name) for name in repository.refs if name.startswith("refs/pr/")]
         return as_json(told)
 
-    def commits(self, request: Request, repository: Repository, revision: str) -> Reply:
-        told, oid = [], repository.at(revision)[0]
-        while oid:
-            commit = repository.commits[oid]
-            authors = [{"user": commit.author}]
-            said = {"title": commit.title, "message": commit.description, "date": commit.date}
-            told.append({"id": oid, "authors": authors} | said)
-            oid = commit.parent or ""
-        return as_json(told)
-
     def tag(self, request: Request, repository: Repository, revision: str) -> Reply:
         self.refuse_unless_writer(request, repository.namespace)
         name = request.json()["tag"]
@@ -384,34 +373,6 @@ class Hub:
         told = [discussion(repository, each) for each in reversed(found)]
         start = 10 * int(request.query.get("p", "0"))
         return as_json({"discussions": told[start : start + 10], "count": len(told), "start": start})
-
-    def open_discussion(self, request: Request, repository: Repository) -> Reply:
-        asked = request.json()
-        main = repository.refs["main"]
-        made = repository.open_pull_request(asked["title"], self.user(request), main, asked.get("description", ""))
-        made.status = "draft"
-        return as_json({"num": made.num, "pullRequest": True})
-
-    def discussion(self, request: Request, repository: Repository, num: str) -> Reply:
-        if not 1 <= int(num) <= len(repository.pull_requests):
-            raise Refused(404, "Discussion not found")
-        each = repository.pull_requests[int(num) - 1]
-        text = {"edited": False, "hidden": False, "latest": {"raw": each.description}}
-        comment = {
-            "id": "1",
-            "type": "comment",
-            "createdAt": each.created,
-            "author": {"name": each.author},
-            "data": text,
-        }
-        told = {"events": [comment], "changes": {"base": "refs/heads/main"}, "filesWithConflicts": [], "diff": ""}
-        return as_json(discussion(repository, each) | told)
-
-    def discussion_status(self, request: Request, repository: Repository, num: str) -> Reply:
-        self.user(request)
-        repository.pull_requests[int(num) - 1].status = status = request.json()["status"]
-        event = {"id": "2", "type": "status-change", "createdAt": now(), "data": {"status": status}}
-        return as_json({"newStatus": {**event, "author": {"name": self.user(request)}}})
 
 
 def is_hidden(path: str, commit: Commit) -> bool:
@@ -510,14 +471,10 @@ ROUTES: tuple[tuple[str, str, Called], ...] = (
     (_API + r"/tree/(?P<revision>[^/]+)(?:/(?P<path>.+))?", "GET", Hub.tree),
     (_API + r"/paths-info/(?P<revision>[^/]+)", "POST", Hub.paths_info),
     (_API + r"/refs", "GET", Hub.refs),
-    (_API + r"/commits/(?P<revision>[^/]+)", "GET", Hub.commits),
     (_API + r"/preupload/(?P<revision>[^/]+)", "POST", Hub.preupload),
     (_API + r"/commit/(?P<revision>[^/]+)", "POST", Hub.commit),
     (_API + r"/tag/(?P<revision>[^/]+)", "POST", Hub.tag),
     (_API + r"/discussions", "GET", Hub.discussions),
-    (_API + r"/discussions", "POST", Hub.open_discussion),
-    (_API + r"/discussions/(?P<num>\d+)", "GET", Hub.discussion),
-    (_API + r"/discussions/(?P<num>\d+)/status", "POST", Hub.discussion_status),
     (_PAGE + r"/resolve/(?P<revision>[^/]+)/(?P<path>.+)", "GET", Hub.resolve),
 )
 

@@ -62,7 +62,7 @@ class ModelOptions(PublishOptions):
         parse=typed_path,
     )
     version: str = option(
-        "1.0.0", "tagged v<version>; other weights need another (default: 1.0.0)", metavar="X.Y.Z", parse=_parse_version
+        "1.0.0", "tagged v<version>; other weights need another", metavar="X.Y.Z", parse=_parse_version
     )
 
 
@@ -170,6 +170,6 @@ def show(planned: Plan, console: Console) -> None:
     if planned.tag:
         say(f"  tag {planned.tag}")
     elif planned.create_pr and contents.tag:
-        say(f"  no tag: once it is merged, the same command without --create-pr sets {contents.tag}")
+        say(f"  no tag: run the command without --create-pr once this is merged; it sets {contents.tag} if missing")
     elif found.all and contents.tag:
         say(f"  {contents.tag} is set already, and stays where it is")

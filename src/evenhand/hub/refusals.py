@@ -1,4 +1,4 @@
-"""What is never published: other kinds of files, the state of a training, secrets, and paths of this machine."""
+"""What is never published: other kinds of files (such as optimizer states), secrets, and paths of this machine."""
 
 from __future__ import annotations
 
@@ -11,11 +11,7 @@ from evenhand.hub.contents import Contents, content, matches
 from evenhand.hub.secrets import find_secret, secrets_of_environment
 
 SHOWN = 5  # files in an error
-STATES = (
-    "optimizer*", "*optim_states*", "scheduler*", "scaler*", "rng_state*", "random_states*", "zero_pp_*",
-    "global_step*", "trainer_state*", "training_args*", "dataloader_state*",
-)  # fmt: skip
-PRIVATE = ("*token.txt", "credentials*")
+NAMES = ("trainer_state*", "*token.txt", "credentials*")  # of text files
 TEXTS = (
     "*.py", "*.md", "*.rst", "*.txt", "*.json", "*.jsonl", "*.csv", "*.tsv", "*.yaml", "*.yml", "*.toml", "*.svg",
     "*.html", "*.css", "*.js", "*.jinja", "*.ipynb", "*.bib", "*.cff", "*.tiktoken", "license*", "licence*",
@@ -68,16 +64,14 @@ def _refuse(contents: Contents, allowed: Collection[str]) -> list[str]:
 
 def find_problem(path: str, file: Path | bytes) -> str | None:
     """Return why a file may not be published in any case; None where it may."""
-    name = PurePosixPath(path.lower())
-    if matches(name.name, STATES) or any(matches(part, ("checkpoint-*",)) for part in name.parts[:-1]):
-        return "is the state of a training, of no use to others"
-    if matches(name.name, PRIVATE):
-        return "is a file of secrets by its name"
+    name = PurePosixPath(path.lower()).name
+    if matches(name, NAMES):
+        return "is, by its name, a file of secrets or the state of a training"
     if isinstance(file, Path) and not file.is_file():
         return "is a broken link"
-    if matches(name.name, WEIGHTS):
+    if matches(name, WEIGHTS):
         return None if _are_weights(file) else "is not a whole safetensors file"
-    if matches(name.name, TEXTS):
+    if matches(name, TEXTS):
         try:
             text = content(file).decode()
         except UnicodeDecodeError:
@@ -86,7 +80,7 @@ def find_problem(path: str, file: Path | bytes) -> str | None:
             return "is not text: it holds NUL characters"
         variable = next((variable for variable, value in secrets_of_environment() if value in text), None)
         return f"holds the value of the environment variable {variable}" if variable else None
-    return None if matches(name.name, OTHERS) else f"is not a kind of file that is published ({ACCEPTED})"
+    return None if matches(name, OTHERS) else f"is not a kind of file that is published ({ACCEPTED})"
 
 
 def _are_weights(file: Path | bytes) -> bool:

@@ -18,6 +18,14 @@ if TYPE_CHECKING:
 Interval = tuple[float, float]
 
 
+def is_signed(figure: Figure) -> bool:
+    return figure.best == "zero"
+
+
+def lower_is_better(figure: Figure) -> bool:
+    return figure.best != "high"
+
+
 @dataclass(frozen=True)
 class SubmittedFigure:
     """A figure of a task, without a sign."""
@@ -38,14 +46,6 @@ class SubmittedFigure:
     @property
     def result_id(self) -> str:
         return f"{self.task}/{self.figure.key}"
-
-
-def is_signed(figure: Figure) -> bool:
-    return figure.best == "zero"
-
-
-def lower_is_better(figure: Figure) -> bool:
-    return figure.best != "high"
 
 
 def submitted_range(figure: Figure) -> Interval | None:
