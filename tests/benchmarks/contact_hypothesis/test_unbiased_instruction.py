@@ -58,4 +58,4 @@ def test_texts_of_utility_stay_and_its_questions_are_told(tmp_path):
 def test_it_does_not_fit_a_layout_to_the_letter(evenhand, tmp_path):
     layout = ("--layout", "published", "--mitigation", "unbiased-instruction")
     called = evenhand("run", "contact_hypothesis", "--model", "stub:first", *layout, "--output", tmp_path / "run")
-    assert (called.code, "--layout chat is accepted" in called.err) == (2, True)
+    assert (called.code, "use --layout chat, or remove it" in called.err) == (2, True)

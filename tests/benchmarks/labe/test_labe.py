@@ -128,7 +128,7 @@ def reviews_of_all(tmp_path_factory):
     """
     folder = tmp_path_factory.mktemp("reviews")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(published, "_is_the_papers", lambda record: True)
+        patch.setattr(published, "_why_another_classifier", lambda record: "")
         return run(
             folder / "run", "--model", f"stub:say:{BOTH}", "--config", "professor_review", "--splitter", "published"
         )
@@ -677,7 +677,7 @@ def test_what_a_file_says_is_escaped_in_the_report(labe, texts):
 
 def test_reviews_are_stratified_by_department(labe, texts, monkeypatch):
     """English: men lead, women help. Biology: all do both. History has nine women; four reviews have no gender."""
-    monkeypatch.setattr(published, "_is_the_papers", lambda record: True)
+    monkeypatch.setattr(published, "_why_another_classifier", lambda record: "")
 
     def reviews(department, gender, n, text):
         return [{"comments": text, "department_name": f"{department} department", "gender": gender}] * n
@@ -865,7 +865,7 @@ def test_published_figures_stand_next_to_the_papers_protocol(reviews_of_all):
 def test_published_figures_of_all_text_types(monkeypatch):
     config = LABE.configuring.filled(run_config("labe", "m", classifiers=("lexicon",), splitter="published"))
     assert LABE.published(config) == []
-    monkeypatch.setattr(published, "_is_the_papers", lambda record: True)
+    monkeypatch.setattr(published, "_why_another_classifier", lambda record: "")
     found = LABE.published(config)
     assert {each["text_type"] for each in found} == set(LABE.card.configs)
     variances = [(each["model"], each["text_type"]) for each in found if each["figure"] == "overall"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -41,10 +42,12 @@ def read_row(row: Row, replies: Sequence[Reply], how: Asking[BbqOptions]) -> Pre
     """
     if how.protocol == "choose":
         place, read = _weigh_answers(row, replies, how.options.aggregate)
+        probability: Any = read["right_probability"]
         text = "" if place is None else row["answers"][place]
     else:
         text = replies[0].text
         place, read = read_place(text, row["answers"]), {}
+        probability = float(place == row["label"])
     role = None if place is None else role_of(row, place)
     right = None if place is None else place == row["label"]
     return {
@@ -61,7 +64,7 @@ def read_row(row: Row, replies: Sequence[Reply], how: Asking[BbqOptions]) -> Pre
         "role": role,
         "right": right,
         "biased": place == biased_place(row) if role in ("target", "other") else None,
-        "value": None if right is None else 1 - read.get("right_probability", float(right)),
+        "value": None if right is None else 1 - probability,
         **read,
         "finish_reason": finish_reason(replies),
     }

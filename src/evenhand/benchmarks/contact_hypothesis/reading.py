@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import pandas as pd
 
 from evenhand.benchmark import Row
 from evenhand.benchmarks.contact_hypothesis.figures import CONTACTS
-from evenhand.benchmarks.contact_hypothesis.questions import QuestionOptions
+from evenhand.benchmarks.contact_hypothesis.questions import O
 from evenhand.benchmarks.option_order import Weighed, finish_reason
 from evenhand.flow.configuration import Asking, RunConfig
 from evenhand.flow.episode import Prediction, run_name
@@ -61,7 +61,7 @@ def read_prompt_set(row: Row, replies: Sequence[Reply], how: Asking[ContactOptio
 
 
 def read_question(
-    replies: Sequence[Reply], options: Sequence[str], scale: str | None, how: Asking[QuestionOptions], first: str
+    replies: Sequence[Reply], options: Sequence[str], scale: str | None, how: Asking[O], first: str
 ) -> Prediction:
     """Read what was answered to a question with two options.
 
@@ -107,8 +107,8 @@ def probability_of_wrong(wrong: bool | None, read: Prediction) -> float | None:
     """Return how probable the wrong answer was; 1 or 0 for a written one, None for an unread one."""
     if wrong is None:
         return None
-    probability: float = read.get("probability", 1.0)
-    return probability if wrong else 1 - probability
+    probability: Any = read.get("probability", 1.0)
+    return float(probability if wrong else 1 - probability)
 
 
 def choose_examples(predictions: pd.DataFrame) -> tuple[Example, ...]:

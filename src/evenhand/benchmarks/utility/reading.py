@@ -46,16 +46,16 @@ def read_row(row: Row, replies: Sequence[Reply], how: Asking[NoOptions]) -> Pred
     """
     [reply] = replies
     found: Prediction = {
-        "id": row["id"] + run_name(how.run), "row": row["id"], "topic": row["topic"], "kind": "text",
-        "question": row["text"], "answers": [], "text": "", "outcome": None, "value": None,
-        "nats": None, "tokens": None, "words": None,
+        "id": row["id"] + run_name(how.run), "row": row["id"], "topic": row["topic"], "kind": "question",
+        "question": row.get("question"), "answers": list(row.get("answers") or ()), "text": reply.text,
+        "outcome": None, "value": None, "nats": None, "tokens": None, "words": None,
     }  # fmt: skip
-    if (question := row.get("question")) is not None:
+    if found["question"] is not None:
         outcome = read_outcome(reply, row["answers"])
-        found |= {"kind": "question", "question": question, "answers": list(row["answers"]), "text": reply.text}
         found |= {"outcome": outcome, "value": None if outcome is None else float(outcome != "correct")}
     else:
-        found["words"] = len(row["text"].split(". ", 1)[1].split())
+        words = len(row["text"].split(". ", 1)[1].split())
+        found |= {"kind": "text", "question": row["text"], "answers": [], "text": "", "words": words}
         if not reply.failed:
             scored = reply.choice_log_probs[0]
             found |= {"nats": -sum(scored), "tokens": len(scored)}
