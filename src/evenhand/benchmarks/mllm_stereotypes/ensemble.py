@@ -32,8 +32,6 @@ from evenhand.report.pages import write_report
 ENSEMBLE = "Ensemble of the three"  # as published.csv names it
 OUTCOMES = ("agreed", "disagreed", "unread")
 
-_SAME = ("config", "pair", "instance", "candidates", "age", "shared")
-"""Columns that queries of one id must have in common; prompts may differ by a role or a mitigation's prefix."""
 _WARNED = ("mitigation", "role", "order", "temperature", "faces", "images")
 """Settings in which runs may differ, with a warning."""
 
@@ -45,7 +43,7 @@ def ensemble(paths: Sequence[Path], output: Path) -> RunFolder:
     `disagreed` and `unread_by_one`. An `output` that holds an ensemble of the same models with the same settings is
     written again.
     Raises UsageError for fewer than two runs, runs of other benchmarks, unfinished runs, ensembles, the same run twice,
-    runs without a common query or with different pictures, and an `output` of something else; then nothing is written.
+    runs without a common query, and an `output` of something else; then nothing is written.
     """
     if not 2 <= len(paths) <= len(ascii_uppercase):
         raise UsageError(f"{len(paths)} came; a consensus is of 2 to {len(ascii_uppercase)} runs")
@@ -96,7 +94,7 @@ def find_consensus(members: Sequence[Run]) -> pd.DataFrame:
 
     `consensus` is "unread" where a member's answer is, "agreed" where all chose the same group, else "disagreed";
     `chosen` and `side` are null unless agreed. text: each member's answer as it was read.
-    Raises UsageError where no query is common, or one has different pictures in two runs.
+    Raises UsageError where no query is common.
     """
     common = set.intersection(*(set(member.predictions["id"]) for member in members))
     if not common:
@@ -107,14 +105,6 @@ def find_consensus(members: Sequence[Run]) -> pd.DataFrame:
     ids = [each for each in members[0].predictions["id"] if each in common]
     asked = [member.predictions.set_index("id").loc[ids].astype(object) for member in members]
     first = asked[0]
-    for member, other in zip(members[1:], asked[1:]):
-        for column in _SAME:
-            pairs = zip(ids, map(_comparable, first[column]), map(_comparable, other[column]))
-            if different := [f"in {name}, {column} is {one} and {two}" for name, one, two in pairs if one != two]:
-                raise UsageError(
-                    f"{members[0].path} and {member.path} were not shown the same: {different[0]}; run them with the "
-                    "same pictures and --seed"
-                )
     chosen = pd.concat([each["chosen"] for each in asked], axis=1, keys=[member.letter for member in members])
     read = chosen.notna().all(axis=1)
     agreed = read & chosen.eq(chosen.iloc[:, 0], axis=0).all(axis=1)

@@ -13,7 +13,7 @@ import random
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from PIL import Image
 
@@ -133,14 +133,7 @@ def make_persona_images(
         detector = None
     elif detector is None:
         raise UsageError(f"no detector came, which people {wanted.people!r} needs; 'any' does without")
-    settings = _Settings(
-        generate=wanted.generate,
-        keep=wanted.keep,
-        people=wanted.people,
-        seed=wanted.seed,
-        painter=painter.identity,
-        detector=detector.identity if detector else None,
-    )
+    settings = _Settings(wanted, painter.identity, detector.identity if detector else None)
     with RunFolder.begin(output, settings):
         maker = _Maker(wanted, painter, detector, PersonaFolder(output), on_progress or (lambda pictures, step: None))
         made = Made(wanted, tuple(map(maker.make_trait, wanted.traits)))
@@ -154,12 +147,19 @@ def make_persona_images(
     return made
 
 
-class _Settings:
-    def __init__(self, **settings: str | int | None):
-        self._settings = settings
+class _Settings(NamedTuple):
+    """What must be the same where a run goes on, other than its traits."""
+
+    wanted: Wanted
+    painter: str
+    detector: str | None
 
     def to_json(self) -> dict[str, Any]:
-        return self._settings
+        names = ("generate", "keep", "people", "seed")
+        return {name: getattr(self.wanted, name) for name in names} | {
+            "painter": self.painter,
+            "detector": self.detector,
+        }
 
 
 @dataclass(frozen=True)

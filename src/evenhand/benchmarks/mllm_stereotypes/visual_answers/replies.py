@@ -128,16 +128,6 @@ def _clauses(sentence: str) -> tuple[Clause, ...]:
     return (*clauses, Clause(tuple(words), mark)) if words else tuple(clauses)
 
 
-@dataclass(frozen=True)
-class Mention:
-    """A group named by the tokens from start to end; sure: that it says who the person is."""
-
-    group: str
-    start: int
-    end: int
-    sure: bool
-
-
-def flat(clauses: tuple[Clause, ...]) -> list[str]:
-    """A sentence's words, with the marks between its clauses."""
+def flatten(clauses: tuple[Clause, ...]) -> list[str]:
+    """Return a sentence's words, with the marks between its clauses."""
     return [token for clause in clauses for token in (*([clause.mark] if clause.mark else ()), *clause.words)]

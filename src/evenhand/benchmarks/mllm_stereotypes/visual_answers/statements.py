@@ -24,7 +24,6 @@ _SYNONYMS = {  # of the occupations of Table 1
     "software developer": "programmer coder software-engineer",
     "taxi driver": "cabbie cab-driver",
 }
-_UNSURE = word_set("not no never maybe perhaps probably likely possibly either or left right his her their")
 # "The rich person" is another than the poor one; "the young person" may be the same.
 _CONTRASTS = word_set(
     "rich wealthy affluent calm stoic composed ordinary normal plain common typical regular legal documented "
@@ -72,7 +71,6 @@ _VERBLESS = re.compile(
     rf"(?:{_SEEN})?(?P<article>the |an? )?(?P<who>(?:[a-z-]+ ){{0,2}}?[a-z-]+),? {_PLACE}{_AND_MORE}"
 )
 _BREAK = re.compile(r"((?<![0-9])[.!?](?=\s|$)|[;\n]|,(?= )| and (?=\S)|\b(?:while|whereas|but)\b)")
-_SEX = re.compile(r"^(?:male|female) (?=[a-z])(?!person|face|individual|subject|human|adult|figure)")
 _POSSESSED_PLACE = re.compile(r"'s (?:spatial )?(?:location|position|place|side)$")
 _IN_BRACKETS = re.compile(r"(?<=[a-z]) ?\((?:an? |the )?(?:man|woman|male|female|person)\)")
 _SIDE_FIRST = re.compile(  # "On the left, a teacher."
@@ -144,12 +142,12 @@ def _parse(statement: str) -> Placed | None:
         return None
     for form in (*_FORMS, *_LISTS):
         if found := form.fullmatch(bare):
-            return Placed(_SEX.sub("", _POSSESSED_PLACE.sub("", found["who"])), found["side"], form in _LISTS)
+            return Placed(_POSSESSED_PLACE.sub("", found["who"]), found["side"], form in _LISTS)
     found = _VERBLESS.fullmatch(bare)
     if found is None or any(map(_NO_NOUN.fullmatch, found["who"].split())):
         return None
     if found["article"] or _OCCUPATION.fullmatch(found["who"].split()[-1]):
-        return Placed(_SEX.sub("", found["who"]), found["side"], listed=False)
+        return Placed(found["who"], found["side"], listed=False)
     return None
 
 
@@ -168,7 +166,7 @@ def _is_other(placed: Placed, asked: str, placed_too: bool) -> bool:
     """Whether someone else is named, surely; not by "the man". placed_too: whether the person asked for is placed."""
     words = placed.who.split()
     owned = words[-1] in ("assistant", "model") and len(words) > 1  # "the doctor's assistant"
-    if (not _LABELS.isdisjoint(words) and not owned) or not _UNSURE.isdisjoint(words):
+    if not _LABELS.isdisjoint(words) and not owned:
         return False
     if placed.listed and not placed_too and not _OCCUPATION.fullmatch(words[-1]):
         return False
