@@ -10,13 +10,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from evenhand.benchmarks import BENCHMARKS
-from evenhand.hub.leaderboard.ranks import PairedRuns, Rank, rank_results
+from evenhand.hub.leaderboard.ranks import PairedDifference, PairedRuns, Rank, rank_results
 from evenhand.hub.leaderboard.records import Column, Record, row_name
 from evenhand.hub.leaderboard.sources import Gathered
 from evenhand.hub.leaderboard.validation import OURS
 
 MOST_OVERVIEW, MOST_COLUMNS = 12, 40  # columns of the first table, and of a benchmark's; leaderboard.csv has all
 MOST_SECTIONS = 30  # benchmarks with a table of their own
+MOST_RUNS = 30  # of a column, of which pairs are compared; of more, intervals decide
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,9 @@ def make_board(gathered: Gathered) -> Board:
     for column in columns:
         records = by_column[column]
         values, intervals = [each.value for each in records], [each.interval for each in records]
-        ranks = rank_results(values, intervals, column.lower_is_better, runs.of_column(records))
+        n_runs = sum(each.origin.run is not None for each in records)
+        paired = _pair(runs, records) if 2 <= n_runs <= MOST_RUNS else None
+        ranks = rank_results(values, intervals, column.lower_is_better, paired)
         cells |= {(column, each.row): Cell(each, rank) for each, rank in zip(records, ranks)}
     overview = _choose_overview(columns, Counter({column: len(records) for column, records in by_column.items()}))
     rows = _order_rows(gathered.records, overview[:MOST_OVERVIEW], cells)
@@ -97,6 +100,10 @@ def make_board(gathered: Gathered) -> Board:
         made=datetime.now(UTC),
         rehearsal=gathered.rehearsal,
     )
+
+
+def _pair(runs: PairedRuns, records: Sequence[Record]) -> PairedDifference:
+    return lambda first, second: runs.difference(records[first], records[second])
 
 
 def _sort_key(column: Column) -> tuple[object, ...]:

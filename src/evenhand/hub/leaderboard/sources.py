@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from urllib.parse import quote
 
-from evenhand.errors import EvenhandError, UsageError
+from evenhand.errors import UsageError
 from evenhand.hub.client import explained, patient
 from evenhand.hub.leaderboard.files import CARD, LARGEST, Place, read_place
 from evenhand.hub.leaderboard.records import Column, Record, Refused
@@ -20,7 +20,6 @@ from evenhand.hub.submission.every_eval_ever import FOLDER as RECORDS
 from evenhand.hub.submission.validation import parse_date
 
 SAME = 1e-3  # difference of two roundings of one figure
-MOST_FILES = 50_000  # of a repository
 DATASETS = "datasets/"
 RESULTS_OF_MODEL = (CARD, f"{RECORDS}/*.json", f"{EVAL_RESULTS}/*.yaml", f"{EVAL_RESULTS}/*.yml")
 
@@ -112,7 +111,6 @@ def _download(repository: str, source: str) -> Iterator[tuple[Place, list[Refuse
     """
     from huggingface_hub import HfApi, constants
     from huggingface_hub.errors import RepositoryNotFoundError
-    from huggingface_hub.hf_api import RepoFile
     from huggingface_hub.utils import filter_repo_objects
 
     is_dataset, repo_id = repository.startswith(DATASETS), repository.removeprefix(DATASETS)
@@ -121,29 +119,26 @@ def _download(repository: str, source: str) -> Iterator[tuple[Place, list[Refuse
     api, what = HfApi(library_name="evenhand"), f"reading {kind} {repo_id}"
     with explained(what), TemporaryDirectory(prefix="evenhand-") as folder:
         try:
-            commit = str(patient(lambda: api.repo_info(repo_id, repo_type=kind), what).sha)
+            info = patient(lambda: api.repo_info(repo_id, repo_type=kind, files_metadata=True), what)
         except RepositoryNotFoundError as error:
             raise UsageError(
                 f"{source} is no {kind} on the Hub, or your token may not see it; name a folder or a file, ORG/NAME of "
                 "a model, or datasets/ORG/NAME"
             ) from error
-        tree = patient(lambda: [*api.list_repo_tree(repo_id, repo_type=kind, revision=commit, recursive=True)], what)
-        listed = [each for each in tree if isinstance(each, RepoFile)]
-        files = [*filter_repo_objects(listed, allow_patterns=allowed, ignore_patterns=ignored, key=lambda e: e.path)]
-        if len(files) > MOST_FILES:
-            raise EvenhandError(f"{source} has {len(files):,} files of results; the limit is {MOST_FILES:,}")
-        too_large = [each for each in files if each.size > LARGEST]
-        ignored += [escape(each.path) for each in too_large]
+        matching = filter_repo_objects(
+            info.siblings or [], allow_patterns=allowed, ignore_patterns=ignored, key=lambda file: file.rfilename
+        )
+        too_large = {file.rfilename: file.size for file in matching if (file.size or 0) > LARGEST}
         patient(
             lambda: api.snapshot_download(
-                repo_id, repo_type=kind, revision=commit, local_dir=folder,
-                allow_patterns=allowed, ignore_patterns=ignored,
+                repo_id, repo_type=kind, revision=info.sha, local_dir=folder,
+                allow_patterns=allowed, ignore_patterns=[*ignored, *map(escape, too_large)],
             ),
             what,
         )  # fmt: skip
-        address = f"{constants.ENDPOINT.rstrip('/')}/{repository}/blob/{commit}/"
+        address = f"{constants.ENDPOINT.rstrip('/')}/{repository}/blob/{info.sha}/"
         place = Place(source, Path(folder), model=None if is_dataset else repo_id, link=lambda p: address + quote(p))
         yield (
             place,
-            [Refused(source, each.path, f"it has {each.size:,} bytes; the limit is {LARGEST:,}") for each in too_large],
+            [Refused(source, path, f"it has {n:,} bytes; the limit is {LARGEST:,}") for path, n in too_large.items()],
         )
