@@ -38,7 +38,7 @@ def render_page(board: Board, title: str, links: Links) -> str:
     return _TEMPLATES.get_template("board.html.jinja").render(
         board=board,
         title=title,
-        generator=Markup(GENERATOR + (REHEARSAL if board.rehearsal else "") + '">'),
+        generator=Markup(GENERATOR + (REHEARSAL if board.gathered.rehearsal else "") + '">'),
         style=Markup((TEMPLATES / "board.css").read_text(encoding="utf-8")),
         script=Markup(script),
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),

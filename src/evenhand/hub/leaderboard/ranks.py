@@ -111,11 +111,12 @@ class PairedRuns:
         self._sample = cache(self._read_sample)
         self._differences = cache(self._compare)
 
-    def difference(self, first: Record, second: Record) -> Interval | None:
-        """The 95 % interval of second minus first; None where it is unknown, or decides nothing.
+    def difference(self, records: Sequence[Record], place: int, other_place: int) -> Interval | None:
+        """The 95 % interval of the second minus the first of two records; None where it is unknown, or decides nothing.
 
         Of a figure with a sign the board has distances from zero, which the difference does not compare.
         """
+        first, second = records[place], records[other_place]
         one, other, key = first.origin.run, second.origin.run, first.figure
         if one is None or other is None or key is None or key != second.figure:
             return None
@@ -135,8 +136,8 @@ class PairedRuns:
             return tuple(dict.fromkeys((*of.headline, ()))) if of.key == figure else ()
 
         with as_written(first, second):
-            samples = (self._sample(benchmark, run) for run in (first, second))
-            return differences(get_benchmark(benchmark), *samples, groupings)
+            one, other = self._sample(benchmark, first), self._sample(benchmark, second)
+            return differences(get_benchmark(benchmark), one, other, groupings)
 
     def _read_sample(self, benchmark: str, run: Path) -> Sample:
         return get_benchmark(benchmark).sample(RunFolder.open(run).read_predictions())

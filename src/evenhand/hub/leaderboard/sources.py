@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from glob import escape
@@ -109,17 +109,18 @@ def _download(repository: str, source: str) -> Iterator[tuple[Place, list[Refuse
 
     Raises UsageError for a repository that isn't there.
     """
-    from huggingface_hub import HfApi, constants
+    from huggingface_hub import DatasetInfo, HfApi, ModelInfo, constants
     from huggingface_hub.errors import RepositoryNotFoundError
-    from huggingface_hub.utils import filter_repo_objects
+    from huggingface_hub.utils import filter_repo_objects  # type: ignore[attr-defined]
 
     is_dataset, repo_id = repository.startswith(DATASETS), repository.removeprefix(DATASETS)
     kind = "dataset" if is_dataset else "model"
     allowed, ignored = (["*.json"], [".*", "*/.*"]) if is_dataset else ([*RESULTS_OF_MODEL], [])
     api, what = HfApi(library_name="evenhand"), f"reading {kind} {repo_id}"
+    read_info: Callable[..., DatasetInfo | ModelInfo] = api.dataset_info if is_dataset else api.model_info
     with explained(what), TemporaryDirectory(prefix="evenhand-") as folder:
         try:
-            info = patient(lambda: api.repo_info(repo_id, repo_type=kind, files_metadata=True), what)
+            info = patient(lambda: read_info(repo_id, files_metadata=True), what)
         except RepositoryNotFoundError as error:
             raise UsageError(
                 f"{source} is no {kind} on the Hub, or your token may not see it; name a folder or a file, ORG/NAME of "

@@ -22,7 +22,7 @@ from evenhand.hub.contents import Contents, files_of, matches, repository_id
 from evenhand.hub.leaderboard.board import Board
 from evenhand.hub.leaderboard.files import FAULTS, build_run_record, read_content
 from evenhand.hub.leaderboard.page import GENERATOR, REHEARSAL, TEMPLATES, Links, find_link, render_card, render_page
-from evenhand.hub.leaderboard.records import Record, Refused
+from evenhand.hub.leaderboard.records import Record
 from evenhand.terminal import shown
 from evenhand.whole_files import explained, write_whole
 
@@ -56,9 +56,7 @@ def _read_head(folder: Path) -> str:
         return file.read(1000).decode(errors="replace")
 
 
-def write_board(
-    board: Board, refused: Sequence[Refused], folder: Path, title: str, say: Callable[[str], None], reports: bool = True
-) -> None:
+def write_board(board: Board, folder: Path, title: str, say: Callable[[str], None], reports: bool = True) -> None:
     """Write the folder, the page last: a folder is a board when all of it is there.
 
     Args:
@@ -69,7 +67,7 @@ def write_board(
 
     with explained(folder):
         folder.mkdir(parents=True, exist_ok=True)
-    write_csv(folder / REFUSED, ("source", "place", "reason"), map(astuple, refused))
+    write_csv(folder / REFUSED, ("source", "place", "reason"), map(astuple, board.gathered.refused))
     links = _write_opened([cell.record for cell in board.cells.values()], folder, say, reports)
     write_csv(folder / TABLE, COLUMNS, _list_results(board, links))
     write_whole(folder / APP, (TEMPLATES / "app.py.txt").read_text(encoding="utf-8"))
