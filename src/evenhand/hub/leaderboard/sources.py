@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -21,6 +22,7 @@ from evenhand.hub.submission.validation import parse_date
 
 SAME = 1e-3  # difference of two roundings of one figure
 DATASETS = "datasets/"
+REPOSITORY = re.compile(rf"({DATASETS})?[\w.-]+/[\w.-]+")
 RESULTS_OF_MODEL = (CARD, f"{RECORDS}/*.json", f"{EVAL_RESULTS}/*.yaml", f"{EVAL_RESULTS}/*.yml")
 
 
@@ -80,7 +82,7 @@ def _read_source(source: str, models: Mapping[Path, str], rehearsal: bool) -> It
         yield from read_place(Place(source, path, models, rehearsal=rehearsal))
         return
     repository = source.removeprefix("hf://")
-    if not _is_repository(repository.removeprefix(DATASETS)):
+    if not REPOSITORY.fullmatch(repository):
         raise UsageError(
             f"{source!r} is no folder or file here, and no id of the Hub; name run folders, records of Every Eval "
             "Ever, folders of them, ORG/NAME of a model, or datasets/ORG/NAME"
@@ -90,17 +92,6 @@ def _read_source(source: str, models: Mapping[Path, str], rehearsal: bool) -> It
     with _download(repository, source) as (place, too_large):
         yield from too_large
         yield from read_place(place)
-
-
-def _is_repository(name: str) -> bool:
-    from huggingface_hub.errors import HFValidationError
-    from huggingface_hub.utils import validate_repo_id  # type: ignore[attr-defined]
-
-    try:
-        validate_repo_id(name)
-    except HFValidationError:
-        return False
-    return name.count("/") == 1
 
 
 @contextmanager
