@@ -341,6 +341,19 @@ def test_eval_results_of_others_and_the_base_on_the_card(tmp_path):
     assert (ours.column.utility, ours.column.lower_is_better, ours.value) == (False, False, 0.7)
 
 
+def test_a_copy_of_eval_results_is_json_whatever_else_is_in_it(evenhand, tmp_path):
+    folder = tmp_path / "model" / ".eval_results"
+    folder.mkdir(parents=True)
+    more = "2025-01-01: 1, 2025-01-02: [2025-01-01], b: !!binary aGk="
+    (folder / "x.yaml").write_text(f"- {{dataset: {{id: a/b, task_id: t}}, value: 0.5, date: 2025-01-01, {more}}}\n")
+    done = evenhand(
+        "leaderboard", tmp_path, "--model-id", f"{tmp_path / 'model'}={MODEL}", "--output", tmp_path / "out"
+    )
+    assert done.code == 0, done.err
+    [copy] = (tmp_path / "out/records").iterdir()
+    assert json.loads(copy.read_text())[0]["value"] == 0.5
+
+
 @pytest.mark.parametrize(
     ("changed", "reason"),
     [

@@ -111,7 +111,7 @@ def _write_opened_file(record: Record, path: Path, is_report: bool) -> None:
             return write_report(RunFolder.open(origin.run), path)
     else:
         content, _ = build_run_record(origin.run, record.model, rehearsal=True)  # it was checked when it was read
-    write_whole(path, json.dumps(content, indent=2, default=str))
+    write_whole(path, json.dumps(content, indent=2, skipkeys=True, default=str))
     return None
 
 
