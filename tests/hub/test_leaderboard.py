@@ -134,11 +134,11 @@ def test_the_source_named_first_stands_then_the_youngest(tmp_path):
         ({"metric_config.lower_is_better": False}, "another figure than evenhand's of that name"),
         ({"metric_config.lower_is_better": "no"}, "'no' is not of type 'boolean'"),
         ({"evaluation_name": "a\u202eb"}, "holds characters that can't be seen"),
-        ({"evaluation_name": "x" * 500}, "500 characters; the limit is 120"),
+        ({"evaluation_name": "x" * 500}, "more than 120 characters"),
         ({"score_details.details": {"unread_rate": "0.9"}}, "90 % of its answers could not be read"),
-        ({"score_details.details": {"unread_rate": "lots"}}, "its unread rate is 'lots'; it must be from 0 to 1"),
-        ({"score_details.details": {"unread_rate": "-0.1"}}, "its unread rate is '-0.1'"),
-        ({"score_details.details": {"unread_rate": "nan"}}, "its unread rate is 'nan'"),
+        ({"score_details.details": {"unread_rate": "lots"}}, "unread_rate: 'lots' does not match"),
+        ({"score_details.details": {"unread_rate": "-0.1"}}, "unread_rate: '-0.1' does not match"),
+        ({"score_details.details": {"unread_rate": "nan"}}, "unread_rate: 'nan' does not match"),
         ({"generation_config.additional_details.limit": "60"}, "of a part of the rows, or a rehearsal"),
         ({"generation_config.additional_details": [[]]}, "[[]] is not of type 'object'"),
     ],
@@ -341,6 +341,19 @@ def test_eval_results_of_others_and_the_base_on_the_card(tmp_path):
     assert (ours.column.utility, ours.column.lower_is_better, ours.value) == (False, False, 0.7)
 
 
+def test_a_copy_of_eval_results_is_json_whatever_else_is_in_it(evenhand, tmp_path):
+    folder = tmp_path / "model" / ".eval_results"
+    folder.mkdir(parents=True)
+    more = "2025-01-01: 1, 2025-01-02: [2025-01-01], b: !!binary aGk="
+    (folder / "x.yaml").write_text(f"- {{dataset: {{id: a/b, task_id: t}}, value: 0.5, date: 2025-01-01, {more}}}\n")
+    done = evenhand(
+        "leaderboard", tmp_path, "--model-id", f"{tmp_path / 'model'}={MODEL}", "--output", tmp_path / "out"
+    )
+    assert done.code == 0, done.err
+    [copy] = (tmp_path / "out/records").iterdir()
+    assert json.loads(copy.read_text())[0]["value"] == 0.5
+
+
 @pytest.mark.parametrize(
     ("changed", "reason"),
     [
@@ -432,11 +445,11 @@ def test_bias_stands_against_utility_with_a_line_from_the_base(tmp_path):
     )
     [plot] = draw_plots(make_board(gather(write(tmp_path / "in", base, tuned)).all))
     [(first, second)] = plot.links
-    assert (first.label, second.label) == ("lab/base", "lab/tuned")
+    assert (first.row.name, second.row.name) == ("lab/base", "lab/tuned")
     assert first.x > second.x  # the base can do more
     assert first.y < second.y  # and is more biased: higher up, so of a lower y
     assert first.ends[0] > first.y > first.ends[1]
-    assert (first.is_variant, second.is_variant) == (False, True)
+    assert (first.row.base, second.row.base) == (None, "lab/base")
 
 
 def test_nothing_at_all_is_a_page_too_and_no_success(evenhand, tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -26,17 +27,15 @@ def app(arguments: Sequence[str], console: Console) -> None:
     from evenhand.hub.apps.page import launch, refuse_without_gradio
     from evenhand.library import METRICS, load_metric, metric_names
 
+    def add_metric(parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("metric", metavar="METRIC", help=", ".join(metric_names()))
+
     description = (
         "A page on which you paste answers, or a table of them, and see the score, its interval and what the metric "
         "warns of. It runs on this machine, and nothing that is pasted leaves it."
     )
-    parsed, values = parse(
-        "evenhand app",
-        description,
-        arguments,
-        {"options": Group("options", AppOptions)},
-        lambda parser: parser.add_argument("metric", metavar="METRIC", help=", ".join(metric_names())),
-    )
+    groups = {"options": Group("options", AppOptions)}
+    parsed, values = parse("evenhand app", description, arguments, groups, add_metric)
     if parsed.metric not in metric_names():
         raise unknown_name("metric", parsed.metric, metric_names())
     refuse_without_gradio()

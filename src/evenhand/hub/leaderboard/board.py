@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 
 from evenhand.benchmarks import BENCHMARKS
 from evenhand.hub.leaderboard.ranks import PairedRuns, Rank, rank_results
@@ -17,6 +18,7 @@ from evenhand.hub.leaderboard.validation import OURS
 
 MOST_OVERVIEW, MOST_COLUMNS = 12, 40  # columns of the first table, and of a benchmark's; leaderboard.csv has all
 MOST_SECTIONS = 30  # benchmarks with a table of their own
+MOST_RUNS = 30  # of a column, of which pairs are compared; of more, intervals decide
 
 
 @dataclass(frozen=True)
@@ -50,17 +52,16 @@ Cells = Mapping[tuple[Column, str], Cell]
 
 @dataclass(frozen=True)
 class Board:
-    """n_left_out: benchmarks that have no table of their own. rehearsal: stubs or parts of the rows are on it."""
+    """n_left_out: benchmarks that have no table of their own."""
 
+    gathered: Gathered
     rows: tuple[Row, ...]
     columns: tuple[Column, ...]
     cells: Cells
     overview: Section
     sections: tuple[Section, ...]
     n_left_out: int
-    n_refused: int
     made: datetime
-    rehearsal: bool
 
 
 def make_board(gathered: Gathered) -> Board:
@@ -74,7 +75,9 @@ def make_board(gathered: Gathered) -> Board:
     for column in columns:
         records = by_column[column]
         values, intervals = [each.value for each in records], [each.interval for each in records]
-        ranks = rank_results(values, intervals, column.lower_is_better, runs.of_column(records))
+        n_runs = sum(each.origin.run is not None for each in records)
+        paired = partial(runs.difference, records) if 2 <= n_runs <= MOST_RUNS else None
+        ranks = rank_results(values, intervals, column.lower_is_better, paired)
         cells |= {(column, each.row): Cell(each, rank) for each, rank in zip(records, ranks)}
     overview = _choose_overview(columns, Counter({column: len(records) for column, records in by_column.items()}))
     rows = _order_rows(gathered.records, overview[:MOST_OVERVIEW], cells)
@@ -82,21 +85,12 @@ def make_board(gathered: Gathered) -> Board:
     sections = []
     for benchmark in dict.fromkeys(column.benchmark for column in columns):
         own = [each for each in columns if each.benchmark == benchmark]
-        shown = tuple(own[:MOST_COLUMNS])
-        if not {*shown} <= {*first.columns}:
-            with_results = tuple(row for row in rows if any((column, row.name) in cells for column in shown))
-            sections.append(Section(benchmark, shown, with_results, len(own) - len(shown)))
-    return Board(
-        rows=rows,
-        columns=tuple(columns),
-        cells=cells,
-        overview=first,
-        sections=tuple(sections[:MOST_SECTIONS]),
-        n_left_out=max(0, len(sections) - MOST_SECTIONS),
-        n_refused=len(gathered.refused),
-        made=datetime.now(UTC),
-        rehearsal=gathered.rehearsal,
-    )
+        shown_columns = tuple(own[:MOST_COLUMNS])
+        if not {*shown_columns} <= {*first.columns}:
+            with_results = tuple(row for row in rows if any((column, row.name) in cells for column in shown_columns))
+            sections.append(Section(benchmark, shown_columns, with_results, len(own) - len(shown_columns)))
+    shown, n_left_out = tuple(sections[:MOST_SECTIONS]), max(0, len(sections) - MOST_SECTIONS)
+    return Board(gathered, rows, tuple(columns), cells, first, shown, n_left_out, datetime.now(UTC))
 
 
 def _sort_key(column: Column) -> tuple[object, ...]:

@@ -77,9 +77,9 @@ def leaderboard(arguments: Sequence[str], console: Console) -> int:
     found = gather(parsed.sources, models, bases, options.rehearsal)
     _report_refused(found.refused, say)
     board = make_board(found)
-    write_board(board, found.refused, parsed.output, options.title, say, not options.without_reports)
+    write_board(board, parsed.output, options.title, say, not options.without_reports)
     counts = n_of(len(board.rows), "model"), n_of(len(board.columns), "column"), n_of(len(board.cells), "result")
-    say(f"{', '.join(counts)}; {board.n_refused:,} refused")
+    say(f"{', '.join(counts)}; {len(found.refused):,} refused")
     say(f"Page: {parsed.output / PAGE}")
     if not board.cells:
         say(f"The page is empty: {NEEDED}")

@@ -112,13 +112,20 @@ def _parse_file(place: Place, path: Path, within: str) -> Results:
         raise Refusal("it is a link to what lies outside of this folder, and is not followed")
     if path.suffix == ".json":
         origin = replace(origin, file=path, base=_read_base(place.root / CARD))
-        return parse_record(read_object(path, "it is left out", LARGEST, ENCODING), origin)
+        return parse_record(read_content(path), origin)
     repository = path.parent.parent
     model = place.model or _find_model(place, repository)
     if model is None:
         raise Refusal("it does not say whose results these are; name the model with --model-id FOLDER=ORG/NAME")
-    content = plain_yaml(read_regular(path, LARGEST_YAML).decode(ENCODING))
-    return parse_eval_results(content, replace(origin, file=path, model=model, base=_read_base(repository / CARD)))
+    origin = replace(origin, file=path, model=model, base=_read_base(repository / CARD))
+    return parse_eval_results(read_content(path), origin)
+
+
+def read_content(path: Path) -> object:
+    """The plain values in a JSON or YAML file. Raises one of FAULTS."""
+    if path.suffix == ".json":
+        return read_object(path, "it is left out", LARGEST, ENCODING)
+    return plain_yaml(read_regular(path, LARGEST_YAML).decode(ENCODING))
 
 
 def _find_model(place: Place, folder: Path) -> str | None:

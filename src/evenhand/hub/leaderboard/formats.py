@@ -16,7 +16,7 @@ from functools import partial
 from typing import Any
 
 from evenhand.benchmarks import BENCHMARKS, get_benchmark
-from evenhand.hub.leaderboard.records import Column, Interval, Origin, Record, Refusal
+from evenhand.hub.leaderboard.records import Column, Origin, Record, Refusal
 from evenhand.hub.leaderboard.validation import OURS, check_form, clean, declared_figure, parse_day
 from evenhand.hub.submission.eval_results import tasks_of
 from evenhand.hub.submission.every_eval_ever import LEVEL
@@ -57,54 +57,41 @@ def _build_result(result: Any, *, content: Any, origin: Origin, model: str, date
     details, uncertainty = score.get("details", {}), score.get("uncertainty", {})
     generation = result.get("generation_config", {})
     asked = generation.get("additional_details", {})
-    interval, interval_notes = _read_interval(uncertainty.get("confidence_interval"))
+    notes, interval = _list_notes(content, details, asked), uncertainty.get("confidence_interval")
+    if interval is not None and abs(interval.get("confidence_level", 0.0) - LEVEL) > 1e-9:
+        interval, notes = None, [*notes, "its interval is not of 95 %, and left out"]
     return Record(
         column=_read_column(result, generation, asked, library),
         model=model,
         base=content["model_info"].get("additional_details", {}).get("base_model", origin.base),
         mitigation=_name_mitigation(asked),
         value=float(score["score"]),
-        interval=interval,
+        interval=None if interval is None else (float(interval["lower"]), float(interval["upper"])),
         n_read=uncertainty.get("num_samples"),
         date=date,
-        notes="; ".join((*_measurement_notes(content), *_run_notes(asked), *interval_notes, *_warnings(details))),
+        notes="; ".join(filter(None, notes)),
         bounds=(metric.get("min_score"), metric.get("max_score")),
-        unread_rate=details.get("unread_rate"),
+        unread_rate=float(details.get("unread_rate", 0)),
         is_part=any(asked.get(part) for part in ("limit", "sample", "rehearsal")),
         origin=replace(origin, link=origin.link or _address(content["source_metadata"].get("source_url"))),
     )
 
 
-def _read_interval(given: Mapping[str, float] | None) -> tuple[Interval | None, list[str]]:
-    if given is None:
-        return None, []
-    if abs(given.get("confidence_level", 0.0) - LEVEL) > 1e-9:
-        return None, ["its interval is not of 95 %, and left out"]
-    return (float(given["lower"]), float(given["upper"])), []
-
-
-def _measurement_notes(content: Any) -> list[str]:
-    """Who measured, with what, of which commit."""
+def _list_notes(content: Any, details: Mapping[str, str], asked: Mapping[str, str]) -> list[str]:
+    """Who measured, with what, of which commit, and what the run warned of."""
     source, library = content["source_metadata"], content["eval_library"]
-    details = content["model_info"].get("additional_details", {})
+    model = content["model_info"].get("additional_details", {})
     who = clean(source.get("source_organization_name", "unknown"), 80)
     notes = [
         f"measured by {who} ({source.get('evaluator_relationship', 'other')})",
         clean(f"{library['name']} {library.get('version', '')}", 90),
     ]
-    if revision := details.get("revision"):
+    if revision := model.get("revision"):
         notes.append(f"model commit {clean(revision, 12)}")
-    if details.get("is_by_name_what_ran") == "false":
-        notes.append(f"ran as {clean(details.get('ran_as', 'another name'), 100)}")
-    return notes
-
-
-def _run_notes(asked: Mapping[str, str]) -> list[str]:
-    return [f"{name} {clean(asked[name], 40)}" for name in ("seed", "dtype") if name in asked]
-
-
-def _warnings(details: Mapping[str, str]) -> list[str]:
-    return [clean(details["warnings"])] if details.get("warnings") else []
+    if model.get("is_by_name_what_ran") == "false":
+        notes.append(f"ran as {clean(model.get('ran_as', 'another name'), 100)}")
+    notes += [f"{name} {clean(asked[name], 40)}" for name in ("seed", "dtype") if name in asked]
+    return [*notes, clean(details.get("warnings", ""))]
 
 
 def _read_column(result: Any, generation: Any, asked: Mapping[str, str], library: Any) -> Column:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import json
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -28,6 +27,7 @@ Links = Mapping[tuple[str, str], str]
 _TEMPLATES = Environment(
     loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
 )
+_TEMPLATES.policies["json.dumps_kwargs"] = {"allow_nan": False, "separators": (",", ":")}  # of the filter tojson
 
 
 def render_page(board: Board, title: str, links: Links) -> str:
@@ -38,7 +38,7 @@ def render_page(board: Board, title: str, links: Links) -> str:
     return _TEMPLATES.get_template("board.html.jinja").render(
         board=board,
         title=title,
-        generator=Markup(GENERATOR + (REHEARSAL if board.rehearsal else "") + '">'),
+        generator=Markup(GENERATOR + (REHEARSAL if board.gathered.rehearsal else "") + '">'),
         style=Markup((TEMPLATES / "board.css").read_text(encoding="utf-8")),
         script=Markup(script),
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
@@ -60,7 +60,7 @@ def render_page(board: Board, title: str, links: Links) -> str:
 def render_card(board: Board, title: str, gradio: str) -> str:
     """README.md of the Space, with its front matter. gradio: the version."""
     return _TEMPLATES.get_template("README.md.jinja").render(
-        title=Markup(json.dumps(title)), gradio=gradio, version=__version__, board=board
+        title=title, gradio=gradio, version=__version__, board=board
     )
 
 
@@ -69,16 +69,12 @@ def find_link(origin: Origin, links: Links) -> str | None:
     return origin.link or links.get((origin.source, origin.place))
 
 
-def _script_data(board: Board, numbers: Mapping[str, int]) -> Markup:
-    """What board.js sorts and filters by, as JSON that neither ends the script element nor begins a comment."""
-
-    def value(column: Column, row: str) -> float | None:
-        found = board.cells.get((column, row))
-        return None if found is None else round(found.record.value, 6)
-
+def _script_data(board: Board, numbers: Mapping[str, int]) -> dict[str, object]:
+    """What board.js sorts and filters by."""
+    cells = {place: round(cell.record.value, 6) for place, cell in board.cells.items()}
     tables = [
         [
-            {"lower": column.lower_is_better, "values": [value(column, row.name) for row in section.rows]}
+            {"lower": column.lower_is_better, "values": [cells.get((column, row.name)) for row in section.rows]}
             for column in section.columns
         ]
         for section in (board.overview, *board.sections)
@@ -87,11 +83,7 @@ def _script_data(board: Board, numbers: Mapping[str, int]) -> Markup:
         [row.name, bool(row.base), row.base in numbers or any(each in numbers for each in row.variants)]
         for row in board.rows
     ]
-    data = {"tables": tables, "models": models}
-    text = json.dumps(data, allow_nan=False, separators=(",", ":"))
-    for character in "<>&":
-        text = text.replace(character, f"\\u{ord(character):04x}")
-    return Markup(text)
+    return {"tables": tables, "models": models}
 
 
 def format_result(record: Record) -> tuple[str, str]:

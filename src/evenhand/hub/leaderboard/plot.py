@@ -8,17 +8,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from evenhand.benchmarks import BENCHMARKS, get_benchmark
-from evenhand.hub.leaderboard.board import Board
+from evenhand.hub.leaderboard.board import Board, Row
 from evenhand.hub.leaderboard.records import Column
 
 WIDTH, HEIGHT = 640.0, 400.0
 LEFT, RIGHT, TOP, BOTTOM = 64.0, 16.0, 16.0, 52.0
 FRAME = {"width": WIDTH, "height": HEIGHT, "left": LEFT, "top": TOP, "right": WIDTH - RIGHT, "bottom": HEIGHT - BOTTOM}
 """Pixels: of the drawing, and the ends of its axes."""
-MOST_POINTS, MOST_WITH_INTERVALS, MOST_NAMED, MOST_LINKS, MOST_PLOTS = 300, 60, 12, 60, 6
-LONGEST_LABEL = 28  # characters
+MOST_POINTS, MOST_WITH_INTERVALS, MOST_LINKS, MOST_PLOTS = 300, 60, 60, 6
 TICKS = 5
 
 Ticks = tuple[tuple[float, str], ...]
@@ -27,15 +27,14 @@ Ticks = tuple[tuple[float, str], ...]
 
 @dataclass(frozen=True)
 class Point:
-    """In pixels. ends: of the interval of its bias. label: its name beside it, which ends at the point where `left`."""
+    """x, y: in pixels. ends: of the interval of its bias, in pixels."""
 
-    title: str
+    row: Row
+    bias: float
+    utility: float
     x: float
     y: float
     ends: tuple[float, ...]
-    is_variant: bool
-    label: str
-    left: bool
 
 
 @dataclass(frozen=True)
@@ -69,24 +68,14 @@ def _draw_plot(board: Board, bias: Column) -> Plot | None:
     utility = max(enough, key=lambda column: (_is_about_utility(column), len(shared[column])))
     rows = shared[utility][:MOST_POINTS]
     x_values = [board.cells[utility, row.name].record.value for row in rows]
-    biases = [board.cells[bias, row.name].record for row in rows]
-    with_intervals = len(rows) <= MOST_WITH_INTERVALS
-    ends = [(each.interval or ()) if with_intervals else () for each in biases]
+    y_values = [board.cells[bias, row.name].record.value for row in rows]
+    intervals = [board.cells[bias, row.name].record.interval or () for row in rows]
+    ends = intervals if len(rows) <= MOST_WITH_INTERVALS else [()] * len(rows)
     place_x, x_ticks = _axis(x_values, LEFT, WIDTH - RIGHT)
-    y_values = [value for each, interval in zip(biases, ends) for value in (each.value, *interval)]
-    place_y, y_ticks = _axis(y_values, HEIGHT - BOTTOM, TOP)
-    x_name, y_name = (column.metric.replace("_", " ") for column in (utility, bias))
+    place_y, y_ticks = _axis([*y_values, *chain.from_iterable(ends)], HEIGHT - BOTTOM, TOP)
     points = {
-        row.name: Point(
-            title=f"{row.name}: {y_name} {record.value:.4g}, {x_name} {x:.4g}",
-            x=place_x(x),
-            y=place_y(record.value),
-            ends=tuple(map(place_y, interval)),
-            is_variant=row.base is not None,
-            label=row.name[:LONGEST_LABEL] if len(rows) <= MOST_NAMED else "",
-            left=place_x(x) > WIDTH / 2,
-        )
-        for row, x, record, interval in zip(rows, x_values, biases, ends)
+        row.name: Point(row, y, x, place_x(x), place_y(y), tuple(map(place_y, interval)))
+        for row, x, y, interval in zip(rows, x_values, y_values, ends)
     }
     links = tuple((points[row.base], points[row.name]) for row in rows if row.base in points)
     drawn = links if len(links) <= MOST_LINKS else ()
@@ -95,10 +84,8 @@ def _draw_plot(board: Board, bias: Column) -> Plot | None:
 
 def _is_about_utility(column: Column) -> bool:
     """Whether its benchmark measures nothing else."""
-    if column.benchmark not in BENCHMARKS:
-        return False
-    figures = get_benchmark(column.benchmark).figures
-    return bool(figures) and all(each.about == "utility" for each in figures)
+    known = column.benchmark in BENCHMARKS
+    return known and {each.about for each in get_benchmark(column.benchmark).figures} == {"utility"}
 
 
 def _axis(values: Sequence[float], start: float, end: float) -> tuple[Callable[[float], float], Ticks]:

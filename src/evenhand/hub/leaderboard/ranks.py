@@ -37,8 +37,6 @@ from evenhand.statistics.resampling import LEVEL
 if TYPE_CHECKING:
     from evenhand.statistics.clustered import Difference
 
-MOST_RUNS = 30  # of a column, of which pairs are compared; of more, intervals decide
-
 PairedDifference = Callable[[int, int], "Interval | None"]
 """Of the places of two results the 95 % interval of second minus first; None where it is unknown."""
 
@@ -113,31 +111,23 @@ class PairedRuns:
         self._sample = cache(self._read_sample)
         self._differences = cache(self._compare)
 
-    def of_column(self, records: Sequence[Record]) -> PairedDifference | None:
-        """For `rank_results`, by places in a column's records; None where no two runs are here.
+    def difference(self, records: Sequence[Record], place: int, other_place: int) -> Interval | None:
+        """The 95 % interval of the second minus the first of two records; None where it is unknown, or decides nothing.
 
-        Of a figure with a sign the column holds distances from zero, which the difference does not compare.
+        Of a figure with a sign the board has distances from zero, which the difference does not compare.
         """
-        keys = {each.figure for each in records if each.origin.run is not None}
-        n_runs = sum(each.origin.run is not None for each in records)
-        key = keys.pop() if len(keys) == 1 else None
-        if key is None or not 2 <= n_runs <= MOST_RUNS:
+        first, second = records[place], records[other_place]
+        one, other, key = first.origin.run, second.origin.run, first.figure
+        if one is None or other is None or key is None or key != second.figure:
             return None
-        benchmark = records[0].column.benchmark
+        benchmark = first.column.benchmark
         if is_signed(get_benchmark(benchmark).figure(key.figure)):
             return None
-
-        def difference(first: int, second: int) -> Interval | None:
-            one, other = records[first].origin.run, records[second].origin.run
-            if one is None or other is None:
-                return None
-            try:
-                found = self._differences(benchmark, key.figure, one, other).get(key)
-            except EvenhandError:
-                return None  # the intervals decide
-            return (found.low, found.high) if found is not None and found.differs else None
-
-        return difference
+        try:
+            found = self._differences(benchmark, key.figure, one, other).get(key)
+        except EvenhandError:
+            return None  # the intervals decide
+        return (found.low, found.high) if found is not None and found.differs else None
 
     def _compare(self, benchmark: str, figure: str, first: Path, second: Path) -> Mapping[FigureKey, Difference]:
         """Second minus first, of all groups of the figure."""
@@ -146,8 +136,8 @@ class PairedRuns:
             return tuple(dict.fromkeys((*of.headline, ()))) if of.key == figure else ()
 
         with as_written(first, second):
-            samples = (self._sample(benchmark, run) for run in (first, second))
-            return differences(get_benchmark(benchmark), *samples, groupings)
+            one, other = self._sample(benchmark, first), self._sample(benchmark, second)
+            return differences(get_benchmark(benchmark), one, other, groupings)
 
     def _read_sample(self, benchmark: str, run: Path) -> Sample:
         return get_benchmark(benchmark).sample(RunFolder.open(run).read_predictions())

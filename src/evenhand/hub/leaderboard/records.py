@@ -78,7 +78,7 @@ class Record:
         date: in ISO 8601.
         notes: how it was measured, as far as that separates no columns.
         bounds: the least and the most that the figure can be, by its source.
-        unread_rate: as its source writes it.
+        unread_rate: from 0 to 1.
         is_part: it is of a part of the rows, or a rehearsal.
         figure: which of a run's figures this is.
     """
@@ -94,7 +94,7 @@ class Record:
     n_read: int | None = None
     notes: str = ""
     bounds: tuple[float | None, float | None] = (None, None)
-    unread_rate: str | None = None
+    unread_rate: float = 0.0
     is_part: bool = False
     figure: FigureKey | None = field(default=None, compare=False)
 

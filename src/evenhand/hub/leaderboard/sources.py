@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from glob import escape
@@ -11,7 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from urllib.parse import quote
 
-from evenhand.errors import EvenhandError, UsageError
+from evenhand.errors import UsageError
 from evenhand.hub.client import explained, patient
 from evenhand.hub.leaderboard.files import CARD, LARGEST, Place, read_place
 from evenhand.hub.leaderboard.records import Column, Record, Refused
@@ -20,8 +21,8 @@ from evenhand.hub.submission.every_eval_ever import FOLDER as RECORDS
 from evenhand.hub.submission.validation import parse_date
 
 SAME = 1e-3  # difference of two roundings of one figure
-MOST_FILES = 50_000  # of a repository
 DATASETS = "datasets/"
+REPOSITORY = re.compile(rf"({DATASETS})?[\w.-]+/[\w.-]+")
 RESULTS_OF_MODEL = (CARD, f"{RECORDS}/*.json", f"{EVAL_RESULTS}/*.yaml", f"{EVAL_RESULTS}/*.yml")
 
 
@@ -81,7 +82,7 @@ def _read_source(source: str, models: Mapping[Path, str], rehearsal: bool) -> It
         yield from read_place(Place(source, path, models, rehearsal=rehearsal))
         return
     repository = source.removeprefix("hf://")
-    if not _is_repository(repository.removeprefix(DATASETS)):
+    if not REPOSITORY.fullmatch(repository):
         raise UsageError(
             f"{source!r} is no folder or file here, and no id of the Hub; name run folders, records of Every Eval "
             "Ever, folders of them, ORG/NAME of a model, or datasets/ORG/NAME"
@@ -93,57 +94,43 @@ def _read_source(source: str, models: Mapping[Path, str], rehearsal: bool) -> It
         yield from read_place(place)
 
 
-def _is_repository(name: str) -> bool:
-    from huggingface_hub.errors import HFValidationError
-    from huggingface_hub.utils import validate_repo_id  # type: ignore[attr-defined]
-
-    try:
-        validate_repo_id(name)
-    except HFValidationError:
-        return False
-    return name.count("/") == 1
-
-
 @contextmanager
 def _download(repository: str, source: str) -> Iterator[tuple[Place, list[Refused]]]:
     """The files of "ORG/NAME" or "datasets/ORG/NAME" that may hold results, and those that are too large.
 
     Raises UsageError for a repository that isn't there.
     """
-    from huggingface_hub import HfApi, constants
+    from huggingface_hub import DatasetInfo, HfApi, ModelInfo, constants
     from huggingface_hub.errors import RepositoryNotFoundError
-    from huggingface_hub.hf_api import RepoFile
-    from huggingface_hub.utils import filter_repo_objects
+    from huggingface_hub.utils import filter_repo_objects  # type: ignore[attr-defined]
 
     is_dataset, repo_id = repository.startswith(DATASETS), repository.removeprefix(DATASETS)
     kind = "dataset" if is_dataset else "model"
     allowed, ignored = (["*.json"], [".*", "*/.*"]) if is_dataset else ([*RESULTS_OF_MODEL], [])
     api, what = HfApi(library_name="evenhand"), f"reading {kind} {repo_id}"
+    read_info: Callable[..., DatasetInfo | ModelInfo] = api.dataset_info if is_dataset else api.model_info
     with explained(what), TemporaryDirectory(prefix="evenhand-") as folder:
         try:
-            commit = str(patient(lambda: api.repo_info(repo_id, repo_type=kind), what).sha)
+            info = patient(lambda: read_info(repo_id, files_metadata=True), what)
         except RepositoryNotFoundError as error:
             raise UsageError(
                 f"{source} is no {kind} on the Hub, or your token may not see it; name a folder or a file, ORG/NAME of "
                 "a model, or datasets/ORG/NAME"
             ) from error
-        tree = patient(lambda: [*api.list_repo_tree(repo_id, repo_type=kind, revision=commit, recursive=True)], what)
-        listed = [each for each in tree if isinstance(each, RepoFile)]
-        files = [*filter_repo_objects(listed, allow_patterns=allowed, ignore_patterns=ignored, key=lambda e: e.path)]
-        if len(files) > MOST_FILES:
-            raise EvenhandError(f"{source} has {len(files):,} files of results; the limit is {MOST_FILES:,}")
-        too_large = [each for each in files if each.size > LARGEST]
-        ignored += [escape(each.path) for each in too_large]
+        matching = filter_repo_objects(
+            info.siblings or [], allow_patterns=allowed, ignore_patterns=ignored, key=lambda file: file.rfilename
+        )
+        too_large = {file.rfilename: file.size for file in matching if (file.size or 0) > LARGEST}
         patient(
             lambda: api.snapshot_download(
-                repo_id, repo_type=kind, revision=commit, local_dir=folder,
-                allow_patterns=allowed, ignore_patterns=ignored,
+                repo_id, repo_type=kind, revision=info.sha, local_dir=folder,
+                allow_patterns=allowed, ignore_patterns=[*ignored, *map(escape, too_large)],
             ),
             what,
         )  # fmt: skip
-        address = f"{constants.ENDPOINT.rstrip('/')}/{repository}/blob/{commit}/"
+        address = f"{constants.ENDPOINT.rstrip('/')}/{repository}/blob/{info.sha}/"
         place = Place(source, Path(folder), model=None if is_dataset else repo_id, link=lambda p: address + quote(p))
         yield (
             place,
-            [Refused(source, each.path, f"it has {each.size:,} bytes; the limit is {LARGEST:,}") for each in too_large],
+            [Refused(source, path, f"it has {n:,} bytes; the limit is {LARGEST:,}") for path, n in too_large.items()],
         )

@@ -45,9 +45,9 @@ def _validators() -> dict[str, Draft202012Validator]:
     return {part: Draft202012Validator({"$ref": f"#/$defs/{part}", **schema}) for part in schema["$defs"]}
 
 
-def is_name(text: object) -> bool:
+def is_name(text: object, longest: int = LONGEST_NAME) -> bool:
     """Whether it is a short text without characters that can't be seen."""
-    return isinstance(text, str) and bool(text.strip()) and text.isprintable() and len(text) <= LONGEST_NAME
+    return isinstance(text, str) and bool(text.strip()) and text.isprintable() and len(text) <= longest
 
 
 def clean(text: str, longest: int = LONGEST_TEXT) -> str:
@@ -84,7 +84,9 @@ def check_record(record: Record, rehearsal: bool = False) -> Record:
         raise Refusal("it is of a part of the rows, or a rehearsal")
     if record.n_read == 0:
         raise Refusal("none of its answers was read, so that it has no figure")
-    _check_unread(record.unread_rate)
+    if record.unread_rate > MOST_UNREAD:
+        share, most = 100 * record.unread_rate, 100 * MOST_UNREAD
+        raise Refusal(f"{share:.0f} % of its answers could not be read; the limit is {most:.0f} %")
     _check_range(record)
     if record.interval is not None and _has_no_width(record, record.interval):
         notes = "; ".join(filter(None, (record.notes, NO_WIDTH)))
@@ -96,27 +98,12 @@ def _check_names(record: Record) -> None:
     texts = {**asdict(record.column), "model": record.model, "base": record.base, "mitigation": record.mitigation}
     for what, text in texts.items():
         longest = LONGEST_SETTING if what == "setting" else LONGEST_NAME
-        if not isinstance(text, str) or (what == "unit" and not text):
-            continue
-        if not text.strip():
-            raise Refusal(f"the {what} has no name")
-        if len(text) > longest:
-            raise Refusal(f"the name of the {what} has {len(text):,} characters; the limit is {longest}")
-        if not text.isprintable():
-            raise Refusal(f"the name of the {what} holds characters that can't be seen")
-
-
-def _check_unread(rate: str | None) -> None:
-    if rate is None:
-        return
-    try:
-        share = float(rate)
-    except ValueError:
-        share = math.nan
-    if not 0 <= share <= 1:
-        raise Refusal(f"its unread rate is {clean(rate, 40)!r}; it must be from 0 to 1")
-    if share > MOST_UNREAD:
-        raise Refusal(f"{100 * share:.0f} % of its answers could not be read; the limit is {100 * MOST_UNREAD:.0f} %")
+        may_be_blank = what == "unit" and not text
+        if isinstance(text, str) and not may_be_blank and not is_name(text, longest):
+            raise Refusal(
+                f"the {what} {clean(text, 40)!r} is empty, holds characters that can't be seen, or has more than "
+                f"{longest} characters"
+            )
 
 
 def _check_range(record: Record) -> None:

@@ -16,20 +16,20 @@ from dataclasses import astuple
 from pathlib import Path
 
 from evenhand.errors import UsageError
-from evenhand.flow.foreign_files import as_written, read_regular
+from evenhand.flow.foreign_files import as_written
 from evenhand.flow.run_folder import RunFolder, is_run_folder
 from evenhand.hub.contents import Contents, files_of, matches, repository_id
 from evenhand.hub.leaderboard.board import Board
-from evenhand.hub.leaderboard.files import ENCODING, FAULTS, LARGEST, build_run_record
+from evenhand.hub.leaderboard.files import FAULTS, build_run_record, read_content
 from evenhand.hub.leaderboard.page import GENERATOR, REHEARSAL, TEMPLATES, Links, find_link, render_card, render_page
-from evenhand.hub.leaderboard.records import Record, Refused
+from evenhand.hub.leaderboard.records import Record
 from evenhand.terminal import shown
 from evenhand.whole_files import explained, write_whole
 
 PAGE, TABLE, REFUSED, APP, CARD = "index.html", "leaderboard.csv", "refused.csv", "app.py", "README.md"
 REPORTS, RECORDS = "reports", "records"
-OWNED = (PAGE, APP, TABLE, f"{REPORTS}/*.html", f"{RECORDS}/*.json", f"{RECORDS}/*.txt")
-OPENED = re.compile(r"[0-9a-f]{16}\.(html|json|txt)")
+OWNED = (PAGE, APP, TABLE, f"{REPORTS}/*.html", f"{RECORDS}/*.json")
+OPENED = re.compile(r"[0-9a-f]{16}\.(html|json)")
 COLUMNS = (
     "model", "base", "benchmark", "task", "metric", "unit", "value", "interval_low", "interval_high", "rank", "ranked",
     "lower_is_better", "n_read", "dataset", "setting", "library", "date", "notes", "link",
@@ -56,9 +56,7 @@ def _read_head(folder: Path) -> str:
         return file.read(1000).decode(errors="replace")
 
 
-def write_board(
-    board: Board, refused: Sequence[Refused], folder: Path, title: str, say: Callable[[str], None], reports: bool = True
-) -> None:
+def write_board(board: Board, folder: Path, title: str, say: Callable[[str], None], reports: bool = True) -> None:
     """Write the folder, the page last: a folder is a board when all of it is there.
 
     Args:
@@ -69,7 +67,7 @@ def write_board(
 
     with explained(folder):
         folder.mkdir(parents=True, exist_ok=True)
-    write_csv(folder / REFUSED, ("source", "place", "reason"), map(astuple, refused))
+    write_csv(folder / REFUSED, ("source", "place", "reason"), map(astuple, board.gathered.refused))
     links = _write_opened([cell.record for cell in board.cells.values()], folder, say, reports)
     write_csv(folder / TABLE, COLUMNS, _list_results(board, links))
     write_whole(folder / APP, (TEMPLATES / "app.py.txt").read_text(encoding="utf-8"))
@@ -86,35 +84,35 @@ def _write_opened(
         origin = record.origin
         name = hashlib.sha256(f"{origin.source}\n{origin.place}".encode()).hexdigest()[:16]
         is_report = origin.run is not None and reports
-        suffix = "html" if is_report else "txt" if origin.file is not None and origin.file.suffix != ".json" else "json"
-        path = f"{REPORTS if is_report else RECORDS}/{name}.{suffix}"
+        path = folder / (f"{REPORTS}/{name}.html" if is_report else f"{RECORDS}/{name}.json")
         try:
             with explained(folder):
-                (folder / path).parent.mkdir(exist_ok=True)
-            _write_opened_file(record, folder / path, reports)
+                path.parent.mkdir(exist_ok=True)
+            _write_opened_file(record, path, is_report)
         except FAULTS as error:
             say(f"No page of {origin.source}, {origin.place}: {error}")
         else:
-            links[origin.source, origin.place] = path
+            links[origin.source, origin.place] = path.relative_to(folder).as_posix()
     for old in (*folder.glob(f"{REPORTS}/*"), *folder.glob(f"{RECORDS}/*")):
         if OPENED.fullmatch(old.name) and old.relative_to(folder).as_posix() not in links.values():
             old.unlink()
     return links
 
 
-def _write_opened_file(record: Record, path: Path, reports: bool) -> None:
-    """Raises one of FAULTS."""
+def _write_opened_file(record: Record, path: Path, is_report: bool) -> None:
+    """A run's report, or a record as JSON. Raises one of FAULTS."""
     origin = record.origin
-    if origin.file is not None:
-        write_whole(path, read_regular(origin.file, LARGEST).decode(ENCODING))
-    elif origin.run is not None and reports:
+    if origin.run is None:
+        content = read_content(origin.file or Path())
+    elif is_report:
         from evenhand.report.pages import write_report
 
         with as_written(origin.run):
-            write_report(RunFolder.open(origin.run), path)
-    elif origin.run is not None:
+            return write_report(RunFolder.open(origin.run), path)
+    else:
         content, _ = build_run_record(origin.run, record.model, rehearsal=True)  # it was checked when it was read
-        write_whole(path, json.dumps(content, indent=2))
+    write_whole(path, json.dumps(content, indent=2, skipkeys=True, default=str))
+    return None
 
 
 def _list_results(board: Board, links: Links) -> Iterator[tuple[object, ...]]:
