@@ -41,6 +41,7 @@ def profile(arguments: Sequence[str], console: Console) -> None:
     options = made(ProfileOptions, given)
 
     from evenhand.at_work import AtWork
+    from evenhand.flow.progress import ProgressBar
     from evenhand.profiling.asking import ask_all
     from evenhand.profiling.found import found_in
     from evenhand.profiling.page import overview, write_profile
@@ -49,8 +50,13 @@ def profile(arguments: Sequence[str], console: Console) -> None:
     def say(sentence: str) -> None:
         console.print(sentence, soft_wrap=True)
 
-    models = list(dict.fromkeys(parsed.model))
-    settings = ask_all(models, list(dict.fromkeys(benchmarks)), options, parsed.output, say, _bar)
+    @contextmanager
+    def progress_bar(name: str) -> Iterator[OnProgress]:
+        with ProgressBar(name) as bar:
+            yield bar.update
+
+    models, benchmarks = list(dict.fromkeys(parsed.model)), list(dict.fromkeys(benchmarks))
+    settings = ask_all(models, benchmarks, options, parsed.output, say, progress_bar)
     with AtWork("putting the runs together"):
         found = found_in(parsed.output, settings)
         print_table(overview(found), console, spoken=True)
@@ -58,14 +64,6 @@ def profile(arguments: Sequence[str], console: Console) -> None:
             say(f"Left out: {sentence}")
         write_profile(found, parsed.output / PAGE)
     say(f"Page: {parsed.output / PAGE}")
-
-
-@contextmanager
-def _bar(name: str) -> Iterator[OnProgress]:
-    from evenhand.flow.progress import ProgressBar
-
-    with ProgressBar(name) as bar:
-        yield bar.update
 
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
