@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
 from pathlib import Path
 
 from evenhand.benchmarks import get_benchmark
 from evenhand.errors import EvenhandError, UsageError
-from evenhand.flow.evaluation import OnProgress, evaluate
+from evenhand.flow.evaluation import evaluate
+from evenhand.flow.progress import ProgressBar
 from evenhand.flow.run_folder import RunFolder
 from evenhand.models.errors import ModelError
 from evenhand.options import made
@@ -16,18 +16,20 @@ from evenhand.profiling.fitting import LoadedModel, configure, in_one_line, own_
 from evenhand.profiling.settings import ProfileOptions, Settings, begun, place
 from evenhand.profiling.timing import share_budget
 
-Say = Callable[[str], None]
-Bar = Callable[[str], AbstractContextManager[OnProgress]]
-"""A progress bar of that name."""
-
 
 def ask_all(
-    models: Sequence[str], benchmarks: Sequence[str], options: ProfileOptions, folder: Path, say: Say, bar: Bar
+    models: Sequence[str],
+    benchmarks: Sequence[str],
+    options: ProfileOptions,
+    folder: Path,
+    say: Callable[[str], None],
 ) -> Settings:
     """Leave a run folder for each model and benchmark, and profile.json, which says what was left out and why.
 
     Raises UsageError for a folder of something else, and ModelError for a model that can't be loaded at all.
     """
+    for name in benchmarks:
+        get_benchmark(name)  # raises UsageError for an unknown one
     for key, _ in options.benchmark_options:
         name = key.replace("-", "_").partition(".")[0]
         made(get_benchmark(name).Options, own_options(name, options))
@@ -48,21 +50,19 @@ def ask_all(
                     settings.left_out.setdefault(model, {}).setdefault(name, why)
                 elif rows != 0 and not RunFolder(place(folder, model, name)).report.is_file():
                     say(f"{model}, {count} of {len(benchmarks)}: {name}, {'all' if rows is None else f'{rows:,}'} rows")
-                    _ask(settings, model, name, options, folder, loaded, bar)
+                    _ask(settings, model, name, options, folder, loaded)
                     settings.write(folder)
     finally:
         loaded.close()
     return settings
 
 
-def _ask(
-    settings: Settings, model: str, name: str, options: ProfileOptions, folder: Path, loaded: LoadedModel, bar: Bar
-) -> None:
+def _ask(settings: Settings, model: str, name: str, options: ProfileOptions, folder: Path, loaded: LoadedModel) -> None:
     """Run a benchmark; where that fails, or a part of it was not asked, the settings say why."""
     try:
         config, asked = configure(model, name, settings.limits[name], options, loaded)
-        with bar(f"{name}, {model}") as progress:
-            evaluate(config, place(folder, model, name), asked, progress)
+        with ProgressBar(f"{name}, {model}") as bar:
+            evaluate(config, place(folder, model, name), asked, bar.update)
     except (EvenhandError, ModelError) as error:
         settings.leave_out(model, name, in_one_line(error))
         return
