@@ -107,7 +107,7 @@ def compare(*runs_or_paths: Path | str | RunFolder, margin: float = MARGIN) -> C
     """
     paths = [each.path if isinstance(each, RunFolder) else Path(each) for each in runs_or_paths]
     if not 2 <= len(paths) <= len(ascii_uppercase):
-        raise UsageError(f"{len(paths)} runs came; 2 to {len(ascii_uppercase)} can be compared")
+        raise UsageError(f"{len(paths)} runs are given; 2 to {len(ascii_uppercase)} can be compared")
     folders = [RunFolder.open(path) for path in paths]
     runs = [
         Run(letter, path, folder.read_results(), folder.read_predictions())
