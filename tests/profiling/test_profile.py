@@ -215,20 +215,20 @@ def clock(monkeypatch):
         return timing.Cost(12, 1, 12.0)
 
     monkeypatch.setattr(timing, "plan", plan)
-    monkeypatch.setattr(timing, "_handling", lambda config, stub, rows: 0.0)
     monkeypatch.setattr(timing, "time", SimpleNamespace(monotonic=lambda: now[0]))
     return SimpleNamespace(took=took, asked=asked)
 
 
 def timed_here(tmp_path, names=THREE, models=("stub:random",), minutes="1m"):
     """What timing leaves in profile.json, and returns."""
-    from evenhand.profiling.fitting import Loaded
+    from evenhand.profiling.fitting import LoadedModel
     from evenhand.profiling.settings import ProfileOptions, Settings, begun
-    from evenhand.profiling.timing import timed
+    from evenhand.profiling.timing import share_budget
 
     options = ProfileOptions(budget=minutes)
     settings = begun(tmp_path, options) if (tmp_path / "profile.json").is_file() else Settings(options.to_json())
-    return timed(settings, models, names, options, tmp_path, Loaded(options), lambda sentence: None)
+    share_budget(settings, models, names, options, tmp_path, LoadedModel(options), lambda sentence: None)
+    return settings
 
 
 def test_timing_takes_half_of_the_budget_at_most(clock, tmp_path):
@@ -239,14 +239,6 @@ def test_timing_takes_half_of_the_budget_at_most(clock, tmp_path):
     assert found.limits == dict.fromkeys(THREE[:2])  # 12 seconds each, of the 30 that are left
     assert found.timing == {"stub:random": 35.0}
     assert found.left_out["stub:random"][THREE[2]].startswith("timing what goes before it had taken half of 1m")
-
-
-def test_what_a_model_can_not_do_is_not_said_to_lack_time(clock, tmp_path, monkeypatch):
-    monkeypatch.setattr(StubModel, "can", frozenset({"generate", "choose"}))
-    clock.took |= {"labe": 31}
-    told = timed_here(tmp_path, names=("labe", "mllm_stereotypes", "contact_controls")).left_out["stub:random"]
-    assert told["mllm_stereotypes"] == "mllm_stereotypes shows pictures, and stub:random takes none"
-    assert told["contact_controls"].startswith("timing what goes before it")
 
 
 def test_models_are_asked_what_each_of_them_was_timed_with(clock, tmp_path):

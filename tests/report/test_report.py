@@ -9,7 +9,7 @@ from evenhand.benchmarks import get_benchmark
 from evenhand.flow.configuration import run_config
 from evenhand.flow.evaluation import evaluate
 from evenhand.report.pages import write_report
-from evenhand.report.templating import LONGEST_SHOWN, cut, cut_parts
+from evenhand.report.templating import LONGEST_SHOWN, cut
 from tests.scripted_models import Scripted
 
 pytestmark = pytest.mark.drawn
@@ -107,10 +107,7 @@ def test_long_answers_are_cut_in_the_report_and_whole_in_the_predictions(tmp_pat
     assert set(folder.read_predictions()["text"]) == {answer}
 
 
-def test_parts_are_cut_where_they_end():
-    parts = [("abc", "agentic"), ("defg", "communal"), ("hi", "agentic")]
-    assert cut_parts(parts, 9) == parts
-    assert cut_parts(parts, 5) == [parts[0], ("de… (4 more characters)", "communal")]
+def test_texts_are_cut():
     assert cut("abc", 3) == "abc"
     assert cut("abcd", 3) == "abc… (1 more characters)"
 

@@ -113,10 +113,11 @@ def _table(verdict: Verdict, judged: Sequence[Judgement]) -> Table:
     rows = []
     for each in judged:
         digits = 1 if each.margin >= 1 else 3  # as many as the margin needs to be seen
-        worse = (0.0 if abs(end) < 1e-12 else end for end in (each.worse.estimate, each.worse.low, each.worse.high))
+        ends = (each.worse.estimate, each.worse.low, each.worse.high)
+        value, low, high = (0.0 if abs(end) < 1e-12 else end for end in ends)
         cells = (
             Cell(f"{each.name}: {each.figure}"), Cell(each.of), Cell(each.base, style="significant"),
-            Cell(each.candidate, style="significant"), Cell(*worse, digits), Cell(each.margin, digits=digits),
+            Cell(each.candidate, style="significant"), Cell(value, low, high, digits), Cell(each.margin, digits=digits),
             count(each.worse.n_clusters), Cell(each.verdict),
         )  # fmt: skip
         rows.append(cells)

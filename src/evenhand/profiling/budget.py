@@ -19,7 +19,7 @@ def budget(text: str) -> float:
         return math.inf
     found = _TIME.fullmatch(text)
     if not found or not int(found[1]):
-        raise ValueError(f"{text!r} came; a time like 10m or 1h is accepted, or {FULL}")
+        raise ValueError(f"expected a time like 10m or 1h, or {FULL}; got {text!r}")
     return float(int(found[1]) * _SECONDS[found[2]])
 
 
@@ -39,11 +39,6 @@ class Cost:
     def limit(self, seconds: float) -> int | None:
         """Rows that fit into so many seconds, asked once each; None: all, as often as by default."""
         return None if self.seconds <= seconds else min(self.rows, math.floor(seconds / self.a_row))
-
-
-def dearer(one: Cost, other: Cost) -> Cost:
-    """Of two models asked the same rows, the slower one's."""
-    return max(one, other, key=lambda cost: cost.seconds)
 
 
 def limits(costs: Mapping[str, Cost], seconds: float) -> dict[str, int | None]:

@@ -1,23 +1,19 @@
-"""evenhand profile: parses, calls, prints."""
+"""evenhand profile."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from evenhand.benchmarks import BENCHMARKS
 from evenhand.command_line import Group, parse, path
-from evenhand.errors import unknown_name
 from evenhand.models.server_options import ServerOptions
 from evenhand.options import made, texts_of
 from evenhand.profiling.settings import PAGE, ProfileOptions
 
 if TYPE_CHECKING:
     from rich.console import Console
-
-    from evenhand.flow.evaluation import OnProgress
 
 DESCRIPTION = (
     "All benchmarks that a model can do, within a budget of time, and one page of what they found. The same command "
@@ -31,10 +27,6 @@ def profile(arguments: Sequence[str], console: Console) -> None:
         "server": Group("--model URL, a server; or as --model-option", ServerOptions),
     }
     parsed, values = parse("evenhand profile", DESCRIPTION, arguments, groups, _add_arguments)
-    benchmarks = parsed.benchmark or BENCHMARKS.names
-    for name in benchmarks:
-        if name not in BENCHMARKS:
-            raise unknown_name("benchmark", name, BENCHMARKS.names, "evenhand list shows all")
     given = values["options"]
     of_servers = texts_of(ServerOptions, values["server"])
     given["model_options"] = tuple(sorted((*given.get("model_options", ()), *of_servers)))
@@ -49,8 +41,8 @@ def profile(arguments: Sequence[str], console: Console) -> None:
     def say(sentence: str) -> None:
         console.print(sentence, soft_wrap=True)
 
-    models = list(dict.fromkeys(parsed.model))
-    settings = ask_all(models, list(dict.fromkeys(benchmarks)), options, parsed.output, say, _bar)
+    models, benchmarks = (list(dict.fromkeys(each)) for each in (parsed.model, parsed.benchmark or BENCHMARKS.names))
+    settings = ask_all(models, benchmarks, options, parsed.output, say)
     with AtWork("putting the runs together"):
         found = found_in(parsed.output, settings)
         print_table(overview(found), console, spoken=True)
@@ -60,21 +52,13 @@ def profile(arguments: Sequence[str], console: Console) -> None:
     say(f"Page: {parsed.output / PAGE}")
 
 
-@contextmanager
-def _bar(name: str) -> Iterator[OnProgress]:
-    from evenhand.flow.progress import ProgressBar
-
-    with ProgressBar(name) as bar:
-        yield bar.update
-
-
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--model", action="append", required=True, metavar="MODEL", help="as of evenhand run; several are compared"
+        "--model", action="append", required=True, metavar="MODEL", help="as for evenhand run; several are compared"
     )
     parser.add_argument(
         "--output", type=path, required=True, metavar="DIR", help="the profile's folder, of run folders"
     )
     parser.add_argument(
-        "--benchmark", action="append", metavar="NAME", help="this one, in place of all (evenhand list shows them)"
+        "--benchmark", action="append", metavar="NAME", help="benchmark to ask (default: all; see evenhand list)"
     )

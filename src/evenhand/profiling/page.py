@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from evenhand.figure import Figure
 from evenhand.profiling.found import Asked, Found, why_no_interval
 from evenhand.report.differences import FigureKey
 from evenhand.report.layout import shown
-from evenhand.report.pages import rendered
 from evenhand.report.tables import Cell, Table
+from evenhand.report.templating import render
 from evenhand.whole_files import write_whole
 
 NOTE = (
@@ -24,23 +25,18 @@ def overview(found: Found) -> Table:
     for measure in found.measures:
         runs = [measure.of(model) for model in found.models]
         for key, figure in measure.figures.items():
+            scores = (_cell(run, key, figure) for run in runs)
             chance = Cell(measure.chance(key), digits=figure.digits, missing="")
-            name = Cell(f"{measure.card.name}: {key.label}")
-            rows.append((name, *(_cell(run, key) for run in runs), chance, Cell(BEST[figure.best])))
-        rows.append(_texts(" answers read", [run.answers_read if run else "not asked" for run in runs]))
+            rows.append((Cell(f"{measure.card.name}: {key.label}"), *scores, chance, Cell(BEST[figure.best])))
+        texts = {" answers read": [run.answers_read if run else "not asked" for run in runs]}
         if any(run and run.constant for run in runs):
-            rows.append(_texts(" answers", [run.constant if run else "" for run in runs]))
+            texts[" answers"] = [run.constant if run else "" for run in runs]
+        rows += [tuple(map(Cell, (name, *of_runs, "", ""))) for name, of_runs in texts.items()]
     return Table("Profile", ("figure", *found.models, "random", "best"), tuple(rows), NOTE)
 
 
-def _cell(run: Asked | None, key: FigureKey) -> Cell:
-    if run is None or key not in run.rows:
-        return Cell("")
-    return shown(run.rows[key], run.figure(key))
-
-
-def _texts(name: str, texts: list[str]) -> tuple[Cell, ...]:
-    return tuple(map(Cell, (name, *texts, "", "")))
+def _cell(run: Asked | None, key: FigureKey, figure: Figure) -> Cell:
+    return shown(run.rows[key], figure) if run and key in run.rows else Cell("")
 
 
 def to_save(found: Found) -> Table:
@@ -62,19 +58,14 @@ def to_save(found: Found) -> Table:
 
 
 def write_profile(found: Found, path: Path) -> None:
-    """Write it as a page; links lead to the reports in the runs' folders beside it."""
+    """Write it as a page; links lead to the reports in the runs' folders, whose names need no escaping."""
     links = {
-        (measure.card.name, run.model): _link(run.folder.report, path)
+        (measure.card.name, run.model): run.folder.report.relative_to(path.parent).as_posix()
         for measure in found.measures
         for run in measure.runs
     }
-    page = rendered(
+    page = render(
         "profile.html.jinja", found=found, links=links, note=NOTE, to_save=to_save(found), best=BEST,
         why_no_interval=why_no_interval, cell=_cell, number=lambda value, digits: Cell(value, digits=digits).text,
     )  # fmt: skip
     write_whole(path, page)
-
-
-def _link(report: Path, page: Path) -> str:
-    """Names of folders are plain, so that nothing needs to be escaped."""
-    return report.relative_to(page.parent).as_posix()

@@ -198,7 +198,8 @@ def _loaded(results: Results) -> dict[str, str]:
 
 def _tell_apart(measured: Sequence[Measured]) -> tuple[list[Measured], list[str]]:
     """Rename runs of one name that were loaded in several ways, by what differs; and say so."""
-    renamed, warnings = {}, []
+    renamed: dict[Path, str] = {}
+    warnings = []
     for name in dict.fromkeys(run.model for run in measured):
         runs = [run for run in measured if run.model == name]
         differ = [key for key in runs[0].loaded if len({run.loaded.get(key, "") for run in runs}) > 1]

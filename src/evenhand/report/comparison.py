@@ -50,7 +50,7 @@ class Comparison(Findings):
     @property
     def blocks(self) -> tuple[Table | Plot, ...]:
         """The differences, then the runs of each panel, then further tables."""
-        of_panels = (block for panel in self.panels for block in (*panel.tables, *panel.plots))
+        of_panels = (block for panel in self.panels for block in panel.blocks)
         return (self.headline, *self.plots, *of_panels, *self.more)
 
     def to_frame(self) -> pd.DataFrame:
@@ -84,11 +84,11 @@ class Pair:
 
 def describe_settings(one: Run, other: Run) -> str:
     """Say in which settings two runs differ, but for the model; "" where in none."""
-    configs = (
+    first, second = (
         {name: value for name, value in run.results.config.items() if name not in _SHOWN_BY_LETTER}
         for run in (one, other)
     )
-    differ = "; ".join(setting_differences(*configs))
+    differ = "; ".join(setting_differences(first, second))
     return f"{one.letter} and {other.letter} differ in {differ}." if differ else ""
 
 
@@ -107,7 +107,7 @@ def compare(*runs_or_paths: Path | str | RunFolder, margin: float = MARGIN) -> C
     """
     paths = [each.path if isinstance(each, RunFolder) else Path(each) for each in runs_or_paths]
     if not 2 <= len(paths) <= len(ascii_uppercase):
-        raise UsageError(f"{len(paths)} runs came; 2 to {len(ascii_uppercase)} can be compared")
+        raise UsageError(f"{len(paths)} runs are given; 2 to {len(ascii_uppercase)} can be compared")
     folders = [RunFolder.open(path) for path in paths]
     runs = [
         Run(letter, path, folder.read_results(), folder.read_predictions())
@@ -129,7 +129,7 @@ def _compare(runs: Sequence[Run], benchmark: Benchmark[Any], margin: float) -> C
         for run in panel.runs[1:]
     ]
     if one_pair := len(runs) == 2:
-        pairs = [Pair(*runs)]
+        pairs = [Pair(runs[0], runs[1])]
     by_pair = _test(benchmark, pairs, headline, holm)
     tested = [each for of_pair in by_pair.values() for each in of_pair]
     looked_at = [

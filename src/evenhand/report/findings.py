@@ -196,6 +196,10 @@ class Panel:
     tables: tuple[Table, ...] = ()
     plots: tuple[Plot, ...] = ()
 
+    @property
+    def blocks(self) -> tuple[Table | Plot, ...]:
+        return (*self.tables, *self.plots)
+
 
 @dataclass(frozen=True)
 class Controls:

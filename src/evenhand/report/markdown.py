@@ -22,10 +22,7 @@ def markdown(table: Table) -> str:
 
 
 def plain(text: str) -> str:
-    """Somebody's words in one line in which no HTML, heading, table, link or picture stands; emphasis may.
-
-    They come from files that anybody may have written, into a page that others open.
-    """
+    """Write untrusted text in one line without HTML, headings, tables, links or pictures; emphasis may stay."""
     line = " ".join("".join(each if each.isprintable() else " " for each in text).split())
     line = line.replace("<", "&lt;").replace(">", "&gt;").replace("](", "] (").replace("][", "] [")
     return f"\\{line}" if line.startswith(("#", "|", "~~~", "```", "===", "---")) else line

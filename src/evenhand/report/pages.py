@@ -16,7 +16,6 @@ from evenhand.whole_files import write_whole
 from evenhand.words import in_words
 
 _GENERATOR, _HEAD = '<meta name="generator" content="evenhand {command}">', 1000  # bytes
-_SHOWN_ABOVE = ("model", "benchmark")
 
 
 class ReportedRun(RunFolder):
@@ -55,8 +54,8 @@ def write_report(folder: RunFolder, place: Path | None = None) -> None:
     if name and name not in BENCHMARKS:
         raise UsageError(f"{folder.path} holds {name}, which is not a run of a benchmark: see its results.json")
     results, findings = read_findings(folder)
-    shown = [name for each in findings.examples if (name := each.picture) is not None]
-    pictures = {name: content for name in shown if (content := folder.picture(name)) is not None}
+    shown = [each.picture for each in findings.examples if each.picture is not None]
+    pictures = {row: content for row in shown if (content := folder.picture(row)) is not None}
     page = render(
         "report.html.jinja",
         command="report",
@@ -65,7 +64,7 @@ def write_report(folder: RunFolder, place: Path | None = None) -> None:
         findings=findings,
         not_beside=not_beside(results),
         settings=_settings_in_words(results),
-        pictures={name: data_url(each, _kind_of_picture(each)) for name, each in pictures.items()},
+        pictures={row: data_url(content, _kind_of_picture(content)) for row, content in pictures.items()},
     )
     write_whole(place or folder.report, page)
 
@@ -76,15 +75,19 @@ def _kind_of_picture(content: bytes) -> str:
 
 def _settings_in_words(results: Results) -> list[tuple[str, str]]:
     """The settings that were chosen: ("max new tokens", "16")."""
-    shown = []
-    for name, value in results.asked.items():
-        if value is None or value == [] or name in _SHOWN_ABOVE:
-            continue
-        values = value if isinstance(value, (list, tuple)) else [value]
-        texts = ["=".join(map(str, each)) if isinstance(each, (list, tuple)) else str(each) for each in values]
-        text = ("yes" if value else "no") if isinstance(value, bool) else ", ".join(texts)
-        shown.append((name.replace("_", " "), in_words(text)))
-    return shown
+    chosen = {
+        name.replace("_", " "): value
+        for name, value in results.asked.items()
+        if value is not None and value != [] and name not in ("model", "benchmark")  # which the title shows
+    }
+    return [(name, in_words(_in_words(value))) for name, value in chosen.items()]
+
+
+def _in_words(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    values = value if isinstance(value, list) else [value]
+    return ", ".join("=".join(map(str, each)) if isinstance(each, list) else str(each) for each in values)
 
 
 def write_page(findings: Findings, path: Path, command: str) -> None:

@@ -6,7 +6,6 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from evenhand.row_files.spreadsheets import escaped
 from evenhand.words import in_words
 
 if TYPE_CHECKING:
@@ -102,6 +101,7 @@ class Table:
 
     def to_csv(self) -> str:
         """The frame as CSV; text that a spreadsheet would compute is escaped, numbers are not."""
+        from evenhand.row_files.spreadsheets import escaped  # imports numpy, which the import of a benchmark needn't
 
         def safe(value: object) -> object:
             return escaped(value.replace("\0", "␀")) if isinstance(value, str) else value

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -35,10 +34,7 @@ def _environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters |= {
-        "cut": cut, "cut_parts": cut_parts, "words": in_words, "file_name": file_name, "broad": is_broad,
-        "data_url": data_url,
-    }  # fmt: skip
+    made.filters |= {"cut": cut, "words": in_words, "file_name": file_name, "broad": is_broad, "data_url": data_url}
     return made
 
 
@@ -46,18 +42,6 @@ def cut(text: str, longest: int = LONGEST_SHOWN) -> str:
     """The beginning of a text, and how much more there is."""
     more = len(text) - longest
     return text if more <= 0 else f"{text[:longest]}… ({more:,} more characters)"
-
-
-def cut_parts(parts: Sequence[tuple[str, str]], longest: int = LONGEST_SHOWN) -> list[tuple[str, str]]:
-    """Those parts of an answer, with their readings, that fit, and how much more there is."""
-    shown: list[tuple[str, str]] = []
-    for text, reading in parts:
-        left = longest - sum(len(each) for each, _ in shown)
-        if len(text) > left:
-            more = sum(len(each) for each, _ in parts[len(shown) :]) - left
-            return [*shown, (f"{text[:left]}… ({more:,} more characters)", reading)]
-        shown.append((text, reading))
-    return shown
 
 
 def is_broad(drawing: str) -> bool:

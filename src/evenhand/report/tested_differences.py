@@ -125,29 +125,18 @@ def difference_table(title: str, tested: Sequence[FigureDifference], one_pair: b
 
 
 def difference_plots(tested: Sequence[FigureDifference]) -> Iterator[Plot]:
-    """Draw differences, those of one scale on one axis; those without a number are left out."""
-    by_scale: dict[float, list[FigureDifference]] = {}
+    """Draw differences, those of one unit and span on one axis; those without a number are left out."""
+    by_scale: dict[tuple[str, float | None], list[FigureDifference]] = {}
     for each in tested:
         if math.isfinite(each.difference.estimate):
-            by_scale.setdefault(_scale(each), []).append(each)
+            by_scale.setdefault((each.figure.unit, each.figure.span), []).append(each)
     for of_scale in by_scale.values():
-        values = {
-            each.name: (found.estimate, (found.low, found.high), found.differs)
-            for each in of_scale[:MOST_DRAWN]
-            for found in (each.difference,)
-        }
-        title = "Headline differences" + (f": {of_scale[0].name}" if len(by_scale) > 1 else "")
-        title += f" and {len(of_scale) - 1} more" if len(by_scale) > 1 and len(of_scale) > 1 else ""
+        drawn = [(each.name, each.difference) for each in of_scale[:MOST_DRAWN]]
+        values = {name: (found.estimate, (found.low, found.high), found.differs) for name, found in drawn}
+        title = "Headline differences"
+        if len(by_scale) > 1:
+            title += f": {drawn[0][0]}" + (f" and {len(of_scale) - 1} more" if len(of_scale) > 1 else "")
         note = "Lines: 95 % intervals, paired. Filled: different by itself; hollow: tied, or unclear."
         if len(of_scale) > MOST_DRAWN:
             note += f" The first {MOST_DRAWN} of {len(of_scale)}; the table has all."
         yield Plot(title, partial(draw_differences, values, "difference, in the figure's own unit"), note)
-
-
-def _scale(each: FigureDifference) -> float:
-    """The figure's span, where it is known; else its order of magnitude, negative so that the two don't meet."""
-    figure, found = each.figure, each.difference
-    if figure.span is not None and not figure.logarithm:
-        return figure.span
-    largest = max((abs(end) for end in (found.estimate, found.low, found.high) if math.isfinite(end)), default=0)
-    return -(10.0 ** math.ceil(math.log10(largest))) if largest else 0.0
