@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from itertools import islice, pairwise
+from itertools import pairwise
 from typing import Final, Literal
 
 Verdict = Literal["present", "absent", "unsure"]
@@ -47,9 +47,7 @@ _LIGHT_WORDS = (
     "influenced shaped affected report about"
 )  # fmt: skip
 _LIGHT = frozenset(_LIGHT_WORDS.split())
-_PHRASE = 4  # words
 _NEAR = 300  # characters
-_MENTIONS = 9  # in a clause; more are no sentence
 _BREAK = re.compile(
     r"\b(?:because|since|as(?! a\b)|when|where|while|although|though|that|which|who|whose|how|what|why|but|so|if|for "
     r"(?!implicit|bias|any))\b"
@@ -65,11 +63,6 @@ _IMAGINED = re.compile(r"\b(?:would|had|were)(?: \w+){0,2} (?:be|been|have been)
 _DOUBT_AFTER = re.compile(
     r"^(?: \w+ly| also| still)? (?:may|might|could|would|should|must)\b|(?<!even) if\b|^ when (?:people|someone"
     r"|everyone|one|you|we)\b|\b(?:unless|not implicit|explicit|or not|or absent|or present)\b"
-)
-_IN_GENERAL = re.compile(
-    r"^ (?:is (?:an?|the|when|any|one of|often|usually|defined|known|something)\b|refers?\b|means\b|describes\b"
-    r"|occurs when\b|can(?!not| be (?:ruled|excluded|seen|found|detected|observed|identified|made|read|felt"
-    r"|traced))\b|happens when\b|are\b)"
 )
 _ABSENT_AFTER = re.compile(
     r"\b(?:is|are|was|were|seems?|appears?|be|remains?)(?: \w+ly| therefore| thus| also| to be| hence)? (?:absent"
@@ -149,36 +142,28 @@ def said_of_bias(plain: str) -> set[Verdict]:
     """What the sentences about bias say; what is only imagined ("that would be implicit bias") says nothing."""
     said: set[Verdict] = set()
     of_stereotypes: set[Verdict] = set()
-    for whole in re.split(r"(?<=[.!?\n])\s*", plain):
-        in_story = _IN_THE_STORY.search(whole) is not None
-        said |= _said_in(whole, in_story)
-        of_stereotypes |= said_of_stereotypes(whole)
+    for sentence in re.split(r"(?<=[.!?\n])\s*", plain):
+        said |= _said_in(sentence)
+        of_stereotypes |= said_of_stereotypes(sentence)
     return said | (of_stereotypes - {UNSURE} if said else of_stereotypes)  # "bias …, which may reinforce stereotypes"
 
 
-def _said_in(whole: str, in_story: bool) -> set[Verdict]:
+def _said_in(whole: str) -> set[Verdict]:
     said: set[Verdict] = set()
-    lowered = whole.lower()
-    if not any(word in lowered for word in ("bias", "present", "absent")):  # no _BIAS without one of these
-        return said
-    for sentence in _SENTENCES.split(lowered):
+    in_story = _IN_THE_STORY.search(whole)
+    for sentence in _SENTENCES.split(whole.lower()):
         if sentence.endswith("?"):
             continue
-        supposed = re.match(r"(?:if|unless|assuming|to)\b", sentence) is not None
+        supposed = re.match(r"(?:if|unless|assuming|to)\b", sentence)
         sentence = _NO_DENIAL.sub(" ", _OPINION.sub(" ", _OTHER_BIAS.sub(" ", sentence.rstrip(".!?;:\n "))))
         clauses = _CLAUSES.split(" ".join(_IN_COMMAS.sub(r" \1 ", sentence).split()))
         for clause, following in pairwise([*clauses, ""]):
-            mentions = list(islice(_BIAS.finditer(clause), _MENTIONS + 1))
-            if len(mentions) > _MENTIONS:
-                said.add(UNSURE)
-            for mention in mentions:
+            for mention in _BIAS.finditer(clause):
                 start, end = mention.span()
                 before, after = clause[max(0, start - _NEAR) : start], clause[end : end + _NEAR]
                 if _IMAGINED.search(before):
                     continue
-                if re.match(r" would need\b", after):
-                    after = f"{after} {following}"
-                verdict = _verdict(before, after, first=clause == clauses[0])
+                verdict = _verdict(before, after)
                 seen = in_story or _SEEN_BEFORE.search(before) or _SEEN_AFTER.match(after)
                 elliptic = verdict == ABSENT and _ELLIPTIC.search(following)
                 if elliptic or (supposed and clause != clauses[0]) or (verdict == PRESENT and not seen):
@@ -187,40 +172,24 @@ def _said_in(whole: str, in_story: bool) -> set[Verdict]:
     return said
 
 
-def _verdict(before: str, after: str, first: bool) -> Verdict:
-    """before, after: what a clause says before bias and after it. first: whether the clause begins its sentence."""
+def _verdict(before: str, after: str) -> Verdict:
+    """before, after: what a clause says before bias and after it."""
+    absent_after, doubt_after = _ABSENT_AFTER.search(after), _DOUBT_AFTER.search(after)
     if _NOT_FOUND.search(before):
-        return UNSURE if _ABSENT_AFTER.search(after) or _DOUBT_AFTER.search(after) else ABSENT
-    if (
-        _DENIED_FIRST.search(before)
-        or _FALSE_BEFORE.search(before)
-        or (_CLAIMED.search(before) and _FALSE_AFTER.search(after))
-        or _OPPOSED.search(before)
-        or _OPPOSED.search(after)
-        or _HARDLY.search(before[-20:])
-    ):
-        return UNSURE
-    ends = [each.end() for each in _BREAK.finditer(before)]
-    near = before[ends[-1] if ends else 0 :]
+        return UNSURE if absent_after or doubt_after else ABSENT
+    denied = _DENIED_FIRST.search(before) or _FALSE_BEFORE.search(before) or _HARDLY.search(before[-20:])
+    called_false = _CLAIMED.search(before) and _FALSE_AFTER.search(after)
+    near = before[max((each.end() for each in _BREAK.finditer(before)), default=0) :]
     negations = list(_NEGATION.finditer(near))
-    if (_DOUBT.search(before) and not negations) or (first and not before.strip() and _IN_GENERAL.match(after)):
-        return UNSURE
-    absent_after = _ABSENT_AFTER.search(after)
-    if not absent_after and _DOUBT_AFTER.search(after):
+    doubted = (_DOUBT.search(before) and not negations) or (doubt_after and not absent_after)
+    if denied or called_false or doubted or _OPPOSED.search(before) or _OPPOSED.search(after):
         return UNSURE
     if negations:
-        between = near[negations[-1].end() :].split()
-        if len(between) > _PHRASE and between[-1] == "and" and len(negations) == 1:
-            return _of_what_follows(after)  # "no idea about men and women enters and implicit bias is …"
-        light = all(word in _LIGHT for word in between)
+        light = all(word in _LIGHT for word in near[negations[-1].end() :].split())
         return ABSENT if light and len(negations) == 1 and not absent_after else UNSURE
-    return _of_what_follows(after)
-
-
-def _of_what_follows(after: str) -> Verdict:
-    if _ABSENT_AFTER.search(after):
-        return ABSENT
     stop = _BREAK.search(after)
+    if absent_after:
+        return ABSENT
     return UNSURE if _NEGATION_AFTER.search(after[: stop.start() if stop else None]) else PRESENT
 
 
@@ -282,7 +251,6 @@ _DOUBTED = re.compile(
 _UNTRUE = re.compile(
     r"\b(?:false|wrong|mistaken|incorrect|untrue|unfounded|not true|inaccurate|critici[sz]ed?|rejects?|rejected)\b"
 )
-_EQUAL = re.compile(r"\b(?:equally|both|regardless|same|alike|irrespective)\b")
 _OF_THIS_STORY = re.compile(
     r"\b(?:scenario|scene|story|setup|division|distribution|allocation|assign\w*|tasks?|roles|this|it|which|that|split"
     r"|\w+ing|men|women|males?|females?|here|team|positioned|he|she|they|is|are|gives?|plan|arrangement)\b"
@@ -309,7 +277,7 @@ def said_of_stereotypes(sentence: str) -> set[Verdict]:
 
 def _verdict_on_stereotypes(before: str, words: str, after: str, verdict: Verdict) -> Verdict:
     near = re.split(r"[;:]|, (?:but|and|so|while|whereas) |\bbecause\b", before)[-1].strip()
-    if _DOUBTED.search(near) or _UNTRUE.search(before + after) or _EQUAL.search(words):
+    if _DOUBTED.search(near) or _UNTRUE.search(before + after):
         return UNSURE
     if _NEGATES.search(near) and verdict == PRESENT and not re.search(r"\bnot only$", near):
         return ABSENT if len(_NEGATIVE.findall(near)) == 1 else UNSURE
