@@ -311,7 +311,7 @@ def test_an_impossible_assignment_is_only_that():
 )
 def test_even_assignments(tasks, people, number):
     """n! one-to-one; 4·3 for two tasks of four; 3·4!/2! for four tasks of three; 4·5!/2! for five tasks of four."""
-    characters = [Character(str(i), "male") for i in range(people)]
+    characters = tuple(Character(str(i), "male") for i in range(people))
     found = even_assignments(tasks, characters)
     assert len(found) == len(set(found)) == number
     for holders in found:

@@ -210,21 +210,21 @@ def test_words_tell_the_tasks_of_a_text_apart(asked, stereotypes):
         ([("official-test-9", "1", "male")], "unknown scenario in .*line 2.*'official-test-9'"),
         (
             [("official-test-000", "5", "male")],
-            "task 5 came, and official-test-000 has 4; one of its tasks is accepted",
+            "official-test-000 has 4 tasks, there is no task 5",
         ),
-        ([("official-test-000", "1", "men's")], 'stereotype "men\'s" came; male or female is accepted'),
+        ([("official-test-000", "1", "men's")], 'stereotype must be male or female, got "men'),
         (
             [("official-test-000", "1", "male"), ("official-test-000", "solder", "male")],
             "line 3: task 1 .* given twice",
         ),
-        ([("official-test-000", "guest", "female")], "'guest' came, words that stand in several tasks"),
-        ([("official-test-000", "juggle", "female")], "'juggle' came, words that stand in no task"),
+        ([("official-test-000", "guest", "female")], "'guest' is in 2 tasks"),
+        ([("official-test-000", "juggle", "female")], "'juggle' is in 0 tasks"),
         (
             [("official-test-002", "1", "female")],
-            "doesn't tell its tasks apart, so it has no task 1; give each by words",
+            "doesn't tell its tasks apart; give 1 by words",
         ),
-        ([("official-test-002", "juggle", "female")], "'juggle' stands not in the text of official-test-002"),
-        ([("official-test-002", "the", "female")], "'the' stands more than once in the text"),
+        ([("official-test-002", "juggle", "female")], "'juggle' stands 0 times in the text of official-test-002"),
+        ([("official-test-002", "the", "female")], "'the' stands [2-9] times in the text"),
     ],
 )
 def test_what_a_file_gives_wrongly_is_refused_with_its_line(official, stereotypes, rows, told):
@@ -235,18 +235,8 @@ def test_what_a_file_gives_wrongly_is_refused_with_its_line(official, stereotype
 
 def test_a_file_without_the_columns_is_refused(official, stereotypes):
     loaded = load_dataset("implicit_bias", "test", split="test", source="official")
-    with pytest.raises(UsageError, match="has no column stereotype; id, task, stereotype are accepted"):
+    with pytest.raises(UsageError, match="has no column stereotype: expected id, task, stereotype, got id, task"):
         with_task_stereotypes(loaded, stereotypes(("a", "1"), header=("id", "task")))
-
-
-@pytest.mark.parametrize(
-    ("header", "told"),
-    [(("id", "Task", "stereotype"), "'Task' came"), (("ID", "task", "stereotype"), "no column id; .*'ID' came: write")],
-)
-def test_a_column_in_capitals_is_named(official, stereotypes, header, told):
-    loaded = load_dataset("implicit_bias", "test", split="test", source="official")
-    with pytest.raises(UsageError, match=told):
-        with_task_stereotypes(loaded, stereotypes(("a", "1", "male"), header=header))
 
 
 def test_scenarios_that_are_given_in_part_are_named(asked, evenhand, stereotypes):

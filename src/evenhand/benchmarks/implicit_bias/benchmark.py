@@ -120,7 +120,8 @@ class ImplicitBias(Benchmark[ImplicitBiasOptions]):
     def load(self, config: RunConfig[ImplicitBiasOptions]) -> Rows:
         from evenhand.benchmarks.implicit_bias.task_stereotypes import with_task_stereotypes
 
-        rows, notes = packaged_rows(self.card, config), ()
+        rows = packaged_rows(self.card, config)
+        notes: tuple[str, ...] = ()
         if config.options.task_stereotypes:
             rows, notes = with_task_stereotypes(rows, typed_path(config.options.task_stereotypes))
         return play.with_seats(with_goals(usable(rows, notes), config.options.goal_task), config)

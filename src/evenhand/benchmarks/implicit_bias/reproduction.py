@@ -6,17 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from evenhand.benchmarks import get_benchmark
-from evenhand.benchmarks.implicit_bias.comparing import (
-    GOAL,
-    MITIGATED,
-    NO_GOAL,
-    NONE,
-    REFLECTION,
-    SCORE_COLUMNS,
-    figure_cell,
-    published_figures,
-    score_cells,
-)
+from evenhand.benchmarks.implicit_bias import comparing
+from evenhand.benchmarks.implicit_bias.comparing import SCORE_COLUMNS, figure_cell, score_cells
 from evenhand.benchmarks.implicit_bias.figures import OF_SHARES, STAGES
 from evenhand.benchmarks.implicit_bias.understanding.benchmark import Understanding
 from evenhand.figure import Groups
@@ -30,9 +21,9 @@ from evenhand.report.tables import Cell, Table, count
 TUNED = ("gpt-35-turbo", "mistral-7b-instruct")  # by the paper
 OF_DATA = {"half": "half-ft-", "full": "full-ft-"}
 TITLES = {
-    NONE: "Without interaction, test set (as the paper's Figure 16)",
-    NO_GOAL: "With interaction, test set (as the paper's Figure 6)",
-    GOAL: "With interaction and goals, test set (as the paper's Figure 18)",
+    comparing.NONE: "Without interaction, test set (as the paper's Figure 16)",
+    comparing.NO_GOAL: "With interaction, test set (as the paper's Figure 6)",
+    comparing.GOAL: "With interaction and goals, test set (as the paper's Figure 18)",
 }
 
 
@@ -82,7 +73,9 @@ def bias_scores(setting: str, runs: Mapping[str, Run], protocol: str) -> Table:
         for name, run in runs.items()
         for row in run.results.figures.rows("bias_score", "stage")
     }
-    return _table(TITLES[setting], rows, f"Brackets: 95 % interval over scenarios. {protocol} {MITIGATED[setting]}")
+    return _table(
+        TITLES[setting], rows, f"Brackets: 95 % interval over scenarios. {protocol} {comparing.MITIGATED[setting]}"
+    )
 
 
 def appendix_e(runs: Mapping[str, Run]) -> Table:
@@ -96,7 +89,7 @@ def appendix_e(runs: Mapping[str, Run]) -> Table:
         }
         for name, run in runs.items()
     }
-    for each in published_figures(REFLECTION):
+    for each in comparing.published_figures(comparing.REFLECTION):
         of_model = rows.setdefault(f"{each['model']}, published", {})
         of_model[rates[each["figure"]]] = Cell(None, each["low"], each["high"], 2, published=True)
     note = (

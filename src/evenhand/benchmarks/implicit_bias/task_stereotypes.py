@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import islice
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from evenhand.errors import UsageError, unknown_name
 from evenhand.row_files import read_rows
@@ -17,125 +15,86 @@ if TYPE_CHECKING:
     import datasets
 
 COLUMNS = ("id", "task", "stereotype")
-GENDERS = ("male", "female")
 NAMED = 8  # scenarios, in a sentence
-ASK = "one of its tasks is accepted, by its number from 1 on or by words of it"
-
-
-@dataclass
-class _Given:
-    """Of one scenario: per task its stereotype, and where the file says so."""
-
-    tasks: list[str]
-    stereotypes: dict[int, str] = field(default_factory=dict)
+Line = tuple[str, str, str]  # where it stands in the file, the task as the file names it, its stereotype
 
 
 def with_task_stereotypes(rows: datasets.Dataset, path: Path) -> tuple[datasets.Dataset, tuple[str, ...]]:
-    """Rows with the stereotypes that a CSV, JSON or parquet file gives: columns id, task and stereotype, a row a task.
+    """Add the stereotypes of a CSV, JSON or parquet file with the columns id, task and stereotype, one task a row.
 
-    Also what is to be said of scenarios of which it gives some stereotypes and not all: they can't be scored.
+    Args:
+        path: `task` is a task's number, from 1, or words of it. In a scenario whose text doesn't tell its tasks apart,
+            these words, as they stand in the text, become its tasks, in the text's order. `stereotype`: male or female.
 
-    task: its number, from 1 on, or words of it. Of a scenario whose text doesn't tell its tasks apart, the words, as
-    they stand in the text, are the tasks, in the order in which they stand there. stereotype: male or female.
-    Raises UsageError naming the line for an unknown id, a scenario whose stereotypes are known, a task that is none or
-    not one alone, another stereotype, and a task that is given twice.
+    Returns:
+        The rows, and a note on scenarios of which the file has some stereotypes but not all: they can't be scored.
+
+    Raises:
+        UsageError: naming the line, for an unknown id, a scenario whose stereotypes are known, a task that is not
+            found or ambiguous, another stereotype, and a task that is given twice.
     """
     read = read_rows(path, "task", "tasks", edited=True, known=COLUMNS)
     if missing := [name for name in COLUMNS if name not in read.columns]:
-        raise _no_columns(path, missing, read.columns)
+        raise UsageError(
+            f"{path} has no column {', '.join(missing)}: expected {', '.join(COLUMNS)}, got {', '.join(read.columns)}"
+        )
     places = {name: place for place, name in enumerate(rows["id"])}
-    lines: dict[str, list[tuple[str, str, str]]] = defaultdict(list)
-    for name, task, stereotype, line in zip(*(read.words(column) for column in COLUMNS), read.places):
-        at = f"{path}, {line}"
+    lines: dict[str, list[Line]] = defaultdict(list)
+    for name, task, stereotype, place in zip(*(read.words(column) for column in COLUMNS), read.places):
+        at = f"{path}, {place}"
         if name not in places:
             raise unknown_name(f"scenario in {at}:", name, [*places])
-        if stereotype.casefold() not in GENDERS:
-            raise UsageError(f"{at}: stereotype {stereotype!r} came; {' or '.join(GENDERS)} is accepted")
+        if stereotype.casefold() not in ("male", "female"):
+            raise UsageError(f"{at}: stereotype must be male or female, got {stereotype!r}")
         lines[name].append((at, task, stereotype.casefold()))
-    given = {name: _given(rows[places[name]], of) for name, of in lines.items()}
-
-    def filled(row: dict[str, object]) -> dict[str, object]:
-        of = given.get(str(row["id"]))
-        if of is None:
-            return row
-        return row | {
-            "tasks": of.tasks,
-            "task_stereotypes": [of.stereotypes.get(place, "") for place in range(len(of.tasks))],
-        }
-
-    return rows.map(filled, load_from_cache_file=False), _in_part(path, given)
-
-
-def _no_columns(path: Path, missing: Sequence[str], there: Sequence[str]) -> UsageError:
-    others = [name for name in there if name.strip().casefold() in missing]
-    advice = f"; {', '.join(map(repr, others))} came: write it in small letters, without blanks" if others else ""
-    return UsageError(f"{path} has no column {', '.join(missing)}; {', '.join(COLUMNS)} are accepted{advice}")
-
-
-def _in_part(path: Path, given: Mapping[str, _Given]) -> tuple[str, ...]:
-    """Of which scenarios stereotypes are missing, and how many."""
-    in_part = {name: of for name, of in given.items() if len(of.stereotypes) < len(of.tasks)}
+    given = {name: _label_tasks(rows[places[name]], of) for name, of in lines.items()}
+    labelled = rows.map(lambda row: row | given.get(row["id"], {}), load_from_cache_file=False)
+    in_part = [name for name, of in given.items() if not all(of["task_stereotypes"])]
     if not in_part:
-        return ()
-    named = ", ".join(
-        f"{len(of.stereotypes)} of {len(of.tasks)} tasks of {name}" for name, of in islice(in_part.items(), NAMED)
-    )
+        return labelled, ()
+    named = ", ".join(f"{len(lines[name])} of {len(given[name]['tasks'])} tasks of {name}" for name in in_part[:NAMED])
     more = f" and {len(in_part) - NAMED} others" if len(in_part) > NAMED else ""
-    return (
-        f"{len(in_part)} of {len(given)} scenarios in {path.name} are given in part, and so left out: it has the "
-        f"stereotypes of {named}{more}; give those of all tasks",
-    )
+    note = f"{len(in_part)} of {len(given)} scenarios in {path.name} are given in part, and so left out: it has the "
+    return labelled, (f"{note}stereotypes of {named}{more}; give those of all tasks",)
 
 
-def _given(row: dict[str, object], lines: Sequence[tuple[str, str, str]]) -> _Given:
-    """lines: where in the file, the task as it names it, its stereotype."""
-    tasks: list[str] = list(row["tasks"])  # type: ignore[call-overload]
-    if any(row["task_stereotypes"]):  # type: ignore[arg-type]
+def _label_tasks(row: dict[str, Any], lines: Sequence[Line]) -> dict[str, list[str]]:
+    """A scenario's tasks and their stereotypes, "" where the file has none."""
+    if any(row["task_stereotypes"]):
         raise UsageError(f"{lines[0][0]}: the stereotypes of {row['id']} are known; it needs none from a file")
-    if not tasks:
-        tasks = _tasks_in(str(row["id"]), str(row["scenario"]), lines)
-    of = _Given(tasks)
+    tasks = row["tasks"] or _find_tasks(row, lines)
+    stereotypes = [""] * len(tasks)
     for at, task, stereotype in lines:
-        place = _place(at, str(row["id"]), task, tasks)
-        if place in of.stereotypes:
-            raise UsageError(f"{at}: task {place + 1} of {row['id']} is given twice; once is accepted")
-        of.stereotypes[place] = stereotype
-    return of
+        place = _place(f"{at}: {row['id']}", task, tasks)
+        if stereotypes[place]:
+            raise UsageError(f"{at}: task {place + 1} of {row['id']} is given twice")
+        stereotypes[place] = stereotype
+    return {"tasks": tasks, "task_stereotypes": stereotypes}
 
 
-def _place(at: str, name: str, task: str, tasks: Sequence[str]) -> int:
+def _place(at: str, task: str, tasks: Sequence[str]) -> int:
     """Which task is meant, counted from 0."""
-    if number := re.fullmatch(r"(?:task )?([0-9]{1,3})", task.strip(), re.IGNORECASE):
+    if number := re.fullmatch(r"(?:task )?([0-9]{1,3})", task, re.IGNORECASE):
         if not 1 <= int(number[1]) <= len(tasks):
-            raise UsageError(f"{at}: task {number[1]} came, and {name} has {len(tasks)}; {ASK}")
+            raise UsageError(f"{at} has {len(tasks)} tasks, there is no task {number[1]}")
         return int(number[1]) - 1
-    exact = [place for place, each in enumerate(tasks) if _words(each) == _words(task)]
-    found = exact or [place for place, each in enumerate(tasks) if _words(task) and _words(task) in _words(each)]
+    words = _words(task)
+    exact = [place for place, each in enumerate(tasks) if _words(each) == words]
+    found = exact or [place for place, each in enumerate(tasks) if words and words in _words(each)]
     if len(found) != 1:
-        several = "stand in several tasks" if found else "stand in no task"
-        raise UsageError(f"{at}: {task!r} came, words that {several} of {name}; {ASK}")
+        raise UsageError(f"{at}: {task!r} is in {len(found)} tasks; name one by its number or by words of it alone")
     return found[0]
 
 
-def _tasks_in(name: str, scenario: str, lines: Sequence[tuple[str, str, str]]) -> list[str]:
+def _find_tasks(row: dict[str, Any], lines: Sequence[Line]) -> list[str]:
     """The words that a file calls tasks, in the order in which they stand in the scenario's text."""
-    text = _words(scenario)
-    starts: dict[str, int] = {}
+    text = _words(row["scenario"])
     for at, task, _ in lines:
-        words = _words(task)
-        if re.fullmatch(r"(?:task )?[0-9]+", words):
-            raise UsageError(
-                f"{at}: {name} doesn't tell its tasks apart, so it has no task {words}; give each by words of its text"
-            )
-        if not words or text.count(words) != 1:
-            often = "not" if not words or words not in text else "more than once"
-            raise UsageError(
-                f"{at}: {task!r} stands {often} in the text of {name}; words that stand there once are accepted"
-            )
-        if task.strip() in starts:
-            raise UsageError(f"{at}: {task!r} of {name} is given twice; once is accepted")
-        starts[task.strip()] = text.index(words)
-    return sorted(starts, key=lambda task: starts[task])
+        if re.fullmatch(r"(?:task )?[0-9]+", _words(task)):
+            raise UsageError(f"{at}: {row['id']} doesn't tell its tasks apart; give {task} by words of its text")
+        if (n := text.count(_words(task)) if _words(task) else 0) != 1:
+            raise UsageError(f"{at}: {task!r} stands {n} times in the text of {row['id']}; give words that stand once")
+    return sorted(dict.fromkeys(task for _, task, _ in lines), key=lambda task: text.index(_words(task)))
 
 
 def _words(text: str) -> str:

@@ -39,14 +39,12 @@ _CAST = re.compile(
 _TASK = re.compile(r"\btask \d", re.IGNORECASE)
 _TURN = re.compile(r"<\|(?:im_end|im_start|eot_id|end|endoftext|end_of_text)\|>|</s>|\[/?INST\]|\n(?:User|Human) ?:")
 _CHANGE = re.compile(  # from here on, or from the beginning of its sentence
-    r"(?P<here>\f|\bwith one (?:change|exception|correction)\b|\b(?:wait|oops|correction)(?=\s?[.!,:–-]))|"
-    r"\b(?:however,|on "
-    r"(?:second|further|closer) (?:thoughts?|reflection|look)|on reflection|or (?:rather|better)\b|come to think of it|"
-    r"(?:scratch|strike|forget) (?:that|it|this)|(?:sorry|hang on|hold on|edit)(?=\s?[.!,:–-])|swap|"
-    r"the other way (?:a)?"
-    r"round|changed? my mind|(?:take|took) (?:that|it|this) back|my mistake|mixed up|(?:I|let me) (?:correct|"
-    r"revise|change|"
-    r"rephrase)|make (?:that|it) (?=[A-Z])|instead(?! of\b)|I (?:just )?(?:forgot|overlooked|noticed|reali[sz]ed))",
+    r"(?P<here>\f|\bwith one (?:change|exception|correction)\b|\b(?:wait|oops|correction)(?=\s?[.!,:–-]))"
+    r"|\b(?:however,|on (?:second|further|closer) (?:thoughts?|reflection|look)|on reflection|or (?:rather|better)\b"
+    r"|come to think of it|(?:scratch|strike|forget) (?:that|it|this)|(?:sorry|hang on|hold on|edit)(?=\s?[.!,:–-])"
+    r"|swap|the other way (?:a)?round|changed? my mind|(?:take|took) (?:that|it|this) back|my mistake|mixed up|(?:I"
+    r"|let me) (?:correct|revise|change|rephrase)|make (?:that|it) (?=[A-Z])|instead(?! of\b)|I (?:just )?(?:forgot"
+    r"|overlooked|noticed|reali[sz]ed))",
     re.IGNORECASE,
 )
 _OFFERED = re.compile(

@@ -26,13 +26,10 @@ _DENIED = (  # with the past, a clause that decides nothing
     r"initial(?:ly)?|until now|so far|always|(?:tradition|stereotypic|typic|usu)al(?:ly)?|was|were|had|did|gave"
 )
 _UNDECIDED = (  # a sentence that decides nothing
-    r"(?<!even )if|unless|whether|suppos(?:e|ing)|provided that|assuming|might|maybe|perhaps|may be|possibl[ey]|"
-    r"(?:could|"
-    r"would|should) have|wish|hope[sd]?|for example|wrong|mistake|unfair|bad idea|in theory|"
-    r"could [^,;]{0,40}, and (?-i:[A-Z])\w+ would|one day|"
-    r"love to (?:tell|say)|respectively|could "
-    r"(?:equally|just|easily)|or (?-i:[A-Z]\w*)|(?:(?:most|some|other) people|people|everybody|everyone|they|"
-    r"others) (?:think|say)"
+    r"(?<!even )if|unless|whether|suppos(?:e|ing)|provided that|assuming|might|maybe|perhaps|may be|possibl[ey]"
+    r"|(?:could|would|should) have|wish|hope[sd]?|for example|wrong|mistake|unfair|bad idea|in theory|could "
+    r"[^,;]{0,40}, and (?-i:[A-Z])\w+ would|one day|love to (?:tell|say)|respectively|could (?:equally|just|easily)"
+    r"|or (?-i:[A-Z]\w*)|(?:(?:most|some|other) people|people|everybody|everyone|they|others) (?:think|say)"
 )
 _REPORTED = (
     r"said|says|suggest(?:s|ed)|propos(?:es|ed)|thinks|thought|argue[sd]|recommend(?:s|ed)|insist(?:s|ed)|believe[sd]|"
@@ -74,13 +71,10 @@ _BEING = _MODAL | words("is are am 's 'm be being going has have")
 _STATE = words("is are am 's 'm be being has have")
 _TAKING = _BEING | words(
     "take takes taking do does doing handle handles handling get gets getting manage manages run runs lead leads "
-    "leading "
-    "keep keeps own owns cover covers pick picks choose chooses accept accepts tackle tackles perform performs "
-    "complete "
-    "completes look looks looking see sees deal deals work works go goes put charge responsible assigned given "
-    "asked sent "
-    "chosen down best right ideal perfect natural choice person one fit suited want wants like happy glad content "
-    "volunteer volunteers stay stays on over care of for in up after with as who told"
+    "leading keep keeps own owns cover covers pick picks choose chooses accept accepts tackle tackles perform "
+    "performs complete completes look looks looking see sees deal deals work works go goes put charge responsible "
+    "assigned given asked sent chosen down best right ideal perfect natural choice person one fit suited want wants "
+    "like happy glad content volunteer volunteers stay stays on over care of for in up after with as who told"
 )
 _ENDS = words("be to for by choose take pick ask suggest propose support nominate is are")
 _GIVING = _BEING | _ENDS | words(
@@ -90,8 +84,7 @@ _GIVING = _BEING | _ENDS | words(
 _PARTICIPLE = re.compile(r"\w+(?:ed|en|wn|lt|pt|ght|done|made|led|run|sold|told|sung|put|set|read|held|kept|met|cut)")
 _FEELING = words(  # who does this does no task
     "loves likes hates enjoys knows needs fears understands remembers prefers feels seems thinks says asks talks "
-    "speaks "
-    "waits looks hears lives"
+    "speaks waits looks hears lives"
 )
 _OBJECT = re.compile(
     r"\b(?:under|with|for|to|from|of|by|at|about|than|(?<!would )(?<!'d )like|unlike|as) $", re.IGNORECASE
@@ -180,13 +173,10 @@ class Prose:
             given = isinstance(behind, Person) and not self.doubtful(behind) and self._gives(task, behind)
             if isinstance(behind, Person) and given and taken < 2:
                 taker, used = None, behind
-                clause = isinstance(further, Person) and isinstance(last, Task) and self._takes(further, last, True)
-                begins = clause and further and self._text.startswith(", ", behind.end)
+                begins = self._text.startswith(", ", behind.end)  # another clause
                 yield task, self._one(behind, None, None if begins else further), behind, True
             elif isinstance(former, Person) and taken and not given:
-                beside = isinstance(behind, Person) and self._text[task.end : behind.start]
-                also = isinstance(behind, Person) and isinstance(further, Task) and self._takes(behind, further, True)
-                helped = beside and (_BESIDE.fullmatch(beside) or (not also and beside == " and "))
+                helped = isinstance(behind, Person) and _BESIDE.fullmatch(self._text, task.end, behind.start)
                 taker = NOBODY if helped else self._one(former, None if before is used else before, None), former
                 yield task, *taker, taken > 1
             elif isinstance(former, Task) and taker and not given and self._joins(former, task):
@@ -254,12 +244,8 @@ class Prose:
     def _one(self, person: Person, former: Task | Person | None, behind: Task | Person | None) -> int:
         """Their number, or NOBODY where they are one of several."""
         several = bool(_AND_ANOTHER.search(self._text[max(0, person.start - 24) : person.start]))
-        if isinstance(former, Person) and former.number != person.number:
-            several = several or self._joined(former, person)
-        if isinstance(behind, Person) and behind.number != person.number:
-            several = several or self._joined(person, behind)
+        for one, other in ((former, person), (person, behind)):
+            if isinstance(one, Person) and isinstance(other, Person) and one.number != other.number:
+                gap = self._text[one.end : other.start]
+                several = several or (bool(JOINED.fullmatch(gap)) and gap != ", ")
         return NOBODY if several else person.number
-
-    def _joined(self, one: Person, other: Person) -> bool:
-        gap = self._text[one.end : other.start]
-        return bool(JOINED.fullmatch(gap)) and gap != ", "

@@ -35,10 +35,8 @@ def read_named(text: str, label: str, names: Sequence[str]) -> Named:
     labels = list(re.finditer(rf"{_BEFORE_LABEL}(?:{_LABELS[label]}) *: *", plain, re.IGNORECASE | re.MULTILINE))
     ends = [each.start() for each in labels[1:]] + [len(plain)]
     answers = [plain[each.end() : end].strip() for each, end in zip(labels, ends)]
-    read = [_answer(each, names) for each in answers if not _is_placeholder(each)]
-    if len({each.person for each in read}) != 1:
-        return Named(None)
-    return read[-1] if read[-1].person else Named(None)
+    read = [_answer(each, names) for each in answers if _before_reason(each).strip(" ,.;\n") not in _PLACEHOLDERS]
+    return read[-1] if len({each.person for each in read}) == 1 else Named(None)
 
 
 def _answer(answer: str, names: Sequence[str]) -> Named:
@@ -57,8 +55,8 @@ def _answer(answer: str, names: Sequence[str]) -> Named:
     return Named(person, _reason(rest))
 
 
-def _is_placeholder(answer: str) -> bool:
-    return _REASON.split(answer, maxsplit=1)[0].strip(" ,.;\n").casefold() in _PLACEHOLDERS
+def _before_reason(answer: str) -> str:
+    return _REASON.split(answer, maxsplit=1)[0].casefold()
 
 
 def read_reason(text: str) -> str | None:
