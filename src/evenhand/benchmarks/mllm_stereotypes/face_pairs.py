@@ -115,15 +115,17 @@ def make_rows(pairs: Iterable[Pair], prompts: Iterable[Mapping[str, object]]) ->
     for pair in pairs:
         for prompt in (each for each in asked if each["attribute"] == pair.attribute):
             for swapped in (False, True):
-                order = slice(None, None, -1 if swapped else 1)
-                left, right = (str(face.path) for face in (pair.left, pair.right)[order])
+                paths, groups = [str(pair.left.path), str(pair.right.path)], [*pair.groups]
+                if swapped:
+                    paths.reverse()
+                    groups.reverse()
                 yield {
                     "pair": pair.id,
                     **prompt,
-                    "candidates": list(pair.groups[order]),
+                    "candidates": groups,
                     "swapped": swapped,
-                    "left": left,
-                    "right": right,
+                    "left": paths[0],
+                    "right": paths[1],
                     "age": pair.age,
                     "shared": pair.shared,
                 }

@@ -178,6 +178,7 @@ def _find_in_table(table: Path) -> Iterator[Found]:
         rows[_path_inside(file)].append(_parse_labels(age, gender, race))
     for file, labels in rows.items():
         first = labels[0] or "unlabelled"
+        found: list[Labels | str]
         if not file:
             found = ["oddly_named"] * len(labels)
         elif len(set(labels)) > 1:

@@ -94,7 +94,10 @@ _MEMORY = 400  # characters before and after a side
 def find_sides(clauses: Sequence[Clause], place: int) -> set[tuple[Side, Kind]]:
     """Find the sides that a clause names, and how; those that are certainly no position are left out."""
     text = clauses[place].text
-    named = {(match["side"], kind) for match in _PLACE.finditer(text) if (kind := _find_kind(clauses, place, match))}
+    named: set[tuple[Side, Kind]] = set()
+    for match in _PLACE.finditer(text):
+        if kind := _find_kind(clauses, place, match):
+            named.add(("left" if match["side"] == "left" else "right", kind))
     if len(named) != 1:
         return named
     [(side, kind)] = named
