@@ -38,7 +38,7 @@ test-peers: .venv-peers/.installed  ## exported tasks, asked by lm-evaluation-ha
 		-k "finds_the_same or runs_from_a_dataset_repository"
 
 # Playwright steers a Chromium that is installed here (EVENHAND_CHROMIUM names one); axe-core, of npm, finds what people who
-# don't see the page would stumble over. Without these the tests in make test skip it: a release demands this target.
+# don't see the page would stumble over. Without these the tests in make test skip it.
 BROWSER := build/browser
 test-browser: setup $(BROWSER)/.installed  ## pages in headless Chromium, and what axe-core finds there
 	PYTHONPATH=$(BROWSER)/site EVENHAND_AXE=$(CURDIR)/$(BROWSER)/package/axe.min.js \
@@ -129,7 +129,6 @@ $(BROWSER)/.installed: setup.cfg constraints.txt Makefile
 	.venv-peers/bin/$(INSTALL) --constraint constraints.txt --requirement tests/tools/requirements-peers.txt --editable '.[test]'
 	touch $@
 
-# llama.cpp is compiled here, for this machine's instructions: that takes a C++ compiler and six minutes of a core.
 .venv-bench/.installed: setup.cfg constraints.txt
 	$(PYTHON) -m venv .venv-bench
 	.venv-bench/bin/$(INSTALL) --upgrade pip

@@ -1,12 +1,15 @@
-"""How fast choices are scored: evenhand beside padded batches, lm-evaluation-harness, vLLM and llama.cpp, in turns.
+"""Measure how fast choices are scored: evenhand, padded batches, lm-evaluation-harness and vLLM.
 
-All score the options of the same contact_hypothesis prompts with the same weights, dtype and cores, in four cells: the
-paper's system prompt and a short one, float32 and bfloat16. Each engine runs in the environment that has it
-(scripts/scoring_engines.py says what each does), and waits for the others. Those that share nothing between prompts
-read one prompt of --every.
+All score the options of the same contact_hypothesis prompts with the same weights, dtype and cores, with the paper's
+system prompt and a short one, in float32 and bfloat16. Each engine runs in a process of the environment that has it:
 
-At the least, each distinct beginning of all that is read has to be read once. The token bound is the speed of reading
-just that, at as many tokens a second as the naive engine reads.
+- evenhand: TransformersModel.answer, which shares prefixes, in calls as large as the runner's
+- naive: padded batches of 16, sorted by length, each option in a row of its own, nothing shared
+- lm_eval: HFLM.loglikelihood, batch size 16; options of a prompt that differ in their last token only share a row
+- vllm: evenhand's backend vllm:NAME, which keeps prefixes and asks one request for each beginning of an answer
+
+Engines that share nothing between prompts read one prompt of --every. The bound is the speed of reading each distinct
+token once, at as many tokens a second as the naive engine reads.
 """
 
 import argparse
@@ -14,121 +17,107 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benching import Line, measured, threads
-from scoring_compared import ENGINES, NAIVE, OURS, RIVALS, Compared, Found, Rival, page
-
-from evenhand.command_line import ScriptHelp, whole
-from evenhand.report.markdown import write_part
+import numpy as np
+from bench import Line, bench_parser, per_second, run_bench, threads
+from scoring_engines import add_options
 
 ROOT = Path(__file__).parents[1]
-MARK = "scripts/bench_choice_scoring.py"
-DTYPES, SYSTEMS = ("float32", "bfloat16"), ("paper", "short")
 
 
-class Engines:
-    """A process of scripts/scoring_engines.py, in one environment."""
+@dataclass(frozen=True)
+class Engine:
+    """What it needs.
 
-    def __init__(self, python: str, options: Sequence[str]):
-        script = Path(__file__).with_name("scoring_engines.py")
-        self._process = subprocess.Popen(
-            [python, str(script), *options], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-        )
+    Attributes:
+        environments: where its module may be installed besides here.
+        shares: whether it reads what prompts share once; it is then asked all prompts.
+    """
 
-    def do(self, key: str, what: str, system: str, every: int) -> dict[str, Any]:
-        """What `done` of that script gives. Raises RuntimeError saying why it can't."""
-        try:
-            self._pipe("stdin").write(f"{key} {what} {system} {every}\n")
-            self._pipe("stdin").flush()
-            line = self._pipe("stdout").readline()
-        except BrokenPipeError:
-            line = ""
-        answer = dict(json.loads(line)) if line else {"error": "its process has ended; what it said stands above"}
-        if "error" in answer:
-            raise RuntimeError(answer["error"])
-        return answer
+    module: str
+    environments: tuple[str, ...] = ()
+    shares: bool = False
 
-    def end(self) -> None:
-        with suppress(BrokenPipeError):
-            self._pipe("stdin").close()
-        self._process.wait()
-
-    def _pipe(self, name: str) -> Any:
-        return getattr(self._process, name)
+    def find_python(self) -> str | None:
+        """An interpreter that has its module: this one, else that of an environment beside scripts/."""
+        look = f"import importlib.util, sys; sys.exit(not importlib.util.find_spec({self.module!r}))"
+        for python in (sys.executable, *(str(ROOT / each / "bin/python") for each in self.environments)):
+            if Path(python).exists() and not subprocess.run([python, "-c", look]).returncode:
+                return python
+        return None
 
 
-def python_with(rival: Rival) -> str | None:
-    """An interpreter that has its module: this one, else that of an environment beside scripts/."""
-    look = f"import importlib.util, sys; sys.exit(not importlib.util.find_spec({rival.module!r}))"
-    for python in (sys.executable, *(str(ROOT / each / "bin/python") for each in rival.environments)):
-        if not rival.module or (Path(python).exists() and not subprocess.run([python, "-c", look]).returncode):
-            return python
-    return None
+ENGINES = {
+    "evenhand": Engine("evenhand", shares=True),
+    "naive": Engine("transformers"),
+    "lm_eval": Engine("lm_eval", (".venv-bench", ".venv-peers")),
+    "vllm": Engine("vllm", (".venv-vllm",), shares=True),
+}
+RIVALS = [name for name in ENGINES if name != "evenhand"]
 
 
-def compared(dtype: str, given: argparse.Namespace) -> Iterator[Compared]:
-    """With each system prompt. An environment is one process, and its engines wait for the others'."""
-    asked = {key: each for key, each in ENGINES.items() if key in (OURS, NAIVE, *given.rivals)}
-    missing = {key: "left out" for key in ENGINES if key not in asked}
-    pythons = {key: python_with(each) for key, each in asked.items()}
-    for key in [key for key, python in pythons.items() if python is None]:
-        missing[key] = f"not installed: make {asked.pop(key).environments[0]}/.installed"
-    options = ("--model", given.model, "--dtype", dtype, "--rows", str(given.rows))
-    processes = {python: Engines(python, options) for python in {pythons[key] for key in asked} if python}
-    try:
-        for system in given.systems:
-            told: dict[str, list[dict[str, Any]]] = {key: [] for key in asked}
-            for step in ("warm", *["round"] * given.rounds, "results"):
-                for key, each in list(asked.items()):
-                    try:
-                        every = 1 if each.shares else given.every
-                        told[key].append(processes[pythons[key]].do(key, step, system, every))
-                    except RuntimeError as error:
-                        if key in (OURS, NAIVE):
-                            raise SystemExit(f"{each.name} failed: {error}") from None
-                        missing[key] = f"failed: {error}"
-                        del asked[key]
-            yield Compared(
-                system, dtype, {key: found(told[key], given, each) for key, each in asked.items()}, {**missing}
+def run_engine(name: str, options: argparse.Namespace) -> dict[str, Any] | str:
+    """What scripts/scoring_engines.py measures in a process of its own; else why there is nothing."""
+    engine = ENGINES[name]
+    python = engine.find_python()
+    if python is None:
+        return f"not installed: make {engine.environments[0]}/.installed"
+    sizes = {"model": options.model, "rows": options.rows, "rounds": options.rounds, "module": engine.module}
+    sizes["every"] = 1 if engine.shares else options.every
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "found.json"
+        command = [python, str(Path(__file__).with_name("scoring_engines.py")), f"--output={path}"]
+        command += [f"--{key}={value}" for key, value in sizes.items()]
+        command += ["--dtypes", *options.dtypes, "--systems", *options.systems]
+        environment = {"OMP_NUM_THREADS": str(threads()), "TOKENIZERS_PARALLELISM": "false", **os.environ}
+        if subprocess.run(command, env=environment, stdout=sys.stderr).returncode:
+            return "failed; its error is above the table"
+        return dict(json.loads(path.read_text(encoding="utf-8")))
+
+
+def describe_agreement(ours: dict[str, Any], theirs: dict[str, Any], every: int) -> str:
+    """The winner is the option with the higher mean log-probability a token, as in the paper."""
+    log_probs = [np.array(ours["log_probs"])[::every], np.array(theirs["log_probs"])]
+    lengths = np.array(theirs["lengths"])
+    winners = [(each / lengths).argmax(axis=1) for each in log_probs]
+    others = int((winners[0] != winners[1]).sum())
+    apart = np.abs(log_probs[0] - log_probs[1]).max()
+    return f"{apart:.0e} nats apart at most, {others} of {len(lengths)} winners differ"
+
+
+def measure(options: argparse.Namespace) -> Iterator[Line]:
+    found = {name: run_engine(name, options) for name in dict.fromkeys(("evenhand", "naive", *options.rivals))}
+    every_of_ours = found.pop("evenhand")
+    if isinstance(every_of_ours, str):
+        raise SystemExit(f"evenhand: {every_of_ours}")
+    for cell, ours in every_of_ours.items():
+        what, speeds = f"choices, {cell} system prompt", per_second(ours["prompts"], tuple(ours["seconds"]))
+        for name, engine in found.items():
+            if isinstance(engine, str):
+                yield Line(what, "prompts/s", speeds, name, (), engine)
+                continue
+            theirs = engine[cell]
+            remark = describe_agreement(ours, theirs, 1 if ENGINES[name].shares else options.every)
+            rival = "padded batches" if name == "naive" else theirs["engine"]
+            yield Line(
+                what, "prompts/s", speeds, rival, per_second(theirs["prompts"], tuple(theirs["seconds"])), remark
             )
-    finally:
-        for process in processes.values():
-            process.end()
-
-
-def found(told: Sequence[Mapping[str, Any]], given: argparse.Namespace, of: Rival) -> Found:
-    warm, *rounds, results = told
-    seconds = tuple(each["seconds"] for each in rounds)
-    return Found(warm["name"], seconds, rounds[0]["prompts"], 1 if of.shares else given.every, results)
-
-
-def measure(given: argparse.Namespace) -> Iterator[Line]:
-    os.environ.setdefault("OMP_NUM_THREADS", str(threads()))  # of every engine
-    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
-    cells = [cell for dtype in given.dtypes for cell in compared(dtype, given)]
-    if given.page:
-        write_part(given.page, MARK, page(cells, given))
-    for cell in cells:
-        yield from cell.lines()
+            if name == "naive":
+                n = theirs["tokens"] * ours["prompts"] / ours["distinct"]
+                tokens = f"{ours['tokens']:,} tokens, {ours['distinct']:,} distinct"
+                yield Line(what, "prompts/s", speeds, "bound", per_second(n, tuple(theirs["seconds"])), tokens)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=ScriptHelp)
-    parser.add_argument("--model", default="embedded", help="embedded, a Hub id, or a local folder")
-    parser.add_argument("--dtypes", nargs="+", choices=DTYPES, default=DTYPES, help="of weights and computing")
-    parser.add_argument("--systems", nargs="+", choices=SYSTEMS, default=SYSTEMS, help="system prompts")
-    parser.add_argument("--rows", type=whole(), default=60, help="prompt sets, three prompts each")
-    parser.add_argument(
-        "--every", type=whole(), default=9, help="one prompt of so many, for engines that share nothing"
-    )
-    parser.add_argument("--rounds", type=whole(), default=2, help="of timing")
-    parser.add_argument("--rivals", nargs="*", choices=RIVALS, default=[*RIVALS], help="besides the padded batches")
-    parser.add_argument("--page", type=Path, metavar="FILE", help="whose part on choice scoring is written anew")
-    measured(parser, measure)
+    parser = bench_parser(__doc__)
+    add_options(parser)
+    parser.add_argument("--rivals", nargs="*", choices=RIVALS, default=RIVALS, help="engines to compare with")
+    run_bench(parser, measure)
 
 
 if __name__ == "__main__":

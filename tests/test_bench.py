@@ -1,0 +1,79 @@
+"""scripts/bench.py and the scripts bench_*.py: one table of all that is measured, whatever some rivals do."""
+
+import argparse
+import importlib
+
+import pytest
+
+
+@pytest.fixture
+def script(root, monkeypatch):
+    """A module of scripts/, by name, as the scripts themselves import it."""
+    monkeypatch.syspath_prepend(str(root / "scripts"))
+    return importlib.import_module
+
+
+def test_a_ratio_above_one_is_in_our_favour(script):
+    line = script("bench").Line
+    assert line("choices", "prompts/s", (10.0, 20.0), "theirs", (4.0, 5.0)).ratio == 4
+    assert line("memory", "MiB", (100.0, 90.0), "theirs", (270.0, 300.0)).ratio == 3
+    assert line("choices", "prompts/s", (10.0,), "theirs", (), "not installed").ratio is None
+
+
+def test_a_row_has_the_best_round_and_the_worst(script):
+    bench = script("bench")
+    lines = [
+        bench.Line("choices", "prompts/s", (10.0, 20.0), "lm_eval 0.4.13", (4.0,), "equal"),
+        bench.Line("choices", "prompts/s", (10.0, 20.0), "vLLM", (), "not installed: make .venv-vllm/.installed"),
+    ]
+    page = bench.make_page(lines)
+    assert "| choices | prompts/s | 20 (10) | lm_eval 0.4.13 | 4 | 5.00 | equal |" in page
+    assert "| choices | prompts/s | 20 (10) | vLLM |  |  | not installed: make .venv-vllm/.installed |" in page
+
+
+def test_every_bench_is_in_the_table(script, root):
+    assert set(script("bench").SIZES) == {path.stem for path in (root / "scripts").glob("bench_*.py")}
+
+
+@pytest.mark.parametrize("ending", [0, 1])
+def test_a_bench_that_fails_is_a_row_and_fails_the_whole(ending, script, monkeypatch, tmp_path, capfd):
+    bench = script("bench")
+    (tmp_path / "bench_one.py").write_text(
+        "import json, sys\n"
+        "assert sys.argv[1:3] == ['--rows', '3'], sys.argv\n"
+        "line = {'what': 'one', 'unit': 's', 'ours': [1], 'rival': 'two', 'theirs': [2], 'remark': ''}\n"
+        f"json.dump([line], open(sys.argv[-1], 'w')); print('measuring'); sys.exit({ending})\n"
+    )
+    monkeypatch.setattr(bench, "__file__", str(tmp_path / "bench.py"))
+    monkeypatch.setattr(bench, "SIZES", {"bench_one": ("--rows", "3")})
+    monkeypatch.setattr("sys.argv", ["bench.py"])
+    if ending:
+        with pytest.raises(SystemExit, match="failed: bench_one"):
+            bench.main()
+    else:
+        bench.main()
+    page = capfd.readouterr().out
+    assert "measuring" not in page  # that is on standard error
+    assert ("| one | s | 1 | two | 2 | 2.00 |" in page) == (not ending)
+    assert ("| bench_one |  |  |  |  |  | failed" in page) == bool(ending)
+
+
+def test_rivals_that_are_not_here_are_rows_and_the_rest_goes_on(script, monkeypatch):
+    """evenhand reads 4 prompts in 1 s, naive 2 in 2 s: its 8 tokens in 2 s are as many as 8 prompts a second have."""
+    bench = script("bench_choice_scoring")
+    measured = {"evenhand": (1.0, 4, 1), "naive": (2.0, 2, 8), "lm_eval": (4.0, 2, 8)}
+
+    def run_engine(name, options):
+        if name not in measured:
+            return "not installed: make .venv-vllm/.installed"
+        seconds, prompts, tokens = measured[name]
+        scores = {"log_probs": [[-1.0, -3.0]] * prompts, "lengths": [[1, 2]] * prompts}
+        counts = {"prompts": prompts, "tokens": tokens, "distinct": 2}
+        return {"float32, short": {"engine": f"{name} 1.0", "seconds": [seconds, 9.0], **scores, **counts}}
+
+    monkeypatch.setattr(bench, "run_engine", run_engine)
+    lines = {line.rival: line for line in bench.measure(argparse.Namespace(rivals=bench.RIVALS, every=2))}
+    assert lines["lm_eval 1.0"].ratio == 8  # 4 prompts in 1 s beside 2 in 4 s
+    assert lines["padded batches"].remark == "0e+00 nats apart at most, 0 of 2 winners differ"
+    assert lines["bound"].theirs[0] == 8 / 2 * 4 / 2  # tokens a second × our prompts for each distinct token
+    assert lines["vllm"].remark == "not installed: make .venv-vllm/.installed"
