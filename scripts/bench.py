@@ -31,6 +31,7 @@ SIZES: dict[str, tuple[str, ...]] = {
     "bench_contact_bias": ("--sets", "100000", "--rounds", "2"),
     "bench_runner": ("--rows", "4000"),
 }
+PYTHON = {"bench_choice_scoring": Path(__file__).parents[1] / ".venv-bench" / "bin" / "python"}  # where it exists
 NOTE = "The best round, and the worst in brackets. Times as good: evenhand is better where that is above 1."
 INSTRUCTIONS = ("avx2", "avx512f", "avx512_bf16", "amx_bf16")
 """Those that decide how fast a processor multiplies, by their names in /proc/cpuinfo."""
@@ -145,7 +146,8 @@ def run_script(name: str) -> list[Line]:
     """A script's lines, from a process whose memory is its own; a line that says so where it fails."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "lines.json"
-        command = [sys.executable, str(Path(__file__).with_name(f"{name}.py")), *SIZES[name], "--lines", str(path)]
+        python = str(PYTHON[name]) if name in PYTHON and PYTHON[name].exists() else sys.executable
+        command = [python, str(Path(__file__).with_name(f"{name}.py")), *SIZES[name], "--lines", str(path)]
         if subprocess.run(command, stdout=sys.stderr).returncode:
             return [Line(name, "", (), "", (), "failed; its error is above the table")]
         found = json.loads(path.read_text(encoding="utf-8"))

@@ -6,19 +6,16 @@ Every work has a process of its own, and is measured in seconds of processor tim
   resumed or scored
 - evenhand: a run from rows to predictions.parquet, and its scoring and report
 - again: the same command once more, with all replies stored
-- resumed: the command after an interruption at 95 % of the requests, up to its first reply
 
 Rows are drawn by --rows, from all six configurations in both orders: 6 requests a row, 216,000 rows in all.
 """
 
 import argparse
 import json
-import math
 import multiprocessing
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -43,22 +40,16 @@ REPLIES = tuple(
 
 
 class InstantModel:
-    """Replies by the length of the prompt. most: number of replies before it is interrupted."""
+    """Replies by the length of the prompt."""
 
     identity = name = "instant"
     can: frozenset[Ability] = frozenset({"choose", "continue"})
     whole_calls = True
 
-    def __init__(self, most: float = math.inf):
-        self.left = most
-
     def at_once(self, kind: Kind) -> int:
         return 1024
 
     def answer(self, requests: Sequence[Request], on_tokens: OnTokens = unheard) -> Answers:
-        self.left -= len(requests)
-        if self.left < 0:
-            raise InterruptedError
         for place, request in enumerate(requests):
             yield place, REPLIES[len(request.messages[-1].text) % len(REPLIES)]
 
@@ -107,27 +98,10 @@ def run_evenhand(config: RunConfig[Any], folder: Path) -> Clock:
     return clock
 
 
-def run_resumed(config: RunConfig[Any], folder: Path) -> Clock:
-    n = REQUESTS_A_ROW * (config.limit or 0)
-    with suppress(InterruptedError):
-        evaluate(config, folder / "cut", InstantModel(0.95 * n), lambda rows, step: None)
-    clock = Clock()
-
-    def on_step(rows: int, step: Step) -> None:
-        if not clock.seconds:
-            clock.mark("rows")
-        elif step.replied and len(clock.seconds) == 1:
-            clock.mark("first reply")
-
-    evaluate(config, folder / "cut", InstantModel(), on_step)
-    return clock
-
-
 WORKS: dict[str, Callable[[RunConfig[Any], Path], Clock]] = {
     "naive": run_naive,
     "evenhand": run_evenhand,
     "again": run_evenhand,
-    "resumed": run_resumed,
 }
 
 
@@ -142,22 +116,16 @@ def measure(options: argparse.Namespace) -> Iterator[Line]:
                 with multiprocessing.get_context("spawn").Pool(1) as pool:
                     clocks[name].append(pool.apply(work, (config, Path(folder))))
 
-    def seconds(name: str, part: str) -> tuple[float, ...]:
-        return tuple(clock.seconds[part] for clock in clocks[name])
+    def seconds(name: str, part: str, of: float = 1) -> tuple[float, ...]:
+        return tuple(clock.seconds[part] / of for clock in clocks[name])
 
-    def cost(name: str) -> tuple[float, ...]:
-        return tuple(1e6 * each / n for each in seconds(name, "asking"))
-
-    def memory(name: str) -> tuple[float, ...]:
-        return tuple(clock.memory for clock in clocks[name])
-
-    unit = "µs of processor a request"
+    naive = seconds("naive", "asking", n / 1e6)
+    for what, name in ((f"asking {n:,} requests", "evenhand"), ("the same once more, all replies stored", "again")):
+        yield Line(what, "µs of processor a request", seconds(name, "asking", n / 1e6), RIVAL, naive)
     yield Line("drawing the rows", "s of processor", seconds("evenhand", "rows"), RIVAL, seconds("naive", "rows"))
-    yield Line(f"a run of {n:,} requests, its asking", unit, cost("evenhand"), RIVAL, cost("naive"))
-    yield Line("the same once more, all replies stored", unit, cost("again"), RIVAL, cost("naive"))
     yield Line("scoring and report", "s of processor", seconds("evenhand", "scoring and report"), "")
-    yield Line("resumed after 95 %, to the first reply", "s of processor", seconds("resumed", "first reply"), "")
-    yield Line("memory of the run and its scoring", "MiB", memory("evenhand"), RIVAL, memory("naive"))
+    ours, theirs = (tuple(clock.memory for clock in clocks[name]) for name in ("evenhand", "naive"))
+    yield Line("memory of the run and its scoring", "MiB", ours, RIVAL, theirs)
 
 
 def main() -> None:

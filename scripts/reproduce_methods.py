@@ -15,7 +15,6 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from reproducing import (
     difference_cell,
@@ -31,7 +30,6 @@ from evenhand.benchmarks.bbq.files import at_hand
 from evenhand.benchmarks.contact_controls.verdict_words import in_short
 from evenhand.command_line import whole
 from evenhand.flow.results import Results
-from evenhand.report.comparison import compare
 from evenhand.report.markdown import markdown, write_part
 from evenhand.report.plots import points
 from evenhand.report.tables import Cell, Table, cell, count
@@ -202,50 +200,20 @@ def elsewhere_table(done: Sequence[Checkpoint], categories: Sequence[str]) -> Ta
     return Table("Elsewhere", columns, tuple(rows), note)
 
 
-def difference_table(done: Sequence[Checkpoint], questions: Sequence[str]) -> Table:
-    """Paired differences from the base on what no method was tuned for."""
-    rows = {
-        each: {
-            name: difference_cell(found, digits=2)
-            for what in questions
-            for name, found in compare(each.base.folder(what), each.folder(what)).differences.items()
-        }
-        for each in done
-        if each.method != BASE
-    }
-    names = list(dict.fromkeys(name for row in rows.values() for name in row))
-    cells = tuple((*each.cells, *(row.get(name, Cell("")) for name in names)) for each, row in rows.items())
-    note = (
-        "Paired by row; brackets: 95 % interval of each difference alone. The exponential of log perplexity's "
-        "difference is the ratio of perplexities. All responses: implicit_bias."
-    )
-    return Table("Minus the base, elsewhere", ("method", "seed", *names), cells, note)
-
-
 def cost_table(trained: Sequence[Checkpoint]) -> Table:
     rows = []
     for each in trained:
         record = read_record(each.model)
         tokens = record["computed_tokens"]
-        questions = Cell(record["steps"] * questions_a_step(record), style="count")
-        counts = (count(record["steps"]), questions, count(tokens["learned"]), count(tokens["otherwise"]))
+        counts = (count(record["steps"]), count(tokens["learned"]), count(tokens["otherwise"]))
         minutes = Cell(record["seconds_since_last_start"] / 60)
         rows.append((*each.cells, *counts, minutes, Cell(record["packing"]), Cell(record["note"])))
     note = (
         "Otherwise: what the base says of the same prompts (SCD, expected score, DPO), or answers that are written "
         "(GRPO). Minutes: since the training was last started."
     )
-    columns = ("steps", "questions", "tokens learned from", "tokens computed otherwise", "minutes", "batches", "")
+    columns = ("steps", "tokens learned from", "tokens computed otherwise", "minutes", "batches", "")
     return Table("What it took", ("method", "seed", *columns), tuple(rows), note)
-
-
-def questions_a_step(record: dict[str, Any]) -> float:
-    """Those learned from: prompts that answers are written to, questions of a group, or examples and pairs."""
-    data, recipe = record["data"], record["recipe"]
-    if "prompts_a_step" in data:
-        return float(data["prompts_a_step"])
-    of_each = data["questions"] / data["groups"] if "groups" in data else 1
-    return float(recipe["batch_size"] * recipe["accumulation"] * of_each)
 
 
 def plot(done: Sequence[Checkpoint]) -> str:
@@ -268,13 +236,7 @@ def make_page(done: Sequence[Checkpoint], command: str, tokens: int, drawing: st
         "batches are trees (SCD, expected score), so that the same tokens hold more answers there. Brackets: 95 % "
         f"interval; with so few seeds none of it is over seeds. Rows: {done[0].results(HELD_OUT).rows_in_words}."
     )
-    elsewhere = [what for what in (BBQ, UTILITY, TASKS) if what != BBQ or categories]
-    tables = (
-        bias_table(done),
-        elsewhere_table(done, categories),
-        difference_table(done, elsewhere),
-        cost_table(trained),
-    )
+    tables = (bias_table(done), elsewhere_table(done, categories), cost_table(trained))
     image = f"![biased answers held out, against perplexity of neutral text]({drawing})"
     return "\n\n".join(["## Methods with the same tokens", MEANING, about, *map(markdown, tables), image])
 

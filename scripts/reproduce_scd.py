@@ -220,24 +220,21 @@ class Reproduction:
             measured = record["measured"][0 if name == BASE else -1]
             answers = json.loads((self.output / f"neutral-{name}.json").read_text("utf-8"))
             right = sum(holds(answer, neutral_questions()[question]) for question, answer in answers.items())
-            others, took = [Cell("not asked")] * 2, [Cell("")] * 4
-            if name not in (BALANCED,):
+            others = [Cell("not asked")] * 2
+            if name != BALANCED:
                 ranked, agency = (read_results(self.folder(what, name)).figures for what in ("implicit-bias", "labe"))
                 others = [cell(ranked.row("bias_score"), 2), cell(agency.row("gender_difference"))]
-            if name != BASE:
-                minutes = Cell(record["seconds_since_last_start"] / 60)
-                first, last = Cell(record["losses"][0], digits=2), Cell(last_loss(record), digits=3)
-                took = [count(record["steps"]), first, last, minutes]
             neutral = (count(right), count(sum(map(refuses, answers.values()))))
             perplexity = Cell(measured["perplexity of neutral text"], digits=2)
-            rows.append((Cell(name), perplexity, *neutral, *others, *took))
+            took = [Cell(last_loss(record), digits=3), Cell(record["seconds_since_last_start"] / 60)]
+            rows.append((Cell(name), perplexity, *neutral, *others, *(took if name != BASE else [Cell("")] * 2)))
         columns = ("model", "perplexity", "questions right", "refused", "implicit_bias", "labe")
         note = (
             f"Perplexity of neutral text; lower is better. Questions: {len(neutral_questions())} neutral ones. "
             "implicit_bias: bias score without interaction; 0 is best. labe: men's agency above women's, in points, of "
             "16 reviews cut off at 96 tokens. Last loss: mean of ten steps. Minutes: since the last start."
         )
-        return Table("Otherwise", (*columns, "steps", "first loss", "last loss", "minutes"), tuple(rows), note)
+        return Table("Otherwise", (*columns, "last loss", "minutes"), tuple(rows), note)
 
 
 def main() -> None:
