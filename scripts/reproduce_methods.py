@@ -30,6 +30,7 @@ from evenhand.benchmarks.bbq.files import at_hand
 from evenhand.benchmarks.contact_controls.verdict_words import in_short
 from evenhand.command_line import whole
 from evenhand.flow.results import Results
+from evenhand.report.comparison import compare
 from evenhand.report.markdown import markdown, write_part
 from evenhand.report.plots import points
 from evenhand.report.tables import Cell, Table, cell, count
@@ -200,6 +201,26 @@ def elsewhere_table(done: Sequence[Checkpoint], categories: Sequence[str]) -> Ta
     return Table("Elsewhere", columns, tuple(rows), note)
 
 
+def difference_table(done: Sequence[Checkpoint], questions: Sequence[str]) -> Table:
+    """Paired differences from the base on what no method was tuned for."""
+    rows = {
+        each: {
+            name: difference_cell(found, digits=2)
+            for what in questions
+            for name, found in compare(each.base.folder(what), each.folder(what)).differences.items()
+        }
+        for each in done
+        if each.method != BASE
+    }
+    names = list(dict.fromkeys(name for row in rows.values() for name in row))
+    cells = tuple((*each.cells, *(row.get(name, Cell("")) for name in names)) for each, row in rows.items())
+    note = (
+        "Paired by row; brackets: 95 % interval of each difference alone. The exponential of log perplexity's "
+        "difference is the ratio of perplexities. All responses: implicit_bias."
+    )
+    return Table("Minus the base, elsewhere", ("method", "seed", *names), cells, note)
+
+
 def cost_table(trained: Sequence[Checkpoint]) -> Table:
     rows = []
     for each in trained:
@@ -236,7 +257,13 @@ def make_page(done: Sequence[Checkpoint], command: str, tokens: int, drawing: st
         "batches are trees (SCD, expected score), so that the same tokens hold more answers there. Brackets: 95 % "
         f"interval; with so few seeds none of it is over seeds. Rows: {done[0].results(HELD_OUT).rows_in_words}."
     )
-    tables = (bias_table(done), elsewhere_table(done, categories), cost_table(trained))
+    elsewhere = [what for what in (BBQ, UTILITY, TASKS) if what != BBQ or categories]
+    tables = (
+        bias_table(done),
+        elsewhere_table(done, categories),
+        difference_table(done, elsewhere),
+        cost_table(trained),
+    )
     image = f"![biased answers held out, against perplexity of neutral text]({drawing})"
     return "\n\n".join(["## Methods with the same tokens", MEANING, about, *map(markdown, tables), image])
 
