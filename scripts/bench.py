@@ -28,7 +28,6 @@ SIZES: dict[str, tuple[str, ...]] = {
     "bench_interaction": ("--conversations", "4", "--others", "1", "--max-new-tokens", "16"),
     "bench_training": ("--steps", "3"),
     "bench_agency": ("--sentences", "1000", "--published-sentences", "40", "--rounds", "2"),
-    "bench_contact_bias": ("--sets", "100000", "--rounds", "2"),
     "bench_runner": ("--rows", "4000"),
 }
 PYTHON = {"bench_choice_scoring": Path(__file__).parents[1] / ".venv-bench" / "bin" / "python"}  # where it exists

@@ -25,11 +25,6 @@ from evenhand.report.markdown import markdown, write_part
 from evenhand.report.tables import Table
 
 MARK = "scripts/reproduce_implicit_bias.py"
-MEANING = """\
-Can a model learn to see implicit bias by being told of it? It is trained on stories in which tasks are divided fairly
-or by stereotype (*full*), or on fair ones alone (*half*). Then it says of stories that it has not seen whether there
-is bias (accuracy; guessing gives about half), and divides tasks itself (bias score, 0 best; *chance* is a random
-assignment)."""
 STORIES, ALONE, INTERACTION = PARTS = ("stories", "alone", "interaction")
 MODELS = ("base", "half", "full")
 ASKED = {
@@ -137,7 +132,7 @@ class Reproduction:
             f"runs, {self.size['max_new_tokens']} new tokens an utterance. The goal is a task that is a man's by "
             f"stereotype. Rows: {finished(folder).results.rows_in_words}."
         )
-        return "\n\n".join(["## Fine-tuning on told assignments", MEANING, about, *map(markdown, self.tables())])
+        return "\n\n".join([about, *map(markdown, self.tables())])
 
 
 def main() -> None:

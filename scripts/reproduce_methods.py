@@ -39,11 +39,6 @@ from evenhand.statistics.families import holm
 from evenhand.whole_files import write_whole
 
 MARK = "scripts/reproduce_methods.py"
-MEANING = """\
-Which way of making a model less biased gives most for the same work, and what does it cost elsewhere? Each training
-learns from as many tokens; then all are asked the same questions: situations and groups that none has seen (0 % is
-best, chance is 50), controls in which what sounds kind is wrong, other benchmarks, and plain questions and texts, which
-show whether the model still works."""
 BASE, INSTRUCTION = UNTRAINED = ("base", "instruction")
 RATE = 3e-4  # Raj et al.'s, for all methods: no method's own was searched for
 TRAININGS = {
@@ -265,7 +260,7 @@ def make_page(done: Sequence[Checkpoint], command: str, tokens: int, drawing: st
         cost_table(trained),
     )
     image = f"![biased answers held out, against perplexity of neutral text]({drawing})"
-    return "\n\n".join(["## Methods with the same tokens", MEANING, about, *map(markdown, tables), image])
+    return "\n\n".join([about, *map(markdown, tables), image])
 
 
 def main() -> None:

@@ -41,11 +41,6 @@ from evenhand.statistics.estimators import Share
 from evenhand.whole_files import write_whole
 
 MARK = "scripts/reproduce_scd.py"
-MEANING = """\
-Can less bias be taught, and is it more than a habit of saying what sounds kind? A model is trained on questions of
-`contact_hypothesis`, and asked others, which it had not seen: the percentage of biased answers should fall (0 is best,
-chance is 50). Controls then ask questions in which the kind-sounding answer is wrong, and other text shows whether the
-model still writes."""
 BASE, TUNED, COUNTERED, BALANCED = "base", "disjoint", "counter-examples", "balanced"
 WHOLLY = (TUNED, COUNTERED)  # asked everything
 CONTROLLED = (*WHOLLY, BALANCED)  # asked the new half, controls and neutral questions; others only what is held out
@@ -157,7 +152,7 @@ class Reproduction:
             )
         controlled = [BASE, *(name for name in tunings if name in CONTROLLED)]
         tables = (self.biased_table(tunings), self.controls_table(controlled), self.otherwise_table(controlled))
-        return "\n\n".join(["## Social Contact Debiasing", MEANING, command, *map(markdown, tables)])
+        return "\n\n".join([command, *map(markdown, tables)])
 
     def biased_table(self, tunings: Sequence[str]) -> Table:
         asked: dict[str, dict[str, None]] = {}  # {folder's name: models}, in the order in which they are shown

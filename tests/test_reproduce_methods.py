@@ -1,11 +1,12 @@
 """scripts/reproduce_methods.py: every training and run once, and a page out of the runs' own files."""
 
-import importlib
 import json
 import re
 import shutil
 
 import pytest
+import reproduce_methods
+import reproducing
 
 from evenhand.benchmarks.contact_hypothesis import plausible
 
@@ -14,27 +15,25 @@ ROW = re.compile(r"^\| (base|instruction|DPO) \| (0|1) \| (.*) \|$", re.MULTILIN
 
 
 @pytest.fixture
-def script(root, tiny_checkpoint, tmp_path, monkeypatch):
+def script(tiny_checkpoint, tmp_path, monkeypatch):
     """The script's names, of a small size; calling `run` calls it, and returns the commands that it gave."""
-    monkeypatch.syspath_prepend(str(root / "scripts"))
-    module, shared = (importlib.import_module(name) for name in ("reproduce_methods", "reproducing"))
-    monkeypatch.setattr(module, "FULL", module.Size(1, (0,), 12, 8, 2, 60))
+    monkeypatch.setattr(reproduce_methods, "FULL", reproduce_methods.Size(1, (0,), 12, 8, 2, 60))
     monkeypatch.setattr(plausible, "plausible_rows", lambda rows: rows.select(range(0, rows.num_rows, 47)))
-    command, given = shared.called, []
+    command, given = reproducing.called, []
 
     def called(arguments):
         given.append(arguments)
         short = ["--max-new-tokens", "1"] if arguments[1] == "utility" else []
         command([*arguments, *short, "--dtype", "float32"])
 
-    monkeypatch.setattr(shared, "called", called)
+    monkeypatch.setattr(reproducing, "called", called)
     asked = ["--model", tiny_checkpoint, "--bbq", "--methods", *TRAINED, "--output", tmp_path / "runs"]
     asked += ["--page", tmp_path / "page.md", "--drawing", tmp_path / "docs/m.svg"]
     monkeypatch.setattr("sys.argv", ["x", *map(str, asked)])
 
     def run():
         given.clear()
-        module.main()
+        reproduce_methods.main()
         return list(given)
 
     return run

@@ -1,38 +1,32 @@
 """scripts/reproduce_scd.py: every training and run once, what takes long where it is asked for, and a page of them."""
 
-import importlib
 import shutil
 from pathlib import Path
 
 import pytest
+import reproduce_scd
+import reproducing
 
 from evenhand.benchmarks.contact_hypothesis import plausible
 
 
 @pytest.fixture
-def script(root, monkeypatch):
-    monkeypatch.syspath_prepend(str(root / "scripts"))
-    return importlib.import_module("reproduce_scd")
-
-
-@pytest.fixture
-def call(script, tmp_path, monkeypatch):
+def call(tmp_path, monkeypatch):
     """call(*options) calls the script, and returns the commands that it gave."""
-    shared = importlib.import_module("reproducing")
-    command, given = shared.called, []
+    command, given = reproducing.called, []
 
     def run(*options, instead=command):
         given.clear()
-        monkeypatch.setattr(shared, "called", lambda arguments: (given.append(arguments), instead(arguments)))
+        monkeypatch.setattr(reproducing, "called", lambda arguments: (given.append(arguments), instead(arguments)))
         places = ("--output", tmp_path / "runs", "--page", tmp_path / "page.md")
         monkeypatch.setattr("sys.argv", ["x", *map(str, (*options, *places))])
-        script.main()
+        reproduce_scd.main()
         return list(given)
 
     return run, command
 
 
-def test_what_takes_long_is_made_with_all_alone_and_goes_on_from_the_rest(call, script, monkeypatch):
+def test_what_takes_long_is_made_with_all_alone_and_goes_on_from_the_rest(call, monkeypatch):
     run, _ = call
 
     def make_folder(arguments):
@@ -40,8 +34,8 @@ def test_what_takes_long_is_made_with_all_alone_and_goes_on_from_the_rest(call, 
         folder.mkdir(parents=True)
         (folder / ("training.json" if arguments[0] == "train" else "results.json")).touch()
 
-    monkeypatch.setattr(script.Reproduction, "page", lambda *_: "")
-    monkeypatch.setattr(script.Reproduction, "ask_neutral", lambda *_: None)
+    monkeypatch.setattr(reproduce_scd.Reproduction, "page", lambda *_: "")
+    monkeypatch.setattr(reproduce_scd.Reproduction, "ask_neutral", lambda *_: None)
     commands = {option: run(*filter(None, [option]), instead=make_folder) for option in ("", "--all", "--quick")}
     trained = {
         option: [each[each.index("--setting") + 1] for each in some if each[0] == "train"]
@@ -69,13 +63,13 @@ def records(table):
 
 
 @pytest.fixture
-def reproduction(script, finished, tmp_path):
+def reproduction(finished, tmp_path):
     """reproduction(folder=run, …), of finished runs."""
 
     def make(**runs):
         for name, run in runs.items():
             shutil.copytree(run, tmp_path / name.replace("_", "-"))
-        return script.Reproduction("embedded", script.QUICK, tmp_path)
+        return reproduce_scd.Reproduction("embedded", reproduce_scd.QUICK, tmp_path)
 
     return make
 
@@ -105,9 +99,9 @@ def test_who_says_yes_errs_where_no_is_right(reproduction, finished):
 
 
 @pytest.mark.slow
-def test_the_page_has_a_tiny_model_before_and_after(call, script, tiny_checkpoint, tmp_path, monkeypatch):
+def test_the_page_has_a_tiny_model_before_and_after(call, tiny_checkpoint, tmp_path, monkeypatch):
     run, command = call
-    monkeypatch.setattr(script, "FULL", script.Size(4, 1, 12, 8))
+    monkeypatch.setattr(reproduce_scd, "FULL", reproduce_scd.Size(4, 1, 12, 8))
     monkeypatch.setattr(plausible, "plausible_rows", lambda rows: rows.select(range(0, rows.num_rows, 47)))
 
     def small(given):

@@ -1,10 +1,11 @@
 """Table 3, Figures 6, 16 and 18 and appendix E, out of runs whose figures are known."""
 
-import importlib
 import json
 from dataclasses import replace
 
 import pytest
+import reproduce_implicit_bias
+import reproducing
 
 from evenhand.benchmarks.implicit_bias.comparing import GOAL, NO_GOAL, NONE
 from evenhand.benchmarks.implicit_bias.reproduction import appendix_e, bias_scores, table_3
@@ -76,17 +77,15 @@ def test_figures_of_interaction_have_every_stage(finished, setting):
     assert rates["gpt-4, published"]["self-correction"].text == "0.20 to 0.30"
 
 
-def test_the_script_asks_every_cell_once_and_goes_on(root, monkeypatch, tmp_path):
+def test_the_script_asks_every_cell_once_and_goes_on(monkeypatch, tmp_path):
     """What is there already is not made again."""
-    monkeypatch.syspath_prepend(str(root / "scripts"))
-    script = importlib.import_module("reproduce_implicit_bias")
     asked = []
-    monkeypatch.setattr(importlib.import_module("reproducing"), "called", asked.append)
+    monkeypatch.setattr(reproducing, "called", asked.append)
     (tmp_path / "half").mkdir()
     (tmp_path / "half/training.json").write_text(json.dumps({}))
     monkeypatch.setattr("sys.argv", ["x", "--output", str(tmp_path), "--page", str(tmp_path / "page.md")])
-    monkeypatch.setattr(script.Reproduction, "page", lambda self: "")
-    script.main()
+    monkeypatch.setattr(reproduce_implicit_bias.Reproduction, "page", lambda self: "")
+    reproduce_implicit_bias.main()
     assert [command[:4] for command in asked if command[0] == "train"] == [["train", "implicit-bias", "--data", "full"]]
     folders = [command[-1] for command in asked]
     assert len(folders) == len({*folders}) == 1 + 6 + 3 + 12
