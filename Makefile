@@ -62,7 +62,7 @@ check: setup            ## style, and types on the installed wheel
 	$(BIN)/pip install --quiet --no-deps --target build/check/site build/check/*.whl
 	cd build/check/site && ../../../$(BIN)/mypy --config-file ../../../pyproject.toml -p evenhand
 
-# Rivals are measured where they are installed: make .venv-bench/.installed .venv-vllm/.installed
+# lm_eval is measured where it is installed: make .venv-bench/.installed
 bench: setup            ## one table of speed and memory beside rivals, as ratios
 	$(BIN)/python scripts/bench.py
 
