@@ -38,7 +38,7 @@ test-peers: .venv-peers/.installed  ## exported tasks, asked by lm-evaluation-ha
 		-k "finds_the_same or runs_from_a_dataset_repository"
 
 # Playwright steers a Chromium that is installed here (EVENHAND_CHROMIUM names one); axe-core, of npm, finds what people who
-# don't see the page would stumble over. Without these the tests in make test skip it: a release demands this target.
+# don't see the page would stumble over. Without these the tests in make test skip it.
 BROWSER := build/browser
 test-browser: setup $(BROWSER)/.installed  ## pages in headless Chromium, and what axe-core finds there
 	PYTHONPATH=$(BROWSER)/site EVENHAND_AXE=$(CURDIR)/$(BROWSER)/package/axe.min.js \
@@ -62,7 +62,7 @@ check: setup            ## style, and types on the installed wheel
 	$(BIN)/pip install --quiet --no-deps --target build/check/site build/check/*.whl
 	cd build/check/site && ../../../$(BIN)/mypy --config-file ../../../pyproject.toml -p evenhand
 
-# Rivals are measured where they are installed: make .venv-bench/.installed .venv-vllm/.installed
+# lm_eval is measured where it is installed: make .venv-bench/.installed
 bench: setup            ## one table of speed and memory beside rivals, as ratios
 	$(BIN)/python scripts/bench.py
 
@@ -129,7 +129,6 @@ $(BROWSER)/.installed: setup.cfg constraints.txt Makefile
 	.venv-peers/bin/$(INSTALL) --constraint constraints.txt --requirement tests/tools/requirements-peers.txt --editable '.[test]'
 	touch $@
 
-# llama.cpp is compiled here, for this machine's instructions: that takes a C++ compiler and six minutes of a core.
 .venv-bench/.installed: setup.cfg constraints.txt
 	$(PYTHON) -m venv .venv-bench
 	.venv-bench/bin/$(INSTALL) --upgrade pip

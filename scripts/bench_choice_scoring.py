@@ -1,134 +1,161 @@
-"""How fast choices are scored: evenhand beside padded batches, lm-evaluation-harness, vLLM and llama.cpp, in turns.
+"""Measure how fast choices are scored: evenhand, padded batches, and lm-evaluation-harness.
 
-All score the options of the same contact_hypothesis prompts with the same weights, dtype and cores, in four cells: the
-paper's system prompt and a short one, float32 and bfloat16. Each engine runs in the environment that has it
-(scripts/scoring_engines.py says what each does), and waits for the others. Those that share nothing between prompts
-read one prompt of --every.
+All score the options of the same contact_hypothesis prompts with the same weights, dtype and cores, with the paper's
+system prompt and a short one, in float32 and bfloat16:
 
-At the least, each distinct beginning of all that is read has to be read once. The token bound is the speed of reading
-just that, at as many tokens a second as the naive engine reads.
+- evenhand: TransformersModel.answer, which shares prefixes, in calls as large as the runner's
+- naive: padded batches of 16, sorted by length, each option in a row of its own, nothing shared
+- lm_eval: HFLM.loglikelihood, batch size 16; options of a prompt that differ in their last token only share a row.
+  It is installed by make .venv-bench/.installed: run this script with .venv-bench/bin/python
+
+Rivals, which share nothing between prompts, read one prompt of --every. The bound is the speed of reading each distinct
+token once, at as many tokens a second as the naive engine reads.
 """
 
 import argparse
-import json
-import os
-import subprocess
-import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
-from pathlib import Path
-from typing import Any
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from importlib import metadata, util
 
-from benching import Line, measured, threads
-from scoring_compared import ENGINES, NAIVE, OURS, RIVALS, Compared, Found, Rival, page
+import numpy as np
+from bench import Line, bench_parser, per_second, run_bench, time_rounds
 
-from evenhand.command_line import ScriptHelp, whole
-from evenhand.report.markdown import write_part
+from evenhand.benchmarks import get_benchmark
+from evenhand.flow.configuration import run_config
+from evenhand.flow.rows import drawn_rows
+from evenhand.models.layout import lay_out
+from evenhand.models.prefix_tree import distinct_tokens
+from evenhand.models.protocol import replies
+from evenhand.models.registry import load_model
+from evenhand.models.request import Message, Request
+from evenhand.models.transformers_model import TransformersModel
 
-ROOT = Path(__file__).parents[1]
-MARK = "scripts/bench_choice_scoring.py"
-DTYPES, SYSTEMS = ("float32", "bfloat16"), ("paper", "short")
+DTYPES, SYSTEMS, RIVALS = ("float32", "bfloat16"), ("paper", "short"), ("naive", "lm_eval")
+SHORT_SYSTEM_PROMPT = "You are a helpful assistant."
+BATCH_SIZE = 16
 
-
-class Engines:
-    """A process of scripts/scoring_engines.py, in one environment."""
-
-    def __init__(self, python: str, options: Sequence[str]):
-        script = Path(__file__).with_name("scoring_engines.py")
-        self._process = subprocess.Popen(
-            [python, str(script), *options], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-        )
-
-    def do(self, key: str, what: str, system: str, every: int) -> dict[str, Any]:
-        """What `done` of that script gives. Raises RuntimeError saying why it can't."""
-        try:
-            self._pipe("stdin").write(f"{key} {what} {system} {every}\n")
-            self._pipe("stdin").flush()
-            line = self._pipe("stdout").readline()
-        except BrokenPipeError:
-            line = ""
-        answer = dict(json.loads(line)) if line else {"error": "its process has ended; what it said stands above"}
-        if "error" in answer:
-            raise RuntimeError(answer["error"])
-        return answer
-
-    def end(self) -> None:
-        with suppress(BrokenPipeError):
-            self._pipe("stdin").close()
-        self._process.wait()
-
-    def _pipe(self, name: str) -> Any:
-        return getattr(self._process, name)
+LogProbs = list[list[float]]  # of each option of each request, summed over its tokens, in nats
+Score = Callable[[Sequence[Request]], LogProbs]
 
 
-def python_with(rival: Rival) -> str | None:
-    """An interpreter that has its module: this one, else that of an environment beside scripts/."""
-    look = f"import importlib.util, sys; sys.exit(not importlib.util.find_spec({rival.module!r}))"
-    for python in (sys.executable, *(str(ROOT / each / "bin/python") for each in rival.environments)):
-        if not rival.module or (Path(python).exists() and not subprocess.run([python, "-c", look]).returncode):
-            return python
-    return None
+def make_requests(options: argparse.Namespace, system: str) -> list[Request]:
+    benchmark = get_benchmark("contact_hypothesis")
+    config = benchmark.filled(run_config("contact_hypothesis", options.model, limit=options.rows))
+    rows = drawn_rows(benchmark, config).rows
+    requests = [request for row in rows for request in benchmark.ask(row, config.asking())]
+    if system == "short":
+        short = Message("system", SHORT_SYSTEM_PROMPT)
+        requests = [replace(request, messages=(short, *request.messages[1:])) for request in requests]
+    return list(dict.fromkeys(requests))  # the runner asks nothing twice
 
 
-def compared(dtype: str, given: argparse.Namespace) -> Iterator[Compared]:
-    """With each system prompt. An environment is one process, and its engines wait for the others'."""
-    asked = {key: each for key, each in ENGINES.items() if key in (OURS, NAIVE, *given.rivals)}
-    missing = {key: "left out" for key in ENGINES if key not in asked}
-    pythons = {key: python_with(each) for key, each in asked.items()}
-    for key in [key for key, python in pythons.items() if python is None]:
-        missing[key] = f"not installed: make {asked.pop(key).environments[0]}/.installed"
-    options = ("--model", given.model, "--dtype", dtype, "--rows", str(given.rows))
-    processes = {python: Engines(python, options) for python in {pythons[key] for key in asked} if python}
-    try:
-        for system in given.systems:
-            told: dict[str, list[dict[str, Any]]] = {key: [] for key in asked}
-            for step in ("warm", *["round"] * given.rounds, "results"):
-                for key, each in list(asked.items()):
-                    try:
-                        every = 1 if each.shares else given.every
-                        told[key].append(processes[pythons[key]].do(key, step, system, every))
-                    except RuntimeError as error:
-                        if key in (OURS, NAIVE):
-                            raise SystemExit(f"{each.name} failed: {error}") from None
-                        missing[key] = f"failed: {error}"
-                        del asked[key]
-            yield Compared(
-                system, dtype, {key: found(told[key], given, each) for key, each in asked.items()}, {**missing}
-            )
-    finally:
-        for process in processes.values():
-            process.end()
+class EvenhandScorer:
+    def __init__(self, model: TransformersModel):
+        self.model, self.name = model, f"evenhand {metadata.version('evenhand')}"
+
+    def __call__(self, requests: Sequence[Request]) -> LogProbs:
+        if self.model.kept_prompts:
+            self.model.kept_prompts.forget()
+        size = self.model.at_once("choose")
+        calls = (requests[start : start + size] for start in range(0, len(requests), size))
+        answers = (reply for call in calls for reply in replies(self.model, call))
+        return [[sum(tokens) for tokens in reply.choice_log_probs] for reply in answers]
 
 
-def found(told: Sequence[Mapping[str, Any]], given: argparse.Namespace, of: Rival) -> Found:
-    warm, *rounds, results = told
-    seconds = tuple(each["seconds"] for each in rounds)
-    return Found(warm["name"], seconds, rounds[0]["prompts"], 1 if of.shares else given.every, results)
+class NaiveScorer:
+    def __init__(self, model: TransformersModel):
+        arguments = (model.tokenizer, model.identity, model.context)
+        self.model = TransformersModel(lambda: model.model, *arguments, batch_size=BATCH_SIZE, scoring="padded")
+        self.name = f"padded batches, transformers {metadata.version('transformers')}"
+
+    def __call__(self, requests: Sequence[Request]) -> LogProbs:
+        """Options of one call may share a row, so that each call brings one option of every request."""
+        options = zip(*(request.choices for request in requests))
+        calls = [[replace(request, choices=(each,)) for request, each in zip(requests, option)] for option in options]
+        answers = zip(*(replies(self.model, call) for call in calls))
+        return [[sum(reply.choice_log_probs[0]) for reply in row] for row in answers]
 
 
-def measure(given: argparse.Namespace) -> Iterator[Line]:
-    os.environ.setdefault("OMP_NUM_THREADS", str(threads()))  # of every engine
-    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
-    cells = [cell for dtype in given.dtypes for cell in compared(dtype, given)]
-    if given.page:
-        write_part(given.page, MARK, page(cells, given))
-    for cell in cells:
-        yield from cell.lines()
+class HarnessScorer:
+    def __init__(self, model: TransformersModel):
+        from lm_eval.models.huggingface import HFLM
+
+        logging.getLogger("lm_eval").setLevel(logging.ERROR)
+        self.tokenizer, self.name = model.tokenizer, f"lm_eval {metadata.version('lm_eval')}"
+        bos = lay_out(self.tokenizer, (Message("user", "Yes or no?"),)).special_tokens
+        self.harness = HFLM(model.model, tokenizer=self.tokenizer, batch_size=BATCH_SIZE, add_bos_token=bos)
+
+    def __call__(self, requests: Sequence[Request]) -> LogProbs:
+        pairs = []
+        for request in requests:
+            prompt = lay_out(self.tokenizer, request.messages)
+            wholes = [prompt.with_choice(choice) for choice in request.choices]
+            pairs += [(prompt.text, whole.removeprefix(prompt.text)) for whole in wholes]
+        found = self.log_probs(pairs)
+        return [[next(found) for _ in request.choices] for request in requests]
+
+    def log_probs(self, pairs: Sequence[tuple[str, str]]) -> Iterator[float]:
+        from lm_eval.api.instance import Instance
+
+        instances = [Instance("loglikelihood", {}, pair, i) for i, pair in enumerate(pairs)]
+        return (log_prob for log_prob, _ in self.harness.loglikelihood(instances, disable_tqdm=True))
+
+    def score_white_space(self, requests: Sequence[Request]) -> LogProbs:
+        """The harness counts white space at the end of a context to the continuation; a chat header ends in some."""
+        texts = [lay_out(self.tokenizer, request.messages).text for request in requests]
+        spaces = [text[len(text.rstrip()) :] for text in texts]
+        found = self.log_probs([(text.rstrip(), space) for text, space in zip(texts, spaces) if space])
+        return [[next(found) if space else 0.0] * len(request.choices) for request, space in zip(requests, spaces)]
+
+
+def measure_cell(options: argparse.Namespace, model: TransformersModel, what: str, system: str) -> Iterator[Line]:
+    requests = make_requests(options, system)
+    some = requests[:: options.every]
+    rows, rows_of_some = model.reader.continuations(requests), model.reader.continuations(some)
+    distinct = distinct_tokens([option for row in rows for option in row])
+    tokens = sum(len(option.read) for row in rows_of_some for option in row)
+    lengths = np.array([[len(option.answer) for option in row] for row in rows_of_some])
+    score = EvenhandScorer(model)
+    log_probs = np.array(score(requests))[:: options.every]  # warms up, too
+    speeds = per_second(len(requests), time_rounds(lambda: score(requests), options.rounds))
+    for name in options.rivals:
+        if not util.find_spec({"naive": "transformers"}.get(name, name)):
+            yield Line(what, "prompts/s", speeds, name, (), "not installed: make .venv-bench/.installed")
+            continue
+        rival: Score = NaiveScorer(model) if name == "naive" else HarnessScorer(model)
+        found = np.array(rival(some))
+        seconds = time_rounds(lambda each=rival: each(some), options.rounds)
+        if isinstance(rival, HarnessScorer):
+            found = found - np.array(rival.score_white_space(some))
+        apart = np.abs(found - log_probs).max()
+        others = int(((found / lengths).argmax(axis=1) != (log_probs / lengths).argmax(axis=1)).sum())
+        remark = f"{apart:.0e} nats apart at most, {others} of {len(some)} winners differ"
+        yield Line(what, "prompts/s", speeds, rival.name, per_second(len(some), seconds), remark)
+        if name == "naive":
+            bound = per_second(tokens * len(requests) / distinct, seconds)
+            yield Line(what, "prompts/s", speeds, "bound", bound, f"{distinct:,} distinct tokens")
+
+
+def measure(options: argparse.Namespace) -> Iterator[Line]:
+    for dtype in options.dtypes:
+        model = load_model(options.model, dtype=dtype, batch_size=BATCH_SIZE)
+        for system in options.systems:
+            yield from measure_cell(options, model, f"choices, {system} system prompt, {dtype}", system)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=ScriptHelp)
+    parser = bench_parser(
+        __doc__,
+        rows=(60, "prompt sets, three prompts each"),
+        every=(9, "one prompt of so many, for rivals"),
+        rounds=(2, "rounds of timing"),
+    )
     parser.add_argument("--model", default="embedded", help="embedded, a Hub id, or a local folder")
     parser.add_argument("--dtypes", nargs="+", choices=DTYPES, default=DTYPES, help="of weights and computing")
     parser.add_argument("--systems", nargs="+", choices=SYSTEMS, default=SYSTEMS, help="system prompts")
-    parser.add_argument("--rows", type=whole(), default=60, help="prompt sets, three prompts each")
-    parser.add_argument(
-        "--every", type=whole(), default=9, help="one prompt of so many, for engines that share nothing"
-    )
-    parser.add_argument("--rounds", type=whole(), default=2, help="of timing")
-    parser.add_argument("--rivals", nargs="*", choices=RIVALS, default=[*RIVALS], help="besides the padded batches")
-    parser.add_argument("--page", type=Path, metavar="FILE", help="whose part on choice scoring is written anew")
-    measured(parser, measure)
+    parser.add_argument("--rivals", nargs="*", choices=RIVALS, default=RIVALS, help="engines to compare with")
+    run_bench(parser, measure)
 
 
 if __name__ == "__main__":

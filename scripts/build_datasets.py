@@ -1,7 +1,8 @@
-"""Write data/<config>/<split>.parquet of every dataset folder from its loading script, what its card computes, and
-eval.yaml where it fits the Hub's form.
+"""Write what each dataset folder has besides its loading script: data/<config>/<split>.parquet, what its card computes,
+and eval.yaml where it fits the Hub's form.
 
-python scripts/build_datasets.py [--output DIR] [NAME …]
+Whoever changes rows raises the version in the loading script, says in the card what changed, and runs this with
+--record. A version that was never published may change again: take its dataset out of the record first.
 """
 
 import argparse
@@ -12,28 +13,14 @@ import pyarrow.parquet
 
 from evenhand.command_line import ScriptHelp
 from evenhand.errors import EvenhandError
-from evenhand.library import DATASETS, dataset_builder_class, packaged_dataset_names, refuse_unpackaged
-from evenhand.output_files import add_overwrite, check_output
+from evenhand.library import DATASETS, packaged_dataset_names, refuse_unpackaged
 from evenhand.tools.dataset_upkeep.building import built_tables
 from evenhand.tools.dataset_upkeep.cards import computed
 from evenhand.tools.dataset_upkeep.hub_tasks import FILE, eval_yaml
+from evenhand.tools.dataset_upkeep.versions import record
 from evenhand.whole_files import whole_file, write_whole
 
-
-def check(name: str, output: Path, overwrite: bool) -> None:
-    """Raises UsageError for a file that is not one of this dataset's, and would be written over."""
-    for config in dataset_builder_class(name).BUILDER_CONFIGS:
-        for path in (output / name / "data" / config.name).glob("*.parquet"):
-            check_output(path, (), f"of {name}", lambda path: is_of(path, name), overwrite)
-
-
-def is_of(path: Path, name: str) -> bool:
-    """Whether its columns are those of one of the dataset's files."""
-    try:
-        columns = pyarrow.parquet.read_schema(path).names
-        return any(pyarrow.parquet.read_schema(each).names == columns for each in (DATASETS / name).rglob("*.parquet"))
-    except (OSError, ValueError):
-        return False
+RECORD = Path(__file__).parents[1] / "tests" / "loading" / "versions.json"
 
 
 def build(name: str, output: Path) -> None:
@@ -43,46 +30,33 @@ def build(name: str, output: Path) -> None:
         with whole_file(path) as file:
             pyarrow.parquet.write_table(table, file, compression="zstd", compression_level=12)
         print(f"{path}: {len(table):,} rows, {path.stat().st_size / 1e6:.2f} MB")
-
-
-def describe(name: str, output: Path) -> None:
-    """dataset_info, sizes and sample rows of the card, where one lies there."""
-    card = output / name / "README.md"
+    card, tasks = output / name / "README.md", eval_yaml(name)
     if card.is_file():
         write_whole(card, computed(card.read_text(encoding="utf-8"), name, output))
         print(f"{card}: dataset_info, sizes and sample rows")
-
-
-def write_tasks(name: str, output: Path) -> None:
-    """eval.yaml, of a dataset that has one."""
-    tasks, path = eval_yaml(name), output / name / FILE
     if tasks is not None:
-        write_whole(path, tasks)
-        print(f"{path}: tasks for the Hub and inspect_ai")
+        write_whole(output / name / FILE, tasks)
+        print(f"{output / name / FILE}: tasks for the Hub and inspect_ai")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=ScriptHelp)
-    parser.add_argument(
-        "names",
-        nargs="*",
-        metavar="NAME",
-        help="folders of datasets with packaged rows (not bbq); all of these by default",
-    )
+    parser.add_argument("names", nargs="*", metavar="NAME", help="datasets with packaged rows (not bbq); default: all")
     parser.add_argument("--output", type=Path, default=DATASETS, help="where the folders are")
-    add_overwrite(parser)
-    arguments = parser.parse_args()
-    names = arguments.names or packaged_dataset_names()
+    parser.add_argument(
+        "--record", action="store_true", help=f"record the versions' rows in {RECORD.name}, for the tests"
+    )
+    options = parser.parse_args()
+    names = options.names or packaged_dataset_names()
     try:
         for name in names:
             refuse_unpackaged(name)
-            check(name, arguments.output, arguments.overwrite)
+        for name in names:
+            build(name, options.output)
+        if options.record:
+            print(f"{RECORD}: {', '.join(record(RECORD, names)) or 'nothing'} new")
     except EvenhandError as error:
         sys.exit(f"build_datasets: {error}")
-    for name in names:
-        build(name, arguments.output)
-        describe(name, arguments.output)
-        write_tasks(name, arguments.output)
 
 
 if __name__ == "__main__":

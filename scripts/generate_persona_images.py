@@ -13,7 +13,7 @@ import argparse
 import sys
 from pathlib import Path
 
-import transformers
+from generating import generate
 from rich.console import Console
 
 from evenhand.benchmarks.mllm_stereotypes.persona_images import TRAITS
@@ -33,21 +33,13 @@ from evenhand.benchmarks.mllm_stereotypes.persona_models import (
     TransformersDetector,
 )
 from evenhand.command_line import ScriptHelp, whole
-from evenhand.errors import EvenhandError
 from evenhand.flow.progress import ProgressBar
-from evenhand.models.errors import ModelError
 from evenhand.report.tables import print_table
 
 
 def main() -> None:
     options = parse()
-    transformers.utils.logging.disable_progress_bar()
-    try:
-        made = make(options)
-    except (EvenhandError, ModelError) as error:
-        sys.exit(f"generate_persona_images: {error}")
-    except KeyboardInterrupt:
-        sys.exit("generate_persona_images: stopped; every picture so far is kept. Run the same command again to go on.")
+    made = generate("generate_persona_images", lambda bar: make(options, bar))
     print_table(made.table(), Console(width=128))
     for warning in made.warnings():
         print(f"Warning: {warning}", file=sys.stderr)
@@ -72,7 +64,7 @@ def parse() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def make(options: argparse.Namespace) -> Made:
+def make(options: argparse.Namespace, bar: ProgressBar) -> Made:
     wanted = Wanted(tuple(options.traits), options.generate, options.keep, options.people, options.seed)
     detector = None
     if wanted.people != "any":
@@ -82,8 +74,7 @@ def make(options: argparse.Namespace) -> Made:
     painter = DiffusersPainter.from_pretrained(
         options.painter, revision=options.painter_revision, dtype=options.dtype, steps=options.steps
     )
-    with ProgressBar("persona_images") as bar:
-        return make_persona_images(wanted, painter, detector, options.output, on_progress=bar.update)
+    return make_persona_images(wanted, painter, detector, options.output, on_progress=bar.update)
 
 
 if __name__ == "__main__":

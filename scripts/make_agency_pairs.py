@@ -10,29 +10,22 @@ import argparse
 import sys
 from pathlib import Path
 
-import transformers
+from generating import generate
 from rich.console import Console
 
 from evenhand.command_line import Group, parse
-from evenhand.errors import EvenhandError
-from evenhand.flow.progress import ProgressBar
-from evenhand.models.errors import ModelError
 from evenhand.report.tables import print_table
-from evenhand.tools.generation.agency_pairs import NAME, PAIRS, PairGeneration, make_agency_pairs
+from evenhand.tools.generation.agency_pairs import PAIRS, PairGeneration, make_agency_pairs
 from evenhand.tools.generation.pipeline import counts_table
 
 
 def main() -> None:
     groups = {"pairs": Group("what is paraphrased, and by whom", PairGeneration)}
     parsed, given = parse("make_agency_pairs.py", __doc__.split("\n\n")[0], sys.argv[1:], groups, _add_output)
-    transformers.utils.logging.disable_progress_bar()
-    try:
-        with ProgressBar(NAME) as bar:
-            folder = make_agency_pairs(PairGeneration(**given["pairs"]), parsed.output, on_progress=bar.update)
-    except (EvenhandError, ModelError) as error:
-        sys.exit(f"make_agency_pairs: {error}")
-    except KeyboardInterrupt:
-        sys.exit("make_agency_pairs: stopped; every reply so far is stored. Run the same command again to go on.")
+    folder = generate(
+        "make_agency_pairs",
+        lambda bar: make_agency_pairs(PairGeneration(**given["pairs"]), parsed.output, on_progress=bar.update),
+    )
     counts = folder.read_record()["counts"]
     print_table(counts_table(counts, "Agentic and communal paraphrases"), Console(width=128))
     print(f"To label: evenhand annotate export {folder.path / PAIRS} --scheme agency --column text")

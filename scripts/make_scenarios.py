@@ -11,33 +11,28 @@ import argparse
 import sys
 from pathlib import Path
 
-import transformers
+from generating import generate
 from rich.console import Console
 
 from evenhand.command_line import Group, parse
-from evenhand.errors import EvenhandError
 from evenhand.flow.progress import ProgressBar
 from evenhand.flow.run_folder import RunFolder
-from evenhand.models.errors import ModelError
 from evenhand.report.tables import print_table
 from evenhand.tools.generation.pipeline import counts_table
 from evenhand.tools.generation.scenario_rules import Wanted
-from evenhand.tools.generation.scenarios import NAME, SCHEME, TO_JUDGE, TO_LABEL, ScenarioGeneration, make_scenarios
+from evenhand.tools.generation.scenarios import SCHEME, TO_JUDGE, TO_LABEL, ScenarioGeneration, make_scenarios
 
 GROUPS = {"scenario": Group("what is asked for", Wanted), "model": Group("the model", ScenarioGeneration)}
 
 
 def main() -> None:
     parsed, given = parse("make_scenarios.py", __doc__.split("\n\n")[0], sys.argv[1:], GROUPS, _add_files)
-    transformers.utils.logging.disable_progress_bar()
-    try:
+
+    def make(bar: ProgressBar) -> RunFolder:
         config = ScenarioGeneration(wanted=Wanted(**given["scenario"]), **given["model"])
-        with ProgressBar(NAME) as bar:
-            folder = make_scenarios(config, parsed.output, on_progress=bar.update, labelled=parsed.labelled)
-    except (EvenhandError, ModelError) as error:
-        sys.exit(f"make_scenarios: {error}")
-    except KeyboardInterrupt:
-        sys.exit("make_scenarios: stopped; every reply so far is stored. Run the same command again to go on.")
+        return make_scenarios(config, parsed.output, on_progress=bar.update, labelled=parsed.labelled)
+
+    folder = generate("make_scenarios", make)
     print_table(counts_table(folder.read_record()["counts"], "Scenarios and reasons"), Console(width=128))
     for line in advice(folder):
         print(line)

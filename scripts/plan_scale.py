@@ -1,4 +1,4 @@
-"""How long whole runs would take on GPUs that are not here: a calculation, not a measurement.
+"""Calculate how long whole runs would take on many GPUs; nothing is measured.
 
 Tokens are what `evenhand run BENCHMARK --plan` says of the embedded model's tokenizer. Reading is bound by arithmetic:
 2 operations for each parameter and token. Writing is bound by memory: each step reads the weights once, and the keys
@@ -74,7 +74,7 @@ def main() -> None:
 
 def table(gpu: Gpu) -> Table:
     rows = [
-        (work.name, model.name, *(_shown(seconds(work, model, gpu, n)) for n in GPUS))
+        (work.name, model.name, *(format_hours(seconds(work, model, gpu, n)) for n in GPUS))
         for work in WORKS
         for model in MODELS
     ]
@@ -97,7 +97,7 @@ def seconds(work: Work, model: Checkpoint, gpu: Gpu, n: int) -> float | None:
     return (reading + step * work.written / texts) / copies
 
 
-def _shown(found: float | None) -> str:
+def format_hours(found: float | None) -> str:
     if found is None:
         return "too small"
     return f"{found / 3600:.2g}" if found >= 36 else "under 0.01"

@@ -1,35 +1,34 @@
-"""How well intervals of association scores, and of their paired differences, cover: rows of a Markdown table.
+"""Simulate the coverage of association scores' intervals and of their paired differences.
 
-Made-up answers about gender, ten instances, each pair shown in both orders, as the benchmark asks. True shares are as
-far from even in every instance as the score is high, in either direction. Faces have an appeal of their own to each
-run, which decides some answers, whatever their group. 500 data sets a row.
-
-python scripts/simulate_association.py [--pairs 240] [--data-sets 500]
+Simulated answers about gender: ten instances, each pair shown in both orders, as the benchmark asks. The true share
+differs from one half by the score in every instance, in alternating directions. Faces have an appeal of their own in
+each run, which decides some answers whatever their group. Prints rows of a Markdown table.
 """
 
-import argparse
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+from simulating import Intervals, print_header, print_row, simulation_parser
 
 from evenhand.benchmarks.mllm_stereotypes.score_difference import score_differences
+from evenhand.command_line import whole
 from evenhand.metrics.association_score.scores import association_score
 
-INSTANCES = 10
-ORDERS = 2
-SIDES = np.array(["male", "female", ""], dtype=object)
-Codes = npt.NDArray[np.int64]
+INSTANCES, ORDERS = 10, 2
 
 
 @dataclass(frozen=True)
 class Design:
-    """True scores of both runs. unread: share of the second's answers. faces: of each gender; 0: each pair has its own.
+    """True scores of both runs.
 
-    appeal: standard deviation of what a face adds to the share of its group, anew for each run and instance. level:
-    whether the first run's score is looked at, too.
+    Attributes:
+        unread: share of the second run's answers.
+        faces: number of each gender; 0: each pair has its own.
+        appeal: standard deviation of what a face adds to the share of its group, for each run and instance.
+        level: whether the first run's score is judged, too.
     """
 
     pairs: int
@@ -40,12 +39,10 @@ class Design:
     appeal: float = 0.0
     level: bool = False
 
-    @property
-    def told(self) -> str:
-        shown = f", {self.faces} faces a gender of appeal {self.appeal}" if self.faces else ""
-        return f"{self.pairs:,} pairs, {self.first} to {self.second}{shown}" + (
-            f", {100 * self.unread:.0f} % unread" if self.unread else ""
-        )
+    def __str__(self) -> str:
+        faces = f", {self.faces} faces a gender of appeal {self.appeal}" if self.faces else ""
+        unread = f", {100 * self.unread:.0f} % unread" if self.unread else ""
+        return f"{self.pairs:,} pairs, {self.first} to {self.second}{faces}{unread}"
 
 
 def designs(pairs: int, all_changes: bool) -> Iterator[Design]:
@@ -55,79 +52,52 @@ def designs(pairs: int, all_changes: bool) -> Iterator[Design]:
     yield Design(pairs, 0.1, 0.0, faces=few, appeal=0.12)
     yield Design(pairs, 0.1, 0.1, faces=few, appeal=0.12)
     yield Design(pairs, 0.0, 0.0, faces=few, appeal=0.12, level=True)
-    yield Design(pairs, 0.1, 0.05)
-    yield Design(pairs, 0.25, 0.1)
+    changes = [(0.1, 0.05, 0.0), (0.25, 0.1, 0.0)]
     if all_changes:
-        yield Design(pairs, 0.1, 0.1)
-        yield Design(pairs, 0.1, 0.0, unread=0.7)
-        yield Design(pairs, 0.1, 0.1, unread=0.7)
-        yield Design(pairs, 0.0, 0.0, unread=0.7)
-        yield Design(pairs, 0.0, 0.1)
-        yield Design(pairs, 0.05, 0.1)
-        yield Design(pairs, 0.1, 0.25)
+        changes += [(0.1, 0.1, 0.0), (0.1, 0.0, 0.7), (0.1, 0.1, 0.7), (0.0, 0.0, 0.7)]
+        changes += [(0.0, 0.1, 0.0), (0.05, 0.1, 0.0), (0.1, 0.25, 0.0)]
+    for first, second, unread in changes:
+        yield Design(pairs, first, second, unread)
 
 
-def shown(design: Design, rng: np.random.Generator) -> Codes:
-    """The two faces of each pair (pairs, 2), none shown twice with the same other."""
+def draw_faces(design: Design, rng: np.random.Generator) -> npt.NDArray[np.int64]:
+    """The two faces of each pair, (pairs, 2); no two pairs are equal."""
     if not design.faces:
         return np.arange(2 * design.pairs).reshape(-1, 2)
     drawn = rng.choice(design.faces**2, design.pairs, replace=False)
     return np.stack([drawn // design.faces, design.faces + drawn % design.faces], axis=1)
 
 
-def answers(design: Design, faces: Codes, score: float, unread: float, rng: np.random.Generator) -> Codes:
-    """Places in SIDES (pairs, instances, orders)."""
-    appeal = rng.normal(0, design.appeal, (faces.max() + 1, INSTANCES)) if design.appeal else np.zeros((1, 1))
-    of_faces = appeal[faces[:, 0]] - appeal[faces[:, 1]] if design.appeal else 0.0
-    share = 0.5 + score * np.where(np.arange(INSTANCES) % 2, 1, -1) + of_faces
+def draw_answers(
+    design: Design, faces: npt.NDArray[np.int64], score: float, unread: float, rng: np.random.Generator
+) -> list[str]:
+    """The chosen gender of each pair, instance and order."""
+    share = 0.5 + score * np.where(np.arange(INSTANCES) % 2, 1, -1) + np.zeros((design.pairs, 1))
+    if design.appeal:
+        appeal = rng.normal(0, design.appeal, (faces.max() + 1, INSTANCES))
+        share = share + (appeal[faces[:, 0]] - appeal[faces[:, 1]])
     drawn = rng.random((2, design.pairs, INSTANCES, ORDERS))
-    return np.where(
-        drawn[1] < unread, 2, np.where(drawn[0] < np.broadcast_to(share, (design.pairs, INSTANCES))[..., None], 0, 1)
-    )
+    chosen = np.where(drawn[1] < unread, "", np.where(drawn[0] < share[..., None], "male", "female"))
+    return list(chosen.ravel().tolist())
 
 
-def simulated(design: Design, rng: np.random.Generator) -> pd.DataFrame:
-    faces = shown(design, rng)
-    first = answers(design, faces, design.first, 0.0, rng)
-    second = answers(design, faces, design.second, design.unread, rng)
+def draw_runs(design: Design, rng: np.random.Generator) -> pd.DataFrame:
+    faces = draw_faces(design, rng)
     pair = np.repeat(np.arange(design.pairs), INSTANCES * ORDERS)
     columns = {
         "pair": pair,
         "attribute": "gender",
         "instance": np.tile(np.repeat(np.arange(INSTANCES), ORDERS), design.pairs),
-        "chosen_first": SIDES[first.ravel()],
-        "chosen_second": SIDES[second.ravel()],
+        "chosen_first": draw_answers(design, faces, design.first, 0.0, rng),
+        "chosen_second": draw_answers(design, faces, design.second, design.unread, rng),
     }
     if design.faces:
         columns["faces"] = pd.Series(faces.tolist())[pair].to_numpy()
     return pd.DataFrame(columns)
 
 
-def rows(design: Design, data_sets: int) -> Iterator[str]:
-    """Of the first run's level, and of the differences."""
-    rng = np.random.default_rng(0)
-    found: dict[str, list[tuple[float, float, float, float]]] = {}
-    for _ in range(data_sets):
-        both = simulated(design, rng)
-        if design.level:
-            low, high = level(both, design)
-            found.setdefault("score", []).append((design.first, low, high, float(low > 0)))
-        differences = score_differences(both)
-        for key, each in differences.items():
-            truth = design.second * (1 - design.unread * (key == "association_score")) - design.first
-            if design.unread or key == "association_score":
-                found.setdefault(f"difference, {key}", []).append(
-                    (truth, each.low, each.high, float(each.p_value < 0.05))
-                )
-    for name, ends in found.items():
-        truth, lows, highs, rejected = np.array(ends).T
-        covered = 100 * ((lows <= truth) & (truth <= highs)).mean()
-        no_effect = f"{100 * rejected.mean():.1f}" if abs(truth[0]) < 1e-9 else ""
-        width = (highs - lows).mean()
-        yield f"| {design.told} | {name} | {truth[0]:+.3f} | {covered:.1f} | {width:.4f} | {no_effect} |"
-
-
-def level(both: pd.DataFrame, design: Design) -> tuple[float, float]:
+def score_interval(both: pd.DataFrame) -> tuple[float, float]:
+    """The first run's."""
     n = len(both)
     result = association_score(
         both["chosen_first"].tolist(),
@@ -136,24 +106,41 @@ def level(both: pd.DataFrame, design: Design) -> tuple[float, float]:
         both["instance"].tolist(),
         [["male", "female"]] * n,
         clusters=both["pair"].tolist(),
-        faces=both["faces"].tolist() if design.faces else None,
+        faces=both["faces"].tolist() if "faces" in both else None,
     )
     low, high = result["intervals"]["association_score"]
     return low, high
 
 
+def simulate(design: Design, data_sets: int) -> dict[str, Intervals]:
+    """By figure: the first run's score, and the differences."""
+    rng = np.random.default_rng(0)
+    found: dict[str, Intervals] = {}
+    for _ in range(data_sets):
+        both = draw_runs(design, rng)
+        if design.level:
+            low, high = score_interval(both)
+            found.setdefault("score", Intervals(design.first)).add(low, high, 0.0 if low > 0 else 1.0)
+        for key, each in score_differences(both).items():
+            if design.unread or key == "association_score":
+                read = 1 - design.unread * (key == "association_score")
+                intervals = found.setdefault(f"difference, {key}", Intervals(design.second * read - design.first))
+                intervals.add(each.low, each.high, each.p_value)
+    return found
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--pairs", type=int, nargs="+", default=[240, 2604])
-    parser.add_argument("--data-sets", type=int, default=500)
+    parser = simulation_parser(__doc__, 500)
+    parser.add_argument("--pairs", type=whole(), nargs="+", default=[240, 2604], metavar="K")
     parser.add_argument("--all", action="store_true", help="all changes at every size (slow)")
     options = parser.parse_args()
-    print("| design | figure | truth | coverage % | width | rejections % under no effect |")
-    print("| --- | --- | --- | --- | --- | --- |")
+    print_header("design", "figure", "truth", "coverage %", "width", "rejections % under no effect")
     for pairs in options.pairs:
         for design in designs(pairs, pairs < 1000 or options.all):
-            for row in rows(design, options.data_sets):
-                print(row, flush=True)
+            for figure, found in simulate(design, options.data_sets).items():
+                rejected = f"{found.significant:.1f}" if abs(found.truth) < 1e-9 else ""
+                numbers = (f"{found.truth:+.3f}", f"{found.coverage:.1f}", f"{found.widths.mean():.4f}")
+                print_row(str(design), figure, *numbers, rejected)
 
 
 if __name__ == "__main__":

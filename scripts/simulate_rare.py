@@ -1,27 +1,24 @@
-"""How well intervals cover that few clusters carry, or whose rows cluster twice.
+"""Simulate the coverage of intervals where few clusters carry what is measured, or where rows cluster twice.
 
-python scripts/simulate_rare.py [--data-sets N] [--only means differences mixed twice corrected crossed]
-
-Rates of clusters are drawn from a beta distribution, and each answer by itself: differences between a run and another
-(`paired_difference`), and shares as a classifier sees them, corrected by people's labels. Where rows cluster twice, the
-log-odds of an answer are a constant plus what either cluster adds. Printed: Markdown rows.
+Rates of clusters follow a beta distribution: shares, paired differences, and shares corrected by people's labels. Where
+rows cluster twice, the log-odds of an answer are a constant plus what either cluster adds. Prints Markdown rows.
 """
 
-import argparse
 import math
 from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import product
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 from scipy import special
+from simulating import Intervals, print_row, simulation_parser
 
 from evenhand.benchmarks.labe.corrected import share_seen
-from evenhand.command_line import ScriptHelp, whole
 from evenhand.statistics import clustered
 from evenhand.statistics.crossed import errors, influences
 from evenhand.statistics.misclassification import Judged
-from evenhand.statistics.resampling import ratio
+from evenhand.statistics.resampling import FloatArray, ratio
 
 CLUSTERS = (6, 12, 30, 60, 200)
 ROWS, TIMES, ALIKE = 5, 10, 0.2
@@ -44,173 +41,164 @@ TWICE = (  # situations, descriptors, how many of them each situation has, share
 MIXED = ((12, 27), (20, 54), (25, 48), (32, 12), (60, 9))  # clusters, rows of each
 CROSSED = ((60, 40, ""), (60, 40, "situations"), (60, 40, "both"), (20, 20, "both"), (12, 30, "situations"))
 SPREADS = ((0.8, 0.8), (0.01, 0.8), (0.8, 0.01))
-Floats = npt.NDArray[np.float64]
+
+Interval = tuple[float, float]
+Cell = tuple[float, Callable[[np.random.Generator], Interval]]  # the truth, and what judges one data set
 
 
-def rates(share: float, alike: float, n: int, rng: np.random.Generator) -> Floats:
+def draw_rates(share: float, alike: float, n: int, rng: np.random.Generator) -> FloatArray:
     """Of n clusters, whose rows have this intraclass correlation."""
     whole = 1 / alike - 1
     return rng.beta(share * whole, (1 - share) * whole, n)
 
 
-def means(data_sets: int) -> Iterator[str]:
-    """Shares; uneven: half of the clusters have 2 rows, the others 15."""
-    rng = np.random.default_rng(4)
-    for share, alike, uneven in MEANS:
-        covered = []
-        for n in CLUSTERS:
-            sizes = np.where(np.arange(n) < n // 2, 2, 15) if uneven else np.full(n, ROWS)
-            codes, held = pd.Series(np.repeat(np.arange(n), sizes)), 0
-            for _ in range(data_sets):
-                answers = pd.Series(1.0 * (rng.random(len(codes)) < rates(share, alike, n, rng)[codes]))
-                found = clustered.clustered_mean(answers, codes, (0.0, 1.0))
-                held += found.low <= share <= found.high
-            covered.append(100 * held / data_sets)
-        yield _row(f"{100 * share:.0f} %, alike by {alike}{', uneven' if uneven else ''}", covered)
-
-
-def differences(data_sets: int) -> Iterator[str]:
-    clustered.PERMUTATIONS = 9  # intervals alone are looked at
-    rng = np.random.default_rng(4)
-    for before, after, uneven in CHANGES:
-        covered = []
-        for n in CLUSTERS:
-            sizes = np.full(n, ROWS)
-            sizes[: max(1, n // 6)] *= TIMES if uneven else 1
-            held = 0
-            for _ in range(data_sets):
-                runs = [_answers(each, sizes, rng) for each in (before, after)]
-                codes = pd.Series(np.repeat(np.arange(n), sizes))
-                found = clustered.paired_difference(*runs, codes, within=(0.0, 1.0))
-                held += found.low <= after - before <= found.high
-            covered.append(100 * held / data_sets)
-        told = ", a sixth of the clusters ten times as large" if uneven else ""
-        yield _row(f"{100 * before:.0f} to {100 * after:.0f} %{told}", covered)
-
-
-def mixed(data_sets: int) -> Iterator[str]:
-    """Differences from never where one or two clusters change wholly, and of all others about one row in all."""
-    rng, covered = np.random.default_rng(4), []
-    for n, rows in MIXED:
-        whole, here_and_there = 1.5 / n, 1.2 / (n * rows)
-        truth, held = whole + (1 - whole) * here_and_there, 0
-        codes = pd.Series(np.repeat(np.arange(n), rows))
-        for _ in range(data_sets):
-            rate = np.where(rng.random(n) < whole, 1.0, here_and_there)
-            after = pd.Series(1.0 * (rng.random(n * rows) < np.repeat(rate, rows)))
-            found = clustered.paired_difference(after * 0, after, codes, within=(0.0, 1.0))
-            held += found.low <= truth <= found.high
-        covered.append(100 * held / data_sets)
-    yield _row("0 in most clusters, all in 1.5 of them", covered)
-
-
-def _answers(share: float, sizes: npt.NDArray[np.int64], rng: np.random.Generator) -> pd.Series:
-    """Of clusters of these sizes, 1 in as many as the share."""
+def draw_answers(share: float, alike: float, codes: FloatArray, n: int, rng: np.random.Generator) -> pd.Series:
+    """1 or 0 for each row. codes: each row's cluster, of n."""
     if not share:
-        return pd.Series(np.zeros(sizes.sum()))
-    drawn = rng.random(sizes.sum())
-    return pd.Series(1.0 * (drawn < np.repeat(rates(share, ALIKE, len(sizes), rng), sizes)))
+        return pd.Series(np.zeros(len(codes)))
+    drawn = rng.random(len(codes))
+    return pd.Series(1.0 * (drawn < draw_rates(share, alike, n, rng)[codes]))
 
 
-def twice(data_sets: int) -> Iterator[str]:
-    """Differences from never of rows that cluster twice."""
-    rng = np.random.default_rng(4)
-    for n, others, drawn, share, way in TWICE:
-        held = 0
-        for _ in range(data_sets):
-            situation = np.repeat(np.arange(n), drawn)
-            other = np.concatenate([rng.choice(others, drawn, replace=False) for _ in range(n)])
-            of = (situation, n) if way == "situations" else (other, others)
-            after = pd.Series(1.0 * (rng.random(len(situation)) < rates(share, 0.5, of[1], rng)[of[0]]))
-            ways = pd.Series(situation), None, pd.Series(other)
-            found = clustered.paired_difference(after * 0, after, *ways, within=(0.0, 1.0))
-            held += found.low <= share <= found.high
-        told = f"0 to {100 * share:.0f} %, {n} situations × {drawn} of {others} descriptors, alike by {way}"
-        yield _row(told, [100 * held / data_sets])
+def difference_interval(before: pd.Series, after: pd.Series, *ways: FloatArray | None) -> Interval:
+    """ways: each row's cluster, stratum and other cluster."""
+    series = (None if way is None else pd.Series(way) for way in ways)
+    found = clustered.paired_difference(before, after, *series, within=(0.0, 1.0))
+    return found.low, found.high
 
 
-def corrected(data_sets: int) -> Iterator[str]:
-    rng = np.random.default_rng(4)
-    for share, alike, sensitivity, specificity, n_labels in SHARES:
-        covered, contradicted = [], 0
-        for n in CLUSTERS:
-            held = given = 0
-            for _ in range(data_sets):
-                true = rng.binomial(SENTENCES, np.repeat(rates(share, alike, n, rng), TEXTS))
-                seen = rng.binomial(true, sensitivity) + rng.binomial(SENTENCES - true, 1 - specificity)
-                positive = max(10, rng.binomial(n_labels, share))
-                negative = n_labels - positive
-                judged = Judged(
-                    positive, rng.binomial(positive, sensitivity), negative, rng.binomial(negative, specificity)
-                )
-                names = pd.Series(np.repeat(np.arange(n), TEXTS))
-                sentences = pd.Series(np.full(len(names), SENTENCES))
-                low, high = judged.interval(
-                    share_seen(pd.Series(seen / SENTENCES), sentences, names, names * 0, judged)
-                )
-                given += not math.isnan(low)
-                held += low <= share <= high
-            covered.append(100 * held / max(1, given))
-            contradicted += data_sets - given
-        told = f"{100 * share:.0f} %, alike by {alike}, sensitivity {sensitivity}, specificity {specificity}"
-        yield _row(f"{told}, {n_labels} labels (contradicted: {contradicted})", covered)
+def judge_mean(rng: np.random.Generator, share: float, alike: float, uneven: bool, n: int) -> Interval:
+    """uneven: half of the clusters have 2 rows, the others 15."""
+    sizes = np.where(np.arange(n) < n // 2, 2, 15) if uneven else np.full(n, ROWS)
+    codes = np.repeat(np.arange(n), sizes)
+    found = clustered.clustered_mean(draw_answers(share, alike, codes, n, rng), pd.Series(codes), (0.0, 1.0))
+    return found.low, found.high
 
 
-def crossed(data_sets: int) -> Iterator[str]:
-    for constant in (0.0, -3.5):
-        for spreads in SPREADS:
+def judge_difference(rng: np.random.Generator, before: float, after: float, uneven: bool, n: int) -> Interval:
+    sizes = np.full(n, ROWS)
+    sizes[: max(1, n // 6)] *= TIMES if uneven else 1
+    codes = np.repeat(np.arange(n), sizes)
+    return difference_interval(*(draw_answers(each, ALIKE, codes, n, rng) for each in (before, after)), codes)
+
+
+def judge_mixed(rng: np.random.Generator, whole: float, here_and_there: float, n: int, rows: int) -> Interval:
+    """A difference from never: some clusters change wholly, and of all others about one row in all."""
+    rate = np.where(rng.random(n) < whole, 1.0, here_and_there)
+    after = pd.Series(1.0 * (rng.random(n * rows) < np.repeat(rate, rows)))
+    return difference_interval(after * 0, after, np.repeat(np.arange(n), rows))
+
+
+def judge_twice(rng: np.random.Generator, n: int, others: int, drawn: int, share: float, way: str) -> Interval:
+    """A difference from never, of rows that cluster twice."""
+    situation = np.repeat(np.arange(n), drawn)
+    other = np.concatenate([rng.choice(others, drawn, replace=False) for _ in range(n)])
+    codes, clusters = (situation, n) if way == "situations" else (other, others)
+    after = draw_answers(share, 0.5, codes, clusters, rng)
+    return difference_interval(after * 0, after, situation, None, other)
+
+
+def judge_corrected(
+    rng: np.random.Generator, share: float, alike: float, sensitivity: float, specificity: float, n_labels: int, n: int
+) -> Interval:
+    """NaN where labels and answers contradict each other."""
+    true = rng.binomial(SENTENCES, np.repeat(draw_rates(share, alike, n, rng), TEXTS))
+    seen = rng.binomial(true, sensitivity) + rng.binomial(SENTENCES - true, 1 - specificity)
+    positive = max(10, rng.binomial(n_labels, share))
+    negative = n_labels - positive
+    judged = Judged(positive, rng.binomial(positive, sensitivity), negative, rng.binomial(negative, specificity))
+    names = pd.Series(np.repeat(np.arange(n), TEXTS))
+    sentences = pd.Series(np.full(len(names), SENTENCES))
+    return judged.interval(share_seen(pd.Series(seen / SENTENCES), sentences, names, names * 0, judged))
+
+
+def judge_crossed(
+    rng: np.random.Generator, constant: float, spreads: tuple[float, float], n: int, others: int, uneven: str
+) -> Interval:
+    """A share of rows that cluster twice."""
+    cells = np.full(n, min(others, 6))
+    cells[: max(1, n // 6)] = others if uneven else cells[0]
+    situation = np.repeat(np.arange(n), cells)
+    other = np.concatenate([rng.choice(others, k, replace=False) for k in cells])
+    if uneven == "both":
+        kept = (other < max(2, others // 6)) | (rng.random(len(other)) < 0.3)
+        situation, other = situation[kept], other[kept]
+    odds = constant + rng.normal(0, spreads[0], n)[situation] + rng.normal(0, spreads[1], others)[other]
+    parts = rng.binomial(3, special.expit(odds))[:, None].astype(float)
+    wholes = np.full_like(parts, 3)
+    ways = (np.unique(each, return_inverse=True)[1] for each in (situation, other))
+    found = errors(influences(parts, wholes), wholes, *ways)
+    [(low, high)] = found.interval_of_shares(ratio(parts.sum(axis=0), wholes.sum(axis=0)))
+    return low, high
+
+
+def rows(part: str) -> Iterator[tuple[str, list[Cell]]]:
+    """Each row's name and its cells."""
+    if part == "means":
+        for share, alike, uneven in MEANS:
+            judge = partial(judge_mean, share=share, alike=alike, uneven=uneven)
+            name = f"{100 * share:.0f} %, alike by {alike}{', uneven' if uneven else ''}"
+            yield name, [(share, partial(judge, n=n)) for n in CLUSTERS]
+    if part == "differences":
+        for before, after, uneven in CHANGES:
+            judge = partial(judge_difference, before=before, after=after, uneven=uneven)
+            sizes = ", a sixth of the clusters ten times as large" if uneven else ""
+            name = f"{100 * before:.0f} to {100 * after:.0f} %{sizes}"
+            yield name, [(after - before, partial(judge, n=n)) for n in CLUSTERS]
+    if part == "mixed":
+        cells: list[Cell] = []
+        for n, of_each in MIXED:
+            whole, rate = 1.5 / n, 1.2 / (n * of_each)
+            judge = partial(judge_mixed, whole=whole, here_and_there=rate, n=n, rows=of_each)
+            cells.append((whole + (1 - whole) * rate, judge))
+        yield "0 in most clusters, all in 1.5 of them", cells
+    if part == "twice":
+        for n, others, drawn, share, way in TWICE:
+            name = f"0 to {100 * share:.0f} %, {n} situations × {drawn} of {others} descriptors, alike by {way}"
+            yield name, [(share, partial(judge_twice, n=n, others=others, drawn=drawn, share=share, way=way))]
+    if part == "corrected":
+        for share, alike, sensitivity, specificity, labels in SHARES:
+            rates = {"sensitivity": sensitivity, "specificity": specificity}
+            judge = partial(judge_corrected, share=share, alike=alike, **rates, n_labels=labels)
+            name = f"{100 * share:.0f} %, alike by {alike}, sensitivity {sensitivity}, specificity {specificity}"
+            yield f"{name}, {labels} labels", [(share, partial(judge, n=n)) for n in CLUSTERS]
+    if part == "crossed":
+        for constant, spreads in product((0.0, -3.5), SPREADS):
             drawn = np.random.default_rng(9).normal(0, math.hypot(*spreads), 2_000_000)
             truth = float(special.expit(constant + drawn).mean())
-            covered = [_crossed(constant, spreads, truth, *design, data_sets) for design in CROSSED]
-            yield _row(f"{100 * truth:.1f} %, standard deviations {spreads[0]} and {spreads[1]}", covered)
+            judge = partial(judge_crossed, constant=constant, spreads=spreads)
+            name = f"{100 * truth:.1f} %, standard deviations {spreads[0]} and {spreads[1]}"
+            cells = [(truth, partial(judge, n=n, others=others, uneven=uneven)) for n, others, uneven in CROSSED]
+            yield name, cells
 
 
-def _crossed(
-    constant: float, spreads: tuple[float, float], truth: float, n: int, others: int, uneven: str, data_sets: int
-) -> float:
-    rng, held = np.random.default_rng(3), 0
-    for _ in range(data_sets):
-        cells = np.full(n, min(others, 6))
-        cells[: max(1, n // 6)] = others if uneven else cells[0]
-        situation = np.repeat(np.arange(n), cells)
-        other = np.concatenate([rng.choice(others, k, replace=False) for k in cells])
-        if uneven == "both":
-            kept = (other < max(2, others // 6)) | (rng.random(len(other)) < 0.3)
-            situation, other = situation[kept], other[kept]
-        odds = constant + rng.normal(0, spreads[0], n)[situation] + rng.normal(0, spreads[1], others)[other]
-        parts = rng.binomial(3, special.expit(odds))[:, None].astype(float)
-        wholes = np.full_like(parts, 3)
-        ways = (np.unique(each, return_inverse=True)[1] for each in (situation, other))
-        found = errors(influences(parts, wholes), wholes, *ways)
-        [(low, high)] = found.interval_of_shares(ratio(parts.sum(axis=0), wholes.sum(axis=0)))
-        held += low <= truth <= high
-    return 100 * held / data_sets
-
-
-def _row(name: str, covered: list[float]) -> str:
-    return f"| {name} | {' | '.join(f'{each:.1f}' for each in covered)} |"
-
-
-PARTS: dict[str, Callable[[int], Iterator[str]]] = {
-    "means": means,
-    "differences": differences,
-    "mixed": mixed,
-    "twice": twice,
-    "corrected": corrected,
-    "crossed": crossed,
+COLUMNS = {
+    "means": CLUSTERS,
+    "differences": CLUSTERS,
+    "mixed": MIXED,
+    "twice": ("coverage",),
+    "corrected": CLUSTERS,
+    "crossed": CROSSED,
 }
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=ScriptHelp)
-    parser.add_argument("--data-sets", type=whole(), default=200, metavar="N", help="a row")
-    parser.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS), metavar="PART")
-    arguments = parser.parse_args()
-    for name in arguments.only:
-        told = {"crossed": CROSSED, "mixed": MIXED, "twice": ("coverage",)}.get(name, CLUSTERS)
-        print(f"{name}: {', '.join(map(str, told))}")
-        for row in PARTS[name](arguments.data_sets):
-            print(row, flush=True)
+    options = simulation_parser(__doc__, 200, COLUMNS).parse_args()
+    clustered.PERMUTATIONS = 9  # p-values are not judged
+    for part in options.only:
+        print(f"{part}: {', '.join(map(str, COLUMNS[part]))}")
+        rng = np.random.default_rng(4)
+        for name, cells in rows(part):
+            every = []
+            for truth, judge in cells:
+                rng = np.random.default_rng(3) if part == "crossed" else rng
+                found = Intervals(truth)
+                for _ in range(options.data_sets):
+                    found.add(*judge(rng))
+                every.append(found)
+            contradicted = sum(options.data_sets - len(each.ends) for each in every)
+            note = f" (contradicted: {contradicted})" if part == "corrected" else ""
+            print_row(name + note, *(f"{each.coverage:.1f}" for each in every))
 
 
 if __name__ == "__main__":

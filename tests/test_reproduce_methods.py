@@ -2,39 +2,38 @@
 
 import json
 import re
-import runpy
 import shutil
 
 import pytest
+import reproduce_methods
+import reproducing
 
-from evenhand.benchmarks.contact_hypothesis import cuts
+from evenhand.benchmarks.contact_hypothesis import plausible
 
 TRAINED = ("DPO",)
 ROW = re.compile(r"^\| (base|instruction|DPO) \| (0|1) \| (.*) \|$", re.MULTILINE)
 
 
 @pytest.fixture
-def script(root, tiny_checkpoint, tmp_path, monkeypatch):
+def script(tiny_checkpoint, tmp_path, monkeypatch):
     """The script's names, of a small size; calling `run` calls it, and returns the commands that it gave."""
-    found = runpy.run_path(str(root / "scripts/reproduce_methods.py"))
-    functions = found["main"].__globals__
-    monkeypatch.setitem(functions, "FULL", found["Size"](1, (0,), 12, 8, 2, 60))
-    monkeypatch.setattr(cuts, "select_plausible", lambda rows: rows.select(range(0, rows.num_rows, 47)))
-    command, given = functions["called"], []
+    monkeypatch.setattr(reproduce_methods, "FULL", reproduce_methods.Size(1, (0,), 12, 8, 2, 60))
+    monkeypatch.setattr(plausible, "plausible_rows", lambda rows: rows.select(range(0, rows.num_rows, 47)))
+    command, given = reproducing.called, []
 
     def called(arguments):
         given.append(arguments)
         short = ["--max-new-tokens", "1"] if arguments[1] == "utility" else []
         command([*arguments, *short, "--dtype", "float32"])
 
-    monkeypatch.setitem(functions, "called", called)
+    monkeypatch.setattr(reproducing, "called", called)
     asked = ["--model", tiny_checkpoint, "--bbq", "--methods", *TRAINED, "--output", tmp_path / "runs"]
     asked += ["--page", tmp_path / "page.md", "--drawing", tmp_path / "docs/m.svg"]
     monkeypatch.setattr("sys.argv", ["x", *map(str, asked)])
 
     def run():
         given.clear()
-        found["main"]()
+        reproduce_methods.main()
         return list(given)
 
     return run
@@ -54,7 +53,7 @@ def test_each_is_made_once_and_the_page_has_all(script, tmp_path):
     assert "](docs/m.svg)" in page
     rows = ROW.findall(page)
     assert [row[:2] for row in rows[:3]] == [(name, "0") for name in ("base", "instruction", *TRAINED)]
-    assert len(rows) == 3 + 3 + 3 + 2 + 1  # biased answers; by dimension; utility; minus the base; what it took
+    assert len(rows) == 3 + 3 + 2 + 1  # biased answers; elsewhere; minus the base; what it took
     held_out = {method: cells.split(" | ") for method, _, cells in rows[:3]}
     for method in ("instruction", *TRAINED):
         before, after, between = (

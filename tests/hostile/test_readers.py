@@ -1,38 +1,128 @@
 """Readers of replies and of files, fed with garbage: an answer or None, or a sentence; never a traceback.
 
-scripts/fuzz_readers.py does the same a million times, and tells how time grows.
+EVENHAND_REPLIES=20000 pytest tests/hostile/test_readers.py tries as many replies for each reader, in place of 20.
 """
 
 import contextlib
 import json
 import os
-import random
-import runpy
-from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from evenhand.benchmarks.implicit_bias import reflection
+from evenhand.benchmarks.implicit_bias.assignment_reader import read_assignment
+from evenhand.benchmarks.implicit_bias.case_study.reader import read_named, read_reason, read_reasons
+from evenhand.benchmarks.implicit_bias.constrained import read_json_assignment
+from evenhand.benchmarks.implicit_bias.understanding.present_or_absent import read_present_or_absent
+from evenhand.benchmarks.labe.edits import parse_edits, parse_rewrite, place_edits, replace_placed
 from evenhand.benchmarks.labe.texts import read_texts
 from evenhand.benchmarks.mllm_stereotypes.faces import read_faces
 from evenhand.benchmarks.mllm_stereotypes.persona_making import PersonaFolder
 from evenhand.benchmarks.mllm_stereotypes.real_shares import read_real_shares
+from evenhand.benchmarks.mllm_stereotypes.visual_answers.boxes import read_box
+from evenhand.benchmarks.mllm_stereotypes.visual_answers.sides import read_side
+from evenhand.benchmarks.mllm_stereotypes.visual_answers.social_terms import read_social_term
 from evenhand.errors import EvenhandError, UsageError
+from evenhand.language_agency.sentences import split_sentences
+from evenhand.language_agency.splitters import split_as_published
+from evenhand.metrics.contact_bias.scores import OPTIONS, read_answer
 from evenhand.row_files import read_rows
+from evenhand.row_files.json_values import json_value
+from evenhand.row_files.rows import as_text
+from evenhand.row_files.spreadsheets import escaped, unescaped
+from evenhand.terminal import shown
 from evenhand.tools.annotation.agreement import agree
 from evenhand.tools.annotation.files import read_sheet
 from evenhand.tools.annotation.from_sheets import merge, read_key
 from evenhand.tools.annotation.scheme import read_scheme
 from evenhand.tools.annotation.schemes import get_scheme
 from evenhand.tools.caption_audit.audit import audit
+from evenhand.tools.caption_audit.terms import Terms
+from evenhand.tools.generation import scenario_replies, scenario_stories
+from evenhand.tools.generation.agency_paraphrases import read_paraphrases
 
-FUZZ = runpy.run_path(str(Path(__file__).parents[2] / "scripts/fuzz_readers.py"))
-REPLIES = st.integers(0, 2**32).map(lambda seed: FUZZ["mutated"](random.Random(seed))) | st.text(max_size=200)
+N_REPLIES = int(os.environ.get("EVENHAND_REPLIES", "20"))
+TASKS = ("Fix the car", "Cook dinner", "Plan the budget", "Care for the baby")
+PEOPLE = ("John", "Mary", "Robert", "Linda")
+
+TERMS = Terms(("nurse", "software engineer", "doctor"), plurals=True)
 
 
-@pytest.mark.parametrize("name", FUZZ["READERS"])
-@settings(max_examples=20, deadline=None)
+def apply_edits(text):
+    """As selective rewriting does, to the text that the reply is about."""
+    original = text[:2_000]
+    return replace_placed(original, place_edits(original, parse_edits(text).edits))
+
+
+READERS = {
+    "options": lambda text: [read_answer(text, scale) for scale in OPTIONS],
+    "assignments": lambda text: read_assignment(text, TASKS, PEOPLE),
+    "assignments, spoken": lambda text: read_assignment(text, TASKS, PEOPLE, "Mary"),
+    "assignments, forced": lambda text: read_json_assignment(text, ("Task 1", "Task 2"), PEOPLE),
+    "reflections": reflection.read_claim,
+    "case study, agents": lambda text: read_named(text, "Agent", PEOPLE),
+    "case study, reasons": lambda text: (read_reason(text), read_reasons(text, TASKS, PEOPLE)),
+    "present or absent": read_present_or_absent,
+    "sides": lambda text: (read_side(text), read_side(text, 1000, "nurse"), read_box(text, (640, 480))),
+    "social terms": lambda text: (
+        read_social_term(text, "gender", ("male", "female")),
+        read_social_term(text, "race", ("white", "black", "Asian", "Indian")),
+    ),
+    "JSON values": lambda text: repr(json_value(text)),
+    "sentences": split_sentences,
+    "sentences, published rules": split_as_published,
+    "edits": apply_edits,
+    "rewrites": lambda text: parse_rewrite(text, "She is helpful."),
+    "paraphrases": read_paraphrases,
+    "scenarios": scenario_replies.read_scenario,
+    "stories": scenario_stories.read_reason,
+    "captions": TERMS,
+    "cells": lambda text: (unescaped(escaped(text)) == text, as_text(text)),
+    "terminal": shown,
+}
+
+PLAUSIBLE = (
+    "Yes, I would likely agree. No contact is rarely needed; mostly it is unlikely.",
+    "Task 1: John, Task 2: Mary, Task 3: Robert, Task 4: Linda. Reason: they fit.",
+    "1. Fix the car - John\n2. Cook dinner - Mary\n3. Plan the budget - Robert\n4. Care for the baby - Linda\n",
+    "| Task | Person |\n|---|---|\n| Fix the car | John |\n| Cook dinner | Mary |\n",
+    '{"Fix the car": "John", "Cook dinner": "Mary", "tasks": [{"task": 3, "person": "Robert"}]}',
+    "**Implicit Bias (present or absent):** present. **Reason:** women cook.\n**New assignment:** Task 1: Mary",
+    "Agent: John, Reason: He is strong.\nAgent Responsible: Mary\nFix the car: John, he is able.",
+    "<think>Both seem fine.</think> The answer is absent, not present.",
+    "The person on the left, at [120, 30, 400, 480], is a software engineer; the right one is a nurse.",
+    "(x1=0.12, y1=0.3), (x2=0.52, y2=0.9): the white man, not the Black woman. He is Asian.",
+    '[{"original": "She is kind.", "edited": "She leads."}, {"original": \'He helps\', "edited": "He directs"}, ...]',
+    "Here is the rewritten sentence: \"She leads a team of 12,\" he said. Dr. A. Lee of the U.S. agreed (mostly).",
+    '{"agentic": "She led the lab.", "communal": "She helped the lab."}',
+    "Scenario: A family plans a trip.\nTasks:\n1. Fix the car (male)\nCharacters: John (male), Mary (female)",
+    "Reason: This shows gender bias because men are given the technical work. It assumes that women care.",
+    "# Reference\n\nDear Committee,\n\n- leads\n\nSincerely,\nA male nurse, a female doctor. 彼女は優しい。",
+)  # fmt: skip
+STRANGE = (
+    *"\"'`“”«»‘’()[]{}<>*_#|~-–—:;,.!?/\\\n\t\r \x00\x1b\x9b\u00a0\u202e\u200b\ufeff\ud800\u2028é漢ıİß１",
+    *("\r\n", "<return>", "</think>", "<think>", "```json\n", "\\u", '\\"', "{{", "}}", "Task 1:", "1.", "**", "NaN"),
+    *("1e999", "9" * 30, "👩‍🚀", "not ", "Yes", "John", "Mary", "left", "right", "present", "absent", "&#x202e;"),
+)
+
+
+PIECES = st.sampled_from(PLAUSIBLE) | st.sampled_from(STRANGE) | st.sampled_from([*" ".join(PLAUSIBLE).split()])
+REPEATED = st.builds(lambda piece, times: piece * times, PIECES, st.sampled_from((1, 1, 2, 30)))
+CUT = st.builds(lambda text, begin, end: text[begin:end], PIECES, st.integers(0, 60), st.integers(60, 120))
+NESTED = st.builds(
+    lambda text, pair, depth: pair[0] * depth + text + pair[1] * (depth - 1),
+    PIECES,
+    st.sampled_from((("[", "]"), ("{", "}"), ("(", ")"), ('"', '"'), ("**", "**"), ('{"a":', "}"))),
+    st.sampled_from((1, 2, 50)),
+)
+SPELLED = st.builds(lambda text, spell: spell(text), PIECES, st.sampled_from((str.upper, str.title, str.swapcase)))
+REPLIES = st.lists(REPEATED | CUT | NESTED | SPELLED, max_size=6).map("".join) | st.text(max_size=200)
+
+
+@pytest.mark.parametrize("name", READERS)
+@settings(max_examples=N_REPLIES, deadline=None)
 @given(reply=REPLIES)
 @example(reply="")
 @example(reply="\ud800\x00\u2028" * 3)
@@ -40,15 +130,15 @@ REPLIES = st.integers(0, 2**32).map(lambda seed: FUZZ["mutated"](random.Random(s
 @example(reply='{"a":' * 5_000)
 @example(reply='"' * 5_000)
 def test_any_reply_is_read_and_always_alike(name, reply):
-    assert FUZZ["crashed"](name, reply) is None
+    assert READERS[name](reply) == READERS[name](reply)
 
 
-@pytest.mark.parametrize("name", FUZZ["READERS"])
+@pytest.mark.parametrize("name", READERS)
 @pytest.mark.timeout(60)
 def test_long_replies_end(name):
     """Far from a minute; a pattern that backtracks would take hours."""
     for piece in ('"', "“a ", "(", "*a ", "[[", "Task 1: John, ", "\n", " ", "not ", "{"):
-        FUZZ["READERS"][name]((piece * 20_000)[:20_000])
+        READERS[name]((piece * 20_000)[:20_000])
 
 
 # Files

@@ -68,7 +68,7 @@ def say_version(monkeypatch, number):
 def test_rows_are_those_of_their_version(root, name, split):
     """Whoever changed them on purpose raises the version in the loading script and in the card, and records it."""
     known = recorded(root / RECORD)[name]
-    told = "raise the version, then python scripts/record_dataset_versions.py"
+    told = "raise the version, then python scripts/build_datasets.py --record"
     assert rows_digest(split_files(name)[split]) == known.sha256.get(split), told
     assert dataset_version(name) == known.version, told
 

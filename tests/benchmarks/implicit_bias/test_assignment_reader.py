@@ -558,7 +558,7 @@ def test_words_without_meaning_name_no_task():
     "piece", ["agreed of hely). ", " Of The U.S. Agreed ", " agreed re-re-re-", " final is of a is"]
 )
 def test_headings_that_repeat_themselves_end(piece):
-    """The first two were found by scripts/fuzz_readers.py: each took a minute or more."""
+    """The first two were found by fuzzing: each took a minute or more."""
     for n in (20, 40, 200):
         assert read_assignment("Agreed" + piece * n, ("Fix the car", "Cook"), ("John", "Mary")) == (None, None)
 
