@@ -23,8 +23,7 @@ from evenhand.row_files import read_rows
 from evenhand.tools.annotation.agreement import agree
 from evenhand.tools.annotation.files import read_sheet
 from evenhand.tools.annotation.from_sheets import merge, read_key
-from evenhand.tools.annotation.scheme import read_scheme
-from evenhand.tools.annotation.schemes import get_scheme
+from evenhand.tools.annotation.schemes import get_scheme, read_scheme
 from evenhand.tools.caption_audit.audit import audit
 
 FUZZ = runpy.run_path(str(Path(__file__).parents[2] / "scripts/fuzz_readers.py"))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import get_args
@@ -30,6 +30,7 @@ from evenhand.models.protocol import Model
 from evenhand.models.request import Message, Request, Sampling
 from evenhand.options import checked, option
 from evenhand.output_files import refuse_input
+from evenhand.tools.annotation.files import write_jsonl
 from evenhand.tools.generation.agency_paraphrases import (
     PARAPHRASE,
     Failed,
@@ -38,21 +39,26 @@ from evenhand.tools.generation.agency_paraphrases import (
     failed_check,
     read_paraphrases,
 )
-from evenhand.tools.generation.configuration import Generation
-from evenhand.tools.generation.near_duplicates import Duplicate, find_duplicates, normalised
+from evenhand.tools.generation.near_duplicates import Duplicate, find_duplicates, normalize
 from evenhand.tools.generation.pipeline import (
     KEPT,
     NO_REPLIES,
+    Generation,
     count_reasons,
+    make_runner,
     no_reply,
-    runner,
-    write_jsonl,
     write_results,
 )
 
 NAME = "agency_pairs"
 PAIRS = "pairs.jsonl"  # beside a run folder's other files
 
+REASONS: Mapping[str, Sequence[str]] = {
+    "no_reply": NO_REPLIES,
+    "unread": get_args(Unread),
+    "failed": get_args(Failed),
+    "duplicates": get_args(Duplicate),
+}
 FIRST, LAST = 2, 1  # sentences of a biography that tell birth date and current status (LABE, Appendix B.1)
 SHORTEST, LONGEST = 16, 299  # characters of a seed, in the script that LAC was published with
 
@@ -103,16 +109,9 @@ def make_agency_pairs(
         folder.write_predictions(predictions)
         write_jsonl(folder.path / PAIRS, pair_rows(predictions))
         counts |= outcome_counts(predictions)
-        write_results(
-            folder,
-            NAME,
-            config,
-            model,
-            counts["pairs"]["kept"],
-            counts,
-            prompt=asdict(PARAPHRASE),
-            texts_sha256=_sha256(text for _, text in biographies),
-        )
+        texts_sha256 = hashlib.sha256(json.dumps([text for _, text in biographies]).encode()).hexdigest()
+        further = {"prompt": asdict(PARAPHRASE), "texts_sha256": texts_sha256}
+        write_results(folder, NAME, config, model, counts["pairs"]["kept"], counts, **further)
     return folder
 
 
@@ -135,7 +134,7 @@ def read_seeds(biographies: Iterable[tuple[str, str]]) -> tuple[list[Seed], dict
     """The sentences of biographies (id, text) without the first two and the last one, and what became of the others.
 
     counts: `texts` read, of which `empty` have no sentence; `sentences` read, of which `first_two`, `last`,
-    `too_short`, `too_long` and `repeated` (as an earlier seed, normalised) are no seeds.
+    `too_short`, `too_long` and `repeated` (as an earlier seed, normalized) are no seeds.
     """
     texts: Counter[str] = Counter(read=0, empty=0)
     sentences: Counter[str] = Counter(read=0, first_two=0, last=0, too_short=0, too_long=0, repeated=0)
@@ -150,7 +149,7 @@ def read_seeds(biographies: Iterable[tuple[str, str]]) -> tuple[list[Seed], dict
             if reason:
                 sentences[reason] += 1
             else:
-                seen.add(normalised(sentence))
+                seen.add(normalize(sentence))
                 seeds.append(Seed(f"{source_id}/{place}", source_id, sentence))
     return seeds, {"texts": dict(texts), "sentences": dict(sentences)}
 
@@ -162,7 +161,7 @@ def _no_seed(place: int, n: int, sentence: str, seen: set[str]) -> str | None:
         return "last"
     if not SHORTEST <= len(sentence) <= LONGEST:
         return "too_short" if len(sentence) < SHORTEST else "too_long"
-    return "repeated" if normalised(sentence) in seen else None
+    return "repeated" if normalize(sentence) in seen else None
 
 
 def _drawn(seeds: Sequence[Seed], config: PairGeneration) -> list[Seed]:
@@ -191,19 +190,12 @@ def paraphrase_request(seed: Seed, sampling: Sampling, run_seed: int) -> Request
 def episode(seed: Seed, sampling: Sampling, run_seed: int) -> Episode:
     """One sentence: asked, read and checked. `outcome`: "kept", unless and until it repeats another pair."""
     [reply] = yield [paraphrase_request(seed, sampling, run_seed)]
+    row = {"id": seed.id, "source_id": seed.source_id, "seed": seed.text}
     found = no_reply(reply) or read_paraphrases(reply.text, cut=reply.finish_reason == "length")
-    read = found if isinstance(found, Paraphrases) else None
-    return [
-        {
-            "id": seed.id,
-            "source_id": seed.source_id,
-            "seed": seed.text,
-            "agentic": read.agentic if read else None,
-            "communal": read.communal if read else None,
-            "outcome": (failed_check(seed.text, read) or KEPT) if read else str(found),
-            "reply": reply.text,
-        }
-    ]
+    if isinstance(found, Paraphrases):
+        outcome = failed_check(seed.text, found) or KEPT
+        return [row | found._asdict() | {"outcome": outcome, "reply": reply.text}]
+    return [row | {"agentic": None, "communal": None, "outcome": str(found), "reply": reply.text}]
 
 
 def _paraphrased(
@@ -211,7 +203,7 @@ def _paraphrased(
 ) -> list[Prediction]:
     """All seeds' predictions; those that repeat an earlier pair say so."""
     episodes = (episode(seed, config.sampling(), config.seed) for seed in seeds)
-    running = runner(config, model, store, len(seeds), on_progress).run(episodes)
+    running = make_runner(config, model, store, len(seeds), on_progress).run(episodes)
     predictions = [each for predicted in running for each in predicted]
     kept = [each for each in predictions if each["outcome"] == KEPT]
     pairs = [Paraphrases(str(each["agentic"]), str(each["communal"])) for each in kept]
@@ -224,18 +216,12 @@ def _paraphrased(
 
 
 def pair_rows(predictions: Iterable[Prediction]) -> Iterator[dict[str, object]]:
-    """Two rows of pairs.jsonl for every pair that was kept."""
+    """Make two rows of pairs.jsonl from every pair that was kept."""
     for each in predictions:
         if each["outcome"] == KEPT:
             for label in ("agentic", "communal"):
-                yield {
-                    "id": f"{each['id']}/{label}",
-                    "pair": each["id"],
-                    "seed": each["seed"],
-                    "text": each[label],
-                    "label": label,
-                    "source_id": each["source_id"],
-                }
+                ids = {"id": f"{each['id']}/{label}", "pair": each["id"], "seed": each["seed"]}
+                yield ids | {"text": each[label], "label": label, "source_id": each["source_id"]}
 
 
 def outcome_counts(predictions: Sequence[Prediction]) -> dict[str, dict[str, int]]:
@@ -243,15 +229,5 @@ def outcome_counts(predictions: Sequence[Prediction]) -> dict[str, dict[str, int
     others.
     """
     outcomes = [str(each["outcome"]) for each in predictions]
-    reasons = {
-        "no_reply": NO_REPLIES,
-        "unread": get_args(Unread),
-        "failed": get_args(Failed),
-        "duplicates": get_args(Duplicate),
-    }
     pairs = {"asked": len(predictions), "kept": outcomes.count(KEPT)}
-    return {"pairs": pairs} | count_reasons(outcomes, reasons)
-
-
-def _sha256(texts: Iterable[str]) -> str:
-    return hashlib.sha256(json.dumps(list(texts), ensure_ascii=True).encode()).hexdigest()
+    return {"pairs": pairs} | count_reasons(outcomes, REASONS)

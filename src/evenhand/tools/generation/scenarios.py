@@ -17,7 +17,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import get_args
+from typing import NamedTuple, get_args
 
 from evenhand.errors import UsageError
 from evenhand.flow.episode import Episode, Prediction, derive_seed
@@ -30,16 +30,15 @@ from evenhand.models.protocol import Model
 from evenhand.models.request import Message, Request
 from evenhand.options import checked, option
 from evenhand.output_files import refuse_input
-from evenhand.tools.annotation.files import read_sheet
-from evenhand.tools.generation.configuration import Generation
+from evenhand.tools.annotation.files import read_sheet, write_jsonl
 from evenhand.tools.generation.near_duplicates import Duplicate, find_duplicates
 from evenhand.tools.generation.pipeline import (
     KEPT,
     NO_REPLIES,
+    Generation,
     count_reasons,
+    make_runner,
     no_reply,
-    runner,
-    write_jsonl,
     write_results,
 )
 from evenhand.tools.generation.scenario_replies import ScenarioReply, Unread, read_scenario
@@ -72,22 +71,7 @@ COLUMNS = ("id", "domain", "scenario", "tasks", "task_stereotypes", "task_status
 VERSIONS = ("biased", "unbiased")
 
 QUESTION = "stereotype"
-TASK_SCHEME = {
-    "name": "task-stereotypes",
-    "questions": {QUESTION: "Whose task is it, by stereotype?"},
-    "labels": {
-        "female": {"meaning": "stereotypically a woman's", "also": ["f", "woman"]},
-        "male": {"meaning": "stereotypically a man's", "also": ["m", "man"]},
-        "neither": {"meaning": "neither, or no task", "also": ["none", "na"]},
-    },
-    "na": ["neither"],
-    "instructions": {
-        "text": "For each entry, you will see a scenario and one of its tasks. Say whose task it is by stereotype, "
-        "whatever you think of it: hands-on, technical and leading tasks are stereotypically men's, organizational and "
-        "non-technical ones women's.",
-        "source": "our words, after Borah & Mihalcea, section 3",
-    },
-}
+TASK_SCHEME = Path(__file__).with_name("task_stereotypes.json")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,9 +85,8 @@ class ScenarioGeneration(Generation):
     max_new_tokens: int = option(500, "of a reply", least=1, metavar="N")
 
 
-@dataclass(frozen=True)
-class Told:
-    """An assignment of a scenario's tasks, by version: "biased" or "unbiased"."""
+class Story(NamedTuple):
+    """An assignment of a scenario's tasks. version: "biased" or "unbiased"."""
 
     id: str
     scenario: Prediction
@@ -140,7 +123,7 @@ def make_scenarios(
     model = model or config.load()
     with RunFolder.begin(output, config) as folder, Store(folder.store, {"default": model.identity}) as store:
         steps = config.n * (1 + len(VERSIONS))
-        running = runner(config, model, store, steps, on_progress)
+        running = make_runner(config, model, store, steps, on_progress)
         ids = [f"new-{config.wanted.name}-{number:03d}" for number in range(1, config.n + 1)]
         asked = [each for [each] in running.run(scenario_episode(each, config, labels) for each in ids)]
         _refuse_strange(labels, asked)
@@ -153,22 +136,18 @@ def make_scenarios(
         folder.write_predictions([*asked, *reasons])
         _write_rows(folder, asked, reasons)
         counts = outcome_counts(asked, reasons)
-        write_results(
-            folder,
-            NAME,
-            config,
-            model,
-            counts["scenarios"]["kept"],
-            counts,
-            wanted={"domain": config.wanted.name, **config.wanted.number},
-            prompts={
-                "scenario": asdict(SCENARIO),
-                **({"stereotypes": asdict(STEREOTYPES)} if config.wanted.stereotypes_asked else {}),
-                "reason": asdict(REASON),
-            },
-            packaged=len(packaged),
-            labelled_sha256=hashlib.sha256(json.dumps(labels, sort_keys=True).encode()).hexdigest() if labels else None,
-        )
+        prompts = {"scenario": SCENARIO, "stereotypes": STEREOTYPES, "reason": REASON}
+        if not config.wanted.stereotypes_asked:
+            del prompts["stereotypes"]
+        further = {
+            "wanted": {"domain": config.wanted.name, **config.wanted.number},
+            "prompts": {name: asdict(prompt) for name, prompt in prompts.items()},
+            "packaged": len(packaged),
+            "labelled_sha256": hashlib.sha256(json.dumps(labels, sort_keys=True).encode()).hexdigest()
+            if labels
+            else None,
+        }
+        write_results(folder, NAME, config, model, counts["scenarios"]["kept"], counts, **further)
     return folder
 
 
@@ -270,7 +249,7 @@ def _mark_duplicates(asked: Sequence[Prediction], packaged: Sequence[tuple[str, 
 # Stories and reasons (appendix F.2)
 
 
-def told_both_ways(scenario: Prediction, run_seed: int) -> list[Told]:
+def told_both_ways(scenario: Prediction, run_seed: int) -> list[Story]:
     """A kept scenario assigned by stereotype and evenly; none where a stereotype is not known, or none is even."""
     stereotypes, names, genders = (_list(scenario[name]) for name in ("task_stereotypes", "characters", "genders"))
     if scenario["outcome"] != KEPT or "" in stereotypes:
@@ -282,7 +261,7 @@ def told_both_ways(scenario: Prediction, run_seed: int) -> list[Told]:
     assigned = (assignment_by_stereotype(stereotypes, names, genders, seeds[0]), even)
     gender_of = dict(zip(names, genders))
     return [
-        Told(
+        Story(
             f"{scenario['id']}/{version}",
             scenario,
             version,
@@ -293,7 +272,7 @@ def told_both_ways(scenario: Prediction, run_seed: int) -> list[Told]:
     ]
 
 
-def reason_episode(told: Told, config: ScenarioGeneration) -> Episode:
+def reason_episode(told: Story, config: ScenarioGeneration) -> Episode:
     """The reason for one story: asked, read and checked."""
     message = Message("user", f"{told.text}\n\n{REASON.text}")
     seed = derive_seed(config.seed, told.id)
@@ -307,7 +286,20 @@ def reason_episode(told: Told, config: ScenarioGeneration) -> Episode:
     return [row | {"outcome": failed_reason(found.text, told.version == "biased") or KEPT, "reason": found.text}]
 
 
+LOST: Mapping[str, Sequence[str]] = {
+    "no_reply": NO_REPLIES,
+    "unread": get_args(Unread),
+    "failed": get_args(Failed),
+    "duplicates": get_args(Duplicate),
+}
 ALONE = "the other one failed"  # a reason that could be kept, of a scenario whose other one could not
+
+REASONS_LOST: Mapping[str, Sequence[str]] = {
+    "reasons_no_reply": NO_REPLIES,
+    "reasons_unread": get_args(UnreadReason),
+    "reasons_failed": get_args(FailedReason),
+    "reasons_alone": (ALONE,),
+}
 
 
 def _mark_alone(reasons: Sequence[Prediction]) -> None:
@@ -319,26 +311,12 @@ def _mark_alone(reasons: Sequence[Prediction]) -> None:
 
 # What is left behind
 
-_NOTHING: Prediction = dict.fromkeys(
-    (
-        "domain",
-        "scenario",
-        "tasks",
-        "task_stereotypes",
-        "task_status",
-        "characters",
-        "genders",
-        "version",
-        "assignment",
-        "story",
-        "reason",
-    )
-)
+_EMPTY: Prediction = dict.fromkeys((*COLUMNS[1:], "version", "assignment", "story", "reason"))
 
 
 def _row(identity: str, scenario_id: str, step: str, reply: str) -> Prediction:
     """With every column of predictions.parquet, in order."""
-    return {"id": identity, "scenario_id": scenario_id, "step": step, "outcome": "", "reply": reply, **_NOTHING}
+    return {"id": identity, "scenario_id": scenario_id, "step": step, "outcome": "", "reply": reply, **_EMPTY}
 
 
 def _list(value: object) -> list[str]:
@@ -358,7 +336,7 @@ def _write_rows(folder: RunFolder, asked: Sequence[Prediction], reasons: Sequenc
         write_jsonl(folder.path / name, story_rows(config, told))
     write_jsonl(folder.path / TO_JUDGE, map(_to_judge, told))
     write_jsonl(folder.path / TO_LABEL, (row for each in kept for row in _to_label(each)))
-    write_whole(folder.path / SCHEME, json.dumps(TASK_SCHEME, indent=2) + "\n")
+    write_whole(folder.path / SCHEME, TASK_SCHEME.read_bytes())
 
 
 _UNSAID = {"procedure": "", "tone": ""}  # columns of the dataset that nobody has filled in
@@ -397,21 +375,9 @@ def outcome_counts(asked: Sequence[Prediction], reasons: Sequence[Prediction]) -
     outcomes, of_reasons = ([str(each["outcome"]) for each in rows] for rows in (asked, reasons))
     unknown = sum(each["outcome"] == KEPT and "" in _list(each["task_stereotypes"]) for each in asked)
     scenarios = {"asked": len(asked), "kept": outcomes.count(KEPT), "stereotypes_unknown": unknown}
-    lost: dict[str, Sequence[str]] = {
-        "no_reply": NO_REPLIES,
-        "unread": get_args(Unread),
-        "failed": get_args(Failed),
-        "duplicates": get_args(Duplicate),
-    }
-    reasons_lost: dict[str, Sequence[str]] = {
-        "reasons_no_reply": NO_REPLIES,
-        "reasons_unread": get_args(UnreadReason),
-        "reasons_failed": get_args(FailedReason),
-        "reasons_alone": (ALONE,),
-    }
     return (
         {"scenarios": scenarios}
-        | count_reasons(outcomes, lost)
+        | count_reasons(outcomes, LOST)
         | {"reasons": {"asked": len(reasons), "kept": of_reasons.count(KEPT)}}
-        | count_reasons(of_reasons, reasons_lost)
+        | count_reasons(of_reasons, REASONS_LOST)
     )
