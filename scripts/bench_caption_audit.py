@@ -20,14 +20,13 @@ from benching import Line, measured, peak_memory, per_second, seconds
 
 from evenhand.command_line import ScriptHelp, whole
 from evenhand.tools.caption_audit.audit import audit
-from evenhand.tools.caption_audit.terms import Found, Terms
-from evenhand.tools.caption_audit.texts import text_of
-from evenhand.tools.caption_audit.word_lists import DESCRIPTORS, FEMALE, MALE, OCCUPATIONS
+from evenhand.tools.caption_audit.terms import FEMALE, MALE, Found, Terms, text_of
+from evenhand.tools.caption_audit.terms import INSTANCES as BY_SCENARIO
 
 Record = dict[str, object]
 
 LCS_558K = 558_000
-INSTANCES = (*OCCUPATIONS, *DESCRIPTORS)
+INSTANCES = [name for names in BY_SCENARIO.values() for name in names]
 QUESTION = "Provide a brief description of the given image.\n<image>"
 OTHER_WORDS = (
     "a", "the", "in", "on", "of", "with", "and", "is", "two", "standing", "wearing", "holding", "red", "blue", "white",

@@ -14,9 +14,9 @@ from evenhand.command_line import ScriptHelp
 from evenhand.errors import EvenhandError
 from evenhand.library import DATASETS, dataset_builder_class, packaged_dataset_names, refuse_unpackaged
 from evenhand.output_files import add_overwrite, check_output
-from evenhand.tools.dataset_upkeep.building import built_tables
 from evenhand.tools.dataset_upkeep.cards import computed
 from evenhand.tools.dataset_upkeep.hub_tasks import FILE, eval_yaml
+from evenhand.tools.dataset_upkeep.versions import built_tables
 from evenhand.whole_files import whole_file, write_whole
 
 

@@ -17,8 +17,7 @@ OWNED = (*ROWS, *SOURCES, SCRIPT, TASKS)
 
 def dataset_contents(name: str, namespace: str, private: bool = False, datasets: Path = DATASETS) -> Contents:
     """Raises UsageError for unknown names, rows that the loading script does not build, and changed versions."""
-    from evenhand.tools.dataset_upkeep.building import differing_splits
-    from evenhand.tools.dataset_upkeep.versions import split_files
+    from evenhand.tools.dataset_upkeep.versions import differing_splits, split_files
 
     refuse_unpackaged(name)
     if differing := differing_splits(name, datasets):
