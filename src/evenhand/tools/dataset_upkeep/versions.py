@@ -125,5 +125,9 @@ def differing_splits(name: str, datasets: Path = DATASETS) -> list[str]:
     """ "config/split" of parquet files with other rows than the script builds, or that only one of both has."""
     lying = split_files(name, datasets)
     built = {f"{config}/{split}": table for config, split, table in built_tables(name)}
-    same = {each for each in lying.keys() & built if rows_digest(lying[each]) == table_digest(built[each])}
+    same = set()
+    for split in lying.keys() & built:
+        table = pyarrow.parquet.read_table(lying[split])
+        if table.equals(built[split]) or table_digest(table) == table_digest(built[split]):  # the first is fast
+            same.add(split)
     return sorted((lying.keys() | built) - same)
