@@ -921,7 +921,7 @@ def test_labels_that_make_too_many_of_a_kind_take_a_scenario_out(make, tmp_path)
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        ("new-hospital-009/task-1,stereotype,male,majority", "'new-hospital-009/task-1' came, which is no task here"),
+        ("new-hospital-009/task-1,stereotype,male,majority", "'new-hospital-009/task-1' is labelled, which is no task"),
         ("new-hospital-001/task-1,agency,agentic,majority", "answers 'agency'"),
     ],
 )

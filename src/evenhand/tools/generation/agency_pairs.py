@@ -68,8 +68,8 @@ class PairGeneration(Generation):
     """texts: None where they are given otherwise."""
 
     texts: str | None = option(None, "CSV, JSONL or parquet, one biography a row", metavar="FILE")
-    text_column: str = option(TextColumns.text, "which holds them", metavar="NAME")
-    limit: int | None = option(None, "sentences to paraphrase, drawn; all by default", least=1, metavar="N")
+    text_column: str = option(TextColumns.text, "column of the biographies", metavar="NAME")
+    limit: int | None = option(None, "number of sentences to draw; all by default", least=1, metavar="N")
 
 
 @dataclass(frozen=True)
@@ -99,13 +99,13 @@ def make_agency_pairs(
     checked(config)
     RunFolder(output).refuse_occupied()
     refuse_input(output / PAIRS, [config.texts] if config.texts else [])
-    biographies = _biographies(config, texts)
+    biographies = _read_biographies(config, texts)
     seeds, counts = read_seeds(biographies)
-    drawn = _drawn(seeds, config)
+    drawn = _draw_seeds(seeds, config)
     counts["sentences"] |= {"not_drawn": len(seeds) - len(drawn), "asked": len(drawn)}
     model = model or config.load()
     with RunFolder.begin(output, config) as folder, Store(folder.store, {"default": model.identity}) as store:
-        predictions = _paraphrased(drawn, model, store, config, on_progress)
+        predictions = _paraphrase(drawn, model, store, config, on_progress)
         folder.write_predictions(predictions)
         write_jsonl(folder.path / PAIRS, pair_rows(predictions))
         counts |= outcome_counts(predictions)
@@ -118,8 +118,8 @@ def make_agency_pairs(
 # Seeds (Appendix B.1)
 
 
-def _biographies(config: PairGeneration, texts: Sequence[str] | None) -> list[tuple[str, str]]:
-    """(id, text) of each."""
+def _read_biographies(config: PairGeneration, texts: Sequence[str] | None) -> list[tuple[str, str]]:
+    """Return (id, text) of each."""
     if (config.texts is None) == (texts is None):
         raise UsageError("biographies are needed, from one place: a file (--texts), or a list of texts")
     if config.texts is None:
@@ -145,7 +145,7 @@ def read_seeds(biographies: Iterable[tuple[str, str]]) -> tuple[list[Seed], dict
         texts.update(read=1, empty=not cut)
         sentences["read"] += len(cut)
         for place, sentence in enumerate(cut):
-            reason = _no_seed(place, len(cut), sentence, seen)
+            reason = _exclude(place, len(cut), sentence, seen)
             if reason:
                 sentences[reason] += 1
             else:
@@ -154,7 +154,7 @@ def read_seeds(biographies: Iterable[tuple[str, str]]) -> tuple[list[Seed], dict
     return seeds, {"texts": dict(texts), "sentences": dict(sentences)}
 
 
-def _no_seed(place: int, n: int, sentence: str, seen: set[str]) -> str | None:
+def _exclude(place: int, n: int, sentence: str, seen: set[str]) -> str | None:
     if place < FIRST:
         return "first_two"
     if place >= n - LAST:
@@ -164,8 +164,8 @@ def _no_seed(place: int, n: int, sentence: str, seen: set[str]) -> str | None:
     return "repeated" if normalize(sentence) in seen else None
 
 
-def _drawn(seeds: Sequence[Seed], config: PairGeneration) -> list[Seed]:
-    """Spread over the biographies."""
+def _draw_seeds(seeds: Sequence[Seed], config: PairGeneration) -> list[Seed]:
+    """Draw seeds spread over the biographies."""
     if not seeds:
         raise UsageError(
             "no biography has a sentence to paraphrase: the first two and the last one of each are left out, and those "
@@ -182,13 +182,13 @@ def _drawn(seeds: Sequence[Seed], config: PairGeneration) -> list[Seed]:
 
 
 def paraphrase_request(seed: Seed, sampling: Sampling, run_seed: int) -> Request:
-    """Table 7's prompt about one sentence, and nothing else."""
+    """Make the request of one sentence: Table 7's prompt alone."""
     content = PARAPHRASE.text.replace("{sentence}", seed.text)
     return Request((Message("user", content),), sampling=sampling, seed=derive_seed(run_seed, seed.id), name=seed.id)
 
 
 def episode(seed: Seed, sampling: Sampling, run_seed: int) -> Episode:
-    """One sentence: asked, read and checked. `outcome`: "kept", unless and until it repeats another pair."""
+    """Ask for one sentence's paraphrases, read and check them. `outcome` is "kept" until they repeat another pair."""
     [reply] = yield [paraphrase_request(seed, sampling, run_seed)]
     row = {"id": seed.id, "source_id": seed.source_id, "seed": seed.text}
     found = no_reply(reply) or read_paraphrases(reply.text, cut=reply.finish_reason == "length")
@@ -198,10 +198,10 @@ def episode(seed: Seed, sampling: Sampling, run_seed: int) -> Episode:
     return [row | {"agentic": None, "communal": None, "outcome": str(found), "reply": reply.text}]
 
 
-def _paraphrased(
+def _paraphrase(
     seeds: Sequence[Seed], model: Model, store: Store, config: PairGeneration, on_progress: OnProgress | None
 ) -> list[Prediction]:
-    """All seeds' predictions; those that repeat an earlier pair say so."""
+    """Predict all seeds, and mark those that repeat an earlier pair."""
     episodes = (episode(seed, config.sampling(), config.seed) for seed in seeds)
     running = make_runner(config, model, store, len(seeds), on_progress).run(episodes)
     predictions = [each for predicted in running for each in predicted]
