@@ -98,8 +98,8 @@ def read_scheme(path: Path) -> Scheme:
         raise UsageError(f"can't read a scheme: {error}") from error
     except (ValueError, RecursionError) as error:
         raise UsageError(f"{path} is no JSON: {error}; {example}") from error
-    if error := best_match(_VALIDATOR.iter_errors(record)):
-        raise UsageError(f"{path} holds no scheme: {error.message} (at {error.json_path}); {example}")
+    if wrong := best_match(_VALIDATOR.iter_errors(record)):
+        raise UsageError(f"{path} holds no scheme: {wrong.message} (at {wrong.json_path}); {example}")
     labels = {name: {"meaning": label} if isinstance(label, str) else label for name, label in record["labels"].items()}
     scheme = Scheme(
         name=record["name"],
@@ -116,7 +116,7 @@ def read_scheme(path: Path) -> Scheme:
 
 def _find_problems(scheme: Scheme) -> Iterator[str]:
     """Name what would keep labels from being read back."""
-    names = [each.name for each in (*scheme.questions, *scheme.labels)]
+    names = [question.name for question in scheme.questions] + [label.name for label in scheme.labels]
     spellings = [normalize(each) for label in scheme.labels for each in {label.name, *label.also}]
     for name in {question.name for question in scheme.questions} & {*RESERVED}:
         yield f"a question may not be named {name!r}: {', '.join(RESERVED)} are columns of evenhand"

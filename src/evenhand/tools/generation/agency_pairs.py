@@ -190,12 +190,12 @@ def paraphrase_request(seed: Seed, sampling: Sampling, run_seed: int) -> Request
 def episode(seed: Seed, sampling: Sampling, run_seed: int) -> Episode:
     """Ask for one sentence's paraphrases, read and check them. `outcome` is "kept" until they repeat another pair."""
     [reply] = yield [paraphrase_request(seed, sampling, run_seed)]
-    row = {"id": seed.id, "source_id": seed.source_id, "seed": seed.text}
     found = no_reply(reply) or read_paraphrases(reply.text, cut=reply.finish_reason == "length")
-    if isinstance(found, Paraphrases):
-        outcome = failed_check(seed.text, found) or KEPT
-        return [row | found._asdict() | {"outcome": outcome, "reply": reply.text}]
-    return [row | {"agentic": None, "communal": None, "outcome": str(found), "reply": reply.text}]
+    read = found if isinstance(found, Paraphrases) else None
+    row: Prediction = {"id": seed.id, "source_id": seed.source_id, "seed": seed.text}
+    row |= {"agentic": read and read.agentic, "communal": read and read.communal}
+    row |= {"outcome": (failed_check(seed.text, read) or KEPT) if read else str(found), "reply": reply.text}
+    return [row]
 
 
 def _paraphrase(
@@ -215,7 +215,7 @@ def _paraphrase(
 # What is left behind
 
 
-def pair_rows(predictions: Iterable[Prediction]) -> Iterator[dict[str, object]]:
+def pair_rows(predictions: Iterable[Prediction]) -> Iterator[Prediction]:
     """Make two rows of pairs.jsonl from every pair that was kept."""
     for each in predictions:
         if each["outcome"] == KEPT:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 from evenhand.flow.configuration import pair
 from evenhand.flow.evaluation import OnProgress
@@ -91,7 +91,7 @@ def counts_table(counts: Counts, title: str) -> Table:
 
 def write_results(
     folder: RunFolder,
-    name: Literal["agency_pairs", "scenario_generation"],
+    name: str,
     config: Generation,
     model: Model,
     n: int,
