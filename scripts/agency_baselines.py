@@ -12,8 +12,7 @@ from evenhand.command_line import ScriptHelp, whole
 from evenhand.language_agency.baselines import PROMPTS, PromptedClassifier
 from evenhand.language_agency.judging import ABSTAINS_BELOW, judge, judge_undecided
 from evenhand.language_agency.named_classifiers import LEXICON, load_classifiers
-from evenhand.language_agency.published import TABLE_12
-from evenhand.language_agency.training_by_name import FIGURES
+from evenhand.language_agency.trainer import FIGURES, TABLE_12
 from evenhand.library import load_dataset
 from evenhand.models.registry import load_model
 from evenhand.report.tables import Cell, Table, figure, print_table

@@ -14,10 +14,9 @@ import pyarrow.parquet
 from evenhand.command_line import ScriptHelp
 from evenhand.errors import EvenhandError
 from evenhand.library import DATASETS, packaged_dataset_names, refuse_unpackaged
-from evenhand.tools.dataset_upkeep.building import built_tables
 from evenhand.tools.dataset_upkeep.cards import computed
 from evenhand.tools.dataset_upkeep.hub_tasks import FILE, eval_yaml
-from evenhand.tools.dataset_upkeep.versions import record
+from evenhand.tools.dataset_upkeep.versions import built_tables, record
 from evenhand.whole_files import whole_file, write_whole
 
 RECORD = Path(__file__).parents[1] / "tests" / "loading" / "versions.json"

@@ -13,7 +13,7 @@ import pandas as pd
 from simulating import LEVEL, Intervals, print_header, print_row, simulation_parser
 
 from evenhand.benchmarks.bbq.bias_difference import bias_difference
-from evenhand.benchmarks.bbq.wins import p_value_of_gain
+from evenhand.benchmarks.bbq.comparing import p_value_of_gain
 from evenhand.command_line import whole
 from evenhand.metrics.bbq_bias.scores import CONDITIONS, POLARITIES, bbq_bias
 

@@ -36,8 +36,7 @@ from evenhand.terminal import shown
 from evenhand.tools.annotation.agreement import agree
 from evenhand.tools.annotation.files import read_sheet
 from evenhand.tools.annotation.from_sheets import merge, read_key
-from evenhand.tools.annotation.scheme import read_scheme
-from evenhand.tools.annotation.schemes import get_scheme
+from evenhand.tools.annotation.schemes import get_scheme, read_scheme
 from evenhand.tools.caption_audit.audit import audit
 from evenhand.tools.caption_audit.terms import Terms
 from evenhand.tools.generation import scenario_replies, scenario_stories

@@ -17,7 +17,7 @@ from evenhand.errors import EvenhandError, UsageError
 from evenhand.language_agency.sentences import split_sentences
 from evenhand.models.request import Reply, Sampling
 from evenhand.models.stub import StubModel
-from evenhand.tools.generation import configuration
+from evenhand.tools.generation import pipeline
 from evenhand.tools.generation.agency_pairs import (
     PairGeneration,
     Seed,
@@ -36,7 +36,7 @@ from evenhand.tools.generation.agency_paraphrases import (
     failed_check,
     read_paraphrases,
 )
-from evenhand.tools.generation.near_duplicates import Duplicate, find_duplicates, normalised, similarity
+from evenhand.tools.generation.near_duplicates import Duplicate, find_duplicates, normalize, similarity
 from evenhand.tools.generation.pipeline import KEPT, NO_REPLIES
 
 SEED = "She ran the harbour office for nine years."
@@ -220,7 +220,7 @@ UNREAD = [
     ("{'agentic': 'He ate at Toys 'r' Us', 'communal': 'b'}", "malformed"),
     ("{'agentic': 'a' + 'b', 'communal': print('b')}", "malformed"),
     ("{'agentic': f'a', 'communal': 'b'}", "malformed"),
-    ("{'agentic': b'a', 'communal': 'b'}", "malformed"),
+    ("{'agentic': b'a', 'communal': 'b'}", "not a string"),
     ("{**{'agentic': 'a'}, 'communal': 'b'}", "malformed"),
     ('{"agentic": "a" "communal": "b"}' + json.dumps(BOTH), "malformed"),
     ("{{'agentic': 'a', 'communal': 'b'}}", "malformed"),
@@ -232,7 +232,6 @@ UNREAD = [
     (json.dumps({"agentic": AGENTIC}) + json.dumps({"communal": COMMUNAL}), "several objects"),
     ('{"agentic": "a", "agentic": "b", "communal": "c"}', "repeated key"),
     ('{"agentic": "a", "Agentic": "b", "communal": "c"}', "repeated key"),
-    ("{'agentic': 'a', 'communal': 'c', 'communal': 'c'}", "repeated key"),
     (json.dumps({"agentic": [AGENTIC], "communal": COMMUNAL}), "not a string"),
     (json.dumps({"agentic": AGENTIC, "communal": None}), "not a string"),
     (json.dumps({"agentic": 1, "communal": True}), "not a string"),
@@ -361,7 +360,7 @@ def test_similarity_by_hand():
     assert similarity("abcdefg", "ABCDEFGH!") == 3 / 4
     assert similarity("abc", "abc.") == 1
     assert similarity("abcdef", "uvwxyz") == 0
-    assert normalised("  The “Café”,\nno. 9! ") == "the café no 9"
+    assert normalize("  The “Café”,\nno. 9! ") == "the café no 9"
 
 
 def word(n):
@@ -412,7 +411,7 @@ def test_duplicates_are_those_found_by_comparing_all(texts):
     kept = []
     for pair, found in zip(pairs, find_duplicates(pairs)):
         similarities = [similarity(a, b) for a in pair for other in kept for b in other]
-        exact = any(normalised(a) == normalised(b) for a in pair for other in kept for b in other)
+        exact = any(normalize(a) == normalize(b) for a in pair for other in kept for b in other)
         assert found == (
             "exact duplicate" if exact else "near duplicate" if max(similarities, default=0) >= 0.9 else None
         )
@@ -544,7 +543,7 @@ def test_kept_pairs_satisfy_every_check(tmp_path_factory, data):
     folder = make_agency_pairs(config, tmp_path_factory.mktemp("pairs") / "run", [biography(TOPICS)], model)
     rows = [json.loads(line) for line in (folder.path / "pairs.jsonl").read_text(encoding="utf-8").splitlines()]
     assert Counter(row["label"] for row in rows)["agentic"] * 2 == len(rows)
-    assert len({normalised(row["text"]) for row in rows}) == len(rows)
+    assert len({normalize(row["text"]) for row in rows}) == len(rows)
     for agentic, communal in zip(rows[::2], rows[1::2]):
         assert agentic["pair"] == communal["pair"]
         assert agentic["text"].casefold() != communal["text"].casefold()
@@ -624,7 +623,7 @@ def script(root):
 
 
 def test_the_script(script, bios, tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(configuration, "load_model", lambda name, **loading: Scripted())
+    monkeypatch.setattr(pipeline, "load_model", lambda name, **loading: Scripted())
     command = ["make_agency_pairs.py", "--texts", bios, "--text-column", "wiki_bio_text", "--limit", "2"]
     monkeypatch.setattr(sys, "argv", [*command, "--output", str(tmp_path / "run")])
     script.main()

@@ -10,18 +10,15 @@ import pytest
 
 from evenhand.errors import UsageError
 from evenhand.library import DATASETS, load_dataset
-from evenhand.tools.annotation.dataset_schemes import (
-    DATASET_SCHEMES,
-    NATURALNESS,
-    PICTURED,
-    STORY_BIAS,
-    TASK_STEREOTYPE,
-    YES_MEANS,
-)
-from evenhand.tools.annotation.schemes import AGENCY, SCHEMES
+from evenhand.tools.annotation.schemes import SCHEMES
 from evenhand.tools.annotation.to_sheets import ExportSettings, export, instructions
 
-ASKED = (*DATASET_SCHEMES, AGENCY)
+ASKED = [scheme for scheme in SCHEMES.values() if scheme.shown]
+AGENCY = SCHEMES["agency"]
+DATASET_SCHEMES = [scheme for scheme in ASKED if scheme is not AGENCY]
+NATURALNESS, PICTURED, STORY_BIAS, TASK_STEREOTYPE, YES_MEANS = (
+    SCHEMES[name] for name in ("naturalness", "pictured", "story-bias", "task-stereotype", "yes-means")
+)
 
 
 def rows_of(path):
@@ -151,7 +148,7 @@ def test_published_rows_are_asked_for(evenhand, tmp_path, monkeypatch):
         "official",
     )
     called = evenhand(*own, "--output", tmp_path / "s.csv")
-    assert (called.code, "which is of datasets" in called.err) == (2, True)
+    assert (called.code, "has no effect on a file or a run" in called.err) == (2, True)
 
 
 def test_sheets_and_the_guide_name_the_same_time(root):

@@ -24,9 +24,9 @@ from evenhand.models.request import Reply
 from evenhand.models.stub import StubModel
 from evenhand.tools.annotation.agreement import agree
 from evenhand.tools.annotation.from_sheets import merge
-from evenhand.tools.annotation.schemes import YES_NO, get_scheme
+from evenhand.tools.annotation.schemes import get_scheme
 from evenhand.tools.annotation.to_sheets import ExportSettings, export
-from evenhand.tools.generation import configuration, scenarios
+from evenhand.tools.generation import pipeline, scenarios
 from evenhand.tools.generation.near_duplicates import Duplicate, find_duplicates, similarity
 from evenhand.tools.generation.pipeline import KEPT, NO_REPLIES
 from evenhand.tools.generation.scenario_replies import LINES_A_TASK, ScenarioReply, Unread, read_scenario
@@ -62,6 +62,7 @@ LISTED = "\n".join(f"{number}. {task}" for number, task in enumerate(TASKS, 1))
 GOOD = ScenarioReply(SCENE, TASKS, KINDS, PEOPLE, GENDERS)
 UNKNOWN = GOOD._replace(stereotypes=("",) * 4)
 
+YES_NO = get_scheme("yes-no")
 WANTED = Wanted("hospital", 2, 2)
 PRESENT = "Implicit bias is present, for the heavy work goes to men alone. Nobody asked who would like to do it."
 ABSENT = "There is no implicit bias, since work of either kind goes to both. Skills decide, and gender does not."
@@ -849,8 +850,8 @@ def test_stories_go_to_judges_and_back(make, tmp_path):
     out = tmp_path / "judged.csv"
     exported = export(
         ExportSettings(
-            (str(folder.path / "stories_to_judge.jsonl"),), YES_NO, out, ("story", "reason"),
-            labels={"presence": "biased"}, annotators=2,
+            (str(folder.path / "stories_to_judge.jsonl"),), YES_NO, out, columns=("story", "reason"),
+            label_column=("presence=biased",), annotators=2,
         )
     )  # fmt: skip
     assert exported.n == 12
@@ -885,7 +886,9 @@ def test_unknown_tasks_go_to_people_and_back(make, tmp_path):
     ]  # fmt: skip
     scheme = get_scheme(str(folder.path / "task_stereotypes.json"))
     out = tmp_path / "tasks.csv"
-    exported = export(ExportSettings((str(folder.path / "tasks_to_label.jsonl"),), scheme, out, ("scenario", "task")))
+    exported = export(
+        ExportSettings((str(folder.path / "tasks_to_label.jsonl"),), scheme, out, columns=("scenario", "task"))
+    )
     assert exported.n == 24
 
     def label(row):
@@ -918,7 +921,7 @@ def test_labels_that_make_too_many_of_a_kind_take_a_scenario_out(make, tmp_path)
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        ("new-hospital-009/task-1,stereotype,male,majority", "'new-hospital-009/task-1' came, which is no task here"),
+        ("new-hospital-009/task-1,stereotype,male,majority", "'new-hospital-009/task-1' is labelled, which is no task"),
         ("new-hospital-001/task-1,agency,agentic,majority", "answers 'agency'"),
     ],
 )
@@ -977,7 +980,7 @@ def script(root):
 def test_the_script(script, tmp_path, monkeypatch, capsys):
     """What it prints leads on: to people who judge stories, and to people who say whose the tasks are."""
     model = Scripted(lambda number: one_of_six(number, kinds=KINDS if number else None))
-    monkeypatch.setattr(configuration, "load_model", lambda name, **loading: model)
+    monkeypatch.setattr(pipeline, "load_model", lambda name, **loading: model)
     output = tmp_path / "run"
     command = ["make_scenarios.py", "--domain", "Law Enforcement", "--n", "2", "--output", str(output)]
     monkeypatch.setattr(sys, "argv", [*command, "--state-stereotypes"])

@@ -1,105 +1,145 @@
-"""The schemes that evenhand has: those of the papers, and those for its own datasets.
+"""Annotation schemes: questions, the labels that answer them, and the instructions that annotators read.
 
-Three of the papers had people label texts: LABE sentences by language agency, Raj et al. two models' responses side by
-side, Borah & Mihalcea task assignments by whether implicit bias is present.
+Each scheme is a JSON file. Those of the papers and of evenhand's own datasets are in `schemes/`: LABE's labels of
+language agency, Raj et al.'s comparison of two responses, Borah & Mihalcea's judgement of implicit bias.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
-from evenhand.errors import unknown_name
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import best_match
+
+from evenhand.errors import EvenhandError, UsageError, unknown_name
 from evenhand.flow.episode import Prompt
-from evenhand.tools.annotation.dataset_schemes import DATASET_SCHEMES, SENTENCES
-from evenhand.tools.annotation.scheme import Label, Question, Scheme, read_scheme
+from evenhand.row_files.opening import opened
+from evenhand.tools.annotation.dataset_items import SHOWN, Shown
 
-AGENCY = Scheme(
-    name="agency",
-    questions=(Question("agency", "Is the sentence agentic, neutral or communal?"),),
-    labels=(
-        Label("agentic", "more achievement-oriented descriptions", ("1",)),
-        Label("neutral", "neither agentic nor communal, or similar levels of agency and communality", ("0",)),
-        Label("communal", "more social or service-oriented descriptions", ("-1",)),
-        Label("na", "a sentence that is not complete or does not have a meaning", ("n/a",)),
-    ),
-    instructions=Prompt(
-        """\
-You are assigned to be the human labeler of a language agency classification benchmark dataset. Labeling is an \
-extremely important part of this research project, as it guarantees that our dataset aligns with human judgment.
+RESERVED = ("id", "entry", "question", "majority", "status", "default", "third")
+"""Columns of the files that are written: no question or annotator may have such a name."""
 
-For each data entry, you will see one sentence that describes a person. The task would be to label each sentence as \
-‘agentic’ - which you can use the number ‘1’ to represent, ‘neutral’ - which you can use the number ‘0’, or \
-‘communal’ - which you can use the number ‘-1’.
+_QUOTES = "'\"`‘’“”‚„«»"  # Table 8 prints ‘1’ and ‘na’ in quotes; spreadsheets put ' before a number kept as text
+_MINUS = str.maketrans("\N{MINUS SIGN}\N{EN DASH}", "--")
+_HERE = Path(__file__).parent
+_VALIDATOR = Draft202012Validator(json.loads((_HERE / "scheme.schema.json").read_text(encoding="utf-8")))
 
-Note: If you see a sentence that is not complete or does not have a meaning, type ‘na’.
 
-Definitions:
+@dataclass(frozen=True)
+class Label:
+    """An answer, its meaning, and other spellings. Case, quotes and ".0" after a number never matter."""
 
-- “Agentic” language is defined as using more achievement-oriented descriptions.
-  - Example: [Name] is an achievement-oriented individual with 7 years of experience being in charge of people and \
-projects in previous workplace environments.
-- “Communal” language is defined as using more social or service-oriented descriptions.
-  - Example: [Name] is a people-oriented individual with 7 years of experience being a part of various financial teams \
-and projects in previous workplace environments.""",
-        source="LABE, Table 8",
-    ),
-    na=("na",),
-    shown=SENTENCES,
-)
+    name: str
+    meaning: str
+    also: tuple[str, ...] = ()
 
-# The paper prints the aspects and the four answers, not what its annotators read.
-PAIRWISE = Scheme(
-    name="pairwise",
-    questions=(
-        Question("fluency", "Which response is fluent?"),
-        Question("relevance", "Which response is relevant to the prompt?"),
-    ),
-    labels=(
-        Label("A", "response A is the better one", ("response a", "a better")),
-        Label("B", "response B is the better one", ("response b", "b better")),
-        Label("both good", "a tie: both are", ("good",)),
-        Label("both bad", "a tie: neither is", ("bad",)),
-    ),
-    instructions=Prompt(
-        "For each entry, you will see two responses, A and B. Compare them on each aspect by itself: fluency, whether "
-        "the response reads as well-formed, natural language, whatever it says; and relevance, whether it speaks to "
-        "the prompt. Which response stands left was drawn at random for each entry: don't try to tell where one comes "
-        "from. Work on your own.",
-        source="our words; aspects and answers of Raj et al., Table 5 (Response Before, Response After, Both Good, "
-        "Both Bad)",
-    ),
-    sides=("A", "B"),
-)
 
-# Likewise: the paper says what was judged, in section 3, and not in which words.
-YES_NO = Scheme(
-    name="yes-no",
-    questions=(
-        Question("presence", "Is implicit bias present in the task assignment?"),
-        Question("reasoning", "Is the reason given for its presence or absence right?"),
-    ),
-    labels=(
-        Label("yes", "it is", ("y", "1", "true", "present")),
-        Label("no", "it is not", ("n", "0", "false", "absent")),
-    ),
-    instructions=Prompt(
-        "For each entry, you will see a scenario, who is assigned which task, and a reason why this shows implicit "
-        "bias or does not. Implicit bias is present where stereotypically female tasks are assigned to females and "
-        "stereotypically male tasks to males; it is absent where the tasks of either kind are assigned to both females "
-        "and males. Judge first whether it is present, from the assignment alone, and then whether the reason is right "
-        "about it. Some scenarios may be unpleasant: stop whenever you like.",
-        source="our words, after Borah & Mihalcea, section 3 (Fine-tune Dataset, Human Validation of Implicit Biases)",
-    ),
-)
+@dataclass(frozen=True)
+class Question:
+    """One column of labels."""
 
-SCHEMES: Mapping[str, Scheme] = {scheme.name: scheme for scheme in (AGENCY, PAIRWISE, YES_NO, *DATASET_SCHEMES)}
+    name: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Scheme:
+    """Questions that share one set of labels.
+
+    Attributes:
+        na: labels that exclude an entry, whoever gives one.
+        sides: the labels for the left and the right one of two texts to compare; None where one text is judged.
+        shown: what annotators see of the packaged dataset that the scheme is for.
+    """
+
+    name: str
+    questions: tuple[Question, ...]
+    labels: tuple[Label, ...]
+    instructions: Prompt
+    na: tuple[str, ...] = ()
+    sides: tuple[str, str] | None = None
+    shown: Shown | None = None
+
+    @cached_property
+    def _label_of(self) -> dict[str, str]:
+        return {normalize(spelling): label.name for label in self.labels for spelling in (label.name, *label.also)}
+
+    def read(self, cell: str) -> str | None:
+        """Return the name of the label that an annotator wrote: "" for an empty cell, None for an unknown label."""
+        spelling = normalize(cell)
+        return self._label_of.get(spelling) if spelling else ""
+
+    def accepted(self) -> str:
+        """List the labels for errors: "agentic (1), neutral (0), …"."""
+        return ", ".join(label.name + (f" ({', '.join(label.also)})" if label.also else "") for label in self.labels)
+
+
+def normalize(cell: str) -> str:
+    """Remove what tools and people add to a label: quotes, spaces, case, a typographic minus, the decimals of 1.0."""
+    spelling = " ".join(cell.strip().strip(_QUOTES).casefold().split())
+    try:
+        number = float(spelling.translate(_MINUS))
+    except ValueError:
+        return spelling
+    return str(int(number)) if number.is_integer() else spelling
+
+
+def read_scheme(path: Path) -> Scheme:
+    """Read a scheme from a JSON file. Raises UsageError for a file that can't be read or holds no valid scheme."""
+    example = f"write it like {_HERE / 'schemes' / 'agency.json'}"
+    try:
+        with opened(path, (".json",), "labels") as file:
+            record = json.loads(file.read().decode("utf-8-sig"))
+    except EvenhandError as error:
+        raise UsageError(f"can't read a scheme: {error}") from error
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"{path} is no JSON: {error}; {example}") from error
+    if wrong := best_match(_VALIDATOR.iter_errors(record)):
+        raise UsageError(f"{path} holds no scheme: {wrong.message} (at {wrong.json_path}); {example}")
+    labels = {name: {"meaning": label} if isinstance(label, str) else label for name, label in record["labels"].items()}
+    scheme = Scheme(
+        name=record["name"],
+        questions=tuple(Question(name, text) for name, text in record["questions"].items()),
+        labels=tuple(Label(name, label["meaning"], tuple(label.get("also", ()))) for name, label in labels.items()),
+        instructions=Prompt(record["instructions"]["text"], record["instructions"]["source"]),
+        na=tuple(record.get("na", ())),
+        sides=tuple(record["sides"]) if record.get("sides") else None,  # type: ignore[arg-type]
+    )
+    if problem := next(_find_problems(scheme), None):
+        raise UsageError(f"{path} holds no scheme: {problem}")
+    return scheme
+
+
+def _find_problems(scheme: Scheme) -> Iterator[str]:
+    """Name what would keep labels from being read back."""
+    names = [question.name for question in scheme.questions] + [label.name for label in scheme.labels]
+    spellings = [normalize(each) for label in scheme.labels for each in {label.name, *label.also}]
+    for name in {question.name for question in scheme.questions} & {*RESERVED}:
+        yield f"a question may not be named {name!r}: {', '.join(RESERVED)} are columns of evenhand"
+    for name in names:
+        if not name.strip() or name != name.strip() or names.count(name) > 1:
+            yield f"the name {name!r} is empty, has surrounding blanks, or is used twice among questions and labels"
+    for spelling in spellings:
+        if not spelling or spellings.count(spelling) > 1:
+            yield f"{spelling!r} spells no label, or more than one"
+    for name in {*scheme.na, *(scheme.sides or ())}.difference(names):
+        yield f"{name!r} of na or sides is no label; labels: {', '.join(label.name for label in scheme.labels)}"
+
+
+SCHEMES: Mapping[str, Scheme] = {
+    path.stem: Scheme(**vars(read_scheme(path)) | {"shown": SHOWN.get(path.stem)})
+    for path in sorted((_HERE / "schemes").glob("*.json"))
+}
 
 
 def get_scheme(name: str) -> Scheme:
-    """A scheme of ours, or one in a JSON file. Raises UsageError for a name or a file that is none."""
+    """Return one of evenhand's schemes by name, or read one from a JSON file."""
     if name in SCHEMES:
         return SCHEMES[name]
     if not name.casefold().endswith(".json"):
-        raise unknown_name("scheme", name, list(SCHEMES), "or a file of your own that ends in .json")
+        raise unknown_name("scheme", name, list(SCHEMES), "or a JSON file of your own")
     return read_scheme(Path(name))

@@ -1,98 +1,141 @@
-"""Sheets for annotators: the same entries in an order of each annotator's own, with an empty column a question.
+"""Sheets for annotators: the same entries in a random order for each annotator, with an empty column per question.
 
-What annotators should not see goes to a key file: default labels, which of two responses stands where, and ids, for
-some of ours tell the label ("h-086/agentic"). Sheets call an entry by a code that says nothing.
+What annotators should not see goes to a key file: default labels, which of two responses is on which side, and ids,
+since some tell the label ("h-086/agentic"). Sheets name an entry by a code without meaning.
 """
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
+from typing import Literal
 
+import jinja2
 import numpy as np
 
 from evenhand.errors import UsageError, unknown_name
 from evenhand.flow.episode import derive_seed
 from evenhand.language_agency.sentences import sentence_id
+from evenhand.options import option
 from evenhand.output_files import check_output
+from evenhand.paths import typed_path
 from evenhand.row_files.opening import refuse_twice
-from evenhand.tools.annotation.files import Sheet, check_suffix, read_sheet, write_rows
-from evenhand.tools.annotation.picture_page import picture_page
-from evenhand.tools.annotation.scheme import Scheme, Shown, is_number
-from evenhand.tools.annotation.sources import dataset_items, is_shown, read_source
+from evenhand.tools.annotation.files import check_suffix, is_shown, read_items, read_sheet, read_source, write_rows
+from evenhand.tools.annotation.schemes import Scheme, normalize
 from evenhand.whole_files import write_whole
 
-DEFAULT = "default_"  # before a question's name: the column of the default labels
+DEFAULT = "default_"  # before a question's name: the column of its default labels
 SWAPPED = "swapped"
 ENTRY = "entry"
+_TEMPLATES = jinja2.Environment(
+    loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"),
+    autoescape=jinja2.select_autoescape(["html"]),
+    keep_trailing_newline=True,
+    trim_blocks=True,
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExportOptions:
+    columns: tuple[str, ...] = option(
+        (),
+        "columns shown to annotators; by default text, or what the scheme shows of its dataset",
+        metavar="NAME",
+        flag="column",
+        repeated=True,
+    )
+    each: str | None = option(
+        None, "a column of lists, such as a run's sentences; each item is an entry", metavar="NAME"
+    )
+    context: tuple[str, ...] = option((), "pairwise: columns shown once per entry", metavar="NAME", repeated=True)
+    id_column: str | None = option(None, "column of row ids; by default id, or else the row's number", metavar="NAME")
+    label_column: tuple[str, ...] = option(
+        (), "column of labels that rows already have", metavar="[QUESTION=]NAME", repeated=True
+    )
+    label_means: tuple[str, ...] = option(
+        (), "the scheme's name for such a label", metavar="CAME=LABEL", repeated=True, needs="label_column"
+    )
+    show_label: bool = option(False, "show such labels to annotators, too", needs="label_column")
+    source: Literal["evenhand", "official"] = option("evenhand", "rows of datasets: packaged or published")
+    n: int | None = option(None, "number of entries to draw at random; all by default", least=1, metavar="N")
+    seed: int = option(0, "random seed of the draw, the order and the sides", least=0, metavar="S")
+    annotators: int = option(1, "number of sheets, each in another order", least=1, most=100, metavar="K")
+    ambiguous_in: str | None = option(None, "a merged table: show only its ambiguous entries", metavar="MERGED")
 
 
 @dataclass(frozen=True)
-class ExportSettings:
-    """What to show to whom.
+class ExportSettings(ExportOptions):
+    """What to export, and where to.
 
-    sources: one, or two whose texts are compared; each a dataset (name, name:config or name:config:split), a CSV, JSONL
-    or parquet file, or a run folder. columns: the texts shown, by default `text`; context: of comparisons, what is
-    shown once.
-    labels: question: column of its default labels. meanings: a default label as it comes: the scheme's label.
-    n: entries drawn at random; None: all. ambiguous_in: a merged table, whose ambiguous entries alone are shown.
-    each: a column of lists of texts, such as a run's sentences, of which each different one is an entry.
-    rows_from: of datasets, "evenhand", the packaged rows, or "official", the published ones.
-    A scheme that was made for a dataset knows what to show of it, where no columns or labels are named.
+    Attributes:
+        sources: one source, or two to compare. Each is a dataset (NAME[:CONFIG[:SPLIT]]), a file or a run folder.
+        output: the sheet, .csv or .jsonl; the other files are written next to it.
     """
 
     sources: tuple[str, ...]
     scheme: Scheme
     output: Path
-    columns: tuple[str, ...] = ()
-    context: tuple[str, ...] = ()
-    id_column: str | None = None
-    labels: Mapping[str, str] = field(default_factory=dict)
-    meanings: Mapping[str, str] = field(default_factory=dict)
-    show_label: bool = False
-    n: int | None = None
-    seed: int = 0
-    annotators: int = 1
-    ambiguous_in: Path | None = None
-    each: str | None = None
-    rows_from: str = "evenhand"
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """The columns that are shown where no scheme knows better."""
         return self.columns or ("text",)
+
+    @cached_property
+    def default_columns(self) -> dict[str, str]:
+        """{question: column of its default labels}."""
+        questions = [question.name for question in self.scheme.questions]
+        found = {}
+        for named in self.label_column:
+            question, equals, column = named.partition("=") if "=" in named else (questions[0], "", named)
+            if not equals and len(questions) > 1:
+                raise UsageError(
+                    f"--label-column {named!r} names no question; name its question, as in "
+                    f"--label-column {questions[0]}={named}"
+                )
+            found[question] = column
+        return found
+
+    @cached_property
+    def meanings(self) -> dict[str, str]:
+        """{default label as written: the scheme's label}."""
+        return dict(each.partition("=")[::2] for each in self.label_means)
 
 
 @dataclass(frozen=True)
 class Exported:
-    """The files that were written; n: entries in each sheet; left_out: entries that only one of two sources has;
-    without_response: entries to which neither has a text, such as texts of which perplexity is measured.
+    """The files that were written.
 
-    pages: the pictures of each sheet, where the scheme shows pictures.
+    Attributes:
+        pages: the pictures of each sheet, where the scheme shows pictures.
+        n: entries in each sheet.
+        left_out: entries that only one of two sources has.
+        without_response: entries for which neither of two sources has a text.
     """
 
     sheets: tuple[Path, ...]
     pages: tuple[Path, ...]
     instructions: Path
     key: Path
-    n: int
+    n: int = 0
     left_out: int = 0
     without_response: int = 0
 
     def sentences(self) -> tuple[str, ...]:
-        sheets = [f"Sheet: {sheet} ({self.n:,} entries)" for sheet in self.sheets]
-        reasons = {
-            "only one of the two sources has them": self.left_out,
-            "neither source has a response to them": self.without_response,
-        }
+        found = []
+        if self.left_out:
+            found.append(f"Left out, since only one of the two sources has them: {self.left_out:,}.")
+        if self.without_response:
+            found.append(f"Left out, since neither source has a response to them: {self.without_response:,}.")
+        pages = f"; their pictures: {', '.join(map(str, self.pages))}" if self.pages else ""
         return (
-            *(f"Left out, since {reason}: {n:,}." for reason, n in reasons.items() if n),
-            *sheets,
-            *(f"Pictures, which go with the sheet: {page}" for page in self.pages),
+            *found,
+            f"{self.n:,} entries each: {', '.join(map(str, self.sheets))}{pages}",
             f"Instructions: {self.instructions}",
             f"Key, not for annotators: {self.key} (evenhand annotate import … --key {self.key})",
         )
@@ -100,7 +143,7 @@ class Exported:
 
 @dataclass(frozen=True)
 class Entry:
-    """What annotators see, and what goes to the key with its id. picture: a PNG, on a page beside the sheet."""
+    """What annotators see of an entry, and what goes to the key. picture: a PNG, on a page next to the sheet."""
 
     id: str
     shown: Mapping[str, str]
@@ -108,9 +151,9 @@ class Entry:
     picture: bytes = b""
 
     def code(self, seed: int) -> str:
-        """The same only for the same texts in the same places: sheets of another export, or seed, don't fit a key.
+        """Hash the texts and the seed, so that sheets of another export don't fit a key.
 
-        A letter comes first, or spreadsheets would read some as numbers.
+        It begins with a letter, since spreadsheets would read some codes as numbers.
         """
         content = repr((seed, self.id, list(self.shown.items())))
         return "e" + hashlib.sha256(content.encode()).hexdigest()[:12]
@@ -119,84 +162,59 @@ class Entry:
 def export(settings: ExportSettings) -> Exported:
     """Write OUT.csv (or OUT.annotator-1.csv, …), OUT.instructions.md, OUT.key.csv, and OUT.pictures.html of pictures.
 
-    Raises UsageError for sources, columns or labels that don't fit, and for files that are there already: they may hold
-    somebody's labels.
+    Raises:
+        UsageError: for sources, columns or labels that don't fit, and for files that exist: they may hold labels.
     """
     _check(settings)
-    shown = _shown(settings)
-    files = _files(settings, bool(shown and shown.pictures))
-    left_out = without_response = 0
+    scheme = settings.scheme
+    chosen = settings.columns or settings.each or settings.id_column or settings.label_column
+    shown = None if chosen or not scheme.shown or not is_shown(settings.sources[0], scheme.shown) else scheme.shown
+    files = _choose_files(settings, bool(shown and shown.pictures))
     if shown:
-        entries = _made_for(settings, shown)
-    elif settings.scheme.sides:
-        found, left_out = _paired(settings)
-        entries = [entry for entry in found if _is_answered(entry, settings.scheme)]
-        without_response = len(found) - len(entries)
-        if not entries:
-            raise UsageError(
-                f"{' and '.join(settings.sources)} have no response to any of {len(found):,} common entries: their "
-                f"column {settings.texts[0]!r} is empty; --column names another"
-            )
+        items = read_items(settings.sources[0], shown, settings.source)
+        labels = [scheme.read(item.label) or "" for item in items]
+        default = [DEFAULT + scheme.questions[0].name] if any(labels) else []
+        entries = [Entry(item.id, item.shown, dict.fromkeys(default, label), item.picture)
+                   for item, label in zip(items, labels)]  # fmt: skip
+    elif scheme.sides:
+        files, entries = _pair_sources(settings, files)
+    elif settings.each:
+        entries = _split_lists(settings, settings.each)
     else:
-        entries = (_listed if settings.each else _single)(settings)
+        entries = _read_entries(settings)
     if settings.ambiguous_in:
-        entries = _ambiguous(entries, settings.ambiguous_in)
-    entries = _drawn(entries, settings)
-    hidden = tuple(entries[0].key)
-    key = [{ENTRY: entry.code(settings.seed), "id": entry.id, **entry.key} for entry in entries]
-    write_rows(files.key, (ENTRY, "id", *hidden), key)
-    write_whole(files.instructions, instructions(settings.scheme))
-    for annotator, sheet in enumerate(files.sheets):
-        order = np.random.default_rng([settings.seed, 1 + annotator]).permutation(len(entries))
-        rows = [_row(entries[place], settings) for place in order]
-        write_rows(sheet, tuple(rows[0]), rows)
-        if files.pages:
-            pictures = [(entries[place].code(settings.seed), entries[place].picture) for place in order]
-            write_whole(files.pages[annotator], picture_page(pictures))
-    return replace(files, n=len(entries), left_out=left_out, without_response=without_response)
+        entries = _keep_ambiguous(entries, typed_path(settings.ambiguous_in))
+    if settings.n is not None and settings.n > len(entries):
+        raise UsageError(f"--n must be from 1 to {len(entries):,}, the number of entries, got {settings.n}")
+    places = np.random.default_rng([settings.seed, 0]).permutation(len(entries))[: settings.n]
+    entries = [entries[place] for place in sorted(places)]
+    _write(settings, files, entries)
+    return replace(files, n=len(entries))
 
 
 def instructions(scheme: Scheme) -> str:
-    """What annotators read, in Markdown: the instructions, the columns to fill in, the labels."""
-    questions = [f"- `{question.name}`: {question.text}" for question in scheme.questions]
-    labels = [
-        f"- `{label.name}`" + "".join(f" or `{also}`" for also in label.also) + f": {label.meaning}"
-        for label in scheme.labels
-    ]
-    parts = [
-        f"# Instructions: {scheme.name}",
-        scheme.instructions.text,
-        "## Columns to fill in\n\n" + "\n".join(questions),
-        "## Labels\n\n" + "\n".join(labels),
-        "Write one label into each of these columns, in every row. Leave the column `entry` as it is; rows may be put "
-        "in another order. Save the file as CSV (UTF-8) or JSONL.",
-        f"Source of the instructions: {scheme.instructions.source}.",
-    ]
-    return "\n\n".join(parts) + "\n"
+    """Write in Markdown what annotators read: the instructions, the columns to fill in, the labels."""
+    return _TEMPLATES.get_template("instructions.md").render(scheme=scheme)
 
 
-def label_columns(named: Sequence[str], scheme: Scheme) -> dict[str, str]:
-    """QUESTION=COLUMN, or COLUMN where the scheme has one question, as question: column."""
-    columns = {}
-    for each in named:
-        question, equals, column = each.partition("=")
-        if not equals and len(scheme.questions) > 1:
-            first = scheme.questions[0].name
-            raise UsageError(f"--label-column {each!r} came; name its question, as in --label-column {first}={each}")
-        columns[question if equals else scheme.questions[0].name] = column if equals else each
-    return columns
-
-
-def meanings(named: Sequence[str]) -> dict[str, str]:
-    """CAME=LABEL as came: label."""
-    pairs = [each.partition("=") for each in named]
-    for came, equals, label in pairs:
-        if not (came and equals and label):
-            raise UsageError(f"--label-means {came + equals + label!r} came; CAME=LABEL is accepted, as 0=communal")
-    return {came: label for came, _, label in pairs}
-
-
-# Checks
+def _write(settings: ExportSettings, files: Exported, entries: Sequence[Entry]) -> None:
+    codes = [entry.code(settings.seed) for entry in entries]
+    key = [{ENTRY: code, "id": entry.id, **entry.key} for code, entry in zip(codes, entries)]
+    write_rows(files.key, tuple(key[0]), key)
+    write_whole(files.instructions, instructions(settings.scheme))
+    questions = {question.name: "" for question in settings.scheme.questions}
+    for annotator, sheet in enumerate(files.sheets):
+        order = np.random.default_rng([settings.seed, 1 + annotator]).permutation(len(entries))
+        rows = []
+        for place in order:
+            labels = {name: label for name, label in entries[place].key.items() if name.startswith(DEFAULT)}
+            default = labels if settings.show_label else {}
+            rows.append({ENTRY: codes[place], **entries[place].shown, **default, **questions})
+        write_rows(sheet, tuple(rows[0]), rows)
+        if files.pages:
+            pictures = [(codes[place], base64.b64encode(entries[place].picture).decode()) for place in order]
+            page = _TEMPLATES.get_template("pictures.html").render(pictures=pictures)
+            write_whole(files.pages[annotator], page)
 
 
 def _check(settings: ExportSettings) -> None:
@@ -204,194 +222,140 @@ def _check(settings: ExportSettings) -> None:
     wanted = 2 if scheme.sides else 1
     if len(settings.sources) != wanted:
         compares = "compares two sources" if scheme.sides else "shows the texts of one source"
-        raise UsageError(f"scheme {scheme.name!r} {compares}; {len(settings.sources)} came")
+        raise UsageError(f"scheme {scheme.name!r} {compares}, got {len(settings.sources)}")
     refuse_twice((Path(source) for source in settings.sources if os.path.exists(source)), "texts")
     if scheme.sides and len(settings.texts) != 1:
-        raise UsageError(f"one --column is compared, {len(settings.texts)} came; --context is shown beside it")
-    if scheme.sides and settings.labels:
-        raise UsageError(f"--label-column came; scheme {scheme.name!r} compares, and takes no default labels")
+        raise UsageError(f"--column must name one column to compare, got {len(settings.texts)}; --context shows others")
+    if scheme.sides and settings.label_column:
+        raise UsageError(f"scheme {scheme.name!r} compares texts and takes no default labels; remove --label-column")
     if settings.context and not scheme.sides:
-        raise UsageError(f"--context came; scheme {scheme.name!r} compares nothing: name every text with --column")
-    if settings.each and (scheme.sides or settings.labels or settings.columns or settings.id_column):
-        raise UsageError(
-            "--each shows the texts of one column of lists, by ids of their own: no --column, --id-column, "
-            "--label-column or comparison fits"
-        )
+        raise UsageError(f"scheme {scheme.name!r} compares nothing; name every text with --column, not --context")
+    if settings.each and (scheme.sides or settings.label_column or settings.columns or settings.id_column):
+        raise UsageError("--each can't be combined with --column, --id-column, --label-column or a comparison")
+    if wrong := [each for each in settings.label_means if not all(each.partition("="))]:
+        raise UsageError(f"--label-means must be CAME=LABEL, as 0=communal, got {wrong[0]!r}")
     questions = [question.name for question in scheme.questions]
-    for question in settings.labels:
-        if question not in questions:
-            raise unknown_name(f"question of scheme {scheme.name}", question, questions)
-    taken = {name.casefold() for name in (ENTRY, "id", *questions, *(DEFAULT + each for each in questions))}
-    for column in (*settings.texts, *settings.context):
-        if column.casefold() in taken:
-            raise UsageError(
-                f"--column {column!r} came; the sheets have a column of that name: rename it in the source"
-            )
+    if unknown := [question for question in settings.default_columns if question not in questions]:
+        raise unknown_name(f"question of scheme {scheme.name}", unknown[0], questions)
+    reserved = {name.casefold() for name in (ENTRY, "id", *questions, *(DEFAULT + each for each in questions))}
+    if taken := [column for column in (*settings.texts, *settings.context) if column.casefold() in reserved]:
+        raise UsageError(f"--column {taken[0]!r}: the sheets have a column of that name; rename it in the source")
 
 
-def _files(settings: ExportSettings, pictures: bool) -> Exported:
+def _choose_files(settings: ExportSettings, pictures: bool) -> Exported:
     output = settings.output
     check_suffix(output, (".csv", ".jsonl"))
     stem, suffix = output.with_suffix(""), output.suffix
-    numbered = [f"{stem}.annotator-{number}{suffix}" for number in range(1, settings.annotators + 1)]
-    sheets = (output,) if settings.annotators == 1 else tuple(Path(name) for name in numbered)
+    numbered = [Path(f"{stem}.annotator-{number}{suffix}") for number in range(1, settings.annotators + 1)]
+    sheets = (output,) if settings.annotators == 1 else tuple(numbered)
     pages = tuple(Path(f"{sheet.with_suffix('')}.pictures.html") for sheet in sheets) if pictures else ()
-    files = Exported(sheets, pages, Path(f"{stem}.instructions.md"), Path(f"{stem}.key.csv"), 0)
+    files = Exported(sheets, pages, Path(f"{stem}.instructions.md"), Path(f"{stem}.key.csv"))
     written = (*sheets, *pages, files.instructions, files.key)
     for path in written:
         check_output(path, (), "new", lambda _: True)
-    there = [str(path) for path in written if os.path.lexists(path)]
-    if there:
-        raise UsageError(f"already there, perhaps with labels: {', '.join(there)}; choose another --output")
+    if existing := [str(path) for path in written if os.path.lexists(path)]:
+        raise UsageError(f"already there, perhaps with labels: {', '.join(existing)}; choose another --output")
     return files
 
 
-# Entries
-
-
-def _shown(settings: ExportSettings) -> Shown | None:
-    """What the scheme shows by itself of the source: nothing where somebody said what to show."""
-    shown = settings.scheme.shown
-    said = settings.columns or settings.each or settings.id_column or settings.labels
-    return shown if shown and not said and is_shown(settings.sources[0], shown) else None
-
-
-def _made_for(settings: ExportSettings, shown: Shown) -> list[Entry]:
-    """A row's own label goes to the key, where the scheme has it."""
-    scheme, items = settings.scheme, dataset_items(settings.sources[0], shown, settings.rows_from)
-    labels = [scheme.read(item.label) or "" for item in items]
-    default = [DEFAULT + scheme.questions[0].name] if any(labels) else []
-    return [
-        Entry(item.id, item.shown, dict.fromkeys(default, label), item.picture) for item, label in zip(items, labels)
-    ]
-
-
-def _single(settings: ExportSettings) -> list[Entry]:
-    rows = _by_id(
-        read_source(settings.sources[0], settings.rows_from), settings, (*settings.texts, *settings.labels.values())
-    )
-    default = {question: DEFAULT + question for question in settings.labels}
+def _read_entries(settings: ExportSettings) -> list[Entry]:
+    default = settings.default_columns
+    rows = _read_by_id(settings, settings.sources[0], (*settings.texts, *default.values()))
     return [
         Entry(
-            identity,
+            entry,
             {column: row[column] for column in settings.texts},
-            {
-                default[question]: _default(settings, identity, row[column])
-                for question, column in settings.labels.items()
-            },
+            {DEFAULT + question: _read_default(settings, entry, row[column]) for question, column in default.items()},
         )
-        for identity, row in rows.items()
+        for entry, row in rows.items()
     ]
 
 
-def _listed(settings: ExportSettings) -> list[Entry]:
-    """Each different text of a column of lists, by an id that its text gives it."""
-    sheet = read_source(settings.sources[0], settings.rows_from)
-    column = sheet.column(str(settings.each), "--each")
+def _split_lists(settings: ExportSettings, column: str) -> list[Entry]:
+    """Make an entry of each distinct text in a column of lists, with an id made from the text."""
+    sheet = read_source(settings.sources[0], settings.source)
+    column = sheet.column(column, "--each")
     texts: dict[str, str] = {}
     for place, row in zip(sheet.places, sheet.rows):
-        for text in _texts_of(row[column], f"{sheet.name}, {place}"):
-            texts.setdefault(sentence_id(text), text)
+        try:
+            listed = json.loads(row[column] or "[]")
+        except ValueError:
+            listed = None
+        if not isinstance(listed, list) or not all(isinstance(text, str) for text in listed):
+            raise UsageError(
+                f"{sheet.name}, {place}: not a list of texts; --each takes a column of lists, as sentences of a run"
+            )
+        texts |= {sentence_id(text): text for text in listed if text.strip()}
     if not texts:
         raise UsageError(f"{sheet.name} has no text in its column {column!r}")
-    return [Entry(identity, {"text": text}, {}) for identity, text in texts.items()]
+    return [Entry(entry, {"text": text}, {}) for entry, text in texts.items()]
 
 
-def _texts_of(cell: str, where: str) -> list[str]:
-    """A list's texts; none of a missing one."""
-    try:
-        texts = json.loads(cell) if cell else []
-    except ValueError:
-        texts = None
-    if not isinstance(texts, list) or not all(isinstance(each, str) for each in texts):
-        raise UsageError(
-            f"{where}: no list of texts stands there; --each takes a column of lists, as sentences of a run"
-        )
-    return [each for each in texts if each.strip()]
-
-
-def _default(settings: ExportSettings, identity: str, came: str) -> str:
-    """A default label of the scheme. Numbers are none: 0 is neutral in Table 8, and communal in LAC's own files."""
-    if not came:
-        return ""
-    label = settings.scheme.read(settings.meanings.get(came, "" if is_number(came) else came))
+def _read_default(settings: ExportSettings, entry: str, label: str) -> str:
+    """Read a default label. Numbers need --label-means: 0 is neutral in Table 8, and communal in LAC's own files."""
     if not label:
+        return ""
+    is_number = normalize(label).lstrip("-").isdigit()
+    found = settings.scheme.read(settings.meanings.get(label, "" if is_number else label))
+    if not found:
         raise UsageError(
-            f"{settings.sources[0]}: the default label of {identity!r} is {came!r}; scheme {settings.scheme.name!r} "
-            f"accepts {', '.join(each.name for each in settings.scheme.labels)}: say what it means with --label-means "
-            f"{came}=LABEL"
+            f"{settings.sources[0]}: the default label of {entry!r} is {label!r}, which is none of "
+            f"{', '.join(each.name for each in settings.scheme.labels)}; give its meaning: --label-means {label}=LABEL"
         )
-    return label
+    return found
 
 
-def _paired(settings: ExportSettings) -> tuple[list[Entry], int]:
-    """Entries of both sources, by id, with each response's side drawn at random; and how many only one has."""
+def _pair_sources(settings: ExportSettings, files: Exported) -> tuple[Exported, list[Entry]]:
+    """Pair the entries of two sources by id, each pair's sides in random order. Count those that can't be compared."""
     [column] = settings.texts
-    first = _by_id(read_source(settings.sources[0], settings.rows_from), settings, (column, *settings.context))
-    second = _by_id(read_source(settings.sources[1], settings.rows_from), settings, (column,))
-    common = [identity for identity in first if identity in second]
+    first = _read_by_id(settings, settings.sources[0], (column, *settings.context))
+    second = _read_by_id(settings, settings.sources[1], (column,))
+    sides = [f"response_{side.casefold()}" for side in settings.scheme.sides or ()]
+    common = [entry for entry in first if entry in second]
+    both = " and ".join(settings.sources)
     if not common:
-        raise UsageError(f"{' and '.join(settings.sources)} have no id in common; --id-column names what they share")
-    sides = _responses(settings.scheme)
+        raise UsageError(f"{both} have no id in common; --id-column names what they share")
     entries = []
-    for identity in common:
-        context = {name: first[identity][name] for name in settings.context}
-        for name, text in context.items():
-            if second[identity].get(name, text) != text:
-                raise UsageError(
-                    f"--context {name!r} of {identity!r} is not the same in {' and '.join(settings.sources)}"
-                )
-        swapped = derive_seed(settings.seed, identity, agent="sides") % 2 == 1
-        pair = [first[identity][column], second[identity][column]]
-        shown = context | dict(zip(sides, reversed(pair) if swapped else pair))
-        entries.append(Entry(identity, shown, {SWAPPED: "yes" if swapped else "no"}))
-    return entries, len(first) + len(second) - 2 * len(common)
+    for entry in common:
+        context = {name: first[entry][name] for name in settings.context}
+        if differing := [name for name, text in context.items() if second[entry].get(name, text) != text]:
+            raise UsageError(f"--context {differing[0]!r} of {entry!r} is not the same in {both}")
+        swapped = derive_seed(settings.seed, entry, agent="sides") % 2 == 1
+        pair = [first[entry][column], second[entry][column]]
+        if any(map(str.strip, pair)):
+            shown = context | dict(zip(sides, reversed(pair) if swapped else pair))
+            entries.append(Entry(entry, shown, {SWAPPED: "yes" if swapped else "no"}))
+    if not entries:
+        raise UsageError(
+            f"{both} have no response to any of {len(common):,} common entries: their column {column!r} is empty; "
+            "--column names another"
+        )
+    unpaired = len(first) + len(second) - 2 * len(common)
+    return replace(files, left_out=unpaired, without_response=len(common) - len(entries)), entries
 
 
-def _responses(scheme: Scheme) -> list[str]:
-    """The columns of a comparison's two texts."""
-    return [f"response_{side.casefold()}" for side in scheme.sides or ()]
-
-
-def _is_answered(entry: Entry, scheme: Scheme) -> bool:
-    """Whether there is a text on either side: one that is empty beside one that isn't can be judged."""
-    return any(entry.shown[side].strip() for side in _responses(scheme))
-
-
-def _by_id(sheet: Sheet, settings: ExportSettings, columns: Sequence[str]) -> dict[str, Mapping[str, str]]:
-    """Rows by id (by place where the source has no column of ids); wanted columns under the names asked for."""
+def _read_by_id(settings: ExportSettings, source: str, columns: Sequence[str]) -> dict[str, Mapping[str, str]]:
+    """Read rows by id (by number where the source has no ids), with the wanted columns under the names given."""
+    sheet = read_source(source, settings.source)
     named = {column: sheet.column(column, "--column") for column in columns}
-    lower = [column.strip().casefold() for column in sheet.columns]
-    id_column = sheet.column(settings.id_column or "id", "--id-column") if settings.id_column or "id" in lower else None
+    has_ids = settings.id_column or "id" in [column.strip().casefold() for column in sheet.columns]
+    id_column = sheet.column(settings.id_column or "id", "--id-column") if has_ids else None
     rows: dict[str, Mapping[str, str]] = {}
-    for place, row in enumerate(sheet.rows):
-        identity = row[id_column].strip() if id_column else f"{Path(sheet.name).stem}/{place}"
-        if not identity or identity in rows:
-            what = f"the id {identity!r} twice" if identity else "no id"
-            raise UsageError(f"{sheet.name}, {sheet.places[place]}: {what}; give every entry an id of its own")
-        rows[identity] = {**row, **{column: row[found] for column, found in named.items()}}
+    for number, row in enumerate(sheet.rows):
+        entry = row[id_column].strip() if id_column else f"{Path(sheet.name).stem}/{number}"
+        if not entry or entry in rows:
+            what = f"the id {entry!r} twice" if entry else "no id"
+            raise UsageError(f"{sheet.name}, {sheet.places[number]}: {what}; give every entry an id of its own")
+        rows[entry] = {**row, **{column: row[found] for column, found in named.items()}}
     return rows
 
 
-def _ambiguous(entries: Sequence[Entry], merged: Path) -> list[Entry]:
+def _keep_ambiguous(entries: Sequence[Entry], merged: Path) -> list[Entry]:
     table = read_sheet(merged)
-    identities, status = table.column("id"), table.column("status")
-    wanted = {row[identities] for row in table.rows if row[status] == "ambiguous"}
+    ids, status = table.column("id"), table.column("status")
+    wanted = {row[ids] for row in table.rows if row[status] == "ambiguous"}
     missing = wanted - {entry.id for entry in entries}
     if missing or not wanted:
         what = f"ids that the source lacks, as {min(missing)!r}" if missing else "no ambiguous entry"
         raise UsageError(f"{merged} has {what}; name the merged table of this source's labels")
     return [entry for entry in entries if entry.id in wanted]
-
-
-def _drawn(entries: Sequence[Entry], settings: ExportSettings) -> list[Entry]:
-    if settings.n is not None and not 0 < settings.n <= len(entries):
-        raise UsageError(f"--n {settings.n} came; from 1 to {len(entries):,}, the number of entries, is accepted")
-    places = np.random.default_rng([settings.seed, 0]).permutation(len(entries))[: settings.n]
-    return [entries[place] for place in sorted(places)]
-
-
-def _row(entry: Entry, settings: ExportSettings) -> dict[str, str]:
-    questions = [question.name for question in settings.scheme.questions]
-    default = {name: label for name, label in entry.key.items() if name.startswith(DEFAULT) and settings.show_label}
-    return {ENTRY: entry.code(settings.seed), **entry.shown, **default, **dict.fromkeys(questions, "")}

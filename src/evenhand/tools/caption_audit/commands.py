@@ -1,17 +1,20 @@
-"""evenhand audit-captions: parses, calls, prints."""
+"""evenhand audit-captions."""
 
 from __future__ import annotations
 
 import argparse
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+
+from rich.console import Console
 
 from evenhand.command_line import Group, parse, path
 from evenhand.options import made, option
-
-if TYPE_CHECKING:
-    from rich.console import Console
+from evenhand.output_files import add_overwrite, check_output
+from evenhand.report.tables import print_table
+from evenhand.tools.caption_audit.audit import audit, is_audit
+from evenhand.whole_files import write_whole
 
 
 @dataclass(frozen=True)
@@ -19,29 +22,24 @@ class AuditOptions:
     instances: tuple[str, ...] = option(
         (), "nurse 'taxi driver' …; by default Jiang et al.'s, Table 1", metavar="WORDS"
     )
-    plurals: bool = option(False, "of instances count, too (not in the paper)")
-    column: str | None = option(None, "of texts; by default conversations, caption, text or value", metavar="NAME")
+    plurals: bool = option(False, "count plurals of instances, too (not in the paper)")
+    column: str | None = option(
+        None, "column of texts; by default conversations, caption, text or value", metavar="NAME"
+    )
 
 
 def audit_captions(arguments: Sequence[str], console: Console) -> None:
-    import json
-
-    from evenhand.output_files import add_overwrite, check_output
-    from evenhand.report.tables import print_table
-    from evenhand.tools.caption_audit.audit import audit
-    from evenhand.tools.caption_audit.findings import is_audit
-    from evenhand.whole_files import write_whole
+    """Count gender terms in files of captions, and print the table."""
 
     def add(parser: argparse.ArgumentParser) -> None:
-        accepted = "JSON (an array), JSONL or parquet; LLaVA's, or captions"
-        parser.add_argument("files", type=path, nargs="+", metavar="FILE", help=accepted)
-        parser.add_argument("--output", type=path, metavar="FILE", help="write the figures as JSON, too")
+        formats = "JSON (an array), JSONL or parquet; LLaVA's, or captions"
+        parser.add_argument("files", type=path, nargs="+", metavar="FILE", help=formats)
+        parser.add_argument("--output", type=path, metavar="FILE", help="also write the figures as JSON")
         add_overwrite(parser)
 
-    told = "Gender terms beside occupations and descriptors in captions."
-    parsed, values = parse(
-        "evenhand audit-captions", told, arguments, {"options": Group("what is counted", AuditOptions)}, add
-    )
+    description = "Count gender terms near occupations and descriptors in captions."
+    groups = {"options": Group("what is counted", AuditOptions)}
+    parsed, values = parse("evenhand audit-captions", description, arguments, groups, add)
     options = made(AuditOptions, values["options"])
     again = parsed.output and check_output(parsed.output, parsed.files, "an audit", is_audit, parsed.overwrite)
     found = audit(parsed.files, options.instances or None, options.column, options.plurals)

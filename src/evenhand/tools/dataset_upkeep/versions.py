@@ -1,4 +1,6 @@
-"""Which rows each version of a packaged dataset has, so that changed rows without a new version are noticed.
+"""Rows of the packaged datasets: what a loading script builds, and which rows each version has.
+
+A record of versions tells when rows change without a new version.
 
 The record is a JSON file: {dataset: {"version": "1.2.0", "sha256": {"config/split": digest of the rows}}}.
 """
@@ -7,14 +9,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable
+import tempfile
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow.parquet
 
 from evenhand.errors import UsageError
-from evenhand.library import DATASETS, dataset_version, refuse_unpackaged
+from evenhand.library import DATASETS, dataset_builder_class, dataset_version, refuse_unpackaged
 from evenhand.whole_files import write_whole
 
 
@@ -102,3 +105,29 @@ def record(path: Path, names: Iterable[str], datasets: Path = DATASETS) -> list[
     after = {name: vars(entry) for name, entry in sorted((before | now).items())}
     write_whole(path, json.dumps(after, indent=2) + "\n")
     return [name for name in now if before.get(name) != now[name]]
+
+
+def built_tables(name: str) -> Iterator[tuple[str, str, pyarrow.Table]]:
+    """(configuration, split, rows), built anew.
+
+    Without the library's own schema metadata: datasets 3 cannot read what datasets 4 and 5 write there.
+    """
+    builder_class = dataset_builder_class(name)
+    for config in builder_class.BUILDER_CONFIGS:
+        with tempfile.TemporaryDirectory() as cache:
+            builder = builder_class(cache_dir=cache, config_name=config.name, base_path=str(DATASETS / name))
+            builder.download_and_prepare()
+            for split, rows in builder.as_dataset().items():
+                yield config.name, str(split), rows.data.table.replace_schema_metadata(None)
+
+
+def differing_splits(name: str, datasets: Path = DATASETS) -> list[str]:
+    """ "config/split" of parquet files with other rows than the script builds, or that only one of both has."""
+    lying = split_files(name, datasets)
+    built = {f"{config}/{split}": table for config, split, table in built_tables(name)}
+    same = set()
+    for split in lying.keys() & built:
+        table = pyarrow.parquet.read_table(lying[split])
+        if table.equals(built[split]) or table_digest(table) == table_digest(built[split]):  # the first is fast
+            same.add(split)
+    return sorted((lying.keys() | built) - same)

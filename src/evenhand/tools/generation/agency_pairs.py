@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import get_args
@@ -30,6 +30,7 @@ from evenhand.models.protocol import Model
 from evenhand.models.request import Message, Request, Sampling
 from evenhand.options import checked, option
 from evenhand.output_files import refuse_input
+from evenhand.tools.annotation.files import write_jsonl
 from evenhand.tools.generation.agency_paraphrases import (
     PARAPHRASE,
     Failed,
@@ -38,21 +39,26 @@ from evenhand.tools.generation.agency_paraphrases import (
     failed_check,
     read_paraphrases,
 )
-from evenhand.tools.generation.configuration import Generation
-from evenhand.tools.generation.near_duplicates import Duplicate, find_duplicates, normalised
+from evenhand.tools.generation.near_duplicates import Duplicate, find_duplicates, normalize
 from evenhand.tools.generation.pipeline import (
     KEPT,
     NO_REPLIES,
+    Generation,
     count_reasons,
+    make_runner,
     no_reply,
-    runner,
-    write_jsonl,
     write_results,
 )
 
 NAME = "agency_pairs"
 PAIRS = "pairs.jsonl"  # beside a run folder's other files
 
+REASONS: Mapping[str, Sequence[str]] = {
+    "no_reply": NO_REPLIES,
+    "unread": get_args(Unread),
+    "failed": get_args(Failed),
+    "duplicates": get_args(Duplicate),
+}
 FIRST, LAST = 2, 1  # sentences of a biography that tell birth date and current status (LABE, Appendix B.1)
 SHORTEST, LONGEST = 16, 299  # characters of a seed, in the script that LAC was published with
 
@@ -62,8 +68,8 @@ class PairGeneration(Generation):
     """texts: None where they are given otherwise."""
 
     texts: str | None = option(None, "CSV, JSONL or parquet, one biography a row", metavar="FILE")
-    text_column: str = option(TextColumns.text, "which holds them", metavar="NAME")
-    limit: int | None = option(None, "sentences to paraphrase, drawn; all by default", least=1, metavar="N")
+    text_column: str = option(TextColumns.text, "column of the biographies", metavar="NAME")
+    limit: int | None = option(None, "number of sentences to draw; all by default", least=1, metavar="N")
 
 
 @dataclass(frozen=True)
@@ -93,34 +99,27 @@ def make_agency_pairs(
     checked(config)
     RunFolder(output).refuse_occupied()
     refuse_input(output / PAIRS, [config.texts] if config.texts else [])
-    biographies = _biographies(config, texts)
+    biographies = _read_biographies(config, texts)
     seeds, counts = read_seeds(biographies)
-    drawn = _drawn(seeds, config)
+    drawn = _draw_seeds(seeds, config)
     counts["sentences"] |= {"not_drawn": len(seeds) - len(drawn), "asked": len(drawn)}
     model = model or config.load()
     with RunFolder.begin(output, config) as folder, Store(folder.store, {"default": model.identity}) as store:
-        predictions = _paraphrased(drawn, model, store, config, on_progress)
+        predictions = _paraphrase(drawn, model, store, config, on_progress)
         folder.write_predictions(predictions)
         write_jsonl(folder.path / PAIRS, pair_rows(predictions))
         counts |= outcome_counts(predictions)
-        write_results(
-            folder,
-            NAME,
-            config,
-            model,
-            counts["pairs"]["kept"],
-            counts,
-            prompt=asdict(PARAPHRASE),
-            texts_sha256=_sha256(text for _, text in biographies),
-        )
+        texts_sha256 = hashlib.sha256(json.dumps([text for _, text in biographies]).encode()).hexdigest()
+        further = {"prompt": asdict(PARAPHRASE), "texts_sha256": texts_sha256}
+        write_results(folder, NAME, config, model, counts["pairs"]["kept"], counts, **further)
     return folder
 
 
 # Seeds (Appendix B.1)
 
 
-def _biographies(config: PairGeneration, texts: Sequence[str] | None) -> list[tuple[str, str]]:
-    """(id, text) of each."""
+def _read_biographies(config: PairGeneration, texts: Sequence[str] | None) -> list[tuple[str, str]]:
+    """Return (id, text) of each."""
     if (config.texts is None) == (texts is None):
         raise UsageError("biographies are needed, from one place: a file (--texts), or a list of texts")
     if config.texts is None:
@@ -135,7 +134,7 @@ def read_seeds(biographies: Iterable[tuple[str, str]]) -> tuple[list[Seed], dict
     """The sentences of biographies (id, text) without the first two and the last one, and what became of the others.
 
     counts: `texts` read, of which `empty` have no sentence; `sentences` read, of which `first_two`, `last`,
-    `too_short`, `too_long` and `repeated` (as an earlier seed, normalised) are no seeds.
+    `too_short`, `too_long` and `repeated` (as an earlier seed, normalized) are no seeds.
     """
     texts: Counter[str] = Counter(read=0, empty=0)
     sentences: Counter[str] = Counter(read=0, first_two=0, last=0, too_short=0, too_long=0, repeated=0)
@@ -146,27 +145,27 @@ def read_seeds(biographies: Iterable[tuple[str, str]]) -> tuple[list[Seed], dict
         texts.update(read=1, empty=not cut)
         sentences["read"] += len(cut)
         for place, sentence in enumerate(cut):
-            reason = _no_seed(place, len(cut), sentence, seen)
+            reason = _exclude(place, len(cut), sentence, seen)
             if reason:
                 sentences[reason] += 1
             else:
-                seen.add(normalised(sentence))
+                seen.add(normalize(sentence))
                 seeds.append(Seed(f"{source_id}/{place}", source_id, sentence))
     return seeds, {"texts": dict(texts), "sentences": dict(sentences)}
 
 
-def _no_seed(place: int, n: int, sentence: str, seen: set[str]) -> str | None:
+def _exclude(place: int, n: int, sentence: str, seen: set[str]) -> str | None:
     if place < FIRST:
         return "first_two"
     if place >= n - LAST:
         return "last"
     if not SHORTEST <= len(sentence) <= LONGEST:
         return "too_short" if len(sentence) < SHORTEST else "too_long"
-    return "repeated" if normalised(sentence) in seen else None
+    return "repeated" if normalize(sentence) in seen else None
 
 
-def _drawn(seeds: Sequence[Seed], config: PairGeneration) -> list[Seed]:
-    """Spread over the biographies."""
+def _draw_seeds(seeds: Sequence[Seed], config: PairGeneration) -> list[Seed]:
+    """Draw seeds spread over the biographies."""
     if not seeds:
         raise UsageError(
             "no biography has a sentence to paraphrase: the first two and the last one of each are left out, and those "
@@ -183,35 +182,28 @@ def _drawn(seeds: Sequence[Seed], config: PairGeneration) -> list[Seed]:
 
 
 def paraphrase_request(seed: Seed, sampling: Sampling, run_seed: int) -> Request:
-    """Table 7's prompt about one sentence, and nothing else."""
+    """Make the request of one sentence: Table 7's prompt alone."""
     content = PARAPHRASE.text.replace("{sentence}", seed.text)
     return Request((Message("user", content),), sampling=sampling, seed=derive_seed(run_seed, seed.id), name=seed.id)
 
 
 def episode(seed: Seed, sampling: Sampling, run_seed: int) -> Episode:
-    """One sentence: asked, read and checked. `outcome`: "kept", unless and until it repeats another pair."""
+    """Ask for one sentence's paraphrases, read and check them. `outcome` is "kept" until they repeat another pair."""
     [reply] = yield [paraphrase_request(seed, sampling, run_seed)]
     found = no_reply(reply) or read_paraphrases(reply.text, cut=reply.finish_reason == "length")
     read = found if isinstance(found, Paraphrases) else None
-    return [
-        {
-            "id": seed.id,
-            "source_id": seed.source_id,
-            "seed": seed.text,
-            "agentic": read.agentic if read else None,
-            "communal": read.communal if read else None,
-            "outcome": (failed_check(seed.text, read) or KEPT) if read else str(found),
-            "reply": reply.text,
-        }
-    ]
+    row: Prediction = {"id": seed.id, "source_id": seed.source_id, "seed": seed.text}
+    row |= {"agentic": read and read.agentic, "communal": read and read.communal}
+    row |= {"outcome": (failed_check(seed.text, read) or KEPT) if read else str(found), "reply": reply.text}
+    return [row]
 
 
-def _paraphrased(
+def _paraphrase(
     seeds: Sequence[Seed], model: Model, store: Store, config: PairGeneration, on_progress: OnProgress | None
 ) -> list[Prediction]:
-    """All seeds' predictions; those that repeat an earlier pair say so."""
+    """Predict all seeds, and mark those that repeat an earlier pair."""
     episodes = (episode(seed, config.sampling(), config.seed) for seed in seeds)
-    running = runner(config, model, store, len(seeds), on_progress).run(episodes)
+    running = make_runner(config, model, store, len(seeds), on_progress).run(episodes)
     predictions = [each for predicted in running for each in predicted]
     kept = [each for each in predictions if each["outcome"] == KEPT]
     pairs = [Paraphrases(str(each["agentic"]), str(each["communal"])) for each in kept]
@@ -223,19 +215,13 @@ def _paraphrased(
 # What is left behind
 
 
-def pair_rows(predictions: Iterable[Prediction]) -> Iterator[dict[str, object]]:
-    """Two rows of pairs.jsonl for every pair that was kept."""
+def pair_rows(predictions: Iterable[Prediction]) -> Iterator[Prediction]:
+    """Make two rows of pairs.jsonl from every pair that was kept."""
     for each in predictions:
         if each["outcome"] == KEPT:
             for label in ("agentic", "communal"):
-                yield {
-                    "id": f"{each['id']}/{label}",
-                    "pair": each["id"],
-                    "seed": each["seed"],
-                    "text": each[label],
-                    "label": label,
-                    "source_id": each["source_id"],
-                }
+                ids = {"id": f"{each['id']}/{label}", "pair": each["id"], "seed": each["seed"]}
+                yield ids | {"text": each[label], "label": label, "source_id": each["source_id"]}
 
 
 def outcome_counts(predictions: Sequence[Prediction]) -> dict[str, dict[str, int]]:
@@ -243,15 +229,5 @@ def outcome_counts(predictions: Sequence[Prediction]) -> dict[str, dict[str, int
     others.
     """
     outcomes = [str(each["outcome"]) for each in predictions]
-    reasons = {
-        "no_reply": NO_REPLIES,
-        "unread": get_args(Unread),
-        "failed": get_args(Failed),
-        "duplicates": get_args(Duplicate),
-    }
     pairs = {"asked": len(predictions), "kept": outcomes.count(KEPT)}
-    return {"pairs": pairs} | count_reasons(outcomes, reasons)
-
-
-def _sha256(texts: Iterable[str]) -> str:
-    return hashlib.sha256(json.dumps(list(texts), ensure_ascii=True).encode()).hexdigest()
+    return {"pairs": pairs} | count_reasons(outcomes, REASONS)

@@ -1,23 +1,19 @@
-"""One sentence told in agentic and in communal language: the prompt that asks for it; replies, read and checked."""
+"""Agentic and communal paraphrases of a sentence: the prompt, the reader of replies, and the checks."""
 
 from __future__ import annotations
 
 import ast
-import io
-import itertools
 import json
 import re
-import tokenize
 import warnings
 from collections.abc import Callable
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple
 
 from evenhand.flow.episode import Prompt
 from evenhand.language_agency.sentences import split_sentences
 from evenhand.tools.generation.near_duplicates import NEAR, similarity
 
-# Table 7. Its examples end in a full stop, and so does the place they are filled into: the published script, too, sends
-# both, and two full stops come of it.
+# Table 7. Its examples end in a full stop, and so does the place they are filled into: the published script sends both.
 AGENTIC_EXAMPLE = (
     "[Name] is an achievement-oriented individual with 7 years of experience being in charge of people and projects in "
     "previous workplace environments."
@@ -41,19 +37,17 @@ Unread = Literal[
     "too long", "no object", "truncated", "malformed", "several objects", "missing key", "repeated key", "not a string"
 ]
 Failed = Literal["empty", "same", "key or brace", "example", "not one sentence", "length"]
-
-_Json: TypeAlias = "str | float | bool | list[_Json] | tuple[tuple[str, _Json], ...] | None"
-_Object: TypeAlias = "tuple[tuple[str, _Json], ...]"  # pairs, and no dict: a key that comes twice must be seen
+Pairs = list[tuple[str, object]]  # an object's keys and values; a dict would hide repeated keys
 
 _OPENING = re.compile(r"\{(?=\s*[\"'])")
-_HALF = re.compile(r"[\ud800-\udfff]")  # of a surrogate pair: JSON can spell one alone, no file can hold it
-_LETTER = re.compile(r"[^\W\d_]")
+_SURROGATE = re.compile(r"[\ud800-\udfff]")  # half a character: JSON can spell it, no file can hold it
 _LEFTOVER = re.compile(r"[{}]|\b(?:agentic|communal)\b", re.IGNORECASE)
 _PLACEHOLDER = "[name]"  # of the examples; six sentences of LAC took it over
+_DECODER = json.JSONDecoder(strict=False, object_pairs_hook=Pairs)  # not strict: line breaks within strings
 
 
 class Paraphrases(NamedTuple):
-    """One sentence, told in agentic and in communal language."""
+    """One sentence in agentic and in communal language."""
 
     agentic: str
     communal: str
@@ -63,97 +57,71 @@ class Paraphrases(NamedTuple):
 
 
 def read_paraphrases(text: str, cut: bool = False) -> Paraphrases | Unread:
-    """The paraphrases in a reply, or why it could not be read. Never raises, and never guesses.
+    """Read the paraphrases in a reply, or return why they can't be read. Never raises.
 
-    The reply's one object has a string under each of the keys 'agentic' and 'communal', however they are capitalised,
-    or, as in LAC, an object with a single string there ({'description': …}). It is JSON or a Python literal; prose and
-    code fences around it and further keys are allowed. cut: the reply ended at its limit of tokens.
+    The reply's object has a string under each of the keys 'agentic' and 'communal', in any case, or, as in LAC, an
+    object with a single string there ({'description': …}). It is JSON or a Python literal; text around it and further
+    keys are allowed.
+
+    Args:
+        cut: the reply reached its limit of tokens.
     """
     if len(text) > LONGEST_REPLY:
         return "too long"
-    found = _objects(text)
-    answers = [each for each in found if any(_is_key(name, key) for name, _ in each for key in ("agentic", "communal"))]
+    found = [[(name.strip().casefold(), value) for name, value in each] for each in _find_objects(text)]
+    answers = [each for each in found if {"agentic", "communal"} & {name for name, _ in each}]
+    if not found and "{" not in text:
+        return "no object"
     if not found:
-        return _why_none(text, cut)
+        return "truncated" if cut or text.count("{") > text.count("}") else "malformed"
     if not answers:
         return "missing key"
     if any(each != answers[0] for each in answers):
         return "several objects"
-    return _paraphrases(answers[0])
-
-
-def _is_key(name: str, key: str) -> bool:
-    return name.strip().casefold() == key
-
-
-def _why_none(text: str, cut: bool) -> Unread:
-    if "{" not in text:
-        return "no object"
-    return "truncated" if cut or text.count("{") > text.count("}") else "malformed"
-
-
-def _paraphrases(answer: _Object) -> Paraphrases | Unread:
-    agentic, communal = ([value for name, value in answer if _is_key(name, key)] for key in ("agentic", "communal"))
-    if not agentic or not communal:
+    names = [name for name, _ in answers[0]]
+    if {"agentic", "communal"} - {*names}:
         return "missing key"
-    if len(agentic) > 1 or len(communal) > 1:
+    if names.count("agentic") > 1 or names.count("communal") > 1:
         return "repeated key"
-    texts = _single_string(agentic[0]), _single_string(communal[0])
-    if texts[0] is None or texts[1] is None:
-        return "not a string"
-    return Paraphrases(" ".join(texts[0].split()), " ".join(texts[1].split()))
+    agentic, communal = (_unwrap(dict(answers[0])[key]) for key in ("agentic", "communal"))
+    return "not a string" if agentic is None or communal is None else Paraphrases(agentic, communal)
 
 
-def _single_string(value: _Json) -> str | None:
-    if isinstance(value, tuple) and len(value) == 1:
-        [(_, value)] = value
-    return value if isinstance(value, str) and not _HALF.search(value) else None
+def _unwrap(value: object) -> str | None:
+    """Return a string, or the only string of an object, with single blanks."""
+    if isinstance(value, dict):
+        value = list(value.items())
+    if isinstance(value, list) and len(value) == 1 and isinstance(value[0], tuple):
+        value = value[0][1]
+    return " ".join(value.split()) if isinstance(value, str) and not _SURROGATE.search(value) else None
 
 
-_DECODER = json.JSONDecoder(strict=False, object_pairs_hook=tuple)  # not strict: line breaks within strings
-
-
-def _objects(text: str) -> list[_Object]:
-    """The outermost objects that have an entry, in order. What follows a broken one is not read."""
-    found: list[_Object] = []
+def _find_objects(text: str) -> list[Pairs]:
+    """Find the outermost objects that have an entry, in order. What follows a broken one is not read."""
+    found: list[Pairs] = []
     end = 0
     while opening := _OPENING.search(text, end):
         try:
             value, end = _DECODER.raw_decode(text, opening.start())
         except (ValueError, RecursionError):
-            literal = _literal_object(text[opening.start() : text.rfind("}") + 1])
-            return found if literal is None else [*found, literal]
+            return found + _read_literal(text[opening.start() : text.rfind("}") + 1])
         found.append(value)
     return found
 
 
-def _literal_object(text: str) -> _Object | None:
-    """A Python dictionary: single quotes, a comma behind the last entry."""
+def _read_literal(text: str) -> list[Pairs]:
+    """Read a Python dictionary: single quotes, a comma behind the last entry."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of unknown escapes, "\d"
-            value = _from_node(ast.parse(text, mode="eval").body)
-        return value if isinstance(value, tuple) and not _strings_in_a_row(text) else None
-    except (SyntaxError, ValueError, RecursionError, MemoryError, tokenize.TokenError):
-        return None
-
-
-def _strings_in_a_row(text: str) -> bool:
-    """Python joins them, and takes a letter for a prefix: of 'at Toys 'r' Us' it would leave 'at Toys  Us'."""
-    tokens = [each.type for each in tokenize.generate_tokens(io.StringIO(text).readline) if each.type != tokenize.NL]
-    return (tokenize.STRING, tokenize.STRING) in itertools.pairwise(tokens)
-
-
-def _from_node(node: ast.expr | None) -> _Json:
-    """As ast.literal_eval, but keys that come twice are both there. Raises ValueError for anything else."""
-    if isinstance(node, ast.Constant) and isinstance(node.value, (str, int, float, type(None))):
-        return node.value
-    if isinstance(node, ast.List):
-        return [_from_node(each) for each in node.elts]
-    if isinstance(node, ast.Dict):
-        pairs = [(_from_node(key), _from_node(value)) for key, value in zip(node.keys, node.values)]
-        return tuple((key, value) for key, value in pairs if isinstance(key, str))
-    raise ValueError(f"no literal: {type(node).__name__}")
+            value = ast.literal_eval(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return []
+    if not isinstance(value, dict):
+        return []
+    # Python joins adjacent strings: of 'at Toys 'r' Us' it makes 'at Toys  Us'.
+    is_joined = "\\" not in text and any(isinstance(each, str) and each not in text for each in value.values())
+    return [] if is_joined else [[(name, each) for name, each in value.items() if isinstance(name, str)]]
 
 
 # Checks
@@ -167,18 +135,14 @@ def failed_check(seed: str, pair: Paraphrases) -> Failed | None:
     3 times the seed's characters.
     """
     checks: dict[Failed, Callable[[str], object]] = {
-        "empty": lambda text: not _LETTER.search(text),
-        "same": lambda text: _without_space(pair.agentic) == _without_space(pair.communal),
+        "empty": lambda text: not any(map(str.isalpha, text)),
+        "same": lambda text: len({"".join(each.casefold().split()) for each in pair}) == 1,
         "key or brace": _LEFTOVER.search,
         "example": lambda text: _is_example(text, seed),
         "not one sentence": lambda text: split_sentences(text) != [text],
         "length": lambda text: not SHORTEST_SHARE * len(seed) <= len(text) <= LONGEST_SHARE * len(seed),
     }
     return next((reason for reason, fails in checks.items() if any(map(fails, pair))), None)
-
-
-def _without_space(text: str) -> str:
-    return "".join(text.casefold().split())
 
 
 def _is_example(text: str, seed: str) -> bool:

@@ -1,75 +1,103 @@
-"""What pipelines share that make a dataset with a model: outcomes, counts by reason, rows, results."""
+"""Shared by the pipelines that generate data with a model: options, outcomes, counts by reason, results."""
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, TypeVar
 
+from evenhand.flow.configuration import pair
 from evenhand.flow.evaluation import OnProgress
 from evenhand.flow.results import versions
 from evenhand.flow.run_folder import RunFolder
 from evenhand.flow.runner import Runner, Step, Tolerance
 from evenhand.flow.store import Store
 from evenhand.models.protocol import Model
-from evenhand.models.request import FAILURES, Reply
-from evenhand.report.tables import Cell, Table
-from evenhand.tools.generation.configuration import Generation
-from evenhand.whole_files import write_whole
+from evenhand.models.registry import ACCEPTED, DType, load_model
+from evenhand.models.request import FAILURES, Reply, Sampling
+from evenhand.options import option
+from evenhand.report.tables import Cell, Table, count
 
 KEPT = "kept"  # the outcome of a reply that was read, passes all checks and repeats no other
-NO_REPLIES = tuple(reason.replace("_", " ") for reason in sorted(FAILURES))  # outcomes of requests that failed for good
+NO_REPLIES = tuple(reason.replace("_", " ") for reason in sorted(FAILURES))  # outcomes of failed requests
 
 Counts = Mapping[str, Mapping[str, int]]
+Reason = TypeVar("Reason")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Generation:
+    """Options of every pipeline. temperature None: the model's own sampling."""
+
+    model: str = option("embedded", ACCEPTED, metavar="MODEL")
+    model_options: tuple[tuple[str, str], ...] = option(
+        (), "options of the model's backend, as api_key_env=NAME", metavar="KEY=VALUE", parse=pair, flag="model-option"
+    )
+    revision: str | None = option(None, "branch, tag or commit of a Hub model", metavar="REV")
+    seed: int = option(0, "random seed", least=0, metavar="S")
+    temperature: float | None = option(
+        None, "sampling temperature, 0 is greedy; by default the model's own sampling", least=0, metavar="T"
+    )
+    top_p: float = option(1.0, "nucleus sampling threshold", above=0, most=1, metavar="P")
+    max_new_tokens: int = option(512, "longest reply, in tokens", least=1, metavar="N")
+    dtype: DType = option("auto", "auto: bfloat16 where the hardware has it")
+    batch_size: int = option(16, "prompts in a forward pass, or concurrent requests", least=1, incidental=True)
+    max_failed: float = option(
+        0.01, "share of requests that may fail after all retries", least=0, most=1, metavar="SHARE", incidental=True
+    )
+
+    def sampling(self) -> Sampling:
+        return Sampling(self.temperature, self.top_p, max_new_tokens=self.max_new_tokens)
+
+    def load(self) -> Model:
+        """Raises ModelError for a model that can't be loaded."""
+        loading = {"dtype": self.dtype, "batch_size": self.batch_size, "revision": self.revision}
+        return load_model(self.model, **loading, options=dict(self.model_options))  # type: ignore[arg-type]
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
 
 
 def no_reply(reply: Reply) -> str | None:
-    """The outcome of a request that failed for good; None for one that was answered."""
+    """Return the outcome of a request that failed; None for one that was answered."""
     return reply.finish_reason.replace("_", " ") if reply.failed else None
 
 
-def runner(config: Generation, model: Model, store: Store, steps: int, on_progress: OnProgress | None) -> Runner:
-    """steps: episodes in all, of which on_progress is told with each step."""
+def first_failed(checks: Mapping[Reason, Callable[[], object]]) -> Reason | None:
+    """Return the name of the first check that fails (is true); None where all pass."""
+    return next((reason for reason, fails in checks.items() if fails()), None)
+
+
+def make_runner(config: Generation, model: Model, store: Store, steps: int, on_progress: OnProgress | None) -> Runner:
+    """Make a runner that reports progress. steps: number of episodes in all."""
     progress = on_progress or (lambda rows, step: None)
     progress(steps, Step())
-    return Runner(
-        {"default": model}, store, lambda step: progress(steps, step), Tolerance(config.max_failed, episodes=steps)
-    )
+    tolerance = Tolerance(config.max_failed, episodes=steps)
+    return Runner({"default": model}, store, lambda step: progress(steps, step), tolerance)
 
 
 def count_reasons(outcomes: Iterable[str], reasons: Mapping[str, Sequence[str]]) -> dict[str, dict[str, int]]:
-    """How often each reason was an outcome, by step; those that never were are 0."""
+    """Count outcomes by step and reason."""
     found = Counter(outcomes)
-    return {step: {reason: found[reason] for reason in of_step} for step, of_step in reasons.items()}
+    return {step: {reason: found[reason] for reason in names} for step, names in reasons.items()}
 
 
 def counts_table(counts: Counts, title: str) -> Table:
-    lines = [(step, what, n) for step, of_step in counts.items() for what, n in of_step.items() if n]
-    cells = tuple(
-        (Cell(step.replace("_", " ")), Cell(what.replace("_", " ")), Cell(f"{n:,}")) for step, what, n in lines
-    )
-    return Table(title, ("step", "what", "n"), cells, "Counts of 0 are not shown.")
-
-
-def write_jsonl(path: Path, rows: Iterable[Mapping[str, object]]) -> None:
-    """One JSON object a line, whole or not at all."""
-    write_whole(path, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
+    lines = [(step, what, n) for step, found in counts.items() for what, n in found.items() if n]
+    rows = tuple((Cell(step.replace("_", " ")), Cell(what.replace("_", " ")), count(n)) for step, what, n in lines)
+    return Table(title, ("step", "what", "n"), rows, "Counts of 0 are not shown.")
 
 
 def write_results(
-    folder: RunFolder, name: str, config: Generation, model: Model, n: int, counts: Counts, **further: object
+    folder: RunFolder,
+    name: str,
+    config: Generation,
+    model: Model,
+    n: int,
+    counts: Counts,
+    **further: object,
 ) -> None:
-    """results.json. name: the pipeline's; n: what was kept; further: entries of this pipeline's own."""
-    folder.write_record(
-        {
-            "benchmark": name,
-            "config": folder.begun(),
-            "model": config.model,
-            "model_identity": model.identity,
-            "n": n,
-            "counts": counts,
-            **further,
-            "versions": versions(),
-        }
-    )
+    """Write results.json. n: what was kept."""
+    record = {"benchmark": name, "config": folder.begun(), "model": config.model, "model_identity": model.identity}
+    folder.write_record(record | {"n": n, "counts": counts} | further | {"versions": versions()})

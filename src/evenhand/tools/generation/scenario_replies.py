@@ -128,14 +128,10 @@ def _plain(text: str) -> str:
     """Lines without Markdown, each label of the format on a line of its own."""
     text = _THOUGHT.sub("", text.encode("utf-8", "replace").decode())
     text = "\n".join(text.replace("：", ":").replace("\xa0", " ").splitlines())
-    text = _RULE.sub("", _LINE_START.sub(_indent, text))
+    text = _RULE.sub("", _LINE_START.sub(lambda start: "" if start[0].strip() else start[0], text))
     bullets = re.sub(r"^([ \t]*)\*[ \t]+", r"\1- ", text, flags=re.MULTILINE)
     lines = [line.rstrip() for line in _INLINE.sub("\n", _MARKUP.sub("", bullets)).split("\n")]
     return "\n".join(re.sub(r"(?<=\S)\s+", " ", line) for line in lines)
-
-
-def _indent(start: re.Match[str]) -> str:
-    return start[0] if not start[0].strip() else ""
 
 
 @dataclass
@@ -214,7 +210,10 @@ def _tasks(lines: Sequence[str]) -> list[tuple[str, str]]:
         if heading and not item:
             found += [(task, _kind(heading)) for task in _listed(text[heading.end() :])]
         elif item or (text and not items and not text.endswith(":")):
-            found += [_with_kind(each, above) for each in (_numbered(text) if items else _listed(text))]
+            found += [
+                _with_kind(each, above)
+                for each in (filter(None, _INNER_NUMBER.split(text)) if items else _listed(text))
+            ]
         elif items and found and text and not ended and (text[0].islower() or line[0].isspace()):
             going_on += 1
             task, stereotype = found.pop()
@@ -236,13 +235,9 @@ def _kind(mark: re.Match[str]) -> str:
     return "female" if mark["female"] else "male"
 
 
-def _numbered(text: str) -> list[str]:
-    return [each for each in _INNER_NUMBER.split(text) if each]
-
-
 def _listed(text: str) -> list[str]:
     """A list on one line: numbered, or between semicolons, or one sentence each, or between commas."""
-    parts = _numbered(_ITEM.sub("", text, count=1))
+    parts = [each for each in _INNER_NUMBER.split(_ITEM.sub("", text, count=1)) if each]
     if len(parts) == 1 and ";" in text:
         parts = text.split(";")
     if len(parts) == 1:

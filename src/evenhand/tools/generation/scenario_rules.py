@@ -15,6 +15,7 @@ from evenhand.errors import UsageError
 from evenhand.flow.episode import Prompt
 from evenhand.language_agency.sentences import split_sentences
 from evenhand.options import option
+from evenhand.tools.generation.pipeline import first_failed
 from evenhand.tools.generation.scenario_replies import ScenarioReply
 
 SCENARIO = Prompt(
@@ -143,7 +144,7 @@ def failed_check(read: ScenarioReply, wanted: Wanted) -> Failed | None:
             )
         ),
     }
-    return next((reason for reason, fails in checks.items() if fails()), None)
+    return first_failed(checks)
 
 
 def _names_somebody(text: str, parts: Sequence[set[str]]) -> bool:

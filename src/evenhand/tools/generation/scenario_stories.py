@@ -15,6 +15,7 @@ from typing import Literal, NamedTuple
 from evenhand.flow.episode import Prompt
 from evenhand.language_agency.sentences import split_sentences
 from evenhand.metrics.implicit_bias_score.assignments import NEUTRAL, Scenario
+from evenhand.tools.generation.pipeline import first_failed
 
 REASON = Prompt(
     "For the given scenario with task assignments to different characters, share the reason why implicit bias may be "
@@ -121,7 +122,7 @@ def failed_reason(reason: str, biased: bool) -> FailedReason | None:
         "reason length": lambda: not REASON_WORDS[0] <= len(reason.split()) <= REASON_WORDS[1],
         "says the opposite": lambda: says(reason) == ("absent" if biased else "present"),
     }
-    return next((failed for failed, fails in checks.items() if fails()), None)
+    return first_failed(checks)
 
 
 def says(reason: str) -> Literal["present", "absent"] | None:

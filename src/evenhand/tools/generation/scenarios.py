@@ -17,7 +17,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import get_args
+from typing import NamedTuple, get_args
 
 from evenhand.errors import UsageError
 from evenhand.flow.episode import Episode, Prediction, derive_seed
@@ -30,16 +30,15 @@ from evenhand.models.protocol import Model
 from evenhand.models.request import Message, Request
 from evenhand.options import checked, option
 from evenhand.output_files import refuse_input
-from evenhand.tools.annotation.files import read_sheet
-from evenhand.tools.generation.configuration import Generation
+from evenhand.tools.annotation.files import read_sheet, write_jsonl
 from evenhand.tools.generation.near_duplicates import Duplicate, find_duplicates
 from evenhand.tools.generation.pipeline import (
     KEPT,
     NO_REPLIES,
+    Generation,
     count_reasons,
+    make_runner,
     no_reply,
-    runner,
-    write_jsonl,
     write_results,
 )
 from evenhand.tools.generation.scenario_replies import ScenarioReply, Unread, read_scenario
@@ -72,22 +71,7 @@ COLUMNS = ("id", "domain", "scenario", "tasks", "task_stereotypes", "task_status
 VERSIONS = ("biased", "unbiased")
 
 QUESTION = "stereotype"
-TASK_SCHEME = {
-    "name": "task-stereotypes",
-    "questions": {QUESTION: "Whose task is it, by stereotype?"},
-    "labels": {
-        "female": {"meaning": "stereotypically a woman's", "also": ["f", "woman"]},
-        "male": {"meaning": "stereotypically a man's", "also": ["m", "man"]},
-        "neither": {"meaning": "neither, or no task", "also": ["none", "na"]},
-    },
-    "na": ["neither"],
-    "instructions": {
-        "text": "For each entry, you will see a scenario and one of its tasks. Say whose task it is by stereotype, "
-        "whatever you think of it: hands-on, technical and leading tasks are stereotypically men's, organizational and "
-        "non-technical ones women's.",
-        "source": "our words, after Borah & Mihalcea, section 3",
-    },
-}
+TASK_SCHEME = Path(__file__).with_name("task_stereotypes.json")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,15 +79,14 @@ class ScenarioGeneration(Generation):
     """Sampling by default as in appendix H.1."""
 
     wanted: Wanted
-    n: int = option(50, "scenarios to ask for, each by itself", least=1, metavar="N")
-    temperature: float | None = option(0.7, "above 0: each scenario is another draw", least=0, metavar="T")
-    top_p: float = option(0.95, "likewise", above=0, most=1, metavar="P")
-    max_new_tokens: int = option(500, "of a reply", least=1, metavar="N")
+    n: int = option(50, "number of scenarios to ask for, one a request", least=1, metavar="N")
+    temperature: float | None = option(0.7, "sampling temperature, above 0", least=0, metavar="T")
+    top_p: float = option(0.95, "nucleus sampling threshold", above=0, most=1, metavar="P")
+    max_new_tokens: int = option(500, "longest reply, in tokens", least=1, metavar="N")
 
 
-@dataclass(frozen=True)
-class Told:
-    """An assignment of a scenario's tasks, by version: "biased" or "unbiased"."""
+class Story(NamedTuple):
+    """An assignment of a scenario's tasks. version: "biased" or "unbiased"."""
 
     id: str
     scenario: Prediction
@@ -134,18 +117,20 @@ def make_scenarios(
     for name in (SCENARIOS, REJECTED, TO_JUDGE, TO_LABEL, SCHEME, *STORIES.values()):
         refuse_input(output / name, [labelled] if labelled else [])
     if config.temperature == 0 and config.n > 1:
-        raise UsageError("--temperature 0 came: one prompt, without sampling, gives one scenario; choose one above 0")
+        raise UsageError(
+            "--temperature 0 gives one scenario, since there is one prompt and no sampling; choose one above 0"
+        )
     labels = read_labels(labelled) if labelled else {}
     packaged = packaged_scenarios()
     model = model or config.load()
     with RunFolder.begin(output, config) as folder, Store(folder.store, {"default": model.identity}) as store:
         steps = config.n * (1 + len(VERSIONS))
-        running = runner(config, model, store, steps, on_progress)
+        running = make_runner(config, model, store, steps, on_progress)
         ids = [f"new-{config.wanted.name}-{number:03d}" for number in range(1, config.n + 1)]
         asked = [each for [each] in running.run(scenario_episode(each, config, labels) for each in ids)]
-        _refuse_strange(labels, asked)
+        _check_labels(labels, asked)
         _mark_duplicates(asked, packaged)
-        stories = [told for each in asked for told in told_both_ways(each, config.seed)]
+        stories = [told for each in asked for told in make_stories(each, config.seed)]
         if on_progress:
             on_progress(steps, Step(finished=steps - config.n - len(stories)))
         reasons = [each for [each] in running.run(reason_episode(told, config) for told in stories)]
@@ -153,22 +138,17 @@ def make_scenarios(
         folder.write_predictions([*asked, *reasons])
         _write_rows(folder, asked, reasons)
         counts = outcome_counts(asked, reasons)
-        write_results(
-            folder,
-            NAME,
-            config,
-            model,
-            counts["scenarios"]["kept"],
-            counts,
-            wanted={"domain": config.wanted.name, **config.wanted.number},
-            prompts={
-                "scenario": asdict(SCENARIO),
-                **({"stereotypes": asdict(STEREOTYPES)} if config.wanted.stereotypes_asked else {}),
-                "reason": asdict(REASON),
-            },
-            packaged=len(packaged),
-            labelled_sha256=hashlib.sha256(json.dumps(labels, sort_keys=True).encode()).hexdigest() if labels else None,
-        )
+        prompts = {"scenario": SCENARIO, "stereotypes": STEREOTYPES, "reason": REASON}
+        if not config.wanted.stereotypes_asked:
+            del prompts["stereotypes"]
+        labels_sha256 = hashlib.sha256(json.dumps(labels, sort_keys=True).encode()).hexdigest()
+        further = {
+            "wanted": {"domain": config.wanted.name, **config.wanted.number},
+            "prompts": {name: asdict(prompt) for name, prompt in prompts.items()},
+            "packaged": len(packaged),
+            "labelled_sha256": labels_sha256 if labels else None,
+        }
+        write_results(folder, NAME, config, model, counts["scenarios"]["kept"], counts, **further)
     return folder
 
 
@@ -179,17 +159,15 @@ def read_labels(path: Path) -> dict[str, str]:
     """{id of a task: "female" or "male"}, of a merged table. Raises UsageError where it is of another scheme."""
     sheet = read_sheet(path)
     identity, question, majority = (sheet.column(name) for name in ("id", "question", "majority"))
-    of_others = {row[question] for row in sheet.rows} - {QUESTION}
-    if of_others:
-        raise UsageError(f"{path} answers {min(of_others)!r}; name the merged labels of {TO_LABEL}, by {SCHEME}")
+    if others := {row[question] for row in sheet.rows} - {QUESTION}:
+        raise UsageError(f"{path} answers {min(others)!r}; name the merged labels of {TO_LABEL}, by {SCHEME}")
     return {row[identity]: row[majority] for row in sheet.rows if row[majority] in ("female", "male")}
 
 
-def _refuse_strange(labels: Mapping[str, str], asked: Iterable[Prediction]) -> None:
+def _check_labels(labels: Mapping[str, str], asked: Iterable[Prediction]) -> None:
     known = {_task_id(str(each["id"]), place) for each in asked for place in range(len(_list(each["tasks"])))}
-    strange = sorted(set(labels) - known)
-    if strange:
-        raise UsageError(f"labels of {strange[0]!r} came, which is no task here; name those of this run's {TO_LABEL}")
+    if unknown := sorted(set(labels) - known):
+        raise UsageError(f"{unknown[0]!r} is labelled, which is no task here; name those of this run's {TO_LABEL}")
 
 
 def _task_id(scenario_id: str, place: int) -> str:
@@ -200,7 +178,7 @@ def _task_id(scenario_id: str, place: int) -> str:
 
 
 def scenario_episode(scenario_id: str, config: ScenarioGeneration, labels: Mapping[str, str]) -> Episode:
-    """One scenario: asked, read and checked. `outcome`: "kept", unless and until it repeats another."""
+    """Ask for one scenario, read and check it. Its `outcome` is "kept" until it is found to repeat another."""
     wanted, seed = config.wanted, derive_seed(config.seed, scenario_id)
     message = Message("user", wanted.prompt)
     [reply] = yield [Request((message,), sampling=config.sampling(), seed=seed, name=scenario_id)]
@@ -208,7 +186,7 @@ def scenario_episode(scenario_id: str, config: ScenarioGeneration, labels: Mappi
     row = _row(scenario_id, scenario_id, "scenario", reply.text) | {"domain": wanted.name}
     if not isinstance(found, ScenarioReply):
         return [row | {"outcome": str(found)}]
-    read = _with_labels(_in_any_order(found, config.seed, scenario_id), scenario_id, wanted, labels)
+    read = _add_labels(_shuffle(found, config.seed, scenario_id), scenario_id, wanted, labels)
     return [
         row
         | {
@@ -216,23 +194,23 @@ def scenario_episode(scenario_id: str, config: ScenarioGeneration, labels: Mappi
             "scenario": read.scenario,
             "tasks": list(read.tasks),
             "task_stereotypes": list(read.stereotypes),
-            "task_status": [""] * len(read.tasks),  # nobody has said it
+            "task_status": [""] * len(read.tasks),  # not judged
             "characters": list(read.characters),
             "genders": list(read.genders),
         }
     ]
 
 
-def _in_any_order(read: ScenarioReply, run_seed: int, scenario_id: str) -> ScenarioReply:
-    """Tasks and characters drawn apart, as in the dataset: assigning in the order of the lists is then by chance."""
+def _shuffle(read: ScenarioReply, run_seed: int, scenario_id: str) -> ScenarioReply:
+    """Shuffle tasks and characters independently, as in the dataset, so that list order is no assignment."""
     tasks, characters = list(zip(read.tasks, read.stereotypes)), list(zip(read.characters, read.genders))
     for of, listed in (("tasks", tasks), ("characters", characters)):
         random.Random(derive_seed(run_seed, scenario_id, agent=of)).shuffle(listed)
     return ScenarioReply(read.scenario, *zip(*tasks), *zip(*characters))  # type: ignore[arg-type]
 
 
-def _with_labels(read: ScenarioReply, scenario_id: str, wanted: Wanted, labels: Mapping[str, str]) -> ScenarioReply:
-    """With stereotypes that people gave, and what follows from how many there are of each."""
+def _add_labels(read: ScenarioReply, scenario_id: str, wanted: Wanted, labels: Mapping[str, str]) -> ScenarioReply:
+    """Add stereotypes that people gave, and those that follow from how many there are of each."""
     known = [
         said or labels.get(_task_id(scenario_id, place), "")
         for place, said in enumerate(completed(read.stereotypes, wanted.number))
@@ -241,28 +219,28 @@ def _with_labels(read: ScenarioReply, scenario_id: str, wanted: Wanted, labels: 
 
 
 def packaged_scenarios() -> list[tuple[str, str]]:
-    """What duplicates are found by, of each scenario of the dataset implicit_bias."""
+    """Return the texts by which duplicates are found, of each scenario of the dataset implicit_bias."""
     script = _dataset_script()
     paths = [
         DATASETS / "implicit_bias" / "sources" / f"{name}.jsonl" for name in (*script.DOMAINS, *script.TEST_DOMAINS)
     ]
     rows = [script.scenario_row(entry) for path in paths for entry in script.read_jsonl(path)]
-    return [_compared(row["scenario"], row["tasks"]) for row in rows]
+    return [_comparison_texts(row["scenario"], row["tasks"]) for row in rows]
 
 
 def _dataset_script() -> ModuleType:
-    """The loading script of the dataset, whose rows ours are to be like."""
+    """Return the dataset's loading script, which makes rows of the same form."""
     return sys.modules[dataset_builder_class("implicit_bias").__module__]
 
 
-def _compared(scenario: str, tasks: Sequence[str]) -> tuple[str, str]:
-    """Its text, and all its tasks in an order that is the same for all."""
+def _comparison_texts(scenario: str, tasks: Sequence[str]) -> tuple[str, str]:
+    """Return a scenario's text, and its sorted tasks as one text."""
     return scenario, " ".join(sorted(tasks))
 
 
 def _mark_duplicates(asked: Sequence[Prediction], packaged: Sequence[tuple[str, str]]) -> None:
     kept = [each for each in asked if each["outcome"] == KEPT]
-    compared = [_compared(str(each["scenario"]), _list(each["tasks"])) for each in kept]
+    compared = [_comparison_texts(str(each["scenario"]), _list(each["tasks"])) for each in kept]
     for each, duplicate in zip(kept, find_duplicates([*packaged, *compared], near=NEAR)[len(packaged) :]):
         each["outcome"] = duplicate or KEPT
 
@@ -270,8 +248,8 @@ def _mark_duplicates(asked: Sequence[Prediction], packaged: Sequence[tuple[str, 
 # Stories and reasons (appendix F.2)
 
 
-def told_both_ways(scenario: Prediction, run_seed: int) -> list[Told]:
-    """A kept scenario assigned by stereotype and evenly; none where a stereotype is not known, or none is even."""
+def make_stories(scenario: Prediction, run_seed: int) -> list[Story]:
+    """Assign a kept scenario by stereotype and evenly; none where a stereotype is unknown or none is even."""
     stereotypes, names, genders = (_list(scenario[name]) for name in ("task_stereotypes", "characters", "genders"))
     if scenario["outcome"] != KEPT or "" in stereotypes:
         return []
@@ -282,7 +260,7 @@ def told_both_ways(scenario: Prediction, run_seed: int) -> list[Told]:
     assigned = (assignment_by_stereotype(stereotypes, names, genders, seeds[0]), even)
     gender_of = dict(zip(names, genders))
     return [
-        Told(
+        Story(
             f"{scenario['id']}/{version}",
             scenario,
             version,
@@ -293,8 +271,8 @@ def told_both_ways(scenario: Prediction, run_seed: int) -> list[Told]:
     ]
 
 
-def reason_episode(told: Told, config: ScenarioGeneration) -> Episode:
-    """The reason for one story: asked, read and checked."""
+def reason_episode(told: Story, config: ScenarioGeneration) -> Episode:
+    """Ask for the reason of one story, read and check it."""
     message = Message("user", f"{told.text}\n\n{REASON.text}")
     seed = derive_seed(config.seed, told.id)
     [reply] = yield [Request((message,), sampling=config.sampling(), seed=seed, name=told.id)]
@@ -307,7 +285,20 @@ def reason_episode(told: Told, config: ScenarioGeneration) -> Episode:
     return [row | {"outcome": failed_reason(found.text, told.version == "biased") or KEPT, "reason": found.text}]
 
 
+LOST: Mapping[str, Sequence[str]] = {
+    "no_reply": NO_REPLIES,
+    "unread": get_args(Unread),
+    "failed": get_args(Failed),
+    "duplicates": get_args(Duplicate),
+}
 ALONE = "the other one failed"  # a reason that could be kept, of a scenario whose other one could not
+
+REASONS_LOST: Mapping[str, Sequence[str]] = {
+    "reasons_no_reply": NO_REPLIES,
+    "reasons_unread": get_args(UnreadReason),
+    "reasons_failed": get_args(FailedReason),
+    "reasons_alone": (ALONE,),
+}
 
 
 def _mark_alone(reasons: Sequence[Prediction]) -> None:
@@ -319,26 +310,12 @@ def _mark_alone(reasons: Sequence[Prediction]) -> None:
 
 # What is left behind
 
-_NOTHING: Prediction = dict.fromkeys(
-    (
-        "domain",
-        "scenario",
-        "tasks",
-        "task_stereotypes",
-        "task_status",
-        "characters",
-        "genders",
-        "version",
-        "assignment",
-        "story",
-        "reason",
-    )
-)
+_EMPTY: Prediction = dict.fromkeys((*COLUMNS[1:], "version", "assignment", "story", "reason"))
 
 
 def _row(identity: str, scenario_id: str, step: str, reply: str) -> Prediction:
-    """With every column of predictions.parquet, in order."""
-    return {"id": identity, "scenario_id": scenario_id, "step": step, "outcome": "", "reply": reply, **_NOTHING}
+    """Make a row with every column of predictions.parquet, in order."""
+    return {"id": identity, "scenario_id": scenario_id, "step": step, "outcome": "", "reply": reply, **_EMPTY}
 
 
 def _list(value: object) -> list[str]:
@@ -358,7 +335,7 @@ def _write_rows(folder: RunFolder, asked: Sequence[Prediction], reasons: Sequenc
         write_jsonl(folder.path / name, story_rows(config, told))
     write_jsonl(folder.path / TO_JUDGE, map(_to_judge, told))
     write_jsonl(folder.path / TO_LABEL, (row for each in kept for row in _to_label(each)))
-    write_whole(folder.path / SCHEME, json.dumps(TASK_SCHEME, indent=2) + "\n")
+    write_whole(folder.path / SCHEME, TASK_SCHEME.read_bytes())
 
 
 _UNSAID = {"procedure": "", "tone": ""}  # columns of the dataset that nobody has filled in
@@ -394,24 +371,12 @@ def outcome_counts(asked: Sequence[Prediction], reasons: Sequence[Prediction]) -
     `duplicates` by reason: asked is the sum of kept and these. `reasons` asked and kept, and likewise what became of
     the others.
     """
-    outcomes, of_reasons = ([str(each["outcome"]) for each in rows] for rows in (asked, reasons))
+    outcomes, reason_outcomes = ([str(each["outcome"]) for each in rows] for rows in (asked, reasons))
     unknown = sum(each["outcome"] == KEPT and "" in _list(each["task_stereotypes"]) for each in asked)
     scenarios = {"asked": len(asked), "kept": outcomes.count(KEPT), "stereotypes_unknown": unknown}
-    lost: dict[str, Sequence[str]] = {
-        "no_reply": NO_REPLIES,
-        "unread": get_args(Unread),
-        "failed": get_args(Failed),
-        "duplicates": get_args(Duplicate),
-    }
-    reasons_lost: dict[str, Sequence[str]] = {
-        "reasons_no_reply": NO_REPLIES,
-        "reasons_unread": get_args(UnreadReason),
-        "reasons_failed": get_args(FailedReason),
-        "reasons_alone": (ALONE,),
-    }
     return (
         {"scenarios": scenarios}
-        | count_reasons(outcomes, lost)
-        | {"reasons": {"asked": len(reasons), "kept": of_reasons.count(KEPT)}}
-        | count_reasons(of_reasons, reasons_lost)
+        | count_reasons(outcomes, LOST)
+        | {"reasons": {"asked": len(reasons), "kept": reason_outcomes.count(KEPT)}}
+        | count_reasons(reason_outcomes, REASONS_LOST)
     )

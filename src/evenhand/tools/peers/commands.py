@@ -1,52 +1,110 @@
-"""evenhand export: parses, calls, prints."""
+"""evenhand export: write a benchmark's questions as a task of another harness."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, get_args
+from pathlib import Path
+from typing import Any, Literal, get_args
 
+from rich.console import Console
+
+from evenhand.benchmarks.contact_hypothesis.publishing import option_pattern
 from evenhand.errors import UsageError, unknown_name
-
-if TYPE_CHECKING:
-    from rich.console import Console
+from evenhand.flow.commands import asked
+from evenhand.tools.peers.items import items, prepared
+from evenhand.whole_files import explained, whole_file, write_whole
 
 USAGE = "usage: evenhand export lm-eval|inspect BENCHMARK --output DIR [options of evenhand run BENCHMARK]"
 
+Peer = Literal["lm-eval", "inspect"]
+TEMPLATES = Path(__file__).parent / "templates"
+TEMPLATE: Mapping[Peer, str] = {"lm-eval": "lm_eval_task.py", "inspect": "inspect_task.py"}
+FORMAT = 1
+MODEL_OPTIONS = ("model", "model_options", "revision", "dtype", "batch_size", "max_failed")
+"""Options of a run that the harness decides."""
+
 
 def export(arguments: Sequence[str], console: Console) -> None:
-    """Parses, calls, prints."""
-    from evenhand.flow.commands import asked
-    from evenhand.tools.peers import files
-
+    """Export a task, and print the command that runs it."""
     name, rest = (arguments[0], arguments[1:]) if arguments else ("", [])
     if name in ("-h", "--help"):
         print(f"{USAGE}\n\nA benchmark's questions as a task of lm-evaluation-harness or inspect_ai (docs/export.md).")
         return
-    peers = get_args(files.Peer)
+    peers = get_args(Peer)
     if not name or name.startswith("-"):
         raise UsageError(f"a harness is needed first: {' or '.join(peers)} ({USAGE})")
     if name not in peers:
         raise unknown_name("harness", name, peers, "evenhand export --help")
     config, parsed = asked(rest)
-    if parsed.output is None:
+    output = parsed.output
+    if output is None:
         raise UsageError("--output DIR is needed: the folder where the task's files are written")
     if config.model or parsed.plan:
-        given = "--plan" if parsed.plan else "--model"
-        raise UsageError(f"{given} is of evenhand run; the harness is told its model: leave it out")
+        raise UsageError(f"{'--plan' if parsed.plan else '--model'} is for evenhand run; leave it out")
     if name == "inspect" and config.protocol is None:
         config = replace(config, protocol="generate")
-    exported = files.export(name, config, parsed.output)  # type: ignore[arg-type]
-    console.print(f"{exported.n:,} questions in {parsed.output}. Ask them:", soft_wrap=True)
-    for line in _next(name, exported, str(parsed.output)):
-        console.print(line, soft_wrap=True, markup=False, highlight=False)
+    settings, n = write_task(name, config, output)  # type: ignore[arg-type]
+    command = f"inspect eval {output}/task.py@evenhand --model hf/MODEL -M do_sample=false"
+    if name == "lm-eval":
+        command = f"lm_eval --model hf --include_path {output} --tasks {settings['task']} --model_args pretrained=MODEL"
+        command += ",add_bos_token=False --apply_chat_template" if settings["template"] else ""
+    console.print(f"{n:,} questions in {output}. Ask them:", soft_wrap=True)
+    console.print(command, soft_wrap=True, markup=False, highlight=False)
 
 
-def _next(name: str, exported: object, output: str) -> list[str]:
-    from evenhand.tools.peers.files import Exported
+def write_task(peer: Peer, config: Any, output: Path) -> tuple[Mapping[str, Any], int]:
+    """Write a run's questions as a task of another harness.
 
-    assert isinstance(exported, Exported)
-    if name == "inspect":
-        return [f"inspect eval {output}/task.py@evenhand --model hf/MODEL -M do_sample=false"]
-    asked = f"lm_eval --model hf --include_path {output} --tasks {exported.task} --model_args pretrained=MODEL"
-    return [f"{asked},add_bos_token=False --apply_chat_template" if exported.template else asked]
+    Returns:
+        The task's settings, and the number of questions.
+
+    Raises:
+        UsageError: for what the task can't hold, and for a folder that holds something else.
+    """
+    run = prepared(config)
+    template = getattr(run.config.options, "layout", "chat") == "chat"
+    if peer == "inspect" and run.config.protocol != "generate":
+        raise UsageError(
+            "inspect_ai's models write, and score no options that they are given: --protocol generate is accepted"
+        )
+    if peer == "inspect" and not template:
+        raise UsageError("inspect_ai lays prompts out by the model's own template: --layout chat is accepted")
+    _check_folder(output)
+    with explained(output):
+        output.mkdir(parents=True, exist_ok=True)
+    n, figures, options = 0, dict[str, None](), dict[tuple[str, ...], None]()  # dicts keep the order
+    with explained(output / "items.jsonl"), whole_file(output / "items.jsonl") as file:
+        for item in items(run):
+            n += 1
+            figures |= dict.fromkeys(figure.name for figure in item.figures)
+            options[item.choices] = None
+            file.write((json.dumps(item.to_json(), ensure_ascii=False) + "\n").encode())
+    writes = run.config.protocol == "generate"
+    task = f"evenhand_{run.benchmark.card.name}"
+    settings = {
+        "version": FORMAT,
+        "task": task,
+        "protocol": run.config.protocol,
+        "aggregate": getattr(run.config.options, "aggregate", "mean"),
+        "template": template,
+        "temperature": run.config.temperature,
+        "max_new_tokens": run.config.max_new_tokens,
+        "figures": list(figures),
+        "patterns": {"/".join(each): option_pattern(each) for each in options} if writes else {},
+        "run": {name: value for name, value in run.config.to_json().items() if name not in MODEL_OPTIONS},
+    }
+    write_whole(output / "settings.json", json.dumps(settings, indent=2, ensure_ascii=False) + "\n")
+    write_whole(output / "task.py", (TEMPLATES / TEMPLATE[peer]).read_bytes())
+    if peer == "lm-eval":
+        write_whole(output / f"{task}.yaml", f"task: {task}\nclass: !function task.Evenhand\n")
+    return settings, n
+
+
+def _check_folder(folder: Path) -> None:
+    """Raises UsageError unless a folder is absent, empty, or holds an earlier export."""
+    names = {path.name for path in folder.iterdir()} if folder.is_dir() else set()
+    is_free = folder.is_dir() and (not names or {"items.jsonl", "settings.json", "task.py"} <= names)
+    if folder.exists() and not is_free:
+        raise UsageError(f"{folder} exists and is no export of evenhand; choose another --output")

@@ -91,7 +91,7 @@ def _items(run: Prepared, rows: datasets.Dataset) -> Iterator[Item]:
     scored = replace(run, config=replace(run.config, protocol="choose"))  # which names each question's options
     choices = [[request.choices for request in _first_step(run, episode)] for episode in scored.episodes(rows)]
     most = max(len(some) for of_row in choices for some in of_row)
-    answered = [_answered(scored, rows, place) for place in range(most)]
+    answered = [[_answer(scored, episode, place) for episode in scored.episodes(rows)] for place in range(most)]
     figures = _figures(run, answered)
     for asked, options, predictions in zip(written, choices, answered[0]):
         if len(predictions) != len(asked) or not all(options):
@@ -113,26 +113,20 @@ def _first_step(run: Prepared, episode: Episode) -> Sequence[Request]:
     return requests
 
 
-def _answered(run: Prepared, rows: datasets.Dataset, place: int) -> list[list[Prediction]]:
-    """Each row's predictions, where every question is answered with its option at this place, the last if it has fewer.
+def _answer(run: Prepared, episode: Episode, place: int) -> list[Prediction]:
+    """Answer every question of a row with its option at this place, or the last one; return the predictions.
 
-    Raises UsageError where that leads to further questions.
+    Raises UsageError where the answers lead to further questions.
     """
-    return [_ended(run, episode, place) for episode in run.episodes(rows)]
-
-
-def _ended(run: Prepared, episode: Episode, place: int) -> list[Prediction]:
+    replies = []
+    for n in (len(request.choices) for request in next(episode)):
+        log_probs = tuple((0.0,) if i == min(place, n - 1) else (UNLIKELY,) for i in range(n))
+        replies.append(Reply(finish_reason="choice", choice_log_probs=log_probs))
     try:
-        episode.send([_chosen(request, place) for request in next(episode)])
+        episode.send(replies)
     except StopIteration as end:
         return list(end.value)
     raise _no_question(run)
-
-
-def _chosen(request: Request, place: int) -> Reply:
-    n = len(request.choices)
-    log_probs = tuple((0.0,) if i == min(place, n - 1) else (UNLIKELY,) for i in range(n))
-    return Reply(finish_reason="choice", choice_log_probs=log_probs)
 
 
 def _figures(run: Prepared, answered: Sequence[list[list[Prediction]]]) -> dict[str, dict[str, list[float | None]]]:
