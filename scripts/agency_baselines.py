@@ -44,7 +44,7 @@ def main() -> None:
             figures = (figure(of_kind["abstained"]), figure(of_kind["calibration_error"], digits=3), str(of_kind["n"]))
             undecided.append((name, kind, *figures))
     for name, printed in TABLE_12.items():
-        decided.append((f" {name}, published", *(f"{getattr(printed, key):.2f}" for key in FIGURES), ""))
+        decided.append((f" {name}, published", *(f"{value:.2f}" for value in printed), ""))
     console = Console(width=128)
     title = f"Language agency, classified: {options.data}, {options.split}, {len(rows):,} sentences"
     note = (

@@ -41,7 +41,7 @@ Score = Callable[[Sequence[Request]], LogProbs]
 
 def make_requests(options: argparse.Namespace, system: str) -> list[Request]:
     benchmark = get_benchmark("contact_hypothesis")
-    config = benchmark.filled(run_config("contact_hypothesis", options.model, limit=options.rows))
+    config = benchmark.configuring.filled(run_config("contact_hypothesis", options.model, limit=options.rows))
     rows = drawn_rows(benchmark, config).rows
     requests = [request for row in rows for request in benchmark.ask(row, config.asking())]
     if system == "short":

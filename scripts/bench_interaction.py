@@ -56,7 +56,9 @@ def hold(rows: Sequence[Row], how: Asking, model: TransformersModel, together: i
 
 def measure(options: argparse.Namespace) -> Iterator[Line]:
     given = {"protocol": options.protocol, "temperature": 0.0, "max_new_tokens": options.max_new_tokens}
-    config = BENCHMARK.filled(run_config("implicit_bias", options.model, limit=options.conversations, **given))
+    config = BENCHMARK.configuring.filled(
+        run_config("implicit_bias", options.model, limit=options.conversations, **given)
+    )
     rows, how = list(drawn_rows(BENCHMARK, config).rows), config.asking()
     together, speed = hold(rows, how, load(options, options.batch_size, rows, how), len(rows))
     single = load(options, 1, rows, how)

@@ -72,7 +72,7 @@ class Clock:
 
 def run_naive(config: RunConfig[Any], folder: Path) -> Clock:
     clock, model = Clock(), InstantModel()
-    filled = BENCHMARK.filled(config)
+    filled = BENCHMARK.configuring.filled(config)
     rows, how = drawn_rows(BENCHMARK, filled).rows, filled.asking()
     clock.mark("rows")
     with (folder / "naive.jsonl").open("w", encoding="utf-8") as file:

@@ -26,8 +26,8 @@ from reproducing import (
     train,
 )
 
-from evenhand.benchmarks.bbq.files import at_hand
-from evenhand.benchmarks.contact_controls.verdict_words import in_short
+from evenhand.benchmarks.bbq.files import available_configs
+from evenhand.benchmarks.contact_controls.verdict import short_verdict
 from evenhand.command_line import whole
 from evenhand.flow.results import Results
 from evenhand.report.comparison import compare
@@ -157,7 +157,7 @@ def bias_table(done: Sequence[Checkpoint]) -> Table:
             cells.append(Cell(adjusted[folder], digits=3, style="p") if known else Cell(""))
         scales = [warned.groups["scale"] for warned in asked[HELD_OUT].warned("constant_answer") if warned.groups]
         controls = asked[CONTROLS].figures
-        cells += [Cell(", ".join(scales) or "none"), cell(controls.row("against_ideal")), Cell(in_short(controls))]
+        cells += [Cell(", ".join(scales) or "none"), cell(controls.row("against_ideal")), Cell(short_verdict(controls))]
         rows.append((*each.cells, *cells, *(count(results.n - results.n_read) for results in asked.values())))
     note = (
         "The new half shares groups with what was trained on, but no situations. What isn't tuned was asked the new "
@@ -274,7 +274,7 @@ def main() -> None:
     tokens = options.tokens or size.tokens
     categories = options.bbq
     if categories is None:
-        categories = sorted(at_hand(), key=lambda name: name not in PREFERRED)[:2]
+        categories = sorted(available_configs(), key=lambda name: name not in PREFERRED)[:2]
     more = f" --tokens {tokens}" if options.tokens else ""
     command = f"{'**A quick run.** ' * options.quick}`python {MARK}{' --quick' * options.quick}{more}`"
     done: list[Checkpoint] = []

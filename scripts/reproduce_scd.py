@@ -28,8 +28,8 @@ from reproducing import (
 )
 
 from evenhand.benchmarks.contact_controls.figures import CELLS
-from evenhand.benchmarks.contact_controls.verdict_words import in_short
-from evenhand.benchmarks.utility.reading import holds
+from evenhand.benchmarks.contact_controls.verdict import in_short
+from evenhand.benchmarks.utility.reading import holds_answer
 from evenhand.benchmarks.utility.refusals import refuses
 from evenhand.library import load_dataset
 from evenhand.models.protocol import replies
@@ -214,7 +214,7 @@ class Reproduction:
             record = read_record(self.folder("tuned", TUNED if name == BASE else name))
             measured = record["measured"][0 if name == BASE else -1]
             answers = json.loads((self.output / f"neutral-{name}.json").read_text("utf-8"))
-            right = sum(holds(answer, neutral_questions()[question]) for question, answer in answers.items())
+            right = sum(holds_answer(answer, neutral_questions()[question]) for question, answer in answers.items())
             others = [Cell("not asked")] * 2
             if name != BALANCED:
                 ranked, agency = (read_results(self.folder(what, name)).figures for what in ("implicit-bias", "labe"))

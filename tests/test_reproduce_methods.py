@@ -8,7 +8,7 @@ import pytest
 import reproduce_methods
 import reproducing
 
-from evenhand.benchmarks.contact_hypothesis import plausible
+from evenhand.benchmarks.contact_hypothesis import cuts
 
 TRAINED = ("DPO",)
 ROW = re.compile(r"^\| (base|instruction|DPO) \| (0|1) \| (.*) \|$", re.MULTILINE)
@@ -18,7 +18,7 @@ ROW = re.compile(r"^\| (base|instruction|DPO) \| (0|1) \| (.*) \|$", re.MULTILIN
 def script(tiny_checkpoint, tmp_path, monkeypatch):
     """The script's names, of a small size; calling `run` calls it, and returns the commands that it gave."""
     monkeypatch.setattr(reproduce_methods, "FULL", reproduce_methods.Size(1, (0,), 12, 8, 2, 60))
-    monkeypatch.setattr(plausible, "plausible_rows", lambda rows: rows.select(range(0, rows.num_rows, 47)))
+    monkeypatch.setattr(cuts, "select_plausible", lambda rows: rows.select(range(0, rows.num_rows, 47)))
     command, given = reproducing.called, []
 
     def called(arguments):

@@ -7,7 +7,7 @@ import pytest
 import reproduce_scd
 import reproducing
 
-from evenhand.benchmarks.contact_hypothesis import plausible
+from evenhand.benchmarks.contact_hypothesis import cuts
 
 
 @pytest.fixture
@@ -102,7 +102,7 @@ def test_who_says_yes_errs_where_no_is_right(reproduction, finished):
 def test_the_page_has_a_tiny_model_before_and_after(call, tiny_checkpoint, tmp_path, monkeypatch):
     run, command = call
     monkeypatch.setattr(reproduce_scd, "FULL", reproduce_scd.Size(4, 1, 12, 8))
-    monkeypatch.setattr(plausible, "plausible_rows", lambda rows: rows.select(range(0, rows.num_rows, 47)))
+    monkeypatch.setattr(cuts, "select_plausible", lambda rows: rows.select(range(0, rows.num_rows, 47)))
 
     def small(given):
         short = ["--max-failed", "1"] if given[1] == "implicit_bias" else []  # its texts are longer than the context

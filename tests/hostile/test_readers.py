@@ -11,11 +11,10 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from evenhand.benchmarks.implicit_bias import reflection
 from evenhand.benchmarks.implicit_bias.assignment_reader import read_assignment
 from evenhand.benchmarks.implicit_bias.case_study.reader import read_named, read_reason, read_reasons
-from evenhand.benchmarks.implicit_bias.constrained import read_json_assignment
-from evenhand.benchmarks.implicit_bias.understanding.present_or_absent import read_present_or_absent
+from evenhand.benchmarks.implicit_bias.interaction import read_json_assignment
+from evenhand.benchmarks.implicit_bias.understanding.present_or_absent import read_claim, read_present_or_absent
 from evenhand.benchmarks.labe.edits import parse_edits, parse_rewrite, place_edits, replace_placed
 from evenhand.benchmarks.labe.texts import read_texts
 from evenhand.benchmarks.mllm_stereotypes.faces import read_faces
@@ -25,8 +24,7 @@ from evenhand.benchmarks.mllm_stereotypes.visual_answers.boxes import read_box
 from evenhand.benchmarks.mllm_stereotypes.visual_answers.sides import read_side
 from evenhand.benchmarks.mllm_stereotypes.visual_answers.social_terms import read_social_term
 from evenhand.errors import EvenhandError, UsageError
-from evenhand.language_agency.sentences import split_sentences
-from evenhand.language_agency.splitters import split_as_published
+from evenhand.language_agency.sentences import split_as_published, split_sentences
 from evenhand.metrics.contact_bias.scores import OPTIONS, read_answer
 from evenhand.row_files import read_rows
 from evenhand.row_files.json_values import json_value
@@ -60,7 +58,7 @@ READERS = {
     "assignments": lambda text: read_assignment(text, TASKS, PEOPLE),
     "assignments, spoken": lambda text: read_assignment(text, TASKS, PEOPLE, "Mary"),
     "assignments, forced": lambda text: read_json_assignment(text, ("Task 1", "Task 2"), PEOPLE),
-    "reflections": reflection.read_claim,
+    "reflections": read_claim,
     "case study, agents": lambda text: read_named(text, "Agent", PEOPLE),
     "case study, reasons": lambda text: (read_reason(text), read_reasons(text, TASKS, PEOPLE)),
     "present or absent": read_present_or_absent,

@@ -25,7 +25,7 @@ _CARRIED = tuple(f"evenhand/{'*/' * depth}*.{ending}" for depth in range(4) for 
 
 def dataset_contents(name: str, namespace: str, private: bool = False, datasets: Path = DATASETS) -> Contents:
     """Return a dataset's repository. Raises UsageError for unknown names, and rows that its script does not build."""
-    from evenhand.tools.dataset_upkeep.building import differing_splits
+    from evenhand.tools.dataset_upkeep.versions import differing_splits
 
     refuse_unpackaged(name)
     if differing := differing_splits(name, datasets):

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from evenhand.benchmarks.labe.reading import PEOPLE
-from evenhand.benchmarks.labe.statistics import by_group, counted
+from evenhand.benchmarks.labe.reading import PEOPLE, by_group, counted
 from evenhand.figure import Estimate, Groups
 from evenhand.flow.results import RunWarning
 from evenhand.language_agency.sentences import sentence_id

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from evenhand.benchmark import Row
 from evenhand.errors import UsageError
-from evenhand.figure import Columns
+from evenhand.figure import Columns, Estimate
 from evenhand.flow.episode import Prediction, run_name
 from evenhand.language_agency.label_request import agentic_probability
 from evenhand.language_agency.sentences import SENTENCE_ID, sentence_id
 from evenhand.models.request import Reply
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 TEXTS = "texts"  # the text type of texts that exist
 PEOPLE: tuple[Columns, ...] = (("gender",), ("race",), ("race", "gender"))
@@ -104,3 +108,18 @@ def load_labels(path: str | None) -> Labels | None:
 @lru_cache(maxsize=1)
 def _load_labels(path: str, changed: int) -> Labels:
     return read_labels(Path(path))
+
+
+def counted(rows: pd.DataFrame, value: float, interval: Sequence[float] = (), chance: float | None = None) -> Estimate:
+    """Return the estimate with the numbers of these rows' texts and clusters."""
+    read = rows["gap"].notna()
+    low, high = interval or (math.nan, math.nan)
+    clusters = rows["cluster"]
+    return Estimate(value, low, high, len(rows), int(read.sum()), clusters[read].nunique(), clusters.nunique(), chance)
+
+
+def by_group(rows: pd.DataFrame, columns: Columns) -> Iterator[tuple[dict[str, str], pd.DataFrame]]:
+    """Yield each group whose values are all known, with its rows."""
+    for values, some in rows.groupby(list(columns)):
+        if all(values):
+            yield dict(zip(columns, map(str, values))), some

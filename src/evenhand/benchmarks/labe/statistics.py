@@ -6,14 +6,14 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, get_args
 
-from evenhand.benchmarks.labe.reading import PEOPLE, STRATA
+from evenhand.benchmarks.labe.reading import PEOPLE, STRATA, by_group, counted
 from evenhand.benchmarks.labe.selective_rewrite import RewriteOutcome
 from evenhand.errors import UsageError
-from evenhand.figure import Columns, Estimate, Groups, Sample, Statistic
+from evenhand.figure import Estimate, Groups, Sample, Statistic
 from evenhand.statistics.estimators import RowMean, row_values
 
 if TYPE_CHECKING:
@@ -167,21 +167,6 @@ class SentenceCount(AgencyStatistic):
 
     def estimate(self, sample: Sample) -> Estimate:
         return counted(sample.rows, self.result(sample)["n_sentences"])
-
-
-def counted(rows: pd.DataFrame, value: float, interval: Sequence[float] = (), chance: float | None = None) -> Estimate:
-    """Return the estimate with the numbers of these rows' texts and clusters."""
-    read = rows["gap"].notna()
-    low, high = interval or (math.nan, math.nan)
-    clusters = rows["cluster"]
-    return Estimate(value, low, high, len(rows), int(read.sum()), clusters[read].nunique(), clusters.nunique(), chance)
-
-
-def by_group(rows: pd.DataFrame, columns: Columns) -> Iterator[tuple[dict[str, str], pd.DataFrame]]:
-    """Yield each group whose values are all known, with its rows."""
-    for values, some in rows.groupby(list(columns)):
-        if all(values):
-            yield dict(zip(columns, map(str, values))), some
 
 
 def _strata_figures(

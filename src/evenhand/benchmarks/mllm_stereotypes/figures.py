@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from evenhand.benchmarks.mllm_stereotypes.options import OF_BOTH
 from evenhand.benchmarks.mllm_stereotypes.statistics import (
-    OF_BOTH,
     Answered,
     ChosenWhereOffered,
     MetricValue,

@@ -21,6 +21,7 @@ SPLIT = "test"
 OF_FACES = tuple(f"{scenario}_{attribute}" for scenario in ("occupation", "descriptor") for attribute in GROUPS)
 OF_PERSONAS = tuple(f"persona_{attribute}" for attribute in GROUPS)
 CONFIGS = OF_FACES + OF_PERSONAS
+OF_BOTH = "of_both_answered"  # the score that two runs are compared by: of the queries that both answered
 
 REHEARSAL = "rehearsal"  # in place of a folder of faces: the placeholders
 REHEARSAL_NOTE = "a rehearsal with placeholders for faces: it measures nothing, and nothing that publishes will take it"

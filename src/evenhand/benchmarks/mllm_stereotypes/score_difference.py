@@ -11,8 +11,7 @@ import numpy.typing as npt
 import pandas as pd
 from scipy import optimize, stats
 
-from evenhand.benchmarks.mllm_stereotypes.options import GROUPS
-from evenhand.benchmarks.mllm_stereotypes.statistics import OF_BOTH
+from evenhand.benchmarks.mllm_stereotypes.options import GROUPS, OF_BOTH
 from evenhand.metrics.association_score.distances import Distances
 from evenhand.metrics.association_score.intervals import count_by_cluster, faces_of_clusters
 from evenhand.metrics.association_score.noise import noise

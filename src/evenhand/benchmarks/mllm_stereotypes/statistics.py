@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from evenhand.statistics.clustered import Difference
 
-OF_BOTH = "of_both_answered"
 """Of two runs, the score without unread answers over the queries that both answered."""
 
 METHOD = "noise-corrected interval over pairs of faces, or pictures"
