@@ -28,7 +28,7 @@ from reproducing import (
 )
 
 from evenhand.benchmarks.contact_controls.figures import CELLS
-from evenhand.benchmarks.contact_controls.verdict import in_short
+from evenhand.benchmarks.contact_controls.verdict import short_verdict
 from evenhand.benchmarks.utility.reading import holds_answer
 from evenhand.benchmarks.utility.refusals import refuses
 from evenhand.library import load_dataset
@@ -195,7 +195,7 @@ class Reproduction:
                 wrong.estimate(sample.where(group)) for group in ({}, *({"cell": each} for each in CELLS.values()))
             ]
             minus_base = Cell("") if name == BASE else difference_cell(wrong.difference(samples[BASE], sample))
-            verdict = Cell(in_short(read_results(self.folder("controls", name)).figures))
+            verdict = Cell(short_verdict(read_results(self.folder("controls", name)).figures))
             cells = [Cell(share.value, share.low, share.high) for share in shares]
             counts = (count(whole.n), count(whole.n - whole.n_read))
             rows.append((Cell(name), cells[0], minus_base, *cells[1:], verdict, *counts))

@@ -14,7 +14,7 @@ from evenhand.at_work import SILENT_FOR
 from evenhand.benchmark import Benchmark, Helper, Rows
 from evenhand.benchmarks import get_benchmark
 from evenhand.errors import EvenhandError, UsageError
-from evenhand.figure import FigureTable, figure_rows
+from evenhand.figure import FigureTable, Sample, figure_rows
 from evenhand.flow.configuration import NEEDS, RunConfig, chosen_protocol, differences
 from evenhand.flow.episode import Episode
 from evenhand.flow.figure_warnings import figure_warnings
@@ -33,11 +33,12 @@ from evenhand.models.errors import LimitReached
 from evenhand.models.protocol import Model, SaysHowItScores, SaysWhatItTook
 from evenhand.models.registry import LoadModel, load_model, options_by_model
 from evenhand.published import published_beside
-from evenhand.report.pages import ReportedRun, read_findings, write_report
+from evenhand.report.pages import ReportedRun, write_report
 
 if TYPE_CHECKING:
     import datasets
-    import pandas as pd
+
+    from evenhand.report.findings import Findings
 
 logger = logging.getLogger(__name__)
 
@@ -128,16 +129,20 @@ def _evaluated(
             raise EvenhandError(f"{error}{goes_on if len(store) > known else ''}") from error
         progress(n_episodes, Step(doing="scoring"))
         failed = [failures_in_words(runner.failures) + ": unread"] if runner.failures else []
-        folder.write_results(_results(run, begun, folder.read_predictions(), failed))
+        sample = run.benchmark.sample(folder.read_predictions())
+        folder.write_results(_results(run, begun, sample, failed))
         asked = len(store) > known
         store.finish(time.time() if asked or written is None else written, asked)
         progress(n_episodes, Step(doing="writing the report"))
-        if run.benchmark.card.sees:
-            _keep_pictures(folder, run)
-        write_report(folder)
+        results = folder.read_results()
+        findings = run.benchmark.findings(sample.rows, results)
+        _keep_pictures(folder, run, findings)
+        write_report(folder, found=(results, findings))
         took = (each.took for each in run.models.values() if isinstance(each, SaysWhatItTook))
         progress(n_episodes, Step(took=tuple(dict.fromkeys(took))))
-    return ReportedRun(folder.path)
+    reported = ReportedRun(folder.path)
+    reported.found = (results, findings)
+    return reported
 
 
 def prepare(config: RunConfig[Any], model: Model | None = None, load: LoadModel | None = None) -> Prepared:
@@ -242,10 +247,10 @@ def _loaded(
     return loaded
 
 
-def _keep_pictures(folder: RunFolder, run: Prepared) -> None:
+def _keep_pictures(folder: RunFolder, run: Prepared, findings: Findings) -> None:
     """Those of the report's examples, so that the report can be written again wherever the folder goes."""
-    shown = {example.picture for example in read_findings(folder)[1].examples}
-    for place, name in enumerate(run.rows.rows["id"]):
+    shown = {example.picture for example in findings.examples} - {None}
+    for place, name in enumerate(run.rows.rows["id"] if shown else ()):
         if name in shown:
             requests = run.benchmark.ask(run.rows.rows[place], run.config.asking(0))
             images = [image for request in requests for message in request.messages for image in message.images]
@@ -268,9 +273,8 @@ def _tell_of_near_ties(run: Prepared, begun: Mapping[str, Any]) -> None:
         )
 
 
-def _results(run: Prepared, begun: dict[str, Any], predictions: pd.DataFrame, failed: Sequence[str]) -> Results:
+def _results(run: Prepared, begun: dict[str, Any], sample: Sample, failed: Sequence[str]) -> Results:
     benchmark = run.benchmark
-    sample = benchmark.sample(predictions)
     figures = FigureTable(figure_rows(benchmark.figures, sample))
     warnings = (
         *(RunWarning("note", note) for note in run.notes),

@@ -102,8 +102,8 @@ def print_found(folder: RunFolder, console: Console) -> None:
     from dataclasses import replace
 
     from evenhand.report.findings import not_beside, print_findings
-    from evenhand.report.pages import read_findings
+    from evenhand.report.pages import ReportedRun, read_findings
 
-    results, found = read_findings(folder)
+    results, found = (isinstance(folder, ReportedRun) and folder.found) or read_findings(folder)
     print_findings(replace(found, sentences=(*found.sentences, *filter(None, [not_beside(results)]))), console)
     console.print(f"Report: {folder.report}", soft_wrap=True)

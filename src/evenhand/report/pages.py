@@ -19,7 +19,9 @@ _GENERATOR, _HEAD = '<meta name="generator" content="evenhand {command}">', 1000
 
 
 class ReportedRun(RunFolder):
-    """A run's folder that shows what was found."""
+    """A run's folder that shows what was found. found: what the run that has just finished has computed."""
+
+    found: tuple[Results, Findings] | None = None
 
     def to_frame(self) -> pd.DataFrame:
         """The run's figures, with exact numbers. Raises UsageError for a run that has not finished."""
@@ -39,21 +41,22 @@ class ReportedRun(RunFolder):
 
 def read_findings(folder: RunFolder) -> tuple[Results, Findings]:
     """Read what a finished run found. Raises EvenhandError where its files can't be read."""
+    name = str(folder.read_record().get("benchmark", ""))
+    if name and name not in BENCHMARKS:
+        raise UsageError(f"{folder.path} holds {name}, which is not a run of a benchmark: see its results.json")
     results = folder.read_results()
     benchmark = get_benchmark(results.benchmark)
     return results, benchmark.findings(benchmark.prepare(folder.read_predictions()), results)
 
 
-def write_report(folder: RunFolder, place: Path | None = None) -> None:
+def write_report(folder: RunFolder, place: Path | None = None, found: tuple[Results, Findings] | None = None) -> None:
     """Write a run's page from its predictions and results. Raises EvenhandError where they can't be read.
 
     Args:
         place: the page's file, if not the one in the folder, which is only read then.
+        found: its results and findings, if they are at hand.
     """
-    name = str(folder.read_record().get("benchmark", ""))
-    if name and name not in BENCHMARKS:
-        raise UsageError(f"{folder.path} holds {name}, which is not a run of a benchmark: see its results.json")
-    results, findings = read_findings(folder)
+    results, findings = found or read_findings(folder)
     shown = [each.picture for each in findings.examples if each.picture is not None]
     pictures = {row: content for row in shown if (content := folder.picture(row)) is not None}
     page = render(
