@@ -241,11 +241,11 @@ def test_what_is_no_table_of_labels_is_refused_before_anything_is_asked(evenhand
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        (("--each", "text"), "no list of texts stands there"),
+        (("--each", "text"), "not a list of texts"),
         (("--each", "sentence"), "has no column 'sentence'"),
-        (("--each", "sentences", "--label-column", "gap"), "--each shows the texts of"),
-        (("--each", "sentences", "--column", "text"), "no --column, --id-column, --label-column or comparison fits"),
-        (("--each", "sentences", "--id-column", "id"), "no --column, --id-column, --label-column or comparison fits"),
+        (("--each", "sentences", "--label-column", "gap"), "--each can't be combined with"),
+        (("--each", "sentences", "--column", "text"), "--each can't be combined with"),
+        (("--each", "sentences", "--id-column", "id"), "--each can't be combined with"),
     ],
 )
 def test_what_is_no_list_of_texts_is_not_exported(evenhand, run, tmp_path, options, says):
