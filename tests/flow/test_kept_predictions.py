@@ -20,7 +20,7 @@ def small_parts():
     """And no report, which is made of what was written."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(kept_predictions, "PREDICTIONS_A_PART", A_PART)
-        patch.setattr("evenhand.flow.evaluation.write_report", lambda folder: None)
+        patch.setattr("evenhand.flow.evaluation.write_report", lambda folder, found: None)
         yield
 
 

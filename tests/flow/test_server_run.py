@@ -39,7 +39,7 @@ def server(monkeypatch):
 @pytest.fixture
 def no_report(monkeypatch):
     """It takes longer than all the rest of a short run."""
-    monkeypatch.setattr("evenhand.flow.evaluation.write_report", lambda folder: None)
+    monkeypatch.setattr("evenhand.flow.evaluation.write_report", lambda folder, found: None)
 
 
 def arguments(server, folder):

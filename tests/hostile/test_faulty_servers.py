@@ -31,14 +31,14 @@ def serve(monkeypatch):
 @pytest.fixture
 def no_report(monkeypatch):
     """It takes longer than all the rest, and is another test's affair."""
-    monkeypatch.setattr("evenhand.flow.evaluation.write_report", lambda folder: None)
+    monkeypatch.setattr("evenhand.flow.evaluation.write_report", lambda folder, found: None)
 
 
 @pytest.fixture(scope="module")
 def sound(tmp_path_factory):
     """Predictions of a run on a server that never fails."""
     with serving() as start, pytest.MonkeyPatch.context() as patch:
-        patch.setattr("evenhand.flow.evaluation.write_report", lambda folder: None)
+        patch.setattr("evenhand.flow.evaluation.write_report", lambda folder, found: None)
         config = run_config("contact_hypothesis", start(first_option).url, limit=ROWS)
         return predictions(evaluate(config, tmp_path_factory.mktemp("sound") / "run").path)
 

@@ -51,7 +51,7 @@ def test_what_would_do_nothing_is_refused(evenhand, tmp_path, what):
     output = tmp_path / "output.csv"
     told = evenhand(*IDLE[what], "--output", output)
     assert told.code == 2
-    assert f"evenhand: --{what.split()[0]} would do nothing" in told.err
+    assert told.err.startswith(f"evenhand: --{what.split()[0]} ")
     assert not output.exists()
 
 

@@ -144,7 +144,7 @@ def test_a_place_that_is_none_is_refused_before_any_work(evenhand, here, name, s
 
 
 def test_another_suffix_is_refused_before_any_work(evenhand, here):
-    refused(evenhand, here, (*LABELS, "merged.xlsx"), "ends in .csv or .jsonl or .parquet")
+    refused(evenhand, here, (*LABELS, "merged.xlsx"), ".csv or .jsonl or .parquet")
 
 
 @pytest.mark.parametrize("name", ["", "a\0b"])

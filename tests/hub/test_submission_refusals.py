@@ -124,7 +124,7 @@ def test_vllm_computes_the_answers_of_the_same_model(contact, evenhand, tmp_path
 
 def test_both_halves_at_once(finished, refused, tmp_path):
     source = finished("contact_hypothesis", "stub:random", limit=60, configs=("certainty", "new_certainty"))
-    assert "run each half by itself" in refused(whole(source, tmp_path / "run"))
+    assert "run each half separately" in refused(whole(source, tmp_path / "run"))
 
 
 def test_twice_the_same_run(contact, refused, tmp_path):

@@ -149,7 +149,7 @@ def test_faults_lose_nothing_and_ask_nothing_twice(vllm, proxy, questions):
 
 
 def test_a_run_that_is_cut_off_twice_ends_as_one_that_is_not(proxy, vllm, tmp_path, monkeypatch):
-    monkeypatch.setattr("evenhand.flow.evaluation.write_report", lambda folder: None)
+    monkeypatch.setattr("evenhand.flow.evaluation.write_report", lambda folder, found: None)
     options = (("attempts", "12"), ("backoff", "0"))
     cut = run_config("contact_hypothesis", proxy.url, limit=ROWS, model_options=(*options, ("max_requests", "50")))
     folder, cuts = None, []

@@ -51,7 +51,7 @@ def test_nothing_is_forced_where_nothing_is_written(benchmark):
 
 @pytest.fixture
 def no_report(monkeypatch):
-    monkeypatch.setattr("evenhand.flow.evaluation.write_report", lambda folder: None)
+    monkeypatch.setattr("evenhand.flow.evaluation.write_report", lambda folder, found: None)
 
 
 @pytest.mark.parametrize("name", ["contact_hypothesis", "contact_controls"])

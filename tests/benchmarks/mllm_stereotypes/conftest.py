@@ -77,7 +77,7 @@ def made(tmp_path_factory):
         key = (name, *sorted(options.items()))
         if key not in runs:
             with pytest.MonkeyPatch.context() as patch:
-                patch.setattr("evenhand.flow.evaluation.write_report", lambda folder: None)
+                patch.setattr("evenhand.flow.evaluation.write_report", lambda folder, found: None)
                 config = run_config("mllm_stereotypes", name, **options)
                 runs[key] = Made(evaluate(config, tmp_path_factory.mktemp("made") / "run", stub).path)
         return runs[key]

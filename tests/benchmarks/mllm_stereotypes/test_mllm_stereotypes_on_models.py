@@ -27,7 +27,7 @@ def checkpoint(request, tmp_path_factory):
 @pytest.fixture
 def run(tmp_path, monkeypatch):
     """run("mllm_stereotypes", checkpoint, …) → a new run's folder, without a report."""
-    monkeypatch.setattr("evenhand.flow.evaluation.write_report", lambda folder: None)
+    monkeypatch.setattr("evenhand.flow.evaluation.write_report", lambda folder, found: None)
 
     def call(benchmark, checkpoint, output="run", **options):
         config = run_config(benchmark, str(checkpoint), dtype="float32", **options)

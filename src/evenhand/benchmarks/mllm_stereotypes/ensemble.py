@@ -105,6 +105,9 @@ def find_consensus(members: Sequence[Run]) -> pd.DataFrame:
     ids = [each for each in members[0].predictions["id"] if each in common]
     asked = [member.predictions.set_index("id").loc[ids].astype(object) for member in members]
     first = asked[0]
+    for member, rows in zip(members, asked):
+        if any(each is not None and each not in list(of) for each, of in zip(rows["chosen"], first["candidates"])):
+            raise UsageError(f"{member.path} has answers that are no candidates of their queries; run it again")
     chosen = pd.concat([each["chosen"] for each in asked], axis=1, keys=[member.letter for member in members])
     read = chosen.notna().all(axis=1)
     agreed = read & chosen.eq(chosen.iloc[:, 0], axis=0).all(axis=1)
