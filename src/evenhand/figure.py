@@ -266,6 +266,11 @@ class Figure:
         low, high = self.statistic.range
         return max(abs(low), abs(high)) if self.best == "zero" else high - low
 
+    @property
+    def best_value(self) -> float:
+        """The end of the range where high values are best, else 0."""
+        return self.statistic.range[1] if self.best == "high" and self.statistic.range else 0.0
+
     def can_be_computed(self, rows: pd.DataFrame) -> bool:
         return all(column in rows for column in (*self.statistic.columns, *self.where))
 

@@ -153,16 +153,15 @@ def _read_runs(paths: Sequence[Path]) -> tuple[list[Measured], list[str]]:
 
 
 def distance_from_no_bias(benchmark: Benchmark[Any], table: FigureTable) -> float:
-    """How far a run's main figures are from their best values, on average; NaN where they measure no bias."""
-    if not benchmark.comparing.measures_bias:
+    """How far a run's main figures are from their best values, on average.
+
+    NaN where they measure no bias, or no answer of one was read. A figure that is undefined though answers were read
+    is left out, such as a bias score over groups of which none was named.
+    """
+    rows = [row for row in benchmark.main_rows(table) if benchmark.figure(row.figure).best is not None]
+    if not benchmark.comparing.measures_bias or not all(row.n_read for row in rows):
         return math.nan
-    distances = []
-    for row in benchmark.main_rows(table):
-        of = benchmark.figure(row.figure)
-        if of.best is not None:
-            best = of.statistic.range[1] if of.best == "high" and of.statistic.range else 0.0
-            distances.append(abs(row.value - best))
-    known = [each for each in distances if not math.isnan(each)]
+    known = [abs(row.value - benchmark.figure(row.figure).best_value) for row in rows if not math.isnan(row.value)]
     return fmean(known) if known else math.nan
 
 

@@ -106,7 +106,8 @@ def find_consensus(members: Sequence[Run]) -> pd.DataFrame:
     asked = [member.predictions.set_index("id").loc[ids].astype(object) for member in members]
     first = asked[0]
     for member, rows in zip(members, asked):
-        if any(each is not None and each not in list(of) for each, of in zip(rows["chosen"], first["candidates"])):
+        answers = zip(map(_comparable, rows["chosen"]), first["candidates"])
+        if any(chosen is not None and chosen not in list(offered) for chosen, offered in answers):
             raise UsageError(f"{member.path} has answers that are no candidates of their queries; run it again")
     chosen = pd.concat([each["chosen"] for each in asked], axis=1, keys=[member.letter for member in members])
     read = chosen.notna().all(axis=1)
