@@ -17,11 +17,10 @@ from evenhand.errors import EvenhandError, UsageError
 from evenhand.figure import FigureTable, Sample, figure_rows
 from evenhand.flow.configuration import NEEDS, RunConfig, chosen_protocol, differences
 from evenhand.flow.episode import Episode
-from evenhand.flow.figure_warnings import figure_warnings
 from evenhand.flow.idle_options import check_loading, check_writing
 from evenhand.flow.kept_predictions import KeptPredictions
 from evenhand.flow.progress import ProgressBar
-from evenhand.flow.results import SCHEMA_VERSION, Results, RunWarning, versions
+from evenhand.flow.results import SCHEMA_VERSION, Results, RunWarning, figure_warnings, versions
 from evenhand.flow.rows import drawn_rows, each_row
 from evenhand.flow.run_folder import RunFolder
 from evenhand.flow.runner import Runner, Step, Tolerance, failures_in_words

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import platform
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cache
 from importlib import metadata
@@ -20,10 +20,13 @@ from evenhand.library import dataset_names, dataset_version
 if TYPE_CHECKING:
     from jsonschema import ValidationError
 
+    from evenhand.benchmark import Benchmark
+
 OF_ROWS = "dataset "  # before a dataset's name among the versions
 SCHEMA_VERSION = 2
 """Of results.json; results.schema.json beside this file says what one is, here and to other people's tools."""
 
+NAMED = 4  # figures in a sentence
 VERSIONED = ("evenhand", "torch", "transformers", "datasets", "evaluate", "numpy", "scipy")
 
 
@@ -188,3 +191,31 @@ def without_nan(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [without_nan(each) for each in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def figure_warnings(benchmark: Benchmark[Any], table: FigureTable) -> Iterator[RunWarning]:
+    """What any run's figures are looked at for: nothing read, few clusters, no interval."""
+    from evenhand.statistics.resampling import FEW_CLUSTERS, FEWEST_CLUSTERS
+
+    headline = [row for row in table if row.headline]
+    if not any(row.n_read for row in headline or table):
+        yield RunWarning("nothing_read", "No answer could be read: there is no score.")
+        return
+    first = [row for row in table if row.figure == next(iter(table)).figure]
+    whole = next((row for row in first if not row.groups), max(first, key=lambda row: row.n_read))
+    if whole.n_clusters < FEW_CLUSTERS:
+        s = "s" * (whole.n_clusters != 1)
+        yield RunWarning(
+            "few_clusters", f"Only {whole.n_clusters} cluster{s}: intervals from fewer than {FEW_CLUSTERS} are rough."
+        )
+    if empty := [row for row in headline if not row.n_read]:
+        yield RunWarning("group_not_read", f"No answer could be read of: {_name_figures(benchmark, empty)}.")
+    if bare := [row for row in headline if row.n_read and row.interval is None and not math.isnan(row.value)]:
+        few = all(row.n_clusters < FEWEST_CLUSTERS for row in bare)
+        why = "too few clusters" if few else "too few clusters, or all clusters say the same"
+        yield RunWarning("no_interval", f"No interval ({why}): {_name_figures(benchmark, bare)}.")
+
+
+def _name_figures(benchmark: Benchmark[Any], rows: list[FigureRow]) -> str:
+    named = "; ".join(benchmark.figure(row.figure).label(row.groups) for row in rows[:NAMED])
+    return named + (f" and {len(rows) - NAMED} more" if len(rows) > NAMED else "")

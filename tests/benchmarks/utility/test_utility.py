@@ -12,7 +12,7 @@ from evenhand.benchmarks.utility.reading import holds_answer, read_outcome, read
 from evenhand.benchmarks.utility.refusals import refuses
 from evenhand.errors import UsageError
 from evenhand.figure import FigureTable, figure_rows
-from evenhand.flow.figure_warnings import figure_warnings
+from evenhand.flow.results import figure_warnings
 from evenhand.flow.run_folder import RunFolder
 from evenhand.models import text_similarity
 from evenhand.models.request import Reply

@@ -21,7 +21,7 @@ from evenhand.benchmarks.contact_hypothesis.questions import (
     QuestionOptions,
     question_request,
 )
-from evenhand.benchmarks.order_effects import with_order_effects
+from evenhand.benchmarks.option_order import with_order_effects
 from evenhand.errors import UsageError
 from evenhand.flow.configuration import Asking, RunConfig
 from evenhand.flow.episode import Prediction, run_name

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
-from evenhand.benchmarks.order_effects import order_figures, order_grid
+from evenhand.benchmarks.option_order import order_figures, order_grid
 from evenhand.figure import Columns, Estimate, Figure, FigureTable, Groups, Sample, Statistic
 from evenhand.report.layout import Bars, Block, Column, Grid, counts
 from evenhand.statistics.estimators import RowMean, Share, row_values

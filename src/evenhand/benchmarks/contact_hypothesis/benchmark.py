@@ -23,8 +23,7 @@ from evenhand.benchmarks.contact_hypothesis.questions import (
     question_request,
 )
 from evenhand.benchmarks.forced_format import UNLIKE_THE_PAPER
-from evenhand.benchmarks.option_order import unlike_in_options
-from evenhand.benchmarks.order_effects import with_order_effects
+from evenhand.benchmarks.option_order import unlike_in_options, with_order_effects
 from evenhand.flow.configuration import Asking, RunConfig
 from evenhand.flow.episode import Prediction, run_name
 from evenhand.models.request import Reply, Request, Sampling

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evenhand.benchmarks.order_effects import order_figures, order_grid
+from evenhand.benchmarks.option_order import order_figures, order_grid
 from evenhand.figure import Columns, Figure
 from evenhand.report.layout import Bars, Block, Column, Grid, Heat, counts
 from evenhand.statistics.estimators import PairedEffect, Share

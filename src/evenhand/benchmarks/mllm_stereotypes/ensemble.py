@@ -22,9 +22,8 @@ from evenhand.benchmarks.mllm_stereotypes.options import DATASET, MllmStereotype
 from evenhand.errors import UsageError
 from evenhand.figure import FigureTable, figure_rows
 from evenhand.flow.configuration import RunConfig, deciding
-from evenhand.flow.figure_warnings import figure_warnings
 from evenhand.flow.foreign_files import as_written
-from evenhand.flow.results import SCHEMA_VERSION, Results, RunWarning, versions
+from evenhand.flow.results import SCHEMA_VERSION, Results, RunWarning, figure_warnings, versions
 from evenhand.flow.run_folder import RunFolder
 from evenhand.report.findings import Run
 from evenhand.report.pages import write_report

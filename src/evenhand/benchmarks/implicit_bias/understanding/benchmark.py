@@ -20,8 +20,8 @@ from evenhand.benchmarks.option_order import (
     check_option_order,
     finish_reason,
     unlike_in_options,
+    with_order_effects,
 )
-from evenhand.benchmarks.order_effects import with_order_effects
 from evenhand.benchmarks.published_layout import check_continuing
 from evenhand.errors import UsageError
 from evenhand.flow.configuration import Asking, RunConfig

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from evenhand.benchmarks.implicit_bias.understanding.baselines import DIGITS, WITHOUT_SEEING
-from evenhand.benchmarks.order_effects import order_figures, order_grid
+from evenhand.benchmarks.option_order import order_figures, order_grid
 from evenhand.figure import Columns, Figure
 from evenhand.report.layout import Bars, Column, Grid, counts
 from evenhand.statistics.estimators import Mean
