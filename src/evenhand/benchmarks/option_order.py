@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from evenhand.errors import UsageError
 from evenhand.figure import Columns, Figure
@@ -14,6 +14,9 @@ from evenhand.models.request import FinishReason, Reply
 from evenhand.options import option
 from evenhand.report.layout import Column, Grid
 from evenhand.statistics.estimators import Mean, Share
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True)
