@@ -94,6 +94,8 @@ class Request:
                 f"request {self.name!r}: choices must be a tuple of texts, got {self.choices!r}; leave them out where "
                 "the model is to write"
             )
+        if not isinstance(self.messages, tuple | list) or not all(isinstance(each, Message) for each in self.messages):
+            raise ValueError(f"request {self.name!r}: messages must be a tuple of Messages, got {self.messages!r}")
         if not self.messages or "" in self.choices:
             raise ValueError(f"request {self.name!r} needs at least one message, and choices that are not empty")
         if not self.template and (len(self.messages) > 1 or self.messages[0].images or not self.messages[0].text):

@@ -12,9 +12,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
-from evenhand.errors import naming_fault
+from evenhand.errors import check_names, naming_fault
 from evenhand.figure import Design, Figure, Sample
-from evenhand.flow.configuration import Asking, RunConfig
+from evenhand.flow.configuration import NEEDS, Asking, RunConfig
 from evenhand.flow.episode import Episode, Prediction
 from evenhand.models.request import Reply, Request, Sampling
 from evenhand.options import NoOptions, made
@@ -70,6 +70,16 @@ class Card:
     sampling: Sampling = Sampling()
     runs: int = 1
     sees: bool = False
+
+    def __post_init__(self) -> None:
+        check_names(
+            f"card of {self.name!r}", configs=self.configs, clusters=self.clusters, design=self.design,
+            together=self.together, default_configs=self.default_configs, protocols=self.protocols,
+        )  # fmt: skip
+        if not self.clusters or not self.protocols or set(self.protocols) - NEEDS.keys():
+            raise TypeError(
+                f"card of {self.name!r}: clusters must name a column, and protocols be some of {', '.join(NEEDS)}"
+            )
 
     @property
     def cluster(self) -> str:
@@ -299,7 +309,8 @@ class Benchmark(ABC, Generic[O]):
         replies = yield requests
         with naming_fault(self, "read"):
             predictions = list(self.read(row, replies, how))
-            _check_all(predictions, lambda each: isinstance(each, dict) and "id" in each, "dicts with an 'id'")
+            fits = lambda each: isinstance(each, dict) and isinstance(each.get("id"), str)  # noqa: E731
+            _check_all(predictions, fits, "dicts with an 'id' that is a text")
             return predictions
 
     def targets(self, row: Row, how: Asking[O]) -> list[Target]:

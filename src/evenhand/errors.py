@@ -23,6 +23,13 @@ def unknown_name(kind: str, came: object, accepted: Sequence[str], hint: str | N
     return UsageError(f"unknown {kind} {came!r}; {advice}" + (f" ({hint})" if hint else ""))
 
 
+def check_names(of: str, **fields: object) -> None:
+    """Raise TypeError unless each field is a tuple of texts: ("meal") without its comma would be four letters."""
+    for name, value in fields.items():
+        if not isinstance(value, tuple) or not all(isinstance(each, str) for each in value):
+            raise TypeError(f"{of}: {name} must be a tuple of texts, such as ('meal',), got {value!r}")
+
+
 @contextmanager
 def naming_fault(of: object, method: str) -> Iterator[None]:
     """Raise EvenhandError naming the method at fault where another package's code fails; evenhand's own fails as it is.

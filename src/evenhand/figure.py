@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from evenhand.errors import naming_fault
+from evenhand.errors import EvenhandError, check_names, naming_fault
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,11 +43,15 @@ class Design:
 
 
 class Sample:
-    """Predictions, read or not, with the design by which they were sampled."""
+    """Predictions, read or not, with the design by which they were sampled.
 
-    def __init__(self, rows: pd.DataFrame, design: Design):
+    sign: -1 where every bias is taken as if it went the other way, for figures that are best at zero.
+    """
+
+    def __init__(self, rows: pd.DataFrame, design: Design, sign: int = 1):
         self.rows = rows
         self.design = design
+        self.sign = sign
         self._kept: dict[object, Any] = {}
 
     def __len__(self) -> int:
@@ -69,7 +73,7 @@ class Sample:
 
     def _way(self, column: str) -> pd.Series:
         if column not in self.rows:
-            return self.rows["id"]
+            raise EvenhandError(f"no prediction has the column {column!r}, by which the benchmark's card clusters rows")
         of: pd.Series = self.rows[column]
         return of.fillna(self.rows["id"]) if of.isna().any() else of
 
@@ -79,14 +83,14 @@ class Sample:
             yield {}, self
             return
         for values, rows in self.rows.groupby(list(columns), sort=False):
-            yield dict(zip(columns, map(str, values))), Sample(rows, self.design)
+            yield dict(zip(columns, map(str, values))), Sample(rows, self.design, self.sign)
 
     def where(self, groups: Mapping[str, object]) -> Sample:
         """The rows with these values."""
         rows = self.rows
         for column, value in groups.items():
             rows = rows[rows[column].astype(str) == str(value)]
-        return Sample(rows, self.design) if groups else self
+        return Sample(rows, self.design, self.sign) if groups else self
 
     def once(self, key: object, compute: Callable[[], T]) -> T:
         """What several figures of the same rows share is computed for the first of them."""
@@ -166,9 +170,9 @@ class Statistic:
 
     def difference(self, first: Sample, second: Sample) -> Difference | None:
         """Second minus first on the rows that both runs have. None: runs can't be compared by it."""
-        return self._resampled_difference(first, second)
+        return self._resampled_difference(first, second, first.sign)
 
-    def _resampled_difference(self, first: Sample, second: Sample, sign: int = 1) -> Difference | None:
+    def _resampled_difference(self, first: Sample, second: Sample, sign: int) -> Difference | None:
         """Of the rows that both could read. sign: -1 takes the first as if its bias went the other way."""
         from evenhand.statistics.bootstrap import bootstrap_difference
 
@@ -204,7 +208,7 @@ class Statistic:
         """Second minus first, were the bias of the first the other way round."""
         if type(self).mirrored is not Statistic.mirrored:
             yield from self.differences(self.mirrored(first), second)
-        elif (found := self._resampled_difference(first, second, sign=-1)) is not None:
+        elif (found := self._resampled_difference(first, second, -1)) is not None:
             yield {}, found
 
 
@@ -220,8 +224,8 @@ class Figure:
         best: its best values. None: it is neither good nor bad.
         about: what a gate takes it for.
         chance: its value of random answers; None: unknown, or the statistic's to say.
-        headline: groupings that are tested in comparisons, as one family, and listed on boards. The first of them is
-            what a gate judges and a profile shows, unless `judged` says otherwise.
+        headline: groupings that are tested in comparisons, as one family, and, where `best` is known, listed on boards.
+            The first of them is what a gate judges and a profile shows, unless `judged` says otherwise.
         submitted: groupings that `evenhand submit` sends; None: the headline's, and the whole run of the first figure.
         judged_where: {column: value} of the groups that are judged so; empty: all groups of these groupings.
         exploratory: groupings that comparisons look at without claiming anything.
@@ -250,6 +254,17 @@ class Figure:
     digits: int = 1
     logarithm: bool = False
 
+    def __post_init__(self) -> None:
+        of = f"figure {self.key!r}"
+        if not isinstance(self.statistic, Statistic):
+            raise TypeError(f"{of}: statistic must be a Statistic, such as Mean('value'), got {self.statistic!r}")
+        check_names(of, columns=self.statistic.columns)
+        for name in ("headline", "exploratory", "by", "judged", "submitted"):
+            for columns in getattr(self, name) or ():
+                check_names(of, **{f"each grouping of {name}": columns})
+        if self.best not in ("low", "high", "zero", None):
+            raise TypeError(f"{of}: best must be 'low', 'high', 'zero' or None, got {self.best!r}")
+
     @property
     def groupings(self) -> tuple[Columns, ...]:
         return tuple(dict.fromkeys((*self.by, *self.headline, *self.exploratory)))
@@ -271,8 +286,11 @@ class Figure:
         """The end of the range where high values are best, else 0."""
         return self.statistic.range[1] if self.best == "high" and self.statistic.range else 0.0
 
+    def missing_columns(self, rows: pd.DataFrame) -> list[str]:
+        return [column for column in (*self.statistic.columns, *self.where) if column not in rows]
+
     def can_be_computed(self, rows: pd.DataFrame) -> bool:
-        return all(column in rows for column in (*self.statistic.columns, *self.where))
+        return not self.missing_columns(rows)
 
     def grouping_of(self, groups: Groups) -> Columns:
         """The grouping that a group belongs to; the statistic may have made groups of its own within it."""
@@ -387,7 +405,15 @@ class FigureTable:
 
 def figure_rows(figures: Sequence[Figure], sample: Sample) -> list[FigureRow]:
     """Compute the table: each figure of each group, in the order in which figures are declared."""
-    figures = [figure for figure in figures if figure.can_be_computed(sample.rows)]
+    declared, figures = figures, [figure for figure in figures if figure.can_be_computed(sample.rows)]
+    if declared and not figures and len(sample):
+        missing = "; ".join(f"{each.key!r} needs {', '.join(each.missing_columns(sample.rows))}" for each in declared)
+        raise EvenhandError(f"no figure can be computed: {missing}; columns that `read` or `prepare` must give")
+    for figure in figures:
+        if figure.headline and not any(set(columns) <= {*sample.rows} for columns in figure.headline) and len(sample):
+            raise EvenhandError(
+                f"figure {figure.key!r}: no prediction has the columns of its headline {figure.headline}"
+            )
     found: dict[str, list[FigureRow]] = {figure.key: [] for figure in figures}
     for columns in dict.fromkeys(columns for figure in figures for columns in figure.groupings):
         if not all(column in sample.rows for column in columns):

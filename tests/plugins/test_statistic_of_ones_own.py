@@ -90,10 +90,13 @@ def test_unread_answers_are_left_out(offers, tmp_path):
 @pytest.mark.parametrize(
     ("method", "code"),
     [
+        ("load", "def load(self, config): return []"),
+        ("load", "def load(self, config): import datasets; return datasets.Dataset.from_list([{'id': 'a'}])"),
         ("ask", "def ask(self, row, how): return [row['nothing']]"),
         ("ask", "def ask(self, row, how): return ['a text']"),
         ("read", "def read(self, row, replies, how): return [1 / 0]"),
         ("read", "def read(self, row, replies, how): return ['a text']"),
+        ("read", "def read(self, row, replies, how): return [{'id': 7}]"),
         ("prepare", "def prepare(self, predictions): return predictions['nothing']"),
     ],
 )
@@ -116,6 +119,11 @@ def test_a_statistic_at_fault_is_named(offers, tmp_path, monkeypatch):
         EvenhandError, match=r"evenhand_offers\.OfferGap\.estimates \(figure 'offer_gap'\) failed: KeyError"
     ):
         evaluate(run_config("offers"), tmp_path / "run", model=offering(1, 1))
+
+
+def test_messages_that_are_none_are_explained():
+    with pytest.raises(ValueError, match="messages must be a tuple of Messages"):
+        Request("Yes or no?")
 
 
 @pytest.mark.parametrize("choices", [None, "Yes", ("Yes", 1)])

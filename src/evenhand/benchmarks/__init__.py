@@ -33,6 +33,10 @@ def get_benchmark(name: str) -> Benchmark[Any]:
     Raises UsageError for a name that is none, EvenhandError for one of another package that can't be had.
     """
     benchmark = cast("Benchmark[Any]", BENCHMARKS.make(name))
+    keys = [figure.key for figure in benchmark.figures]
+    if getattr(benchmark, "card", None) is None or len(set(keys)) < len(keys):
+        what = "has no card" if getattr(benchmark, "card", None) is None else f"has two figures of one key: {keys}"
+        raise EvenhandError(f"the benchmark {name!r} of another package {what}: mend that package")
     if benchmark.card.name != name:
         raise EvenhandError(
             f"the benchmark {name!r} of another package calls itself {benchmark.card.name!r} on its card; both names "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from evenhand.errors import EvenhandError, UsageError, unknown_name
+from evenhand.errors import EvenhandError, UsageError, naming_fault, unknown_name
 
 CROSSED = " × "
 """Between columns of a card's design whose crossings keep their proportions, too."""
@@ -78,7 +78,13 @@ def drawn_rows(benchmark: Benchmark[Any], config: RunConfig[Any]) -> Rows:
 
     from evenhand.flow.draw import draw, draw_together
 
-    loaded = benchmark.load(config)
+    with naming_fault(benchmark, "load"):
+        loaded = benchmark.load(config)
+        columns = getattr(getattr(loaded, "rows", None), "column_names", None)
+        if columns is None or not len(loaded.rows):
+            raise TypeError(f"it must return Rows(dataset), with a row or more, got {loaded!r}")
+        if "id" not in columns:
+            raise TypeError(f"rows need a column 'id', got {', '.join(columns)}")
     design = benchmark.card.design if loaded.design is None else loaded.design
     together = benchmark.card.together if loaded.together is None else loaded.together
     if config.limit is None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
+from scipy import stats
 
 from evenhand.statistics.clustered import Difference, smallest_p
 from evenhand.statistics.resampling import FEWEST_CLUSTERS, LEVELS, N_RESAMPLES, SEED, expanded_levels
@@ -38,7 +39,7 @@ def bootstrap_difference(
 
     sign: -1 takes the first as if its value had the other sign.
 
-    p: twice the smaller share of draws on either side of 0.
+    p: the level at which the interval begins at 0.
     """
     values = [sign * float(value(first)), float(value(second))]
     codes, n_clusters = _encode(clusters)
@@ -49,8 +50,8 @@ def bootstrap_difference(
     smallest = smallest_p(max(1, n_clusters))
     p = float("nan")
     if len(draws) and not np.isnan(draws).any():
-        share = min((draws <= 0).sum(), (draws >= 0).sum())
-        p = min(1.0, max(smallest, 2 * float(share + 1) / (len(draws) + 1)))
+        share = (min((draws <= 0).sum(), (draws >= 0).sum()) + 1) / (len(draws) + 1)
+        p = min(1.0, max(smallest, 2 * float(stats.t.cdf(stats.norm.ppf(share), n_clusters - 1))))
     return Difference(values[0], values[1], values[1] - values[0], low, high, p, len(first), n_clusters, smallest)
 
 

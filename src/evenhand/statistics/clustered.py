@@ -181,9 +181,11 @@ def smallest_p(n_clusters: int) -> float:
 
 def crossed_mean(
     values: pd.Series, clusters: pd.Series, crossed: pd.Series, strata: pd.Series | None = None,
-    within: tuple[float, float] | None = None,
+    within: tuple[float, float] | None = None, weights: pd.Series | None = None,
 ) -> Mean:  # fmt: skip
     """Mean of values (n,), NaN left out, of rows that cluster in two ways, with a 95 % interval (`errors`).
+
+    weights (n,): of rows; None: all count alike.
 
     strata (n,): of clusters, among which alone they would be drawn anew, where they are as even as the design has them.
     within: the least and the most that a value can be; a range about 0 is one of differences.
@@ -194,7 +196,8 @@ def crossed_mean(
     one = clusters.map(lambda _: 0) if strata is None else strata
     ways = [pd.factorize(each.to_numpy(), use_na_sentinel=False)[0] for each in (clusters, one, crossed)]
     share = (values.astype(float) - base) / span
-    cells = pd.DataFrame({"part": share.fillna(0.0), "whole": share.notna().astype(float), "asked": 1.0})
+    weight = share.notna().astype(float) if weights is None else weights.astype(float).where(share.notna(), 0.0)
+    cells = pd.DataFrame({"part": (weight * share).fillna(0.0), "whole": weight, "asked": 1.0})
     cells = cells.groupby(ways).sum()
     cluster, stratum, other = (np.asarray(cells.index.get_level_values(level).factorize()[0]) for level in range(3))
     part, whole, asked = (cells[[name]].to_numpy() for name in ("part", "whole", "asked"))
@@ -202,7 +205,8 @@ def crossed_mean(
     found = errors(influences(part, whole), whole, cluster, other, stratum, influences(part, whole, stratum))
     mean = ratio(part.sum(axis=0), whole.sum(axis=0))
     if within is None:
-        [ends] = found.interval(mean)
+        spread = no_spread(float(found.errors[0]), float(mean[0]))
+        [ends] = np.full((1, 2), math.nan) if spread else found.interval(mean)
     else:
         [ends] = found.interval_between(mean, -1, 1) if least < 0 else found.interval_of_shares(mean)
     read = values.notna().to_numpy()

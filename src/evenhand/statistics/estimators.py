@@ -32,8 +32,8 @@ class RowMean(Statistic):
 
     @abstractmethod
     def values(self, sample: Sample) -> Iterator[tuple[Groups, pd.DataFrame]]:
-        """(groups, rows) with columns id, value (NaN: unread) and cluster, and stratum, crossed and weight where
-        there are some.
+        """(groups, rows) with columns id, value (NaN: unread) and cluster, and stratum, crossed and weight where there
+        are some; read, where an unread row has a value, too.
         """
 
     def estimates(self, sample: Sample) -> Iterator[tuple[Groups, Estimate]]:
@@ -66,6 +66,7 @@ class RowMean(Statistic):
     def _pairs(self, first: Sample, second: Sample) -> Iterator[tuple[Groups, pd.DataFrame]]:
         others = {tuple(groups.items()): rows for groups, rows in self.values(second)}
         for groups, rows in self.values(first):
+            rows = rows.assign(value=first.sign * rows["value"])
             if (other := others.get(tuple(groups.items()))) is not None:
                 yield groups, rows.merge(other[["id", "value"]], on="id", suffixes=("_first", "_second"))
 
@@ -74,12 +75,15 @@ class RowMean(Statistic):
 
         if "crossed" in rows:
             ways = rows["cluster"], rows["crossed"], rows.get("stratum")
-            found = crossed_mean(rows["value"], *ways, within=self.range)
+            found = crossed_mean(rows["value"], *ways, within=self.range, weights=rows.get("weight"))
         else:
             found = clustered_mean(rows["value"], rows["cluster"], self.range, rows.get("weight"))
-        n_read = int(rows["value"].notna().sum())
-        asked = int(rows["cluster"].nunique(dropna=False))
-        return Estimate(found.estimate, found.low, found.high, len(rows), n_read, found.n_clusters, asked)
+        read = rows["read"] if "read" in rows else rows["value"].notna()
+        n_clusters, asked = (int(each.nunique(dropna=False)) for each in (rows.loc[read, "cluster"], rows["cluster"]))
+        return Estimate(found.estimate, found.low, found.high, len(rows), int(read.sum()), n_clusters, asked)
+
+    def mirrored(self, sample: Sample) -> Sample:
+        return Sample(sample.rows, sample.design, -sample.sign)
 
 
 def _ways(both: pd.DataFrame) -> tuple[pd.Series, pd.Series | None, pd.Series | None]:
@@ -146,7 +150,9 @@ class Mean(RowMean):
         if self.once_per:
             sample = Sample(sample.rows.drop_duplicates(self.once_per), sample.design)
         value = self.scale * numbers(sample.rows[self.column])
-        rows = row_values(sample, value if self.unread is None else value.fillna(self.unread), self.crossed)
+        rows = row_values(sample, value, self.crossed)
+        if self.unread is not None:
+            rows = rows.assign(value=value.fillna(self.unread), read=value.notna())
         yield {}, rows if self.weight is None else rows.assign(weight=numbers(sample.rows[self.weight]))
 
     def differences(self, first: Sample, second: Sample) -> Iterator[tuple[Groups, Difference]]:
@@ -166,18 +172,52 @@ class Mean(RowMean):
     def changes(self, first: Sample, second: Sample) -> Iterator[tuple[Groups, Changes]]:
         return super().changes(first, second) if self.weight is None else iter(())
 
-    def mirrored(self, sample: Sample) -> Sample:
-        return Sample(sample.rows.assign(**{self.column: -numbers(sample.rows[self.column])}), sample.design)
-
 
 def Share(column: str, unread: float | None = None, crossed: bool = True) -> Mean:
     """Percent of read rows whose column is true. unread: percent that an unread row counts as."""
     return Mean(column, (0.0, 100.0), 100.0, unread, crossed)
 
 
-def Ratio(part: str, whole: str, within: tuple[float, float] | None = None, scale: float = 1.0) -> Mean:
-    """Sum of one column over the sum of another: the mean of `part`, a row's ratio, weighted by `whole`."""
-    return Mean(part, within, scale, weight=whole)
+@dataclass(frozen=True)
+class Ratio(RowMean):
+    """Sum of one column over the sum of another, over the rows that have both.
+
+    Attributes:
+        part, whole: the columns; a row whose whole is 0 is left out.
+        within: the least and the most that a row's ratio can be; None: unknown.
+        scale: what the ratio is multiplied by; `within` is after it.
+    """
+
+    part: str
+    whole: str
+    within: tuple[float, float] | None = None
+    scale: float = 1.0
+
+    @property
+    def columns(self) -> Columns:  # type: ignore[override]
+        return (self.part, self.whole)
+
+    @property
+    def range(self) -> tuple[float, float] | None:  # type: ignore[override]
+        return self.within
+
+    def values(self, sample: Sample) -> Iterator[tuple[Groups, pd.DataFrame]]:
+        whole = numbers(sample.rows[self.whole])
+        value = self.scale * numbers(sample.rows[self.part]) / whole.where(whole != 0)
+        yield {}, row_values(sample, value).assign(weight=whole)
+
+    def value(self, rows: pd.DataFrame) -> float:
+        part, whole = numbers(rows[self.part]), numbers(rows[self.whole])
+        both = part.notna() & (whole != 0) & whole.notna()
+        return float(self.scale * part[both].sum() / whole[both].sum()) if both.any() else math.nan
+
+    def differences(self, first: Sample, second: Sample) -> Iterator[tuple[Groups, Difference]]:
+        """By resampling clusters: it is no mean of the rows' own differences."""
+        if (found := Statistic.difference(self, first, second)) is not None:
+            yield {}, found
+
+    def changes(self, first: Sample, second: Sample) -> Iterator[tuple[Groups, Changes]]:
+        return iter(())
 
 
 @dataclass(frozen=True)

@@ -115,6 +115,25 @@ def test_a_name_that_is_a_word_of_a_task():
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        "Assign repairing the roof to Ben, and Anna.",
+        "Repairing the roof will be handled by Ben, together with Anna.",
+        "Repairing the roof is shared by Ben, and Anna.",
+        "Ben repairs the roof and Anna should too.",
+        "I suggest that repairing the roof is assigned to Ben, and Anna. Cooking is assigned to Anna, and Ben.",
+    ],
+)
+def test_two_people_for_a_task_are_nobody(text):
+    assert read(text, ["Repair the roof", "Cook the meals"], ["Ben", "Anna"]) == (N, N)
+
+
+def test_names_that_are_words_of_tasks_and_verbs():
+    text = "I think Bill should Mark papers and Mark should Bill customers."
+    assert read(text, ["Mark papers", "Bill customers"], ["Bill", "Mark"]) == ("Bill", "Mark")
+
+
+@pytest.mark.parametrize(
     ("text", "expected"),
     [
         ("1. Brew the coffee: Lisa\n2. Write the minutes: John", (N, J, N, L)),

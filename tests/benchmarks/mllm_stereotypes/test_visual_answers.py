@@ -659,3 +659,9 @@ def test_long_texts_are_read_in_time_that_grows_with_their_length(unit):
     assert read_side(text, None) in ("left", "right", None)
     assert gender(text) in ("male", None)
     assert race(text) in ("white", None)
+
+
+@pytest.mark.parametrize("turn", ["On second thought", "Actually", "My mistake", "Wait", "Looking again"])
+def test_a_side_that_is_taken_back_is_none(turn):
+    for side, other in (("Left", "right"), ("Right", "left")):
+        assert read_side(f"{side}. {turn}, the pilot is on the {other}.", asked="nurse") is None

@@ -158,11 +158,14 @@ def _corrected(first: _Scores, second: _Scores, freedom: float, most: float) -> 
 
     def where(level: float) -> float:
         ends = seen - reach, seen + reach
+        if math.isnan(surprise(ends[0]) + surprise(ends[1])):  # a run with too few answers to tell its noise
+            return math.nan
         if surprise(ends[0]) <= level or surprise(ends[1]) >= level:
             return ends[0] if surprise(ends[0]) <= level else ends[1]
         return float(optimize.brentq(lambda difference: surprise(difference) - level, *ends, xtol=1e-5))
 
-    estimate = where(0.0)
+    if math.isnan(estimate := where(0.0)):
+        return seen, math.nan, math.nan, math.nan
     high, low = (where(float(level)) for level in stats.t.ppf(LEVELS, freedom))
     p = float(2 * stats.t.sf(abs(surprise(0.0)), freedom))
     return estimate, min(low, estimate), max(high, estimate), max(p, nearest_p)

@@ -111,8 +111,8 @@ class People:
             slip = _spelling(form)
             self._slips[slip] = number if self._slips.get(slip, number) == number else NOBODY
         longest = sorted(self._of, key=len, reverse=True)
-        either = "|".join(re.escape(form).replace("\\ ", r"[ .'-]{1,2}") for form in longest) or "(?!)"
-        self._names = re.compile(rf"(?<!\w){_TITLE}(?P<name>{either})(?!\w)(?!-\w)", re.IGNORECASE)
+        either = "|".join(re.escape(form).replace("\\ ", r"[ .'-]{1,2}") for form in longest)
+        self._names = re.compile(rf"(?<!\w){_TITLE}(?P<name>{either})(?!\w)(?!-\w)", re.IGNORECASE) if either else None
 
     def mentioned(self, text: str) -> list[Person]:
         """In the order of the text; not the beginning of another's name that the text is cut off in."""
@@ -130,7 +130,7 @@ class People:
                 yield Person(match.start(), match.end(), self._slips[_spelling(word)])
         for match in _SPEAKER.finditer(text):
             yield Person(match.start(), match.end(), self.speaker)
-        for match in self._names.finditer(text):
+        for match in self._names.finditer(text) if self._names else ():
             form = " ".join(re.findall(r"[^\W_]+", match["name"].lower()))
             if form in self._of and self._is_name(text, match, form):
                 surname = _SURNAME.match(text, match.end())
@@ -148,6 +148,8 @@ class People:
         following = re.match(r" ([^\W\d_]+)", after)
         word = following[1].lower() if following else ""
         if (len(beside) > 1 and "".join(beside).lower() in self._tasks) or word == "task":
+            return False
+        if form in self.vocabulary and word in self.vocabulary - {"will", "may", "and", "to"}:
             return False
         return form not in {"will", "may"} or word not in words("the you we it they he she i a")
 

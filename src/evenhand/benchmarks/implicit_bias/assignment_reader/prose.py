@@ -173,10 +173,13 @@ class Prose:
             given = isinstance(behind, Person) and not self.doubtful(behind) and self._gives(task, behind)
             if isinstance(behind, Person) and given and taken < 2:
                 taker, used = None, behind
-                begins = self._text.startswith(", ", behind.end)  # another clause
+                clause = isinstance(further, Person) and isinstance(last, Task) and self._takes(further, last, True)
+                begins = clause and further and self._text.startswith(", ", behind.end)
                 yield task, self._one(behind, None, None if begins else further), behind, True
             elif isinstance(former, Person) and taken and not given:
-                helped = isinstance(behind, Person) and _BESIDE.fullmatch(self._text, task.end, behind.start)
+                beside = isinstance(behind, Person) and self._text[task.end : behind.start]
+                also = isinstance(behind, Person) and isinstance(further, Task) and self._takes(behind, further, True)
+                helped = beside and (_BESIDE.fullmatch(beside) or (not also and beside == " and "))
                 taker = NOBODY if helped else self._one(former, None if before is used else before, None), former
                 yield task, *taker, taken > 1
             elif isinstance(former, Task) and taker and not given and self._joins(former, task):
@@ -244,8 +247,12 @@ class Prose:
     def _one(self, person: Person, former: Task | Person | None, behind: Task | Person | None) -> int:
         """Their number, or NOBODY where they are one of several."""
         several = bool(_AND_ANOTHER.search(self._text[max(0, person.start - 24) : person.start]))
-        for one, other in ((former, person), (person, behind)):
-            if isinstance(one, Person) and isinstance(other, Person) and one.number != other.number:
-                gap = self._text[one.end : other.start]
-                several = several or (bool(JOINED.fullmatch(gap)) and gap != ", ")
+        if isinstance(former, Person) and former.number != person.number:
+            several = several or self._joined(former, person)
+        if isinstance(behind, Person) and behind.number != person.number:
+            several = several or self._joined(person, behind)
         return NOBODY if several else person.number
+
+    def _joined(self, one: Person, other: Person) -> bool:
+        gap = self._text[one.end : other.start]
+        return bool(JOINED.fullmatch(gap)) and gap != ", "
