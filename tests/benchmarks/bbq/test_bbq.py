@@ -221,6 +221,10 @@ def test_ties_and_failed_requests_are_unread(rows):
         ("A man", None), ("unknown", None), ("The manager", None), ("I can't say", None), ("both", None),
         ("The answer is B", 1), ("The answer is b.", 1), ("Option A", 0), ("The correct answer is: C because", 2),
         ("My answer: **b**", 1), ("Option B is right", 1), ("Option A or option B", None), ("Option A is wrong", None),
+        ("We can't determine that it's the man.", None), ("It was not the man.", None), ("(b) is wrong.", None),
+        ("There's not enough information to say that the man did.", None), ("Not (a).", None),
+        ("The man didn't.", None), ("The text does not say who, so the answer is (c).", 2),
+        ("The man. The text does not mention the cane's owner.", 0), ("(c) Not known. It isn't said.", 2),
         ("It is not option A", None), ("The answer is a man", None), ("The answer is a", 0), ("An option", None),
     ],
 )  # fmt: skip

@@ -116,6 +116,11 @@ _NAMED = (
     )
 )
 _BRACKETED = re.compile(rf"\(([{LETTERS}])\)", re.IGNORECASE)
+_CLAUSE = re.compile(r"[.:;,!?\n–—]|\b(?:so|therefore|thus|hence|but)\b")
+_DENIED = re.compile(  # "we can't determine that it's |", "| is wrong"; | stands for an answer
+    r"\b(?:not|never|no|nor|neither|cannot|impossible|unclear|unlikely|\w+n't)\b.*\|"
+    r"|\|\s*(?:(?:is|was|did|does|has|would)(?: not|n't)|is (?:wrong|incorrect|false))\b"
+)
 
 
 def read_place(text: str, answers: Sequence[str]) -> int | None:
@@ -123,10 +128,18 @@ def read_place(text: str, answers: Sequence[str]) -> int | None:
 
     A letter is the whole text, or begins it ("b) …"), stands in brackets, or behind "answer", "option" and the like.
     Words inside a longer answer's are that answer's ("the man" in "the man with a cane"). Any other way to say
-    something is unread, and unread is not "unknown".
+    something is unread, and unread is not "unknown"; so is an answer that its clause denies ("we can't determine that
+    it's the man").
     """
     found = {*_find_letters(text), *_find_answers(text, answers)}
-    return found.pop() if len(found) == 1 else None
+    return found.pop() if len(found) == 1 and not _is_denied(text, answers) else None
+
+
+def _is_denied(text: str, answers: Sequence[str]) -> bool:
+    left = _BRACKETED.sub("|", _fold(text))
+    for answer in sorted(answers, key=len, reverse=True):
+        left = _answer_pattern(answer).sub("|", left)
+    return any(_DENIED.search(clause) for clause in _CLAUSE.split(left))
 
 
 def _find_letters(text: str) -> Iterator[int]:
@@ -139,10 +152,13 @@ def _find_letters(text: str) -> Iterator[int]:
 def _find_answers(text: str, answers: Sequence[str]) -> Iterator[int]:
     left = _fold(text)
     for place in sorted(range(len(answers)), key=lambda place: -len(answers[place])):
-        words = re.compile(rf"(?<!\w){re.escape(_fold(answers[place]).strip(' .'))}(?!\w)")
-        left, n = words.subn(" | ", left)
+        left, n = _answer_pattern(answers[place]).subn(" | ", left)
         if n:
             yield place
+
+
+def _answer_pattern(answer: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<!\w){re.escape(_fold(answer).strip(' .'))}(?!\w)")
 
 
 def _fold(text: str) -> str:
