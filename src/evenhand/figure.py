@@ -73,7 +73,7 @@ class Sample:
 
     def _way(self, column: str) -> pd.Series:
         if column not in self.rows:
-            raise EvenhandError(f"no prediction has the column {column!r}, by which the benchmark's card clusters rows")
+            return self.rows["id"]
         of: pd.Series = self.rows[column]
         return of.fillna(self.rows["id"]) if of.isna().any() else of
 
@@ -409,6 +409,9 @@ def figure_rows(figures: Sequence[Figure], sample: Sample) -> list[FigureRow]:
     if declared and not figures and len(sample):
         missing = "; ".join(f"{each.key!r} needs {', '.join(each.missing_columns(sample.rows))}" for each in declared)
         raise EvenhandError(f"no figure can be computed: {missing}; columns that `read` or `prepare` must give")
+    for column in sample.design.clusters if len(sample) else ():
+        if column not in sample.rows:
+            raise EvenhandError(f"no prediction has the column {column!r}, by which the benchmark's card clusters rows")
     for figure in figures:
         if figure.headline and not any(set(columns) <= {*sample.rows} for columns in figure.headline) and len(sample):
             raise EvenhandError(
