@@ -309,8 +309,7 @@ class Benchmark(ABC, Generic[O]):
         replies = yield requests
         with naming_fault(self, "read"):
             predictions = list(self.read(row, replies, how))
-            fits = lambda each: isinstance(each, dict) and isinstance(each.get("id"), str)  # noqa: E731
-            _check_all(predictions, fits, "dicts with an 'id' that is a text")
+            _check_all(predictions, _is_prediction, "dicts with an 'id' that is a text")
             return predictions
 
     def targets(self, row: Row, how: Asking[O]) -> list[Target]:
@@ -381,6 +380,10 @@ class Benchmark(ABC, Generic[O]):
 
     def figure(self, key: str) -> Figure:
         return next(each for each in self.figures if each.key == key)
+
+
+def _is_prediction(each: object) -> bool:
+    return isinstance(each, dict) and isinstance(each.get("id"), str)
 
 
 def _check_all(returned: Sequence[object], fits: Callable[[object], bool], expected: str) -> None:

@@ -110,6 +110,17 @@ def test_the_method_at_fault_is_named(offers, tmp_path, monkeypatch, method, cod
         evaluate(run_config("offers"), tmp_path / "run", model=offering(1, 1))
 
 
+@pytest.mark.parametrize("what", [{"card": None}, {"figures": 2}])
+def test_a_benchmark_without_a_card_or_with_two_figures_of_one_key_is_named(offers, monkeypatch, what):
+    from evenhand.benchmarks import get_benchmark
+
+    kind = type(get_benchmark("offers"))
+    [(name, value)] = what.items()
+    monkeypatch.setattr(kind, name, kind.figures * 2 if value else None)
+    with pytest.raises(EvenhandError, match="offers"):
+        get_benchmark("offers")
+
+
 def test_a_statistic_at_fault_is_named(offers, tmp_path, monkeypatch):
     from evenhand.benchmarks import get_benchmark
 
