@@ -24,9 +24,10 @@ ACCEPTED = (
 )
 VOCABULARIES = ("tokenizer.json", "vocab.json", "merges.txt", "vocab.txt", "added_tokens.json")  # may hold any string
 _FOLDERS = "home|Users|root|tmp|data|mnt|media|scratch|srv|opt|var|nfs|lustre|work|workspace|Volumes|private"
-_PATH = re.compile(
-    rf"(?<![\w./~%*}}-])/(?:{_FOLDERS})/[\w.@~-][^\s\"'`<>)\]]*"
-    r"|(?<![A-Za-z0-9])[A-Za-z]:(?:\\{1,2}|/)Users(?:\\{1,2}|/)[^\s\"'`<>)\]]*"
+_END = r"[^\s\"'`<>)\]]*"
+_PATH = (
+    rf"(?<![\w./~%*}}-])/(?:{_FOLDERS})/[\w.@~-]{_END}"
+    rf"|(?<![A-Za-z0-9])[A-Za-z]:(?:\\{{1,2}}|/)Users(?:\\{{1,2}}|/){_END}"
 )
 
 
@@ -105,7 +106,8 @@ def find_findings(path: str, file: Path | bytes) -> Iterator[str]:
     text = content(file).decode()
     if secret := find_secret(text):
         yield f"holds {secret[0]} (line {_line(text, secret[1])})"
-    if found := _PATH.search(text):
+    here = [re.escape(str(folder)) for folder in (Path.cwd(), Path.home()) if len(folder.parts) > 2]
+    if found := re.search("|".join([_PATH, *(rf"(?<![\w./~%*}}-]){folder}\b{_END}" for folder in here)]), text):
         yield f"names a path of a machine: {found[0][:60]} (line {_line(text, found.start())})"
 
 

@@ -113,7 +113,7 @@ def corrected(table, labels):
     """(the figures' table, warnings) of predictions with these labels."""
     said = labels.agentic
     labelled = [[float(said.get(sentence_id(s), math.nan)) for s in sentences] for sentences in table["sentences"]]
-    table = table.assign(labelled=labelled, gap=0.0, **dict.fromkeys(STRATA, ""))
+    table = table.assign(labelled=labelled, gap=0.0, name=table["cluster"], **dict.fromkeys(STRATA, ""))
     figures = [each for each in LABE.figures if "labelled" in each.statistic.columns]
     return FigureTable(figure_rows(figures, LABE.sample(table))), list(label_warnings(table, labels))
 
