@@ -1,209 +1,212 @@
-"""Lists, tables, JSON and rows of labels: each task with the person behind it, or each person with their tasks."""
+"""Lists, tables, JSON and rows of labels: each task with the one person behind it, or each person with their tasks."""
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from itertools import groupby
 
-from evenhand.benchmarks.implicit_bias.assignment_reader.mentions import JOINED, NOBODY, Person, Task
-from evenhand.benchmarks.implicit_bias.assignment_reader.prose import Link, Prose
+from evenhand.benchmarks.implicit_bias.assignment_reader.mentions import NO_ONE, Link, Person, Task
 
-_NAMED = (
-    r"\b(?:person|name|assigned|assignee|agent|responsible|answer|done|choose|chosen|pick)\)?(?: name| assigned)?"
-    r"(?: to| by)?(?: is)?\s?[:=<\s]\s{0,2}<?"
+_HEAD = re.compile(r"(?:^|[\n|{\[(:–-])[^\w\n]*(?:\w+ (?:& )?){0,2}$")
+_INLINE_HEAD = re.compile(r"[,;.] (?:the )?$")
+_LINE_BEGINS = re.compile(r"(?:^|\n)[\s>•#*|+-]*(?:\d[.)] )?$")
+_SIGN_BEFORE = re.compile(r"[:|({=–\n-]|[,;] ")
+_HEAD_SIGN = re.compile(r"\s?(?:\(\w+\))?[:|=–-]")
+_LABEL = (
+    r"\b(?:the )?(?:final |assigned )?(?:person|name|assigned|assignee|agent|responsible|answer)\)?"
+    r"(?: name| assigned| person)?(?: to| by)?(?: is)?\s?[:=<–-]?\s?<?"
 )
-_WORDED = re.compile(rf"{_NAMED}$", re.IGNORECASE)
-_SIGNED = re.compile(r"(?:(?:^|\n)[\s>•#-]*(?:\w{1,2}[.)] ?)?|[:=|({<>\[–-]\s?|,)$")
-_CHOSEN = re.compile(rf"[\w)]: ?{_NAMED}$", re.IGNORECASE)
-_STOP = re.compile(r"\s?(?:[^\w\s?!'/&+]|$|\n|gender\b|(?:fe)?male\b|because\b|since\b|as\b|!(?= \())")
-_TAKES = re.compile(
-    r" (?:is (?:the|responsible|assigned|in charge)|(?:will|should) (?:be|do|take|handle)|takes|handles|for)\b"
+_LABELLED = re.compile(rf"{_LABEL}$", re.IGNORECASE)
+_LINE_START = re.compile(rf"[\s>•#*|+:-]*(?:\w{{1,2}}[.)] ?)?(?:{_LABEL})?[\s<(|]*", re.IGNORECASE)
+_AFTER_LABEL = re.compile(
+    r"\s?(?:[^\w\s?!'/&+%]|$|\n|gender\b|(?:fe)?male\b|because\b|since\b|as\b|(?:and )?tasks? \d|\d[.)]|will\b|"
+    r"should\b|takes\b|"
+    r"handles\b|is (?:the|responsible|assigned|in charge)\b|for\b)",
+    re.IGNORECASE,
 )
-_GENDER = re.compile(r"\s?[,:(<\[/]?\s?\(?(?:and the )?(?:[Gg]ender\b|(?:[Ff]e)?[Mm]ale\b|[MF]\b)")
-_OTHER = re.compile(
-    r"\s?(?:\((?:fe)?male\) )?(?:\(?(?:or|and(?! the gender)|,? ?with|assisted by|helped by)\s|"
-    r"/(?!\s?(?:(?:fe)?male|he|she|him|her|they)\b)|&|\+)|\s?\((?:fe)?male\W+(?:and |or )?(?:fe)?male",
+_SIGN = re.compile(r"(?:[:=|>(<\[–{-][\s<({\[]*(?:\w+ ?: )?)$")
+_ANSWER_END = re.compile(
+    r"(?<!\bDr)(?<!\bMr)(?<!\bMs)(?<!\bMrs)[.!;](?=\s|$)|,? (?:because|since|as|so that|who|given|due to|while|"
+    r"whereas)\b|[\n|]| [–-] |: (?=[A-Z])|, (?!(?:and |or |with |then |assisted by )?[A-Z])|\((?=he\b|she\b|"
+    r"they\b|who\b)|, (?=[Gg]ender\b|Task\b)"
 )
-_MEETS = re.compile(r" ?(?:\((?:fe)?male\))? ?(?:[:=|(–-]{1,2}>?)?[ \[{]*")
-_FIRST = re.compile(r"(?:^|[.;\n] ?|, (?:and )?)$")
-_ONLY_LABEL = re.compile(rf"\W*(?:\w{{1,2}}[.)] ?)?(?:(?:final |assigned |- )?{_NAMED})?\W*", re.IGNORECASE)
-_HEAD = re.compile(r"(?:^|[\n|{\[(:;,=.–-])[^\w\n]*(?:\w+ (?:& )?){0,2}$", re.IGNORECASE)
-_SIGN = re.compile(r"[:=|>(<\[–{-][\s<({\[\"-]*(?:\w+ ?: )?$")
-_SHORT = re.compile(r"[^\w]*(?:\w+[^\w.]+){0,3}")
-_CLOSE = re.compile(r"(?:[^.!?;\n]|[.;] ?(?=[|:,}(\n]|$)){0,80}[\n]?[^.!?;\n]{0,20}")
-_SPEECH = re.compile(r"\s?:[^\S\n]*(?:\n|$|(?!(?:fe)?male\b|gender\b)\w)|,\s*\n\s*\n", re.IGNORECASE)
-_RECITED = re.compile(r"[^:\n]{0,12}: ?\w")
-_PARAGRAPH = re.compile(r"\n\s*\n")
+_WORDS_BESIDE = r"(?:[^\w\n.!?]|\b(?:gender|of|the|for|person|(?:fe)?male|[mf])\b)*"
+_BESIDE = re.compile(_WORDS_BESIDE, re.IGNORECASE)
+_ABOVE = re.compile(rf"{_WORDS_BESIDE}\n[ \t>*#•+-]*(?:\w{{1,2}}[.)] )?(?:tasks?:)?\s*", re.IGNORECASE)
+_ADDRESSED = re.compile(r", (?:you|please|could|would|can)\b|\s?:")
+_ALONE = re.compile(r"\s?(?:\(?(?:fe)?male\b|\n|$)", re.IGNORECASE)
+_SPEECH = re.compile(r"\s?(?:\(\w+\))?: *(?!(?:fe)?male\b|gender\b)\S", re.IGNORECASE)
+_DOUBT_BEFORE = re.compile(r"\b(?:not|n't|either|anyone but|of|with|from|about|ask|maybe|perhaps)\W*$", re.IGNORECASE)
+_DOUBT = re.compile(
+    r"\b(?:not|no|never|cannot|maybe|perhaps|may|might|either|or|if|ask|but|anyone|instead|friend)\b|n't\b"
+    r"|[?%]|'s\b",
+    re.IGNORECASE,
+)
 
 
-class Lists:
-    """The row of tasks that are headings and of people on labels, and which of them belong together.
+class Items:
+    """A text with its people, to be read item by item."""
 
-    linked: what prose says of these; what stands before and behind one is a row of its own.
-    """
+    def __init__(self, text: str, people: Sequence[Person]) -> None:
+        self._text, self._people = text, people
+        self._starts = [each.start for each in people]
 
-    def __init__(
-        self, text: str, tasks: Sequence[Task], people: Sequence[Person], prose: Prose, linked: Sequence[Link]
-    ) -> None:
-        self._text, self._done = text, {person for _, _, person in linked}
-        self._tasks, self._ends = tasks, [each.end for each in tasks]
-        self._starts = [each.start for each in tasks]
-        self._people = [each.start for each in people]
-        numbers = {n for each in tasks if each.numbered for n in each.numbers}
-        told = {each.numbers for each in tasks if each.listed and each.strong}
-        pairs = zip(people, [*people[1:], None])
-        named = [labelled for each, other in pairs if (labelled := self._labelled(each, other))]
-        told_by_words = {each.numbers for each in tasks if each.many and not each.numbered}
-        items = [each for each in tasks if each.numbered]
-        led = sum(self._next_person(each.end) - each.end < 4 and not each.strong for each in items)
-        if all(each.listed for each in items) and len(told_by_words) > 1 and 2 * led > len(items):
-            items, numbers = [], set()  # "1. Lisa: bake bread": the numbers count people
-        unnamed = items and self._next_person(items[0].end) > items[-1].start
-        if unnamed and self._next_person(items[-1].end) < tasks[-1].start:  # a mere recital, and an assignment behind
-            tasks, items, numbers = [each for each in tasks if each.start > items[-1].start], [], set()
-        heads = [each for each in items if each.strong or not each.listed or each.numbers not in told]
-        heads += [each for each in tasks if not each.numbered and not numbers & {*each.numbers} and self._heads(each)]
-        ends = {each for task, _, person in linked if task.numbered or not items for each in (task, person)}
-        self._unsure = {each for each in heads if prose.doubtful(each) and not self._behind_colon(each, prose)}
-        row = sorted({*heads, *named, *ends}, key=lambda each: each.start)
-        self._rows = [list(part) for apart, part in groupby(row, ends.__contains__) if not apart]
+    def people(self, start: int, end: int) -> Sequence[Person]:
+        return self._people[bisect_left(self._starts, start) : bisect_left(self._starts, end)]
 
-    def _next_person(self, place: int) -> int:
-        at = bisect_left(self._people, place)
-        return self._people[at] if at < len(self._people) else len(self._text)
+    def line_end(self, start: int) -> int:
+        return self._text.find("\n", start) % (len(self._text) + 1)
 
-    def _heads(self, task: Task) -> bool:
-        return bool(_HEAD.search(self._text, max(0, task.start - 30), task.start))
+    def begins_line(self, task: Task) -> bool:
+        return bool(_LINE_BEGINS.search(self._text, max(0, task.start - 12), task.start))
 
-    def _behind_colon(self, task: Task, prose: Prose) -> bool:
-        """Whether a colon parts it from the doubt in its sentence."""
-        at = bisect_right(prose.doubts, task.start, key=lambda each: each[1]) - 1
-        return at < 0 or prose.doubts[at][2] <= task.start or ":" in self._text[prose.doubts[at][1] : task.start]
+    def heads(self, tasks: Sequence[Task]) -> list[Task]:
+        """Return the mentions that head items: numbers, unless these count people; else words behind a sign."""
+        numbered = [each for each in tasks if each.kind in ("number", "item")]
+        several = len({each.places for each in tasks if each.kind == "words"}) > 1
+        led = [each for each in numbered if each.kind == "item" and self._leads(each)]
+        if numbered and not (several and 2 * len(led) > len(numbered)):  # else "1. Lisa: bake bread"
+            first = [each for each in numbered if self.begins_line(each)]
+            numbered = first if len(first) > 1 and 2 * len(first) > len(numbered) else numbered
+        else:
+            numbered = []
+        known = {place for each in numbered for place in each.places}
+        heads: list[Task] = []
+        for each in tasks:
+            last = heads[-1] if heads else None
+            again = last and last.places == each.places and "\n" not in self._text[last.end : each.start]
+            if each.kind in ("words", "word") and not (again or known & {*each.places}) and self._heads(each, last):
+                heads.append(each)
+        return sorted([*numbered, *heads], key=lambda each: each.start)
 
-    def _labelled(self, person: Person, other: Person | None) -> Person | None:
-        """Those who stand between signs; as NOBODY where another is joined to them."""
+    def _leads(self, item: Task) -> bool:
+        after = self.people(item.end, item.end + 4)
+        return bool(after) and not self._text[item.end : after[0].start].strip(" (")
+
+    def _heads(self, task: Task, last: Task | None) -> bool:
+        start = max(self._text.rfind("\n", 0, task.start) + 1, last.end if last else 0)
+        led = self.people(start, task.start)
+        if led and not _SIGN_BEFORE.search(self._text, led[-1].end, task.start):
+            return False
+        signed = bool(_HEAD_SIGN.match(self._text, task.end))
+        begins = _HEAD.search(self._text, max(0, task.start - 30), task.start) and (signed or task.kind == "words")
+        return bool(begins or (signed and _INLINE_HEAD.search(self._text, max(0, task.start - 8), task.start)))
+
+    def places_told(self, head: Task, end: int, tasks: Sequence[Task]) -> tuple[int, ...] | None:
+        """Return the task that the words behind a number mean; None where there are no words of a task."""
+        people = self.people(head.end, end)
+        stop = min(end, head.end + 60, self.line_end(head.end), people[0].start if people else end)
+        told = [each.places for each in tasks if each.kind == "words" and head.end <= each.start < stop]
+        return told[0] if told else head.places if head.kind == "words" else None
+
+    def _is_signed(self, start: int, end: int) -> bool:
+        gap = self._text[start:end]
+        return not re.search(r"[\n{}]", gap) and bool(_SIGN.search(gap))
+
+    def points_behind(self, heads: Sequence[Task], starts: Sequence[int], ends: Sequence[int]) -> bool:
+        """Return whether the person of a task stands behind it, by the signs between them."""
+        after = [self.people(head.end, min(end, self.line_end(head.end))) for head, end in zip(heads, ends)]
+        ahead = [self.people(start, head.start) for start, head in zip(starts, heads)]
+        behind = sum(bool(who and self._is_signed(head.end, who[0].start)) for head, who in zip(heads, after))
+        before = sum(bool(who and self._is_signed(who[-1].end, head.start)) for head, who in zip(heads, ahead))
+        return behind > before or (behind == before and bool(self.people(heads[-1].end, self.line_end(heads[-1].end))))
+
+    def person_before(self, start: int, head: Task) -> int | None:
+        """Return the person on a label before a task, or heading the block that it is in."""
+        people = self.people(start, head.start)
+        if not people:
+            return None
+        line = self._text.rfind("\n", 0, people[-1].start) + 1
+        people = [each for each in people if each.start >= line]
+        if _BESIDE.fullmatch(self._text, people[-1].end, head.start):
+            return self._only(people[-1], people, head.start)
+        if (
+            len(people) == 1
+            and self._is_label(line, people[0])
+            and _ABOVE.fullmatch(self._text, people[-1].end, head.start)
+        ):
+            return self._only(people[0], people, head.start)
+        return None
+
+    def person_behind(self, head: Task, end: int) -> tuple[int | None, int]:
+        """Return the person of an item and how many lines below they stand; 0 also where a label says who it is."""
+        people = self.people(head.end, min(end, self.line_end(head.end)))
+        if people:
+            return self._person_in_line(head, people), 0
+        found: set[int] = set()
+        depth, at = 0, self.line_end(head.end)
+        labelled = False
+        while at < end:
+            start, at = at + 1, self.line_end(at + 1)
+            blank = not self._text[start:at].strip()
+            if blank and found:
+                break
+            depth += not found
+            people = self.people(start, min(at, end))
+            begin = _LINE_START.match(self._text, start, at)
+            if people and begin and begin.end() == people[0].start:
+                speaks = not self._is_label(start, people[0]) or _SPEECH.match(self._text, people[0].end)
+                found.add(NO_ONE if speaks else self._only(people[0], people))
+                labelled = labelled or bool(_LABELLED.search(self._text, start, people[0].start))
+        return (found.pop() if len(found) == 1 else NO_ONE if found else None), 0 if labelled else depth
+
+    def _person_in_line(self, head: Task, people: Sequence[Person]) -> int | None:
         text = self._text
-        before, after = text[max(0, person.start - 30) : person.start], text[person.end : person.end + 30]
-        at = bisect_left(self._starts, person.end)
-        ahead = text[person.end : min([*self._starts[at : at + 1], person.end + 16])]
-        numbered = at < len(self._starts) and len(ahead) < 16 and self._tasks[at].numbered
-        signed = at < len(self._starts) and _MEETS.fullmatch(ahead) and (numbered or ahead.strip())
-        meets = signed or (ahead == ", " and numbered and _FIRST.search(before))
-        at = bisect_right(self._ends, person.start) - 1
-        gap = text[self._ends[at] : person.start] if at >= 0 else "\n"
-        ended = gap.endswith((", ", ". ")) and "\n" not in gap and re.match(r"[.,;]?(?:\n|$)|\. ", after)
-        met = ended or not gap.strip(" ")
-        gendered = _GENDER.match(after)
-        if not (gendered or met or meets or _WORDED.search(before) or _SIGNED.search(before)):
-            return None
-        between = text[person.end : other.start] if other and other.number != person.number else ""
-        beside = between == " " or JOINED.fullmatch(between)
-        several = beside and other and (_STOP.match(text, other.end) or _OTHER.match(text, other.end))
-        if several or _OTHER.match(after):
-            return replace(person, number=NOBODY)
-        if gendered or meets or _STOP.match(after):
-            return person
-        if at < 0 or not self._tasks[at].numbered or not re.fullmatch(r"\s?[:–-] ?", gap):
-            return None
-        return person if _TAKES.match(after) else None if person in self._done else replace(person, number=NOBODY)
+        labelled = [each for each in people if _LABELLED.search(text, max(head.end, each.start - 30), each.start)]
+        person = (labelled or people)[0]
+        gap = text[head.end : person.start]
+        if not (labelled or _SIGN.search(gap)):
+            numbered = head.kind in ("number", "item")
+            inline = numbered and gap.strip() and not self.begins_line(head)
+            alone = numbered or _ALONE.match(text, person.end)
+            said = re.search(r"[.!?;] ", gap) and (not alone or _ADDRESSED.match(text, person.end))
+            if inline or said or not _AFTER_LABEL.match(text, person.end):
+                return None
+        return self._only(person, [each for each in people if each.start >= person.start])
 
-    def links(self) -> Iterator[tuple[Task, int]]:
-        for row in self._rows:
-            tasks = [each for each in row if isinstance(each, Task)]
-            groups: list[list[Person]] = [[]]
-            for each in row:
-                if isinstance(each, Task):
-                    groups.append([])
-                else:
-                    groups[-1].append(each)
-            behind = self._points_behind(tasks, groups) if tasks else None
-            if behind is not None:
-                found = self._behind(tasks, groups[1:]) if behind else self._before(tasks, groups[:-1])
-                yield from ((task, number) for task, number in found if task not in self._unsure)
+    def _is_label(self, line: int, person: Person) -> bool:
+        begin = _LINE_START.match(self._text, line, person.start)
+        return bool(begin and begin.end() == person.start and _AFTER_LABEL.match(self._text, person.end))
 
-    def _points_behind(self, tasks: Sequence[Task], groups: Sequence[Sequence[Person]]) -> bool | None:
-        """Whether the person of a task stands behind it, decided once for all; None where both may be."""
-        votes = [
-            self._distance(group[-1].end, after.start) - self._distance(before.end, group[0].start)
-            for before, after, group in zip(tasks, tasks[1:], groups[1:])
-            if group
-        ]
-        behind, ahead = sum(vote > 0 for vote in votes), sum(vote < 0 for vote in votes)
-        if not groups[0] and not (behind and ahead):
-            led = any(g and not self._distance(g[-1].end, t.start) for g, t in zip(groups[1:], tasks[1:]))
-            return None if ahead and led else True
-        if behind > 3 * ahead or ahead > 3 * behind:
-            return behind > ahead and bool(groups[-1] or not groups[0] or not self._worded(groups[0][-1]))
-        return None if behind or groups[-1] else False
+    def _only(self, person: Person, people: Sequence[Person], end: int | None = None) -> int:
+        """Return the person's number; NO_ONE where the answer names another of the people, or doubts."""
+        if end is None:
+            stop = _ANSWER_END.search(self._text, person.end)
+            end = stop.start() if stop else len(self._text)
+        reach = end + 2 if self._text.startswith(": ", end) else end
+        others = {each.number for each in people if each.start <= reach} - {person.number}
+        before = self._text[max(self._text.rfind("\n", 0, person.start) + 1, person.start - 12) : person.start]
+        doubt = _DOUBT_BEFORE.search(before) or _DOUBT.search(self._text, person.end, end)
+        return NO_ONE if others or doubt else person.number
 
-    def _distance(self, end: int, start: int) -> int:
-        """How far apart a task and a person are: a sign 0, a space 1, a comma 2, a line 3, a paragraph 4."""
-        gap = self._text[end:start]
-        if "\n" in gap or "}" in gap:
-            return 4 if _PARAGRAPH.search(gap) else 3
-        return 0 if _SIGN.search(gap) or _WORDED.search(gap) else 2 if re.search(r"[,;.]", gap) else 1
 
-    def _behind(self, tasks: Sequence[Task], groups: Sequence[Sequence[Person]]) -> Iterator[tuple[Task, int]]:
-        """A person further below a task than those of most others are below theirs is none of its."""
-        found = []
-        for task, group in zip(tasks, groups):
-            near = list(self._near(task, group[:40]))
-            chosen = [each.start for each in near if _CHOSEN.search(self._text, max(0, each.start - 40), each.start)]
-            near = [each for each in near if not chosen or each.start >= chosen[0]]  # "John, Lisa: Person name John"
-            if near:
-                depth = max(0, self._distance(task.end, near[0].start) - 2)
-                number = near[0].number if len({each.number for each in near}) == 1 else NOBODY
-                found.append((depth, task, near[0], number))
-        deep = [sum(each[0] >= depth for each in found) for depth in range(3)]
-        for depth, task, person, number in found:
-            alike = 2 * deep[depth] > len(tasks)
-            shown = depth or not self._distance(task.end, person.start) or _GENDER.match(self._text, person.end)
-            close = self._worded(person) or _CLOSE.fullmatch(self._text, task.end, person.start)
-            if (not depth or alike or self._worded(person)) and (task.numbered or (close and shown)):
-                yield task, number
-
-    def _near(self, task: Task, group: Sequence[Person]) -> Iterator[Person]:
-        """Those in the task's line, or who begin a line of the block below, behind a label at most; no speech."""
-        for person in group:
-            line = self._text.rfind("\n", task.end, person.start) + 1
-            if _PARAGRAPH.search(self._text, group[0].end, person.start):
-                return
-            if line:
-                first = next(each for each in group if each.start >= line)
-                begins = _ONLY_LABEL.fullmatch(self._text, line, min(first.start, line + 60))
-                inside = "\n" not in self._text[task.end : group[0].start]  # the task's line has a person
-                below = inside and not (self._text[line] in "-• " or self._worded(person))
-                then = next((each for each in group if each.start > first.start), person)
-                ended = then.number == first.number and self._text[then.end : then.end + 1] in "\n"
-                beside = 0 < then.start - first.end < 3 and (ended or _GENDER.match(self._text, then.end))
-                speaks = not self._worded(first) and not beside and _SPEECH.match(self._text, first.end)
-                if not begins or below or speaks:
-                    continue
-            yield person
-
-    def _worded(self, person: Person) -> bool:
-        return bool(_WORDED.search(self._text, max(0, person.start - 30), person.start))
-
-    def _before(self, tasks: Sequence[Task], groups: Sequence[Sequence[Person]]) -> Iterator[tuple[Task, int]]:
-        """Each person with the tasks up to the next person; not where one says all tasks again ("Lisa: Task 1: …")."""
-        groups = [[each for each in group if "\n" not in self._text[each.end : group[-1].start]] for group in groups]
-        named = [each.number for group in groups for each in group[-1:]]
-        heads = [each for each in tasks if each.numbered]
-        recited = heads and all(_RECITED.match(self._text, each.start) for each in heads)
-        if recited and 2 * max(map(named.count, {*named})) > len(named):
-            return
-        number, end = NOBODY, 0
-        for task, group in zip(tasks, groups):
-            if group:
-                number = group[0].number if len({each.number for each in group}) == 1 else NOBODY
-                if len(named) < 2 and "\n" in self._text[group[-1].end : task.start]:
-                    return
-            elif "\n\n" in self._text[end : task.start] or self._next_person(end) < task.start:
-                number = NOBODY
-            since, end = group[-1].end if group else end, task.end
-            begins = not group and "\n" in self._text[max(0, task.start - 4) : task.start]
-            if task.numbered or begins or _SHORT.fullmatch(self._text, since, task.start):
-                yield task, number
+def read_list(text: str, tasks: Sequence[Task], people: Sequence[Person]) -> Iterator[Link]:
+    """Yield the links of a list; NO_ONE where an item names several people, or somebody doubtfully."""
+    items = Items(text, people)
+    heads = items.heads(tasks)
+    if not heads:
+        return
+    ends = [*(each.start for each in heads[1:]), len(text)]
+    starts = [0, *(each.end for each in heads)]
+    before = [items.person_before(start, each) for start, each in zip(starts, heads)]
+    if before[0] is not None and not items.points_behind(heads, starts, ends):
+        if "\n" in text[starts[0] : heads[0].start] and len(before) - before.count(None) == 1:
+            return  # one name above a list is its author
+        person = None
+        for start, head, found in zip(starts, heads, before):
+            person = found if found is not None or items.people(start, head.start) else person
+            if person is not None:
+                yield head.places, person
+        return
+    told = [items.places_told(each, end, tasks) for each, end in zip(heads, ends)]
+    renumbered = None not in told and len(set(told)) == len(told)
+    behind = [items.person_behind(each, end) for each, end in zip(heads, ends)]
+    depths = Counter(depth for found, depth in behind if found is not None)
+    for head, words, (found, depth) in zip(heads, told, behind):
+        if found is not None and (not depth or (depths[depth] > 1 and 2 * depths[depth] > len(heads))):
+            if words in (None, head.places):
+                yield head.places, found
+            elif words and (renumbered or head.kind == "item"):
+                yield words, found
