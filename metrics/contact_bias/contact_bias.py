@@ -8,8 +8,10 @@ import evaluate
 
 from .columns import refuse_other_than_texts
 from .crossed import errors
+from .refusals import refuses
 from .resampling import N_RESAMPLES
 from .scores import contact_bias
+from .short_answers import read_option
 
 _DESCRIPTION = """
 How often a model's answers to contact questions reject people: the percentage of biased responses without contact,
@@ -19,7 +21,7 @@ or always the same, scores 50.
 
 _KWARGS_DESCRIPTION = """
 Args:
-    predictions: list of answer texts; unread unless exactly one of the scale's two options is named as a whole word.
+    predictions: list of answer texts; unread unless exactly one of the scale's two options is given as the answer.
     references: list of dicts with exactly the keys
         scale: "certainty" (Yes/No), "likelihood" (Likely/Unlikely) or "frequency" (Mostly/Rarely)
         contact: "no_contact", "positive_contact" or "negative_contact"

@@ -6,10 +6,10 @@ import pandas as pd
 import pytest
 
 import evenhand
+from evenhand.answers.refusals import refuses
 from evenhand.benchmarks import get_benchmark
 from evenhand.benchmarks.utility import likeness
 from evenhand.benchmarks.utility.reading import holds_answer, read_outcome, read_row
-from evenhand.benchmarks.utility.refusals import refuses
 from evenhand.errors import UsageError
 from evenhand.figure import FigureTable, figure_rows
 from evenhand.flow.results import figure_warnings

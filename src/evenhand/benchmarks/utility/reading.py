@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from evenhand.answers.refusals import refuses
 from evenhand.benchmark import Row
-from evenhand.benchmarks.utility.refusals import refuses
 from evenhand.flow.configuration import Asking
 from evenhand.flow.episode import Prediction, run_name
 from evenhand.models.request import Message, Reply, Request

@@ -1,0 +1,91 @@
+"""Whether a reply refuses, or says that it can't answer: a table of what such replies say, in English and a few more.
+
+A refusal stands in the first sentences of a reply. What goes on to an answer ("I can't give an exact number, but about
+15 million") refuses nothing; an offer ("but I can help with something else") is no answer.
+"""
+
+from __future__ import annotations
+
+import re
+
+_BEGINNING = 700  # characters; and of these three sentences
+_SENTENCES = 3
+_NOT = r"(?:do not|don't)"
+_UNABLE = (
+    r"(?:can(?:'?t|not| not)|couldn'?t|could not|won'?t|will not|(?:am|'m|are|is) (?:unable|not (?:able|going|allowed|"
+    r"permitted|authori[sz]ed|programmed|designed|comfortable|qualified|in a position))|unable|not able|"
+    rf"{_NOT} (?:feel (?:comfortable|able)|wish|want)|{_NOT} think (?:that )?(?:i (?:should|can)|it (?:is|"
+    rf"would be) \w+ (?:for me )?to)|"
+    r"(?:would|'d) (?:rather|prefer) not|prefer not|(?:decline|refuse) to)"
+)
+_ACTS = (
+    r"(?:answer|assist|help(?! but\b)|provide|comply|fulfil\w*|satisfy|creat|writ|generat|produc|reproduc|"
+    r"engage|discuss|shar|"
+    r"offer|giv|say(?!ing)|tell (?:you(?! how\b)|which|who|what)|respond|reply|continue|proceed|complete|"
+    r"do (?:that|this|it|so)\b|"
+    r"speculat|comment|confirm|judg|get into|form|express|support|talk about|name|identify|describe|have (?:personal|a "
+    r"favou?rite|opinions))"
+)
+_BETWEEN = (
+    r"(?:,? (?:\w+ly|in good (?:faith|conscience),?|(?:and|or|nor) (?:i )?(?:will|would|wo)(?: not|n't)|"
+    r"be able to|be|even|just))*"
+)
+_MODEL = r"(?:ai|a\.i\.|artificial intelligence|llm|(?:ai )?language model|assistant|chatbot|machine)"
+_REFUSALS = (
+    rf"\b(?:i|we)\b(?:(?!\bbut\b)[^.;:!?\n]){{0,60}}?{_UNABLE}(?: to)?{_BETWEEN} {_ACTS}",
+    rf"^(?:(?:i'?m |i am )?(?:\w+ )?sorry|apologies|unfortunately|no)?[,.:]? ?{_UNABLE}(?: to)? {_ACTS}",
+    r"\bi (?:must |have to |need to |will |would |respectfully )*(?:decline|refuse)(?:\.|,|$| (?:to (?:answer|"
+    r"help|assist|"
+    r"write|do)|this|that|your))",
+    r"\bi (?:can't|cannot|can not|won't|will not)(?: do (?:that|this))?(?:\.|!|,|$)",
+    rf"(?<!since )(?<!as )\bi (?:{_NOT} have|have no|lack) (?:any |the |enough |access |real-time |sufficient |"
+    rf"direct )*(?:\w+ )?(?:information|"
+    r"knowledge|data|access|context|details|ability|way of|way to|record)\b",
+    rf"\b(?:as|being) an? (?:\w+ ){{0,2}}{_MODEL}\b[^.]{{0,60}}?\bi(?: {_NOT}| can'?t|'m not| cannot| am (?:not|"
+    rf"unable)| have no)\b",
+    rf"\bi(?:'m| am) (?:\w+, )?(?:just |only |merely )?an? (?:\w+ ){{0,2}}{_MODEL}\b[^.]{{0,60}}\b(?:can'?t|"
+    rf"cannot|{_NOT}|unable|have no)\b",
+    r"\b(?:against|outside|beyond|violates?) (?:of )?(?:my|our|the (?:scope of my|rules (?:that )?i|"
+    r"guidelines (?:that )?i))\b",
+    rf"\b(?:my|our) (?:\w+ )?(?:guidelines?|programming|polic(?:y|ies)|rules|instructions) (?:{_NOT} (?:allow|"
+    rf"permit)|forbid|prohibit|prevent)",
+    r"\bi(?:'ve| have) been (?:told|instructed|asked|trained|programmed) not to\b|\bi(?:'m|"
+    r" am) still learning how to\b",
+    r"\bnot (?:an? \w+|something|one)(?: that)? (?:i (?:can|am able)|i'm able)|\bnot possible for me to\b",
+    r"\b(?:not|in|would not be|wouldn't be) ?appropriate (?:for me to|request|question)",
+    r"^(?:the |your |this )?(?:request|prompt|response|question) (?:(?:was|has been|is|cannot be|"
+    r"can't be) )?(?:blocked|filtered|"
+    r"flagged|rejected|denied|answered|fulfilled|processed)(?=[.!]|$| and\b| due\b| because\b)",
+    r"^(?:sorry,? )?no (?:can do|comment(?=[.!,]|$)|information (?:is )?available)",
+    r"^(?:let'?s|can we|could we) (?:talk about|discuss|change) (?:something|the)",
+    r"\b(?:lo siento|no puedo|je ne peux pas|désolée?|ich kann (?:das |dir |ihnen |diese[ns]? \w+ )?nicht|"
+    r"tut mir leid|sinto "
+    r"muito|não posso|non posso|mi dispiace)\b|抱歉|对不起|无法(?:回答|提供|协助)|申し訳|できません|죄송|"
+    r"извините|не могу",
+)
+_REFUSES = re.compile("|".join(_REFUSALS))
+_TURNS = re.compile(
+    r"(?:,|\.|;|—|–|-)? ?\b(?:but(?! also)|however|that said|nevertheless|yet|though|here (?:is|are)|here's)\b,? ?"
+)
+_OFFERS = re.compile(
+    r"(?:(?:i|we)(?:'d| would| can| could|'ll| will| am|'m)\b[^.]{0,40}\b(?:help|assist|happy|glad|provide|"
+    r"offer|suggest|explain|discuss|"
+    r"write|talk|share|like|open|here)|if you\b|let me\b|please\b|feel free|perhaps (?:i|we|you)|would you|"
+    r"you (?:can|could|may|might)"
+    r"|i (?:don't|do not|can't|cannot|have)|we (?:can|could))"
+)
+_QUOTED = re.compile(r'"[^"]{8,}"')
+_TEXT_FOLLOWS = re.compile(r"^\W*(?:\w+\W+){2,}\w+: ")
+
+
+def refuses(text: str) -> bool:
+    """Return whether the reply refuses, or says that it can't answer, in its first sentences, and goes on to "
+    "no answer."""
+    said = " ".join(text[: 2 * _BEGINNING].replace("’", "'").replace("“", '"').replace("”", '"').casefold().split())
+    said = said.lstrip("*#_> {([") if _QUOTED.fullmatch(said) else _QUOTED.sub('""', said.lstrip("*#_> {(["))
+    beginning = " ".join(re.split(r"(?<=[.!?])\s+", said[:_BEGINNING])[:_SENTENCES])
+    found = _REFUSES.search(beginning.strip('"'))
+    if not found or _TEXT_FOLLOWS.match(beginning[: found.start()]):
+        return False
+    turned = _TURNS.search(said, found.end())
+    return turned is None or bool(_OFFERS.match(said, turned.end()))

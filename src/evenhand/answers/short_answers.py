@@ -1,0 +1,163 @@
+"""Which of a few options a reply gives as its answer: by letter, or in the option's words.
+
+A reply's last "answer: …" or box counts; else the option that it begins with; else the one option that its clauses
+assert. An option that a clause denies, doubts or merely lists is not asserted. More than one asserted option, or none,
+is unread: so is a refusal.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from .refusals import refuses
+
+_WRAPPERS = re.compile(
+    r"\\(?:boxed|text|mathrm|textbf|mathbf)\s*\{|\\[\[\]()]|\$+|</?[a-z_]+>|```(?:json|\w+)?|[*_`]+|[{}]"
+    r"|(?<![\w])[\"“”]|[\"“”](?!\w)|(?<!\w)'(?=\w+'(?!\w))|✅|✔|➡️"
+)
+_ANSWER_TAG = re.compile(r"<(?:answer|choice|final_?answer|response)>", re.IGNORECASE)
+_MARKER = re.compile(
+    r"\b(?:(?:my|the|final|correct|best|one|short)[ -])*(?:answer|choice|verdict|conclusion|response|option|"
+    r"decision|final|"
+    r"correction)(?: here)?(?: is| would be| should be)?\s*(?::|=|->|→|\n)\s*"
+    r"|\b(?:answer|choice|option)(?:'s| is| would be)(?: therefore)? |\bi(?:'d| would|'ll| will)? (?:say|choose|"
+    r"pick|select|go with): "
+)
+_NEGATED = re.compile(
+    r"\b(?:not|never|no|nor|neither|cannot|can't|without|hardly|rule out|ruled out|unlikely that|doubt|wrong|"
+    r"instead of|"
+    r"rather than|\w+n't)\b(?! only\b)"
+)
+_HEDGED = re.compile(
+    r"\b(?:may|might|could|perhaps|maybe|possibly|if|whether|unless|either|depends|between|"
+    r"some (?:\w+ )?(?:people|would|might|say)|that i can|"
+    r"one (?:might|could|may)|would be likely|as likely|more likely|sometimes|who'd|like to|hard to|would mean|"
+    r"saying|misread|\?)|\?$"
+)
+_CLAUSE = re.compile(
+    r"[.!?]+(?=\s|$)|[;\n]|,? \b(?:but|so|therefore|thus|hence|because|since|yet|however|although|though|while)\b"
+    r"|, |: | [–—-] "
+)
+_TAKEN_BACK = re.compile(r"\b(?:wait|correction|actually|on second thought|i mean|hold on|scratch that|misread)\b")
+_UNDECIDED = re.compile(r"\b(?:could|might) (?:just as well|equally(?: well)?|also) be\b|\bleave this one\b")
+_OWN = re.compile(r"\b(?:i|i'd|i would|i'll|i'd be|i would be|it's|it is|it would be)(?: very| highly| quite| most)?$")
+_LED = re.compile(
+    r"(?:\b(?:is|be|say|answer|with|simply|just|definitely|choose|very|highly|quite|clear|firm|definite|a)|[:,–—-])$"
+)
+
+
+@dataclass(frozen=True)
+class Option:
+    """An option of a question.
+
+    words: what it is called, in lower case. label: its letter, "" where it has none. bare: its words are common ones
+    ("no"), and count only where they stand alone.
+    """
+
+    words: tuple[str, ...]
+    label: str = ""
+    bare: bool = False
+
+
+def plain_lines(text: str) -> str:
+    """Return a reply in lower case, without invisible characters, accents on apostrophes, and wrappers of the "
+    "answer."""
+    text = unicodedata.normalize("NFKC", text).replace("’", "'").replace("‘", "'").replace("\u2011", "-")
+    text = _ANSWER_TAG.sub(" answer: ", text)
+    text = "".join(c for c in text if unicodedata.category(c) not in ("Cf", "Cc", "Mn") or c in "\n\t")
+    text = _WRAPPERS.sub(" ", text.casefold())
+    return "\n".join(" ".join(line.strip(" |").split()) for line in text.splitlines()).strip()
+
+
+def read_option(text: str, options: Sequence[Option]) -> int | None:
+    """Return the place of the one option that the reply gives as its answer; None: unread. Linear in its length."""
+    said = plain_lines(text[:20_000])
+    reader = _Reader(options)
+    first_line, last_line = said.partition("\n")[0], said.rpartition("\n")[2]
+    answers = [reader.leading(first_line, whole=True)]
+    answers += [reader.leading(said[mark.end() :]) for mark in _MARKER.finditer(said)]
+    answers.append(reader.leading(last_line, whole=True))
+    marked = [each for each in answers if each is not None]
+    if marked:
+        return marked[-1] if len(set(marked)) == 1 or _TAKEN_BACK.search(said) else None
+    if _TAKEN_BACK.search(said) or _UNDECIDED.search(said):
+        return None
+    first, asserted = reader.leading(said), reader.asserted(said)
+    if first is not None:
+        return first if not asserted - {first} else None
+    return asserted.pop() if len(asserted) == 1 and not refuses(text) else None
+
+
+def find_asserted(text: str, options: Sequence[Option]) -> set[int]:
+    """Return the places of all options that clauses of a reply assert, neither denied nor doubted."""
+    return _Reader(options).asserted(plain_lines(text[:20_000]))
+
+
+class _Reader:
+    def __init__(self, options: Sequence[Option]) -> None:
+        self._options = options
+        words = sorted(
+            ((word, n) for n, each in enumerate(options) for word in each.words), key=lambda each: -len(each[0])
+        )
+        self._place = {word: n for word, n in words}
+        self._words = re.compile("|".join(rf"(?<![\w-]){re.escape(word)}(?![\w]|-\w|'\w)" for word, _ in words))
+        self._labels = {each.label: n for n, each in enumerate(options) if each.label}
+        letters = "".join(self._labels) or "\0"
+        self._label = re.compile(
+            rf"\(([{letters}])\)|^([{letters}])(?=[).:]|$)|\b(?:option|answer|choice) ([{letters}])\b"
+        )
+        self._bracketed = re.compile(rf"\(([{letters}])\)")
+        self._first = re.compile(rf"[\W_]*(?:option )?(?:\(?([{letters}])(?:[).:]|(?=[\s,]*$)))")
+
+    def leading(self, said: str, whole: bool = False) -> int | None:
+        """Return the option that a text begins with, before a sign; whole: that is all of the text."""
+        line = said.lstrip(" \n:>#-").partition("\n")[0]
+        if len({label[1] for label in self._bracketed.finditer(line)}) > 1:
+            return None  # the options, listed
+        line = line if self._first.match(line) else line.lstrip("(")
+        label = self._first.fullmatch(line.strip()) if whole else self._first.match(line)
+        if label:
+            place = self._labels[label[1]]
+            others = {self._place[word[0]] for word in self._words.finditer(line)} - {place}
+            if _NEGATED.search(_CLAUSE.split(self._words.sub("", line[label.end() :]))[0]):
+                return None  # "(b) is wrong"
+            return None if others and len(line) < 60 and not self._named(line, place) else place
+        word = self._words.match(line)
+        after = r"\W*$" if whole else r"\s*(?:$|[.,;:!)(–—-]|because\b|since\b|as\b|\()"
+        if not word or not re.match(after, line[word.end() :]):
+            return None
+        return self._place[word[0]]
+
+    def _named(self, line: str, place: int) -> bool:
+        return any(self._place[word[0]] == place for word in self._words.finditer(line))
+
+    def asserted(self, said: str) -> set[int]:
+        """Return the options that clauses assert."""
+        found: set[int] = set()
+        for clause in _CLAUSE.split(said):
+            mentions = [(word.start(), word.end(), self._place[word[0]]) for word in self._words.finditer(clause)]
+            listed = pairwise(mentions)
+            if any(re.fullmatch(r"\s*(?:/|or|and|nor)\s*", clause[one[1] : other[0]]) for one, other in listed):
+                continue  # "likely/unlikely"
+            mentions = [
+                each for each in mentions if not self._options[each[2]].bare or self._stands_alone(clause, each)
+            ]
+            mentions += [(m.start(), m.end(), self._labels[m[1] or m[2] or m[3]]) for m in self._label.finditer(clause)]
+            if len({place for _, _, place in mentions}) != 1 or _HEDGED.search(clause):
+                continue
+            rest = clause
+            for start, end, _ in sorted(mentions, reverse=True):
+                rest = rest[:start] + "|" + rest[end:]
+            if not _NEGATED.search(rest):
+                found.add(mentions[0][2])
+        return found
+
+    def _stands_alone(self, clause: str, mention: tuple[int, int, int]) -> bool:
+        before, after = clause[: mention[0]].rstrip(), clause[mention[1] :].strip()
+        if _OWN.search(before):
+            return True
+        return (not before or bool(_LED.search(before))) and not re.match(r"\w", after)
