@@ -16,7 +16,7 @@ from itertools import pairwise
 from .refusals import refuses
 
 _WRAPPERS = re.compile(
-    r"\\(?:boxed|text|mathrm|textbf|mathbf)\s*\{|\\[\[\]()]|\$+|</?[a-z_]+>|```(?:json|\w+)?|[*_`]+|[{}]"
+    r"\\(?:boxed|text|mathrm|textbf|mathbf)\s*\{|\\[\[\]()]|\$+|</[a-z_]+>|<(?=[a-z_]+>)|(?<=[a-z_])>|```(?:json|\w+)?|[*_`]+|[{}]"
     r"|(?<![\w])[\"“”]|[\"“”](?!\w)|(?<!\w)'(?=\w+'(?!\w))|✅|✔|➡️"
 )
 _ANSWER_TAG = re.compile(r"<(?:answer|choice|final_?answer|response)>", re.IGNORECASE)
@@ -75,21 +75,25 @@ def plain_lines(text: str) -> str:
 
 def read_option(text: str, options: Sequence[Option]) -> int | None:
     """Return the place of the one option that the reply gives as its answer; None: unread. Linear in its length."""
+    given, asserted = find_given(text, options), find_asserted(text, options)
+    if given is not None or len(asserted) != 1 or refuses(text) or _TAKEN_BACK.search(plain_lines(text)):
+        return given
+    return None if _UNDECIDED.search(plain_lines(text)) else asserted.pop()
+
+
+def find_given(text: str, options: Sequence[Option]) -> int | None:
+    """Return the option behind "answer: …", alone on the first or last line, or with which the reply begins."""
     said = plain_lines(text[:20_000])
     reader = _Reader(options)
-    first_line, last_line = said.partition("\n")[0], said.rpartition("\n")[2]
-    answers = [reader.leading(first_line, whole=True)]
+    answers = [reader.leading(said.partition("\n")[0], whole=True)]
     answers += [reader.leading(said[mark.end() :]) for mark in _MARKER.finditer(said)]
-    answers.append(reader.leading(last_line, whole=True))
+    answers.append(reader.leading(said.rpartition("\n")[2], whole=True))
     marked = [each for each in answers if each is not None]
     if marked:
         return marked[-1] if len(set(marked)) == 1 or _TAKEN_BACK.search(said) else None
-    if _TAKEN_BACK.search(said) or _UNDECIDED.search(said):
-        return None
-    first, asserted = reader.leading(said), reader.asserted(said)
-    if first is not None:
-        return first if not asserted - {first} else None
-    return asserted.pop() if len(asserted) == 1 and not refuses(text) else None
+    first = reader.leading(said)
+    contradicted = _TAKEN_BACK.search(said) or _UNDECIDED.search(said) or reader.asserted(said) - {first}
+    return None if contradicted else first
 
 
 def find_asserted(text: str, options: Sequence[Option]) -> set[int]:
