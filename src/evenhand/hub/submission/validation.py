@@ -12,7 +12,7 @@ from evenhand.hub.results_checks import MOST_UNREAD, in_place_of_all, refuse_wea
 from evenhand.hub.submission.figures import SubmittedFigure
 from evenhand.hub.submission.finished_run import FinishedRun, check_model
 
-LONGEST_NAME, LONGEST_NOTES = 200, 1_000  # characters of an evaluator's name, and of notes
+LONGEST_NAME = 200  # characters
 _AHEAD = timedelta(hours=14)  # a day begins so much earlier than in UTC where it begins first
 
 
@@ -29,10 +29,8 @@ def check_figures(run: FinishedRun, found: Sequence[SubmittedFigure]) -> None:
     for each in found:
         what, row = f"{run.name}: {each.figure.key} of task {each.task}", each.row
         if row.n - row.n_read > MOST_UNREAD * row.n:
-            raise UsageError(
-                f"{what}: {row.n - row.n_read:,} of {row.n:,} answers could not be read (at most "
-                f"{100 * MOST_UNREAD:.0f} %); look at the run's answers, or try another --protocol"
-            )
+            unread = f"{row.n - row.n_read:,} of {row.n:,} answers could not be read"
+            raise UsageError(f"{what}: {unread} (at most {100 * MOST_UNREAD:.0f} %); try another --protocol")
         if not all(map(math.isfinite, (each.value, *(each.interval or ())))):
             raise UsageError(f"{what} is {each.value}, and not a number that can be compared; look at the run's report")
 
@@ -66,11 +64,9 @@ def parse_date(text: object) -> datetime:
     if not isinstance(text, str) or not re.match(r"\d{4}-\d\d-\d\d(T|$)", text):
         raise ValueError("no date")
     moment = datetime.fromisoformat(text)
-    if "T" not in text:
-        return moment.replace(tzinfo=UTC)
-    if moment.tzinfo is None:
+    if "T" in text and moment.tzinfo is None:
         raise ValueError("a time without a zone")
-    return moment
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 def date_of(seconds: float) -> str:

@@ -11,7 +11,7 @@ import re
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TypedDict
+from typing import Any
 
 import pyarrow.parquet
 from huggingface_hub.utils import yaml_dump  # type: ignore[attr-defined]
@@ -27,18 +27,7 @@ _INFO = re.compile(r"^dataset_info:\n(?:[ -].*\n)*", re.MULTILINE)  # up to the 
 _SIZES = re.compile(f"{re.escape(BEGIN)}\n.*?{re.escape(END)}\n", re.DOTALL)
 
 
-class Split(TypedDict):
-    name: str
-    num_bytes: int
-    num_examples: int
-
-
-class Info(TypedDict):
-    config_name: str
-    features: list[object]
-    splits: list[Split]
-    download_size: int
-    dataset_size: int
+Info = Mapping[str, Any]  # of a configuration, as in dataset_info
 
 
 def computed(card: str, name: str, datasets: Path = DATASETS) -> str:
@@ -62,24 +51,26 @@ def dataset_info(name: str, datasets: Path = DATASETS) -> list[Info]:
 
     num_bytes: in memory, as a table; download_size: of the parquet files.
     """
-    builder_class, infos = dataset_builder_class(name), []
+    builder_class = dataset_builder_class(name)
+    infos: list[Info] = []
     files = split_files(name, datasets)
     for config in builder_class.BUILDER_CONFIGS:
         with tempfile.TemporaryDirectory() as cache:
             builder = builder_class(cache_dir=cache, config_name=config.name, base_path=str(datasets / name))
         paths = {Path(split).name: path for split, path in files.items() if split == f"{config.name}/{path.stem}"}
         tables = {split: pyarrow.parquet.read_table(paths[split]) for split in sorted(paths, key=_rank)}
+        sizes = [
+            {"name": split, "num_bytes": table.nbytes, "num_examples": table.num_rows}
+            for split, table in tables.items()
+        ]
         infos.append(
-            Info(
-                config_name=config.name,
-                features=builder.info.features._to_yaml_list(),
-                splits=[
-                    Split(name=split, num_bytes=table.nbytes, num_examples=table.num_rows)
-                    for split, table in tables.items()
-                ],
-                download_size=sum(path.stat().st_size for path in paths.values()),
-                dataset_size=sum(table.nbytes for table in tables.values()),
-            )
+            {
+                "config_name": config.name,
+                "features": builder.info.features._to_yaml_list(),
+                "splits": sizes,
+                "download_size": sum(path.stat().st_size for path in paths.values()),
+                "dataset_size": sum(table.nbytes for table in tables.values()),
+            }
         )
     return infos
 
@@ -95,10 +86,9 @@ def sizes_and_samples(infos: Sequence[Info], files: Mapping[str, Path]) -> str:
     lines += ["| configuration | split | rows | parquet, kB |", "| --- | --- | --- | --- |"]
     for info in infos:
         for split in info["splits"]:
-            kilobytes = files[f"{info['config_name']}/{split['name']}"].stat().st_size / 1000
-            lines.append(
-                f"| `{info['config_name']}` | {split['name']} | {split['num_examples']:,} | {kilobytes:,.0f} |"
-            )
+            config, name = info["config_name"], split["name"]
+            kilobytes = files[f"{config}/{name}"].stat().st_size / 1000
+            lines.append(f"| `{config}` | {name} | {split['num_examples']:,} | {kilobytes:,.0f} |")
     lines += ["", "The first row of each configuration:"]
     for info in infos:
         first = files[f"{info['config_name']}/{info['splits'][0]['name']}"]

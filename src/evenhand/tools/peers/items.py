@@ -93,11 +93,14 @@ def _items(run: Prepared, rows: datasets.Dataset) -> Iterator[Item]:
     most = max(len(some) for of_row in choices for some in of_row)
     answered = [[_answer(scored, episode, place) for episode in scored.episodes(rows)] for place in range(most)]
     figures = _figures(run, answered)
+    if not figures:
+        name = run.benchmark.card.name
+        raise UsageError(f"{name} can't be exported: none of its headline figures is a mean over answers")
     for asked, options, predictions in zip(written, choices, answered[0]):
         if len(predictions) != len(asked) or not all(options):
             raise _no_question(run)
         for request, some, prediction in zip(asked, options, predictions):
-            found = figures[str(prediction["id"])]
+            found = figures.get(str(prediction["id"]), {})
             yield Item(
                 id=str(prediction["id"]),
                 messages=tuple({"role": each.role, "content": each.text} for each in request.messages),
