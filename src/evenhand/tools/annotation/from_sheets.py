@@ -52,12 +52,8 @@ class Merged:
 
     def sentences(self) -> tuple[str, ...]:
         """Count what was left out, and the empty cells and missing rows of each rater."""
-        empty = Counter(
-            (rater, row["question"])
-            for row in self.rows
-            for rater in self.raters
-            if rater != "default" and not row[rater]
-        )
+        people = [rater for rater in self.raters if rater != "default"]
+        empty = Counter((rater, row["question"]) for row in self.rows for rater in people if not row[rater])
         n = len(self.rows) // len(self.scheme.questions)
         return (
             f"Left out: {self.counts['unknown_ids']:,} unknown ids, {self.counts['unknown_labels']:,} labels not in "
@@ -80,10 +76,8 @@ class Merged:
         rows, label_rows = (
             tuple((Cell(title), *map(count, counts)) for title, counts in lines.items()) for lines in (statuses, labels)
         )
-        return (
-            Table("Entries", ("status", *questions), rows),
-            Table("Labels of the entries kept", ("label", *questions), label_rows, note),
-        )
+        kept_labels = Table("Labels of the entries kept", ("label", *questions), label_rows, note)
+        return Table("Entries", ("status", *questions), rows), kept_labels
 
 
 @dataclass(frozen=True)
@@ -201,10 +195,8 @@ def read_key(path: Path, scheme: Scheme) -> Key:
     sheet = read_sheet(path)
     needed = (ENTRY, "id", SWAPPED) if scheme.sides else (ENTRY, "id")
     if missing := [name for name in needed if name not in sheet.columns]:
-        raise UsageError(
-            f"{path} is no key of an export with scheme {scheme.name!r}: it has no column {', '.join(missing)}; name "
-            "the export's OUT.key.csv"
-        )
+        what = f"key of an export with scheme {scheme.name!r}"
+        raise UsageError(f"{path} is no {what}: it has no column {', '.join(missing)}; name the export's OUT.key.csv")
     ids = {row[ENTRY]: row["id"] for row in sheet.rows}
     if len({*ids.values()}) < len(sheet.rows):
         raise UsageError(f"{path} has an entry twice; name the export's OUT.key.csv as it was written")
@@ -278,7 +270,5 @@ def _refuse_unknown(everyone: Sequence[Labels], scheme: Scheme) -> None:
         return
     more = len(problems) - _PROBLEMS_NAMED
     named = "; ".join(problems[:_PROBLEMS_NAMED]) + (f"; and {more:,} more" if more > 0 else "")
-    expected = (
-        f"a label of the scheme ({scheme.accepted()})" if strange else "entries of the key written with the sheets"
-    )
+    expected = f"a label of the scheme ({scheme.accepted()})" if strange else "entries of the export's key"
     raise UsageError(f"not understood: {named}. Expected {expected}. Fix the files, or skip these: --skip-unknown")
