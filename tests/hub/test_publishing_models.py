@@ -10,6 +10,7 @@ from transformers import LlamaForCausalLM
 
 from evenhand.hub.cards.model import model_card
 from evenhand.hub.checkpoint import model_contents
+from evenhand.hub.publish_command import ModelOptions
 from evenhand.hub.refusals import refuse
 from evenhand.training_record import base_version
 from tests.hub.hub_repositories import Blob, Commit
@@ -116,7 +117,7 @@ def test_no_place_of_a_file_is_published(adapter, name, came, said):
     record["recipe"][name] = came
     (adapter / "training.json").write_text(json.dumps(record))
     (adapter / "README.md").unlink()
-    files = model_contents(str(adapter), "lab", base="lab/tiny-base").files
+    files = model_contents(str(adapter), ModelOptions("lab", base="lab/tiny-base")).files
     assert json.loads(files["training.json"])["recipe"][name] == said
     texts = (each if isinstance(each, bytes) else each.read_bytes() for each in files.values())
     assert not any(b"private" in each for each in texts)
@@ -130,7 +131,7 @@ def test_of_a_base_in_a_folder_its_version_is_published_and_no_place(adapter, pl
     record["recipe"]["model"] = place
     (adapter / "training.json").write_text(json.dumps(record))
     (adapter / "README.md").unlink()
-    contents = model_contents(str(adapter), "lab", base="lab/tiny-base")
+    contents = model_contents(str(adapter), ModelOptions("lab", base="lab/tiny-base"))
     refuse([contents])
     published = json.loads(contents.files["training.json"])["base"]
     assert published == {"model": "lab/tiny-base", "identity": "lab/tiny-base@0123456789abcdef float32"}

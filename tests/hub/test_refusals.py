@@ -11,6 +11,7 @@ from evenhand.flow.run_folder import RunFolder
 from evenhand.hub.checkpoint import model_contents
 from evenhand.hub.contents import Contents, files_of, repository_id
 from evenhand.hub.packaged import dataset_contents
+from evenhand.hub.publish_command import ModelOptions
 from evenhand.hub.refusals import find_findings, find_problem, refuse
 from evenhand.hub.results_checks import refuse_weak_results
 from evenhand.library import DATASETS, METRICS, dataset_names, load_dataset, load_metric, metric_names
@@ -143,11 +144,11 @@ def test_links_are_followed_into_the_hubs_cache_alone(checkpoint, tmp_path):
     (checkpoint / "model.safetensors").rename(blobs / "0123")
     (checkpoint / "model.safetensors").symlink_to(blobs / "0123")
     (checkpoint / "LICENSE").symlink_to("README.md")
-    assert {"model.safetensors", "LICENSE"} <= {*model_contents(str(checkpoint), "lab").files}
+    assert {"model.safetensors", "LICENSE"} <= {*model_contents(str(checkpoint), ModelOptions("lab")).files}
     (tmp_path / "private.txt").write_text("mine")
     (checkpoint / "notes.txt").symlink_to(tmp_path / "private.txt")
     with pytest.raises(UsageError, match=r"notes\.txt is a link to a file outside"):
-        model_contents(str(checkpoint), "lab")
+        model_contents(str(checkpoint), ModelOptions("lab"))
 
 
 def test_what_only_looks_so_is_published_where_somebody_says_so():
@@ -217,25 +218,28 @@ def test_datasets_without_packaged_rows_are_refused(name):
 
 
 def test_what_is_no_finished_checkpoint_is_refused(checkpoint, tmp_path):
-    assert model_contents(str(checkpoint), "lab").repo_id == "lab/fair-model"
+    assert model_contents(str(checkpoint), ModelOptions("lab")).repo_id == "lab/fair-model"
     with pytest.raises(UsageError, match="is no folder"):
-        model_contents(str(tmp_path / "none"), "lab")
+        model_contents(str(tmp_path / "none"), ModelOptions("lab"))
     (checkpoint / ".asked.json").write_text("{}")
     with pytest.raises(UsageError, match="unfinished"):
-        model_contents(str(checkpoint), "lab")
+        model_contents(str(checkpoint), ModelOptions("lab"))
     (checkpoint / ".asked.json").unlink()
     (checkpoint / "model.safetensors").rename(checkpoint / "pytorch_model.bin")
     with pytest.raises(UsageError, match="weights in safetensors"):
-        model_contents(str(checkpoint), "lab")
+        model_contents(str(checkpoint), ModelOptions("lab"))
 
 
 def test_a_card_written_by_hand_stays_and_takes_no_runs(checkpoint, tmp_path):
-    assert model_contents(str(checkpoint), "lab").files["README.md"] == (checkpoint / "README.md").read_bytes()
+    assert (
+        model_contents(str(checkpoint), ModelOptions("lab")).files["README.md"]
+        == (checkpoint / "README.md").read_bytes()
+    )
     with pytest.raises(UsageError, match="remove --runs"):
-        model_contents(str(checkpoint), "lab", runs=[tmp_path])
+        model_contents(str(checkpoint), ModelOptions("lab", runs=[tmp_path]))
     (checkpoint / "README.md").unlink()
     with pytest.raises(UsageError, match="write its card"):
-        model_contents(str(checkpoint), "lab")
+        model_contents(str(checkpoint), ModelOptions("lab"))
 
 
 # Results

@@ -15,7 +15,7 @@ from evenhand.gating.gate import gate
 from evenhand.models.request import Message, Request
 from evenhand.plugins import Registry
 from evenhand.report.comparison import compare
-from evenhand.tools.peers.items import items, prepared
+from evenhand.tools.peers.items import list_items, prepare_export
 from tests.scripted_models import Scripted
 
 
@@ -87,7 +87,7 @@ def test_it_is_not_exported_to_harnesses_that_know_means_alone(offers, monkeypat
     monkeypatch.setattr(benchmark, "ask", choices)
     monkeypatch.setattr(benchmark, "read", lambda self, row, replies, how: [{**row, "text": "100", "offer": 100.0}])
     with pytest.raises(UsageError, match="offers can't be exported: none of its headline figures is a mean"):
-        [*items(prepared(run_config("offers", protocol="choose")))]
+        [*list_items(prepare_export(run_config("offers", protocol="choose")))]
 
 
 def test_unread_answers_are_left_out(offers, tmp_path):

@@ -942,7 +942,7 @@ def test_wrong_usage(make, n, options, message):
     "wanted", [{"domain": " "}, {"domain": "a\nb"}, {"female": 0}, {"male": 0}, {"male": -1}, {"female": 4, "male": 3}]
 )
 def test_what_no_scenario_can_be_is_wrong_usage(wanted):
-    with pytest.raises(UsageError, match="domain|characters"):
+    with pytest.raises(UsageError, match=r"domain|characters"):
         replace(WANTED, **wanted)
 
 

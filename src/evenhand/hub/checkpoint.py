@@ -6,13 +6,16 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from evenhand.errors import EvenhandError, UsageError
 from evenhand.flow.foreign_files import shortened
 from evenhand.hub.contents import CARD, Contents, check_repository_id, files_of, repository_id
 from evenhand.paths import typed_path
 from evenhand.training_record import PUBLIC_ID_OF_EMBEDDED, RECORD, base_of, is_folder, without_folders
+
+if TYPE_CHECKING:
+    from evenhand.hub.publish_command import ModelOptions
 
 ADAPTER, CONFIG, UNFINISHED = "adapter_config.json", "config.json", ".asked.json"
 _SHARD = "[0-9]" * 5
@@ -22,36 +25,21 @@ OWNED = (
 )  # fmt: skip
 
 
-def model_contents(
-    name: str,
-    namespace: str,
-    private: bool = False,
-    repository: str | None = None,
-    base: str | None = None,
-    version: str = "1.0.0",
-    runs: Sequence[Path] = (),
-) -> Contents:
-    """Return a checkpoint's repository.
-
-    Args:
-        name: the checkpoint's folder.
-        repository: its name on the Hub; by default the folder's.
-        base: the base model's id on the Hub, if it was tuned from a local folder.
-        runs: of the checkpoint and of its base, for the card.
+def model_contents(name: str, asked: ModelOptions) -> Contents:
+    """Return a checkpoint's repository. name: the checkpoint's folder.
 
     Raises UsageError for what is no finished checkpoint, for an adapter whose base others could not find, and for runs
     of other models.
     """
     folder = typed_path(name).resolve()
     _check_finished(folder)
-    repo_id = repository_id(namespace, repository or folder.name, "--name gives it another name than the folder's")
+    repo_id = repository_id(str(asked.namespace), asked.name or folder.name, "--name gives it another name")
     files: dict[str, Path | bytes] = dict(files_of(folder, deep=False))
     _read_object(folder / CONFIG)
     adapter, record = _read_object(folder / ADAPTER), _read_object(folder / RECORD)
-    if base is None:
-        with _naming_damage(folder / ADAPTER):
-            base = _find_public_base(adapter.get("base_model_name_or_path") or base_of(record))
-    else:
+    with _naming_damage(folder / ADAPTER):
+        base = asked.base or _find_public_base(adapter.get("base_model_name_or_path") or base_of(record))
+    if base is not None:
         check_repository_id(base, "--base is the base model's id")
     if ADAPTER in files:
         if base is None:
@@ -60,14 +48,14 @@ def model_contents(
     if record:
         with _naming_damage(folder / RECORD):
             files[RECORD] = _as_json(_remove_folders(record, base))
-    files[CARD] = _write_card(folder, runs, base, repo_id).encode()
+    files[CARD] = _write_card(folder, asked.runs, base, repo_id).encode()
     return Contents(
         "model",
         repo_id,
         files,
         title=f"Publish {repo_id.partition('/')[2]} with evenhand",
-        tag=f"v{version}",
-        private=private,
+        tag=f"v{asked.version}",
+        private=asked.private,
         owned=OWNED,
         fixed=("*.safetensors", "*.safetensors.index.json"),
         base=base,
@@ -88,7 +76,7 @@ def _find_public_base(named: str | None) -> str | None:
     """Return the base model's id on the Hub; None where it is a local folder, or unknown."""
     if not named or is_folder(named):
         return None
-    return check_repository_id(PUBLIC_ID_OF_EMBEDDED if named == "embedded" else named, "--base says the base's id")
+    return PUBLIC_ID_OF_EMBEDDED if named == "embedded" else named
 
 
 def _read_object(path: Path) -> dict[str, Any]:

@@ -115,7 +115,7 @@ def _make_contents(kind: str, name: str, asked: Any) -> Contents:
     if kind == "model":
         from evenhand.hub.checkpoint import model_contents
 
-        return model_contents(name, asked.namespace, asked.private, asked.name, asked.base, asked.version, asked.runs)
+        return model_contents(name, asked)
     from evenhand.hub.leaderboard.writing import leaderboard_contents
 
     return leaderboard_contents(typed_path(name), asked.namespace, asked.private, asked.name)

@@ -14,15 +14,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import yaml  # type: ignore[import-untyped]
-from huggingface_hub import (
-    CommitOperationAdd,
-    CommitOperationDelete,
-    DatasetCard,
-    HfApi,
-    ModelCard,
-    SpaceCard,
-    get_session,
-)
+from huggingface_hub import CommitOperationAdd, CommitOperationDelete, HfApi, get_session, repocard
 from huggingface_hub.errors import RepositoryNotFoundError
 from huggingface_hub.hf_api import RepoFile
 from huggingface_hub.utils.sha import git_hash
@@ -34,7 +26,7 @@ from evenhand.hub.contents import CARD, Contents, content, matches
 T = TypeVar("T")
 MAIN = "main"
 TIMEOUT = 300.0  # seconds; the client has none
-CARDS = {"dataset": DatasetCard, "model": ModelCard, "space": SpaceCard}
+CARDS = {"dataset": repocard.DatasetCard, "model": repocard.ModelCard, "space": repocard.SpaceCard}
 _MERGED = re.compile(r" \(#\d+\)$")  # at the end of the title of a merged pull request's commit
 
 

@@ -45,7 +45,7 @@ def refuse(all_contents: Sequence[Contents], allowed: Collection[str] = ()) -> t
 def _refuse(contents: Contents, allowed: Collection[str]) -> list[str]:
     refused, notes, advice = [], [], ""
     for path, file in sorted(contents.files.items()):
-        if secret := find_secret_in_name(path):
+        if secret := find_secret(path) or _find_own_secret(path):
             refused.append(f"{path[: secret[1]]}{HIDDEN} holds {secret[0]} in its name")
             continue
         if problem := find_problem(path, file):
@@ -82,11 +82,6 @@ def find_problem(path: str, file: Path | bytes) -> str | None:
         return "is not text: it holds NUL characters"
     found = _find_own_secret(text)
     return f"holds {found[0]}" if found else None
-
-
-def find_secret_in_name(path: str) -> tuple[str, int] | None:
-    """Return what a secret in a file's name is, and its position."""
-    return find_secret(path) or _find_own_secret(path)
 
 
 def _find_own_secret(text: str) -> tuple[str, int] | None:

@@ -93,12 +93,13 @@ def _check_options(asked: SubmitOptions, output: Path | None) -> None:
     """Raise UsageError for options that don't fit."""
     from evenhand.flow.run_folder import is_run_folder
     from evenhand.hub.submission.finished_run import checked_model_id
-    from evenhand.hub.submission.validation import check_texts
+    from evenhand.hub.submission.validation import is_address
 
     if not asked.model_id:
         raise UsageError("--model-id ORG/NAME is needed: the model on the Hub that ran")
     checked_model_id(asked.model_id)
-    check_texts(asked.source, asked.evaluator)
+    if asked.source is not None and not is_address(asked.source):
+        raise UsageError(f"--source must be a web address (https://…), got {asked.source[:100]!r}")
     if asked.namespace is not None:
         repository_id(asked.namespace, "its-datasets")
     if output is not None and asked.dry_run:

@@ -10,25 +10,14 @@ from __future__ import annotations
 import hashlib
 import json
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from evenhand.hub.submission import finished_run
 from evenhand.hub.submission.figures import SubmittedFigure, is_signed, lower_is_better, submitted_range
-from evenhand.hub.submission.finished_run import (
-    WRITES,
-    FinishedRun,
-    commit_of,
-    describe_model,
-    is_that_model,
-    is_url,
-    settings,
-    shown,
-)
+from evenhand.hub.submission.finished_run import WRITES, FinishedRun, is_url, shown
 from evenhand.hub.submission.validation import parse_date
-
-if TYPE_CHECKING:
-    from evenhand.benchmark import SingleAnswer
 
 SCHEMA_VERSION = "0.2.2"
 FOLDER = "every_eval_ever"
@@ -121,9 +110,9 @@ def _describe_model(run: FinishedRun, about: About) -> dict[str, Any]:
         "additional_details": {
             "deployment_type": "unknown" if of_server else "self_deployed",
             "model_availability": "unknown",
-            "ran_as": describe_model(run),
-            "is_by_name_what_ran": json.dumps(is_that_model(run, about.model_id)),
-            "revision": commit_of(run),
+            "ran_as": finished_run.describe_model(run),
+            "is_by_name_what_ran": json.dumps(finished_run.is_that_model(run, about.model_id)),
+            "revision": finished_run.commit_of(run),
             "base_model": shown(str(base)) if base else None,
         },
     }
@@ -171,7 +160,7 @@ def _describe_figure(run: FinishedRun, measured: SubmittedFigure, about: About) 
         },
         "generation_config": {
             "generation_args": {name: config.get(option) for name, option in sampled.items()},
-            "additional_details": settings(run),
+            "additional_details": finished_run.settings(run),
         },
     }
 
@@ -202,37 +191,27 @@ def answer_lines(run: FinishedRun, found: Sequence[SubmittedFigure], about: Abou
     An unread answer has no score and is left out; the record's `unread_rate` counts it.
     """
     results = {each.task: each.result_id for each in reversed(found)}
-    records = (
-        _describe_answer(run, answer, single, results[single.task], about)
-        for answer in run.predictions.to_dict("records")
-        if (single := run.benchmark.publishing.single_answer(answer)) is not None and single.task in results
-    )
-    text = "".join(json.dumps(each, ensure_ascii=False, allow_nan=False) + "\n" for each in records)
-    return text.encode() or None
-
-
-def _describe_answer(
-    run: FinishedRun, answer: Mapping[str, Any], single: SingleAnswer, result_id: str, about: About
-) -> dict[str, Any]:
     writes = run.results.config.get("protocol") == WRITES
-    attribution = {
-        "turn_idx": 0,
-        "source": "output.raw",
-        "extracted_value": str(answer["answer"]),
-        "extraction_method": "the one option that is named" if writes else "the likelier option",
-        "is_terminal": True,
-    }
-    return {
-        "schema_version": f"instance_level_eval_{SCHEMA_VERSION}",
-        "evaluation_id": _evaluation_id(run, about),
-        "model_id": about.model_id,
-        "evaluation_name": f"{run.results.benchmark}.{single.task}",
-        "evaluation_result_id": result_id,
-        "sample_id": str(answer["id"]),
-        "interaction_type": "single_turn",
-        "input": {"raw": str(answer["question"]), "reference": [single.right], "choices": list(single.options)},
-        "output": {"raw": [str(answer["text"])]},
-        "answer_attribution": [attribution],
-        "evaluation": {"score": float(single.wrong), "is_correct": not single.wrong},
-        "metadata": dict(single.told),
-    }
+    method = "the one option that is named" if writes else "the likelier option"
+    read = {"turn_idx": 0, "source": "output.raw", "extraction_method": method, "is_terminal": True}
+    lines = []
+    for answer in run.predictions.to_dict("records"):
+        single = run.benchmark.publishing.single_answer(answer)
+        if single is None or single.task not in results:
+            continue
+        record = {
+            "schema_version": f"instance_level_eval_{SCHEMA_VERSION}",
+            "evaluation_id": _evaluation_id(run, about),
+            "model_id": about.model_id,
+            "evaluation_name": f"{run.results.benchmark}.{single.task}",
+            "evaluation_result_id": results[single.task],
+            "sample_id": str(answer["id"]),
+            "interaction_type": "single_turn",
+            "input": {"raw": str(answer["question"]), "reference": [single.right], "choices": list(single.options)},
+            "output": {"raw": [str(answer["text"])]},
+            "answer_attribution": [{**read, "extracted_value": str(answer["answer"])}],
+            "evaluation": {"score": float(single.wrong), "is_correct": not single.wrong},
+            "metadata": dict(single.told),
+        }
+        lines.append(json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n")
+    return "".join(lines).encode() or None

@@ -44,11 +44,11 @@ class HubState:
     """What the Hub says.
 
     Attributes:
-        revisions: {dataset: commit of its version's tag}.
+        revisions: {(dataset, version): commit of the version's tag}.
         others: {result: file} of what other files of the model's repository hold; it is not added again.
     """
 
-    revisions: Mapping[str, str] = field(default_factory=dict)
+    revisions: Mapping[tuple[str, str | None], str] = field(default_factory=dict)
     others: Mapping[Result, str] = field(default_factory=dict)
 
 
@@ -88,7 +88,7 @@ def make_submission(checked: Sequence[CheckedRun], asked: SubmitOptions, hub: Hu
     for each in checked:
         run = each.run
         repository = f"{asked.namespace}/{run.dataset}" if asked.namespace and packaged(run.results) else None
-        revision = hub.revisions.get(run.dataset)
+        revision = hub.revisions.get((run.dataset, run.dataset_version))
         about = About(asked.model_id, each.date, asked.evaluator, asked.relationship, repository, revision)
         place = f"{every_eval_ever.FOLDER}/{every_eval_ever.place_of(run, about)}"
         with as_written(run.folder.path):
@@ -141,13 +141,13 @@ def ask_hub(runs: Sequence[FinishedRun], asked: SubmitOptions) -> HubState:
         return HubState(_find_revisions(runs, asked.namespace), _find_results(asked.model_id))
 
 
-def _find_revisions(runs: Sequence[FinishedRun], namespace: str) -> dict[str, str]:
-    """Return {dataset: the commit of its version's tag}."""
+def _find_revisions(runs: Sequence[FinishedRun], namespace: str) -> dict[tuple[str, str | None], str]:
+    """Return {(dataset, version): the commit of the version's tag}."""
     from huggingface_hub import list_repo_refs
     from huggingface_hub.errors import RepositoryNotFoundError
 
-    found: dict[str, str] = {}
-    for dataset, version in sorted({(run.dataset, str(run.dataset_version)) for run in runs if packaged(run.results)}):
+    found: dict[tuple[str, str | None], str] = {}
+    for dataset, version in {(run.dataset, run.dataset_version): None for run in runs if packaged(run.results)}:
         repo_id = f"{namespace}/{dataset}"
         try:
             refs = patient(partial(list_repo_refs, repo_id, repo_type="dataset"), f"looking for dataset {repo_id}")
@@ -158,9 +158,7 @@ def _find_revisions(runs: Sequence[FinishedRun], namespace: str) -> dict[str, st
             advice = f"evenhand publish dataset {dataset} --namespace {namespace} publishes it"
             there = ", ".join(sorted(tags)) or "none"
             raise UsageError(f"dataset {repo_id}, version {version}, is not on the Hub (there: {there}); {advice}")
-        if dataset in found:
-            raise UsageError(f"the runs are of different versions of {dataset}; submit them one by one")
-        found[dataset] = tags[f"v{version}"]
+        found[dataset, version] = tags[f"v{version}"]
     return found
 
 
@@ -170,6 +168,7 @@ def _refuse_base(runs: Sequence[FinishedRun], model_id: str) -> None:
     from huggingface_hub.errors import EntryNotFoundError, RepositoryNotFoundError
 
     others = [run for run in runs if not is_that_model(run, model_id)]
+    asked = {base_version({"base": {"identity": run.results.model_identity}}): run for run in others}
     if not others:
         return
     try:
@@ -177,10 +176,9 @@ def _refuse_base(runs: Sequence[FinishedRun], model_id: str) -> None:
     except (EntryNotFoundError, RepositoryNotFoundError):
         return
     tuned_from = base_version(training_record(str(Path(path).parent)))
-    for run in others:
-        if tuned_from is not None and base_version({"base": {"identity": run.results.model_identity}}) == tuned_from:
-            base = f"the base that {model_id} was tuned from (version {tuned_from} by its {RECORD})"
-            raise UsageError(f"{run.name} asked {base}; name the run of the tuned model")
+    if tuned_from is not None and tuned_from in asked:
+        base = f"the base that {model_id} was tuned from (version {tuned_from} by its {RECORD})"
+        raise UsageError(f"{asked[tuned_from].name} asked {base}; name the run of the tuned model")
 
 
 def _find_results(model_id: str) -> dict[Result, str]:

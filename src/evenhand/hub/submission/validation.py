@@ -12,7 +12,6 @@ from evenhand.hub.results_checks import MOST_UNREAD, in_place_of_all, refuse_wea
 from evenhand.hub.submission.figures import SubmittedFigure
 from evenhand.hub.submission.finished_run import FinishedRun, check_model
 
-LONGEST_NAME = 200  # characters
 _AHEAD = timedelta(hours=14)  # a day begins so much earlier than in UTC where it begins first
 
 
@@ -33,14 +32,6 @@ def check_figures(run: FinishedRun, found: Sequence[SubmittedFigure]) -> None:
             raise UsageError(f"{what}: {unread} (at most {100 * MOST_UNREAD:.0f} %); try another --protocol")
         if not all(map(math.isfinite, (each.value, *(each.interval or ())))):
             raise UsageError(f"{what} is {each.value}, and not a number that can be compared; look at the run's report")
-
-
-def check_texts(source: str | None, evaluator: str) -> None:
-    """Raise UsageError unless the source is a web address and the evaluator a name in one line."""
-    if source is not None and not is_address(source):
-        raise UsageError(f"--source must be a web address (https://…), got {source[:100]!r}")
-    if not evaluator.strip() or len(evaluator) > LONGEST_NAME or not evaluator.isprintable():
-        raise UsageError(f"--evaluator must be a name in one line of at most {LONGEST_NAME} characters")
 
 
 def is_address(text: str) -> bool:

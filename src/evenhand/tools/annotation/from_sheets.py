@@ -28,6 +28,7 @@ STATUSES = {
     "incomplete": "incomplete",
 }
 KEPT = ("majority", "third")
+ODD = ("unknown_ids", "unknown_labels", "duplicates")  # what is counted of the rows of each sheet
 _PROBLEMS_NAMED = 5
 
 
@@ -103,7 +104,7 @@ class Labels:
     places: dict[str, str] = field(default_factory=dict)
     unknown_ids: list[str] = field(default_factory=list)
     unknown_labels: list[str] = field(default_factory=list)
-    duplicates: int = 0
+    duplicates: list[str] = field(default_factory=list)
 
 
 def is_merged(path: Path) -> bool:
@@ -163,11 +164,7 @@ def merge(
             majority, status = decide(list(given.values()), decision.get("third", ""), scheme.na)
             labels = {name: given.get(name, "") for name in raters} | decision
             rows.append({"id": entry, "question": question, **labels, "majority": majority, "status": status})
-    counts = {
-        "unknown_ids": sum(len(labels.unknown_ids) for labels in everyone),
-        "unknown_labels": sum(len(labels.unknown_labels) for labels in everyone),
-        "duplicates": sum(labels.duplicates for labels in everyone),
-    }
+    counts = {name: sum(len(getattr(labels, name)) for labels in everyone) for name in ODD}
     return Merged(scheme, raters, tuple(rows[0]), tuple(rows), counts)
 
 
@@ -202,12 +199,10 @@ def read_key(path: Path, scheme: Scheme) -> Key:
         raise UsageError(f"{path} has an entry twice; name the export's OUT.key.csv as it was written")
     default: dict[str, dict[str, str]] = {}
     for question in (each.name for each in scheme.questions if DEFAULT + each.name in sheet.columns):
-        default[question] = {}
-        for row in sheet.rows:
-            label = scheme.read(row[DEFAULT + question])
-            if label is None:
-                raise UsageError(f"{path}: the default label of {row['id']!r} is none of {scheme.accepted()}")
-            default[question][row["id"]] = label
+        labels = {row["id"]: scheme.read(row[DEFAULT + question]) for row in sheet.rows}
+        if unknown := [entry for entry, label in labels.items() if label is None]:
+            raise UsageError(f"{path}: the default label of {unknown[0]!r} is none of {scheme.accepted()}")
+        default[question] = {entry: label or "" for entry, label in labels.items()}
     swapped = frozenset(row["id"] for row in sheet.rows if scheme.sides and row[SWAPPED] == "yes")
     return Key(ids, swapped, default)
 
@@ -242,7 +237,8 @@ def read_labels(path: Path, scheme: Scheme, key: Key | None) -> Labels:
         if not entry:
             labels.unknown_ids.append(f"{sheet.name}, {place}: {name} {code!r}")
             continue
-        labels.duplicates += entry in labels.places
+        if entry in labels.places:
+            labels.duplicates.append(entry)
         labels.places.setdefault(entry, place)
         for question, column in columns.items():
             label = scheme.read(row[column])

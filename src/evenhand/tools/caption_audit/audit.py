@@ -169,7 +169,11 @@ def audit(
             for counter in (overall, *(by_instance[place] for place in places)):
                 counter[male, female] += 1
         if not n_texts:
-            raise _find_nothing_usable(path, skipped, columns)
+            expected = f"a JSON array, JSONL or parquet, in UTF-8, of records with a column {' or '.join(columns)}"
+            why = "; ".join(
+                f"{n:,} {each.reason}{each.more and f' ({each.more})'}" for each, n in skipped.most_common()
+            )
+            raise UsageError(f"{path} has no text to count: {why or 'it is empty'}. Expected {expected}; see --column")
         read.append(File(str(path), n_texts, {each.reason: n for each, n in skipped.most_common()}))
     lines = tuple(make_line(kinds, name, scenario) for kinds, (scenario, name) in zip(by_instance, named))
     return Audit(make_line(overall, OVERALL), lines, tuple(read), column, plurals)
@@ -216,14 +220,6 @@ def _list_instances(instances: Sequence[str] | Mapping[str, Sequence[str]] | Non
     if not found:
         raise UsageError("no instance given; name one or more, such as 'nurse'")
     return list(found.values())
-
-
-def _find_nothing_usable(path: Path, skipped: Counter[Skipped], columns: Sequence[str]) -> UsageError:
-    reasons = (f"{n:,} {each.reason}" + (f" ({each.more})" if each.more else "") for each, n in skipped.most_common())
-    return UsageError(
-        f"{path} has no text to count: {'; '.join(reasons) or 'it is empty'}. Expected a JSON array (no object around "
-        f"it), JSONL or parquet, in UTF-8, of records with a column {' or '.join(columns)}; --column names another"
-    )
 
 
 def _published_score(instance: str) -> Cell:

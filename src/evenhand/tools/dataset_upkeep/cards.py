@@ -30,8 +30,8 @@ _SIZES = re.compile(f"{re.escape(BEGIN)}\n.*?{re.escape(END)}\n", re.DOTALL)
 Info = Mapping[str, Any]  # of a configuration, as in dataset_info
 
 
-def computed(card: str, name: str, datasets: Path = DATASETS) -> str:
-    """The card with its computed parts as the parquet files have it; parts that it lacks are added at the end.
+def compute_card(card: str, name: str, datasets: Path = DATASETS) -> str:
+    """Return the card with what the parquet files say; parts that it lacks are added at the end.
 
     Raises UsageError for a card without metadata.
     """
@@ -47,7 +47,7 @@ def computed(card: str, name: str, datasets: Path = DATASETS) -> str:
 
 
 def dataset_info(name: str, datasets: Path = DATASETS) -> list[Info]:
-    """As the Hub's cards have it: of each configuration the features, and each split's rows and bytes.
+    """Describe each configuration as the Hub's cards do: its features, and each split's rows and bytes.
 
     num_bytes: in memory, as a table; download_size: of the parquet files.
     """
@@ -81,7 +81,7 @@ def _rank(split: str) -> tuple[int, str]:
 
 
 def sizes_and_samples(infos: Sequence[Info], files: Mapping[str, Path]) -> str:
-    """A section in Markdown, between its two marks. files: {config/split: parquet file}."""
+    """Write a section in Markdown, between its two marks. files: {config/split: parquet file}."""
     lines = [BEGIN, "", "## Sizes and sample rows"]
     lines += ["| configuration | split | rows | parquet, kB |", "| --- | --- | --- | --- |"]
     for info in infos:
@@ -103,7 +103,7 @@ def _shown(row: Mapping[str, object]) -> str:
 
 
 def _cell(value: object) -> object:
-    """A picture by its kind and size, anything else as it is."""
+    """Describe a picture by its kind and size; return anything else as it is."""
     if not (isinstance(value, dict) and isinstance(value.get("bytes"), bytes)):
         return value
     from PIL import Image

@@ -13,7 +13,7 @@ import hashlib
 import json
 import random
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import ModuleType
@@ -111,7 +111,9 @@ def make_scenarios(
         running = pipeline.make_runner(config, model, store, steps, on_progress)
         ids = [f"new-{config.wanted.name}-{number:03d}" for number in range(1, config.n + 1)]
         asked = [each for [each] in running.run(scenario_episode(each, config, labels) for each in ids)]
-        _check_labels(labels, asked)
+        known = {_task_id(str(each["id"]), place) for each in asked for place in range(len(_list(each["tasks"])))}
+        if unknown := sorted({*labels} - known):
+            raise UsageError(f"{unknown[0]!r} is labelled, which is no task here; name those of this run's {TO_LABEL}")
         _mark_duplicates(asked, packaged)
         stories = [told for each in asked for told in make_stories(each, config.seed)]
         if on_progress:
@@ -146,12 +148,6 @@ def read_labels(path: Path) -> dict[str, str]:
     return {row[identity]: row[majority] for row in sheet.rows if row[majority] in ("female", "male")}
 
 
-def _check_labels(labels: Mapping[str, str], asked: Iterable[Prediction]) -> None:
-    known = {_task_id(str(each["id"]), place) for each in asked for place in range(len(_list(each["tasks"])))}
-    if unknown := sorted(set(labels) - known):
-        raise UsageError(f"{unknown[0]!r} is labelled, which is no task here; name those of this run's {TO_LABEL}")
-
-
 def _task_id(scenario_id: str, place: int) -> str:
     return f"{scenario_id}/task-{place + 1}"
 
@@ -184,10 +180,8 @@ def _shuffle(read: ScenarioReply, run_seed: int, scenario_id: str) -> ScenarioRe
 
 def _add_labels(read: ScenarioReply, scenario_id: str, wanted: Wanted, labels: Mapping[str, str]) -> ScenarioReply:
     """Add stereotypes that people gave, and those that follow from how many there are of each."""
-    known = [
-        said or labels.get(_task_id(scenario_id, place), "")
-        for place, said in enumerate(completed(read.stereotypes, wanted.number))
-    ]
+    said = completed(read.stereotypes, wanted.number)
+    known = [each or labels.get(_task_id(scenario_id, place), "") for place, each in enumerate(said)]
     return read._replace(stereotypes=completed(known, wanted.number), genders=completed(read.genders, wanted.number))
 
 
@@ -294,7 +288,7 @@ def _write_rows(folder: RunFolder, asked: Sequence[Prediction], reasons: Sequenc
     told = [each for each in reasons if each["outcome"] == KEPT]
     rejected = [each for each in (*asked, *reasons) if each["outcome"] != KEPT]
     to_judge = _select(told, ("id", "scenario_id", "story", "reason"))
-    files = {
+    files: dict[str, Sequence[Mapping[str, object]]] = {
         SCENARIOS: _select(kept, COLUMNS),
         REJECTED: _select(rejected, ("id", "step", "outcome", "reply")),
         **{name: story_rows(config, told) for config, name in STORIES.items()},
@@ -306,7 +300,7 @@ def _write_rows(folder: RunFolder, asked: Sequence[Prediction], reasons: Sequenc
     write_whole(folder.path / SCHEME, TASK_SCHEME.read_bytes())
 
 
-_UNSAID = {"procedure": "", "tone": ""}  # columns of the dataset that nobody has filled in
+_UNSAID: Prediction = {"procedure": "", "tone": ""}  # columns of the dataset that nobody has filled in
 
 
 def story_rows(config: str, told: Sequence[Prediction]) -> list[dict[str, object]]:
@@ -340,9 +334,6 @@ def outcome_counts(asked: Sequence[Prediction], reasons: Sequence[Prediction]) -
     outcomes, reason_outcomes = ([str(each["outcome"]) for each in rows] for rows in (asked, reasons))
     unknown = sum(each["outcome"] == KEPT and "" in _list(each["task_stereotypes"]) for each in asked)
     scenarios = {"asked": len(asked), "kept": outcomes.count(KEPT), "stereotypes_unknown": unknown}
-    return (
-        {"scenarios": scenarios}
-        | pipeline.count_reasons(outcomes, LOST)
-        | {"reasons": {"asked": len(reasons), "kept": reason_outcomes.count(KEPT)}}
-        | pipeline.count_reasons(reason_outcomes, REASONS_LOST)
-    )
+    counts = {"scenarios": scenarios} | pipeline.count_reasons(outcomes, LOST)
+    counts["reasons"] = {"asked": len(reasons), "kept": reason_outcomes.count(KEPT)}
+    return counts | pipeline.count_reasons(reason_outcomes, REASONS_LOST)
