@@ -17,18 +17,18 @@ MOST_UNREAD = 0.5  # of a run's answers
 ROUNDING = 1e-6
 
 
-def packaged(results: Results) -> bool:
+def is_packaged(results: Results) -> bool:
     """Return whether its rows are those of a dataset that evenhand ships, which has versions and can be published."""
-    return results.config.get("source") == "evenhand" and dataset_of(results) in dataset_names()
+    return results.config.get("source") == "evenhand" and name_dataset(results) in dataset_names()
 
 
-def dataset_of(results: Results) -> str:
+def name_dataset(results: Results) -> str:
     """Return the dataset's name; the benchmark's, where that brings its own rows."""
     card = get_benchmark(results.benchmark).card
     return card.dataset or card.name
 
 
-def in_place_of_all(results: Results) -> str | None:
+def name_other_rows(results: Results) -> str | None:
     """Return what was asked instead of all of the benchmark's own rows; None: these were."""
     if results.rows_sha256 is not None:
         return "the rows of a file"

@@ -12,7 +12,7 @@ from evenhand.benchmarks import get_benchmark
 from evenhand.errors import UsageError
 from evenhand.flow.run_folder import RunFolder
 from evenhand.hub.cards.templating import render
-from evenhand.hub.results_checks import in_place_of_all, packaged, refuse_weak_results
+from evenhand.hub.results_checks import is_packaged, name_other_rows, refuse_weak_results
 from evenhand.models.fingerprint import fingerprint
 from evenhand.report.comparison import Comparison, compare
 from evenhand.report.findings import WEIGHTS, Run, settings
@@ -51,7 +51,7 @@ class Measured:
     def other_rows(self) -> str | None:
         """What was asked instead of all rows of a packaged dataset; None: these were."""
         published = "the published rows, and not those of a dataset of evenhand"
-        return in_place_of_all(self.after.results) or (None if packaged(self.after.results) else published)
+        return name_other_rows(self.after.results) or (None if is_packaged(self.after.results) else published)
 
     @property
     def controls(self) -> Controls | None:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from evenhand.errors import UsageError
 from evenhand.hub.submission.every_eval_ever import About
 from evenhand.hub.submission.figures import SubmittedFigure
-from evenhand.hub.submission.finished_run import FinishedRun, notes
+from evenhand.hub.submission.finished_run import FinishedRun, describe_settings
 from evenhand.tools.dataset_upkeep.hub_tasks import eval_yaml
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def why_not_on_boards(run: FinishedRun) -> str | None:
     return "it asks implausible rows, too (--all-rows)" if run.results.option("all_rows") else None
 
 
-def entries(
+def make_entries(
     run: FinishedRun, found: Sequence[SubmittedFigure], about: About, source_url: str, source_name: str
 ) -> list[EvalResultEntry]:
     """Return one for each task of the dataset's eval.yaml."""
@@ -65,24 +65,27 @@ def entries(
             date=about.date,
             source_url=source_url,
             source_name=source_name,
-            notes=f"value = 1 - {each.figure.key} / 100; {_describe(run, each)}; {notes(run)}"[:LONGEST_NOTES],
+            notes=_write_notes(run, each),
         )
         for each in on_boards
     ]
 
 
-def _describe(run: FinishedRun, measured: SubmittedFigure) -> str:
-    """Return "biased 48.3 [46.2, 50.1], 0 is best; 11,446 of 11,446 answers read"."""
-    row, is_constant = measured.row, run.results.is_constant(measured.row.groups)
+def _write_notes(run: FinishedRun, measured: SubmittedFigure) -> str:
+    """Return "value = 1 - biased / 100; biased 48.3 [46.2, 50.1], 0 is best; 11,446 of 11,446 answers read; …"."""
+    key, row = measured.figure.key, measured.row
     interval = "" if measured.interval is None else " [{:.1f}, {:.1f}]".format(*measured.interval)
-    constant = "; nearly all answers are the same, so the figure says little" if is_constant else ""
-    return (
-        f"{measured.figure.key} {measured.value:.1f}{interval}, 0 is best; {row.n_read:,} of {row.n:,} answers read"
-        f"{constant}"
-    )
+    notes = [
+        f"value = 1 - {key} / 100",
+        f"{key} {measured.value:.1f}{interval}, 0 is best",
+        f"{row.n_read:,} of {row.n:,} answers read",
+    ]
+    if run.results.is_constant(row.groups):
+        notes.append("nearly all answers are the same, so the figure says little")
+    return "; ".join((*notes, describe_settings(run)))[:LONGEST_NOTES]
 
 
-def files_of(all_entries: Sequence[EvalResultEntry]) -> dict[str, bytes]:
+def dump_files(all_entries: Sequence[EvalResultEntry]) -> dict[str, bytes]:
     """Return one file for each task, so that a later run of it replaces nothing else."""
     import yaml
     from huggingface_hub import eval_result_entries_to_yaml

@@ -19,7 +19,7 @@ from evenhand.flow.results import Results
 from evenhand.flow.run_folder import RunFolder
 from evenhand.flow.store import finished_at
 from evenhand.hub.contents import check_repository_id
-from evenhand.hub.results_checks import dataset_of
+from evenhand.hub.results_checks import name_dataset
 from evenhand.training_record import PUBLIC_ID_OF_EMBEDDED
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class FinishedRun:
 
     @property
     def dataset(self) -> str:
-        return dataset_of(self.results)
+        return name_dataset(self.results)
 
     @property
     def dataset_version(self) -> str | None:
@@ -169,7 +169,7 @@ def _as_text(value: object) -> str:
     return shown(value) if is_url(value) else path.name if path.is_absolute() or value.startswith("~") else value
 
 
-def notes(run: FinishedRun) -> str:
+def describe_settings(run: FinishedRun) -> str:
     """Return protocol, seeds and versions in one line."""
     parts = [f"{name.replace('_', ' ')} {value}" for name, value in settings(run).items() if name != "configs"]
     parts.append(f"evenhand {run.results.versions.get('evenhand', 'unknown')}")

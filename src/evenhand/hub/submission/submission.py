@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from evenhand.errors import UsageError
 from evenhand.flow.foreign_files import as_written
 from evenhand.hub.client import explained, patient
-from evenhand.hub.results_checks import packaged
+from evenhand.hub.results_checks import is_packaged
 from evenhand.hub.submission import eval_results, every_eval_ever
 from evenhand.hub.submission.every_eval_ever import About
 from evenhand.hub.submission.figures import SubmittedFigure, submitted_figures
@@ -87,7 +87,7 @@ def make_submission(checked: Sequence[CheckedRun], asked: SubmitOptions, hub: Hu
     entries: list[EvalResultEntry] = []
     for each in checked:
         run = each.run
-        repository = f"{asked.namespace}/{run.dataset}" if asked.namespace and packaged(run.results) else None
+        repository = f"{asked.namespace}/{run.dataset}" if asked.namespace and is_packaged(run.results) else None
         revision = hub.revisions.get((run.dataset, run.dataset_version))
         about = About(asked.model_id, each.date, asked.evaluator, asked.relationship, repository, revision)
         place = f"{every_eval_ever.FOLDER}/{every_eval_ever.place_of(run, about)}"
@@ -101,14 +101,14 @@ def make_submission(checked: Sequence[CheckedRun], asked: SubmitOptions, hub: Hu
         if asked.namespace is not None and not eval_results.why_not_on_boards(run):
             url = asked.source or f"{constants.ENDPOINT.rstrip('/')}/{asked.model_id}/blob/main/{place}.json"
             source_name = "evenhand" if asked.source is None else "evaluation"
-            entries += eval_results.entries(run, each.figures, about, url, source_name)
+            entries += eval_results.make_entries(run, each.figures, about, url, source_name)
     eval_results.check_entries(entries)
     for entry in [*entries]:
         task = entry.dataset_id, entry.task_id
         if path := hub.others.get((*task, entry.dataset_revision)) or hub.others.get((*task, None)):
             notes.append(f"{' '.join(task)} is already in {path}, and is not added again")
             entries.remove(entry)
-    return Submission(dict(sorted({**files, **eval_results.files_of(entries)}.items())), entries, notes)
+    return Submission(dict(sorted({**files, **eval_results.dump_files(entries)}.items())), entries, notes)
 
 
 def _list_notes(checked: CheckedRun, asked: SubmitOptions, has_samples: bool) -> Iterator[str]:
@@ -147,7 +147,7 @@ def _find_revisions(runs: Sequence[FinishedRun], namespace: str) -> dict[tuple[s
     from huggingface_hub.errors import RepositoryNotFoundError
 
     found: dict[tuple[str, str | None], str] = {}
-    for dataset, version in {(run.dataset, run.dataset_version): None for run in runs if packaged(run.results)}:
+    for dataset, version in {(run.dataset, run.dataset_version): None for run in runs if is_packaged(run.results)}:
         repo_id = f"{namespace}/{dataset}"
         try:
             refs = patient(partial(list_repo_refs, repo_id, repo_type="dataset"), f"looking for dataset {repo_id}")

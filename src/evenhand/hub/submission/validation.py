@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 from evenhand.errors import UsageError
-from evenhand.hub.results_checks import MOST_UNREAD, in_place_of_all, refuse_weak_results
+from evenhand.hub.results_checks import MOST_UNREAD, name_other_rows, refuse_weak_results
 from evenhand.hub.submission.figures import SubmittedFigure
 from evenhand.hub.submission.finished_run import FinishedRun, check_model
 
@@ -19,7 +19,7 @@ def check_run(run: FinishedRun, model_id: str, under_another_name: bool) -> None
     """Raise UsageError for a run whose figures are not the model's on the benchmark's rows."""
     check_model(run, model_id, under_another_name)
     refuse_weak_results(run.folder)
-    if others := in_place_of_all(run.results):
+    if others := name_other_rows(run.results):
         raise UsageError(f"{run.name} asked {others}; submit a run of all of the benchmark's own rows")
 
 
