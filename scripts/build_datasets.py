@@ -14,9 +14,9 @@ import pyarrow.parquet
 from evenhand.command_line import ScriptHelp
 from evenhand.errors import EvenhandError
 from evenhand.library import DATASETS, packaged_dataset_names, refuse_unpackaged
-from evenhand.tools.dataset_upkeep.cards import computed
+from evenhand.tools.dataset_upkeep.cards import compute_card
 from evenhand.tools.dataset_upkeep.hub_tasks import FILE, eval_yaml
-from evenhand.tools.dataset_upkeep.versions import built_tables, record
+from evenhand.tools.dataset_upkeep.versions import built_tables, write_records
 from evenhand.whole_files import whole_file, write_whole
 
 RECORD = Path(__file__).parents[1] / "tests" / "loading" / "versions.json"
@@ -31,7 +31,7 @@ def build(name: str, output: Path) -> None:
         print(f"{path}: {len(table):,} rows, {path.stat().st_size / 1e6:.2f} MB")
     card, tasks = output / name / "README.md", eval_yaml(name)
     if card.is_file():
-        write_whole(card, computed(card.read_text(encoding="utf-8"), name, output))
+        write_whole(card, compute_card(card.read_text(encoding="utf-8"), name, output))
         print(f"{card}: dataset_info, sizes and sample rows")
     if tasks is not None:
         write_whole(output / name / FILE, tasks)
@@ -53,7 +53,7 @@ def main() -> None:
         for name in names:
             build(name, options.output)
         if options.record:
-            print(f"{RECORD}: {', '.join(record(RECORD, names)) or 'nothing'} new")
+            print(f"{RECORD}: {', '.join(write_records(RECORD, names)) or 'nothing'} new")
     except EvenhandError as error:
         sys.exit(f"build_datasets: {error}")
 

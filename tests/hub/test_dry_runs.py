@@ -39,7 +39,7 @@ def test_what_is_private_is_seen_with_a_token_alone(hub, command, checkpoint, lo
     assert "private repositories and your open pull requests are unknown" in look().out
     refused = look("--create-pr")
     assert refused.code == 2
-    assert "model lab/fair-model is not there, or is private and the token may not see it" in refused.err
+    assert "model lab/fair-model is not there" in refused.err
     assert "up to date" in look(HF_TOKEN="hf_" + "a" * 34).out
 
 

@@ -10,6 +10,7 @@ from transformers import LlamaForCausalLM
 
 from evenhand.hub.cards.model import model_card
 from evenhand.hub.checkpoint import model_contents
+from evenhand.hub.publish_command import ModelOptions
 from evenhand.hub.refusals import refuse
 from evenhand.training_record import base_version
 from tests.hub.hub_repositories import Blob, Commit
@@ -70,7 +71,7 @@ def test_full_weights_an_adapter_and_merged_weights_load_back(hub, command, pyth
     asked = ("publish", "model", adapter, "--namespace", "lab", "--version", "2.0.0")
     refused = command(*asked)
     assert refused.code == 2
-    assert "name the base model's id on the Hub with --base ID" in refused.err
+    assert "--base ID" in refused.err
     done = command(*asked, "--base", "lab/tiny-base")
     assert done.code == 0, done.err
     named = ("--name", "tiny-merged", "--version", "2.0.0", "--base", "lab/tiny-base")
@@ -116,7 +117,7 @@ def test_no_place_of_a_file_is_published(adapter, name, came, said):
     record["recipe"][name] = came
     (adapter / "training.json").write_text(json.dumps(record))
     (adapter / "README.md").unlink()
-    files = model_contents(str(adapter), "lab", base="lab/tiny-base").files
+    files = model_contents(str(adapter), ModelOptions("lab", base="lab/tiny-base")).files
     assert json.loads(files["training.json"])["recipe"][name] == said
     texts = (each if isinstance(each, bytes) else each.read_bytes() for each in files.values())
     assert not any(b"private" in each for each in texts)
@@ -130,7 +131,7 @@ def test_of_a_base_in_a_folder_its_version_is_published_and_no_place(adapter, pl
     record["recipe"]["model"] = place
     (adapter / "training.json").write_text(json.dumps(record))
     (adapter / "README.md").unlink()
-    contents = model_contents(str(adapter), "lab", base="lab/tiny-base")
+    contents = model_contents(str(adapter), ModelOptions("lab", base="lab/tiny-base"))
     refuse([contents])
     published = json.loads(contents.files["training.json"])["base"]
     assert published == {"model": "lab/tiny-base", "identity": "lab/tiny-base@0123456789abcdef float32"}
@@ -158,7 +159,7 @@ def test_what_changes_is_shown_and_the_rest_left_alone(hub, command, checkpoint)
     (checkpoint / "model.safetensors").write_bytes(weights(b"other weights"))
     refused = publish()
     assert refused.code == 2
-    assert "model.safetensors differ from what was published as v1.0.0; raise the version" in refused.err
+    assert "model.safetensors differ from what v1.0.0 holds" in refused.err
     shown = publish("--version", "1.1.0")
     assert "0 files to add, 2 to change, 0 to delete, 1 the same" in shown.out
     assert "change README.md" in shown.out

@@ -11,6 +11,7 @@ from evenhand.flow.run_folder import RunFolder
 from evenhand.hub.checkpoint import model_contents
 from evenhand.hub.contents import Contents, files_of, repository_id
 from evenhand.hub.packaged import dataset_contents
+from evenhand.hub.publish_command import ModelOptions
 from evenhand.hub.refusals import find_findings, find_problem, refuse
 from evenhand.hub.results_checks import refuse_weak_results
 from evenhand.library import DATASETS, METRICS, dataset_names, load_dataset, load_metric, metric_names
@@ -124,6 +125,32 @@ def test_all_files_are_named_at_once():
         refuse([contents])
 
 
+@pytest.mark.parametrize("secret", ["hf_" + "Ab1" * 12, "ghp_" + "a1B2" * 9, "correct-horse-battery"])
+def test_a_secret_in_a_files_name_is_refused_and_not_repeated(monkeypatch, secret):
+    monkeypatch.setenv("MY_SERVER_API_KEY", "correct-horse-battery")
+    with pytest.raises(UsageError, match="in its name") as caught:
+        refuse([Contents("model", "lab/x", {f"notes-{secret}.md": b"fine"}, "title")], [f"notes-{secret}.md"])
+    assert secret not in str(caught.value)
+
+
+def test_a_line_break_in_a_files_name_is_refused():
+    """A CI's log would take what follows for a command."""
+    assert find_problem("a\n::error::b.md", b"fine").startswith("has a name with line breaks")
+
+
+def test_links_are_followed_into_the_hubs_cache_alone(checkpoint, tmp_path):
+    blobs = tmp_path / "models--lab--x" / "blobs"
+    blobs.mkdir(parents=True)
+    (checkpoint / "model.safetensors").rename(blobs / "0123")
+    (checkpoint / "model.safetensors").symlink_to(blobs / "0123")
+    (checkpoint / "LICENSE").symlink_to("README.md")
+    assert {"model.safetensors", "LICENSE"} <= {*model_contents(str(checkpoint), ModelOptions("lab")).files}
+    (tmp_path / "private.txt").write_text("mine")
+    (checkpoint / "notes.txt").symlink_to(tmp_path / "private.txt")
+    with pytest.raises(UsageError, match=r"notes\.txt is a link to a file outside"):
+        model_contents(str(checkpoint), ModelOptions("lab"))
+
+
 def test_what_only_looks_so_is_published_where_somebody_says_so():
     """Of what is there by its kind, and of this process's own secrets, nobody can say so."""
     contents = Contents("model", "lab/x", {"a.md": b"see\n/home/ann/x", "b.md": b"fine"}, "title")
@@ -167,7 +194,7 @@ def test_rows_that_the_script_does_not_build_are_refused(tmp_path):
     assert dataset_contents("utility", "lab", datasets=tmp_path).tag == "v1.1.0"
     [texts] = (tmp_path / "utility/data/texts").iterdir()
     shutil.copy(next((tmp_path / "utility/data/questions").iterdir()), texts)
-    with pytest.raises(UsageError, match=rf"texts/{texts.stem} of data/ .* differ from what loading_script.py builds"):
+    with pytest.raises(UsageError, match=f"texts/{texts.stem} differ from what loading_script.py builds"):
         dataset_contents("utility", "lab", datasets=tmp_path)
 
 
@@ -191,25 +218,28 @@ def test_datasets_without_packaged_rows_are_refused(name):
 
 
 def test_what_is_no_finished_checkpoint_is_refused(checkpoint, tmp_path):
-    assert model_contents(str(checkpoint), "lab").repo_id == "lab/fair-model"
+    assert model_contents(str(checkpoint), ModelOptions("lab")).repo_id == "lab/fair-model"
     with pytest.raises(UsageError, match="is no folder"):
-        model_contents(str(tmp_path / "none"), "lab")
+        model_contents(str(tmp_path / "none"), ModelOptions("lab"))
     (checkpoint / ".asked.json").write_text("{}")
     with pytest.raises(UsageError, match="unfinished"):
-        model_contents(str(checkpoint), "lab")
+        model_contents(str(checkpoint), ModelOptions("lab"))
     (checkpoint / ".asked.json").unlink()
     (checkpoint / "model.safetensors").rename(checkpoint / "pytorch_model.bin")
     with pytest.raises(UsageError, match="weights in safetensors"):
-        model_contents(str(checkpoint), "lab")
+        model_contents(str(checkpoint), ModelOptions("lab"))
 
 
 def test_a_card_written_by_hand_stays_and_takes_no_runs(checkpoint, tmp_path):
-    assert model_contents(str(checkpoint), "lab").files["README.md"] == (checkpoint / "README.md").read_bytes()
+    assert (
+        model_contents(str(checkpoint), ModelOptions("lab")).files["README.md"]
+        == (checkpoint / "README.md").read_bytes()
+    )
     with pytest.raises(UsageError, match="remove --runs"):
-        model_contents(str(checkpoint), "lab", runs=[tmp_path])
+        model_contents(str(checkpoint), ModelOptions("lab", runs=[tmp_path]))
     (checkpoint / "README.md").unlink()
     with pytest.raises(UsageError, match="write its card"):
-        model_contents(str(checkpoint), "lab")
+        model_contents(str(checkpoint), ModelOptions("lab"))
 
 
 # Results

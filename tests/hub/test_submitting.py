@@ -107,7 +107,6 @@ def test_what_others_entered_is_not_added_again(hub, model, submit):
     [
         ("--source", "javascript:alert(1)", "must be a web address (https://…)"),
         ("--source", "https:///x", "must be a web address (https://…)"),
-        ("--evaluator", "x\ny", "in one line"),
         ("--evaluator", "/data/ann/x", "names a path of a machine"),
         ("--evaluator", r"C:\Users\ann", "names a path of a machine"),
         ("--evaluator", OTHERS_TOKEN, "holds a token of the Hub"),

@@ -11,8 +11,8 @@ import yaml
 from evenhand.errors import UsageError
 from evenhand.library import DATASETS, dataset_builder_class, dataset_version, packaged_dataset_names
 from evenhand.tools.annotation.schemes import SCHEMES
-from evenhand.tools.dataset_upkeep.cards import computed, dataset_info
-from evenhand.tools.dataset_upkeep.versions import current, record, recorded, rows_digest, split_files
+from evenhand.tools.dataset_upkeep.cards import compute_card, dataset_info
+from evenhand.tools.dataset_upkeep.versions import describe_rows, read_records, rows_digest, split_files, write_records
 
 RECORD = "tests/loading/versions.json"
 SPLITS = [(name, split) for name in packaged_dataset_names() for split in split_files(name)]
@@ -44,7 +44,7 @@ def section(name, title):
 def copy(tmp_path):
     """labe's files in a folder of their own, and a record of them."""
     shutil.copytree(DATASETS / "labe", tmp_path / "labe")
-    record(tmp_path / "versions.json", ["labe"], tmp_path)
+    write_records(tmp_path / "versions.json", ["labe"], tmp_path)
     return tmp_path
 
 
@@ -67,7 +67,7 @@ def say_version(monkeypatch, number):
 @pytest.mark.parametrize(("name", "split"), SPLITS)
 def test_rows_are_those_of_their_version(root, name, split):
     """Whoever changed them on purpose raises the version in the loading script and in the card, and records it."""
-    known = recorded(root / RECORD)[name]
+    known = read_records(root / RECORD)[name]
     told = "raise the version, then python scripts/build_datasets.py --record"
     assert rows_digest(split_files(name)[split]) == known.sha256.get(split), told
     assert dataset_version(name) == known.version, told
@@ -75,7 +75,7 @@ def test_rows_are_those_of_their_version(root, name, split):
 
 @pytest.mark.parametrize("name", packaged_dataset_names())
 def test_no_recorded_split_is_gone(root, name):
-    assert {*split_files(name)} == {*recorded(root / RECORD)[name].sha256}
+    assert {*split_files(name)} == {*read_records(root / RECORD)[name].sha256}
 
 
 @pytest.mark.parametrize("name", packaged_dataset_names())
@@ -91,28 +91,28 @@ def test_changed_rows_of_the_same_version_are_refused(copy, monkeypatch, number)
     change(copy)
     say_version(monkeypatch, number)
     with pytest.raises(UsageError, match=r"labe: rows of professor_review/test are not those of version 1\.0\.0"):
-        record(copy / "versions.json", ["labe"], copy)
+        write_records(copy / "versions.json", ["labe"], copy)
     assert (copy / "versions.json").read_bytes() == before
 
 
 def test_a_split_that_is_gone_is_a_change(copy):
     (copy / "labe/data/biography/test.parquet").unlink()
     with pytest.raises(UsageError, match="biography/test"):
-        record(copy / "versions.json", ["labe"], copy)
+        write_records(copy / "versions.json", ["labe"], copy)
 
 
 def test_published_rows_have_no_record(tmp_path):
     with pytest.raises(UsageError, match=r"'bbq'; accepted: contact_controls, .*\(bbq has published rows alone\)"):
-        record(tmp_path / "versions.json", ["bbq"])
+        write_records(tmp_path / "versions.json", ["bbq"])
     assert not list(tmp_path.iterdir())
 
 
 def test_a_higher_version_is_recorded(copy, monkeypatch):
     change(copy)
     say_version(monkeypatch, "1.0.10")
-    assert record(copy / "versions.json", ["labe"], copy) == ["labe"]
-    assert recorded(copy / "versions.json") == {"labe": current("labe", copy)}
-    assert record(copy / "versions.json", ["labe"], copy) == []
+    assert write_records(copy / "versions.json", ["labe"], copy) == ["labe"]
+    assert read_records(copy / "versions.json") == {"labe": describe_rows("labe", copy)}
+    assert write_records(copy / "versions.json", ["labe"], copy) == []
 
 
 def test_packing_is_no_change_and_order_is_one(copy):
@@ -130,12 +130,12 @@ def test_packing_is_no_change_and_order_is_one(copy):
 @pytest.mark.parametrize("name", packaged_dataset_names())
 def test_computed_parts_are_as_computed(name):
     text = (DATASETS / name / "README.md").read_text(encoding="utf-8")
-    assert computed(text, name) == text, TO_BUILD
+    assert compute_card(text, name) == text, TO_BUILD
 
 
 def test_a_card_without_metadata_is_refused():
     with pytest.raises(UsageError, match="does not begin with metadata"):
-        computed("# labe\n", "labe")
+        compute_card("# labe\n", "labe")
 
 
 def test_what_is_written_by_hand_stays():
@@ -143,7 +143,7 @@ def test_what_is_written_by_hand_stays():
     text = (DATASETS / "labe" / "README.md").read_text(encoding="utf-8")
     old = re.sub(r"num_examples: \d+", "num_examples: 1", text).replace("| biography |", "| x |")
     moved = old.replace("---\n", "---\npretty: yes\n", 1).replace("\n---\n", "\nlast: 1\n---\n", 1) + "\n## More\n"
-    again = computed(moved, "labe")
+    again = compute_card(moved, "labe")
     expected = text.replace("---\n", "---\npretty: yes\n", 1).replace("\n---\n", "\nlast: 1\n---\n", 1) + "\n## More\n"
     assert again == expected
 

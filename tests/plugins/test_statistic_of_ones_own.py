@@ -3,10 +3,11 @@
 import json
 import math
 import sys
+from dataclasses import replace
 
 import pytest
 
-from evenhand.errors import EvenhandError
+from evenhand.errors import EvenhandError, UsageError
 from evenhand.flow.configuration import run_config
 from evenhand.flow.evaluation import evaluate
 from evenhand.flow.plan import plan
@@ -14,6 +15,7 @@ from evenhand.gating.gate import gate
 from evenhand.models.request import Message, Request
 from evenhand.plugins import Registry
 from evenhand.report.comparison import compare
+from evenhand.tools.peers.items import list_items, prepare_export
 from tests.scripted_models import Scripted
 
 
@@ -75,6 +77,17 @@ def test_it_is_planned_and_reported(runs, offers):
     assert planned.rows == 16
     page = runs["biased"].report.read_text(encoding="utf-8")
     assert "men offered more than women" in page
+
+
+def test_it_is_not_exported_to_harnesses_that_know_means_alone(offers, monkeypatch):
+    benchmark = type(offers.make("offers"))
+    ask, wages = benchmark.ask, ("100", "150")
+    choices = lambda self, row, how: [replace(each, choices=wages) for each in ask(self, row, how)]  # noqa: E731
+    monkeypatch.setattr(benchmark, "card", replace(benchmark.card, protocols=("choose",)))
+    monkeypatch.setattr(benchmark, "ask", choices)
+    monkeypatch.setattr(benchmark, "read", lambda self, row, replies, how: [{**row, "text": "100", "offer": 100.0}])
+    with pytest.raises(UsageError, match="offers can't be exported: none of its headline figures is a mean"):
+        [*list_items(prepare_export(run_config("offers", protocol="choose")))]
 
 
 def test_unread_answers_are_left_out(offers, tmp_path):

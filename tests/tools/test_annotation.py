@@ -346,7 +346,7 @@ def test_numbers_as_default_labels_need_a_meaning(tmp_path):
     source = tmp_path / "lac.csv"
     source.write_bytes(b"text,label\nShe led.,1\nShe helped.,0\nShe was.,\n")
     settings = ExportSettings((str(source),), AGENCY, tmp_path / "out.csv", label_column=("label",))
-    with pytest.raises(UsageError, match=r"default label of 'lac/0' is '1', which is none of .* --label-means 1=LABEL"):
+    with pytest.raises(UsageError, match=r"label '1' of 'lac/0' is none of .* --label-means 1=LABEL"):
         export(settings)
     made = export(replace(settings, label_means=("0=communal", "1=agentic")))
     assert [row["default_agency"] for row in rows_of(made.key)] == ["agentic", "communal", ""]
@@ -368,7 +368,7 @@ def test_labelled_sheets_are_not_overwritten(sentences, tmp_path):
         ({"id_column": "uid"}, "has no column 'uid'"),
         ({"label_column": ("target",)}, "has no column 'target'"),
         ({"label_column": ("agenci=label",)}, "unknown question of scheme agency 'agenci'"),
-        ({"label_column": ("agency=text",)}, "the default label of '0/communal' is 'Sentence 0, as it was written.'"),
+        ({"label_column": ("agency=text",)}, "the label 'Sentence 0, as it was written.' of '0/communal'"),
         ({"n": 61}, "from 1 to 60"),
         ({"context": ("label",)}, "compares nothing"),
         ({"columns": ("id",)}, "have a column of that name"),
@@ -702,7 +702,7 @@ def test_pairwise_the_whole_way(evenhand, responses, tmp_path):
         "--output", tmp_path / "pairs.csv",
     )  # fmt: skip
     assert called.code == 0, called.err
-    assert "Left out, since only one of the two sources has them: 3." in called.out
+    assert "only one of the two sources has: 3." in called.out
     shown = rows_of(tmp_path / "pairs.annotator-1.csv")
     assert list(shown[0]) == ["entry", "question_text", "response_a", "response_b", "fluency", "relevance"]
     swapped = {row["id"]: row["swapped"] for row in rows_of(tmp_path / "pairs.key.csv")}
@@ -744,7 +744,7 @@ def test_yes_no_the_whole_way(evenhand, tmp_path):
     exporting = ("annotate", "export", source, "--scheme", "yes-no", "--column", "messages")
     called = evenhand(*exporting, "--label-column", "biased", "--output", tmp_path / "out.jsonl")
     assert called.code == 2
-    assert "name its question, as in --label-column presence=biased" in called.err
+    assert "presence=biased" in called.err
     called = evenhand(*exporting, "--label-column", "presence=biased", "--output", tmp_path / "out.jsonl")
     assert called.code == 0, called.err
     id_of = {row["entry"]: row["id"] for row in rows_of(tmp_path / "out.key.csv")}

@@ -29,7 +29,7 @@ from evenhand.tools.annotation.to_sheets import ExportSettings, export
 from evenhand.tools.generation import pipeline, scenarios
 from evenhand.tools.generation.near_duplicates import Duplicate, find_duplicates, similarity
 from evenhand.tools.generation.pipeline import KEPT, NO_REPLIES
-from evenhand.tools.generation.scenario_replies import LINES_A_TASK, ScenarioReply, Unread, read_scenario
+from evenhand.tools.generation.scenario_replies import ScenarioReply, Unread, read_scenario
 from evenhand.tools.generation.scenario_rules import SCENARIO, STEREOTYPES, Failed, Wanted, completed, failed_check
 from evenhand.tools.generation.scenario_stories import (
     REASON,
@@ -355,18 +355,6 @@ fragments = st.sampled_from(
     ]
 )  # fmt: skip
 hostile = st.text() | st.lists(fragments, max_size=40).map("".join)
-
-
-def test_a_task_that_goes_on_and_on_is_read_no_further():
-    """Read whole, it took the square of its length in time."""
-    lines = [f"and carry crate {k}" for k in range(400)]
-    reply = "\n".join(
-        ["Scenario: A move.", "Tasks:", "1. Pack the cups", *lines, "2. Drive.", "Characters:", "Ana", "Ben"]
-    )
-    found = read_scenario(reply)
-    assert found.tasks[0].startswith("Pack the cups and carry crate 0 and carry crate 1 ")
-    assert found.tasks[0].endswith(f"and carry crate {LINES_A_TASK - 1}.")
-    assert found.tasks[1:] == ("Drive.",)
 
 
 @settings(max_examples=400, deadline=None)
@@ -954,7 +942,7 @@ def test_wrong_usage(make, n, options, message):
     "wanted", [{"domain": " "}, {"domain": "a\nb"}, {"female": 0}, {"male": 0}, {"male": -1}, {"female": 4, "male": 3}]
 )
 def test_what_no_scenario_can_be_is_wrong_usage(wanted):
-    with pytest.raises(UsageError, match="came"):
+    with pytest.raises(UsageError, match=r"domain|characters"):
         replace(WANTED, **wanted)
 
 
@@ -997,7 +985,7 @@ def test_the_script(script, tmp_path, monkeypatch, capsys):
     assert "may occur in law enforcement." in model.requests[0].messages[0].text
 
     monkeypatch.setattr(sys, "argv", [*command, "--female", "5"])
-    with pytest.raises(SystemExit, match="5 female and 2 male characters came"):
+    with pytest.raises(SystemExit, match="5 female and 2 male characters"):
         script.main()
 
 

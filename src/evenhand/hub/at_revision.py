@@ -8,7 +8,7 @@ that the revision was when it was last loaded here.
 from __future__ import annotations
 
 import re
-from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -19,31 +19,25 @@ if TYPE_CHECKING:
     import datasets
     import evaluate
 
-RepoType = Literal["dataset", "space"]
-_COMMIT = re.compile("[0-9a-f]{40}")
-_CARD = "README.md"
 
-
-def commit_at(repo_id: str, repo_type: RepoType, revision: str) -> str:
+def commit_at(repo_id: str, repo_type: Literal["dataset", "space"], revision: str) -> str:
     """Return a revision's commit. Raises the client's errors, EvenhandError where the Hub does not answer."""
     from huggingface_hub import HfApi, constants
-    from huggingface_hub.errors import EntryNotFoundError, LocalEntryNotFoundError
+    from huggingface_hub.errors import LocalEntryNotFoundError
 
-    if _COMMIT.fullmatch(revision):
+    if re.fullmatch("[0-9a-f]{40}", revision):
         return revision
     api = HfApi(library_name="evenhand")
+    cached = partial(api.snapshot_download, repo_id, repo_type=repo_type, allow_patterns=["README.md"])
     if constants.HF_HUB_OFFLINE:
         try:
-            card = api.hf_hub_download(repo_id, _CARD, repo_type=repo_type, revision=revision, local_files_only=True)
+            return Path(cached(revision=revision, local_files_only=True)).name
         except LocalEntryNotFoundError as error:
             raise EvenhandError("it was not loaded here before, and HF_HUB_OFFLINE is set") from error
-        return Path(card).parent.name
-    asked = patient(
-        lambda: api.repo_info(repo_id, repo_type=repo_type, revision=revision), f"asking for {revision} of {repo_id}"
-    )
-    with suppress(EntryNotFoundError):  # so that the revision's commit is known without a network, too
-        api.hf_hub_download(repo_id, _CARD, repo_type=repo_type, revision=revision)
-    return str(asked.sha)
+    ask = partial(api.repo_info, repo_id, repo_type=repo_type, revision=revision)
+    commit = str(patient(ask, f"asking for {revision} of {repo_id}").sha)
+    cached(revision=revision)  # the cache keeps the revision's commit for when there is no network
+    return commit
 
 
 def metric_at(repo_id: str, revision: str) -> evaluate.Metric:
@@ -51,9 +45,12 @@ def metric_at(repo_id: str, revision: str) -> evaluate.Metric:
     import evaluate
     from huggingface_hub import constants, snapshot_download
 
-    commit, offline = commit_at(repo_id, "space", revision), constants.HF_HUB_OFFLINE
     folder = snapshot_download(
-        repo_id, repo_type="space", revision=commit, allow_patterns=["*.py"], local_files_only=offline
+        repo_id,
+        repo_type="space",
+        revision=commit_at(repo_id, "space", revision),
+        allow_patterns=["*.py"],
+        local_files_only=constants.HF_HUB_OFFLINE,
     )
     return evaluate.load(str(Path(folder) / f"{repo_id.partition('/')[2]}.py"), keep_in_memory=True)
 

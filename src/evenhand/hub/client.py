@@ -1,6 +1,6 @@
-"""Calls of huggingface_hub: retried where that does no harm, and errors as sentences that hold no token.
+"""Call huggingface_hub: retry where that does no harm, and raise errors as sentences without a token.
 
-The client itself retries little: listing a repository's next pages, and sending large files.
+The client itself retries listings and uploads of large files, but not `create_commit`, for one.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ T = TypeVar("T")
 TRIES = 5
 FIRST_WAIT, LONGEST_WAIT = 1.0, 300.0  # seconds; the first doubles each time, unless the Hub says how long to wait
 _TEMPORARY = (408, 425, 429, 500, 502, 503, 504)
-_NETWORK = ("httpx", "httpx2", "httpcore", "requests", "urllib3", "socket", "ssl")  # packages whose errors these are
+_NETWORK = ("httpx", "httpx2", "httpcore", "requests", "urllib3", "socket", "ssl")  # packages of network errors
 TOKEN = "it is read from the environment variable HF_TOKEN, or from where `hf auth login` put it"
 NO_TOKEN = f"a token with the right to write is needed; {TOKEN}"
 
@@ -40,34 +40,32 @@ def patient(call: Callable[[], T], what: str) -> T:
 
     what: such as "reading dataset lab/labe", for errors. Raises EvenhandError, Unreachable where nothing answered.
     """
-    wait = FIRST_WAIT
-    for left in range(TRIES - 1, -1, -1):
+    for attempt in range(TRIES):
         try:
             return call()
         except Exception as error:
-            if not is_temporary(error):
+            if not _is_temporary(error):
                 raise
             failed = error
-        if left:
-            asked = _retry_after(failed)
-            pause = wait if asked is None else min(asked, LONGEST_WAIT)
-            logger.warning("%s: %s; retrying in %.0f s", what, describe(failed), pause)
+        if attempt < TRIES - 1:
+            requested = _requested_pause(failed)
+            pause = FIRST_WAIT * 2**attempt if requested is None else min(requested, LONGEST_WAIT)
+            logger.warning("%s: %s; retrying in %.0f s", what, _describe(failed), pause)
             time.sleep(pause)
-            wait *= 2
-    answered = _status(failed) is not None or isinstance(failed, json.JSONDecodeError)
-    kind = EvenhandError if answered else Unreachable
-    raise kind(f"{what}: failed after {TRIES} attempts, the last with {describe(failed)}; try later") from failed
+    is_answer = _status(failed) is not None or isinstance(failed, json.JSONDecodeError)
+    raise (EvenhandError if is_answer else Unreachable)(
+        f"{what}: failed after {TRIES} attempts, the last with {_describe(failed)}; try later"
+    ) from failed
 
 
-def is_temporary(error: BaseException) -> bool:
+def _is_temporary(error: BaseException) -> bool:
     """Return whether a later attempt may succeed: a busy server, a cut connection."""
     from huggingface_hub.errors import OfflineModeIsEnabled
 
     status = _status(error)
     if status is not None:
         return status in _TEMPORARY
-    # The client reads the page of a server's error as JSON.
-    return any(
+    return any(  # the client reads the page of a server's error as JSON
         isinstance(each, (ConnectionError, TimeoutError, json.JSONDecodeError))
         or type(each).__module__.partition(".")[0] in _NETWORK
         for each in _causes(error)
@@ -82,12 +80,12 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
 
 
 def _status(error: BaseException) -> int | None:
-    """Return the status of the answer that was an error; None where nothing was answered."""
+    """Return the status of an answer that is an error; None where nothing answered."""
     found = (getattr(getattr(each, "response", None), "status_code", None) for each in _causes(error))
     return next((status for status in found if isinstance(status, int)), None)
 
 
-def _retry_after(error: BaseException) -> float | None:
+def _requested_pause(error: BaseException) -> float | None:
     """Return the seconds that the Hub asks to wait; None where it does not say."""
     headers = getattr(getattr(error, "response", None), "headers", {})
     if headers.get("Retry-After", "").strip().isdecimal():
@@ -96,15 +94,15 @@ def _retry_after(error: BaseException) -> float | None:
     return float(limit[1]) + 1 if limit else None  # the Hub rounds down
 
 
-def describe(error: BaseException) -> str:
-    """Return "status 403 (you don't have the rights …)", or what became of the connection."""
+def _describe(error: BaseException) -> str:
+    """Return "status 403 (you don't have the rights …)", or what happened to the connection."""
     status = _status(error)
     if status is not None:
         said = next((text for each in _causes(error) if (text := getattr(each, "server_message", None))), "").strip()
         return f"status {status} ({said})" if said else f"status {status}"
     if isinstance(error, json.JSONDecodeError):
         return "an answer that is not JSON"
-    return f"a broken connection ({type(error).__name__})" if is_temporary(error) else str(error).strip()
+    return f"a broken connection ({type(error).__name__})" if _is_temporary(error) else str(error).strip()
 
 
 @contextmanager
@@ -124,13 +122,10 @@ def explained(what: str) -> Iterator[None]:
         if status == 401:
             raise UsageError(f"{what}: the Hub does not accept the token; {TOKEN}") from error
         if status == 403:
-            raise UsageError(
-                f"{what}: the token may not do that, {describe(error)}; it needs the right to write there, and "
-                "--namespace must be a user or an organization that it belongs to"
-            ) from error
+            raise UsageError(f"{what}: {_describe(error)}; use a token with the right to write there") from error
         if status == 412:
             raise EvenhandError(f"{what}: the repository was changed in the meantime; run the command again") from error
-        raise EvenhandError(f"{what}: {describe(error)}") from error
+        raise EvenhandError(f"{what}: {_describe(error)}") from error
 
 
 def token() -> str | None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import fnmatch
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Literal
 
@@ -58,8 +58,8 @@ def content(file: Path | bytes) -> bytes:
 def matches(path: str, patterns: Sequence[str]) -> bool:
     """Match folder by folder, as a shell does: "data/*.csv" does not match "data/more/a.csv"."""
     parts = path.split("/")
-    split_patterns = [pattern.split("/") for pattern in patterns]
-    return any(len(parts) == len(each) and all(map(fnmatch.fnmatchcase, parts, each)) for each in split_patterns)
+    split_patterns = (pattern.split("/") for pattern in patterns)
+    return any(len(parts) == len(each) and all(map(fnmatchcase, parts, each)) for each in split_patterns)
 
 
 def check_repository_id(repo_id: str, hint: str = "") -> str:
@@ -72,10 +72,8 @@ def check_repository_id(repo_id: str, hint: str = "") -> str:
     try:
         validate_repo_id(repo_id)
     except HFValidationError as error:
-        raise UsageError(
-            f"{repo_id[:100]!r} can't be a repository's id on the Hub. It must be NAMESPACE/NAME: letters, digits, "
-            "'-', '_' and '.', at most 96 characters" + (f"; {hint}" if hint else "")
-        ) from error
+        expected = f"It must be NAMESPACE/NAME: letters, digits, '-', '_' and '.', at most 96 characters. {hint}"
+        raise UsageError(f"{repo_id[:100]!r} can't be a repository's id on the Hub. {expected}".strip()) from error
     return repo_id
 
 
@@ -85,11 +83,27 @@ def repository_id(namespace: str, name: str, hint: str = "") -> str:
 
 
 def files_of(folder: Path, deep: bool = True) -> dict[str, Path]:
-    """List a folder's files by their path in it, without hidden files and bytecode. deep: with subfolders."""
+    """List a folder's files by their path in it, without hidden files and bytecode.
+
+    Args:
+        folder: links to files outside of it are followed into the Hub's cache alone, which keeps files in `blobs/`.
+        deep: with subfolders.
+
+    Raises:
+        UsageError: a file is a link to another place outside of the folder.
+    """
     found = {}
     for path in sorted(folder.rglob("*") if deep else folder.iterdir()):
         within = path.relative_to(folder)
         hidden = any(part.startswith(".") or part == "__pycache__" for part in within.parts)
         if path.is_file() and not hidden and path.suffix != ".pyc":
+            _refuse_outside(path, folder)
             found[within.as_posix()] = path
     return found
+
+
+def _refuse_outside(path: Path, folder: Path) -> None:
+    target = path.resolve()
+    is_cached = target.parent.name == "blobs" and target.parents[1].name.startswith(("models--", "datasets--"))
+    if not (is_cached or target.is_relative_to(folder.resolve())):
+        raise UsageError(f"{path} is a link to a file outside of {folder}; put a copy in its place, or remove it")

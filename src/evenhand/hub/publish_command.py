@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from evenhand.command_line import Group, parse
 from evenhand.errors import UsageError, unknown_name
-from evenhand.hub.contents import ALLOW, Contents, Kind, matches
+from evenhand.hub.contents import ALLOW, Contents, Kind
 from evenhand.options import made, option
 from evenhand.paths import typed_path
 
@@ -23,11 +23,9 @@ if TYPE_CHECKING:
     from evenhand.hub.publishing import Plan
 
 KINDS: tuple[Kind, ...] = get_args(Kind)
+NAMES = {"model": "folders of checkpoints", "leaderboard": "folders that evenhand leaderboard wrote"}
 SHOWN = 20  # paths of each sort; more are counted
-USAGE = (
-    "usage: evenhand publish dataset|metric|model|leaderboard NAME … --namespace NS [--create-pr] [--private] "
-    "[--dry-run]"
-)
+USAGE = f"usage: evenhand publish {'|'.join(KINDS)} NAME … --namespace NS [--create-pr] [--private] [--dry-run]"
 
 
 @dataclass(frozen=True)
@@ -39,16 +37,16 @@ class PublishOptions:
     allow: tuple[str, ...] = option((), ALLOW, metavar="PATH")
 
 
+@dataclass(frozen=True)
+class LeaderboardOptions(PublishOptions):
+    name: str | None = option(None, "name of the Space (default: the folder's)", metavar="NAME")
+
+
 def _parse_version(text: str) -> str:
     """Return a version of three numbers, so that git takes its tag. Raises ValueError."""
     if not re.fullmatch(r"\d+\.\d+\.\d+", text):
         raise ValueError(f"{text!r} is not three numbers like 1.0.0, whose tag is v1.0.0")
     return text
-
-
-@dataclass(frozen=True)
-class LeaderboardOptions(PublishOptions):
-    name: str | None = option(None, "name of the Space (default: the folder's)", metavar="NAME")
 
 
 @dataclass(frozen=True)
@@ -71,10 +69,9 @@ OPTIONS: Mapping[str, type[PublishOptions]] = {"model": ModelOptions, "leaderboa
 
 def publish(arguments: Sequence[str], console: Console) -> None:
     """Publish one repository after the other, once the contents of all of them have passed the checks."""
-    kind, rest = (arguments[0], arguments[1:]) if arguments else ("", [])
-    say = partial(console.print, markup=False, soft_wrap=True, highlight=False)
+    kind, *rest = [*arguments] or [""]
     if kind in ("-h", "--help"):
-        say(f"{USAGE}\n\nevenhand publish model --help says more.")
+        console.print(f"{USAGE}\n\nevenhand publish model --help says more.", soft_wrap=True)
         return
     if not kind or kind.startswith("-"):
         raise UsageError(f"what to publish is needed first: {', '.join(KINDS)} ({USAGE})")
@@ -86,33 +83,16 @@ def publish(arguments: Sequence[str], console: Console) -> None:
     from evenhand.hub.refusals import refuse
 
     for note in refuse(all_contents, asked.allow):
-        say(f"Note: {note}")
+        console.print(f"Note: {note}", soft_wrap=True)
     carry_out(all_contents, asked.create_pr, asked.dry_run, console)
-
-
-def carry_out(all_contents: Sequence[Contents], create_pr: bool, dry_run: bool, console: Console) -> None:
-    """Plan for all repositories, show the plans and, unless it is a dry run, publish one after the other."""
-    from evenhand.hub.publishing import plan
-    from evenhand.hub.publishing import publish as publish_plan
-
-    say = partial(console.print, markup=False, soft_wrap=True, highlight=False)
-    plans = [plan(contents, create_pr, dry_run) for contents in all_contents]
-    for each in plans:
-        show(each, console)
-    for each in plans if not dry_run else ():
-        if each.changes.all or each.tag is not None or each.head is None:
-            say(publish_plan(each))
-    if dry_run:
-        say("Nothing was sent (--dry-run).")
 
 
 def _parse(kind: str, arguments: Sequence[str]) -> tuple[list[str], Any]:
     """Return the names and the options."""
     options = OPTIONS.get(kind, PublishOptions)
-    folders = {"model": "folders of checkpoints", "leaderboard": "folders that evenhand leaderboard wrote"}
 
     def add_names(parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("names", nargs="+", metavar="NAME", help=folders.get(kind, f"{kind}s of evenhand"))
+        parser.add_argument("names", nargs="+", metavar="NAME", help=NAMES.get(kind, f"{kind}s of evenhand"))
 
     groups = {"options": Group("options", options)}
     parsed, values = parse(f"evenhand publish {kind}", f"Publish {kind}s on the Hub.", arguments, groups, add_names)
@@ -135,41 +115,57 @@ def _make_contents(kind: str, name: str, asked: Any) -> Contents:
     if kind == "model":
         from evenhand.hub.checkpoint import model_contents
 
-        return model_contents(name, asked.namespace, asked.private, asked.name, asked.base, asked.version, asked.runs)
+        return model_contents(name, asked)
     from evenhand.hub.leaderboard.writing import leaderboard_contents
 
     return leaderboard_contents(typed_path(name), asked.namespace, asked.private, asked.name)
 
 
-def show(planned: Plan, console: Console) -> None:
-    """Print what publishing will change."""
+def carry_out(all_contents: Sequence[Contents], create_pr: bool, dry_run: bool, console: Console) -> None:
+    """Plan for all repositories, show the plans and, unless it is a dry run, publish one after the other."""
+    from evenhand.hub import publishing
+
+    say = partial(console.print, soft_wrap=True)
+    plans = [publishing.plan(contents, create_pr, dry_run) for contents in all_contents]
+    for each in plans:
+        for line in _describe(each):
+            say(line)
+    if dry_run:
+        say("Nothing was sent (--dry-run).")
+        return
+    for each in plans:
+        if each.changes or each.tag is not None or each.head is None:
+            say(publishing.publish(each))
+
+
+def _describe(planned: Plan) -> list[str]:
+    """Return what publishing will change, in lines."""
     from evenhand.hub.client import token
 
-    contents, found = planned.contents, planned.changes
-    say = partial(console.print, markup=False, soft_wrap=True, highlight=False)
+    contents = planned.contents
     where = "a new pull request" if planned.create_pr else "main"
     if planned.pull_request is not None:
         where = f"pull request {planned.pull_request}"
     new = f"new, {'private' if contents.private else 'public'}, " if planned.head is None else ""
-    counts = (
-        f"{len(found.added)} files to add, {len(found.changed)} to change, {len(found.deleted)} to delete, "
-        f"{len(found.same)} the same"
-    )
-    say(f"{contents.name} ({new}{where}): {counts if found.all else f'up to date, {len(found.same)} files the same'}")
+    counts = f"up to date, {len(planned.same)} files the same"
+    if planned.changes:
+        counts = (
+            f"{len(planned.added)} files to add, {len(planned.changed)} to change, {len(planned.deleted)} to delete, "
+            f"{len(planned.same)} the same"
+        )
+    lines = [f"{contents.name} ({new}{where}): {counts}"]
     if planned.unasked:
-        say(f"  The Hub could not be asked ({planned.unasked}). What is there already is unknown.")
+        lines.append(f"  The Hub could not be asked ({planned.unasked}). What is there already is unknown.")
     elif token() is None:
-        say("  Seen without a token: private repositories and your open pull requests are unknown.")
-    for word, paths in (("add", found.added), ("change", found.changed), ("delete", found.deleted)):
-        for path in paths[:SHOWN]:
-            say(f"  {word} {path}")
-        if len(paths) > SHOWN:
-            say(f"  {word} {len(paths) - SHOWN} more")
-    for path in [path for path in found.other if matches(path, contents.owned)][:SHOWN]:
-        say(f"  left alone, since evenhand did not bring it: {path}")
+        lines.append("  Seen without a token: private repositories and your open pull requests are unknown.")
+    for word, paths in (("add", planned.added), ("change", planned.changed), ("delete", planned.deleted)):
+        lines += [f"  {word} {path}" for path in paths[:SHOWN]]
+        lines += [f"  {word} {len(paths) - SHOWN} more"] if len(paths) > SHOWN else []
+    lines += [f"  left alone, since evenhand did not bring it: {path}" for path in planned.kept[:SHOWN]]
     if planned.tag:
-        say(f"  tag {planned.tag}")
+        lines.append(f"  tag {planned.tag}")
     elif planned.create_pr and contents.tag:
-        say(f"  no tag: run the command without --create-pr once this is merged; it sets {contents.tag} if missing")
-    elif found.all and contents.tag:
-        say(f"  {contents.tag} is set already, and stays where it is")
+        lines.append(f"  no tag: once this is merged, the command without --create-pr sets {contents.tag} if missing")
+    elif planned.changes and contents.tag:
+        lines.append(f"  {contents.tag} is set already, and stays where it is")
+    return lines

@@ -6,74 +6,70 @@ lost. With `create_pr=True` each call would open another pull request: an open o
 
 from __future__ import annotations
 
-import hashlib
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
+
+import yaml  # type: ignore[import-untyped]
+from huggingface_hub import CommitOperationAdd, CommitOperationDelete, HfApi, get_session, repocard
+from huggingface_hub.errors import RepositoryNotFoundError
+from huggingface_hub.hf_api import RepoFile
+from huggingface_hub.utils.sha import git_hash
 
 from evenhand.errors import EvenhandError, UsageError
 from evenhand.hub.client import NO_TOKEN, Unreachable, explained, patient, token
 from evenhand.hub.contents import CARD, Contents, content, matches
 
-if TYPE_CHECKING:
-    from huggingface_hub import HfApi
-    from huggingface_hub.hf_api import RepoFile
-
 T = TypeVar("T")
 MAIN = "main"
 TIMEOUT = 300.0  # seconds; the client has none
+CARDS = {"dataset": repocard.DatasetCard, "model": repocard.ModelCard, "space": repocard.SpaceCard}
 _MERGED = re.compile(r" \(#\d+\)$")  # at the end of the title of a merged pull request's commit
 
 
 @dataclass(frozen=True)
-class Changes:
-    """Sorted paths in the repository. other: files there that evenhand did not bring."""
-
-    added: tuple[str, ...]
-    changed: tuple[str, ...]
-    deleted: tuple[str, ...]
-    same: tuple[str, ...]
-    other: tuple[str, ...]
-
-    @property
-    def all(self) -> tuple[str, ...]:
-        return (*self.added, *self.changed, *self.deleted)
-
-
-@dataclass(frozen=True)
 class Plan:
-    """What publishing will do.
+    """What publishing will do; paths are sorted.
 
-    head: the commit that the changes are relative to; None: there is no repository. pull_request: the number of your
-    open one. tag: to be set with the changes; None: none, or it is set. unasked: why the Hub could not be
-    asked, in a dry run.
+    Attributes:
+        kept: files there that evenhand would write, but did not bring.
+        head: the commit that the changes are relative to; None: there is no repository.
+        pull_request: the number of your open one.
+        tag: to be set with the changes; None: none, or it is set.
+        unasked: why the Hub could not be asked, in a dry run.
     """
 
     contents: Contents
     create_pr: bool
-    changes: Changes
+    added: Sequence[str]
+    changed: Sequence[str] = ()
+    deleted: Sequence[str] = ()
+    same: Sequence[str] = ()
+    kept: Sequence[str] = ()
     head: str | None = None
     pull_request: int | None = None
     tag: str | None = None
     unasked: str = ""
+
+    @property
+    def changes(self) -> list[str]:
+        return [*self.added, *self.changed, *self.deleted]
 
 
 @dataclass(frozen=True)
 class Remote:
     """The repository that the contents are for."""
 
-    api: HfApi
     contents: Contents
+    api: HfApi
 
     @classmethod
     def connect(cls, contents: Contents) -> Remote:
-        from huggingface_hub import HfApi, get_session
-
         get_session().timeout = TIMEOUT
-        return cls(HfApi(library_name="evenhand"), contents)
+        return cls(contents, HfApi(library_name="evenhand"))
 
     def call(self, method: Callable[..., T], **arguments: Any) -> T:
         """Call a method of the API for this repository, and retry temporary errors."""
@@ -86,8 +82,6 @@ class Remote:
 
     def find(self) -> tuple[str, bool] | None:
         """Return the last commit of main and whether the repository is private; None where there is none."""
-        from huggingface_hub.errors import RepositoryNotFoundError
-
         try:
             info = self.call(self.api.repo_info)
         except RepositoryNotFoundError:
@@ -97,19 +91,15 @@ class Remote:
         return str(info.sha), bool(info.private)
 
     def files(self, revision: str) -> dict[str, RepoFile]:
-        from huggingface_hub.hf_api import RepoFile
-
         tree = self.call_all(self.api.list_repo_tree, revision=revision, recursive=True)
         return {each.path: each for each in tree if isinstance(each, RepoFile)}
 
-    def brought_by_evenhand(self, paths: Sequence[str], revision: str) -> set[str]:
+    def brought_by_evenhand(self, paths: Sequence[str], revision: str) -> list[str]:
         """Return the paths whose last commit has our title, merged or not."""
         found = self.call(self.api.get_paths_info, paths=list(paths), revision=revision, expand=True) if paths else []
-        return {
-            each.path
-            for each in found
-            if (commit := getattr(each, "last_commit", None)) and _MERGED.sub("", commit.title) == self.contents.title
-        }
+        commits = {each.path: getattr(each, "last_commit", None) for each in found}
+        titles = {path: _MERGED.sub("", commit.title) for path, commit in commits.items() if commit}
+        return [path for path in paths if titles.get(path) == self.contents.title]
 
     def open_pull_request(self) -> int | None:
         """Return the number of the newest open one of the token's user under our title."""
@@ -127,86 +117,68 @@ def plan(contents: Contents, create_pr: bool = False, dry_run: bool = False) -> 
     Raises UsageError for what must not be published: private contents into a public repository, files that changed
     while the version stayed, a pull request to a repository that is not there, a card that the Hub does not take.
     """
-    if CARD in contents.files:
-        _check_card(contents)
+    _check_card(contents)
     try:
         with explained(f"looking at {contents.name}"):
             if token() is None and not dry_run:
                 raise UsageError(f"{contents.name}: {NO_TOKEN}")
             planned = _plan(Remote.connect(contents), create_pr)
-            if CARD in (*planned.changes.added, *planned.changes.changed):
+            if CARD in planned.changes:
                 _check_card(contents, ask=True)
+            return planned
     except Unreachable as error:
         if not dry_run:
             raise
-        return Plan(contents, create_pr, compare(contents, {}), tag=contents.tag, unasked=str(error))
-    return planned
+        return Plan(contents, create_pr, sorted(contents.files), tag=contents.tag, unasked=str(error))
 
 
 def _plan(remote: Remote, create_pr: bool) -> Plan:
-    contents = remote.contents
+    contents, name = remote.contents, remote.contents.name
     found = remote.find()
     base = contents.base
     if base is not None and not patient(lambda: remote.api.repo_exists(base), f"looking for {base}"):
-        raise UsageError(
-            f"{contents.name}: its base model {base!r} is not on the Hub, or the token may not see it; give its id "
-            "there with --base ID, and publish your own base first"
-        )
-    if found is None and create_pr:
-        raise UsageError(
-            f"{contents.name} is not there, or is private and the token may not see it: there is no repository to open "
-            "a pull request on. Correct its name, or publish it first"
-        )
+        raise UsageError(f"{name}: its base model {base!r} is not on the Hub, or not visible to you; name it by --base")
     if found is None:
-        return Plan(contents, False, compare(contents, {}), tag=contents.tag)
+        if create_pr:
+            raise UsageError(f"{name} is not there, or not visible to you; correct its name, or publish it first")
+        return Plan(contents, create_pr, sorted(contents.files), tag=contents.tag)
     head, private = found
     if contents.private and not private:
-        raise UsageError(f"{contents.name} is public, and --private makes only a new repository private; remove it")
+        raise UsageError(f"{name} is public, and --private makes only a new repository private; remove it")
     number = remote.open_pull_request() if create_pr and token() is not None else None
     if number is not None:
         head = str(remote.call(remote.api.repo_info, revision=f"refs/pr/{number}").sha)
-    refs = remote.call(remote.api.list_repo_refs)
-    tagged = contents.tag in [each.name for each in refs.tags]
+    tags = [each.name for each in remote.call(remote.api.list_repo_refs).tags]
     there = remote.files(head)
-    left_over = [path for path in there if path not in contents.files and matches(path, contents.owned)]
-    changes = compare(contents, there, remote.brought_by_evenhand(left_over, head))
-    if tagged and (touched := [path for path in changes.all if matches(path, contents.fixed)]):
-        raise UsageError(
-            f"{contents.name}: {', '.join(touched[:5])}{' …' if touched[5:] else ''} differ from what was published "
-            f"as {contents.tag}; raise the version, or undo the change"
-        )
-    tag = None if create_pr or tagged else contents.tag
-    return Plan(contents, create_pr, changes, head, number, tag)
-
-
-def compare(contents: Contents, there: Mapping[str, RepoFile], ours: Collection[str] = ()) -> Changes:
-    """Return what the contents change in a repository.
-
-    Args:
-        there: its files by path; empty where there is no repository.
-        ours: paths there that evenhand brought, and may delete.
-    """
-    known = [path for path in sorted(contents.files) if path in there]
-    same = tuple(path for path in known if _is_same(contents.files[path], there[path]))
-    others = sorted({*there} - {*contents.files})
-    return Changes(
-        added=tuple(path for path in sorted(contents.files) if path not in there),
-        changed=tuple(path for path in known if path not in same),
-        deleted=tuple(path for path in others if path in ours),
+    same = [path for path in sorted(contents.files) if path in there and _is_same(contents.files[path], there[path])]
+    left_over = sorted(path for path in there if path not in contents.files and matches(path, contents.owned))
+    deleted = remote.brought_by_evenhand(left_over, head)
+    planned = Plan(
+        contents,
+        create_pr,
+        added=[path for path in sorted(contents.files) if path not in there],
+        changed=[path for path in sorted(contents.files) if path in there and path not in same],
+        deleted=deleted,
         same=same,
-        other=tuple(path for path in others if path not in ours),
+        kept=[path for path in left_over if path not in deleted],
+        head=head,
+        pull_request=number,
+        tag=None if create_pr or contents.tag in tags else contents.tag,
     )
+    touched = [path for path in planned.changes if matches(path, contents.fixed)]
+    if touched and contents.tag in tags:
+        raise UsageError(f"{name}: {_first(touched)} differ from what {contents.tag} holds; raise the version")
+    return planned
 
 
 def _is_same(file: Path | bytes, there: RepoFile) -> bool:
-    from huggingface_hub.utils.sha import git_hash
-
     if there.lfs is None:
         return git_hash(content(file)) == there.blob_id
-    if isinstance(file, bytes):
-        return hashlib.sha256(file).hexdigest() == there.lfs.sha256
-    with file.open("rb") as opened:
-        return hashlib.file_digest(opened, "sha256").hexdigest() == there.lfs.sha256
+    return CommitOperationAdd(there.path, file).upload_info.sha256.hex() == there.lfs.sha256
+
+
+def _first(paths: Sequence[str]) -> str:
+    return ", ".join(paths[:5]) + (" …" if len(paths) > 5 else "")
 
 
 def publish(planned: Plan) -> str:
@@ -224,49 +196,36 @@ def publish(planned: Plan) -> str:
         if contents.private and not private:
             raise UsageError(f"{contents.name} was made public in the meantime; nothing was sent")
         number, commit = planned.pull_request, planned.head or head
-        if planned.changes.all:
-            number, commit = _commit(remote, planned, commit)
+        if planned.changes:
+            number, commit = patient(partial(_commit, remote, planned, commit), f"publishing {contents.name}")
+            if lacking := sorted({*contents.files} - {*remote.files(commit)}):
+                advice = "if the repository's .gitignore hides them, change it there and rerun"
+                raise EvenhandError(f"{contents.name}: commit {commit[:7]} lacks {_first(lacking)}; {advice}")
         if planned.tag is not None:
             remote.call(remote.api.create_tag, tag=planned.tag, revision=commit, exist_ok=True)
-        kind = "" if contents.repo_type == "model" else f"{contents.repo_type}s/"
-        url = f"{remote.api.endpoint}/{kind}{contents.repo_id}"
-        if number is not None:
-            return f"Pull request: {url}/discussions/{number} (commit {commit[:7]})"
-        return f"Published: {url} (commit {commit[:7]}{f', tagged {planned.tag}' if planned.tag else ''})"
+    kind = "" if contents.repo_type == "model" else f"{contents.repo_type}s/"
+    url = f"{remote.api.endpoint}/{kind}{contents.repo_id}"
+    if number is not None:
+        return f"Pull request: {url}/discussions/{number} (commit {commit[:7]})"
+    return f"Published: {url} (commit {commit[:7]}{f', tagged {planned.tag}' if planned.tag else ''})"
 
 
 def _commit(remote: Remote, planned: Plan, head: str) -> tuple[int | None, str]:
     """Return the number of the pull request, if there is one, and the commit's id."""
-    from huggingface_hub import CommitOperationAdd, CommitOperationDelete
-
-    contents, changes = planned.contents, planned.changes
-
-    def attempt() -> tuple[int | None, str]:
-        number = remote.open_pull_request() if planned.create_pr else None
-        additions = [
-            CommitOperationAdd(path, file if isinstance(file, bytes) else str(file))
-            for path in (*changes.added, *changes.changed)
-            for file in [contents.files[path]]
-        ]
-        made = remote.api.create_commit(
-            contents.repo_id,
-            [*additions, *(CommitOperationDelete(path, is_folder=False) for path in changes.deleted)],
-            commit_message=contents.title,
-            commit_description=f"Version {contents.tag.removeprefix('v')}." if contents.tag else "",
-            repo_type=contents.repo_type,
-            revision=MAIN if number is None else f"refs/pr/{number}",
-            create_pr=planned.create_pr and number is None,
-            parent_commit=head if number == planned.pull_request else None,
-        )
-        return (made.pr_num or number if planned.create_pr else None), made.oid
-
-    number, commit = patient(attempt, f"publishing {contents.name}")
-    if lacking := sorted({*contents.files} - {*remote.files(commit)}):
-        raise EvenhandError(
-            f"{contents.name}: commit {commit[:7]} lacks {', '.join(lacking[:5])}{' …' if lacking[5:] else ''}; if the "
-            "repository's .gitignore hides them, change it there, and run the command again"
-        )
-    return number, commit
+    contents = planned.contents
+    number = remote.open_pull_request() if planned.create_pr else None
+    added = [CommitOperationAdd(path, contents.files[path]) for path in (*planned.added, *planned.changed)]
+    made = remote.api.create_commit(
+        contents.repo_id,
+        [*added, *(CommitOperationDelete(path, is_folder=False) for path in planned.deleted)],
+        commit_message=contents.title,
+        commit_description=f"Version {contents.tag.removeprefix('v')}." if contents.tag else "",
+        repo_type=contents.repo_type,
+        revision=MAIN if number is None else f"refs/pr/{number}",
+        create_pr=planned.create_pr and number is None,
+        parent_commit=head if number == planned.pull_request else None,
+    )
+    return (made.pr_num or number if planned.create_pr else None), made.oid
 
 
 def _check_card(contents: Contents, ask: bool = False) -> None:
@@ -274,16 +233,12 @@ def _check_card(contents: Contents, ask: bool = False) -> None:
 
     ask: also where the Hub does not take them, before anything is made there.
     """
-    import yaml  # type: ignore[import-untyped]
-    from huggingface_hub import DatasetCard, ModelCard, SpaceCard
-
-    card_class = {"dataset": DatasetCard, "model": ModelCard, "space": SpaceCard}[contents.repo_type]
+    if CARD not in contents.files:
+        return
     try:
-        card = card_class(content(contents.files[CARD]).decode())
+        card = CARDS[contents.repo_type](content(contents.files[CARD]).decode())
         if ask:
             patient(partial(card.validate, contents.repo_type), f"checking the card of {contents.name}")
     except (ValueError, TypeError, KeyError, AttributeError, yaml.YAMLError) as error:
-        raise UsageError(
-            f"{contents.name}: {'the Hub' if ask else 'huggingface_hub'} does not take the metadata of {CARD}: "
-            f"{' '.join(str(error).split())[:500]}. Expected: YAML between two lines ---, such as 'license: apache-2.0'"
-        ) from error
+        who, why = "the Hub" if ask else "huggingface_hub", " ".join(str(error).split())[:500]
+        raise UsageError(f"{contents.name}: {who} does not take the metadata of {CARD}: {why}") from error

@@ -1,4 +1,4 @@
-"""What is never published: other kinds of files (such as optimizer states), secrets, and paths of this machine."""
+"""Refuse what is never published: other kinds of files (such as pickles), secrets, and paths of this machine."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 
 from evenhand.errors import UsageError
 from evenhand.hub.contents import Contents, content, matches
-from evenhand.hub.secrets import find_secret, secrets_of_environment
+from evenhand.hub.secrets import HIDDEN, find_secret, secrets_of_environment
 
 SHOWN = 5  # files in an error
 NAMES = ("trainer_state*", "*token.txt", "credentials*")  # of text files
@@ -19,14 +19,12 @@ TEXTS = (
 )  # fmt: skip
 WEIGHTS = ("model*.safetensors", "adapter_model*.safetensors")  # as transformers and peft name them
 OTHERS = ("*.parquet", "*.png", "*.jpg", "*.jpeg", "*.gif", "*.webp", "*.gguf", "*.model")
-ACCEPTED = (
-    "text, tables, pictures and the usual tokenizers; weights as model….safetensors or adapter_model….safetensors"
-)
+KINDS = "text, tables, pictures and the usual tokenizers; weights as model….safetensors or adapter_model….safetensors"
 VOCABULARIES = ("tokenizer.json", "vocab.json", "merges.txt", "vocab.txt", "added_tokens.json")  # may hold any string
 _FOLDERS = "home|Users|root|tmp|data|mnt|media|scratch|srv|opt|var|nfs|lustre|work|workspace|Volumes|private"
-_END = r"[^\s\"'`<>)\]]*"
+_START, _END = r"(?<![\w./~%*}-])", r"[^\s\"'`<>)\]]*"
 _PATH = (
-    rf"(?<![\w./~%*}}-])/(?:{_FOLDERS})/[\w.@~-]{_END}"
+    rf"{_START}/(?:{_FOLDERS})/[\w.@~-]{_END}"
     rf"|(?<![A-Za-z0-9])[A-Za-z]:(?:\\{{1,2}}|/)Users(?:\\{{1,2}}|/){_END}"
 )
 
@@ -45,8 +43,11 @@ def refuse(all_contents: Sequence[Contents], allowed: Collection[str] = ()) -> t
 
 
 def _refuse(contents: Contents, allowed: Collection[str]) -> list[str]:
-    refused, notes, allowable = [], [], None
+    refused, notes, advice = [], [], ""
     for path, file in sorted(contents.files.items()):
+        if secret := find_secret(path) or _find_own_secret(path):
+            refused.append(f"{path[: secret[1]]}{HIDDEN} holds {secret[0]} in its name")
+            continue
         if problem := find_problem(path, file):
             refused.append(f"{path} {problem}")
             continue
@@ -55,10 +56,9 @@ def _refuse(contents: Contents, allowed: Collection[str]) -> list[str]:
                 notes.append(f"{contents.name}: {path} {finding}; published because of --allow")
             else:
                 refused.append(f"{path} {finding}")
-                allowable = allowable or path
+                advice = advice or f". If {path} only seems to hold that, add --allow {path}"
     if refused:
         more = f"; and {len(refused) - SHOWN} more" if len(refused) > SHOWN else ""
-        advice = f". If {allowable} only seems to hold that, add --allow {allowable}" if allowable else ""
         raise UsageError(f"{contents.name} is not published: {'; '.join(refused[:SHOWN])}{more}. Remove it{advice}")
     return notes
 
@@ -66,22 +66,27 @@ def _refuse(contents: Contents, allowed: Collection[str]) -> list[str]:
 def find_problem(path: str, file: Path | bytes) -> str | None:
     """Return why a file may not be published in any case; None where it may."""
     name = PurePosixPath(path.lower()).name
+    if not path.isprintable():
+        return "has a name with line breaks or other control characters"
     if matches(name, NAMES):
         return "is, by its name, a file of secrets or the state of a training"
-    if isinstance(file, Path) and not file.is_file():
-        return "is a broken link"
     if matches(name, WEIGHTS):
         return None if _are_weights(file) else "is not a whole safetensors file"
-    if matches(name, TEXTS):
-        try:
-            text = content(file).decode()
-        except UnicodeDecodeError:
-            return "is not text in UTF-8"
-        if "\0" in text:
-            return "is not text: it holds NUL characters"
-        variable = next((variable for variable, value in secrets_of_environment() if value in text), None)
-        return f"holds the value of the environment variable {variable}" if variable else None
-    return None if matches(name, OTHERS) else f"is not a kind of file that is published ({ACCEPTED})"
+    if not matches(name, TEXTS):
+        return None if matches(name, OTHERS) else f"is not a kind of file that is published ({KINDS})"
+    try:
+        text = content(file).decode()
+    except UnicodeDecodeError:
+        return "is not text in UTF-8"
+    if "\0" in text:
+        return "is not text: it holds NUL characters"
+    found = _find_own_secret(text)
+    return f"holds {found[0]}" if found else None
+
+
+def _find_own_secret(text: str) -> tuple[str, int] | None:
+    found = ((variable, text.find(value)) for variable, value in secrets_of_environment())
+    return next(((f"the value of the environment variable {name}", start) for name, start in found if start >= 0), None)
 
 
 def _are_weights(file: Path | bytes) -> bool:
@@ -106,8 +111,8 @@ def find_findings(path: str, file: Path | bytes) -> Iterator[str]:
     text = content(file).decode()
     if secret := find_secret(text):
         yield f"holds {secret[0]} (line {_line(text, secret[1])})"
-    here = [re.escape(str(folder)) for folder in (Path.cwd(), Path.home()) if len(folder.parts) > 2]
-    if found := re.search("|".join([_PATH, *(rf"(?<![\w./~%*}}-]){folder}\b{_END}" for folder in here)]), text):
+    here = [str(folder) for folder in (Path.cwd(), Path.home()) if len(folder.parts) > 2]
+    if found := re.search("|".join([_PATH, *(rf"{_START}{re.escape(folder)}\b{_END}" for folder in here)]), text):
         yield f"names a path of a machine: {found[0][:60]} (line {_line(text, found.start())})"
 
 

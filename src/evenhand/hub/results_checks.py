@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from evenhand.benchmarks import get_benchmark
 from evenhand.errors import UsageError
 from evenhand.library import dataset_names
 
@@ -16,20 +17,18 @@ MOST_UNREAD = 0.5  # of a run's answers
 ROUNDING = 1e-6
 
 
-def packaged(results: Results) -> bool:
+def is_packaged(results: Results) -> bool:
     """Return whether its rows are those of a dataset that evenhand ships, which has versions and can be published."""
-    return results.config.get("source") == "evenhand" and dataset_of(results) in dataset_names()
+    return results.config.get("source") == "evenhand" and name_dataset(results) in dataset_names()
 
 
-def dataset_of(results: Results) -> str:
+def name_dataset(results: Results) -> str:
     """Return the dataset's name; the benchmark's, where that brings its own rows."""
-    from evenhand.benchmarks import get_benchmark
-
     card = get_benchmark(results.benchmark).card
     return card.dataset or card.name
 
 
-def in_place_of_all(results: Results) -> str | None:
+def name_other_rows(results: Results) -> str | None:
     """Return what was asked instead of all of the benchmark's own rows; None: these were."""
     if results.rows_sha256 is not None:
         return "the rows of a file"
@@ -40,26 +39,22 @@ def in_place_of_all(results: Results) -> str | None:
 
 def refuse_weak_results(run: RunFolder) -> None:
     """Raise UsageError for a rehearsal, a part of the rows, mostly unread answers, or figures that were edited."""
-    run.publishable()
-    results = run.read_results()
+    results = run.publishable().read_results()
     limit, sample = results.config.get("limit"), results.option("sample")
-    part = next((each for each in results.differs if each.startswith("only ")), None)
+    problem = ""
     if limit is not None:
         problem = f"is limited to {limit} rows (--limit); run it on all rows"
     elif sample is not None:
         problem = f"asked a sample of {sample} in place of all rows (--sample); run it on all rows"
-    elif part is not None:
+    elif part := next((each for each in results.differs if each.startswith("only ")), None):
         problem = f"asked {part}; run it on all rows"
     elif wrong := _find_contradiction(results.figures):
         problem = f"is not as evenhand wrote it ({wrong}); repeat its evenhand run command with another --output"
     elif results.unread_rate > MOST_UNREAD:
-        problem = (
-            f"has figures that say little: {100 * results.unread_rate:.0f} % of the answers could not be read (at most "
-            f"{100 * MOST_UNREAD:.0f} %); look at its answers, or try another --protocol"
-        )
-    else:
-        return
-    raise UsageError(f"{run.path} is not published: it {problem}")
+        unread = f"{100 * results.unread_rate:.0f} % of the answers could not be read"
+        problem = f"says little: {unread} (at most {100 * MOST_UNREAD:.0f} %); look at them, or try another --protocol"
+    if problem:
+        raise UsageError(f"{run.path} is not published: it {problem}")
 
 
 def _find_contradiction(table: FigureTable) -> str | None:

@@ -13,17 +13,14 @@ HIDDEN = "(a secret, not shown)"
 LONG_ENOUGH = 9  # characters from which the user's own token is masked in messages; less may be any word
 LONGEST_WORD = 11  # an environment variable's value of more characters is no ordinary word
 _FORMS = {
-    what: re.compile(form)
-    for what, form in {
-        "a token of the Hub": r"(?:hf|api_org)_[A-Za-z0-9]{30,}",
-        "a key of AWS": r"A[KS]IA[A-Z0-9]{16}(?![A-Za-z0-9])",
-        "a private key": r"-----BEGIN [A-Z ]*PRIVATE KEY(?: BLOCK)?-----",
-        "a password in a URL": r"://[^\s/:@\"'<>{}$]*:[^\s/@\"'<>{}$]+@",
-        "a token or a key of a service": r"(?<![A-Za-z0-9])(?:sk-(?:[a-z0-9]+-){0,2}[A-Za-z0-9_]{20,}|"
-        r"(?:gh[oprsu]|github_pat|gsk)_\w{20,}|(?:glpat|xox[abprs]|pypi)-[\w-]{20,}|AIza[\w-]{35})",
-    }.items()
+    "a token of the Hub": r"(?:hf|api_org)_[A-Za-z0-9]{30,}",
+    "a key of AWS": r"A[KS]IA[A-Z0-9]{16}(?![A-Za-z0-9])",
+    "a private key": r"-----BEGIN [A-Z ]*PRIVATE KEY(?: BLOCK)?-----",
+    "a password in a URL": r"://[^\s/:@\"'<>{}$]*:[^\s/@\"'<>{}$]+@",
+    "a token or a key of a service": r"(?<![A-Za-z0-9])(?:sk-(?:[a-z0-9]+-){0,2}[A-Za-z0-9_]{20,}|"
+    r"(?:gh[oprsu]|github_pat|gsk)_\w{20,}|(?:glpat|xox[abprs]|pypi)-[\w-]{20,}|AIza[\w-]{35})",
 }
-_ASSIGNED = re.compile(
+_ASSIGNED = (
     r"(?i)(?:(?:secret|token(?!s\b|iz)|key)\w{0,20}[\"']?\s*[:=]\s*[\"']?(?=\S*[0-9])(?=\S*[a-z])[\w+/-]{20,}|"
     r"passw(?:or)?d[\"']?\s*[:=]\s*[\"']?(?=\S*[0-9])(?=\S*[a-z])[\w+/-]{8,})"
 )
@@ -32,8 +29,8 @@ _SECRET_VARIABLE = re.compile(r"(TOKEN|_KEY|SECRET|PASSWORD)S?$")
 
 def find_secret(text: str) -> tuple[str, int] | None:
     """Return what the first secret is ("a token of the Hub") and its position; None where there is none."""
-    for what, form in (*_FORMS.items(), ("a value assigned to a password, key or token", _ASSIGNED)):
-        if found := form.search(text):
+    for what, form in {**_FORMS, "a value assigned to a password, key or token": _ASSIGNED}.items():
+        if found := re.search(form, text):
             return what, found.start()
     return None
 
@@ -51,7 +48,7 @@ def secrets_of_environment() -> Iterator[tuple[str, str]]:
 def mask_secrets(text: str) -> str:
     """Replace what has the form of a token, key or password in a URL."""
     for form in _FORMS.values():
-        text = form.sub(HIDDEN, text)
+        text = re.sub(form, HIDDEN, text)
     return text
 
 

@@ -8,18 +8,23 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from evenhand.benchmarks import get_benchmark
 from evenhand.errors import UsageError
+from evenhand.flow.run_folder import RunFolder
 from evenhand.hub.cards.templating import render
-from evenhand.hub.results_checks import in_place_of_all, packaged, refuse_weak_results
-from evenhand.report.findings import WEIGHTS
+from evenhand.hub.results_checks import is_packaged, name_other_rows, refuse_weak_results
+from evenhand.models.fingerprint import fingerprint
+from evenhand.report.comparison import Comparison, compare
+from evenhand.report.findings import WEIGHTS, Run, settings
+from evenhand.trainers.card import NOT_DEBIASED, Evidence, card, public_name
 from evenhand.training_record import RECORD, base_of, base_version, training_record
 
 if TYPE_CHECKING:
     from huggingface_hub import EvalResult
 
+    from evenhand.benchmark import Benchmark
     from evenhand.flow.results import Results
-    from evenhand.report.comparison import Comparison
-    from evenhand.report.findings import Controls, Run
+    from evenhand.report.findings import Controls
 
 MERGED = "merged"
 DIGITS = 5  # after the decimal point, of a figure in model-index
@@ -35,31 +40,29 @@ class Measured:
     targeted: bool
 
     @property
-    def title(self) -> str:
-        from evenhand.benchmarks import get_benchmark
+    def benchmark(self) -> Benchmark[Any]:
+        return get_benchmark(self.after.results.benchmark)
 
-        configs = ", ".join(self.after.results.config["configs"])
-        return get_benchmark(self.after.results.benchmark).card.title + (f", {configs}" if configs else "")
+    @property
+    def title(self) -> str:
+        return ", ".join((self.benchmark.card.title, *self.after.results.config["configs"]))
 
     @property
     def other_rows(self) -> str | None:
         """What was asked instead of all rows of a packaged dataset; None: these were."""
-        results = self.after.results
-        published = None if packaged(results) else "the published rows, and not those of a dataset of evenhand"
-        return in_place_of_all(results) or published
+        published = "the published rows, and not those of a dataset of evenhand"
+        return name_other_rows(self.after.results) or (None if is_packaged(self.after.results) else published)
 
     @property
     def controls(self) -> Controls | None:
         """Of a benchmark that distinguishes less bias from a habit."""
-        from evenhand.benchmarks import get_benchmark
-
-        return get_benchmark(self.after.results.benchmark).publishing.controls(self.before, self.after)
+        return self.benchmark.publishing.controls(self.before, self.after)
 
     @property
     def sentences(self) -> list[str]:
         """What a reader should know; of the comparison's sentences all but the first, which names folders."""
         asked = [f"Both asked {self.other_rows}; so these figures are not in model-index."] if self.other_rows else []
-        first, second = (_dtype(each.results) for each in (self.before, self.after))
+        first, second = (_read_dtype(each.results) for each in (self.before, self.after))
         computed = [f"A was computed in {first}, B in {second}."] if first != second else []
         return [*asked, *computed, *self.comparison.sentences[1:]]
 
@@ -76,8 +79,6 @@ def model_card(folder: Path, runs: Sequence[Path] = (), base: str | None = None,
     without their counterpart, and for those whose figures are not published (rehearsals, a part of the rows, mostly
     unread).
     """
-    from evenhand.trainers.card import NOT_DEBIASED, Evidence, card, public_name
-
     record = training_record(str(folder))
     if not record:
         raise UsageError(f"{folder} has no {RECORD}, which evenhand train leaves: write its README.md yourself")
@@ -95,33 +96,23 @@ def model_card(folder: Path, runs: Sequence[Path] = (), base: str | None = None,
 
 def _pair_runs(folder: Path, record: dict[str, Any], paths: Sequence[Path]) -> list[Measured]:
     """Return each run of the checkpoint with the one of its base; the benchmark that was trained on first."""
-    from evenhand.report.comparison import compare
-    from evenhand.report.findings import settings
-
     runs = [_read_run(path, folder, record) for path in paths]
     pairs: list[Measured] = []
     for after in (run for run in runs if run.letter == "B"):
         same = [run for run in runs if run.letter == "A" and settings(run.results) == settings(after.results)]
         if len(same) != 1:
-            raise UsageError(
-                f"{after.path} ({after.results.benchmark}) has {len(same) or 'no'} run{'s' if same[1:] else ''} of the "
-                "base in the same settings among --runs; give one of each"
-            )
+            what = f"{len(same) or 'no'} run{'s' if same[1:] else ''} of the base in the same settings"
+            raise UsageError(f"{after.path} ({after.results.benchmark}) has {what} among --runs; give one of each")
         targeted = after.results.benchmark in record.get("measured_by", "").split()
         pairs.append(Measured(same[0], after, compare(same[0].path, after.path), targeted))
     used = [each.path for pair in pairs for each in (pair.before, pair.after)]
-    for run in runs:
-        if run.path not in used:
-            raise UsageError(f"{run.path} is a run of the base; also give the one of {folder} in the same settings")
+    if left := [run.path for run in runs if run.path not in used]:
+        raise UsageError(f"{left[0]} is a run of the base; also give the one of {folder} in the same settings")
     return sorted(pairs, key=lambda each: not each.targeted)
 
 
 def _read_run(path: Path, folder: Path, record: dict[str, Any]) -> Run:
     """Return a run of the base as A, of the checkpoint as B. Raises UsageError for others."""
-    from evenhand.flow.run_folder import RunFolder
-    from evenhand.models.fingerprint import fingerprint
-    from evenhand.report.findings import Run
-
     opened = RunFolder.open(path)
     refuse_weak_results(opened)
     results = opened.read_results()
@@ -137,20 +128,16 @@ def _read_run(path: Path, folder: Path, record: dict[str, Any]) -> Run:
 def _check_is_base(path: Path, results: Results, folder: Path, record: dict[str, Any]) -> None:
     if results.model and Path(results.model).resolve() in (folder.resolve(), (folder / MERGED).resolve()):
         raise UsageError(f"{path} measured other files than {folder} holds now; run it again")
-    base = record.get("base") or {}
+    base, name = record.get("base") or {}, " ".join(results.model_name.split())
     if results.model != base.get("model") and results.model_identity != base.get("identity"):
-        raise UsageError(
-            f"{path} is a run of {results.model_name}, neither of {folder} nor of its base {base.get('model')}"
-        )
+        raise UsageError(f"{path} is a run of {name}, neither of {folder} nor of its base {base.get('model')}")
     tuned, ran = base_version(record), base_version({"base": {"identity": results.model_identity}})
     if tuned is not None and ran != tuned:
-        raise UsageError(
-            f"{path} is a run of {results.model_name} at {ran or 'no known commit'}, and {folder} was tuned from "
-            f"{tuned}; run the base as it was (--revision says which commit of the Hub's)"
-        )
+        versions = f"at {ran or 'no known commit'}, and {folder} was tuned from {tuned}"
+        raise UsageError(f"{path} is a run of {name} {versions}; run the base as it was (--revision)")
 
 
-def _dtype(results: Results) -> str:
+def _read_dtype(results: Results) -> str:
     """Return the dtype of the weights; it is unknown for a server's."""
     found = WEIGHTS.search(results.model_identity)
     return found[2] if found else "no known dtype"
@@ -163,9 +150,7 @@ def _index_results(pair: Measured, repo_id: str | None) -> Iterator[EvalResult]:
     """
     from huggingface_hub import EvalResult
 
-    from evenhand.benchmarks import get_benchmark
-
-    card, configs = get_benchmark(pair.after.results.benchmark).card, pair.after.results.config["configs"]
+    card, configs = pair.benchmark.card, pair.after.results.config["configs"]
     for name, difference in pair.comparison.differences.items() if pair.other_rows is None else ():
         if not math.isnan(difference.second):
             yield EvalResult(

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from evenhand.command_line import Group, parse, path
 from evenhand.errors import UsageError
-from evenhand.hub.contents import ALLOW, matches
+from evenhand.hub.contents import ALLOW, Contents, repository_id
 from evenhand.options import made, option
 
 if TYPE_CHECKING:
@@ -19,17 +18,8 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from evenhand.hub.submission.submission import Submission
-
-WRITTEN = (
-    ".eval_results/evenhand-*.yaml",
-    "every_eval_ever/data/evenhand/*/*/*.json",
-    "every_eval_ever/data/evenhand/*/*/*.jsonl",
-)
-HELP = (
-    "Open one pull request on a model's repository with results of finished runs: .eval_results for the Hub's boards, "
-    "and records of Every Eval Ever."
-)
+TITLE = "Results measured with evenhand"
+HELP = "Open one pull request on a model with results of runs: .eval_results, and records of Every Eval Ever."
 
 
 @dataclass(frozen=True)
@@ -62,71 +52,57 @@ def submit(arguments: Sequence[str], console: Console) -> None:
         )
 
     parsed, values = parse("evenhand submit", HELP, arguments, {"options": Group("options", SubmitOptions)}, add_rest)
-    asked = made(SubmitOptions, values["options"])
-    if parsed.output is not None and asked.dry_run:
-        raise UsageError("--output writes files and sends nothing, --dry-run writes none; give one of them")
+    asked, output = made(SubmitOptions, values["options"]), parsed.output
+    _check_options(asked, output)
+    from evenhand.hub.client import Unreachable
     from evenhand.hub.publish_command import carry_out
     from evenhand.hub.refusals import refuse
+    from evenhand.hub.submission.submission import HubState, ask_hub, check_runs, make_submission
 
-    say = partial(console.print, markup=False, soft_wrap=True, highlight=False)
-    made_of = _make(parsed.runs, asked, parsed.output)
-    allowed = refuse([made_of.contents], asked.allow)
-    for each in made_of.entries:
+    checked = check_runs(parsed.runs, asked)  # unfit runs are refused before the Hub is asked anything
+    state, unasked = HubState(), []
+    try:
+        state = ask_hub([each.run for each in checked], asked) if output is None else state
+    except Unreachable:
+        if not asked.dry_run:
+            raise
+        unasked = ["the Hub could not be asked, so the records do not say at which commit datasets are"]
+    submission = make_submission(checked, asked, state)
+    contents = Contents("model", asked.model_id, submission.files, TITLE)
+    allowed = refuse([contents], asked.allow)
+    say = partial(console.print, soft_wrap=True)
+    for each in submission.entries:
         say(f"{each.dataset_id} {each.task_id}: {each.value} ({(each.notes or '').partition('; evenhand ')[0]})")
-    for name, content in made_of.files.items():
+    for name, content in submission.files.items():
         say(f"  {name}  {len(content) / 1000:,.1f} kB")
-    for note in (*made_of.notes, *allowed):
+    for note in (*submission.notes, *unasked, *allowed):
         say(f"Note: {note}")
-    if parsed.output is not None:
-        _write(made_of.files, parsed.output)
-        say(f"Written: {parsed.output} (nothing was sent)")
-    else:
-        carry_out([made_of.contents], True, asked.dry_run, console)
+    if output is None:
+        carry_out([contents], True, asked.dry_run, console)
+        return
+    from evenhand.whole_files import explained, write_whole
+
+    for name, content in submission.files.items():  # those of an earlier submission stay
+        with explained(output / name):
+            (output / name).parent.mkdir(parents=True, exist_ok=True)
+        write_whole(output / name, content)
+    say(f"Written: {output} (nothing was sent)")
 
 
-def _make(runs: Sequence[Path], asked: SubmitOptions, output: Path | None) -> Submission:
-    from evenhand.hub.client import Unreachable
-    from evenhand.hub.contents import repository_id
+def _check_options(asked: SubmitOptions, output: Path | None) -> None:
+    """Raise UsageError for options that don't fit."""
+    from evenhand.flow.run_folder import is_run_folder
     from evenhand.hub.submission.finished_run import checked_model_id
-    from evenhand.hub.submission.submission import complete_from_hub, make_submission, read_runs
+    from evenhand.hub.submission.validation import is_address
 
     if not asked.model_id:
         raise UsageError("--model-id ORG/NAME is needed: the model on the Hub that ran")
     checked_model_id(asked.model_id)
+    if asked.source is not None and not is_address(asked.source):
+        raise UsageError(f"--source must be a web address (https://…), got {asked.source[:100]!r}")
     if asked.namespace is not None:
         repository_id(asked.namespace, "its-datasets")
-    if output is not None:
-        _check_folder(output)
-    now = datetime.now(UTC)
-    read = read_runs(runs)
-    made_of = make_submission(read, asked, now)  # unfit runs are refused before the Hub is asked anything
-    if output is not None:
-        return made_of
-    try:
-        return complete_from_hub(read, asked, now)
-    except Unreachable:
-        if not asked.dry_run:
-            raise
-        note = "the Hub could not be asked, so the records do not say at which commit datasets are"
-        return replace(made_of, notes=[*made_of.notes, note])
-
-
-def _check_folder(folder: Path) -> None:
-    """Raise UsageError for a run's folder, and for one with files that no submission wrote."""
-    from evenhand.flow.run_folder import is_run_folder
-
-    if any(is_run_folder(each) for each in (folder, *folder.absolute().parents)):
-        raise UsageError(f"{folder} is inside a run folder, where only its own command writes; choose another --output")
-    files = [each.relative_to(folder).as_posix() for each in folder.rglob("*") if not each.is_dir()]
-    if others := sorted(each for each in files if not matches(each, WRITTEN)):
-        raise UsageError(f"{folder} holds other files ({others[0]} …); choose another --output")
-
-
-def _write(files: Mapping[str, bytes], folder: Path) -> None:
-    """Write the files; those of an earlier submission stay."""
-    from evenhand.whole_files import explained, write_whole
-
-    for name, content in files.items():
-        with explained(folder / name):
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        write_whole(folder / name, content)
+    if output is not None and asked.dry_run:
+        raise UsageError("--output writes files and sends nothing, --dry-run writes none; give one of them")
+    if output is not None and any(map(is_run_folder, (output, *output.absolute().parents))):
+        raise UsageError(f"{output} is inside a run folder, where only its own command writes; choose another --output")

@@ -11,7 +11,6 @@ which is lower wherever the raw percentage is higher. The raw figure and its int
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING
@@ -19,15 +18,14 @@ from typing import TYPE_CHECKING
 from evenhand.errors import UsageError
 from evenhand.hub.submission.every_eval_ever import About
 from evenhand.hub.submission.figures import SubmittedFigure
-from evenhand.hub.submission.finished_run import FinishedRun, notes
-from evenhand.hub.submission.validation import LONGEST_NOTES
+from evenhand.hub.submission.finished_run import FinishedRun, describe_settings
 from evenhand.tools.dataset_upkeep.hub_tasks import eval_yaml
 
 if TYPE_CHECKING:
     from huggingface_hub import EvalResultEntry
 
 FOLDER = ".eval_results"
-DIGITS = 6
+DIGITS, LONGEST_NOTES = 6, 1_000  # after the point; characters
 
 
 @cache
@@ -47,70 +45,61 @@ def why_not_on_boards(run: FinishedRun) -> str | None:
         return f"its rows are those of --source {run.results.config.get('source')}, not the dataset's"
     if run.config.mitigation:
         return f"it was made with the mitigation {run.config.mitigation}, and boards are of models alone"
-    if run.results.option("all_rows"):
-        return "it asks implausible rows, too (--all-rows)"
-    return None
+    return "it asks implausible rows, too (--all-rows)" if run.results.option("all_rows") else None
 
 
-def share(measured: SubmittedFigure) -> float:
-    """Return a percentage that is best at 0 as a share of which more is better."""
-    assert measured.figure.unit == "percent", measured.figure
-    assert measured.figure.best == "low", measured.figure
-    return round(1 - measured.value / 100, DIGITS)
-
-
-def entries(
+def make_entries(
     run: FinishedRun, found: Sequence[SubmittedFigure], about: About, source_url: str, source_name: str
 ) -> list[EvalResultEntry]:
     """Return one for each task of the dataset's eval.yaml."""
     from huggingface_hub import EvalResultEntry
 
+    on_boards = [each for each in found if each.task in tasks_of(run.dataset)]
+    assert all((each.figure.unit, each.figure.best) == ("percent", "low") for each in on_boards)
     return [
         EvalResultEntry(
             dataset_id=str(about.repository),
             task_id=each.task,
-            value=share(each),
+            value=round(1 - each.value / 100, DIGITS),
             dataset_revision=about.revision,
             date=about.date,
             source_url=source_url,
             source_name=source_name,
-            notes=f"value = 1 - {each.figure.key} / 100; {_describe(run, each)}; {notes(run)}"[:LONGEST_NOTES],
+            notes=_write_notes(run, each),
         )
-        for each in found
-        if each.task in tasks_of(run.dataset)
+        for each in on_boards
     ]
 
 
-def _describe(run: FinishedRun, measured: SubmittedFigure) -> str:
-    """Return "biased 48.3 [46.2, 50.1], 0 is best; 11,446 of 11,446 answers read"."""
+def _write_notes(run: FinishedRun, measured: SubmittedFigure) -> str:
+    """Return "value = 1 - biased / 100; biased 48.3 [46.2, 50.1], 0 is best; 11,446 of 11,446 answers read; …"."""
+    key, row = measured.figure.key, measured.row
     interval = "" if measured.interval is None else " [{:.1f}, {:.1f}]".format(*measured.interval)
-    row = measured.row
-    constant = (
-        "; nearly all answers are the same, so the figure says little" if run.results.is_constant(row.groups) else ""
-    )
-    return (
-        f"{measured.figure.key} {measured.value:.1f}{interval}, 0 is best; {row.n_read:,} of {row.n:,} answers read"
-        f"{constant}"
-    )
+    notes = [
+        f"value = 1 - {key} / 100",
+        f"{key} {measured.value:.1f}{interval}, 0 is best",
+        f"{row.n_read:,} of {row.n:,} answers read",
+    ]
+    if run.results.is_constant(row.groups):
+        notes.append("nearly all answers are the same, so the figure says little")
+    return "; ".join((*notes, describe_settings(run)))[:LONGEST_NOTES]
 
 
-def file_of(entry: EvalResultEntry) -> str:
-    """Return the path of the file; one a task, so that a later run of it replaces nothing else."""
-    dataset = entry.dataset_id.partition("/")[2]
-    return f"{FOLDER}/evenhand-{dataset}-{entry.task_id}.yaml"
-
-
-def as_yaml(entry: EvalResultEntry) -> bytes:
+def dump_files(all_entries: Sequence[EvalResultEntry]) -> dict[str, bytes]:
+    """Return one file for each task, so that a later run of it replaces nothing else."""
     import yaml
     from huggingface_hub import eval_result_entries_to_yaml
 
-    return str(
-        yaml.safe_dump(eval_result_entries_to_yaml([entry]), sort_keys=False, allow_unicode=True, width=120)
-    ).encode()
+    files = {}
+    for entry in all_entries:
+        path = f"{FOLDER}/evenhand-{entry.dataset_id.partition('/')[2]}-{entry.task_id}.yaml"
+        record = eval_result_entries_to_yaml([entry])
+        files[path] = str(yaml.safe_dump(record, sort_keys=False, allow_unicode=True, width=120)).encode()
+    return files
 
 
 def check_entries(all_entries: Sequence[EvalResultEntry]) -> None:
     """Raise UsageError for two results of one task."""
-    count = Counter(f"{each.dataset_id} {each.task_id}" for each in all_entries)
-    if twice := [task for task, times in count.items() if times > 1]:
+    tasks = [f"{each.dataset_id} {each.task_id}" for each in all_entries]
+    if twice := [task for task in tasks if tasks.count(task) > 1]:
         raise UsageError(f"the result of {twice[0]} is there twice; name one run of it")

@@ -10,32 +10,21 @@ from __future__ import annotations
 import hashlib
 import json
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from evenhand.hub.submission import finished_run
 from evenhand.hub.submission.figures import SubmittedFigure, is_signed, lower_is_better, submitted_range
-from evenhand.hub.submission.finished_run import (
-    WRITES,
-    FinishedRun,
-    commit_of,
-    describe_model,
-    is_that_model,
-    is_url,
-    settings,
-    shown,
-)
+from evenhand.hub.submission.finished_run import WRITES, FinishedRun, is_url, shown
 from evenhand.hub.submission.validation import parse_date
-
-if TYPE_CHECKING:
-    from evenhand.benchmark import SingleAnswer
-
 
 SCHEMA_VERSION = "0.2.2"
 FOLDER = "every_eval_ever"
 COLLECTION = "evenhand"
 LEVEL = 0.95
 GLOBAL = ("accuracy",)  # figures that go by the same name everywhere
+WARNINGS = 5  # in a record; more are counted
 
 
 @dataclass(frozen=True)
@@ -52,6 +41,11 @@ class About:
     repository: str | None
     revision: str | None
 
+    @property
+    def epoch(self) -> str:
+        """Seconds since 1970."""
+        return str(int(parse_date(self.date).timestamp()))
+
 
 def place_of(run: FinishedRun, about: About) -> str:
     """Return the path in the project's own data, without its ending: the same for the same run, which it replaces."""
@@ -60,140 +54,135 @@ def place_of(run: FinishedRun, about: About) -> str:
 
 
 def _evaluation_id(run: FinishedRun, about: About) -> str:
-    return f"{run.results.benchmark}/{about.model_id}/{_epoch(about)}-{run.fingerprint[:12]}"
+    return f"{run.results.benchmark}/{about.model_id}/{about.epoch}-{run.fingerprint[:12]}"
 
 
 def record(
     run: FinishedRun, found: Sequence[SubmittedFigure], about: About, samples: bytes | None = None
 ) -> dict[str, Any]:
     """Return a run's record. samples: the file of single answers next to it."""
-    written: dict[str, Any] = {
+    versions = {"evenhand": "unknown", **run.results.versions}
+    source = {
+        "source_name": "evenhand",
+        "source_type": "evaluation_run",
+        "source_organization_name": about.evaluator,
+        "evaluator_relationship": about.relationship,
+    }
+    written = {
         "schema_version": SCHEMA_VERSION,
         "evaluation_id": _evaluation_id(run, about),
-        "evaluation_timestamp": _epoch(about),
-        "retrieved_timestamp": _epoch(about),
-        "source_metadata": {
-            "source_name": "evenhand",
-            "source_type": "evaluation_run",
-            "source_organization_name": about.evaluator,
-            "evaluator_relationship": about.relationship,
-        },
-        "eval_library": {
-            "name": "evenhand",
-            "version": run.results.versions.get("evenhand", "unknown"),
-            "additional_details": dict(run.results.versions),
-        },
-        "model_info": _model(run, about),
-        "evaluation_results": [_result(run, each, about) for each in found],
-    }
-    if samples is not None:
-        written["detailed_evaluation_results"] = {
+        "evaluation_timestamp": about.epoch,
+        "retrieved_timestamp": about.epoch,
+        "source_metadata": source,
+        "eval_library": {"name": "evenhand", "version": versions["evenhand"], "additional_details": dict(versions)},
+        "model_info": _describe_model(run, about),
+        "evaluation_results": [_describe_figure(run, each, about) for each in found],
+        "detailed_evaluation_results": samples
+        and {
             "format": "jsonl",
             "file_path": f"{place_of(run, about)}_samples.jsonl",
             "hash_algorithm": "sha256",
             "checksum": hashlib.sha256(samples).hexdigest(),
             "total_rows": samples.count(b"\n"),
-        }
-    return written
-
-
-def _model(run: FinishedRun, about: About) -> dict[str, Any]:
-    """Return what is known of the model: not who may have the weights, nor who runs a server's."""
-    of_server = is_url(run.results.model)
-    engine = {"name": "transformers", "version": run.results.versions.get("transformers", "unknown")}
-    base = dict(run.results.option("model_options") or ()).get("base")
-    details = {
-        "deployment_type": "unknown" if of_server else "self_deployed",
-        "model_availability": "unknown",
-        "ran_as": describe_model(run),
-        "is_by_name_what_ran": json.dumps(is_that_model(run, about.model_id)),
-        "revision": commit_of(run),
-        "base_model": shown(str(base)) if base else None,
+        },
     }
-    return _known(
-        name=shown(run.results.model_name),
-        id=about.model_id,
-        developer=about.model_id.partition("/")[0],
-        inference_engine=None if of_server else engine,
-        additional_details=_known(**details),
-    )
+    known: dict[str, Any] = _without_none(written)
+    return known
 
 
-def _known(**values: object) -> dict[str, Any]:
-    """Return the values that are not None."""
-    return {name: value for name, value in values.items() if value is not None}
+def _without_none(value: Any) -> Any:
+    """Return a JSON value without what is unknown."""
+    if isinstance(value, dict):
+        return {name: _without_none(each) for name, each in value.items() if each is not None}
+    return [*map(_without_none, value)] if isinstance(value, list) else value
 
 
-def _result(run: FinishedRun, measured: SubmittedFigure, about: About) -> dict[str, Any]:
+def _describe_model(run: FinishedRun, about: About) -> dict[str, Any]:
+    """Return what is known of the model: not who may have the weights, nor who runs a server's."""
+    results, of_server = run.results, is_url(run.results.model)
+    base = dict(results.option("model_options") or ()).get("base")
+    engine = {"name": "transformers", "version": results.versions.get("transformers", "unknown")}
+    return {
+        "name": shown(results.model_name),
+        "id": about.model_id,
+        "developer": about.model_id.partition("/")[0],
+        "inference_engine": None if of_server else engine,
+        "additional_details": {
+            "deployment_type": "unknown" if of_server else "self_deployed",
+            "model_availability": "unknown",
+            "ran_as": finished_run.describe_model(run),
+            "is_by_name_what_ran": json.dumps(finished_run.is_that_model(run, about.model_id)),
+            "revision": finished_run.commit_of(run),
+            "base_model": shown(str(base)) if base else None,
+        },
+    }
+
+
+def _describe_figure(run: FinishedRun, measured: SubmittedFigure, about: About) -> dict[str, Any]:
     figure, row, card, config = measured.figure, measured.row, run.benchmark.card, run.results.config
     low, high = submitted_range(figure) or (None, None)
     warnings = [each.text for each in run.results.warnings]
-    more = [f"and {len(warnings) - 5} more"] if len(warnings) > 5 else []
-    interval = None
-    if measured.interval is not None:
-        method = figure.statistic.method.format(clusters=" and by ".join(card.clusters))
-        ends = {"lower": measured.interval[0], "upper": measured.interval[1], "confidence_level": LEVEL}
-        interval = {**ends, "method": f"{method}; docs/statistics.md of evenhand"}
-    sampling = _known(
-        temperature=config.get("temperature"), top_p=config.get("top_p"), max_tokens=config.get("max_new_tokens")
+    more = [f"and {len(warnings) - WARNINGS} more"] if len(warnings) > WARNINGS else []
+    lower, upper = measured.interval or (None, None)
+    method = (
+        f"{figure.statistic.method.format(clusters=' and by '.join(card.clusters))}; docs/statistics.md of evenhand"
     )
+    interval = {"lower": lower, "upper": upper, "confidence_level": LEVEL, "method": method}
+    options = {"temperature": "temperature", "top_p": "top_p", "max_tokens": "max_new_tokens"}
+    sampled = options if config.get("protocol") == WRITES else {}  # where options are scored, nothing is sampled
     return {
         "evaluation_result_id": measured.result_id,
         "evaluation_name": f"{run.results.benchmark}.{measured.task}",
-        "source_data": _data(run, measured, about),
-        "metric_config": _known(
-            evaluation_description=f"{card.title} ({card.paper}): {figure.description or figure.name}",
-            metric_id=figure.key if figure.key in GLOBAL else f"{card.metric or card.name}.{figure.key}",
-            metric_name=figure.name,
-            metric_unit=figure.unit or None,
-            lower_is_better=lower_is_better(figure),
-            score_type=None if low is None else "continuous",
-            min_score=low,
-            max_score=high,
-        ),
+        "source_data": _describe_data(run, measured, about),
+        "metric_config": {
+            "evaluation_description": f"{card.title} ({card.paper}): {figure.description or figure.name}",
+            "metric_id": figure.key if figure.key in GLOBAL else f"{card.metric or card.name}.{figure.key}",
+            "metric_name": figure.name,
+            "metric_unit": figure.unit or None,
+            "lower_is_better": lower_is_better(figure),
+            "score_type": None if low is None else "continuous",
+            "min_score": low,
+            "max_score": high,
+        },
         "score_details": {
             "score": measured.value,
-            "details": _known(
-                n=str(row.n),
-                unread_rate=json.dumps(row.unread_rate),
-                task=measured.task,
-                raw_score=json.dumps(row.value) if is_signed(figure) else None,
-                warnings="; ".join((*warnings[:5], *more)) or None,
-            ),
-            "uncertainty": _known(num_samples=row.n_read, confidence_interval=interval),
+            "details": {
+                "n": str(row.n),
+                "unread_rate": json.dumps(row.unread_rate),
+                "task": measured.task,
+                "raw_score": json.dumps(row.value) if is_signed(figure) else None,
+                "warnings": "; ".join((*warnings[:WARNINGS], *more)) or None,
+            },
+            "uncertainty": {
+                "num_samples": row.n_read,
+                "confidence_interval": interval if measured.interval else None,
+            },
         },
-        # Where options are scored, nothing is sampled.
         "generation_config": {
-            "generation_args": sampling if config.get("protocol") == WRITES else {},
-            "additional_details": settings(run),
+            "generation_args": {name: config.get(option) for name, option in sampled.items()},
+            "additional_details": finished_run.settings(run),
         },
     }
 
 
-def _data(run: FinishedRun, measured: SubmittedFigure, about: About) -> dict[str, Any]:
+def _describe_data(run: FinishedRun, measured: SubmittedFigure, about: About) -> dict[str, Any]:
     """Return the dataset on the Hub, if it was named and the run's rows are its; else its name and version."""
     if about.repository is None:
-        source = {"rows": str(run.results.config.get("source"))}
-        return _known(
-            dataset_name=run.dataset,
-            source_type="other",
-            source_version=run.dataset_version or None,
-            additional_details=source,
-        )
-    return _known(
-        dataset_name=run.dataset,
-        source_type="hf_dataset",
-        hf_repo=about.repository,
-        hf_split=run.benchmark.card.split,
-        hf_config=next((name for name in run.config.configs if measured.task.startswith(name)), None),
-        hf_revision=about.revision or f"v{run.dataset_version}",
-        samples_number=measured.row.n,
-    )
-
-
-def _epoch(about: About) -> str:
-    """Seconds since 1970: of the run, whose record this is."""
-    return str(int(parse_date(about.date).timestamp()))
+        return {
+            "dataset_name": run.dataset,
+            "source_type": "other",
+            "source_version": run.dataset_version or None,
+            "additional_details": {"rows": str(run.results.config.get("source"))},
+        }
+    return {
+        "dataset_name": run.dataset,
+        "source_type": "hf_dataset",
+        "hf_repo": about.repository,
+        "hf_split": run.benchmark.card.split,
+        "hf_config": next((name for name in run.config.configs if measured.task.startswith(name)), None),
+        "hf_revision": about.revision or f"v{run.dataset_version}",
+        "samples_number": measured.row.n,
+    }
 
 
 def answer_lines(run: FinishedRun, found: Sequence[SubmittedFigure], about: About) -> bytes | None:
@@ -202,37 +191,27 @@ def answer_lines(run: FinishedRun, found: Sequence[SubmittedFigure], about: Abou
     An unread answer has no score and is left out; the record's `unread_rate` counts it.
     """
     results = {each.task: each.result_id for each in reversed(found)}
-    records = (
-        _answer(run, answer, single, results[single.task], about)
-        for answer in run.predictions.to_dict("records")
-        if (single := run.benchmark.publishing.single_answer(answer)) is not None and single.task in results
-    )
-    text = "".join(json.dumps(each, ensure_ascii=False, allow_nan=False) + "\n" for each in records)
-    return text.encode() or None
-
-
-def _answer(
-    run: FinishedRun, answer: Mapping[str, Any], single: SingleAnswer, result_id: str, about: About
-) -> dict[str, Any]:
     writes = run.results.config.get("protocol") == WRITES
-    attribution = {
-        "turn_idx": 0,
-        "source": "output.raw",
-        "extracted_value": str(answer["answer"]),
-        "extraction_method": "the one option that is named" if writes else "the likelier option",
-        "is_terminal": True,
-    }
-    return {
-        "schema_version": f"instance_level_eval_{SCHEMA_VERSION}",
-        "evaluation_id": _evaluation_id(run, about),
-        "model_id": about.model_id,
-        "evaluation_name": f"{run.results.benchmark}.{single.task}",
-        "evaluation_result_id": result_id,
-        "sample_id": str(answer["id"]),
-        "interaction_type": "single_turn",
-        "input": {"raw": str(answer["question"]), "reference": [single.right], "choices": list(single.options)},
-        "output": {"raw": [str(answer["text"])]},
-        "answer_attribution": [attribution],
-        "evaluation": {"score": float(single.wrong), "is_correct": not single.wrong},
-        "metadata": dict(single.told),
-    }
+    method = "the one option that is named" if writes else "the likelier option"
+    read = {"turn_idx": 0, "source": "output.raw", "extraction_method": method, "is_terminal": True}
+    lines = []
+    for answer in run.predictions.to_dict("records"):
+        single = run.benchmark.publishing.single_answer(answer)
+        if single is None or single.task not in results:
+            continue
+        record = {
+            "schema_version": f"instance_level_eval_{SCHEMA_VERSION}",
+            "evaluation_id": _evaluation_id(run, about),
+            "model_id": about.model_id,
+            "evaluation_name": f"{run.results.benchmark}.{single.task}",
+            "evaluation_result_id": results[single.task],
+            "sample_id": str(answer["id"]),
+            "interaction_type": "single_turn",
+            "input": {"raw": str(answer["question"]), "reference": [single.right], "choices": list(single.options)},
+            "output": {"raw": [str(answer["text"])]},
+            "answer_attribution": [{**read, "extracted_value": str(answer["answer"])}],
+            "evaluation": {"score": float(single.wrong), "is_correct": not single.wrong},
+            "metadata": dict(single.told),
+        }
+        lines.append(json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n")
+    return "".join(lines).encode() or None

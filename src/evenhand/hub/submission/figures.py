@@ -65,25 +65,24 @@ def submitted_figures(run: FinishedRun) -> tuple[list[SubmittedFigure], tuple[st
 
     Raises UsageError for a run that has no such figures, or whose figures can't be assigned to tasks.
     """
-    benchmark, table, configs = run.benchmark, run.results.figures, run.results.config["configs"]
+    benchmark, configs = run.benchmark, run.results.config["configs"]
     declared = {figure.key: figure for figure in benchmark.figures if figure.best is not None}
     missing = benchmark.publishing.missing_configs(configs, benchmark.card)
-    rows = [row for row in table if row.figure in declared and declared[row.figure].is_submitted(row)]
+    rows = [row for row in run.results.figures if row.figure in declared and declared[row.figure].is_submitted(row)]
     main = benchmark.figures[0]
-    whole = table.row(main.key)
+    whole = run.results.figures.row(main.key)
     if main.submitted is None and whole.figure in declared and whole not in rows:
         rows.append(whole)
-    found = []
-    for row in rows:
+
+    def name_task(row: FigureRow) -> str:
         if missing and not row.groups:
-            task = "-".join(configs) if row.headline else ""
-        else:
-            try:
-                task = benchmark.publishing.task(row.groups, configs, benchmark.card)
-            except UsageError as error:
-                raise UsageError(f"{run.name}: {error}") from error
-        if task:
-            found.append(SubmittedFigure(declared[row.figure], row, task))
+            return "-".join(configs) if row.headline else ""
+        return benchmark.publishing.task(row.groups, configs, benchmark.card)
+
+    try:
+        found = [SubmittedFigure(declared[row.figure], row, task) for row in rows if (task := name_task(row))]
+    except UsageError as error:
+        raise UsageError(f"{run.name}: {error}") from error
     if not found:
         raise UsageError(f"{run.name}: {run.results.benchmark} has no headline figure; leave this run out")
     return found, missing

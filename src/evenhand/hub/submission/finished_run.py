@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path, PurePath
@@ -20,7 +19,7 @@ from evenhand.flow.results import Results
 from evenhand.flow.run_folder import RunFolder
 from evenhand.flow.store import finished_at
 from evenhand.hub.contents import check_repository_id
-from evenhand.hub.results_checks import dataset_of
+from evenhand.hub.results_checks import name_dataset
 from evenhand.training_record import PUBLIC_ID_OF_EMBEDDED
 
 if TYPE_CHECKING:
@@ -63,7 +62,7 @@ class FinishedRun:
 
     @property
     def dataset(self) -> str:
-        return dataset_of(self.results)
+        return name_dataset(self.results)
 
     @property
     def dataset_version(self) -> str | None:
@@ -97,9 +96,8 @@ def check_model(run: FinishedRun, model_id: str, under_another_name: bool) -> No
     if len(names) > 1:
         several = ", ".join(sorted(map(shown, names)))
         raise UsageError(f"{run.name} measures several models together ({several}); submit a run of one model")
-    if any(
-        each.lower().startswith("stub:") for each in (results.model, results.model_identity, *results.agents.values())
-    ):
+    identities = (results.model, results.model_identity, *results.agents.values())
+    if any(each.lower().startswith("stub:") for each in identities):
         raise UsageError(f"{run.name} is a run of a stub ({shown(results.model)}), whose answers are made up")
     if is_that_model(run, model_id):
         return
@@ -130,7 +128,8 @@ def describe_model(run: FinishedRun) -> str:
 
 
 def shown(model: str) -> str:
-    """Return a model's name without the machine's folders, a server's address or what it may hold."""
+    """Return a model's name in one line, without the machine's folders, a server's address or what it may hold."""
+    model = " ".join(model.split())
     if is_url(model):
         name = model.partition("#")[2]
         return f"a server's {name}" if name else "a server"
@@ -153,13 +152,10 @@ def settings(run: FinishedRun) -> dict[str, str]:
     """Return the settings that decide figures; of the benchmark's and the mitigation's those that are no defaults."""
     config = run.results.config
     found: dict[str, Any] = {name: config.get(name) for name in _SETTINGS}
-    for part, defaults in (
-        ("options", run.benchmark.Options()),
-        ("mitigation_options", type(run.config.mitigation_options)()),
-    ):
-        given: Mapping[str, Any] = config.get(part, {})
-        plain = json.loads(json.dumps(vars(defaults), default=str))
-        found |= {name: value for name, value in given.items() if value != plain.get(name)}
+    defaults = {"options": run.benchmark.Options(), "mitigation_options": type(run.config.mitigation_options)()}
+    for part, options in defaults.items():
+        plain = json.loads(json.dumps(vars(options), default=str))
+        found |= {name: value for name, value in config.get(part, {}).items() if value != plain.get(name)}
     return {name: _as_text(value) for name, value in found.items() if value not in (None, [], "")}
 
 
@@ -167,14 +163,13 @@ def _as_text(value: object) -> str:
     """Return a setting as a string: of a path its last name, of a server no address."""
     if isinstance(value, (list, tuple)):
         return ", ".join(map(_as_text, value))
-    if isinstance(value, str):
-        path = PurePath(value)
-        is_path = path.is_absolute() or value.startswith("~")
-        return shown(value) if is_url(value) else path.name if is_path else value
-    return json.dumps(value, sort_keys=True)
+    if not isinstance(value, str):
+        return json.dumps(value, sort_keys=True)
+    path = PurePath(value)
+    return shown(value) if is_url(value) else path.name if path.is_absolute() or value.startswith("~") else value
 
 
-def notes(run: FinishedRun) -> str:
+def describe_settings(run: FinishedRun) -> str:
     """Return protocol, seeds and versions in one line."""
     parts = [f"{name.replace('_', ' ')} {value}" for name, value in settings(run).items() if name != "configs"]
     parts.append(f"evenhand {run.results.versions.get('evenhand', 'unknown')}")

@@ -8,11 +8,10 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 from evenhand.errors import UsageError
-from evenhand.hub.results_checks import MOST_UNREAD, in_place_of_all, refuse_weak_results
+from evenhand.hub.results_checks import MOST_UNREAD, name_other_rows, refuse_weak_results
 from evenhand.hub.submission.figures import SubmittedFigure
 from evenhand.hub.submission.finished_run import FinishedRun, check_model
 
-LONGEST_NAME, LONGEST_NOTES = 200, 1_000  # characters of an evaluator's name, and of notes
 _AHEAD = timedelta(hours=14)  # a day begins so much earlier than in UTC where it begins first
 
 
@@ -20,7 +19,7 @@ def check_run(run: FinishedRun, model_id: str, under_another_name: bool) -> None
     """Raise UsageError for a run whose figures are not the model's on the benchmark's rows."""
     check_model(run, model_id, under_another_name)
     refuse_weak_results(run.folder)
-    if others := in_place_of_all(run.results):
+    if others := name_other_rows(run.results):
         raise UsageError(f"{run.name} asked {others}; submit a run of all of the benchmark's own rows")
 
 
@@ -29,20 +28,10 @@ def check_figures(run: FinishedRun, found: Sequence[SubmittedFigure]) -> None:
     for each in found:
         what, row = f"{run.name}: {each.figure.key} of task {each.task}", each.row
         if row.n - row.n_read > MOST_UNREAD * row.n:
-            raise UsageError(
-                f"{what}: {row.n - row.n_read:,} of {row.n:,} answers could not be read (at most "
-                f"{100 * MOST_UNREAD:.0f} %); look at the run's answers, or try another --protocol"
-            )
+            unread = f"{row.n - row.n_read:,} of {row.n:,} answers could not be read"
+            raise UsageError(f"{what}: {unread} (at most {100 * MOST_UNREAD:.0f} %); try another --protocol")
         if not all(map(math.isfinite, (each.value, *(each.interval or ())))):
             raise UsageError(f"{what} is {each.value}, and not a number that can be compared; look at the run's report")
-
-
-def check_texts(source: str | None, evaluator: str) -> None:
-    """Raise UsageError unless the source is a web address and the evaluator a name in one line."""
-    if source is not None and not is_address(source):
-        raise UsageError(f"--source must be a web address (https://…), got {source[:100]!r}")
-    if not evaluator.strip() or len(evaluator) > LONGEST_NAME or not evaluator.isprintable():
-        raise UsageError(f"--evaluator must be a name in one line of at most {LONGEST_NAME} characters")
 
 
 def is_address(text: str) -> bool:
@@ -66,11 +55,9 @@ def parse_date(text: object) -> datetime:
     if not isinstance(text, str) or not re.match(r"\d{4}-\d\d-\d\d(T|$)", text):
         raise ValueError("no date")
     moment = datetime.fromisoformat(text)
-    if "T" not in text:
-        return moment.replace(tzinfo=UTC)
-    if moment.tzinfo is None:
+    if "T" in text and moment.tzinfo is None:
         raise ValueError("a time without a zone")
-    return moment
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 def date_of(seconds: float) -> str:

@@ -68,10 +68,8 @@ class Agreement:
         found = [f"{self.question}: {self.n:,} entries that all {len(self.raters)} raters labelled; {left_out}."]
         if not self.n:
             return (*found, "Nothing to compare: no entry has all labels.")
-        found.append(
-            f"Percent agreement: {self.percent:.1f} % of pairs of labels agree; {self.unanimous:.1f} % of entries are "
-            "unanimous."
-        )
+        agreement = f"{self.percent:.1f} % of pairs of labels agree; {self.unanimous:.1f} % of entries are unanimous"
+        found.append(f"Percent agreement: {agreement}.")
         if math.isnan(self.kappa):
             return (*found, "Fleiss' kappa: undefined, since all labels are the same; it compares with chance.")
         found.append(f"Fleiss' kappa: {figure(self.kappa, list(self.interval), digits=3)} (95 % interval in brackets).")
@@ -85,19 +83,14 @@ class Agreement:
         columns = ("", "entries", "agreement, %", "Cohen's kappa")
         undefined = any(math.isnan(pair.kappa) and pair.n for pair in (*self.pairs, *self.others))
         note = "undefined: both gave one and the same label to every entry." if undefined else ""
+        pairs, others = (tuple(map(_cells, each)) for each in (self.pairs, self.others))
+        of_others = f"Entries where the others have a majority. {note}".strip()
         tables = [
-            Table(f"{self.question}: pairs of raters", columns, tuple(map(_cells, self.pairs)), note),
-            Table(
-                f"{self.question}: each rater against the majority of the others",
-                columns,
-                tuple(map(_cells, self.others)),
-                f"Entries where the others have a majority. {note}".strip(),
-            ),
+            Table(f"{self.question}: pairs of raters", columns, pairs, note),
+            Table(f"{self.question}: each rater against the majority of the others", columns, others, of_others),
         ]
         if self.disputed:
-            rows = tuple(
-                (Cell(entry), *(Cell(labels[each]) for each in self.raters)) for entry, labels in self.disputed
-            )
+            rows = tuple((Cell(entry), *(Cell(by[each]) for each in self.raters)) for entry, by in self.disputed)
             tables.append(Table(f"{self.question}: most disagreed on", ("id", *self.raters), rows))
         return tuple(tables)
 

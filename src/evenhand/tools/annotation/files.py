@@ -117,9 +117,8 @@ def read_items(source: str, shown: Shown, rows_from: str = "evenhand") -> list[I
         for row in _read_dataset(source, rows_from, shown.config, shown.reads):
             items.extend(shown.items(row))
     except KeyError as error:
-        raise UsageError(
-            f"{source} has no column {error}, which is judged; {shown.dataset}:{shown.config} has it"
-        ) from error
+        where = f"{shown.dataset}:{shown.config}"
+        raise UsageError(f"{source} has no column {error}, which is judged; {where} has it") from error
     if not items:
         raise UsageError(f"{source} has no rows")
     return items

@@ -28,6 +28,7 @@ STATUSES = {
     "incomplete": "incomplete",
 }
 KEPT = ("majority", "third")
+ODD = ("unknown_ids", "unknown_labels", "duplicates")  # what is counted of the rows of each sheet
 _PROBLEMS_NAMED = 5
 
 
@@ -52,12 +53,8 @@ class Merged:
 
     def sentences(self) -> tuple[str, ...]:
         """Count what was left out, and the empty cells and missing rows of each rater."""
-        empty = Counter(
-            (rater, row["question"])
-            for row in self.rows
-            for rater in self.raters
-            if rater != "default" and not row[rater]
-        )
+        people = [rater for rater in self.raters if rater != "default"]
+        empty = Counter((rater, row["question"]) for row in self.rows for rater in people if not row[rater])
         n = len(self.rows) // len(self.scheme.questions)
         return (
             f"Left out: {self.counts['unknown_ids']:,} unknown ids, {self.counts['unknown_labels']:,} labels not in "
@@ -80,10 +77,8 @@ class Merged:
         rows, label_rows = (
             tuple((Cell(title), *map(count, counts)) for title, counts in lines.items()) for lines in (statuses, labels)
         )
-        return (
-            Table("Entries", ("status", *questions), rows),
-            Table("Labels of the entries kept", ("label", *questions), label_rows, note),
-        )
+        kept_labels = Table("Labels of the entries kept", ("label", *questions), label_rows, note)
+        return Table("Entries", ("status", *questions), rows), kept_labels
 
 
 @dataclass(frozen=True)
@@ -109,7 +104,7 @@ class Labels:
     places: dict[str, str] = field(default_factory=dict)
     unknown_ids: list[str] = field(default_factory=list)
     unknown_labels: list[str] = field(default_factory=list)
-    duplicates: int = 0
+    duplicates: list[str] = field(default_factory=list)
 
 
 def is_merged(path: Path) -> bool:
@@ -169,11 +164,7 @@ def merge(
             majority, status = decide(list(given.values()), decision.get("third", ""), scheme.na)
             labels = {name: given.get(name, "") for name in raters} | decision
             rows.append({"id": entry, "question": question, **labels, "majority": majority, "status": status})
-    counts = {
-        "unknown_ids": sum(len(labels.unknown_ids) for labels in everyone),
-        "unknown_labels": sum(len(labels.unknown_labels) for labels in everyone),
-        "duplicates": sum(labels.duplicates for labels in everyone),
-    }
+    counts = {name: sum(len(getattr(labels, name)) for labels in everyone) for name in ODD}
     return Merged(scheme, raters, tuple(rows[0]), tuple(rows), counts)
 
 
@@ -201,21 +192,17 @@ def read_key(path: Path, scheme: Scheme) -> Key:
     sheet = read_sheet(path)
     needed = (ENTRY, "id", SWAPPED) if scheme.sides else (ENTRY, "id")
     if missing := [name for name in needed if name not in sheet.columns]:
-        raise UsageError(
-            f"{path} is no key of an export with scheme {scheme.name!r}: it has no column {', '.join(missing)}; name "
-            "the export's OUT.key.csv"
-        )
+        what = f"key of an export with scheme {scheme.name!r}"
+        raise UsageError(f"{path} is no {what}: it has no column {', '.join(missing)}; name the export's OUT.key.csv")
     ids = {row[ENTRY]: row["id"] for row in sheet.rows}
     if len({*ids.values()}) < len(sheet.rows):
         raise UsageError(f"{path} has an entry twice; name the export's OUT.key.csv as it was written")
     default: dict[str, dict[str, str]] = {}
     for question in (each.name for each in scheme.questions if DEFAULT + each.name in sheet.columns):
-        default[question] = {}
-        for row in sheet.rows:
-            label = scheme.read(row[DEFAULT + question])
-            if label is None:
-                raise UsageError(f"{path}: the default label of {row['id']!r} is none of {scheme.accepted()}")
-            default[question][row["id"]] = label
+        labels = {row["id"]: scheme.read(row[DEFAULT + question]) for row in sheet.rows}
+        if unknown := [entry for entry, label in labels.items() if label is None]:
+            raise UsageError(f"{path}: the default label of {unknown[0]!r} is none of {scheme.accepted()}")
+        default[question] = {entry: label or "" for entry, label in labels.items()}
     swapped = frozenset(row["id"] for row in sheet.rows if scheme.sides and row[SWAPPED] == "yes")
     return Key(ids, swapped, default)
 
@@ -250,7 +237,8 @@ def read_labels(path: Path, scheme: Scheme, key: Key | None) -> Labels:
         if not entry:
             labels.unknown_ids.append(f"{sheet.name}, {place}: {name} {code!r}")
             continue
-        labels.duplicates += entry in labels.places
+        if entry in labels.places:
+            labels.duplicates.append(entry)
         labels.places.setdefault(entry, place)
         for question, column in columns.items():
             label = scheme.read(row[column])
@@ -278,7 +266,5 @@ def _refuse_unknown(everyone: Sequence[Labels], scheme: Scheme) -> None:
         return
     more = len(problems) - _PROBLEMS_NAMED
     named = "; ".join(problems[:_PROBLEMS_NAMED]) + (f"; and {more:,} more" if more > 0 else "")
-    expected = (
-        f"a label of the scheme ({scheme.accepted()})" if strange else "entries of the key written with the sheets"
-    )
+    expected = f"a label of the scheme ({scheme.accepted()})" if strange else "entries of the export's key"
     raise UsageError(f"not understood: {named}. Expected {expected}. Fix the files, or skip these: --skip-unknown")

@@ -44,11 +44,7 @@ _TEMPLATES = jinja2.Environment(
 @dataclass(frozen=True, kw_only=True)
 class ExportOptions:
     columns: tuple[str, ...] = option(
-        (),
-        "columns shown to annotators; by default text, or what the scheme shows of its dataset",
-        metavar="NAME",
-        flag="column",
-        repeated=True,
+        (), "columns to show; by default text, or what the scheme shows", metavar="NAME", flag="column", repeated=True
     )
     each: str | None = option(
         None, "a column of lists, such as a run's sentences; each item is an entry", metavar="NAME"
@@ -90,16 +86,10 @@ class ExportSettings(ExportOptions):
     def default_columns(self) -> dict[str, str]:
         """{question: column of its default labels}."""
         questions = [question.name for question in self.scheme.questions]
-        found = {}
-        for named in self.label_column:
-            question, equals, column = named.partition("=") if "=" in named else (questions[0], "", named)
-            if not equals and len(questions) > 1:
-                raise UsageError(
-                    f"--label-column {named!r} names no question; name its question, as in "
-                    f"--label-column {questions[0]}={named}"
-                )
-            found[question] = column
-        return found
+        if len(questions) > 1 and (bare := [named for named in self.label_column if "=" not in named]):
+            raise UsageError(f"--label-column {bare[0]!r} names no question; write {questions[0]}={bare[0]}")
+        named = (each if "=" in each else f"{questions[0]}={each}" for each in self.label_column)
+        return dict(each.partition("=")[::2] for each in named)
 
     @cached_property
     def meanings(self) -> dict[str, str]:
@@ -127,14 +117,10 @@ class Exported:
     without_response: int = 0
 
     def sentences(self) -> tuple[str, ...]:
-        found = []
-        if self.left_out:
-            found.append(f"Left out, since only one of the two sources has them: {self.left_out:,}.")
-        if self.without_response:
-            found.append(f"Left out, since neither source has a response to them: {self.without_response:,}.")
+        left_out = {"only one of the two sources has": self.left_out, "neither source answers": self.without_response}
         pages = f"; their pictures: {', '.join(map(str, self.pages))}" if self.pages else ""
         return (
-            *found,
+            *(f"Left out, entries that {why}: {n:,}." for why, n in left_out.items() if n),
             f"{self.n:,} entries each: {', '.join(map(str, self.sheets))}{pages}",
             f"Instructions: {self.instructions}",
             f"Key, not for annotators: {self.key} (evenhand annotate import … --key {self.key})",
@@ -155,8 +141,7 @@ class Entry:
 
         It begins with a letter, since spreadsheets would read some codes as numbers.
         """
-        content = repr((seed, self.id, list(self.shown.items())))
-        return "e" + hashlib.sha256(content.encode()).hexdigest()[:12]
+        return "e" + hashlib.sha256(repr((seed, self.id, [*self.shown.items()])).encode()).hexdigest()[:12]
 
 
 def export(settings: ExportSettings) -> Exported:
@@ -174,8 +159,8 @@ def export(settings: ExportSettings) -> Exported:
         items = read_items(settings.sources[0], shown, settings.source)
         labels = [scheme.read(item.label) or "" for item in items]
         default = [DEFAULT + scheme.questions[0].name] if any(labels) else []
-        entries = [Entry(item.id, item.shown, dict.fromkeys(default, label), item.picture)
-                   for item, label in zip(items, labels)]  # fmt: skip
+        keys = [dict.fromkeys(default, label) for label in labels]
+        entries = [Entry(item.id, item.shown, key, item.picture) for item, key in zip(items, keys)]
     elif scheme.sides:
         files, entries = _pair_sources(settings, files)
     elif settings.each:
@@ -260,15 +245,11 @@ def _choose_files(settings: ExportSettings, pictures: bool) -> Exported:
 
 def _read_entries(settings: ExportSettings) -> list[Entry]:
     default = settings.default_columns
-    rows = _read_by_id(settings, settings.sources[0], (*settings.texts, *default.values()))
-    return [
-        Entry(
-            entry,
-            {column: row[column] for column in settings.texts},
-            {DEFAULT + question: _read_default(settings, entry, row[column]) for question, column in default.items()},
-        )
-        for entry, row in rows.items()
-    ]
+    entries = []
+    for entry, row in _read_by_id(settings, settings.sources[0], (*settings.texts, *default.values())).items():
+        labels = {DEFAULT + name: _read_default(settings, entry, row[column]) for name, column in default.items()}
+        entries.append(Entry(entry, {column: row[column] for column in settings.texts}, labels))
+    return entries
 
 
 def _split_lists(settings: ExportSettings, column: str) -> list[Entry]:
@@ -282,9 +263,7 @@ def _split_lists(settings: ExportSettings, column: str) -> list[Entry]:
         except ValueError:
             listed = None
         if not isinstance(listed, list) or not all(isinstance(text, str) for text in listed):
-            raise UsageError(
-                f"{sheet.name}, {place}: not a list of texts; --each takes a column of lists, as sentences of a run"
-            )
+            raise UsageError(f"{sheet.name}, {place}: --each needs a list of texts, such as a run's sentences")
         texts |= {sentence_id(text): text for text in listed if text.strip()}
     if not texts:
         raise UsageError(f"{sheet.name} has no text in its column {column!r}")
@@ -298,10 +277,8 @@ def _read_default(settings: ExportSettings, entry: str, label: str) -> str:
     is_number = normalize(label).lstrip("-").isdigit()
     found = settings.scheme.read(settings.meanings.get(label, "" if is_number else label))
     if not found:
-        raise UsageError(
-            f"{settings.sources[0]}: the default label of {entry!r} is {label!r}, which is none of "
-            f"{', '.join(each.name for each in settings.scheme.labels)}; give its meaning: --label-means {label}=LABEL"
-        )
+        names, advice = ", ".join(each.name for each in settings.scheme.labels), f"--label-means {label}=LABEL"
+        raise UsageError(f"{settings.sources[0]}: the label {label!r} of {entry!r} is none of {names}; give {advice}")
     return found
 
 
@@ -326,10 +303,7 @@ def _pair_sources(settings: ExportSettings, files: Exported) -> tuple[Exported, 
             shown = context | dict(zip(sides, reversed(pair) if swapped else pair))
             entries.append(Entry(entry, shown, {SWAPPED: "yes" if swapped else "no"}))
     if not entries:
-        raise UsageError(
-            f"{both} have no response to any of {len(common):,} common entries: their column {column!r} is empty; "
-            "--column names another"
-        )
+        raise UsageError(f"{both}: the column {column!r} of all {len(common):,} common entries is empty; try --column")
     unpaired = len(first) + len(second) - 2 * len(common)
     return replace(files, left_out=unpaired, without_response=len(common) - len(entries)), entries
 

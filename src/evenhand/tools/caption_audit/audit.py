@@ -7,7 +7,6 @@ instance's texts are those that name it; its terms are all mentions of Table A2'
 from __future__ import annotations
 
 import json
-import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -18,6 +17,7 @@ import pandas as pd
 from evenhand.at_work import SILENT_FOR
 from evenhand.bars import Bar
 from evenhand.errors import UsageError
+from evenhand.flow.results import without_nan
 from evenhand.report.tables import Cell, Table, count
 from evenhand.row_files.json_values import Skipped
 from evenhand.row_files.opening import refuse_twice
@@ -71,6 +71,10 @@ class File:
     n_texts: int
     left_out: Mapping[str, int]
 
+    def describe_left_out(self) -> str:
+        reasons = "; ".join(f"{n:,} {reason}" for reason, n in self.left_out.items())
+        return f"; {sum(self.left_out.values()):,} left out ({reasons})" if reasons else ""
+
 
 @dataclass(frozen=True)
 class Audit:
@@ -87,14 +91,8 @@ class Audit:
         rows = []
         for each in (*self.lines, self.overall):
             counts = map(count, (each.n_texts, each.male_terms, each.female_terms))
-            score = Cell(each.bias_score, *each.interval, digits=4)
-            row = (
-                Cell(each.instance),
-                *counts,
-                Cell(each.male_share, digits=4),
-                score,
-                Cell(each.chance_score, digits=4),
-            )
+            share, chance = (Cell(number, digits=4) for number in (each.male_share, each.chance_score))
+            row = (Cell(each.instance), *counts, share, Cell(each.bias_score, *each.interval, digits=4), chance)
             rows.append((*row, _published_score(each.instance)) if published else row)
         title = "Gender terms in the texts that name an instance"
         return Table(title, columns + ("Table A9",) * published, tuple(rows), " ".join(self._notes(published)))
@@ -112,12 +110,7 @@ class Audit:
 
     def sentences(self) -> tuple[str, ...]:
         """Report what was read, and what was left out."""
-        found = []
-        for file in self.files:
-            reasons = "; ".join(f"{n:,} {reason}" for reason, n in file.left_out.items())
-            left_out = f"; {sum(file.left_out.values()):,} left out ({reasons})." if reasons else "."
-            found.append(f"{file.path}: {file.n_texts:,} texts{left_out}")
-        return tuple(found)
+        return tuple(f"{each.path}: {each.n_texts:,} texts{each.describe_left_out()}." for each in self.files)
 
     def results(self) -> dict[str, object]:
         """Return what a JSON file holds: null where there is no number, with the reason next to it."""
@@ -129,8 +122,8 @@ class Audit:
             "column": self.column,
             "plurals": self.plurals,
             "terms": {"male": list(MALE), "female": list(FEMALE)},
-            "overall": _make_record(self.overall),
-            "instances": [_make_record(each) for each in self.lines],
+            "overall": without_nan(asdict(self.overall)),
+            "instances": [without_nan(asdict(each)) for each in self.lines],
         }
 
 
@@ -176,7 +169,11 @@ def audit(
             for counter in (overall, *(by_instance[place] for place in places)):
                 counter[male, female] += 1
         if not n_texts:
-            raise _find_nothing_usable(path, skipped, columns)
+            expected = f"a JSON array, JSONL or parquet, in UTF-8, of records with a column {' or '.join(columns)}"
+            why = "; ".join(
+                f"{n:,} {each.reason}{each.more and f' ({each.more})'}" for each, n in skipped.most_common()
+            )
+            raise UsageError(f"{path} has no text to count: {why or 'it is empty'}. Expected {expected}; see --column")
         read.append(File(str(path), n_texts, {each.reason: n for each, n in skipped.most_common()}))
     lines = tuple(make_line(kinds, name, scenario) for kinds, (scenario, name) in zip(by_instance, named))
     return Audit(make_line(overall, OVERALL), lines, tuple(read), column, plurals)
@@ -225,27 +222,9 @@ def _list_instances(instances: Sequence[str] | Mapping[str, Sequence[str]] | Non
     return list(found.values())
 
 
-def _find_nothing_usable(path: Path, skipped: Counter[Skipped], columns: Sequence[str]) -> UsageError:
-    reasons = (f"{n:,} {each.reason}" + (f" ({each.more})" if each.more else "") for each, n in skipped.most_common())
-    return UsageError(
-        f"{path} has no text to count: {'; '.join(reasons) or 'it is empty'}. Expected a JSON array (no object around "
-        f"it), JSONL or parquet, in UTF-8, of records with a column {' or '.join(columns)}; --column names another"
-    )
-
-
 def _published_score(instance: str) -> Cell:
     if instance == OVERALL:
         return Cell(scores.bias_score(MALE_TERMS, FEMALE_TERMS), digits=4, published=True)
     if normalize(instance) not in TABLE_A9.index:
         return Cell("")
     return Cell(float(TABLE_A9.bias_score[normalize(instance)]), digits=4, published=True, missing="N/A")
-
-
-def _make_record(line: Line) -> dict[str, object]:
-    def number(value: object) -> object:
-        return None if isinstance(value, float) and math.isnan(value) else value
-
-    return {
-        name: [*map(number, value)] if isinstance(value, tuple) else number(value)
-        for name, value in asdict(line).items()
-    }

@@ -11,7 +11,7 @@ import re
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TypedDict
+from typing import Any
 
 import pyarrow.parquet
 from huggingface_hub.utils import yaml_dump  # type: ignore[attr-defined]
@@ -27,22 +27,11 @@ _INFO = re.compile(r"^dataset_info:\n(?:[ -].*\n)*", re.MULTILINE)  # up to the 
 _SIZES = re.compile(f"{re.escape(BEGIN)}\n.*?{re.escape(END)}\n", re.DOTALL)
 
 
-class Split(TypedDict):
-    name: str
-    num_bytes: int
-    num_examples: int
+Info = Mapping[str, Any]  # of a configuration, as in dataset_info
 
 
-class Info(TypedDict):
-    config_name: str
-    features: list[object]
-    splits: list[Split]
-    download_size: int
-    dataset_size: int
-
-
-def computed(card: str, name: str, datasets: Path = DATASETS) -> str:
-    """The card with its computed parts as the parquet files have it; parts that it lacks are added at the end.
+def compute_card(card: str, name: str, datasets: Path = DATASETS) -> str:
+    """Return the card with what the parquet files say; parts that it lacks are added at the end.
 
     Raises UsageError for a card without metadata.
     """
@@ -58,28 +47,30 @@ def computed(card: str, name: str, datasets: Path = DATASETS) -> str:
 
 
 def dataset_info(name: str, datasets: Path = DATASETS) -> list[Info]:
-    """As the Hub's cards have it: of each configuration the features, and each split's rows and bytes.
+    """Describe each configuration as the Hub's cards do: its features, and each split's rows and bytes.
 
     num_bytes: in memory, as a table; download_size: of the parquet files.
     """
-    builder_class, infos = dataset_builder_class(name), []
+    builder_class = dataset_builder_class(name)
+    infos: list[Info] = []
     files = split_files(name, datasets)
     for config in builder_class.BUILDER_CONFIGS:
         with tempfile.TemporaryDirectory() as cache:
             builder = builder_class(cache_dir=cache, config_name=config.name, base_path=str(datasets / name))
         paths = {Path(split).name: path for split, path in files.items() if split == f"{config.name}/{path.stem}"}
         tables = {split: pyarrow.parquet.read_table(paths[split]) for split in sorted(paths, key=_rank)}
+        sizes = [
+            {"name": split, "num_bytes": table.nbytes, "num_examples": table.num_rows}
+            for split, table in tables.items()
+        ]
         infos.append(
-            Info(
-                config_name=config.name,
-                features=builder.info.features._to_yaml_list(),
-                splits=[
-                    Split(name=split, num_bytes=table.nbytes, num_examples=table.num_rows)
-                    for split, table in tables.items()
-                ],
-                download_size=sum(path.stat().st_size for path in paths.values()),
-                dataset_size=sum(table.nbytes for table in tables.values()),
-            )
+            {
+                "config_name": config.name,
+                "features": builder.info.features._to_yaml_list(),
+                "splits": sizes,
+                "download_size": sum(path.stat().st_size for path in paths.values()),
+                "dataset_size": sum(table.nbytes for table in tables.values()),
+            }
         )
     return infos
 
@@ -90,15 +81,14 @@ def _rank(split: str) -> tuple[int, str]:
 
 
 def sizes_and_samples(infos: Sequence[Info], files: Mapping[str, Path]) -> str:
-    """A section in Markdown, between its two marks. files: {config/split: parquet file}."""
+    """Write a section in Markdown, between its two marks. files: {config/split: parquet file}."""
     lines = [BEGIN, "", "## Sizes and sample rows"]
     lines += ["| configuration | split | rows | parquet, kB |", "| --- | --- | --- | --- |"]
     for info in infos:
         for split in info["splits"]:
-            kilobytes = files[f"{info['config_name']}/{split['name']}"].stat().st_size / 1000
-            lines.append(
-                f"| `{info['config_name']}` | {split['name']} | {split['num_examples']:,} | {kilobytes:,.0f} |"
-            )
+            config, name = info["config_name"], split["name"]
+            kilobytes = files[f"{config}/{name}"].stat().st_size / 1000
+            lines.append(f"| `{config}` | {name} | {split['num_examples']:,} | {kilobytes:,.0f} |")
     lines += ["", "The first row of each configuration:"]
     for info in infos:
         first = files[f"{info['config_name']}/{info['splits'][0]['name']}"]
@@ -113,7 +103,7 @@ def _shown(row: Mapping[str, object]) -> str:
 
 
 def _cell(value: object) -> object:
-    """A picture by its kind and size, anything else as it is."""
+    """Describe a picture by its kind and size; return anything else as it is."""
     if not (isinstance(value, dict) and isinstance(value.get("bytes"), bytes)):
         return value
     from PIL import Image

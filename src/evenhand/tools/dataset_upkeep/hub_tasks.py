@@ -9,10 +9,6 @@ why.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
-from evenhand.benchmark import HubTasks
 from evenhand.benchmarks import BENCHMARKS, get_benchmark
 
 FILE = "eval.yaml"
@@ -23,21 +19,9 @@ def eval_yaml(name: str) -> str | None:
     """The file's text, the same each time; None of a dataset that does not fit the form."""
     import yaml  # type: ignore[import-untyped]
 
-    found = _tasks_of(name)
-    if found is None:
-        return None
-    described: Mapping[str, Any] = {
-        "name": name,
-        "description": found.description,
-        "evaluation_framework": FRAMEWORK,
-        "tasks": list(found.tasks),
-    }
-    return str(yaml.safe_dump(described, sort_keys=False, allow_unicode=True, width=120))
-
-
-def _tasks_of(dataset: str) -> HubTasks | None:
-    """Of the first of evenhand's own benchmarks of this dataset that has some; packaged data is no other package's."""
-    for benchmark in map(get_benchmark, BENCHMARKS.own):
-        if benchmark.card.dataset == dataset and (found := benchmark.publishing.hub_tasks()):
-            return found
+    for benchmark in map(get_benchmark, BENCHMARKS.own):  # packaged data is no other package's
+        if benchmark.card.dataset == name and (found := benchmark.publishing.hub_tasks()):
+            described = {"name": name, "description": found.description, "evaluation_framework": FRAMEWORK}
+            record = {**described, "tasks": list(found.tasks)}
+            return str(yaml.safe_dump(record, sort_keys=False, allow_unicode=True, width=120))
     return None

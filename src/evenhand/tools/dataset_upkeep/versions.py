@@ -30,52 +30,43 @@ class Record:
 
 
 def rows_digest(path: Path) -> str:
-    """`table_digest` of a parquet file, whatever packed it."""
+    """Compute `table_digest` of a parquet file, whatever packed it."""
     return table_digest(pyarrow.parquet.read_table(path))
 
 
 def table_digest(table: pyarrow.Table) -> str:
-    """SHA-256 of columns, values and order of rows; pictures by their bytes."""
+    """Hash columns, values and order of rows by SHA-256; pictures by their bytes."""
     digest = hashlib.sha256()
     for name in sorted(table.column_names):
-        column = json.dumps([name, table[name].to_pylist()], sort_keys=True, default=_bytes_digest)
+        column = json.dumps(
+            [name, table[name].to_pylist()], sort_keys=True, default=lambda value: hashlib.sha256(value).hexdigest()
+        )
         digest.update(column.encode() + b"\n")
     return digest.hexdigest()
 
 
-def _bytes_digest(value: object) -> str:
-    if not isinstance(value, bytes):
-        raise TypeError(f"a row holds a {type(value).__name__}, which has no digest")
-    return hashlib.sha256(value).hexdigest()
-
-
 def split_files(name: str, datasets: Path = DATASETS) -> dict[str, Path]:
-    """{config/split: its parquet file}, as they lie there."""
+    """Return {config/split: its parquet file}."""
     return {f"{path.parent.name}/{path.stem}": path for path in sorted((datasets / name / "data").glob("*/*.parquet"))}
 
 
-def current(name: str, datasets: Path = DATASETS) -> Record:
-    return Record(
-        dataset_version(name), {split: rows_digest(path) for split, path in split_files(name, datasets).items()}
-    )
+def describe_rows(name: str, datasets: Path = DATASETS) -> Record:
+    digests = {split: rows_digest(path) for split, path in split_files(name, datasets).items()}
+    return Record(dataset_version(name), digests)
 
 
-def recorded(path: Path) -> dict[str, Record]:
-    """{dataset: what its version has}; nothing of an absent file."""
-    if not path.exists():
-        return {}
-    return {
-        name: Record(entry["version"], entry["sha256"])
-        for name, entry in json.loads(path.read_text(encoding="utf-8")).items()
-    }
+def read_records(path: Path) -> dict[str, Record]:
+    """Return {dataset: the rows of its version}; nothing where there is no file."""
+    entries = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    return {name: Record(**entry) for name, entry in entries.items()}
 
 
-def objection(name: str, before: Record, now: Record) -> str | None:
-    """Why a dataset's present state may not stand for what was recorded; None where it may."""
-    changed = sorted(
-        split for split in before.sha256.keys() | now.sha256 if before.sha256.get(split) != now.sha256.get(split)
-    )
-    if not changed or _numbers(now.version) > _numbers(before.version):
+def find_objection(name: str, before: Record, now: Record) -> str | None:
+    """Return why rows may not differ so from the recorded ones; None where they may."""
+    splits = sorted(before.sha256.keys() | now.sha256)
+    changed = [split for split in splits if before.sha256.get(split) != now.sha256.get(split)]
+    numbers, numbers_before = (tuple(map(int, each.version.split("."))) for each in (now, before))
+    if not changed or numbers > numbers_before:
         return None
     return (
         f"{name}: rows of {', '.join(changed)} are not those of version {before.version}, and its loading script says "
@@ -84,31 +75,26 @@ def objection(name: str, before: Record, now: Record) -> str | None:
     )
 
 
-def _numbers(version: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in version.split("."))
-
-
-def record(path: Path, names: Iterable[str], datasets: Path = DATASETS) -> list[str]:
-    """Writes the present state of these datasets into the file, and names those that it changed there.
+def write_records(path: Path, names: Iterable[str], datasets: Path = DATASETS) -> list[str]:
+    """Record the present rows of these datasets in the file; return the names of those that changed there.
 
     Raises UsageError, and writes nothing, where rows have changed and the version has not gone up, or where a dataset
     has no packaged rows.
     """
-    names = list(names)
+    before, now = read_records(path), {}
     for name in names:
         refuse_unpackaged(name)
-    before = recorded(path)
-    now = {name: current(name, datasets) for name in names}
-    objections = [problem for name in now if name in before and (problem := objection(name, before[name], now[name]))]
-    if objections:
-        raise UsageError("; ".join(objections))
+        now[name] = describe_rows(name, datasets)
+    objections = [find_objection(name, before[name], now[name]) for name in now if name in before]
+    if any(objections):
+        raise UsageError("; ".join(filter(None, objections)))
     after = {name: vars(entry) for name, entry in sorted((before | now).items())}
     write_whole(path, json.dumps(after, indent=2) + "\n")
     return [name for name in now if before.get(name) != now[name]]
 
 
 def built_tables(name: str) -> Iterator[tuple[str, str, pyarrow.Table]]:
-    """(configuration, split, rows), built anew.
+    """Build the rows: yield (configuration, split, rows).
 
     Without the library's own schema metadata: datasets 3 cannot read what datasets 4 and 5 write there.
     """
@@ -122,12 +108,13 @@ def built_tables(name: str) -> Iterator[tuple[str, str, pyarrow.Table]]:
 
 
 def differing_splits(name: str, datasets: Path = DATASETS) -> list[str]:
-    """ "config/split" of parquet files with other rows than the script builds, or that only one of both has."""
+    """Return "config/split" of files with other rows than the script builds, or that only one of both has."""
     lying = split_files(name, datasets)
     built = {f"{config}/{split}": table for config, split, table in built_tables(name)}
-    same = set()
-    for split in lying.keys() & built:
-        table = pyarrow.parquet.read_table(lying[split])
-        if table.equals(built[split]) or table_digest(table) == table_digest(built[split]):  # the first is fast
-            same.add(split)
+    same = {split for split in lying.keys() & built if _are_equal(lying[split], built[split])}
     return sorted((lying.keys() | built) - same)
+
+
+def _are_equal(path: Path, built: pyarrow.Table) -> bool:
+    table = pyarrow.parquet.read_table(path)
+    return table.equals(built) or table_digest(table) == table_digest(built)  # the first is fast

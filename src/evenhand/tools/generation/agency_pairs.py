@@ -31,32 +31,18 @@ from evenhand.models.request import Message, Request, Sampling
 from evenhand.options import checked, option
 from evenhand.output_files import refuse_input
 from evenhand.tools.annotation.files import write_jsonl
-from evenhand.tools.generation.agency_paraphrases import (
-    PARAPHRASE,
-    Failed,
-    Paraphrases,
-    Unread,
-    failed_check,
-    read_paraphrases,
-)
+from evenhand.tools.generation import agency_paraphrases, pipeline
+from evenhand.tools.generation.agency_paraphrases import PARAPHRASE, Paraphrases
 from evenhand.tools.generation.near_duplicates import Duplicate, find_duplicates, normalize
-from evenhand.tools.generation.pipeline import (
-    KEPT,
-    NO_REPLIES,
-    Generation,
-    count_reasons,
-    make_runner,
-    no_reply,
-    write_results,
-)
+from evenhand.tools.generation.pipeline import KEPT, NO_REPLIES, Generation
 
 NAME = "agency_pairs"
 PAIRS = "pairs.jsonl"  # beside a run folder's other files
 
 REASONS: Mapping[str, Sequence[str]] = {
     "no_reply": NO_REPLIES,
-    "unread": get_args(Unread),
-    "failed": get_args(Failed),
+    "unread": get_args(agency_paraphrases.Unread),
+    "failed": get_args(agency_paraphrases.Failed),
     "duplicates": get_args(Duplicate),
 }
 FIRST, LAST = 2, 1  # sentences of a biography that tell birth date and current status (LABE, Appendix B.1)
@@ -111,7 +97,7 @@ def make_agency_pairs(
         counts |= outcome_counts(predictions)
         texts_sha256 = hashlib.sha256(json.dumps([text for _, text in biographies]).encode()).hexdigest()
         further = {"prompt": asdict(PARAPHRASE), "texts_sha256": texts_sha256}
-        write_results(folder, NAME, config, model, counts["pairs"]["kept"], counts, **further)
+        pipeline.write_results(folder, NAME, config, model, counts["pairs"]["kept"], counts, **further)
     return folder
 
 
@@ -167,10 +153,8 @@ def _exclude(place: int, n: int, sentence: str, seen: set[str]) -> str | None:
 def _draw_seeds(seeds: Sequence[Seed], config: PairGeneration) -> list[Seed]:
     """Draw seeds spread over the biographies."""
     if not seeds:
-        raise UsageError(
-            "no biography has a sentence to paraphrase: the first two and the last one of each are left out, and those "
-            f"that have not {SHORTEST} to {LONGEST} characters; give longer texts, or another --text-column"
-        )
+        rule = f"not among its first two or the last one, of {SHORTEST} to {LONGEST} characters"
+        raise UsageError(f"no biography has a sentence to paraphrase ({rule}); give longer ones, or --text-column")
     try:
         chosen = draw(pd.DataFrame({"source_id": [seed.source_id for seed in seeds]}), config.limit, config.seed)
     except ValueError as error:
@@ -190,12 +174,13 @@ def paraphrase_request(seed: Seed, sampling: Sampling, run_seed: int) -> Request
 def episode(seed: Seed, sampling: Sampling, run_seed: int) -> Episode:
     """Ask for one sentence's paraphrases, read and check them. `outcome` is "kept" until they repeat another pair."""
     [reply] = yield [paraphrase_request(seed, sampling, run_seed)]
-    found = no_reply(reply) or read_paraphrases(reply.text, cut=reply.finish_reason == "length")
+    cut = reply.finish_reason == "length"
+    found = pipeline.no_reply(reply) or agency_paraphrases.read_paraphrases(reply.text, cut)
     read = found if isinstance(found, Paraphrases) else None
+    outcome = (agency_paraphrases.failed_check(seed.text, read) or KEPT) if read else str(found)
     row: Prediction = {"id": seed.id, "source_id": seed.source_id, "seed": seed.text}
     row |= {"agentic": read and read.agentic, "communal": read and read.communal}
-    row |= {"outcome": (failed_check(seed.text, read) or KEPT) if read else str(found), "reply": reply.text}
-    return [row]
+    return [row | {"outcome": outcome, "reply": reply.text}]
 
 
 def _paraphrase(
@@ -203,7 +188,7 @@ def _paraphrase(
 ) -> list[Prediction]:
     """Predict all seeds, and mark those that repeat an earlier pair."""
     episodes = (episode(seed, config.sampling(), config.seed) for seed in seeds)
-    running = make_runner(config, model, store, len(seeds), on_progress).run(episodes)
+    running = pipeline.make_runner(config, model, store, len(seeds), on_progress).run(episodes)
     predictions = [each for predicted in running for each in predicted]
     kept = [each for each in predictions if each["outcome"] == KEPT]
     pairs = [Paraphrases(str(each["agentic"]), str(each["communal"])) for each in kept]
@@ -230,4 +215,4 @@ def outcome_counts(predictions: Sequence[Prediction]) -> dict[str, dict[str, int
     """
     outcomes = [str(each["outcome"]) for each in predictions]
     pairs = {"asked": len(predictions), "kept": outcomes.count(KEPT)}
-    return {"pairs": pairs} | count_reasons(outcomes, REASONS)
+    return {"pairs": pairs} | pipeline.count_reasons(outcomes, REASONS)

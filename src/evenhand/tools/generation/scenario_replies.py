@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 from evenhand.language_agency.sentences import split_sentences
@@ -22,7 +21,7 @@ Section = Literal["scenario", "tasks", "characters"]
 
 
 class ScenarioReply(NamedTuple):
-    """A scenario. `stereotypes` run parallel to tasks, `genders` to characters: "female", "male", or "" where the reply
+    """A scenario. `stereotypes` of the tasks and `genders` of the characters: "female", "male", or "" where the reply
     does not say.
     """
 
@@ -32,8 +31,6 @@ class ScenarioReply(NamedTuple):
     characters: tuple[str, ...]
     genders: tuple[str, ...]
 
-
-LINES_A_TASK = 20  # besides its first; what goes on for longer is read no further, lest it takes its square in time
 
 _THOUGHT = re.compile(r"(?is)<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)")
 _MARKUP = re.compile(r"[*`]+|(?<!\w)_+(?=\S)|(?<=\S)_+(?!\w)|~~")
@@ -64,6 +61,7 @@ _KIND_HEADING = re.compile(
     rf"^(?:\d{{1,2}} +)?{_KIND}(?: ?#?\d{{1,2}})?(?: ?\([^()\n]{{0,30}}\))?[ \t]*(?::|[-–—](?=\s)|$)[ \t]*",
     re.IGNORECASE,
 )
+_TASKS_OF_KIND = re.compile(rf"(?=.*(?:task|role)){_KIND_HEADING.pattern}", re.IGNORECASE)
 _KIND_MARK = re.compile(rf" ?[(\[] ?{_KIND} ?[)\]] ?[:–—-]? ?", re.IGNORECASE)
 _KIND_BEHIND = re.compile(rf" ?[-–—:] {_KIND} ?\.?$", re.IGNORECASE)
 
@@ -92,29 +90,28 @@ _GENDER = re.compile(
     re.IGNORECASE,
 )
 _NAMED_WITH_GENDER = re.compile(rf"{_NAME} ?[(\[][^()\[\]]*[)\]]")
-_APART = re.compile(r"[,;] ?(?:and )?| (?:and|&) ", re.IGNORECASE)
-_FIELD = re.compile(r"^(?:(?P<name>name)|gender) ?: ?", re.IGNORECASE)
+_APART = re.compile(r"(?:[,;] ?(?:and )?| (?:and|&) )(?![^(\[]*[)\]])", re.IGNORECASE)  # outside of brackets
+_FIELD = re.compile(r"\b(?:name|gender) ?: ?", re.IGNORECASE)
 _TITLES = {"female": ("Mrs.", "Mrs ", "Ms.", "Ms ", "Miss ", "Madam "), "male": ("Mr.", "Mr ", "Sir ")}
 
 
 def read_scenario(text: str, cut: bool = False) -> ScenarioReply | Unread:
-    """The scenario in a reply, or why it could not be read. Never raises; counts nothing and completes nothing.
+    """Read the scenario in a reply, or return why it could not be read. Never raises.
 
-    A task's stereotype and a character's gender are known only where they are said: behind, before or above them. cut:
-    the reply ended at its limit of tokens.
+    A task's stereotype and a character's gender are known only where the reply says them: behind, before or above.
+
+    Args:
+        cut: the reply reached its limit of tokens.
     """
     if len(text) > LONGEST_REPLY:
         return "too long"
     if _PLACEHOLDER.search(text):
         return "format repeated"
-    found = _Reply()
-    for line in _plain(text).split("\n"):
-        found.add(line)
-    if found.several:
+    lines = _split_sections(_remove_markup(text))
+    if lines is None:
         return "several scenarios"
-    tasks = _tasks(found.lines["tasks"])
-    characters = _characters(found.lines["characters"])
-    scenario = _scenario(found.lines["scenario"])
+    scenario = _read_description(lines["scenario"])
+    tasks, characters = _read_tasks(lines["tasks"]), _read_characters(lines["characters"])
     if cut and not characters:
         return "truncated"
     if not scenario:
@@ -124,8 +121,8 @@ def read_scenario(text: str, cut: bool = False) -> ScenarioReply | Unread:
     return ScenarioReply(scenario, *zip(*tasks), *zip(*characters))  # type: ignore[arg-type]
 
 
-def _plain(text: str) -> str:
-    """Lines without Markdown, each label of the format on a line of its own."""
+def _remove_markup(text: str) -> str:
+    """Return lines without Markdown, each label of the format on a line of its own."""
     text = _THOUGHT.sub("", text.encode("utf-8", "replace").decode())
     text = "\n".join(text.replace("：", ":").replace("\xa0", " ").splitlines())
     text = _RULE.sub("", _LINE_START.sub(lambda start: "" if start[0].strip() else start[0], text))
@@ -134,177 +131,122 @@ def _plain(text: str) -> str:
     return "\n".join(re.sub(r"(?<=\S)\s+", " ", line) for line in lines)
 
 
-@dataclass
-class _Reply:
-    """The lines of each section, as they come."""
-
-    section: Section | None = None
-    several: bool = False
-    lines: dict[Section, list[str]] = field(default_factory=lambda: {"scenario": [], "tasks": [], "characters": []})
-
-    def add(self, line: str) -> None:
-        label = _LABEL.match(line)
-        if label:
-            self._begin(next(name for name in _LABELS if label[name] is not None), label)
-            line = line[label.end() :]
-        elif self.section in (None, "scenario") and (_ITEM.match(line) or self._begins_kinds(line)):
-            self.section = "tasks"  # their label is missing
-        if self.section == "tasks" and not label and not self.lines["characters"] and _is_cast(line):
-            self.section = "characters"
-        self.lines[self.section or "scenario"].append(line)
-
-    def _begin(self, section: Section, label: re.Match[str]) -> None:
-        again = any(line.strip() for line in self.lines[section])
-        if section == "scenario":
-            self.several |= self.section in ("tasks", "characters")
-            if self.section is None or not re.search(r"goal|objective", label[0].split("and")[0], re.IGNORECASE):
-                self.lines["scenario"] = []  # words before the label, or a title
-        else:
-            self.several |= again
-        self.section = section
-
-    @staticmethod
-    def _begins_kinds(line: str) -> bool:
-        heading = _KIND_HEADING.match(line.strip())
-        return bool(heading and re.search(r"task|role", heading[0], re.IGNORECASE))
+def _split_sections(text: str) -> dict[str, list[str]] | None:
+    """Return the lines of each section, without its label; None where a section comes twice."""
+    lines: dict[str, list[str]] = {"scenario": [], "tasks": [], "characters": []}
+    section = ""
+    for line in text.split("\n"):
+        if label := _LABEL.match(line):
+            named = str(label.lastgroup)
+            if section in ("tasks", "characters") if named == "scenario" else "".join(lines[named]).strip():
+                return None
+            if not section or not re.search("goal|objective", label[0].split("and")[0], re.IGNORECASE):
+                lines["scenario"] = [] if named == "scenario" else lines["scenario"]  # words before it, or a title
+            section, line = named, line[label.end() :]
+        elif section in ("", "scenario") and (_ITEM.match(line) or _TASKS_OF_KIND.match(line.strip())):
+            section = "tasks"  # its label is missing
+        elif section == "tasks" and not lines["characters"] and _is_cast(line):
+            section = "characters"
+        lines[section or "scenario"].append(line)
+    return lines
 
 
-# The scenario
-
-
-def _scenario(lines: Sequence[str]) -> str:
+def _read_description(lines: Sequence[str]) -> str:
     told = [line.strip() for line in lines if line.strip()]
     while len(told) > 1 and (told[0].endswith(":") or _CHATTER.match(told[0])):
         told = told[1:]
     if len(told) > 1 and told[-1].endswith(":"):
         told.pop()  # "The tasks to assign:"
-    return _sentence(" ".join(told))
+    return _make_sentence(" ".join(told))
 
 
-def _sentence(text: str) -> str:
-    """On one line, without quotes and brackets around it, with a capital and a full stop."""
+def _make_sentence(text: str) -> str:
+    """Return a text on one line, without quotes and brackets around it, with a capital and a full stop."""
     plain = " ".join(text.split()).strip("\"“”'‘’<>[] ,;:–—-")
     if not re.search(r"[^\W\d_]", plain):
         return ""
     return plain[0].upper() + plain[1:] + ("" if plain.endswith((".", "!", "?")) else ".")
 
 
-# Tasks
-
-
-def _tasks(lines: Sequence[str]) -> list[tuple[str, str]]:
-    """(task, stereotype) of each."""
-    items = any(_ITEM.match(line) for line in lines)
-    found: list[tuple[str, str]] = []
-    above = ""  # the stereotype that a heading gives to what is below it
-    ended = False  # a remark below the list
-    going_on = 0  # lines of the last task besides its first
+def _read_tasks(lines: Sequence[str]) -> list[tuple[str, str]]:
+    """Return (task, stereotype) of each."""
+    has_items = any(map(_ITEM.match, lines))
+    found: list[tuple[str, str]] = []  # with the stereotype that is said above
+    above, ended = "", False  # ended: what follows is a remark below the list
     for line in lines:
-        item, text = bool(_ITEM.match(line)), _ITEM.sub("", line, count=1).strip()
+        item, text = _ITEM.match(line), _ITEM.sub("", line, count=1).strip()
         heading = _KIND_HEADING.match(text)
-        if heading and not text[heading.end() :].strip():
-            above, ended = _kind(heading), False
-            continue
-        ended |= bool(found) and (not text or going_on == LINES_A_TASK)
-        going_on = 0 if item else going_on
-        if heading and not item:
-            found += [(task, _kind(heading)) for task in _listed(text[heading.end() :])]
-        elif item or (text and not items and not text.endswith(":")):
-            found += [
-                _with_kind(each, above)
-                for each in (filter(None, _INNER_NUMBER.split(text)) if items else _listed(text))
-            ]
-        elif items and found and text and not ended and (text[0].islower() or line[0].isspace()):
-            going_on += 1
-            task, stereotype = found.pop()
-            found.append(_with_kind(f"{task[:-1] if text[0].islower() else task} {text}", stereotype))
-    return [(task, stereotype) for task, stereotype in found if task]
+        if heading and heading.end() == len(text):
+            above, ended = _read_kind(heading), False
+        elif heading and not item:
+            found += [(each, _read_kind(heading)) for each in _split_list(text[heading.end() :])]
+        elif item or (text and not has_items and not text.endswith(":")):
+            found += [(each, above) for each in (_INNER_NUMBER.split(text) if has_items else _split_list(text))]
+        elif found and text and not ended and (text[0].islower() or line[0].isspace()):
+            found[-1] = (f"{found[-1][0]} {text}", found[-1][1])
+        ended = bool(found) and (ended or not text)
+    return [read for text, kind in found if (read := _read_stereotype(text, kind))[0]]
 
 
-def _with_kind(text: str, above: str) -> tuple[str, str]:
-    """A task without what says whose it is. Two marks that contradict each other say nothing."""
+def _read_stereotype(text: str, above: str) -> tuple[str, str]:
+    """Return a task without what says whose it is, and its stereotype; none where two marks contradict each other."""
     kinds = set()
     for pattern in (_KIND_HEADING, _KIND_MARK, _KIND_BEHIND):
         while (mark := pattern.search(text)) and mark.end() - mark.start() < len(text):
-            kinds.add(_kind(mark))
+            kinds.add(_read_kind(mark))
             text = f"{text[: mark.start()]} {text[mark.end() :]}".strip()
-    return _sentence(text), (kinds.pop() if len(kinds) == 1 else "" if kinds else above)
+    return _make_sentence(text), (kinds.pop() if len(kinds) == 1 else "" if kinds else above)
 
 
-def _kind(mark: re.Match[str]) -> str:
+def _read_kind(mark: re.Match[str]) -> str:
     return "female" if mark["female"] else "male"
 
 
-def _listed(text: str) -> list[str]:
-    """A list on one line: numbered, or between semicolons, or one sentence each, or between commas."""
+def _split_list(text: str) -> list[str]:
+    """Split a list on one line: numbered, or between semicolons, or one sentence each, or between commas."""
     parts = [each for each in _INNER_NUMBER.split(_ITEM.sub("", text, count=1)) if each]
     if len(parts) == 1 and ";" in text:
         parts = text.split(";")
     if len(parts) == 1:
         parts = split_sentences(text)
-    if len(parts) == 1:
-        parts = _COMMA.split(text) if "," in text else [text]
-    return [_sentence(re.sub(r"^\s*and\s+", "", each)) for each in parts if each.strip()]
-
-
-# Characters
+    if len(parts) == 1 and "," in text:
+        parts = _COMMA.split(text)
+    return [re.sub(r"^\s*and\s+", "", each) for each in parts]
 
 
 def _is_cast(line: str) -> bool:
-    """Nothing but names with a gender in brackets: "Anna (female), Carl (male)"."""
+    """Return whether a line is names with a gender in brackets, and nothing else: "Anna (female), Carl (male)"."""
     named = _NAMED_WITH_GENDER.findall(line)
     left = _NAMED_WITH_GENDER.sub("", _ITEM.sub("", line, count=1))
     return len(named) > 1 and all(map(_GENDER.search, named)) and not re.search(r"\w", left.replace("and", ""))
 
 
-def _characters(lines: Sequence[str]) -> list[tuple[str, str]]:
-    """(name, gender) of each."""
-    each_on_a_line = sum(bool(line.strip()) for line in lines) > 1
+def _read_characters(lines: Sequence[str]) -> list[tuple[str, str]]:
+    """Return (name, gender) of each; what follows the list is a remark."""
+    one_a_line = sum(bool(line.strip()) for line in lines) > 1
     found: list[tuple[str, str]] = []
     above = ""
     for line in lines:
         text = _ITEM.sub("", line, count=1).strip()
-        heading = _KIND_HEADING.match(text)
-        if heading:
-            above, text = _kind(heading), text[heading.end() :]
-        elif not text and found and not above:
-            break  # a remark follows
-        text = _FIELD.sub("", text)
-        if found and not found[-1][1] and (gender := _GENDER.fullmatch(text)):
-            found[-1] = found[-1][0], _kind(gender)  # a line below the name's
-            continue
-        several = len(_NAMED_WITH_GENDER.findall(text)) > 1 or heading or not each_on_a_line
-        entries = _entries(text) if several else [text]
-        read = [_character(entry, above) for entry in entries if entry.strip()]
-        if found and text and not any(read) and not above:
+        if heading := _KIND_HEADING.match(text):
+            above, text = _read_kind(heading), text[heading.end() :]
+        one = one_a_line and not heading and len(_NAMED_WITH_GENDER.findall(text)) < 2
+        before = len(found)
+        for entry in [text] if one and not _FIELD.search(text) else _APART.split(text):
+            entry = _FIELD.sub("", entry).strip(" .")
+            if found and (said := _GENDER.fullmatch(entry)):  # behind the name, or on the line below it
+                found[-1] = found[-1][0], _read_kind(said)
+                before -= 1
+            elif named := _CHARACTER.match(entry):
+                found.append(_read_character(named, above))
+        if before and len(found) == before and not above:
             break
-        found += [each for each in read if each]
     return found
 
 
-def _entries(text: str) -> list[str]:
-    """Parts between commas and "and" outside brackets; a gender that stands alone belongs to the name before it."""
-    masked = _BRACKET.sub(lambda bracket: "\0" * len(bracket[0]), text)
-    cuts = [0, *(place for apart in _APART.finditer(masked) for place in apart.span()), len(text)]
-    entries: list[str] = []
-    for start, end in zip(cuts[::2], cuts[1::2]):
-        entry = text[start:end].strip(" .")
-        entry = _FIELD.sub("", entry)
-        if entries and _GENDER.fullmatch(entry):
-            entries[-1] += f" ({entry})"
-        else:
-            entries.append(entry)
-    return entries
-
-
-def _character(entry: str, above: str) -> tuple[str, str] | None:
-    """None for what does not begin with a name."""
-    named = _CHARACTER.match(entry)
-    if not named:
-        return None
-    name, rest = named["name"].strip(" ."), named["rest"]
-    bracket = _BRACKET.search(rest)
-    said = bracket[1] if bracket and _GENDER.search(bracket[1]) else re.split(r"[.;]", rest)[0]
-    genders = {_kind(each) for each in _GENDER.finditer(said)}
+def _read_character(named: re.Match[str], above: str) -> tuple[str, str]:
+    bracket = _BRACKET.search(named["rest"])
+    said = bracket[1] if bracket and _GENDER.search(bracket[1]) else re.split(r"[.;]", named["rest"])[0]
+    genders = {_read_kind(each) for each in _GENDER.finditer(said)}
     by_title = next((gender for gender, titles in _TITLES.items() if named["name"].startswith(titles)), "")
-    return name, (genders.pop() if len(genders) == 1 else "" if genders else above or by_title)
+    return named["name"].strip(" ."), (genders.pop() if len(genders) == 1 else "" if genders else above or by_title)

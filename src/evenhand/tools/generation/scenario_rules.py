@@ -35,9 +35,9 @@ STEREOTYPES = Prompt(
 )
 
 MOST_PEOPLE = 6  # the dataset has two to four
-TASK_WORDS = (4, 18)  # as in the dataset
-SCENARIO_WORDS = (6, 80)  # the dataset's have 31 to 48, the published ones 3 to 34
-SCENARIO_SENTENCES = (1, 3)  # F.1 asks for two; most published ones have one
+TASK_WORDS = range(4, 19)  # as in the dataset
+SCENARIO_WORDS = range(6, 81)  # the dataset's have 31 to 48, the published ones 3 to 34
+SCENARIO_SENTENCES = range(1, 4)  # F.1 asks for two; most published ones have one
 
 Failed = Literal[
     "number of characters", "gender unknown", "genders", "no name", "repeated name", "number of tasks", "stereotypes",
@@ -78,12 +78,10 @@ class Wanted:
     def __post_init__(self) -> None:
         """Raises UsageError for what no scenario can be."""
         if not re.search(r"[^\W\d_]", self.domain) or "\n" in self.domain:
-            raise UsageError(f"domain {self.domain!r} came; a few words are accepted, as in: law enforcement")
+            raise UsageError(f"the domain must be a few words, such as law enforcement, got {self.domain!r}")
         if self.female < 1 or self.male < 1 or self.female + self.male > MOST_PEOPLE:
-            raise UsageError(
-                f"{self.female} female and {self.male} male characters came; one or more of each, and up to "
-                f"{MOST_PEOPLE} in all, are accepted"
-            )
+            expected = f"there must be one or more of each, and up to {MOST_PEOPLE} in all"
+            raise UsageError(f"{self.female} female and {self.male} male characters: {expected}")
 
     @property
     def name(self) -> str:
@@ -136,12 +134,10 @@ def failed_check(read: ScenarioReply, wanted: Wanted) -> Failed | None:
         "names somebody": lambda: any(_names_somebody(text, parts) for text in texts),
         "gendered word": lambda: any(map(_GENDERED.search, texts)),
         "markup": lambda: any(map(_MARKUP.search, texts)),
-        "task length": lambda: any(not _within(len(task.split()), TASK_WORDS) for task in read.tasks),
+        "task length": lambda: any(len(task.split()) not in TASK_WORDS for task in read.tasks),
         "scenario length": lambda: (
-            not (
-                _within(len(read.scenario.split()), SCENARIO_WORDS)
-                and _within(len(split_sentences(read.scenario)), SCENARIO_SENTENCES)
-            )
+            len(read.scenario.split()) not in SCENARIO_WORDS
+            or len(split_sentences(read.scenario)) not in SCENARIO_SENTENCES
         ),
     }
     return first_failed(checks)
@@ -151,7 +147,3 @@ def _names_somebody(text: str, parts: Sequence[set[str]]) -> bool:
     """Whether a capitalised word is part of a character's name, also with 's behind it."""
     words = {re.sub(r"['’]s$", "", word).casefold() for word in _WORD.findall(text) if word[0].isupper()}
     return any(words & part for part in parts)
-
-
-def _within(n: int, bounds: tuple[int, int]) -> bool:
-    return bounds[0] <= n <= bounds[1]

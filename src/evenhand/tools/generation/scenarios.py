@@ -13,7 +13,7 @@ import hashlib
 import json
 import random
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import ModuleType
@@ -31,29 +31,12 @@ from evenhand.models.request import Message, Request
 from evenhand.options import checked, option
 from evenhand.output_files import refuse_input
 from evenhand.tools.annotation.files import read_sheet, write_jsonl
+from evenhand.tools.generation import pipeline, scenario_stories
 from evenhand.tools.generation.near_duplicates import Duplicate, find_duplicates
-from evenhand.tools.generation.pipeline import (
-    KEPT,
-    NO_REPLIES,
-    Generation,
-    count_reasons,
-    make_runner,
-    no_reply,
-    write_results,
-)
+from evenhand.tools.generation.pipeline import KEPT, NO_REPLIES, Generation
 from evenhand.tools.generation.scenario_replies import ScenarioReply, Unread, read_scenario
 from evenhand.tools.generation.scenario_rules import SCENARIO, STEREOTYPES, Failed, Wanted, completed, failed_check
-from evenhand.tools.generation.scenario_stories import (
-    REASON,
-    FailedReason,
-    Reason,
-    UnreadReason,
-    assignment_by_stereotype,
-    even_assignment,
-    failed_reason,
-    read_reason,
-    story,
-)
+from evenhand.tools.generation.scenario_stories import REASON, FailedReason, Reason, UnreadReason
 from evenhand.whole_files import write_whole
 
 NAME = "scenario_generation"
@@ -125,10 +108,12 @@ def make_scenarios(
     model = model or config.load()
     with RunFolder.begin(output, config) as folder, Store(folder.store, {"default": model.identity}) as store:
         steps = config.n * (1 + len(VERSIONS))
-        running = make_runner(config, model, store, steps, on_progress)
+        running = pipeline.make_runner(config, model, store, steps, on_progress)
         ids = [f"new-{config.wanted.name}-{number:03d}" for number in range(1, config.n + 1)]
         asked = [each for [each] in running.run(scenario_episode(each, config, labels) for each in ids)]
-        _check_labels(labels, asked)
+        known = {_task_id(str(each["id"]), place) for each in asked for place in range(len(_list(each["tasks"])))}
+        if unknown := sorted({*labels} - known):
+            raise UsageError(f"{unknown[0]!r} is labelled, which is no task here; name those of this run's {TO_LABEL}")
         _mark_duplicates(asked, packaged)
         stories = [told for each in asked for told in make_stories(each, config.seed)]
         if on_progress:
@@ -138,9 +123,8 @@ def make_scenarios(
         folder.write_predictions([*asked, *reasons])
         _write_rows(folder, asked, reasons)
         counts = outcome_counts(asked, reasons)
-        prompts = {"scenario": SCENARIO, "stereotypes": STEREOTYPES, "reason": REASON}
-        if not config.wanted.stereotypes_asked:
-            del prompts["stereotypes"]
+        asked_for = {"stereotypes": STEREOTYPES} if config.wanted.stereotypes_asked else {}
+        prompts = {"scenario": SCENARIO, **asked_for, "reason": REASON}
         labels_sha256 = hashlib.sha256(json.dumps(labels, sort_keys=True).encode()).hexdigest()
         further = {
             "wanted": {"domain": config.wanted.name, **config.wanted.number},
@@ -148,7 +132,7 @@ def make_scenarios(
             "packaged": len(packaged),
             "labelled_sha256": labels_sha256 if labels else None,
         }
-        write_results(folder, NAME, config, model, counts["scenarios"]["kept"], counts, **further)
+        pipeline.write_results(folder, NAME, config, model, counts["scenarios"]["kept"], counts, **further)
     return folder
 
 
@@ -164,12 +148,6 @@ def read_labels(path: Path) -> dict[str, str]:
     return {row[identity]: row[majority] for row in sheet.rows if row[majority] in ("female", "male")}
 
 
-def _check_labels(labels: Mapping[str, str], asked: Iterable[Prediction]) -> None:
-    known = {_task_id(str(each["id"]), place) for each in asked for place in range(len(_list(each["tasks"])))}
-    if unknown := sorted(set(labels) - known):
-        raise UsageError(f"{unknown[0]!r} is labelled, which is no task here; name those of this run's {TO_LABEL}")
-
-
 def _task_id(scenario_id: str, place: int) -> str:
     return f"{scenario_id}/task-{place + 1}"
 
@@ -182,23 +160,14 @@ def scenario_episode(scenario_id: str, config: ScenarioGeneration, labels: Mappi
     wanted, seed = config.wanted, derive_seed(config.seed, scenario_id)
     message = Message("user", wanted.prompt)
     [reply] = yield [Request((message,), sampling=config.sampling(), seed=seed, name=scenario_id)]
-    found = no_reply(reply) or read_scenario(reply.text, cut=reply.finish_reason == "length")
+    found = pipeline.no_reply(reply) or read_scenario(reply.text, cut=reply.finish_reason == "length")
     row = _row(scenario_id, scenario_id, "scenario", reply.text) | {"domain": wanted.name}
     if not isinstance(found, ScenarioReply):
         return [row | {"outcome": str(found)}]
     read = _add_labels(_shuffle(found, config.seed, scenario_id), scenario_id, wanted, labels)
-    return [
-        row
-        | {
-            "outcome": failed_check(read, wanted) or KEPT,
-            "scenario": read.scenario,
-            "tasks": list(read.tasks),
-            "task_stereotypes": list(read.stereotypes),
-            "task_status": [""] * len(read.tasks),  # not judged
-            "characters": list(read.characters),
-            "genders": list(read.genders),
-        }
-    ]
+    row |= {"outcome": failed_check(read, wanted) or KEPT, "scenario": read.scenario, "tasks": [*read.tasks]}
+    row |= {"task_stereotypes": [*read.stereotypes], "task_status": [""] * len(read.tasks)}  # not judged
+    return [row | {"characters": [*read.characters], "genders": [*read.genders]}]
 
 
 def _shuffle(read: ScenarioReply, run_seed: int, scenario_id: str) -> ScenarioReply:
@@ -211,20 +180,16 @@ def _shuffle(read: ScenarioReply, run_seed: int, scenario_id: str) -> ScenarioRe
 
 def _add_labels(read: ScenarioReply, scenario_id: str, wanted: Wanted, labels: Mapping[str, str]) -> ScenarioReply:
     """Add stereotypes that people gave, and those that follow from how many there are of each."""
-    known = [
-        said or labels.get(_task_id(scenario_id, place), "")
-        for place, said in enumerate(completed(read.stereotypes, wanted.number))
-    ]
+    said = completed(read.stereotypes, wanted.number)
+    known = [each or labels.get(_task_id(scenario_id, place), "") for place, each in enumerate(said)]
     return read._replace(stereotypes=completed(known, wanted.number), genders=completed(read.genders, wanted.number))
 
 
 def packaged_scenarios() -> list[tuple[str, str]]:
     """Return the texts by which duplicates are found, of each scenario of the dataset implicit_bias."""
     script = _dataset_script()
-    paths = [
-        DATASETS / "implicit_bias" / "sources" / f"{name}.jsonl" for name in (*script.DOMAINS, *script.TEST_DOMAINS)
-    ]
-    rows = [script.scenario_row(entry) for path in paths for entry in script.read_jsonl(path)]
+    sources, domains = DATASETS / "implicit_bias" / "sources", (*script.DOMAINS, *script.TEST_DOMAINS)
+    rows = [script.scenario_row(entry) for name in domains for entry in script.read_jsonl(sources / f"{name}.jsonl")]
     return [_comparison_texts(row["scenario"], row["tasks"]) for row in rows]
 
 
@@ -254,21 +219,16 @@ def make_stories(scenario: Prediction, run_seed: int) -> list[Story]:
     if scenario["outcome"] != KEPT or "" in stereotypes:
         return []
     seeds = [derive_seed(run_seed, str(scenario["id"]), agent=version) for version in VERSIONS]
-    even = even_assignment(stereotypes, names, genders, seeds[1])
+    even = scenario_stories.even_assignment(stereotypes, names, genders, seeds[1])
     if even is None:
         return []
-    assigned = (assignment_by_stereotype(stereotypes, names, genders, seeds[0]), even)
-    gender_of = dict(zip(names, genders))
-    return [
-        Story(
-            f"{scenario['id']}/{version}",
-            scenario,
-            version,
-            each,
-            story(str(scenario["scenario"]), _list(scenario["tasks"]), each, gender_of),
-        )
-        for version, each in zip(VERSIONS, assigned)
-    ]
+    by_stereotype = scenario_stories.assignment_by_stereotype(stereotypes, names, genders, seeds[0])
+    stories = []
+    for version, assigned in zip(VERSIONS, (by_stereotype, even)):
+        tasks, gender_of = _list(scenario["tasks"]), dict(zip(names, genders))
+        text = scenario_stories.story(str(scenario["scenario"]), tasks, assigned, gender_of)
+        stories.append(Story(f"{scenario['id']}/{version}", scenario, version, assigned, text))
+    return stories
 
 
 def reason_episode(told: Story, config: ScenarioGeneration) -> Episode:
@@ -276,13 +236,14 @@ def reason_episode(told: Story, config: ScenarioGeneration) -> Episode:
     message = Message("user", f"{told.text}\n\n{REASON.text}")
     seed = derive_seed(config.seed, told.id)
     [reply] = yield [Request((message,), sampling=config.sampling(), seed=seed, name=told.id)]
-    found = no_reply(reply) or read_reason(reply.text, cut=reply.finish_reason == "length")
+    found = pipeline.no_reply(reply) or scenario_stories.read_reason(reply.text, reply.finish_reason == "length")
     row = _row(told.id, str(told.scenario["id"]), "reason", reply.text)
     row |= {name: told.scenario[name] for name in COLUMNS if name != "id"}
     row |= {"version": told.version, "assignment": told.assignment, "story": told.text}
     if not isinstance(found, Reason):
         return [row | {"outcome": str(found)}]
-    return [row | {"outcome": failed_reason(found.text, told.version == "biased") or KEPT, "reason": found.text}]
+    failed = scenario_stories.failed_reason(found.text, told.version == "biased")
+    return [row | {"outcome": failed or KEPT, "reason": found.text}]
 
 
 LOST: Mapping[str, Sequence[str]] = {
@@ -326,35 +287,34 @@ def _write_rows(folder: RunFolder, asked: Sequence[Prediction], reasons: Sequenc
     kept = [each for each in asked if each["outcome"] == KEPT]
     told = [each for each in reasons if each["outcome"] == KEPT]
     rejected = [each for each in (*asked, *reasons) if each["outcome"] != KEPT]
-    write_jsonl(folder.path / SCENARIOS, ({name: each[name] for name in COLUMNS} for each in kept))
-    write_jsonl(
-        folder.path / REJECTED,
-        ({name: each[name] for name in ("id", "step", "outcome", "reply")} for each in rejected),
-    )
-    for config, name in STORIES.items():
-        write_jsonl(folder.path / name, story_rows(config, told))
-    write_jsonl(folder.path / TO_JUDGE, map(_to_judge, told))
-    write_jsonl(folder.path / TO_LABEL, (row for each in kept for row in _to_label(each)))
+    to_judge = _select(told, ("id", "scenario_id", "story", "reason"))
+    files: dict[str, Sequence[Mapping[str, object]]] = {
+        SCENARIOS: _select(kept, COLUMNS),
+        REJECTED: _select(rejected, ("id", "step", "outcome", "reply")),
+        **{name: story_rows(config, told) for config, name in STORIES.items()},
+        TO_JUDGE: [row | {"biased": each["version"] == "biased"} for row, each in zip(to_judge, told)],
+        TO_LABEL: [row for each in kept for row in _to_label(each)],
+    }
+    for name, rows in files.items():
+        write_jsonl(folder.path / name, rows)
     write_whole(folder.path / SCHEME, TASK_SCHEME.read_bytes())
 
 
-_UNSAID = {"procedure": "", "tone": ""}  # columns of the dataset that nobody has filled in
+_UNSAID: Prediction = {"procedure": "", "tone": ""}  # columns of the dataset that nobody has filled in
 
 
 def story_rows(config: str, told: Sequence[Prediction]) -> list[dict[str, object]]:
     """Rows of finetune_full or finetune_half, made by the dataset's own rule, from stories in pairs."""
     script = _dataset_script()
     rows: list[dict[str, object]] = []
-    for biased, unbiased in zip(told[::2], told[1::2]):
-        scenario = biased | {"id": biased["scenario_id"]}
-        stories = {"biased": biased | _UNSAID, "unbiased": unbiased | _UNSAID}
-        rows += script.story_rows(config, scenario, stories)
+    for pair in zip(told[::2], told[1::2]):
+        stories = {version: each | _UNSAID for version, each in zip(VERSIONS, pair)}
+        rows += script.story_rows(config, pair[0] | {"id": pair[0]["scenario_id"]}, stories)
     return rows
 
 
-def _to_judge(each: Prediction) -> Prediction:
-    shown = {name: each[name] for name in ("id", "scenario_id", "story", "reason")}
-    return shown | {"biased": each["version"] == "biased"}
+def _select(rows: Sequence[Prediction], columns: Sequence[str]) -> list[Prediction]:
+    return [{name: each[name] for name in columns} for each in rows]
 
 
 def _to_label(each: Prediction) -> list[Prediction]:
@@ -374,9 +334,6 @@ def outcome_counts(asked: Sequence[Prediction], reasons: Sequence[Prediction]) -
     outcomes, reason_outcomes = ([str(each["outcome"]) for each in rows] for rows in (asked, reasons))
     unknown = sum(each["outcome"] == KEPT and "" in _list(each["task_stereotypes"]) for each in asked)
     scenarios = {"asked": len(asked), "kept": outcomes.count(KEPT), "stereotypes_unknown": unknown}
-    return (
-        {"scenarios": scenarios}
-        | count_reasons(outcomes, LOST)
-        | {"reasons": {"asked": len(reasons), "kept": reason_outcomes.count(KEPT)}}
-        | count_reasons(reason_outcomes, REASONS_LOST)
-    )
+    counts = {"scenarios": scenarios} | pipeline.count_reasons(outcomes, LOST)
+    counts["reasons"] = {"asked": len(reasons), "kept": reason_outcomes.count(KEPT)}
+    return counts | pipeline.count_reasons(reason_outcomes, REASONS_LOST)

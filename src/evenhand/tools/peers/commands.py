@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -13,8 +14,8 @@ from rich.console import Console
 from evenhand.benchmarks.contact_hypothesis.publishing import option_pattern
 from evenhand.errors import UsageError, unknown_name
 from evenhand.flow.commands import asked
-from evenhand.tools.peers.items import items, prepared
-from evenhand.whole_files import explained, whole_file, write_whole
+from evenhand.tools.peers.items import list_items, prepare_export
+from evenhand.whole_files import explained, is_remains, whole_file, write_whole
 
 USAGE = "usage: evenhand export lm-eval|inspect BENCHMARK --output DIR [options of evenhand run BENCHMARK]"
 
@@ -22,6 +23,7 @@ Peer = Literal["lm-eval", "inspect"]
 TEMPLATES = Path(__file__).parent / "templates"
 TEMPLATE: Mapping[Peer, str] = {"lm-eval": "lm_eval_task.py", "inspect": "inspect_task.py"}
 FORMAT = 1
+ITEMS = "items.jsonl"  # written first, so that a folder with it is an export, or the beginning of one
 MODEL_OPTIONS = ("model", "model_options", "revision", "dtype", "batch_size", "max_failed")
 """Options of a run that the harness decides."""
 
@@ -63,20 +65,20 @@ def write_task(peer: Peer, config: Any, output: Path) -> tuple[Mapping[str, Any]
     Raises:
         UsageError: for what the task can't hold, and for a folder that holds something else.
     """
-    run = prepared(config)
+    run = prepare_export(config)
     template = getattr(run.config.options, "layout", "chat") == "chat"
     if peer == "inspect" and run.config.protocol != "generate":
-        raise UsageError(
-            "inspect_ai's models write, and score no options that they are given: --protocol generate is accepted"
-        )
+        raise UsageError("inspect_ai's models write, and score no given options; use --protocol generate")
     if peer == "inspect" and not template:
-        raise UsageError("inspect_ai lays prompts out by the model's own template: --layout chat is accepted")
-    _check_folder(output)
+        raise UsageError("inspect_ai lays prompts out by the model's own template; use --layout chat")
     with explained(output):
+        names = [path.name for path in output.iterdir() if not is_remains(path)] if os.path.lexists(output) else []
+        if names and ITEMS not in names:
+            raise UsageError(f"{output} holds other files, and no export of evenhand; choose another --output")
         output.mkdir(parents=True, exist_ok=True)
     n, figures, options = 0, dict[str, None](), dict[tuple[str, ...], None]()  # dicts keep the order
-    with explained(output / "items.jsonl"), whole_file(output / "items.jsonl") as file:
-        for item in items(run):
+    with explained(output / ITEMS), whole_file(output / ITEMS) as file:
+        for item in list_items(run):
             n += 1
             figures |= dict.fromkeys(figure.name for figure in item.figures)
             options[item.choices] = None
@@ -100,11 +102,3 @@ def write_task(peer: Peer, config: Any, output: Path) -> tuple[Mapping[str, Any]
     if peer == "lm-eval":
         write_whole(output / f"{task}.yaml", f"task: {task}\nclass: !function task.Evenhand\n")
     return settings, n
-
-
-def _check_folder(folder: Path) -> None:
-    """Raises UsageError unless a folder is absent, empty, or holds an earlier export."""
-    names = {path.name for path in folder.iterdir()} if folder.is_dir() else set()
-    is_free = folder.is_dir() and (not names or {"items.jsonl", "settings.json", "task.py"} <= names)
-    if folder.exists() and not is_free:
-        raise UsageError(f"{folder} exists and is no export of evenhand; choose another --output")

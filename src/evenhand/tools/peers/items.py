@@ -54,8 +54,8 @@ class Item:
         return asdict(self)
 
 
-def prepared(config: RunConfig[Any]) -> Prepared:
-    """Rows and options as a run has them, without a model. Raises UsageError for what no task file can hold."""
+def prepare_export(config: RunConfig[Any]) -> Prepared:
+    """Prepare rows and options as a run does, without a model. Raises UsageError for what no task file can hold."""
     run = prepare(config, StubModel("first"))
     name, asked = run.benchmark.card.name, run.config
     why = ""
@@ -79,8 +79,8 @@ def prepared(config: RunConfig[Any]) -> Prepared:
     return run
 
 
-def items(run: Prepared) -> Iterator[Item]:
-    """Every question, in the run's order. Raises UsageError for rows that are no questions with options."""
+def list_items(run: Prepared) -> Iterator[Item]:
+    """Yield every question, in the run's order. Raises UsageError for rows that are no questions with options."""
     rows = run.rows.rows
     for start in range(0, len(rows), ROWS_AT_ONCE):
         yield from _items(run, rows.select(range(start, min(start + ROWS_AT_ONCE, len(rows)))))
@@ -93,11 +93,14 @@ def _items(run: Prepared, rows: datasets.Dataset) -> Iterator[Item]:
     most = max(len(some) for of_row in choices for some in of_row)
     answered = [[_answer(scored, episode, place) for episode in scored.episodes(rows)] for place in range(most)]
     figures = _figures(run, answered)
+    if not figures:
+        name = run.benchmark.card.name
+        raise UsageError(f"{name} can't be exported: none of its headline figures is a mean over answers")
     for asked, options, predictions in zip(written, choices, answered[0]):
         if len(predictions) != len(asked) or not all(options):
             raise _no_question(run)
         for request, some, prediction in zip(asked, options, predictions):
-            found = figures[str(prediction["id"])]
+            found = figures.get(str(prediction["id"]), {})
             yield Item(
                 id=str(prediction["id"]),
                 messages=tuple({"role": each.role, "content": each.text} for each in request.messages),
@@ -130,7 +133,7 @@ def _answer(run: Prepared, episode: Episode, place: int) -> list[Prediction]:
 
 
 def _figures(run: Prepared, answered: Sequence[list[list[Prediction]]]) -> dict[str, dict[str, list[float | None]]]:
-    """{id: {figure: what each option counts}}, of headline figures that are means over rows."""
+    """Return {id: {figure: what each option counts}}, of headline figures that are means over rows."""
     import pandas as pd
 
     found: dict[str, dict[str, list[float | None]]] = {}
@@ -143,7 +146,7 @@ def _figures(run: Prepared, answered: Sequence[list[list[Prediction]]]) -> dict[
 
 
 def headline_values(benchmark: Benchmark[Any], sample: Sample) -> Iterator[tuple[str, str, float]]:
-    """(figure, id, value) of headline figures that are means over rows."""
+    """Yield (figure, id, value) of headline figures that are means over rows."""
     for figure in benchmark.figures:
         if not (isinstance(figure.statistic, RowMean) and figure.can_be_computed(sample.rows)):
             continue
