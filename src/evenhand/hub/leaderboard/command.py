@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,8 +16,6 @@ from evenhand.options import made, option
 
 if TYPE_CHECKING:
     from rich.console import Console
-
-    from evenhand.hub.leaderboard.records import Refused
 
 MOST_SHOWN = 20  # refused results; more are counted
 NEEDED = (
@@ -66,16 +65,19 @@ def leaderboard(arguments: Sequence[str], console: Console) -> int:
     from evenhand.hub.submission.finished_run import checked_model_id
     from evenhand.report.tables import n_of
 
-    def say(sentence: str) -> None:
-        console.print(sentence, soft_wrap=True, markup=False, highlight=False)
-
+    say = partial(console.print, soft_wrap=True, markup=False, highlight=False)
     for folder, name in models.items():
         checked_model_id(name)
         if not folder.exists():
             raise UsageError(f"--model-id: {folder} does not exist; name a folder that is read")
     check_output(parsed.output)
     found = gather(parsed.sources, models, bases, options.rehearsal)
-    _report_refused(found.refused, say)
+    for each in found.refused[:MOST_SHOWN]:
+        say(f"Refused: {each.source}, {each.place}: {each.reason}")
+    if rest := found.refused[MOST_SHOWN:]:
+        reasons = Counter(each.reason.partition(":")[0][:80] for each in rest).most_common(5)
+        counted = ", ".join(f"{n:,} × {reason}" for reason, n in reasons)
+        say(f"Refused: {len(rest):,} more, all in refused.csv ({counted})")
     board = make_board(found)
     write_board(board, parsed.output, options.title, say, not options.without_reports)
     counts = n_of(len(board.rows), "model"), n_of(len(board.columns), "column"), n_of(len(board.cells), "result")
@@ -92,12 +94,3 @@ def _parse_pair(text: str) -> tuple[str, str]:
     if not one or not other:
         raise UsageError(f"expected ONE=OTHER, got {text!r}")
     return one, other
-
-
-def _report_refused(refused: Sequence[Refused], say: Callable[[str], None]) -> None:
-    for each in refused[:MOST_SHOWN]:
-        say(f"Refused: {each.source}, {each.place}: {each.reason}")
-    if rest := refused[MOST_SHOWN:]:
-        reasons = Counter(each.reason.partition(":")[0][:80] for each in rest).most_common(5)
-        counts = ", ".join(f"{n:,} × {reason}" for reason, n in reasons)
-        say(f"Refused: {len(rest):,} more, all in refused.csv ({counts})")

@@ -7,20 +7,17 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
-from evenhand.errors import EvenhandError
 from evenhand.flow.foreign_files import as_written, read_object, read_regular, shortened
 from evenhand.flow.run_folder import is_run_folder
 from evenhand.hub.contents import matches
-from evenhand.hub.leaderboard.formats import Results, parse_eval_results, parse_record
-from evenhand.hub.leaderboard.records import Origin, Record, Refusal, Refused
-from evenhand.hub.leaderboard.validation import check_record, is_name
+from evenhand.hub.leaderboard.formats import parse_eval_results, parse_record
+from evenhand.hub.leaderboard.records import Origin, Record, Refused
+from evenhand.hub.leaderboard.validation import FAULTS
 from evenhand.hub.submission.eval_results import FOLDER as EVAL_RESULTS
 from evenhand.hub.submission.every_eval_ever import FOLDER as RECORDS
 from evenhand.hub.submission.every_eval_ever import About, record
@@ -31,11 +28,9 @@ from evenhand.plain_yaml import plain_yaml
 from evenhand.report.differences import FigureKey
 
 CARD = "README.md"
-OURS = ("evenhand-*",)  # names of .eval_results that `evenhand submit` wrote
+WRITTEN_BY_SUBMIT = ("evenhand-*",)  # names of .eval_results next to records
 ENCODING = "utf-8-sig"  # editors on Windows begin a file with a byte order mark
 LARGEST, LARGEST_YAML = 2_000_000, 200_000  # bytes of a file
-FAULTS = (EvenhandError, OSError, ValueError, OverflowError)
-_FRONT = re.compile(r"\A---\r?\n(.*?)\r?\n---\s*$", re.DOTALL | re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -62,20 +57,11 @@ def read_place(place: Place) -> Iterator[Record | Refused]:
     """Runs first, then records of Every Eval Ever, then `.eval_results`, each by path: the most detailed go first."""
     for path in _list_files(place.root):
         within = path.relative_to(place.root).as_posix() if path != place.root else path.name
+        origin = Origin(place.source, within, place.link(within), model=place.model, rehearsal=place.rehearsal)
         try:
-            results = _parse_file(place, path, within)
+            yield from _read_results(place, path, origin)
         except FAULTS as error:
-            yield Refused(place.source, within, _explain(error, path))
-            continue
-        for name, build in results:
-            try:
-                yield check_record(build(), place.rehearsal)
-            except FAULTS as error:
-                yield Refused(place.source, f"{within}: {name}", _explain(error, path))
-
-
-def _explain(error: Exception, path: Path) -> str:
-    return shortened(error) if path.is_dir() else shortened(str(error).replace(str(path), "it"))
+            yield Refused(place.source, within, shortened(str(error).replace(str(path), within)))
 
 
 def _list_files(root: Path) -> list[Path]:
@@ -92,33 +78,30 @@ def _list_files(root: Path) -> list[Path]:
             found.append((0, here))
             folders.clear()
         elif here.name == EVAL_RESULTS:
-            in_records = OURS if (here.parent / RECORDS).is_dir() else ()
+            in_records = WRITTEN_BY_SUBMIT if (here.parent / RECORDS).is_dir() else ()
             names = [name for name in files if name.endswith((".yaml", ".yml")) and not matches(name, in_records)]
             found += [(2, here / name) for name in names]
             folders.clear()
-        elif is_model := {EVAL_RESULTS, RECORDS} & {*folders}:
-            folders[:] = is_model
+        elif of_model := {EVAL_RESULTS, RECORDS} & {*folders}:
+            folders[:] = of_model
         else:
             folders[:] = [name for name in folders if not name.startswith(".")]
             found += [(1, here / name) for name in files if name.endswith(".json") and not name.startswith(".")]
     return [path for _, path in sorted(found)]
 
 
-def _parse_file(place: Place, path: Path, within: str) -> Results:
-    origin = Origin(place.source, within, place.link(within), model=place.model)
+def _read_results(place: Place, path: Path, origin: Origin) -> Iterator[Record | Refused]:
     if path.is_dir():
-        return _parse_run(path, _find_model(place, path), replace(origin, run=path), place.rehearsal)
+        return _read_run(path, _find_model(place, path), replace(origin, run=path))
     if path != place.root and path.is_symlink() and not path.resolve().is_relative_to(place.root.resolve()):
-        raise Refusal("it is a link to what lies outside of this folder, and is not followed")
+        raise ValueError("it is a link to what lies outside of this folder, and is not followed")
     if path.suffix == ".json":
-        origin = replace(origin, file=path, base=_read_base(place.root / CARD))
-        return parse_record(read_content(path), origin)
+        return parse_record(read_content(path), replace(origin, file=path, base=_read_base(place.root)))
     repository = path.parent.parent
     model = place.model or _find_model(place, repository)
     if model is None:
-        raise Refusal("it does not say whose results these are; name the model with --model-id FOLDER=ORG/NAME")
-    origin = replace(origin, file=path, model=model, base=_read_base(repository / CARD))
-    return parse_eval_results(read_content(path), origin)
+        raise ValueError("it does not say whose results these are; name the model with --model-id FOLDER=ORG/NAME")
+    return parse_eval_results(read_content(path), replace(origin, file=path, model=model, base=_read_base(repository)))
 
 
 def read_content(path: Path) -> object:
@@ -137,28 +120,24 @@ def _find_model(place: Place, folder: Path) -> str | None:
     return names.pop() if len(names) == 1 else None
 
 
-def _read_base(card: Path) -> str | None:
+def _read_base(repository: Path) -> str | None:
     """`base_model` of a model's card, the first where there are several; None where none can be read."""
     try:
-        front = _FRONT.match(read_regular(card, LARGEST).decode(ENCODING))
-        metadata = plain_yaml(front[1]) if front and len(front[1]) <= LARGEST_YAML else None
+        text = read_regular(repository / CARD, LARGEST_YAML).decode(ENCODING)
+        metadata = plain_yaml(text.split("\n---", 1)[0].removeprefix("---")) if text.startswith("---") else None
+        bases = metadata.get("base_model") if isinstance(metadata, Mapping) else None
     except FAULTS:
         return None
-    base = metadata.get("base_model") if isinstance(metadata, Mapping) else None
-    if isinstance(base, list) and base:
-        base = base[0]
-    return str(base).strip() if is_name(base) else None
+    base = bases[0] if isinstance(bases, list) and bases else bases
+    return base.strip() if isinstance(base, str) else None
 
 
-def _parse_run(path: Path, model: str | None, origin: Origin, rehearsal: bool) -> Results:
-    """A run is read as the record that `evenhand submit` would make of it. Raises Refusal for what isn't published."""
-    content, figures = build_run_record(path, model, rehearsal)
-
-    def build(build_result: Callable[[], Record], measured: SubmittedFigure) -> Record:
-        return replace(build_result(), figure=FigureKey.of(measured.figure, measured.row.groups))
-
-    results = zip(parse_record(content, origin), figures, strict=True)
-    return [(name, partial(build, result, measured)) for (name, result), measured in results]
+def _read_run(path: Path, model: str | None, origin: Origin) -> Iterator[Record | Refused]:
+    """A run is read as the record that `evenhand submit` would make of it. Raises one of FAULTS for others."""
+    content, figures = build_run_record(path, model, origin.rehearsal)
+    for found, measured in zip(parse_record(content, origin), figures, strict=True):
+        key = FigureKey.of(measured.figure, measured.row.groups)
+        yield replace(found, figure=key) if isinstance(found, Record) else found
 
 
 def build_run_record(

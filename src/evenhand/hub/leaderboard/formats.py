@@ -1,7 +1,6 @@
 """The two formats of results: records of Every Eval Ever, and `.eval_results` of model repositories.
 
-Anyone may have written them. `formats.schema.json` says which form is read; other fields are ignored. What is built
-here has the right types, and is checked by `validation.check_record`.
+Anyone may have written them. `formats.schema.json` says which form is read; other fields are ignored.
 
 - Records of Every Eval Ever (https://github.com/evaleval/every_eval_ever) say how each figure was measured.
 - `.eval_results/*.yaml` are shares as the Hub's boards show them, more is better. Evenhand writes them next to records,
@@ -10,14 +9,16 @@ here has the right types, and is checked by `validation.check_record`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from evenhand.benchmarks import BENCHMARKS, get_benchmark
-from evenhand.hub.leaderboard.records import Column, Origin, Record, Refusal
-from evenhand.hub.leaderboard.validation import OURS, check_form, clean, declared_figure, parse_day
+from evenhand.flow.foreign_files import shortened
+from evenhand.hub.leaderboard.records import OURS, Column, Origin, Record, Refused
+from evenhand.hub.leaderboard.validation import FAULTS, check_form, check_record, clean, declared_figure, parse_day
+from evenhand.hub.results_checks import MOST_UNREAD
 from evenhand.hub.submission.eval_results import tasks_of
 from evenhand.hub.submission.every_eval_ever import LEVEL
 from evenhand.hub.submission.validation import is_address
@@ -26,29 +27,39 @@ from evenhand.options import fields_of
 
 NO_COLUMN = ("seed", "dtype", "mitigation", "configs")  # settings that rows or tasks name, or that compare well
 DEFAULTS = ("source evenhand", "runs 1")
-UNKNOWN_SETTING = "settings not told"
+UNKNOWN_SETTING, UNKNOWN_VERSION = "settings not told", "version not told"
 LONGEST_ADDRESS = 500  # characters
 
-Results = list[tuple[str, Callable[[], Record]]]
-"""Each result's name, and what builds its record or raises Refusal for it alone."""
 
-
-def parse_record(content: Any, origin: Origin) -> Results:
-    """The results of a record of Every Eval Ever. Raises Refusal for the whole record."""
+def parse_record(content: Any, origin: Origin) -> Iterator[Record | Refused]:
+    """Each result of a record of Every Eval Ever. Raises one of FAULTS for the whole record."""
     check_form("record", content)
     model = content["model_info"]["id"].strip()
     if origin.model not in (None, model):
-        raise Refusal(f"it says to be of {clean(model, 100)}, and lies in the repository of {origin.model}")
+        raise ValueError(f"it says to be of {clean(model, 100)}, and lies in the repository of {origin.model}")
     dates = [parse_day(content[key]) for key in ("evaluation_timestamp", "retrieved_timestamp") if key in content]
     if not dates:
-        raise Refusal("it has no date")
-    shared = partial(_build_result, content=content, origin=origin, model=model, date=dates[0])
-    return [(_name_result(k, each), partial(shared, each)) for k, each in enumerate(content["evaluation_results"])]
+        raise ValueError("it has no date")
+    origin = replace(origin, link=origin.link or _address(content["source_metadata"].get("source_url")))
+    build = partial(_build_result, content=content, origin=origin, model=model, date=dates[0])
+    return _build_each(content["evaluation_results"], build, origin)
 
 
-def _name_result(place: int, result: object) -> str:
-    name = result.get("evaluation_name") if isinstance(result, Mapping) else None
-    return clean(name, 100) if isinstance(name, str) else f"{place}"
+def parse_eval_results(content: Any, origin: Origin) -> Iterator[Record | Refused]:
+    """Each entry of a file in `.eval_results`. Raises one of FAULTS for the whole file."""
+    check_form("entries", content)
+    return _build_each(content, partial(_build_entry, origin=origin), origin)
+
+
+def _build_each(results: Sequence[Any], build: Callable[[Any], Record], origin: Origin) -> Iterator[Record | Refused]:
+    """What is wrong with one of them refuses that one alone."""
+    for k, each in enumerate(results, 1):
+        try:
+            yield build(each)
+        except FAULTS as error:
+            name = each.get("evaluation_name") if isinstance(each, Mapping) else None
+            told = clean(name, 100) if isinstance(name, str) else f"result {k}"
+            yield Refused(origin.source, f"{origin.place}: {told}", shortened(error))
 
 
 def _build_result(result: Any, *, content: Any, origin: Origin, model: str, date: str) -> Record:
@@ -57,10 +68,15 @@ def _build_result(result: Any, *, content: Any, origin: Origin, model: str, date
     details, uncertainty = score.get("details", {}), score.get("uncertainty", {})
     generation = result.get("generation_config", {})
     asked = generation.get("additional_details", {})
+    if not origin.rehearsal and any(asked.get(part) for part in ("limit", "sample", "rehearsal")):
+        raise ValueError("it is of a part of the rows, or a rehearsal")
+    if (unread := float(details.get("unread_rate", 0))) > MOST_UNREAD:
+        most = 100 * MOST_UNREAD
+        raise ValueError(f"{100 * unread:.0f} % of its answers could not be read; the limit is {most:.0f} %")
     notes, interval = _list_notes(content, details, asked), uncertainty.get("confidence_interval")
     if interval is not None and abs(interval.get("confidence_level", 0.0) - LEVEL) > 1e-9:
         interval, notes = None, [*notes, "its interval is not of 95 %, and left out"]
-    return Record(
+    record = Record(
         column=_read_column(result, generation, asked, library),
         model=model,
         base=content["model_info"].get("additional_details", {}).get("base_model", origin.base),
@@ -70,11 +86,9 @@ def _build_result(result: Any, *, content: Any, origin: Origin, model: str, date
         n_read=uncertainty.get("num_samples"),
         date=date,
         notes="; ".join(filter(None, notes)),
-        bounds=(metric.get("min_score"), metric.get("max_score")),
-        unread_rate=float(details.get("unread_rate", 0)),
-        is_part=any(asked.get(part) for part in ("limit", "sample", "rehearsal")),
-        origin=replace(origin, link=origin.link or _address(content["source_metadata"].get("source_url"))),
+        origin=origin,
     )
+    return check_record(record, (metric.get("min_score"), metric.get("max_score")))
 
 
 def _list_notes(content: Any, details: Mapping[str, str], asked: Mapping[str, str]) -> list[str]:
@@ -95,14 +109,12 @@ def _list_notes(content: Any, details: Mapping[str, str], asked: Mapping[str, st
 
 
 def _read_column(result: Any, generation: Any, asked: Mapping[str, str], library: Any) -> Column:
-    metric = result["metric_config"]
-    key = (metric.get("metric_id") or metric.get("metric_name") or "").strip()
+    metric, name = result["metric_config"], library["name"].strip()
     benchmark, _, task = result["evaluation_name"].strip().partition(".")
-    name = library["name"].strip()
     column = Column(
         benchmark=benchmark,
         task=task or benchmark,
-        metric=key.rpartition(".")[2] or key,
+        metric=(metric.get("metric_id") or metric["metric_name"]).strip().rpartition(".")[2],
         unit=metric.get("metric_unit", "").strip(),
         lower_is_better=metric["lower_is_better"],
         utility=not metric["lower_is_better"],
@@ -117,34 +129,28 @@ def _read_column(result: Any, generation: Any, asked: Mapping[str, str], library
 
 def _name_mitigation(asked: Mapping[str, str]) -> str | None:
     """Its name, and its own options where they differ from its defaults."""
-    if "mitigation" not in asked:
-        return None
-    own = [f"{key.replace('_', ' ')} {asked[key]}" for key in _option_names(asked) if key in asked]
-    return ", ".join((asked["mitigation"].strip(), *own))
+    own = [f"{key.replace('_', ' ')} {asked[key]}" for key in _options_of_mitigation(asked) if key in asked]
+    return ", ".join((asked["mitigation"].strip(), *own)) if "mitigation" in asked else None
 
 
-def _option_names(asked: Mapping[str, str]) -> tuple[str, ...]:
-    """The mitigation's own options, which belong to the row; none of a mitigation that evenhand doesn't know."""
-    mitigation = asked.get("mitigation", "").strip()
-    if mitigation not in MITIGATIONS:
-        return ()
-    return tuple(each.name for each in fields_of(get_mitigation(mitigation).Options))
+def _options_of_mitigation(asked: Mapping[str, str]) -> list[str]:
+    """Names of its own options, which belong to the row; none of a mitigation that evenhand doesn't know."""
+    name = asked.get("mitigation", "").strip()
+    return [each.name for each in fields_of(get_mitigation(name).Options)] if name in MITIGATIONS else []
 
 
 def _name_setting(column: Column, generation: Any, asked: Mapping[str, str]) -> str:
     """The settings that separate columns, in one line."""
-    left_out = {*NO_COLUMN, *_option_names(asked)}
-    parts = [f"{key.replace('_', ' ')} {value}" for key, value in asked.items() if key not in left_out]
-    parts += [
-        f"{key.replace('_', ' ')} {value:g}"
-        for key, value in generation.get("generation_args", {}).items()
-        if key in ("temperature", "top_p", "max_tokens")
-    ]
+    sampling = generation.get("generation_args", {})
+    left_out = {*NO_COLUMN, *_options_of_mitigation(asked)}
+    told = {key: value for key, value in asked.items() if key not in left_out}
+    told |= {key: f"{sampling[key]:g}" for key in ("temperature", "top_p", "max_tokens") if key in sampling}
     if column.library == OURS and "configs" in asked and not _names_configs(column, asked["configs"].split(", ")):
-        parts.append(f"configs {asked['configs']}")
-    if not parts and column.library != OURS:
+        told["configs"] = asked["configs"]
+    if not told and column.library != OURS:
         return UNKNOWN_SETTING
-    return ", ".join(sorted(each for each in parts if each not in DEFAULTS)) or "as by default"
+    parts = sorted(f"{key.replace('_', ' ')} {value}" for key, value in told.items())
+    return ", ".join(each for each in parts if each not in DEFAULTS) or "as by default"
 
 
 def _names_configs(column: Column, configs: list[str]) -> bool:
@@ -164,19 +170,13 @@ def _name_dataset(source: Any, versions: Mapping[str, str]) -> str:
     rows = source.get("additional_details", {}).get("rows", OURS)
     if rows != OURS:
         version = rows
-    return f"{name} {version.removeprefix('v')[:40]}" if version else f"{name}, version not told"
-
-
-def parse_eval_results(content: Any, origin: Origin) -> Results:
-    """The entries of a file in `.eval_results`. Raises Refusal for the whole file."""
-    check_form("entries", content)
-    return [(f"result {k}", partial(_build_entry, each, origin)) for k, each in enumerate(content, 1)]
+    return f"{name} {version.removeprefix('v')[:40]}" if version else f"{name}, {UNKNOWN_VERSION}"
 
 
 def _build_entry(entry: Any, origin: Origin) -> Record:
     check_form("entry", entry)
     dataset = entry["dataset"]
-    repository, revision = dataset["id"].strip(), dataset.get("revision")
+    repository = dataset["id"].strip()
     benchmark = repository.rpartition("/")[2]
     column = Column(
         benchmark=benchmark,
@@ -185,11 +185,13 @@ def _build_entry(entry: Any, origin: Origin) -> Record:
         unit="",
         lower_is_better=False,
         utility=not tasks_of(benchmark),  # evenhand's shares are of unbiased answers
-        dataset=f"{repository} {revision}" if revision else f"{repository}, version not told",
+        dataset=f"{repository} {revision}"
+        if (revision := dataset.get("revision"))
+        else f"{repository}, {UNKNOWN_VERSION}",
         setting=UNKNOWN_SETTING,
         library="the Hub's boards",
     )
-    return Record(
+    record = Record(
         column=column,
         model=origin.model or "",
         base=origin.base,
@@ -198,6 +200,7 @@ def _build_entry(entry: Any, origin: Origin) -> Record:
         notes=clean(entry.get("notes") or ""),
         origin=replace(origin, link=_address((entry.get("source") or {}).get("url")) or origin.link),
     )
+    return check_record(record)
 
 
 def _address(value: object) -> str | None:

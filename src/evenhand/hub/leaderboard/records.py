@@ -8,10 +8,7 @@ from pathlib import Path
 from evenhand.report.differences import FigureKey
 
 Interval = tuple[float, float]
-
-
-class Refusal(ValueError):
-    """Why a result is not on the board: a sentence without its place."""
+OURS = "evenhand"
 
 
 @dataclass(frozen=True)
@@ -33,6 +30,7 @@ class Origin:
         file: a file that can be copied next to the page.
         run: a run folder, whose report can be written and whose answers can be paired with another run's.
         model: the repository's, where it is a model's. base: the base model by its card.
+        rehearsal: stubs and parts of the rows are shown, too.
     """
 
     source: str
@@ -42,6 +40,7 @@ class Origin:
     run: Path | None = None
     model: str | None = None
     base: str | None = None
+    rehearsal: bool = False
 
 
 @dataclass(frozen=True)
@@ -77,9 +76,6 @@ class Record:
         n_read: answers that the figure is of.
         date: in ISO 8601.
         notes: how it was measured, as far as that separates no columns.
-        bounds: the least and the most that the figure can be, by its source.
-        unread_rate: from 0 to 1.
-        is_part: it is of a part of the rows, or a rehearsal.
         figure: which of a run's figures this is.
     """
 
@@ -93,24 +89,13 @@ class Record:
     interval: Interval | None = None
     n_read: int | None = None
     notes: str = ""
-    bounds: tuple[float | None, float | None] = (None, None)
-    unread_rate: float = 0.0
-    is_part: bool = False
     figure: FigureKey | None = field(default=None, compare=False)
 
     @property
     def row(self) -> str:
         """The name of its row on the board."""
-        return row_name(self.model, self.mitigation)
+        return self.model if self.mitigation is None else f"{self.model} + {self.mitigation}"
 
     @property
     def base_row(self) -> str | None:
-        if self.mitigation is not None:
-            return row_name(self.model)
-        return None if self.base is None else row_name(self.base)
-
-
-def row_name(model: str, mitigation: str | None = None) -> str:
-    """Unique for each pair: a model whose own name looks like "model + mitigation" is quoted."""
-    name = f"“{model}”" if " + " in model or model.startswith("“") else model
-    return name if mitigation is None else f"{name} + {mitigation}"
+        return self.base if self.mitigation is None else self.model

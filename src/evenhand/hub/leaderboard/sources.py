@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from glob import escape
 from pathlib import Path
@@ -16,14 +14,14 @@ from evenhand.errors import UsageError
 from evenhand.hub.client import explained, patient
 from evenhand.hub.leaderboard.files import CARD, LARGEST, Place, read_place
 from evenhand.hub.leaderboard.records import Column, Record, Refused
+from evenhand.hub.leaderboard.validation import MODEL_ID
 from evenhand.hub.submission.eval_results import FOLDER as EVAL_RESULTS
 from evenhand.hub.submission.every_eval_ever import FOLDER as RECORDS
 from evenhand.hub.submission.validation import parse_date
 
 SAME = 1e-3  # difference of two roundings of one figure
 DATASETS = "datasets/"
-REPOSITORY = re.compile(rf"({DATASETS})?[\w.-]+/[\w.-]+")
-RESULTS_OF_MODEL = (CARD, f"{RECORDS}/*.json", f"{EVAL_RESULTS}/*.yaml", f"{EVAL_RESULTS}/*.yml")
+RESULTS_OF_MODEL = [CARD, f"{RECORDS}/*.json", f"{EVAL_RESULTS}/*.yaml", f"{EVAL_RESULTS}/*.yml"]
 
 
 @dataclass(frozen=True)
@@ -71,66 +69,55 @@ def gather(
 def _refuse_duplicate(record: Record, first: Record) -> Refused:
     is_same = abs(first.value - record.value) <= SAME
     what = "the same result as" if is_same else "another result of the model in this column stands, of"
-    task = f"{record.column.benchmark}.{record.column.task}"
     reason = f"a duplicate: {what} {first.origin.source}, {first.origin.place} ({first.date})"
+    task = f"{record.column.benchmark}.{record.column.task}"
     return Refused(record.origin.source, f"{record.origin.place}: {task} of {record.row}", reason)
 
 
 def _read_source(source: str, models: Mapping[Path, str], rehearsal: bool) -> Iterator[Record | Refused]:
-    path = Path(source)
+    path, repository = Path(source), source.removeprefix("hf://")
     if os.path.lexists(path):
         yield from read_place(Place(source, path, models, rehearsal=rehearsal))
-        return
-    repository = source.removeprefix("hf://")
-    if not REPOSITORY.fullmatch(repository):
+    elif not MODEL_ID.fullmatch(repository.removeprefix(DATASETS)):
         raise UsageError(
             f"{source!r} is no folder or file here, and no id of the Hub; name run folders, records of Every Eval "
             "Ever, folders of them, ORG/NAME of a model, or datasets/ORG/NAME"
         )
-    if repository == source and path.parent != Path() and path.parent.is_dir():
+    elif repository == source and path.parent != Path() and path.parent.is_dir():
         raise UsageError(f"{source!r} does not exist, though {path.parent} does; for the Hub's write hf://{source}")
-    with _download(repository, source) as (place, too_large):
-        yield from too_large
-        yield from read_place(place)
+    else:
+        yield from _read_repository(repository, source)
 
 
-@contextmanager
-def _download(repository: str, source: str) -> Iterator[tuple[Place, list[Refused]]]:
-    """The files of "ORG/NAME" or "datasets/ORG/NAME" that may hold results, and those that are too large.
-
-    Raises UsageError for a repository that isn't there.
-    """
-    from huggingface_hub import DatasetInfo, HfApi, ModelInfo, constants
+def _read_repository(repository: str, source: str) -> Iterator[Record | Refused]:
+    """The results in "ORG/NAME" or "datasets/ORG/NAME". Raises UsageError for a repository that isn't there."""
+    from huggingface_hub import HfApi, constants
     from huggingface_hub.errors import RepositoryNotFoundError
     from huggingface_hub.utils import filter_repo_objects  # type: ignore[attr-defined]
 
     is_dataset, repo_id = repository.startswith(DATASETS), repository.removeprefix(DATASETS)
     kind = "dataset" if is_dataset else "model"
-    allowed, ignored = (["*.json"], [".*", "*/.*"]) if is_dataset else ([*RESULTS_OF_MODEL], [])
+    allowed, ignored = (["*.json"], [".*", "*/.*"]) if is_dataset else (RESULTS_OF_MODEL, [])
     api, what = HfApi(library_name="evenhand"), f"reading {kind} {repo_id}"
-    read_info: Callable[..., DatasetInfo | ModelInfo] = api.dataset_info if is_dataset else api.model_info
     with explained(what), TemporaryDirectory(prefix="evenhand-") as folder:
         try:
-            info = patient(lambda: read_info(repo_id, files_metadata=True), what)
+            info = patient(lambda: api.repo_info(repo_id, repo_type=kind, files_metadata=True), what)
         except RepositoryNotFoundError as error:
             raise UsageError(
                 f"{source} is no {kind} on the Hub, or your token may not see it; name a folder or a file, ORG/NAME of "
                 "a model, or datasets/ORG/NAME"
             ) from error
-        matching = filter_repo_objects(
-            info.siblings or [], allow_patterns=allowed, ignore_patterns=ignored, key=lambda file: file.rfilename
-        )
-        too_large = {file.rfilename: file.size for file in matching if (file.size or 0) > LARGEST}
+        large = {file.rfilename: file.size for file in info.siblings or [] if (file.size or 0) > LARGEST}
+        for path in filter_repo_objects(large, allow_patterns=allowed, ignore_patterns=ignored):
+            yield Refused(source, path, f"it has {large[path]:,} bytes; the limit is {LARGEST:,}")
+        ignored += map(escape, large)
         patient(
             lambda: api.snapshot_download(
-                repo_id, repo_type=kind, revision=info.sha, local_dir=folder,
-                allow_patterns=allowed, ignore_patterns=[*ignored, *map(escape, too_large)],
+                repo_id, repo_type=kind, revision=info.sha, local_dir=folder, allow_patterns=allowed,
+                ignore_patterns=ignored,
             ),
             what,
         )  # fmt: skip
         address = f"{constants.ENDPOINT.rstrip('/')}/{repository}/blob/{info.sha}/"
-        place = Place(source, Path(folder), model=None if is_dataset else repo_id, link=lambda p: address + quote(p))
-        yield (
-            place,
-            [Refused(source, path, f"it has {n:,} bytes; the limit is {LARGEST:,}") for path, n in too_large.items()],
-        )
+        model = None if is_dataset else repo_id
+        yield from read_place(Place(source, Path(folder), model=model, link=lambda path: address + quote(path)))
