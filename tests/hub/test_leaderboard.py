@@ -17,7 +17,7 @@ from tests.hub.submittable import MODEL, whole
 
 
 def gather(*sources, models=None):
-    found = gather_sources(list(map(str, sources)), models)
+    found = gather_sources(list(map(str, sources)), models or {})
     cells = {
         (each.row, f"{each.column.benchmark}.{each.column.task}", each.column.metric): each for each in found.records
     }

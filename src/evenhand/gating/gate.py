@@ -7,6 +7,7 @@ number.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +22,7 @@ from evenhand.report.findings import Findings
 from evenhand.report.tables import Cell, Table, count
 from evenhand.words import in_words
 
+RUNS = ("candidate", "base")
 EXIT_CODES: dict[Verdict, int] = {"pass": 0, "worse": 1, "not enough evidence": 3}
 WITHOUT_UTILITY = "no figure of use was compared: a model that lost its use may look less biased"
 NOTE = (
@@ -70,29 +72,25 @@ def gate(base: Path | str, candidate: Path | str, policy: Policy | None = None) 
         judged = [judgement for pair in found for judgement in judge(pair, policy)]
         if not judged:
             raise UsageError(f"{base} and {candidate} have no figure that could be judged in common")
-        without_utility = all(each.of != "utility" for each in judged)
-        lacks_utility = policy.require_utility and without_utility
-        verdict = _combine(judged, lacks_utility)
-        counts = {each: [judgement.verdict for judgement in judged].count(each) for each in EXIT_CODES}
-        models = [
-            " and ".join(dict.fromkeys(run.results.model_name for run in runs))
-            for runs in ([pair.candidate for pair in found], [pair.base for pair in found])
-        ]
-        head = f"{' against '.join(models)}, {', '.join(f'{n} {each}' for each, n in counts.items() if n)}"
-        return Gate(
-            title=f"Gate: {verdict}",
-            sentences=(
-                f"{verdict.capitalize()}: {head}.",
-                *(f"{each.name}, “{each.figure}”: {each.why}." for each in judged if each.why),
-                *([f"{WITHOUT_UTILITY}; the policy demands one (require_utility)."] if lacks_utility else []),
-                *rows_needed(found, judged),
-            ),
-            warnings=(WITHOUT_UTILITY,) if without_utility and not lacks_utility else (),
-            tables=(_table(verdict, judged),),
-            verdict=verdict,
-            judgements=tuple(judged),
-            lacks_utility=lacks_utility,
-        )
+        needed = [*rows_needed(found, judged)]
+    without_utility = all(each.of != "utility" for each in judged)
+    lacks_utility = policy.require_utility and without_utility
+    verdict = _combine(judged, lacks_utility)
+    counts = Counter(each.verdict for each in judged)
+    models = (" and ".join(dict.fromkeys(getattr(pair, of).results.model_name for pair in found)) for of in RUNS)
+    head = f"{' against '.join(models)}, {', '.join(f'{counts[each]} {each}' for each in EXIT_CODES if counts[each])}"
+    return Gate(
+        title=f"Gate: {verdict}",
+        sentences=(
+            f"{verdict.capitalize()}: {head}.",
+            *(f"{each.name}, “{each.figure}”: {each.why}." for each in judged if each.why),
+            *([f"{WITHOUT_UTILITY}; the policy demands one (require_utility)."] if lacks_utility else []),
+            *needed,
+        ),
+        warnings=(WITHOUT_UTILITY,) if without_utility and not lacks_utility else (),
+        tables=(_table(verdict, judged),),
+        verdict=verdict, judgements=tuple(judged), lacks_utility=lacks_utility,
+    )  # fmt: skip
 
 
 def _check_names(found: Sequence[RunPair], policy: Policy) -> None:

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from xml.etree import ElementTree
 
+from evenhand.gating.commands import MADE_BY
 from evenhand.gating.gate import Gate
 from evenhand.report.markdown import markdown, plain
 from evenhand.terminal import shown
-
-MADE_BY = "evenhand gate"
 
 
 def junit(gate: Gate) -> str:
@@ -26,8 +25,7 @@ def junit(gate: Gate) -> str:
         for figure, verdict, why in of_suite:
             case = ElementTree.SubElement(suite, "testcase", {"classname": shown(name), "name": shown(figure)})
             if verdict != "pass":
-                failure = {"type": verdict, "message": shown(f"{verdict}: {why}")}
-                ElementTree.SubElement(case, "failure", failure)
+                ElementTree.SubElement(case, "failure", {"type": verdict, "message": shown(f"{verdict}: {why}")})
     ElementTree.indent(suites)
     return ElementTree.tostring(suites, encoding="unicode", xml_declaration=True) + "\n"
 
@@ -40,8 +38,5 @@ def summary(gate: Gate) -> str:
     """A part of a page: the verdict, each figure, and what to do. Names are shown as text, whatever they hold."""
     first, *others = gate.sentences
     lines = [*others, *(f"Read with care: {warning}." for warning in gate.warnings)]
-    parts = [
-        f"<!-- {MADE_BY} -->\n## Bias gate: {gate.verdict}", plain(first), markdown(gate.table),
-        "\n".join(f"- {plain(line)}" for line in lines),
-    ]  # fmt: skip
-    return "\n\n".join(filter(None, parts)) + "\n"
+    head, items = f"<!-- {MADE_BY} -->\n## Bias gate: {gate.verdict}", "\n".join(f"- {plain(line)}" for line in lines)
+    return "\n\n".join(filter(None, (head, plain(first), markdown(gate.table), items))) + "\n"

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from evenhand.errors import UsageError
 from evenhand.flow.configuration import differences
-from evenhand.flow.results import OF_ROWS, Results
+from evenhand.flow.results import Results
 from evenhand.flow.run_folder import RunFolder, is_run_folder
 from evenhand.report.findings import Run, settings
 
@@ -90,30 +91,20 @@ def _name(run: Run, runs: Sequence[Run]) -> str:
 
 def _why_not_comparable(base: Run, candidate: Run) -> str:
     """Why two runs can't be compared, and what to do; empty where they can."""
-    one, other = base.results, candidate.results
-    if one.benchmark != other.benchmark:
-        return f"one is a run of {one.benchmark}, one of {other.benchmark}"
-    if differ := differences(settings(one), settings(other)):
-        return f"they differ in {'; '.join(differ)}. Run the candidate as its base was run"
-    versions = [_dataset_versions(results) for results in (one, other)]
-    if versions[0] != versions[1]:
-        for run, found in zip((base, candidate), versions):
-            if not found:
-                return (
-                    f"{run.path} doesn't say of which version its dataset was. Repeat its evenhand run command, which "
-                    "asks nothing twice"
-                )
-        named = " and ".join(versions)
-        return f"they are of other versions of their dataset ({named}). Run the base again with this version"
+    if differ := differences(_asked(base.results), _asked(candidate.results)):
+        return (
+            f"they differ in {'; '.join(differ)}. Run the candidate as its base was run, with one version of evenhand"
+        )
     ids = [{*run.predictions["id"]} for run in (base, candidate)]
     if ids[0] != ids[1]:
         alone, without = len(ids[0] - ids[1]), len(ids[1] - ids[0])
         return f"{alone:,} answers are only in the first and {without:,} only in the second. Ask both the same rows"
-    readers = [[str(helper["identity"]) for helper in results.helpers] for results in (one, other)]
-    if readers[0] != readers[1]:
-        return f"other helpers read their answers ({readers[0]}, {readers[1]}). Use the same ones"
     return ""
 
 
-def _dataset_versions(results: Results) -> str:
-    return ", ".join(f"{name} {version}" for name, version in results.versions.items() if name.startswith(OF_ROWS))
+def _asked(results: Results) -> dict[str, Any]:
+    """What must be the same in both: benchmark, settings, the version of the dataset, and what read the answers."""
+    return {
+        "benchmark": results.benchmark, **settings(results), "dataset": results.rows_in_words,
+        "helpers": [str(helper["identity"]) for helper in results.helpers],
+    }  # fmt: skip

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -44,12 +43,10 @@ def leaderboard(arguments: Sequence[str], console: Console) -> int:
 
     def add_rest(parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
-            "sources",
-            nargs="+",
-            metavar="SOURCE",
+            "sources", nargs="+", metavar="SOURCE",
             help="run folders, records of Every Eval Ever, folders of them, ORG/NAME of a model on the Hub, or "
             "datasets/ORG/NAME; of two that contradict each other the first counts",
-        )
+        )  # fmt: skip
         parser.add_argument("--output", type=path, metavar="DIR", required=True, help="output directory of the page")
 
     description = "Results from many places in one table: a page that needs nothing else, and the same as a Space."
@@ -61,7 +58,7 @@ def leaderboard(arguments: Sequence[str], console: Console) -> int:
 
     from evenhand.hub.leaderboard.board import make_board
     from evenhand.hub.leaderboard.sources import gather
-    from evenhand.hub.leaderboard.writing import PAGE, check_output, write_board
+    from evenhand.hub.leaderboard.writing import PAGE, REFUSED, check_output, write_board
     from evenhand.hub.submission.finished_run import checked_model_id
     from evenhand.report.tables import n_of
 
@@ -75,9 +72,7 @@ def leaderboard(arguments: Sequence[str], console: Console) -> int:
     for each in found.refused[:MOST_SHOWN]:
         say(f"Refused: {each.source}, {each.place}: {each.reason}")
     if rest := found.refused[MOST_SHOWN:]:
-        reasons = Counter(each.reason.partition(":")[0][:80] for each in rest).most_common(5)
-        counted = ", ".join(f"{n:,} × {reason}" for reason, n in reasons)
-        say(f"Refused: {len(rest):,} more, all in refused.csv ({counted})")
+        say(f"Refused: {len(rest):,} more, all in {REFUSED}")
     board = make_board(found)
     write_board(board, parsed.output, options.title, say, not options.without_reports)
     counts = n_of(len(board.rows), "model"), n_of(len(board.columns), "column"), n_of(len(board.cells), "result")

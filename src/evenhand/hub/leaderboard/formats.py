@@ -58,36 +58,29 @@ def _build_each(results: Sequence[Any], build: Callable[[Any], Record], origin: 
             yield build(each)
         except FAULTS as error:
             name = each.get("evaluation_name") if isinstance(each, Mapping) else None
-            told = clean(name, 100) if isinstance(name, str) else f"result {k}"
-            yield Refused(origin.source, f"{origin.place}: {told}", shortened(error))
+            named = clean(name, 100) if isinstance(name, str) else f"result {k}"
+            yield Refused(origin.source, f"{origin.place}: {named}", shortened(error))
 
 
 def _build_result(result: Any, *, content: Any, origin: Origin, model: str, date: str) -> Record:
     check_form("result", result)
-    metric, score, library = result["metric_config"], result["score_details"], content["eval_library"]
+    metric, score = result["metric_config"], result["score_details"]
     details, uncertainty = score.get("details", {}), score.get("uncertainty", {})
-    generation = result.get("generation_config", {})
-    asked = generation.get("additional_details", {})
+    asked = result.get("generation_config", {}).get("additional_details", {})
     if not origin.rehearsal and any(asked.get(part) for part in ("limit", "sample", "rehearsal")):
         raise ValueError("it is of a part of the rows, or a rehearsal")
     if (unread := float(details.get("unread_rate", 0))) > MOST_UNREAD:
-        most = 100 * MOST_UNREAD
-        raise ValueError(f"{100 * unread:.0f} % of its answers could not be read; the limit is {most:.0f} %")
+        raise ValueError(f"{unread:.0%} of its answers could not be read; the limit is {MOST_UNREAD:.0%}")
     notes, interval = _list_notes(content, details, asked), uncertainty.get("confidence_interval")
     if interval is not None and abs(interval.get("confidence_level", 0.0) - LEVEL) > 1e-9:
         interval, notes = None, [*notes, "its interval is not of 95 %, and left out"]
     record = Record(
-        column=_read_column(result, generation, asked, library),
-        model=model,
+        _read_column(result, content["eval_library"], asked), model, float(score["score"]), date, origin,
         base=content["model_info"].get("additional_details", {}).get("base_model", origin.base),
         mitigation=_name_mitigation(asked),
-        value=float(score["score"]),
         interval=None if interval is None else (float(interval["lower"]), float(interval["upper"])),
-        n_read=uncertainty.get("num_samples"),
-        date=date,
-        notes="; ".join(filter(None, notes)),
-        origin=origin,
-    )
+        n_read=uncertainty.get("num_samples"), notes="; ".join(filter(None, notes)),
+    )  # fmt: skip
     return check_record(record, (metric.get("min_score"), metric.get("max_score")))
 
 
@@ -95,36 +88,30 @@ def _list_notes(content: Any, details: Mapping[str, str], asked: Mapping[str, st
     """Who measured, with what, of which commit, and what the run warned of."""
     source, library = content["source_metadata"], content["eval_library"]
     model = content["model_info"].get("additional_details", {})
-    who = clean(source.get("source_organization_name", "unknown"), 80)
-    notes = [
-        f"measured by {who} ({source.get('evaluator_relationship', 'other')})",
+    who = source.get("source_organization_name", "unknown")
+    return [
+        f"measured by {clean(who, 80)} ({source.get('evaluator_relationship', 'other')})",
         clean(f"{library['name']} {library.get('version', '')}", 90),
+        f"model commit {clean(model['revision'], 12)}" if model.get("revision") else "",
+        f"ran as {clean(model.get('ran_as', ''), 100)}" if model.get("is_by_name_what_ran") == "false" else "",
+        *(f"{name} {clean(asked[name], 40)}" for name in ("seed", "dtype") if name in asked),
+        clean(details.get("warnings", "")),
     ]
-    if revision := model.get("revision"):
-        notes.append(f"model commit {clean(revision, 12)}")
-    if model.get("is_by_name_what_ran") == "false":
-        notes.append(f"ran as {clean(model.get('ran_as', 'another name'), 100)}")
-    notes += [f"{name} {clean(asked[name], 40)}" for name in ("seed", "dtype") if name in asked]
-    return [*notes, clean(details.get("warnings", ""))]
 
 
-def _read_column(result: Any, generation: Any, asked: Mapping[str, str], library: Any) -> Column:
+def _read_column(result: Any, library: Any, asked: Mapping[str, str]) -> Column:
     metric, name = result["metric_config"], library["name"].strip()
     benchmark, _, task = result["evaluation_name"].strip().partition(".")
+    lower = metric["lower_is_better"]
     column = Column(
-        benchmark=benchmark,
-        task=task or benchmark,
-        metric=(metric.get("metric_id") or metric["metric_name"]).strip().rpartition(".")[2],
-        unit=metric.get("metric_unit", "").strip(),
-        lower_is_better=metric["lower_is_better"],
-        utility=not metric["lower_is_better"],
-        dataset=_name_dataset(result.get("source_data", {}), library.get("additional_details", {})),
-        setting="",
+        benchmark, task or benchmark, (metric.get("metric_id") or metric["metric_name"]).strip().rpartition(".")[2],
+        unit=metric.get("metric_unit", "").strip(), lower_is_better=lower, utility=not lower,
+        dataset=_name_dataset(result.get("source_data", {}), library.get("additional_details", {})), setting="",
         library=OURS if name.casefold() == OURS else name,  # no other library passes for evenhand
-    )
-    known = declared_figure(column)
+    )  # fmt: skip
+    known, sampling = declared_figure(column), result.get("generation_config", {}).get("generation_args", {})
     utility = column.utility if known is None else known.about == "utility"
-    return replace(column, utility=utility, setting=_name_setting(column, generation, asked))
+    return replace(column, utility=utility, setting=_name_setting(column, sampling, asked))
 
 
 def _name_mitigation(asked: Mapping[str, str]) -> str | None:
@@ -139,9 +126,8 @@ def _options_of_mitigation(asked: Mapping[str, str]) -> list[str]:
     return [each.name for each in fields_of(get_mitigation(name).Options)] if name in MITIGATIONS else []
 
 
-def _name_setting(column: Column, generation: Any, asked: Mapping[str, str]) -> str:
+def _name_setting(column: Column, sampling: Mapping[str, float], asked: Mapping[str, str]) -> str:
     """The settings that separate columns, in one line."""
-    sampling = generation.get("generation_args", {})
     left_out = {*NO_COLUMN, *_options_of_mitigation(asked)}
     told = {key: value for key, value in asked.items() if key not in left_out}
     told |= {key: f"{sampling[key]:g}" for key in ("temperature", "top_p", "max_tokens") if key in sampling}
@@ -175,32 +161,17 @@ def _name_dataset(source: Any, versions: Mapping[str, str]) -> str:
 
 def _build_entry(entry: Any, origin: Origin) -> Record:
     check_form("entry", entry)
-    dataset = entry["dataset"]
-    repository = dataset["id"].strip()
+    repository, revision = entry["dataset"]["id"].strip(), entry["dataset"].get("revision")
     benchmark = repository.rpartition("/")[2]
     column = Column(
-        benchmark=benchmark,
-        task=dataset["task_id"].strip(),
-        metric="share on the Hub's board",
-        unit="",
-        lower_is_better=False,
+        benchmark, entry["dataset"]["task_id"].strip(), "share on the Hub's board", unit="", lower_is_better=False,
         utility=not tasks_of(benchmark),  # evenhand's shares are of unbiased answers
-        dataset=f"{repository} {revision}"
-        if (revision := dataset.get("revision"))
-        else f"{repository}, {UNKNOWN_VERSION}",
-        setting=UNKNOWN_SETTING,
-        library="the Hub's boards",
-    )
-    record = Record(
-        column=column,
-        model=origin.model or "",
-        base=origin.base,
-        value=float(entry["value"]),
-        date=parse_day(entry["date"]),
-        notes=clean(entry.get("notes") or ""),
-        origin=replace(origin, link=_address((entry.get("source") or {}).get("url")) or origin.link),
-    )
-    return check_record(record)
+        dataset=f"{repository} {revision}" if revision else f"{repository}, {UNKNOWN_VERSION}",
+        setting=UNKNOWN_SETTING, library="the Hub's boards",
+    )  # fmt: skip
+    origin = replace(origin, link=_address((entry.get("source") or {}).get("url")) or origin.link)
+    value, day, notes = float(entry["value"]), parse_day(entry["date"]), clean(entry.get("notes") or "")
+    return check_record(Record(column, origin.model or "", value, day, origin, base=origin.base, notes=notes))
 
 
 def _address(value: object) -> str | None:

@@ -19,7 +19,6 @@ from evenhand.hub.submission.eval_results import FOLDER as EVAL_RESULTS
 from evenhand.hub.submission.every_eval_ever import FOLDER as RECORDS
 from evenhand.hub.submission.validation import parse_date
 
-SAME = 1e-3  # difference of two roundings of one figure
 DATASETS = "datasets/"
 RESULTS_OF_MODEL = [CARD, f"{RECORDS}/*.json", f"{EVAL_RESULTS}/*.yaml", f"{EVAL_RESULTS}/*.yml"]
 
@@ -34,10 +33,7 @@ class Gathered:
 
 
 def gather(
-    sources: Sequence[str],
-    models: Mapping[Path, str] | None = None,
-    bases: Mapping[str, str] | None = None,
-    rehearsal: bool = False,
+    sources: Sequence[str], models: Mapping[Path, str] = {}, bases: Mapping[str, str] = {}, rehearsal: bool = False
 ) -> Gathered:
     """Read all sources.
 
@@ -53,7 +49,7 @@ def gather(
     standing: dict[tuple[Column, str], Record] = {}
     refused: list[Refused] = []
     for source in dict.fromkeys(sources):
-        found = list(_read_source(source, models or {}, rehearsal))
+        found = list(_read_source(source, models, rehearsal))
         if not found:
             refused.append(Refused(source, "all of it", "no run, record or .eval_results was found there"))
         refused += [each for each in found if isinstance(each, Refused)]
@@ -61,17 +57,11 @@ def gather(
         for each in sorted(records, key=lambda each: parse_date(each.date), reverse=True):
             first = standing.setdefault((each.column, each.row), each)
             if first is not each:
-                refused.append(_refuse_duplicate(each, first))
-    records = [replace(each, base=(bases or {}).get(each.model, each.base)) for each in standing.values()]
+                where = f"{each.origin.place}: {each.column.benchmark}.{each.column.task} of {each.row}"
+                stands = f"{first.value:g} of {first.origin.source}, {first.origin.place} ({first.date}) stands"
+                refused.append(Refused(source, where, f"a duplicate, {each.value:g}: {stands}"))
+    records = [replace(each, base=bases.get(each.model, each.base)) for each in standing.values()]
     return Gathered(tuple(records), tuple(refused), rehearsal)
-
-
-def _refuse_duplicate(record: Record, first: Record) -> Refused:
-    is_same = abs(first.value - record.value) <= SAME
-    what = "the same result as" if is_same else "another result of the model in this column stands, of"
-    reason = f"a duplicate: {what} {first.origin.source}, {first.origin.place} ({first.date})"
-    task = f"{record.column.benchmark}.{record.column.task}"
-    return Refused(record.origin.source, f"{record.origin.place}: {task} of {record.row}", reason)
 
 
 def _read_source(source: str, models: Mapping[Path, str], rehearsal: bool) -> Iterator[Record | Refused]:

@@ -10,8 +10,7 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import astuple
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -75,7 +74,7 @@ def write_board(board: Board, folder: Path, title: str, say: Callable[[str], Non
         for left in (beside, earlier):  # by a process that was killed
             shutil.rmtree(left, ignore_errors=True)
         beside.mkdir(parents=True)
-        write_whole(beside / REFUSED, to_csv(("source", "place", "reason"), map(astuple, board.gathered.refused)))
+        write_whole(beside / REFUSED, to_csv(("source", "place", "reason"), map(vars, board.gathered.refused)))
         links = _write_opened([cell.record for cell in board.cells.values()], beside, say, reports)
         write_whole(beside / TABLE, to_csv(COLUMNS, _list_results(board, links)))
         write_whole(beside / APP, (TEMPLATES / "app.py.txt").read_text(encoding="utf-8"))
@@ -115,27 +114,25 @@ def _write_opened_file(record: Record, path: Path, is_report: bool) -> None:
         write_whole(path, json.dumps(content, indent=2, skipkeys=True, default=str))
 
 
-def _list_results(board: Board, links: Links) -> Iterator[tuple[object, ...]]:
-    """A row of COLUMNS for each result."""
+def _list_results(board: Board, links: Links) -> Iterator[dict[str, object]]:
+    """Of each result what COLUMNS names, and more."""
     for column in board.columns:
         for row in board.rows:
             if (cell := board.cells.get((column, row.name))) is not None:
                 record, (low, high) = cell.record, cell.record.interval or (None, None)
-                yield (
-                    row.name, row.base, column.benchmark, column.task, column.metric, column.unit, record.value,
-                    low, high, str(cell.rank), cell.rank.n, column.lower_is_better, record.n_read, column.dataset,
-                    column.setting, column.library, record.date, record.notes, find_link(record.origin, links),
-                )  # fmt: skip
+                found = {**vars(column), **vars(record), "model": row.name, "base": row.base, "interval_low": low}
+                found |= {"interval_high": high, "rank": str(cell.rank), "ranked": cell.rank.n}
+                yield found | {"link": find_link(record.origin, links)}
 
 
-def to_csv(columns: Sequence[str], rows: Iterable[tuple[object, ...]]) -> str:
+def to_csv(columns: Sequence[str], rows: Iterable[Mapping[str, object]]) -> str:
     """CSV whose texts are in one line, and none of them a formula."""
 
     def safe(cell: object) -> object:
         return escaped(" ".join(shown(cell).split())) if isinstance(cell, str) else cell
 
-    frame = pd.DataFrame(list(rows), columns=list(columns), dtype=object)
-    return str(frame.map(safe).to_csv(index=False, lineterminator="\n"))
+    cells = [{name: safe(row[name]) for name in columns} for row in rows]
+    return pd.DataFrame(cells, columns=list(columns), dtype=object).to_csv(index=False, lineterminator="\n")
 
 
 def leaderboard_contents(
@@ -158,10 +155,6 @@ def leaderboard_contents(
     if others := [path for path in files if not matches(path, (*OWNED, CARD))]:
         raise UsageError(f"{folder} holds what is not of a leaderboard ({others[0]}); remove it first")
     return Contents(
-        "leaderboard",
-        repository_id(namespace, repository or folder.resolve().name),
-        dict(files),
-        title="Publish a leaderboard with evenhand",
-        private=private,
-        owned=OWNED,
-    )
+        "leaderboard", repository_id(namespace, repository or folder.resolve().name), dict(files),
+        title="Publish a leaderboard with evenhand", private=private, owned=OWNED,
+    )  # fmt: skip
