@@ -22,23 +22,25 @@ DESCRIPTION = (
     "Exit codes: 0, it passes; 1, it is worse; 2, these runs can't be compared; 3, there is not enough evidence, with "
     "the number of rows that would be enough."
 )
-MADE_BY = "evenhand gate"
 
 
 def gate(arguments: Sequence[str], console: Console) -> int:
     parsed, values = parse("evenhand gate", DESCRIPTION, arguments, {"policy": Group("policy", Policy)}, _add_arguments)
 
+    from evenhand.gating.gate import MADE_BY, junit, summary
     from evenhand.gating.gate import gate as judge
-    from evenhand.gating.outputs import junit, summary
     from evenhand.report.findings import print_findings
     from evenhand.whole_files import write_whole
+
+    def is_ours(file: Path) -> bool:
+        return MADE_BY.encode() in file.read_bytes()[:200]
 
     outputs = {file: write for file, write in ((parsed.junit, junit), (parsed.summary, summary)) if file}
     if parsed.junit and parsed.summary and parsed.junit.resolve() == parsed.summary.resolve():
         raise UsageError(f"--junit and --summary both name {parsed.junit}; give each a file of its own")
     for file in outputs:
         read = filter(None, (parsed.base, parsed.candidate, parsed.policy_file))
-        check_output(file, read, "a gate's", _is_ours, parsed.overwrite)
+        check_output(file, read, "a gate's", is_ours, parsed.overwrite)
     policy, given = read_policy(parsed.policy_file) if parsed.policy_file else Policy(), values["policy"]
     figures = (*policy.figures, *given.get("figures", ()))  # of two margins of a figure the last one counts
     found = judge(parsed.base, parsed.candidate, made(Policy, {**vars(policy), **given, "figures": figures}))
@@ -46,11 +48,6 @@ def gate(arguments: Sequence[str], console: Console) -> int:
     for file, write in outputs.items():
         write_whole(file, write(found))
     return found.exit_code
-
-
-def _is_ours(file: Path) -> bool:
-    with file.open("rb") as opened:
-        return MADE_BY.encode() in opened.read(200)
 
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:

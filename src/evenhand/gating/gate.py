@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from xml.etree import ElementTree
 
 from evenhand.errors import UsageError, unknown_name
 from evenhand.flow.foreign_files import as_written
@@ -19,9 +20,12 @@ from evenhand.gating.needs import rows_needed
 from evenhand.gating.pairs import RunPair, pairs
 from evenhand.gating.policy import Policy
 from evenhand.report.findings import Findings
+from evenhand.report.markdown import markdown, plain
 from evenhand.report.tables import Cell, Table, count
+from evenhand.terminal import shown
 from evenhand.words import in_words
 
+MADE_BY = "evenhand gate"
 RUNS = ("candidate", "base")
 EXIT_CODES: dict[Verdict, int] = {"pass": 0, "worse": 1, "not enough evidence": 3}
 WITHOUT_UTILITY = "no figure of use was compared: a model that lost its use may look less biased"
@@ -121,3 +125,31 @@ def _table(verdict: Verdict, judged: Sequence[Judgement]) -> Table:
         rows.append(cells)
     columns = ("figure", "of", "base", "candidate", "worse by", "margin", "clusters", "verdict")
     return Table(f"Gate: {verdict}", columns, tuple(rows), NOTE)
+
+
+def junit(gate: Gate) -> str:
+    """A test suite a benchmark, a test case a figure. What is no pass is a failure, of which the type says why."""
+    cases = [(each.name, each.figure, each.verdict, each.why) for each in gate.judgements]
+    if gate.lacks_utility:
+        why = "no figure of use was compared, and the policy demands one"
+        cases.append(("utility", "compared at all", "not enough evidence", why))
+    suites = ElementTree.Element("testsuites", {"name": MADE_BY})
+    for name in dict.fromkeys(name for name, *_ in cases):
+        suite = ElementTree.SubElement(suites, "testsuite", {"name": shown(name)})
+        for figure, verdict, why in (rest for each, *rest in cases if each == name):
+            case = ElementTree.SubElement(suite, "testcase", {"classname": shown(name), "name": shown(figure)})
+            if verdict != "pass":
+                ElementTree.SubElement(case, "failure", {"type": verdict, "message": shown(f"{verdict}: {why}")})
+    for each in (suites, *suites):
+        each.set("tests", str(len([*each.iter("testcase")])))
+        each.set("failures", str(len([*each.iter("failure")])))
+    ElementTree.indent(suites)
+    return ElementTree.tostring(suites, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def summary(gate: Gate) -> str:
+    """A part of a page: the verdict, each figure, and what to do. Names are shown as text, whatever they hold."""
+    first, *others = gate.sentences
+    lines = [*others, *(f"Read with care: {warning}." for warning in gate.warnings)]
+    head, items = f"<!-- {MADE_BY} -->\n## Bias gate: {gate.verdict}", "\n".join(f"- {plain(line)}" for line in lines)
+    return "\n\n".join(filter(None, (head, plain(first), markdown(gate.table), items))) + "\n"

@@ -69,7 +69,8 @@ def _needs(pair: RunPair, lacking: Sequence[Judgement], counted: Sequence[Judgem
     others = "" if len(counted) == 1 else ", which needs most, and all others"
     needed = (
         f"about {n_of(answers, 'answer')} in {n_of(clusters, 'cluster')} ({cluster}) would be enough to tell for "
-        f"{here}{others}, in 4 of 5 cases where nothing got worse; these runs have {most.worse.n:,} in {most.worse.n_clusters:,}"
+        f"{here}{others}, in 4 of 5 cases where nothing got worse; these runs have {most.worse.n:,} in "
+        f"{most.worse.n_clusters:,}"
     )
     if enough is None:
         needed += ". That is the least: clusters seem to differ, perhaps so much that no number is enough"

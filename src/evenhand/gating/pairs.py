@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from evenhand.flow.configuration import differences
 from evenhand.flow.results import Results
 from evenhand.flow.run_folder import RunFolder, is_run_folder
 from evenhand.report.findings import Run, settings
+from evenhand.report.tables import n_of
 
 
 @dataclass(frozen=True)
@@ -40,12 +40,21 @@ def pairs(base: Path, candidate: Path) -> list[RunPair]:
     if base.resolve() == candidate.resolve():
         raise UsageError(f"{base} is given as base and as candidate; name the runs of two models")
     one, other = _read_runs("A", base), _read_runs("B", candidate)
-    if len(one) == len(other) == 1:
-        found = [RunPair(one[0], other[0], one[0].results.benchmark)]
-    else:
-        found = [RunPair(run, _counterpart(run, other, candidate), _name(run, one)) for run in one]
-        if left := [str(run.path) for run in other if run not in [pair.candidate for pair in found]]:
-            raise UsageError(f"{', '.join(left)}: no run like it is in {base}; name folders with the same runs")
+    benchmarks = [run.results.benchmark for run in one]
+    found = []
+    for run in one:
+        name = run.results.benchmark
+        same = other if len(one) == len(other) == 1 else [each for each in other if each.results.benchmark == name]
+        same = [each for each in same if settings(each.results) == settings(run.results)] or same
+        if len(same) != 1:
+            there = n_of(len(same), "run")
+            raise UsageError(
+                f"{candidate} has {there} of {name} like {run.path}; a candidate is asked all that its base was asked, "
+                "each once"
+            )
+        found.append(RunPair(run, same[0], name if benchmarks.count(name) == 1 else f"{name} ({run.path.name})"))
+    if left := [str(run.path) for run in other if run not in [pair.candidate for pair in found]]:
+        raise UsageError(f"{', '.join(left)}: no run like it is in {base}; name folders with the same runs")
     for pair in found:
         if why := _why_not_comparable(pair.base, pair.candidate):
             raise UsageError(f"{pair.base.path} and {pair.candidate.path} can't be compared: {why}")
@@ -70,23 +79,6 @@ def _read_runs(letter: str, path: Path) -> list[Run]:
         named = "; ".join(f"{', '.join(of)}: {model}" for model, of in models.items())
         raise UsageError(f"{path} holds runs of {len(models)} models ({named}); keep the runs of one model in a folder")
     return runs
-
-
-def _counterpart(run: Run, others: Sequence[Run], where: Path) -> Run:
-    """The one run of the same benchmark with the same settings; if there is only one of the benchmark, that one."""
-    of_benchmark = [each for each in others if each.results.benchmark == run.results.benchmark]
-    same = [each for each in of_benchmark if settings(each.results) == settings(run.results)] or of_benchmark
-    if len(same) == 1:
-        return same[0]
-    what = f"{run.results.benchmark} asked as in {run.path}"
-    if not same:
-        raise UsageError(f"{where} has no run of {what}; a candidate is asked all that its base was asked")
-    raise UsageError(f"{where} has {len(same)} runs of {what}: {', '.join(str(each.path) for each in same)}; keep one")
-
-
-def _name(run: Run, runs: Sequence[Run]) -> str:
-    alone = [each.results.benchmark for each in runs].count(run.results.benchmark) == 1
-    return run.results.benchmark if alone else f"{run.results.benchmark} ({run.path.name})"
 
 
 def _why_not_comparable(base: Run, candidate: Run) -> str:
