@@ -25,8 +25,7 @@ from evenhand.hub.leaderboard.board import make_board
 from evenhand.hub.leaderboard.files import build_run_record
 from evenhand.hub.leaderboard.sources import gather
 from evenhand.plugins import Registry
-from evenhand.profiling.found import found_in
-from evenhand.profiling.page import write_profile
+from evenhand.profiling.found import found_in, write_profile
 from evenhand.profiling.settings import Settings, place
 from evenhand.published import published_beside
 from evenhand.report.agreement import agree, distance_from_no_bias

@@ -12,10 +12,10 @@ from types import SimpleNamespace
 import pytest
 
 from evenhand.figure import FigureRow
+from evenhand.flow.run_folder import RunFolder
 from evenhand.models.stub import StubModel
-from evenhand.profiling.budget import Cost, budget, limits
 from evenhand.profiling.found import Measure, why_no_interval
-from evenhand.profiling.settings import place
+from evenhand.profiling.settings import Cost, budget, limits, place
 from evenhand.report.differences import FigureKey
 
 SOME = ("--benchmark", "contact_hypothesis", "--benchmark", "contact_controls", "--benchmark", "implicit_bias")
@@ -163,6 +163,18 @@ def test_other_settings_and_other_folders_are_refused(evenhand, profiled, tmp_pa
     assert "unknown stub" in found.err
 
 
+def test_two_profiles_are_not_made_in_one_folder(evenhand, tmp_path):
+    """One of both would be lost. What a killed one left before its first word is no hindrance."""
+    folder = tmp_path / "p"
+    folder.mkdir()
+    (folder / ".evenhand-0123.part").write_text("{")
+    arguments = ("profile", "--model", "stub:random", "--benchmark", "contact_controls", *FEW, "--output", folder)
+    with RunFolder(folder).locked():
+        found = evenhand(*arguments)
+        assert (found.code, "another evenhand runs" in found.err) == (1, True)
+    assert evenhand(*arguments).code == 0
+
+
 def test_what_a_model_can_not_do_is_left_out_and_said(evenhand, tmp_path, monkeypatch):
     """A model that only writes: no perplexity, no pictures, and contact_hypothesis by what it writes."""
     monkeypatch.setattr(StubModel, "can", frozenset({"generate"}))
@@ -177,9 +189,9 @@ def test_what_a_model_can_not_do_is_left_out_and_said(evenhand, tmp_path, monkey
 
 def test_a_budget_of_time_draws_rows(evenhand, tmp_path, monkeypatch):
     """By what a plan says: 90 seconds a scenario, of which 6 fit into 10 minutes, less a moment for timing."""
-    from evenhand.profiling import timing
+    from evenhand.profiling import asking
 
-    monkeypatch.setattr(timing, "plan", lambda config, model: timing.Cost(111, 1, 9_990.0))
+    monkeypatch.setattr(asking, "plan", lambda config, model: asking.Cost(111, 1, 9_990.0))
     arguments = ("--benchmark", "implicit_bias", "--budget", "10m")
     found = evenhand("profile", "--model", "stub:random", *arguments, "--output", tmp_path / "p")
     assert found.code == 0, found.err
@@ -188,9 +200,9 @@ def test_a_budget_of_time_draws_rows(evenhand, tmp_path, monkeypatch):
 
 def test_what_does_not_fit_is_left_out_and_said(evenhand, tmp_path, monkeypatch):
     """Conversations of two minutes each: 6 need 12 minutes and a moment for timing, and there is one."""
-    from evenhand.profiling import timing
+    from evenhand.profiling import asking
 
-    monkeypatch.setattr(timing, "plan", lambda config, model: timing.Cost(111, 1, 111 * 120.0))
+    monkeypatch.setattr(asking, "plan", lambda config, model: asking.Cost(111, 1, 111 * 120.0))
     arguments = ("--benchmark", "implicit_bias", "--budget", "1m", "--output", tmp_path / "p")
     found = evenhand("profile", "--model", "stub:random", *arguments)
     assert found.code == 0, found.err
@@ -205,25 +217,24 @@ THREE = ("implicit_bias", "contact_controls", "labe")
 @pytest.fixture
 def clock(monkeypatch):
     """Each plan takes as many seconds as its list says, by a clock that runs for nothing else: {benchmark: seconds}."""
-    from evenhand.profiling import timing
+    from evenhand.profiling import asking
 
-    now, took, asked = [0.0], {}, []
+    now, took, named = [0.0], {}, []
 
     def plan(config, model):
-        asked.append(config.benchmark)
+        named.append(config.benchmark)
         now[0] += took[config.benchmark]
-        return timing.Cost(12, 1, 12.0)
+        return asking.Cost(12, 1, 12.0)
 
-    monkeypatch.setattr(timing, "plan", plan)
-    monkeypatch.setattr(timing, "time", SimpleNamespace(monotonic=lambda: now[0]))
-    return SimpleNamespace(took=took, asked=asked)
+    monkeypatch.setattr(asking, "plan", plan)
+    monkeypatch.setattr(asking, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    return SimpleNamespace(took=took, asked=named)
 
 
 def timed_here(tmp_path, names=THREE, models=("stub:random",), minutes="1m"):
     """What timing leaves in profile.json, and returns."""
-    from evenhand.profiling.fitting import LoadedModel
+    from evenhand.profiling.asking import LoadedModel, share_budget
     from evenhand.profiling.settings import ProfileOptions, Settings, begun
-    from evenhand.profiling.timing import share_budget
 
     options = ProfileOptions(budget=minutes)
     settings = begun(tmp_path, options) if (tmp_path / "profile.json").is_file() else Settings(options.to_json())

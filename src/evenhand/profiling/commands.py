@@ -34,8 +34,7 @@ def profile(arguments: Sequence[str], console: Console) -> None:
 
     from evenhand.at_work import AtWork
     from evenhand.profiling.asking import ask_all
-    from evenhand.profiling.found import found_in
-    from evenhand.profiling.page import overview, write_profile
+    from evenhand.profiling.found import found_in, overview, write_profile
     from evenhand.report.tables import print_table
 
     def say(sentence: str) -> None:
