@@ -22,8 +22,7 @@ from evenhand.gating.judgement import judgeable
 from evenhand.gating.pairs import pairs
 from evenhand.gating.policy import Policy
 from evenhand.hub.leaderboard.board import make_board
-from evenhand.hub.leaderboard.files import build_run_record
-from evenhand.hub.leaderboard.sources import gather
+from evenhand.hub.leaderboard.sources import build_run_record, gather
 from evenhand.plugins import Registry
 from evenhand.profiling.found import found_in, write_profile
 from evenhand.profiling.settings import Settings, place

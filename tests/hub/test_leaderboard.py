@@ -113,9 +113,8 @@ def test_the_source_named_first_stands_then_the_youngest(tmp_path):
     assert gather(both).cells[key].value == 20
     first = gather(other, both)
     assert first.cells[key].value == 10
-    assert [each.partition(",")[0] for each in first.refused] == [
-        "a duplicate: another result of the model in this column stands",
-        "a duplicate: the same result as " + str(other),
+    assert [each.partition(" (")[0] for each in first.refused] == [
+        f"a duplicate, {value}: 10 of {other}, 00000.json" for value in (20, 10)
     ]
 
 

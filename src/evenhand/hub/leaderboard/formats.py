@@ -16,8 +16,19 @@ from typing import Any
 
 from evenhand.benchmarks import BENCHMARKS, get_benchmark
 from evenhand.flow.foreign_files import shortened
-from evenhand.hub.leaderboard.records import OURS, Column, Origin, Record, Refused
-from evenhand.hub.leaderboard.validation import FAULTS, check_form, check_record, clean, declared_figure, parse_day
+from evenhand.hub.leaderboard.records import (
+    FAULTS,
+    OURS,
+    Column,
+    Origin,
+    Record,
+    Refused,
+    check_form,
+    check_record,
+    clean,
+    declared_figure,
+    parse_day,
+)  # fmt: skip
 from evenhand.hub.results_checks import MOST_UNREAD
 from evenhand.hub.submission.eval_results import tasks_of
 from evenhand.hub.submission.every_eval_ever import LEVEL
@@ -70,7 +81,7 @@ def _build_result(result: Any, *, content: Any, origin: Origin, model: str, date
     if not origin.rehearsal and any(asked.get(part) for part in ("limit", "sample", "rehearsal")):
         raise ValueError("it is of a part of the rows, or a rehearsal")
     if (unread := float(details.get("unread_rate", 0))) > MOST_UNREAD:
-        raise ValueError(f"{unread:.0%} of its answers could not be read; the limit is {MOST_UNREAD:.0%}")
+        raise ValueError(f"{100 * unread:.0f} % of its answers could not be read; the limit is {100 * MOST_UNREAD:.0f} %")
     notes, interval = _list_notes(content, details, asked), uncertainty.get("confidence_interval")
     if interval is not None and abs(interval.get("confidence_level", 0.0) - LEVEL) > 1e-9:
         interval, notes = None, [*notes, "its interval is not of 95 %, and left out"]
@@ -116,7 +127,7 @@ def _read_column(result: Any, library: Any, asked: Mapping[str, str]) -> Column:
 
 def _name_mitigation(asked: Mapping[str, str]) -> str | None:
     """Its name, and its own options where they differ from its defaults."""
-    own = [f"{key.replace('_', ' ')} {asked[key]}" for key in _options_of_mitigation(asked) if key in asked]
+    own = (f"{key.replace('_', ' ')} {asked[key]}" for key in _options_of_mitigation(asked) if key in asked)
     return ", ".join((asked["mitigation"].strip(), *own)) if "mitigation" in asked else None
 
 

@@ -13,8 +13,7 @@ from markupsafe import Markup
 from evenhand import __version__
 from evenhand.benchmarks import BENCHMARKS, get_benchmark
 from evenhand.hub.leaderboard.board import Board
-from evenhand.hub.leaderboard.records import Column, Origin, Record
-from evenhand.hub.leaderboard.validation import declared_figure
+from evenhand.hub.leaderboard.records import Column, Origin, Record, declared_figure
 from evenhand.report.plots import points
 
 TEMPLATES = Path(__file__).parent / "templates"

@@ -56,11 +56,9 @@ class Rank:
 
 
 def rank_results(
-    values: Sequence[float],
-    intervals: Sequence[Interval | None],
-    lower_is_better: bool,
+    values: Sequence[float], intervals: Sequence[Interval | None], lower_is_better: bool,
     paired: PairedDifference | None = None,
-) -> list[Rank]:
+) -> list[Rank]:  # fmt: skip
     """Rank by the intervals; pairs that these leave open by their paired difference, where it is known."""
     known = [place for place, interval in enumerate(intervals) if interval is not None]
     n, sign = len(known), 1 if lower_is_better else -1

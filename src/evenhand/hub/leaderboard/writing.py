@@ -21,10 +21,9 @@ from evenhand.flow.run_folder import RunFolder, is_run_folder
 from evenhand.hub.cards.metric import GRADIO
 from evenhand.hub.contents import Contents, files_of, matches, repository_id
 from evenhand.hub.leaderboard.board import Board
-from evenhand.hub.leaderboard.files import build_run_record, read_content
 from evenhand.hub.leaderboard.page import GENERATOR, REHEARSAL, TEMPLATES, Links, find_link, render_card, render_page
-from evenhand.hub.leaderboard.records import Record
-from evenhand.hub.leaderboard.validation import FAULTS
+from evenhand.hub.leaderboard.records import FAULTS, Record
+from evenhand.hub.leaderboard.sources import build_run_record, read_content
 from evenhand.report.pages import write_report
 from evenhand.row_files.spreadsheets import escaped
 from evenhand.terminal import shown
