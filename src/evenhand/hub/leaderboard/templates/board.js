@@ -4,6 +4,7 @@
   const form = byId("filters"), search = byId("search"), kind = byId("kind"), has = byId("has"), status = byId("status");
   const collator = new Intl.Collator("en", { numeric: true });
   const AT_FIRST = 200;  // rows of a table: thousands take a second to lay out, and are shown when asked for
+  const nameOf = (row) => row.cells[0].dataset.value;
   const number = (n) => n.toLocaleString("en");
   const tables = [...document.querySelectorAll("table[data-table]")].map((table) => ({
     heads: [...table.tHead.rows[0].cells], body: table.tBodies[0], rows: [...table.tBodies[0].rows], limit: AT_FIRST,
@@ -15,7 +16,7 @@
   const show = (table) => {
     let n = 0;
     for (const row of table.rows) {
-      const fits = fitting === null || fitting.has(row.dataset.name);
+      const fits = fitting === null || fitting.has(nameOf(row));
       row.hidden = !fits || n >= table.limit;
       n += fits;
     }
@@ -64,11 +65,11 @@
 
   const filter = () => {
     const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
-    const found = first.rows.filter(({ dataset, cells }) =>
-      dataset.kind.split(" ").includes(kind.value) &&
-      words.every((word) => dataset.name.toLowerCase().includes(word)) &&
-      (has.value === "" || cells[Number(has.value)].dataset.value !== undefined));
-    fitting = new Set(found.map((row) => row.dataset.name));
+    const found = first.rows.filter((row) =>
+      row.dataset.kind.split(" ").includes(kind.value) &&
+      words.every((word) => nameOf(row).toLowerCase().includes(word)) &&
+      (has.value === "" || row.cells[Number(has.value)].dataset.value !== undefined));
+    fitting = new Set(found.map(nameOf));
     tables.forEach(show);
   };
 
