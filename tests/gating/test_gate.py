@@ -116,7 +116,11 @@ def test_few_clusters_are_no_pass(evenhand, finished, tmp_path):
     [
         ("settings", lambda results: results["config"].update(seed=5), "seed: 0, not 5"),
         ("version", lambda results: results["versions"].update({"dataset contact_hypothesis": "9.0.0"}), "9.0.0"),
-        ("no version", lambda results: results["versions"].pop("dataset contact_hypothesis"), "not 'of no known version'"),
+        (
+            "no version",
+            lambda results: results["versions"].pop("dataset contact_hypothesis"),
+            "not 'of no known version'",
+        ),
         ("file", lambda results: results.update(rows_sha256="0" * 64), "sha256"),
     ],
 )

@@ -15,7 +15,7 @@ from evenhand.figure import FigureRow
 from evenhand.flow.run_folder import RunFolder
 from evenhand.models.stub import StubModel
 from evenhand.profiling.found import Measure, why_no_interval
-from evenhand.profiling.settings import Cost, budget, limits, place
+from evenhand.profiling.settings import Cost, parse_budget, run_path, share_rows
 from evenhand.report.differences import FigureKey
 
 SOME = ("--benchmark", "contact_hypothesis", "--benchmark", "contact_controls", "--benchmark", "implicit_bias")
@@ -26,26 +26,26 @@ FEW = ("--budget", "full", "--limit", 12)
 
 
 def test_budgets():
-    assert [budget(text) for text in ("90s", "10m", "1h", "full")] == [90, 600, 3600, math.inf]
+    assert [parse_budget(text) for text in ("90s", "10m", "1h", "full")] == [90, 600, 3600, math.inf]
     for text in ("10", "m", "0m", "1.5h", ""):
         with pytest.raises(ValueError, match="a time like 10m"):
-            budget(text)
+            parse_budget(text)
 
 
 def test_what_one_leaves_over_the_others_have():
     """600 seconds for three: 60 seconds are less than 200, so the others have 270 each."""
     costs = {"long": Cost(1000, 1, 2700.0), "short": Cost(10, 1, 60.0), "twice": Cost(100, 2, 540.0)}
-    assert limits(costs, 600) == {"long": 100, "short": None, "twice": 100}  # asked once: 2.7 seconds a row
-    assert limits(costs, 1e9) == dict.fromkeys(costs)
+    assert share_rows(costs, 600) == {"long": 100, "short": None, "twice": 100}  # asked once: 2.7 seconds a row
+    assert share_rows(costs, 1e9) == dict.fromkeys(costs)
     # One second for each of two: no row of "long" fits, so "short" has both seconds, and none of its rows fit either.
-    assert limits({name: costs[name] for name in ("long", "short")}, 2) == {"long": 0, "short": 0}
+    assert share_rows({name: costs[name] for name in ("long", "short")}, 2) == {"long": 0, "short": 0}
     # Of 80 seconds half would be 14 rows of "long" and, of 10 seconds each, 4 of "slow": then "long" has all.
-    assert limits({"long": costs["long"], "slow": Cost(50, 1, 500.0)}, 80) == {"long": 29, "slow": 0}
+    assert share_rows({"long": costs["long"], "slow": Cost(50, 1, 500.0)}, 80) == {"long": 29, "slow": 0}
 
 
 def test_names_of_models_are_names_of_folders(tmp_path):
     names = ["a/b", "a-b", "../../x", "http://h:1/v1#N", "x" * 300, "Ä"]
-    folders = {place(tmp_path, name, "labe").relative_to(tmp_path).as_posix() for name in names}
+    folders = {run_path(tmp_path, name, "labe").relative_to(tmp_path).as_posix() for name in names}
     assert len(folders) == len(names)
     assert all(re.fullmatch(r"[A-Za-z0-9._-]+/labe", each) and ".." not in each for each in folders)
 
@@ -124,7 +124,7 @@ def test_a_figure_without_an_interval_says_why(value, low, high, n_clusters, why
 
 def test_it_goes_on_without_asking_again(evenhand, profiled, tmp_path, monkeypatch):
     folder = shutil.copytree(profiled, tmp_path / "p")
-    shutil.rmtree(place(folder, "stub:last", "contact_controls"))
+    shutil.rmtree(run_path(folder, "stub:last", "contact_controls"))
     asked = []
     answer = StubModel.answer
 
@@ -234,10 +234,12 @@ def clock(monkeypatch):
 def timed_here(tmp_path, names=THREE, models=("stub:random",), minutes="1m"):
     """What timing leaves in profile.json, and returns."""
     from evenhand.profiling.asking import LoadedModel, share_budget
-    from evenhand.profiling.settings import ProfileOptions, Settings, begun
+    from evenhand.profiling.settings import ProfileOptions, Settings, open_settings
 
     options = ProfileOptions(budget=minutes)
-    settings = begun(tmp_path, options) if (tmp_path / "profile.json").is_file() else Settings(options.to_json())
+    settings = (
+        open_settings(tmp_path, options) if (tmp_path / "profile.json").is_file() else Settings(options.to_json())
+    )
     share_budget(settings, models, names, options, tmp_path, LoadedModel(options), lambda sentence: None)
     return settings
 

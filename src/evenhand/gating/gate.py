@@ -15,9 +15,9 @@ from xml.etree import ElementTree
 
 from evenhand.errors import UsageError, unknown_name
 from evenhand.flow.foreign_files import as_written
-from evenhand.gating.judgement import Judgement, Verdict, judge, judgeable
-from evenhand.gating.needs import rows_needed
-from evenhand.gating.pairs import RunPair, pairs
+from evenhand.gating.judgement import Judgement, Verdict, judge, list_judgeable
+from evenhand.gating.needs import describe_rows_needed
+from evenhand.gating.pairs import RunPair, pair_runs
 from evenhand.gating.policy import Policy
 from evenhand.report.findings import Findings
 from evenhand.report.markdown import markdown, plain
@@ -71,12 +71,12 @@ def gate(base: Path | str, candidate: Path | str, policy: Policy | None = None) 
     policy = policy or Policy()
     base, candidate = Path(base), Path(candidate)
     with as_written(base, candidate):
-        found = pairs(base, candidate)
+        found = pair_runs(base, candidate)
         _check_names(found, policy)
         judged = [judgement for pair in found for judgement in judge(pair, policy)]
         if not judged:
             raise UsageError(f"{base} and {candidate} have no figure that could be judged in common")
-        needed = [*rows_needed(found, judged)]
+        needed = [*describe_rows_needed(found, judged)]
     without_utility = all(each.of != "utility" for each in judged)
     lacks_utility = policy.require_utility and without_utility
     verdict = _combine(judged, lacks_utility)
@@ -98,7 +98,7 @@ def gate(base: Path | str, candidate: Path | str, policy: Policy | None = None) 
 
 
 def _check_names(found: Sequence[RunPair], policy: Policy) -> None:
-    known = [figure.label(row.groups) for pair in found for figure, row in judgeable(pair)]
+    known = [figure.label(row.groups) for pair in found for figure, row in list_judgeable(pair)]
     for name, _ in policy.figures:
         if in_words(name) not in map(in_words, known):
             raise unknown_name("figure", name, known)

@@ -60,7 +60,7 @@ def judge(pair: RunPair, policy: Policy) -> list[Judgement]:
     """
     wanted = {
         FigureKey.of(figure, row.groups): figure
-        for figure, row in judgeable(pair)
+        for figure, row in list_judgeable(pair)
         if figure.is_judged(row.groups) or policy.own_margin(figure.label(row.groups)) is not None
     }
     margins = {key: _margin(figure, key.label, policy) for key, figure in wanted.items()}
@@ -70,7 +70,7 @@ def judge(pair: RunPair, policy: Policy) -> list[Judgement]:
     ]
 
 
-def judgeable(pair: RunPair) -> Iterator[tuple[Figure, FigureRow]]:
+def list_judgeable(pair: RunPair) -> Iterator[tuple[Figure, FigureRow]]:
     """All that a policy may name: headline figures of the base that have a best value."""
     benchmark = get_benchmark(pair.benchmark)
     for row in pair.base.results.figures:

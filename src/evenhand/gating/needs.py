@@ -21,7 +21,7 @@ from evenhand.statistics.non_inferiority import POWER, enough_for_all
 from evenhand.statistics.resampling import ROUNDING
 
 
-def rows_needed(pairs: Sequence[RunPair], judged: Sequence[Judgement]) -> Iterator[str]:
+def describe_rows_needed(pairs: Sequence[RunPair], judged: Sequence[Judgement]) -> Iterator[str]:
     """A sentence for each pair of which intervals alone stand in the way of a pass.
 
     Figures that pass must pass again, unless nothing can keep them from it.

@@ -31,7 +31,7 @@ class RunPair:
         return self.base.results.benchmark
 
 
-def pairs(base: Path, candidate: Path) -> list[RunPair]:
+def pair_runs(base: Path, candidate: Path) -> list[RunPair]:
     """Pair two run folders, or all runs in two folders.
 
     Raises UsageError for folders without finished runs, runs without a counterpart, counterparts with other rows,

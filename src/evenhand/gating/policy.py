@@ -14,7 +14,7 @@ from evenhand.plain_yaml import plain_yaml
 from evenhand.words import in_words
 
 
-def named_margin(text: str) -> tuple[str, float]:
+def parse_margin(text: str) -> tuple[str, float]:
     """Read a value of --figure. Raises ValueError."""
     name, equals, number = text.rpartition("=")
     margin = math.nan
@@ -41,7 +41,7 @@ class Policy:
     )  # fmt: skip
     figures: tuple[tuple[str, float], ...] = option(
         (), "a headline figure's own margin, in its own unit; a figure named here is judged in any case",
-        metavar="NAME=MARGIN", parse=named_margin, flag="figure", repeated=True,
+        metavar="NAME=MARGIN", parse=parse_margin, flag="figure", repeated=True,
     )  # fmt: skip
     max_unread: float = option(
         0.05, "share of prompts that one of both runs may leave unread", least=0, most=1, metavar="SHARE"
@@ -62,7 +62,7 @@ def read_policy(path: Path) -> Policy:
         figures = values.get("figures") or {}
         if not isinstance(figures, Mapping):
             raise UsageError(f"figures: expected lines of NAME: MARGIN, got {figures!r}")
-        named = tuple(named_margin(f"{name}={margin}") for name, margin in figures.items())
+        named = tuple(parse_margin(f"{name}={margin}") for name, margin in figures.items())
         return made(Policy, {**values, "figures": named})
     except OSError as error:
         raise UsageError(f"can't read {path}: {error.strerror}") from error

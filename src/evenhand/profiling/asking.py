@@ -25,7 +25,16 @@ from evenhand.models.errors import ModelError
 from evenhand.models.protocol import Model
 from evenhand.models.registry import load_model, options_by_model
 from evenhand.options import made, values_of
-from evenhand.profiling.settings import FEWEST_ROWS, Cost, ProfileOptions, Settings, begun, budget, limits, place
+from evenhand.profiling.settings import (
+    FEWEST_ROWS,
+    Cost,
+    ProfileOptions,
+    Settings,
+    open_settings,
+    parse_budget,
+    run_path,
+    share_rows,
+)  # fmt: skip
 
 HANDLING = 0.005  # seconds of a row besides the model's: a stub answers in no time
 MOST_TIMING = 0.5  # of the budget: the rest is for asking
@@ -58,7 +67,7 @@ class LoadedModel:
         self.model = None
 
 
-def own_options(benchmark: str, options: ProfileOptions) -> dict[str, object]:
+def parse_own_options(benchmark: str, options: ProfileOptions) -> dict[str, object]:
     """A benchmark's own options that were given. Raises UsageError for unknown ones."""
     return values_of(get_benchmark(benchmark).Options, options.of(benchmark), benchmark)
 
@@ -74,7 +83,7 @@ def configure(
     needed = dict.fromkeys(NEEDS[each] for each in benchmark.card.protocols)  # type: ignore[index]
     if not asked.can & needed.keys():
         raise UsageError(f"{name} needs a model that can {' or '.join(needed)}, and {model} can't")
-    own = own_options(name, options)
+    own = parse_own_options(name, options)
     chosen: dict[str, Any] = {**benchmark.configuring.part(asked, own).options, **own}
     config = run_config(
         name, model, limit=limit, seed=options.seed, dtype=options.dtype, batch_size=options.batch_size,
@@ -88,7 +97,7 @@ def share_budget(
     loaded: LoadedModel, say: Callable[[str], None],
 ) -> None:  # fmt: skip
     """Set a number of rows for each benchmark that has none so far and that a model can do."""
-    seconds = budget(options.budget)
+    seconds = parse_budget(options.budget)
     new = [name for name in benchmarks if name not in settings.limits]
     late: set[str] = set()  # benchmarks for whose timing a model had no time left
     for model in models:
@@ -102,18 +111,16 @@ def share_budget(
                 say(f"{model}, {count} of {len(new)}: timing {name}, for a budget of {options.budget}")
             _time_one(settings, model, name, options, loaded)
             settings.write(folder)
-    for name in new:
-        if name in late:
-            settings.leave_out(
-                models, name,
-                f"timing what goes before it had taken half of {options.budget}: give a larger --budget to a new "
-                "profile, or name fewer with --benchmark",
-            )  # fmt: skip
+    why = f"timing what goes before it had taken half of {options.budget}"
+    for name in late:
+        settings.leave_out(models, name, f"{why}: give a larger --budget to a new profile, or name fewer --benchmark")
     known = {name: [of[name] for of in map(settings.costs.__getitem__, models) if name in of] for name in new}
     # All models are asked the same rows.
     costs = {name: max(of, key=lambda cost: cost.seconds) for name, of in known.items() if of and name not in late}
     longest = max((settings.timing.get(model, 0.0) for model in models), default=0.0)
-    found = limits(costs, max(seconds - longest, (1 - MOST_TIMING) * seconds))  # one timing alone may take very long
+    found = share_rows(
+        costs, max(seconds - longest, (1 - MOST_TIMING) * seconds)
+    )  # one timing alone may take very long
     for name, cost in costs.items():
         rows = found[name]
         if rows == 0:
@@ -131,7 +138,7 @@ def _time_one(settings: Settings, model: str, name: str, options: ProfileOptions
     try:
         with AtWork(f"timing {name}"):
             config, asked = configure(model, name, None, options, loaded)
-            if math.isinf(budget(options.budget)):  # nothing needs to be timed
+            if math.isinf(parse_budget(options.budget)):  # nothing needs to be timed
                 prepared = prepare(config, asked)
                 cost = Cost(len(prepared.rows.rows), prepared.config.n_runs, 0.0)
             else:
@@ -141,11 +148,11 @@ def _time_one(settings: Settings, model: str, name: str, options: ProfileOptions
     except (EvenhandError, ModelError) as error:
         if loaded.model is None and not get_benchmark(name).card.sees:
             raise
-        settings.leave_out([model], name, in_one_line(error))
+        settings.leave_out([model], name, shorten_error(error))
     settings.timing[model] = settings.timing.get(model, 0.0) + time.monotonic() - start
 
 
-def in_one_line(error: Exception) -> str:
+def shorten_error(error: Exception) -> str:
     """An error's message in one line, however long a library made it."""
     return textwrap.shorten(str(error), LONGEST, placeholder=" …")
 
@@ -162,14 +169,14 @@ def ask_all(
         get_benchmark(name)  # raises UsageError for an unknown one
     for key, _ in options.benchmark_options:
         name = key.replace("-", "_").partition(".")[0]
-        made(get_benchmark(name).Options, own_options(name, options))
+        made(get_benchmark(name).Options, parse_own_options(name, options))
         if name not in benchmarks:
             raise UsageError(f"--benchmark-option {key} has no effect: {name} is not asked. Remove it, or name {name}")
-    begun(folder, options)  # raises UsageError for a folder of something else, before anything is written
+    open_settings(folder, options)  # raises UsageError for a folder of something else, before anything is written
     folder.mkdir(parents=True, exist_ok=True)
     loaded = LoadedModel(options)
     with RunFolder(folder).locked():
-        settings = begun(folder, options)
+        settings = open_settings(folder, options)
         settings.models = list(dict.fromkeys((*settings.models, *models)))
         try:
             share_budget(settings, models, benchmarks, options, folder, loaded, say)
@@ -180,7 +187,7 @@ def ask_all(
                     if rows == 0 and name in settings.limits:
                         why = "too few rows fitted into the budget of this profile"
                         settings.left_out.setdefault(model, {}).setdefault(name, why)
-                    elif rows != 0 and not RunFolder(place(folder, model, name)).report.is_file():
+                    elif rows != 0 and not RunFolder(run_path(folder, model, name)).report.is_file():
                         many = "all" if rows is None else f"{rows:,}"
                         say(f"{model}, {count} of {len(benchmarks)}: {name}, {many} rows")
                         _ask(settings, model, name, options, folder, loaded)
@@ -195,10 +202,10 @@ def _ask(settings: Settings, model: str, name: str, options: ProfileOptions, fol
     try:
         config, asked = configure(model, name, settings.limits[name], options, loaded)
         with ProgressBar(f"{name}, {model}") as bar:
-            evaluate(config, place(folder, model, name), asked, bar.update)
+            evaluate(config, run_path(folder, model, name), asked, bar.update)
     except (EvenhandError, ModelError) as error:
-        settings.leave_out([model], name, in_one_line(error))
+        settings.leave_out([model], name, shorten_error(error))
         return
     settings.left_out.get(model, {}).pop(name, None)
-    if left_out := get_benchmark(name).configuring.part(asked, own_options(name, options)).left_out:
+    if left_out := get_benchmark(name).configuring.part(asked, parse_own_options(name, options)).left_out:
         settings.leave_out([model], f"{name}, {left_out[0]}", left_out[1])

@@ -15,7 +15,7 @@ from evenhand.figure import Figure, FigureRow
 from evenhand.flow.foreign_files import as_written
 from evenhand.flow.results import Results
 from evenhand.flow.run_folder import RunFolder
-from evenhand.profiling.settings import Settings, place
+from evenhand.profiling.settings import Settings, run_path
 from evenhand.report.agreement import agree
 from evenhand.report.comparison import Comparison, compare
 from evenhand.report.differences import FigureKey
@@ -122,7 +122,7 @@ class Found:
     without_agreement: str
 
 
-def found_in(folder: Path, settings: Settings) -> Found:
+def read_profile(folder: Path, settings: Settings) -> Found:
     """Read the finished runs of a profile's folder. Raises EvenhandError for damaged ones."""
     measures = [_measure(folder, settings, name) for name in settings.limits]
     measures = [each for each in measures if each.runs]
@@ -145,7 +145,7 @@ def found_in(folder: Path, settings: Settings) -> Found:
 def _measure(folder: Path, settings: Settings, name: str) -> Measure:
     runs = []
     for model in settings.models:
-        run = RunFolder(place(folder, model, name))
+        run = RunFolder(run_path(folder, model, name))
         if run.report.is_file():
             with as_written(run.path):
                 runs.append(Asked(model, run, *read_findings(RunFolder.open(run.path))))
@@ -170,7 +170,7 @@ def _left_out(settings: Settings) -> Iterator[str]:
         yield f"{name}{f' ({models})' if len(settings.models) > 1 else ''}: {why}"
 
 
-def overview(found: Found) -> Table:
+def make_overview(found: Found) -> Table:
     """A row a figure, a column a model."""
     rows: list[tuple[Cell, ...]] = []
     for measure in found.measures:
@@ -190,7 +190,7 @@ def _cell(run: Asked | None, key: FigureKey, figure: Figure) -> Cell:
     return shown(run.rows[key], figure) if run and key in run.rows else Cell("")
 
 
-def to_save(found: Found) -> Table:
+def make_download(found: Found) -> Table:
     """A row a figure of a model, for a spreadsheet."""
     rows = tuple(
         (
@@ -216,7 +216,7 @@ def write_profile(found: Found, path: Path) -> None:
         for run in measure.runs
     }
     page = render(
-        "profile.html.jinja", found=found, links=links, note=NOTE, to_save=to_save(found), best=BEST,
+        "profile.html.jinja", found=found, links=links, note=NOTE, to_save=make_download(found), best=BEST,
         why_no_interval=why_no_interval, cell=_cell, number=lambda value, digits: Cell(value, digits=digits).text,
     )  # fmt: skip
     write_whole(path, page)

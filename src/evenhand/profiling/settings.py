@@ -25,7 +25,7 @@ _TIME = re.compile(r"(\d+)(s|m|h)")
 _SECONDS = {"s": 1, "m": 60, "h": 3600}
 
 
-def budget(text: str) -> float:
+def parse_budget(text: str) -> float:
     """Seconds for one model; infinite for "full". Raises ValueError."""
     if text == FULL:
         return math.inf
@@ -53,20 +53,20 @@ class Cost:
         return None if self.seconds <= seconds else min(self.rows, math.floor(seconds / self.a_row))
 
 
-def limits(costs: Mapping[str, Cost], seconds: float) -> dict[str, int | None]:
+def share_rows(costs: Mapping[str, Cost], seconds: float) -> dict[str, int | None]:
     """{benchmark: rows, None for all}: each has an equal share of the time; what one leaves over, the others have.
 
     0: so few rows fit that they would say nothing, and the time is the others'. Those with the dearest rows go first.
     """
-    found = _shared(costs, seconds)
+    found = _share_equally(costs, seconds)
     few = [name for name, rows in found.items() if rows is not None and rows < FEWEST_ROWS]
     if not few:
         return found
     dearest = max(few, key=lambda name: costs[name].a_row)
-    return limits({name: cost for name, cost in costs.items() if name != dearest}, seconds) | {dearest: 0}
+    return share_rows({name: cost for name, cost in costs.items() if name != dearest}, seconds) | {dearest: 0}
 
 
-def _shared(costs: Mapping[str, Cost], seconds: float) -> dict[str, int | None]:
+def _share_equally(costs: Mapping[str, Cost], seconds: float) -> dict[str, int | None]:
     found: dict[str, int | None] = {}
     left = seconds
     for place, name in enumerate(sorted(costs, key=lambda name: costs[name].seconds)):
@@ -91,7 +91,7 @@ class ProfileOptions:
         "10m",
         "for each model: a time like 10m or 1h, or full",
         metavar="TIME",
-        parse=lambda text: text if budget(text) else "",
+        parse=lambda text: text if parse_budget(text) else "",
     )
     limit: int | None = option(None, "rows of each benchmark at most", least=1, metavar="N")
     seed: int = option(0, "random seed of the draw and of sampling", least=0, metavar="S")
@@ -146,7 +146,7 @@ class Settings:
         write_whole(folder / FILE, json.dumps(asdict(self), indent=2, ensure_ascii=False) + "\n")
 
 
-def begun(folder: Path, options: ProfileOptions) -> Settings:
+def open_settings(folder: Path, options: ProfileOptions) -> Settings:
     """The settings of the profile that was begun in this folder, or new ones.
 
     Raises UsageError for a folder of something else, and for a profile with other options.
@@ -169,7 +169,7 @@ def begun(folder: Path, options: ProfileOptions) -> Settings:
     return found
 
 
-def place(folder: Path, model: str, benchmark: str) -> Path:
+def run_path(folder: Path, model: str, benchmark: str) -> Path:
     """A run's folder, by names that any file system takes."""
     plain = re.sub(r"[^A-Za-z0-9._-]+", "-", model).strip("-.")[:60]
     if plain != model:
