@@ -14,7 +14,6 @@ from evenhand.hub.leaderboard.records import OURS, Column, Record
 from evenhand.hub.leaderboard.sources import Gathered
 
 MOST_OVERVIEW, MOST_COLUMNS = 12, 40  # columns of the first table, and of a benchmark's; leaderboard.csv has all
-MOST_RUNS = 30  # of a column, of which pairs are compared; of more, intervals decide
 
 
 @dataclass(frozen=True)
@@ -67,8 +66,10 @@ def make_board(gathered: Gathered) -> Board:
     columns = sorted(results, key=_sort_key)
     cells: dict[tuple[Column, str], Cell] = {}
     for column in columns:
-        for record, rank in zip(results[column], _rank(results[column], runs)):
-            cells[column, record.row] = Cell(record, rank)
+        records = results[column]
+        values, intervals = [each.value for each in records], [each.interval for each in records]
+        ranks = rank_results(values, intervals, column.lower_is_better, runs.pair(records))
+        cells |= {(column, record.row): Cell(record, rank) for record, rank in zip(records, ranks)}
     overview = _choose_overview(columns, {column: len(of) for column, of in results.items()})
     shown = overview[:MOST_OVERVIEW]
     rows = _order_rows(gathered.records, shown, cells)
@@ -79,19 +80,6 @@ def make_board(gathered: Gathered) -> Board:
             with_results = [row for row in rows if any((column, row.name) in cells for column in own[:MOST_COLUMNS])]
             sections.append(Section(benchmark, own[:MOST_COLUMNS], with_results, len(own[MOST_COLUMNS:])))
     return Board(gathered, rows, tuple(columns), cells, tuple(sections), datetime.now(UTC))
-
-
-def _rank(records: Sequence[Record], runs: PairedRuns) -> list[Rank]:
-    """By paired differences, too, where at least two of these are of runs, and not too many."""
-    is_paired = 2 <= sum(each.origin.run is not None for each in records) <= MOST_RUNS
-
-    def difference(one: int, other: int) -> tuple[float, float] | None:
-        return runs.difference(records[one], records[other])
-
-    return rank_results(
-        [each.value for each in records], [each.interval for each in records], records[0].column.lower_is_better,
-        difference if is_paired else None,
-    )  # fmt: skip
 
 
 def _sort_key(column: Column) -> tuple[object, ...]:

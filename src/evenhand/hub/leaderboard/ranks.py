@@ -40,6 +40,9 @@ PairedDifference = Callable[[int, int], "Interval | None"]
 """Of the places of two results the 95 % interval of second minus first; None where it is unknown."""
 
 
+MOST_RUNS = 30  # of a column, of which pairs are compared; of more, intervals decide
+
+
 @dataclass(frozen=True)
 class Rank:
     """The ranks that a model may have among n models; worst is infinite without an interval."""
@@ -89,26 +92,28 @@ def widening(n: int) -> float:
 
 
 class PairedRuns:
-    """Differences of runs on the rows that both answered; each run is read once."""
+    """Differences of runs on the rows that both answered; each run is read once, each figure of two compared once."""
 
     def __init__(self) -> None:
-        self._read = cache(
-            lambda benchmark, run: get_benchmark(benchmark).sample(RunFolder.open(run).read_predictions())
-        )
+        self._read = cache(lambda name, run: get_benchmark(name).sample(RunFolder.open(run).read_predictions()))
         self._compare = cache(self._compare_runs)
+
+    def pair(self, records: Sequence[Record]) -> PairedDifference | None:
+        """By places in the records; None where less than two are of runs, or too many."""
+        if not 2 <= sum(each.origin.run is not None for each in records) <= MOST_RUNS:
+            return None
+        return lambda first, second: self.difference(records[first], records[second])
 
     def difference(self, first: Record, second: Record) -> Interval | None:
         """The 95 % interval of second minus first; None where it is unknown, or decides nothing.
 
         Of a figure with a sign the board has distances from zero, which the difference does not compare.
         """
-        one, other, key = first.origin.run, second.origin.run, first.figure
-        if one is None or other is None or key is None or key != second.figure:
-            return None
-        if is_signed(get_benchmark(first.column.benchmark).figure(key.figure)):
+        one, other, key, name = first.origin.run, second.origin.run, first.figure, first.column.benchmark
+        if not one or not other or not key or key != second.figure or is_signed(get_benchmark(name).figure(key.figure)):
             return None
         try:
-            found = self._compare(first.column.benchmark, key.figure, one, other).get(key)
+            found = self._compare(name, key.figure, one, other).get(key)
         except EvenhandError:
             return None  # the intervals decide
         return (found.low, found.high) if found is not None and found.differs else None
@@ -116,7 +121,6 @@ class PairedRuns:
     def _compare_runs(self, name: str, figure: str, first: Path, second: Path) -> Mapping[FigureKey, Difference]:
         """Second minus first, of all groups of the figure."""
         with as_written(first, second):
-            return differences(
-                get_benchmark(name), self._read(name, first), self._read(name, second),
-                lambda of: tuple(dict.fromkeys((*of.headline, ()))) if of.key == figure else (),
-            )  # fmt: skip
+            samples = self._read(name, first), self._read(name, second)
+            benchmark, groupings = get_benchmark(name), lambda of: tuple({*of.headline, ()}) if of.key == figure else ()
+            return differences(benchmark, *samples, groupings)

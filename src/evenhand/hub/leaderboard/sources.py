@@ -21,8 +21,7 @@ from evenhand.flow.foreign_files import as_written, read_object, read_regular, s
 from evenhand.flow.run_folder import is_run_folder
 from evenhand.hub.client import explained, patient
 from evenhand.hub.contents import matches
-from evenhand.hub.leaderboard.formats import parse_eval_results, parse_record
-from evenhand.hub.leaderboard.records import FAULTS, MODEL_ID, Column, Origin, Record, Refused
+from evenhand.hub.leaderboard.records import FAULTS, MODEL_ID, Column, Origin, Record, Refused, parse_results
 from evenhand.hub.submission.eval_results import FOLDER as EVAL_RESULTS
 from evenhand.hub.submission.every_eval_ever import FOLDER as RECORDS
 from evenhand.hub.submission.every_eval_ever import About, record
@@ -177,13 +176,12 @@ def _read_results(path: Path, root: Path, origin: Origin, models: Mapping[Path, 
         return _read_run(path, _find_model(path, models), replace(origin, run=path))
     if path != root and path.is_symlink() and not path.resolve().is_relative_to(root.resolve()):
         raise ValueError("it is a link to what lies outside of this folder, and is not followed")
-    if path.suffix == ".json":
-        return parse_record(read_content(path), replace(origin, file=path, base=_read_base(root)))
-    repository = path.parent.parent
-    model = origin.model or _find_model(repository, models)
-    if model is None:
+    is_record = path.suffix == ".json"
+    repository = root if is_record else path.parent.parent
+    model = origin.model or (None if is_record else _find_model(repository, models))
+    if model is None and not is_record:
         raise ValueError("it does not say whose results these are; name the model with --model-id FOLDER=ORG/NAME")
-    return parse_eval_results(read_content(path), replace(origin, file=path, model=model, base=_read_base(repository)))
+    return parse_results(read_content(path), replace(origin, file=path, model=model, base=_read_base(repository)))
 
 
 def read_content(path: Path) -> object:
@@ -217,7 +215,7 @@ def _read_base(repository: Path) -> str | None:
 def _read_run(path: Path, model: str | None, origin: Origin) -> Iterator[Record | Refused]:
     """A run is read as the record that `evenhand submit` would make of it. Raises one of FAULTS for others."""
     content, figures = build_run_record(path, model, origin.rehearsal)
-    for found, measured in zip(parse_record(content, origin), figures, strict=True):
+    for found, measured in zip(parse_results(content, origin), figures, strict=True):
         key = FigureKey.of(measured.figure, measured.row.groups)
         yield replace(found, figure=key) if isinstance(found, Record) else found
 
