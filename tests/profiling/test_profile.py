@@ -233,15 +233,12 @@ def clock(monkeypatch):
 
 def timed_here(tmp_path, names=THREE, models=("stub:random",), minutes="1m"):
     """What timing leaves in profile.json, and returns."""
-    from evenhand.profiling.asking import LoadedModel, share_budget
-    from evenhand.profiling.settings import ProfileOptions, Settings, open_settings
+    from evenhand.profiling.asking import Profiler
+    from evenhand.profiling.settings import ProfileOptions
 
-    options = ProfileOptions(budget=minutes)
-    settings = (
-        open_settings(tmp_path, options) if (tmp_path / "profile.json").is_file() else Settings(options.to_json())
-    )
-    share_budget(settings, models, names, options, tmp_path, LoadedModel(options), lambda sentence: None)
-    return settings
+    profiler = Profiler(ProfileOptions(budget=minutes), tmp_path, print)
+    profiler.share_budget(models, names)
+    return profiler.settings
 
 
 def test_timing_takes_half_of_the_budget_at_most(clock, tmp_path):

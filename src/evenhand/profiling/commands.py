@@ -33,7 +33,7 @@ def profile(arguments: Sequence[str], console: Console) -> None:
     options = made(ProfileOptions, given)
 
     from evenhand.at_work import AtWork
-    from evenhand.profiling.asking import ask_all
+    from evenhand.profiling.asking import make_profile
     from evenhand.profiling.found import make_overview, read_profile, write_profile
     from evenhand.report.tables import print_table
 
@@ -41,7 +41,7 @@ def profile(arguments: Sequence[str], console: Console) -> None:
         console.print(sentence, soft_wrap=True)
 
     models, benchmarks = (list(dict.fromkeys(each)) for each in (parsed.model, parsed.benchmark or BENCHMARKS.names))
-    settings = ask_all(models, benchmarks, options, parsed.output, say)
+    settings = make_profile(models, benchmarks, options, parsed.output, say)
     with AtWork("putting the runs together"):
         found = read_profile(parsed.output, settings)
         print_table(make_overview(found), console, spoken=True)
