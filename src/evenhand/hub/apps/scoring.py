@@ -143,8 +143,8 @@ def summarize(result: Mapping[str, Any], about: About, notes: Sequence[str] = ()
         column: {value: list(_figures(group, about.headline, about)) for value, group in groups.items()}
         for column, groups in result.get("by", {}).items()
     }
-    figures = (list(_figures(result, keys, about)) for keys in (about.headline, others))
-    return Scored(*figures, by, counts, result["warnings"], notes)
+    headline, further = (list(_figures(result, keys, about)) for keys in (about.headline, others))
+    return Scored(headline, further, by, counts, result["warnings"], notes)
 
 
 def _figures(result: Mapping[str, Any], keys: Iterable[str], about: About) -> Iterator[Figure]:

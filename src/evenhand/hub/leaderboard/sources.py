@@ -107,7 +107,7 @@ def _read_repository(repository: str, source: str) -> Iterator[Record | Refused]
     api, what = HfApi(library_name="evenhand"), f"reading {kind} {repo_id}"
     with explained(what), TemporaryDirectory(prefix="evenhand-") as folder:
         try:
-            info = patient(lambda: api.repo_info(repo_id, repo_type=kind, files_metadata=True), what)
+            info: Any = patient(lambda: api.repo_info(repo_id, repo_type=kind, files_metadata=True), what)
         except RepositoryNotFoundError as error:
             raise UsageError(
                 f"{source} is no {kind} on the Hub, or your token may not see it; name a folder or a file, ORG/NAME of "

@@ -131,7 +131,7 @@ def to_csv(columns: Sequence[str], rows: Iterable[Mapping[str, object]]) -> str:
         return escaped(" ".join(shown(cell).split())) if isinstance(cell, str) else cell
 
     cells = [{name: safe(row[name]) for name in columns} for row in rows]
-    return pd.DataFrame(cells, columns=list(columns), dtype=object).to_csv(index=False, lineterminator="\n")
+    return str(pd.DataFrame(cells, columns=list(columns), dtype=object).to_csv(index=False, lineterminator="\n"))
 
 
 def leaderboard_contents(
