@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -40,7 +41,7 @@ def render_page(board: Board, title: str, links: Links) -> str:
         script=Markup(script),
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
         anchors={row.name: f"m{k}" for k, row in enumerate(board.rows)},
-        plots=list(draw_plots(board))[:MOST_PLOTS],
+        plots=list(islice(draw_plots(board), MOST_PLOTS)),
         paired=sum(cell.record.origin.run is not None for cell in board.cells.values()) > 1,
         format_result=format_result,
         benchmark=_benchmark_title,
