@@ -1,6 +1,7 @@
 """The gate on real run folders: who passes, who is worse, and what can't be told, which is never a pass."""
 
 import argparse
+import errno
 import json
 import shlex
 import shutil
@@ -346,6 +347,15 @@ def test_each_output_is_a_file_of_its_own(evenhand, tmp_path, base, candidate):
     found = evenhand("gate", base, candidate, "--junit", file, "--summary", tmp_path / "." / "base" / ".." / file.name)
     assert (found.code, "--junit and --summary both name" in found.err) == (2, True)
     assert not file.exists()
+
+
+def test_a_full_disk_does_not_say_worse(evenhand, tmp_path, base, candidate, monkeypatch):
+    def full(path):
+        raise OSError(errno.ENOSPC, "No space left on device", str(path))
+
+    monkeypatch.setattr("evenhand.whole_files.whole_file", full)
+    found = evenhand("gate", base, candidate, *WIDE, "--summary", tmp_path / "gate.md")
+    assert (found.code, "the disk is full" in found.err) == (2, True)
 
 
 def test_what_is_no_run_is_refused(evenhand, tmp_path, base):

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from evenhand.command_line import Group, parse, path
-from evenhand.errors import UsageError
+from evenhand.errors import EvenhandError, UsageError
 from evenhand.gating.policy import Policy, read_policy
 from evenhand.options import made
 from evenhand.output_files import add_overwrite, check_output
@@ -45,8 +45,11 @@ def gate(arguments: Sequence[str], console: Console) -> int:
     figures = (*policy.figures, *given.get("figures", ()))  # of two margins of a figure the last one counts
     found = judge(parsed.base, parsed.candidate, made(Policy, {**vars(policy), **given, "figures": figures}))
     print_findings(found, console)
-    for file, write in outputs.items():
-        write_whole(file, write(found))
+    try:
+        for file, write in outputs.items():
+            write_whole(file, write(found))
+    except EvenhandError as error:  # 1 would say that the candidate is worse
+        raise UsageError(str(error)) from error
     return found.exit_code
 
 
