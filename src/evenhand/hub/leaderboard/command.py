@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from evenhand.command_line import Group, parse, path
 from evenhand.errors import UsageError
+from evenhand.flow.configuration import pair
 from evenhand.options import made, option
 
 if TYPE_CHECKING:
@@ -26,10 +27,13 @@ NEEDED = (
 @dataclass(frozen=True)
 class LeaderboardOptions:
     title: str = option("Leaderboard of social bias", "title of the page", metavar="TEXT")
-    model_id: tuple[str, ...] = option(
-        (), "FOLDER=ORG/NAME: the model of a folder's results, if its files don't say", metavar="PAIR", repeated=True
+    model_id: tuple[tuple[str, str], ...] = option(
+        (), "the model of a folder's results, if its files don't say", metavar="FOLDER=ORG/NAME", parse=pair,
+        repeated=True,
+    )  # fmt: skip
+    base: tuple[tuple[str, str], ...] = option(
+        (), "what a model was made from", metavar="MODEL=BASE", parse=pair, repeated=True
     )
-    base: tuple[str, ...] = option((), "MODEL=BASE: what a model was made from", metavar="PAIR", repeated=True)
     rehearsal: bool = option(
         False, "also show run folders of stubs and of parts of the rows, to see what a page looks like; not published"
     )
@@ -53,8 +57,7 @@ def leaderboard(arguments: Sequence[str], console: Console) -> int:
     groups = {"options": Group("options", LeaderboardOptions)}
     parsed, values = parse("evenhand leaderboard", description, arguments, groups, add_rest)
     options = made(LeaderboardOptions, values["options"])
-    models = {Path(folder).resolve(): name for folder, name in map(_parse_pair, options.model_id)}
-    bases = dict(map(_parse_pair, options.base))
+    models = {Path(folder).resolve(): name for folder, name in options.model_id}
 
     from evenhand.hub.leaderboard.board import make_board
     from evenhand.hub.leaderboard.sources import gather
@@ -68,7 +71,7 @@ def leaderboard(arguments: Sequence[str], console: Console) -> int:
         if not folder.exists():
             raise UsageError(f"--model-id: {folder} does not exist; name a folder that is read")
     check_output(parsed.output)
-    found = gather(parsed.sources, models, bases, options.rehearsal)
+    found = gather(parsed.sources, models, dict(options.base), options.rehearsal)
     for each in found.refused[:MOST_SHOWN]:
         say(f"Refused: {each.source}, {each.place}: {each.reason}")
     if rest := found.refused[MOST_SHOWN:]:
@@ -81,11 +84,3 @@ def leaderboard(arguments: Sequence[str], console: Console) -> int:
     if not board.cells:
         say(f"The page is empty: {NEEDED}")
     return 0 if board.cells else 1
-
-
-def _parse_pair(text: str) -> tuple[str, str]:
-    """Raises UsageError for no "ONE=OTHER"."""
-    one, _, other = (part.strip() for part in text.rpartition("="))
-    if not one or not other:
-        raise UsageError(f"expected ONE=OTHER, got {text!r}")
-    return one, other
